@@ -119,17 +119,19 @@ class Gatherer {
       }
       if (is_downstream(input)) {
         inputs_.elevated = inputs_.elevated || view_.differs(tensor);
-      } else if (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor)) {
+      } else if (!view_.doubtful(run_, tensor) &&
+                 (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor))) {
         inputs_.entering.push_back(&input);
       }
       return;
     }
     const bool made = view_.compared(input.made_as) && view_.error(input.made_as);
-    if (view_.is_surprise(input.made_by) || (view_.of_cuts() && view_.one_sided(input.made_by))) {
+    const bool doubtful = view_.doubtful(run_, tensor);
+    if (!doubtful && (view_.is_surprise(input.made_by) || (view_.of_cuts() && view_.one_sided(input.made_by)))) {
       if (begins_scale(tensor, input.made_by)) inputs_.rescaled = true;
       if (inputs_.rescaled || is_off(tensor, error_before(input.made_by), rounding_of(input.made_by)))
         inputs_.changed.push_back(&input);
-    } else if (made && tensor != input.made_as && is_off(tensor, view_.error(input.made_as)->relative)) {
+    } else if (!doubtful && made && tensor != input.made_as && is_off(tensor, view_.error(input.made_as)->relative)) {
       inputs_.changed.push_back(&input);
     }
     const double healthy = history_.healthy[view_.compared(input.made_as) ? input.made_as : tensor];

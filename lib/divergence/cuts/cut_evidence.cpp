@@ -121,10 +121,12 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
   const std::vector<CutNote>& notes = cuts.notes;
   CutEvidence evidence;
   evidence.both_cut = std::any_of(notes.begin(), notes.end(), [](const CutNote& note) { return !note.b.dims.empty(); });
-  for (const CutNote& note : notes) {
-    // What lies on one rank of each side has no layout. Of two layouts at once, others of the kind do not tell enough.
+  for (size_t i = 0; i < notes.size(); ++i) {
+    const CutNote& note = notes[i];
+    // What lies on one rank of each side has no layout. Of two layouts at once, others of the kind do not tell enough, and
+    // statistics do not say which element is where.
     const bool whole = note.a.dims.empty() && note.b.dims.empty();
-    evidence.known.push_back(whole || (note.known && !evidence.both_cut));
+    evidence.known.push_back(whole || (note.known && !evidence.both_cut && !cuts.diffs[i].by_statistics));
     evidence.parts.push_back(note.a.has(CutRole::kConcat) || note.a.has(CutRole::kZigzag));
   }
   // Calls that were given a partner are after those that the side has.

@@ -29,7 +29,8 @@ void forget_local_numbers(RunFacts& facts) {
       const bool local =
           cuts->both_cut || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.made_as);
       if (local && input.tensor != kNoTensor && differs_as_number(input.tensor)) facts.forget(input.tensor);
-      if (facts.is_forgotten(input.made_as) && of_unknown_layout(input.tensor)) facts.forget(input.tensor);
+      if (cuts->both_cut && facts.is_forgotten(input.made_as) && of_unknown_layout(input.tensor))
+        facts.forget(input.tensor);
     }
     // What is picked by such numbers lies in an order of its own, unless a layout is found.
     const bool picked = std::any_of(run.inputs.begin(), run.inputs.end(),

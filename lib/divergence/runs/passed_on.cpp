@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -12,38 +13,46 @@
 namespace msdump {
 namespace {
 
+// Of a step. What updates the weights follows the last backward call.
+enum class PassOfStep : uint8_t { kForward, kBackward, kUpdate };
+
 // The outputs of the runs after one, of its step and pass: where no reader is known, these show whether what it made was
-// right.
+// right. The next step shows it of an update, and where nothing is left of the pass.
 class LaterOutputs {
  public:
-  void begin(std::optional<int64_t> step, bool backward) {
+  void begin(std::optional<int64_t> step, PassOfStep pass) {
     if (step != step_) {
       next_ = passes_[0];
       passes_ = {};
     }
     step_ = step;
-    pass_ = &passes_[backward ? 1 : 0];
+    pass_ = pass;
   }
   void add(bool compared, bool differs) {
-    pass_->compared += compared ? 1U : 0U;
-    pass_->differ += differs ? 1U : 0U;
+    Outputs& own = passes_[static_cast<size_t>(pass_)];
+    own.compared += compared ? 1U : 0U;
+    own.differ += differs ? 1U : 0U;
   }
-  // Where nothing is left of the pass, the next step shows it.
-  [[nodiscard]] bool agree() const {
-    constexpr double kFewDiffer = 0.2;
-    const Pass& shown = pass_->compared > 0 ? *pass_ : next_;
-    return shown.compared > 0 && static_cast<double>(shown.differ) <= kFewDiffer * static_cast<double>(shown.compared);
+  [[nodiscard]] bool any() const { return shown().compared > 0; }
+  [[nodiscard]] bool agree() const { return any() && !differ(); }
+  [[nodiscard]] bool differ() const {
+    constexpr double kFew = 0.2;
+    return static_cast<double>(shown().differ) > kFew * static_cast<double>(shown().compared);
   }
-  [[nodiscard]] bool any() const { return pass_->compared > 0 || next_.compared > 0; }
 
  private:
-  struct Pass {
+  struct Outputs {
     size_t compared = 0, differ = 0;
   };
+  [[nodiscard]] const Outputs& shown() const {
+    const Outputs& own = passes_[static_cast<size_t>(pass_)];
+    return own.compared == 0 || (pass_ == PassOfStep::kUpdate && next_.compared > 0) ? next_ : own;
+  }
+
   std::optional<int64_t> step_;
-  std::array<Pass, 2> passes_;  // forward, backward
-  Pass next_;                   // the forward pass of the step after
-  Pass* pass_ = nullptr;
+  PassOfStep pass_ = PassOfStep::kForward;
+  std::array<Outputs, 3> passes_;
+  Outputs next_;  // the forward pass of the step after
 };
 
 // From the last run to the first: a reader that heals got what it needed, whatever its input looks like.
@@ -52,14 +61,19 @@ class ReaderSearch {
   explicit ReaderSearch(RunFacts& facts) : facts_(facts), read_(facts.tensors(), Read::kNever) {
     found_.right.resize(facts.tensors());
     found_.mended.resize(facts.tensors());
+    found_.differs_after.resize(facts.runs().size());
+    for (uint32_t run = 0; run < facts.runs().size(); ++run) {
+      if (facts.is_backward(run)) last_backward_[facts.place(run).step] = run;
+    }
   }
 
   PassedOn search() && {
     for (auto run = static_cast<uint32_t>(facts_.runs().size()); run-- > 0;) {
-      later_.begin(facts_.place(run).step, facts_.is_backward(run));
+      later_.begin(facts_.place(run).step, pass_of(run));
       collective_ = is_communication(facts_.op(run).type);
       const Read outputs = see_outputs(run);
       see_inputs(run, outputs);
+      found_.differs_after[run] = later_.differ();
     }
     forget_unread();
     return std::move(found_);
@@ -67,6 +81,12 @@ class ReaderSearch {
 
  private:
   enum class Read : uint8_t { kNever, kRight, kMended, kWrong };  // the last that applies counts
+
+  [[nodiscard]] PassOfStep pass_of(uint32_t run) const {
+    if (facts_.is_backward(run)) return PassOfStep::kBackward;
+    const auto last = last_backward_.find(facts_.place(run).step);
+    return last != last_backward_.end() && last->second < run ? PassOfStep::kUpdate : PassOfStep::kForward;
+  }
 
   // What the outputs of the run show of its inputs.
   Read see_outputs(uint32_t run) {
@@ -101,7 +121,7 @@ class ReaderSearch {
 
   void see_inputs(uint32_t run, Read outputs) {
     const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
-    const bool mends = found_.mends(facts_, run);
+    const bool mends = collective_ && found_.mends(facts_, run);
     for (const RunInput& input : facts_.run(run).inputs) {
       if (!facts_.compared(input.tensor)) {
         // The other side computes this in another call: what came of it is right.
@@ -155,9 +175,10 @@ class ReaderSearch {
   PassedOn found_;
   std::vector<Read> read_;  // by tensor
   LaterOutputs later_;
-  bool collective_ = false;       // the run that is seen
-  std::vector<uint32_t> unread_;  // doubtful, and nothing later shows whether they matter
-  std::set<uint32_t> harmless_;   // operators of which something else showed that they do not
+  std::map<std::optional<int64_t>, uint32_t> last_backward_;  // run by step
+  bool collective_ = false;                                   // the run that is seen
+  std::vector<uint32_t> unread_;                              // doubtful, and nothing later shows whether they matter
+  std::set<uint32_t> harmless_;  // operators of which something else showed that they do not
 };
 
 }  // namespace

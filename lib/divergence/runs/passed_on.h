@@ -12,6 +12,8 @@ namespace msdump {
 struct PassedOn {
   std::vector<bool> right;   // by tensor: it differs, and what was passed on does not
   std::vector<bool> mended;  // by tensor: what reads it got much less of the error
+  // By run: more than a few outputs from it on, of its step and pass, differ; of an update, those of the next step.
+  std::vector<bool> differs_after;
 
   // Of runs that are cut differently: does every output of the run differ, and did no reader get what differs?
   [[nodiscard]] bool heals(const RunFacts& facts, uint32_t run) const;

@@ -35,6 +35,11 @@ class RunView : public RunFacts {
   // passed_on.h
   [[nodiscard]] bool heals(uint32_t index) const { return passed_on_.heals(*this, index); }
   [[nodiscard]] bool evens_out(uint32_t index) const { return passed_on_.evens_out(*this, index); }
+  // Of runs that are cut differently: statistics alone do not tell a wrong input of a run from a right one that was given the
+  // wrong partner. What follows it does.
+  [[nodiscard]] bool doubtful(uint32_t index, uint32_t tensor) const {
+    return diff(tensor).by_statistics && !layout_proven(tensor) && !passed_on_.differs_after[index];
+  }
   // Were outputs compared, and does none of them differ?
   [[nodiscard]] bool all_agree(uint32_t index) const;
 

@@ -45,7 +45,9 @@ bool TensorFacts::layout_known(uint32_t tensor) const {
   if (cuts_ == nullptr || cuts_->known[tensor]) return true;
   const auto& error = errors_[tensor];
   // Of two layouts at once, both may be wrong: the largest of each half of a row is near that of the row.
-  const double most = cuts_->both_cut ? kMostError / kChangedOnTheWay : kMostError;
+  double most = cuts_->both_cut ? kMostError / kChangedOnTheWay : kMostError;
+  // Values of the same kind have about the same statistics, whichever they are.
+  if (error && error->by_statistics) most = kMostError / (kChangedOnTheWay * kChangedOnTheWay);
   return error && !error->discrete && error->relative < most;
 }
 

@@ -73,7 +73,7 @@ bool ElementSamples::reduces_equals(PieceValues& pieces, const CutLayout& layout
   });
 }
 
-bool ElementSamples::tell(const std::vector<double>& values) {
+bool ElementSamples::tell(const std::vector<double>& /*a*/, const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
 }
 

@@ -44,7 +44,7 @@ struct ElementSamples {
   // or a fault sets apart from the other side.
   [[nodiscard]] static bool reduces_equals(PieceValues& pieces, const CutLayout& layout);
   // Not one value everywhere, which every layout fits.
-  [[nodiscard]] static bool tell(const std::vector<double>& values);
+  [[nodiscard]] static bool tell(const std::vector<double>& a, const std::vector<double>& b);
 
   // The elements of the reference, and how near is near: a part of their median deviation, so that a few large ones do not
   // hide the others, and what the dtype rounds. A single number deviates from nothing, and what it was computed from may be

@@ -207,7 +207,7 @@ class Search {
                             (near.agreement >= best.agreement && near.error < best.error / 3);
         if (any && !better) continue;
         any = true;
-        best = {whole, layout_a, layout_b, near.agreement, near.error, Samples::tell(b.values), 0, false};
+        best = {whole, layout_a, layout_b, near.agreement, near.error, Samples::tell(a.values, b.values), 0, false};
       }
     }
     fits_.push_back(std::move(best));

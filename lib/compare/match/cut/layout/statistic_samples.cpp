@@ -17,6 +17,15 @@ double middle_of(const std::vector<double>& values, Extremum which) {
   return (values[at] + values[at + 1]) / 2;
 }
 
+// Of a sum there is only a range.
+bool knows_extremes(const std::vector<double>& values) {
+  const auto known = [&](Extremum which) {
+    const size_t at = 2 * static_cast<size_t>(which);
+    return values[at + 1] - values[at] <= kNear * std::abs(middle_of(values, which));
+  };
+  return known(Extremum::kMax) && known(Extremum::kMin);
+}
+
 }  // namespace
 
 std::vector<double> StatisticSamples::values_of(const PieceStatistics& pieces, const CutLayout& layout, int64_t copy,
@@ -55,9 +64,9 @@ bool StatisticSamples::reduces_equals(const PieceStatistics& pieces, const CutLa
   });
 }
 
-bool StatisticSamples::tell(const std::vector<double>& values) {
-  const double max = middle_of(values, Extremum::kMax), min = middle_of(values, Extremum::kMin);
-  return max != min;
+bool StatisticSamples::tell(const std::vector<double>& a, const std::vector<double>& b) {
+  const double max = middle_of(b, Extremum::kMax), min = middle_of(b, Extremum::kMin);
+  return max != min && knows_extremes(a) && knows_extremes(b);
 }
 
 StatisticSamples::Target::Target(std::vector<double> values, double roundoff, const Shape& whole)

@@ -22,7 +22,8 @@ struct StatisticSamples {
                                                      int64_t copy, const Shape& whole, Places);
   // As of elements, by the statistics.
   [[nodiscard]] static bool reduces_equals(const PieceStatistics& pieces, const CutLayout& layout);
-  [[nodiscard]] static bool tell(const std::vector<double>& values);
+  // Not one value everywhere, and extremes that are known on both sides: those of a sum are a range, which many others fit.
+  [[nodiscard]] static bool tell(const std::vector<double>& a, const std::vector<double>& b);
 
   // How near is near: a part of the magnitude of an extreme and of a norm. Of a mean, of what the mean of so many numbers
   // of this magnitude and of any sign is. Whole numbers are not near each other, but equal: `roundoff` is 0.
