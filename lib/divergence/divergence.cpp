@@ -139,6 +139,8 @@ class Finder {
   void note_errors(uint32_t run, const std::vector<uint32_t>& outputs) {
     // Gradients of parameters may be listed before the backward call that makes them.
     if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
+    // Ranks may have a sum where others have the mean, which a later call takes.
+    if (view_.of_cuts() && view_.is_collective(run)) return;
     double& largest = state_.history.largest_error;
     for (const uint32_t tensor : outputs) {
       if (const auto& error = view_.error(tensor); error && !error->discrete && view_.layout_known(tensor))

@@ -15,8 +15,8 @@ namespace {
 // In lower case and without '_'.
 constexpr std::array<std::string_view, 6> kAnywhere = {"allreduce", "allgather",        "reducescatter",
                                                        "alltoall",  "neighborexchange", "collective"};
-constexpr std::array<std::string_view, 9> kFirst = {"broadcast", "send",    "isend",     "recv",    "irecv",
-                                                    "receive",   "barrier", "innercomm", "distcomm"};
+constexpr std::array<std::string_view, 10> kFirst = {"batchisend", "broadcast", "send",    "isend",     "recv",
+                                                     "irecv",      "receive",   "barrier", "innercomm", "distcomm"};
 constexpr std::array<std::string_view, 4> kOther = {"broadcastto", "broadcastgradientargs", "broadcasttensors",
                                                     "broadcastshapes"};
 

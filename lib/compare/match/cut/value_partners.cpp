@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "msprobe/names.h"
+
 namespace msdump {
 namespace {
 
@@ -38,6 +40,7 @@ class ValuePartners {
       const auto found = open.find(kind_of(pairing.a[a]));
       if (found != open.end()) MSDUMP_CHECK_OK(find_partner(a, found->second));
     }
+    part_crossing(open_a);
     pair_between();
     part_others();
     MSDUMP_CHECK_OK(part_strays());
@@ -89,6 +92,36 @@ class ValuePartners {
       take(a, choice.operators[*of_weights]);
     }
     return {};
+  }
+
+  // The place of a call is between those of the calls around it whose values or weights tell: a partner elsewhere that has
+  // no value in common was found by its name, which another layer or stage has, too.
+  void part_crossing(const std::vector<uint32_t>& open) {
+    const Pairing& pairing = match_.result.pairing;
+    const auto known = [&](uint32_t a) { return partners_[a] != kNoOperator && (fits_[a] || certain_[partners_[a]]); };
+    const auto step_and_pass = [&](uint32_t a) {
+      return std::pair(pairing.a[a].step, forward_entry_of(pairing.a[a].name).has_value());
+    };
+    const auto nearest = [&](uint32_t a, bool later) {
+      const auto here = step_and_pass(a);
+      for (uint32_t other = a; later ? ++other < partners_.size() : other-- > 0;) {
+        if (step_and_pass(other) != here) break;
+        if (known(other)) return partners_[other];
+      }
+      return kNoOperator;
+    };
+    for (const uint32_t a : open) {
+      if (partners_[a] == kNoOperator || known(a)) continue;
+      const uint32_t before = nearest(a, false), after = nearest(a, true);
+      if (before == kNoOperator || after == kNoOperator || before >= after) continue;
+      const bool crosses = partners_[a] < before || partners_[a] > after;
+      if (crosses && agreement_of(a) == Agreement::kNone) take_away(a);
+    }
+  }
+
+  void take_away(uint32_t a) {
+    owner_[partners_[a]] = kNoOperator;
+    partners_[a] = kNoOperator;
   }
 
   // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are; nor are two

@@ -136,4 +136,18 @@ Nearness ElementSamples::Target::nearness(const std::vector<double>& a, double f
   return {a.empty() ? 1 : static_cast<double>(agree) / static_cast<double>(a.size()), error};
 }
 
+double ElementSamples::Target::scaled_agreement(const std::vector<double>& a) const {
+  constexpr size_t kFewest = 16;  // elements: of fewer, some factor fits too easily
+  if (values_.size() < kFewest) return 0;
+  double product = 0, squares = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double wanted = values_[i % values_.size()];
+    if (!std::isfinite(a[i]) || !std::isfinite(wanted)) continue;
+    product += a[i] * wanted;
+    squares += a[i] * a[i];
+  }
+  const double factor = product / squares;
+  return std::isfinite(factor) && factor != 0 ? nearness(a, factor).agreement : 0;
+}
+
 }  // namespace msdump

@@ -54,6 +54,8 @@ struct ElementSamples {
     Target(std::vector<double> values, double roundoff, const Shape& whole);
     // Of one copy of the candidate or of several.
     [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor) const;
+    // With the factor, whatever it is, that brings `a` nearest.
+    [[nodiscard]] double scaled_agreement(const std::vector<double>& a) const;
 
    private:
     std::vector<double> values_;

@@ -210,6 +210,7 @@ class Search {
         best = {whole, layout_a, layout_b, near.agreement, near.error, Samples::tell(a.values, b.values), 0, false};
       }
     }
+    scaled_.push_back(best.agreement < kUnclear && best.tells ? target.scaled_agreement(a.values) : 0);
     fits_.push_back(std::move(best));
   }
 
@@ -222,8 +223,20 @@ class Search {
     return best;
   }
 
+  // The simplest of those that fit but for a factor that no layout explains, as of a gradient that is sent twice. Null: none.
+  [[nodiscard]] const CutFit* scaled() const {
+    const CutFit* simplest = nullptr;
+    for (size_t i = 0; i < fits_.size(); ++i) {
+      const bool simpler =
+          simplest == nullptr || complexity_of(fits_[i].a, fits_[i].b) < complexity_of(simplest->a, simplest->b);
+      if (scaled_[i] >= kFits && simpler) simplest = &fits_[i];
+    }
+    return simplest;
+  }
+
   // Where nothing fits, what fits best does so by chance: the layout of the kind, else the simplest of the first `simple`.
   [[nodiscard]] CutFit choose_unclear(size_t simple) const {
+    if (const CutFit* const fit = scaled()) return certain(*fit, kFits / 2, true);
     if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
       for (const CutFit& fit : fits_) {
         if (fit.a.dims == known->a.dims && fit.b.dims == known->b.dims)
@@ -276,7 +289,8 @@ class Search {
   const CutPrior& prior_;
   const bool reduced_;
   std::vector<CutFit> fits_;
-  size_t stage_ = 0;  // where those of the stage begin
+  std::vector<double> scaled_;  // by place in fits_: the agreement with the factor that fits best; 0: not looked for
+  size_t stage_ = 0;            // where those of the stage begin
 };
 
 }  // namespace
