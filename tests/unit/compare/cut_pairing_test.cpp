@@ -148,6 +148,40 @@ TEST_CASE("calls keep the partners that have their weights where a fault changes
   }
 }
 
+// Layers [first, last), each two weights and a call without one between them; a stage counts its calls from 0. All that is
+// read and written differs from layer `bad` on.
+void two_layers(MadeCalls& calls, int first, int last, int bad) {
+  for (int layer = first; layer < last; ++layer) {
+    const auto seed = static_cast<uint64_t>(100 * layer + (layer >= bad ? 1000 : 0));
+    const int number = layer - first;
+    calls.ran(fmt::format("Functional.linear.{}.forward", 2 * number),
+              {test::numbers(16, seed + 1), test::numbers(16, static_cast<uint64_t>(layer + 1))},
+              {test::numbers(16, seed + 2)});
+    calls.ran(fmt::format("Functional.tanh.{}.forward", number), {test::numbers(16, seed + 2)},
+              {test::numbers(16, seed + 3)});
+    calls.ran(fmt::format("Functional.linear.{}.forward", 2 * number + 1),
+              {test::numbers(16, seed + 3), test::numbers(16, static_cast<uint64_t>(layer + 51))},
+              {test::numbers(16, seed + 4)});
+  }
+}
+
+TEST_CASE("a call between calls whose weights tell has its partner there, and not where its name is, after a fault") {
+  const RankRun one(1, [](MadeCalls& calls, int) { two_layers(calls, 0, 2, 2); });
+  const RankRun stages(2, [](MadeCalls& calls, int rank) {
+    if (rank == 1) calls.ran("Distributed.recv.0.forward", {}, {test::numbers(16, 9)});
+    two_layers(calls, rank, rank + 1, 1);
+    if (rank == 0) calls.ran("Distributed.send.0.forward", {test::numbers(16, 9)}, {});
+  });
+  const PairedCuts paired = pair(stages, one);
+  Texts partners;
+  for (const TensorPair& tensors : paired.pairing.tensors) {
+    if (tensors.a == kNoTensor || tensors.b == kNoTensor) continue;
+    const NameFacts &a = paired.a->tensors()[tensors.a].name, &b = paired.b->tensors()[tensors.b].name;
+    if (a.io == Io::kOutput && a.op_name == "Functional.tanh.0.forward") partners.emplace_back(b.op_name);
+  }
+  CHECK(partners == Texts{"Functional.tanh.0.forward", "Functional.tanh.1.forward"});
+}
+
 // A chain of calls; of the call of another kind the candidate computes something else than the reference does, with zeros,
 // and so do `wrong` of the calls after it.
 void chain(MadeCalls& calls, int rank, int ranks, int wrong) {

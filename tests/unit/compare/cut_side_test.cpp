@@ -104,6 +104,7 @@ TEST_CASE("send and receive are ends of a connection, an all_reduce is none") {
   };
   CHECK(is_end("isend"));
   CHECK(is_end("irecv"));
+  CHECK(is_end("batch_isend_irecv"));
   CHECK_FALSE(is_end("all_reduce"));
   CHECK_FALSE(is_end("Resend"));
 }

@@ -88,7 +88,7 @@ TEST_CASE("plain roles are found from statistics alone, with noise; what they ca
       CHECK(fit->agreement == 1);
       CHECK(fit->confidence > 0.3);
       CHECK(fit->confidence <= 0.8);
-      CHECK(fit->tells);
+      CHECK(fit->tells == !layout.adds());  // of a sum there is only a range, in which others are, too
     }
   }
 }
@@ -113,6 +113,53 @@ TEST_CASE("where no layout fits, the simplest is told") {
   CHECK(fit->a == CutLayout{{{2, kCopy}}});
   CHECK_FALSE(fit->known);
   CHECK(fit->confidence < 0.3);
+}
+
+std::vector<CutPiece> multiplied(std::vector<CutPiece> pieces, float factor) {
+  for (CutPiece& piece : pieces) {
+    for (float& value : piece.values) value *= factor;
+  }
+  return pieces;
+}
+
+TEST_CASE(
+    "values that are too large by a factor that no layout explains have their layout, and are not made to agree") {
+  const Shape whole = {4, 6};
+  for (const CutLayout& layout : {CutLayout{{{2, kConcat, 1}}}, CutLayout{{{2, kSum}}}, CutLayout{{{2, kCopy}}}}) {
+    const auto fit = fit_of(multiplied(cut_into(layout, whole, test::numbers(24)), -3), {{whole, test::numbers(24)}});
+    REQUIRE(fit);
+    CHECK((fit->a == layout || (fit->a.adds() && layout.adds())));  // a sum and a mean differ by a factor
+    CHECK(fit->known);
+    CHECK(fit->agreement < 0.6);
+    CHECK(fit->confidence == Approx(0.45));
+  }
+  // Of few elements, or of others, a factor tells nothing.
+  const Shape small = {2, 6};
+  for (const auto& fit :
+       {fit_of(multiplied(cut_into({{{2, kConcat, 1}}}, small, test::numbers(12)), 3), {{small, test::numbers(12)}}),
+        fit_of(multiplied(cut_into({{{2, kConcat, 1}}}, whole, test::numbers(24, 8)), 3), {{whole, test::numbers(24)}}),
+        fit_of(multiplied(cut_into({{{2, kConcat, 1}}}, whole, test::numbers(24)), 0), {{whole, test::numbers(24)}})}) {
+    REQUIRE(fit);
+    CHECK_FALSE(fit->known);
+  }
+}
+
+TEST_CASE("terms of a sum that are off are terms of a sum, where all else is much further off") {
+  const Shape whole = {8, 12};
+  const std::vector<float> values = test::numbers(96), other = test::numbers(96, 5);
+  const auto off_by = [&](float share) {
+    std::vector<float> wrong = values;
+    for (size_t i = 0; i < wrong.size(); ++i) wrong[i] += share * other[i];
+    return fit_of(cut_into({{{2, kSum}}}, whole, wrong), {{whole, values}});
+  };
+  const auto near = off_by(0.4F), far = off_by(1);
+  REQUIRE(near);
+  CHECK(near->a == CutLayout{{{2, kSum}}});
+  CHECK(near->known);
+  CHECK(near->confidence < 0.3);
+  REQUIRE(far);
+  CHECK(far->a == CutLayout{{{2, kCopy}}});
+  CHECK_FALSE(far->known);
 }
 
 TEST_CASE("of statistics what one side does not know is not compared") {

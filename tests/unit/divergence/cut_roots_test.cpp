@@ -391,5 +391,54 @@ TEST_CASE("gradients follow from an alarm of the forward pass, although no edge 
   CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
 }
 
+// Two calls of the forward pass and their backward calls. From the first backward call on, gradients are `factor` times those
+// of the reference, as where a stage sends them twice.
+TEST_CASE("gradients that are too large by a factor from some call on are a divergence there") {
+  const auto run = [](float factor) {
+    return [factor](MadeCalls& calls, int rank) {
+      in_one_process(calls, rank);
+      for (int call = 3; call-- > 0;) {
+        const float of_call = call < 2 ? factor : 1.0F;
+        const Values in = test::numbers(32, static_cast<uint64_t>(20 + call)),
+                     out = test::numbers(32, static_cast<uint64_t>(30 + call));
+        calls.ran(fmt::format("Functional.tanh.{}.backward", call), {by_factor(half_of(in, rank), of_call)},
+                  {by_factor(half_of(out, rank), of_call)});
+      }
+    };
+  };
+  const auto whole = [](MadeCalls& calls, int rank) {
+    in_one_process(calls, rank);
+    for (int call = 3; call-- > 0;) {
+      calls.ran(fmt::format("Functional.tanh.{}.backward", call), {test::numbers(32, static_cast<uint64_t>(20 + call))},
+                {test::numbers(32, static_cast<uint64_t>(30 + call))});
+    }
+  };
+  CHECK(CutDiff(2, run(1), whole).roots().empty());
+  CHECK(CutDiff(2, run(3), whole).roots() == Texts{"Functional.tanh.1.backward on 0-1"});
+}
+
+// Of statistics: gelu reads other values than linear has made, `wrong` of the calls after it give other values, too.
+CutDiff of_statistics(int wrong) {
+  const auto calls_of = [](MadeCalls& calls, int rank, int ranks, const Values& read, int bad) {
+    const auto own = [&](const Values& all) { return ranks == 1 ? all : half_of(all, rank); };
+    calls.as_statistics();
+    calls.ran("Functional.linear.0.forward", {own(kCutX)}, {own(kCutUp)});
+    calls.ran("Functional.gelu.0.forward", {own(read)}, {own(by_factor(kCutOut, bad > 0 ? 3.0F : 1.0F))});
+    for (int i = 0; i < 10; ++i) {
+      const auto seed = static_cast<uint64_t>(50 + i);
+      calls.ran(fmt::format("Functional.tanh.{}.forward", i), {own(test::numbers(32, seed))},
+                {own(by_factor(test::numbers(32, seed + 20), i + 1 < bad ? 3.0F : 1.0F))});
+    }
+  };
+  return CutDiff(
+      2, [=](MadeCalls& calls, int rank) { calls_of(calls, rank, 2, by_factor(test::numbers(32, 9), 3), wrong); },
+      [=](MadeCalls& calls, int rank) { calls_of(calls, rank, 1, test::numbers(32, 9), 0); });
+}
+
+TEST_CASE("of statistics an input that differs is blamed only where what follows it differs") {
+  CHECK(of_statistics(0).roots().empty());
+  CHECK(of_statistics(8).roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+}
+
 }  // namespace
 }  // namespace msdump

@@ -19,7 +19,8 @@ namespace {
 constexpr int64_t kCopiesTried = 4;  // that are looked at
 constexpr double kRoundings = 4;     // of the dtype
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
-constexpr double kFar = 0.05;  // of the error of the next best
+constexpr double kFar = 0.05;     // of the error of the next best
+constexpr double kSimilar = 0.5;  // error: that of other elements is above 1, that of one term of a sum above 0.7
 constexpr double kFactorSlack = 0.02;
 constexpr int kGroups = 3, kBothAdd = 1;  // of the complexity
 constexpr double kOfStatistics = 0.8;     // of the confidence: they do not say which element is where
@@ -246,7 +247,10 @@ class Search {
     const auto key = [](const CutFit& fit) { return std::pair(complexity_of(fit.a, fit.b), -fit.agreement); };
     const auto simplest = std::min_element(fits_.begin(), fits_.begin() + static_cast<std::ptrdiff_t>(simple),
                                            [&](const CutFit& x, const CutFit& y) { return key(x) < key(y); });
-    return certain(*simplest, simplest->agreement / 2, false);
+    const auto nearest = std::min_element(fits_.begin(), fits_.end(),
+                                          [](const CutFit& x, const CutFit& y) { return x.error < y.error; });
+    const bool alike = Samples::kInOrder && nearest->error <= std::min(kSimilar, simplest->error / 2);
+    return alike ? certain(*nearest, nearest->agreement / 2, true) : certain(*simplest, simplest->agreement / 2, false);
   }
 
   [[nodiscard]] CutFit choose() const {
