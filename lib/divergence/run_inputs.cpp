@@ -131,12 +131,17 @@ class Gatherer {
       if (begins_scale(tensor, input.made_by)) inputs_.rescaled = true;
       if (inputs_.rescaled || is_off(tensor, error_before(input.made_by), rounding_of(input.made_by)))
         inputs_.changed.push_back(&input);
-    } else if (!doubtful && made && tensor != input.made_as && is_off(tensor, view_.error(input.made_as)->relative)) {
+    } else if (!doubtful && made && tensor != input.made_as && is_off(tensor, error_of_made(input))) {
       inputs_.changed.push_back(&input);
     }
     const double healthy = history_.healthy[view_.compared(input.made_as) ? input.made_as : tensor];
     if (error && history_.states[input.made_by].downstream && error->relative > kElevated * healthy)
       inputs_.elevated = true;
+  }
+
+  // Of what made an input. What it left is not what the reference's left where it lacks an input of that.
+  [[nodiscard]] double error_of_made(const RunInput& input) const {
+    return view_.lacks_input(input.made_by) ? error_before(input.made_by) : view_.error(input.made_as)->relative;
   }
 
   // Operators that were not dumped leave what others do. Of a list of gradients, one that is zero but for rounding counts

@@ -28,11 +28,13 @@ uint32_t named_for(const BlameState& state, uint32_t run) {
   return named == kNoRun ? state.model.likeliest_within(run) : named;
 }
 
-// Indices and truth values do not round: with equal inputs they are equal.
+// Indices and truth values do not round: with equal inputs they are equal. Where the runs are cut differently, calls of one
+// side alone may have made an input; nearly all agree then unless these are other numbers.
 void add_discrete(const BlameState& state, const RunInputs& inputs, const std::vector<uint32_t>& outputs,
                   std::vector<uint32_t>& left) {
-  if (!inputs.all_same || inputs.unknown || inputs.evidence.empty()) return;
+  if (!inputs.all_same || inputs.evidence.empty()) return;
   for (const uint32_t tensor : outputs) {
+    if (inputs.unknown && (inputs.downstream || !state.view.layout_alike(tensor))) continue;
     const auto error = state.view.error(tensor);
     if (error && error->discrete && error->relative > 0) left.push_back(tensor);
   }

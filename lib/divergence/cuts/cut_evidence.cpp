@@ -13,6 +13,8 @@
 namespace msdump {
 namespace {
 
+constexpr double kAlike = 0.9;  // confidence
+
 // The tensors of a side, as Pairing::tensors has them.
 using OfPair = uint32_t TensorPair::*;
 
@@ -127,6 +129,7 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
     // statistics do not say which element is where.
     const bool whole = note.a.dims.empty() && note.b.dims.empty();
     evidence.known.push_back(whole || (note.known && !evidence.both_cut && !cuts.diffs[i].by_statistics));
+    evidence.alike.push_back(evidence.known.back() && note.confidence >= kAlike);
     evidence.parts.push_back(note.a.has(CutRole::kConcat) || note.a.has(CutRole::kZigzag));
   }
   // Calls that were given a partner are after those that the side has.

@@ -14,7 +14,7 @@ void forget_local_numbers(RunFacts& facts) {
   if (cuts == nullptr) return;
   const auto differs_as_number = [&](uint32_t tensor) {
     return facts.compared(tensor) && facts.error(tensor) && facts.error(tensor)->discrete &&
-           facts.error(tensor)->relative > 0;
+           facts.error(tensor)->relative > 0 && !cuts->alike[tensor];
   };
   const auto is_local = [&](uint32_t tensor) {
     return tensor != kNoTensor && (cuts->parts[tensor] || facts.is_forgotten(tensor));

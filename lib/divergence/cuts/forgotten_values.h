@@ -6,7 +6,8 @@
 namespace msdump {
 
 // Numbers of rows, experts and positions, and truth values about them, are those of a rank's own part: where it reads one,
-// or follows from such numbers, and wherever both sides have parts of their own.
+// or follows from such numbers, and wherever both sides have parts of their own. Not where nearly all of them agree: then
+// the others are wrong.
 void forget_local_numbers(RunFacts& facts);
 
 // A call that the reference alone has is not the candidate's fault. One of the candidate alone was paired with what goes

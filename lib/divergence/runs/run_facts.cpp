@@ -89,6 +89,13 @@ std::vector<uint32_t> RunFacts::forward_calls_of(uint32_t index) const {
   return runs_at(forward_entry_of(name(index)), place(index));
 }
 
+bool RunFacts::lacks_input(uint32_t index) const {
+  const std::vector<RunInput>& inputs = run(index).inputs;
+  return of_cuts() && !one_sided(index) && std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+           return input.tensor != kNoTensor && !is_of_candidate(input.tensor) && alone(input.tensor) == Alone::kUnknown;
+         });
+}
+
 const BrokenExchange* RunFacts::broken(uint32_t index) const {
   if (cuts() == nullptr || cuts()->broken.empty()) return nullptr;
   for (const uint32_t output : run(index).outputs) {

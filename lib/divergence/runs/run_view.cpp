@@ -39,6 +39,7 @@ void RunView::find_modules(const ModuleTree& modules) {
 const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return inside_.empty() ? kNone : inside_[index]; }
 
 std::vector<uint32_t> RunView::outputs(uint32_t index) const {
+  if (lacks_input(index)) return {};
   std::vector<uint32_t> outputs = run(index).outputs;
   std::erase_if(outputs, [&](uint32_t tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
   double lost = 0;  // the error that readers do not get

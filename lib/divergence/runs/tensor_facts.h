@@ -65,6 +65,8 @@ class TensorFacts {
   [[nodiscard]] bool layout_known(uint32_t tensor) const;
   // Known whatever the values are.
   [[nodiscard]] bool layout_proven(uint32_t tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
+  // And nearly all elements agree under it. False for runs that are not cut differently.
+  [[nodiscard]] bool layout_alike(uint32_t tensor) const { return cuts_ != nullptr && cuts_->alike[tensor]; }
   // From now on as if the tensor had not been compared: the layout is not known, and what was compared says nothing, as the
   // numbers of a rank's own rows, or values that later ones show to be right.
   void forget(uint32_t tensor);
