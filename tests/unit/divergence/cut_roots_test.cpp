@@ -446,5 +446,37 @@ TEST_CASE("of statistics an input that differs is blamed only where what follows
   CHECK(differs.roots().front().starts_with("Functional.gelu.0.forward"));
 }
 
+// The candidate adds the bias in a call of its own and multiplies the sum, on rank 1 by `factor`.
+CutDiff with_bias(float factor) {
+  const Values weight = test::numbers(32, 40), bias = test::numbers(32, 41);
+  return CutDiff(
+      2,
+      [=](MadeCalls& calls, int rank) {
+        const float own = rank == 1 ? factor : 1.0F;
+        Values partial = kCutUp;
+        for (size_t i = 0; i < partial.size(); ++i) partial[i] -= bias[i];
+        calls.ran("Functional.linear.0.forward", {kCutX, weight}, {partial});
+        calls.ran("Tensor.__add__.0.forward", {partial, bias}, {kCutUp});
+        calls.ran("Tensor.__mul__.0.forward", {kCutUp}, {by_factor(kCutUp, own)});
+        calls.ran("Functional.gelu.0.forward", {by_factor(kCutUp, own)}, {by_factor(kCutOut, own)});
+        calls.ran("Functional.tanh.0.forward", {by_factor(kCutOut, own)}, {by_factor(kCutLast, own)});
+      },
+      [=](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {kCutX, weight, bias}, {kCutUp});
+        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+        calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
+      });
+}
+
+TEST_CASE(
+    "a call that lacks an input of the reference's is not to blame for what it leaves, but calls after it may be") {
+  CHECK(with_bias(1).roots().empty());
+  for (const float factor : {1.1F, 1.2F}) {
+    const CutDiff diff = with_bias(factor);
+    CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 1"});
+    CHECK(diff.chain() == Texts{"Tensor.__add__.0.forward"});
+  }
+}
+
 }  // namespace
 }  // namespace msdump

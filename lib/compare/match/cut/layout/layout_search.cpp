@@ -225,12 +225,14 @@ class Search {
   }
 
   // The simplest of those that fit but for a factor that no layout explains, as of a gradient that is sent twice. Null: none.
+  // Copies of which one is too large add up to a multiple, too.
   [[nodiscard]] const CutFit* scaled() const {
     const CutFit* simplest = nullptr;
     for (size_t i = 0; i < fits_.size(); ++i) {
       const bool simpler =
           simplest == nullptr || complexity_of(fits_[i].a, fits_[i].b) < complexity_of(simplest->a, simplest->b);
-      if (scaled_[i] >= kFits && simpler) simplest = &fits_[i];
+      const bool adds = fits_[i].a.adds() || fits_[i].b.adds();
+      if (scaled_[i] >= kFits && simpler && !adds) simplest = &fits_[i];
     }
     return simplest;
   }
