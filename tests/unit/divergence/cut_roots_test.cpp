@@ -450,7 +450,7 @@ TEST_CASE("of statistics an input that differs is blamed only where what follows
 CutDiff with_bias(float factor) {
   const Values weight = test::numbers(32, 40), bias = test::numbers(32, 41);
   return CutDiff(
-      2,
+      3,
       [=](MadeCalls& calls, int rank) {
         const float own = rank == 1 ? factor : 1.0F;
         Values partial = kCutUp;
@@ -473,7 +473,8 @@ TEST_CASE(
   CHECK(with_bias(1).roots().empty());
   for (const float factor : {1.1F, 1.2F}) {
     const CutDiff diff = with_bias(factor);
-    CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 1"});
+    REQUIRE(diff.roots().size() == 1);
+    CHECK(diff.roots().front().starts_with("Tensor.__mul__.0.forward"));
     CHECK(diff.chain() == Texts{"Tensor.__add__.0.forward"});
   }
 }
