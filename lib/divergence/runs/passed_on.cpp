@@ -121,7 +121,6 @@ class ReaderSearch {
 
   void see_inputs(uint32_t run, Read outputs) {
     const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
-    const bool mends = collective_ && found_.mends(facts_, run);
     for (const RunInput& input : facts_.run(run).inputs) {
       if (!facts_.compared(input.tensor)) {
         // The other side computes this in another call: what came of it is right.
@@ -133,19 +132,19 @@ class ReaderSearch {
       const auto& error = facts_.error(input.tensor);
       const bool small = error && error->relative < kMostError && !collective_;
       const bool healed = heals || (even && !small);
-      see_input(input, healed, mends, outputs);
+      see_input(input, healed, outputs);
       const bool unknown = facts_.differs(input.tensor) && !facts_.layout_known(input.tensor);
       if (unknown && (healed || (outputs <= Read::kRight && later_.agree()))) facts_.forget(input.tensor);
     }
   }
 
   // What was read, of the outputs that it was made as.
-  void see_input(const RunInput& input, bool healed, bool mends, Read outputs) {
+  void see_input(const RunInput& input, bool healed, Read outputs) {
     const bool differs = facts_.differs(input.tensor);
     // Its own writer has the value, with another partner or none.
     if (!differs) note(input.also_made_as, Read::kRight);
     if (input.made_as == kNoTensor) return;
-    const Read wrong = mends || is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
+    const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
     const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? wrong : outputs;
     // What another output holds in the candidate says nothing against this one.
     const bool of_other = input.also_made_as != kNoTensor && input.also_made_as != input.made_as;
@@ -187,14 +186,6 @@ bool PassedOn::heals(const RunFacts& facts, uint32_t run) const {
   const std::vector<uint32_t>& all = facts.run(run).outputs;
   return facts.of_cuts() && !all.empty() &&
          std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return right[tensor]; });
-}
-
-bool PassedOn::mends(const RunFacts& facts, uint32_t run) const {
-  const std::vector<uint32_t>& all = facts.run(run).outputs;
-  return std::any_of(all.begin(), all.end(), [&](uint32_t tensor) { return mended[tensor]; }) &&
-         std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
-           return mended[tensor] || right[tensor] || (facts.compared(tensor) && !facts.differs(tensor));
-         });
 }
 
 bool PassedOn::evens_out(const RunFacts& facts, uint32_t run) const {

@@ -17,8 +17,6 @@ struct PassedOn {
 
   // Of runs that are cut differently: does every output of the run differ, and did no reader get what differs?
   [[nodiscard]] bool heals(const RunFacts& facts, uint32_t run) const;
-  // Of such runs, did readers get much less of the error of every output that differs?
-  [[nodiscard]] bool mends(const RunFacts& facts, uint32_t run) const;
   // Of such runs, where each rank may compute with parts in its own way: do all outputs agree, or what was passed on?
   [[nodiscard]] bool evens_out(const RunFacts& facts, uint32_t run) const;
 };

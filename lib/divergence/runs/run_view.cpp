@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "divergence/cuts/forgotten_values.h"
-#include "divergence/model/constants.h"
 
 namespace msdump {
 namespace {
@@ -42,15 +41,9 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   if (lacks_input(index)) return {};
   std::vector<uint32_t> outputs = run(index).outputs;
   std::erase_if(outputs, [&](uint32_t tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
-  double lost = 0;  // the error that readers do not get
-  for (const uint32_t tensor : run(index).outputs) {
-    if (passed_on_.mended[tensor]) lost = std::max(lost, error(tensor)->relative);
-  }
   const auto is_lost = [&](uint32_t output) { return !compared(output) || passed_on_.mended[output]; };
   for (const uint32_t tensor : graph().stand_ins(index, is_lost)) {
-    // A collective reads it, too, before what it leaves is mended.
-    const bool before = lost > 0 && error(tensor) && kChangedOnTheWay * error(tensor)->relative >= lost;
-    if (compared(tensor) && !before) outputs.push_back(tensor);
+    if (compared(tensor)) outputs.push_back(tensor);
   }
   return outputs;
 }

@@ -97,26 +97,34 @@ class ValuePartners {
   // The place of a call is between those of the calls around it whose values or weights tell: a partner elsewhere that has
   // no value in common was found by its name, which another layer or stage has, too.
   void part_crossing(const std::vector<uint32_t>& open) {
-    const Pairing& pairing = match_.result.pairing;
-    const auto known = [&](uint32_t a) { return partners_[a] != kNoOperator && (fits_[a] || certain_[partners_[a]]); };
-    const auto step_and_pass = [&](uint32_t a) {
-      return std::pair(pairing.a[a].step, forward_entry_of(pairing.a[a].name).has_value());
-    };
-    const auto nearest = [&](uint32_t a, bool later) {
-      const auto here = step_and_pass(a);
-      for (uint32_t other = a; later ? ++other < partners_.size() : other-- > 0;) {
-        if (step_and_pass(other) != here) break;
-        if (known(other)) return partners_[other];
-      }
-      return kNoOperator;
-    };
+    const std::vector<uint32_t> before = nearest_known(false), after = nearest_known(true);
     for (const uint32_t a : open) {
-      if (partners_[a] == kNoOperator || known(a)) continue;
-      const uint32_t before = nearest(a, false), after = nearest(a, true);
-      if (before == kNoOperator || after == kNoOperator || before >= after) continue;
-      const bool crosses = partners_[a] < before || partners_[a] > after;
+      if (partners_[a] == kNoOperator || is_known(a) || before[a] == kNoOperator || after[a] == kNoOperator) continue;
+      const bool crosses = before[a] < after[a] && (partners_[a] < before[a] || partners_[a] > after[a]);
       if (crosses && agreement_of(a) == Agreement::kNone) take_away(a);
     }
+  }
+
+  [[nodiscard]] bool is_known(uint32_t a) const {
+    return partners_[a] != kNoOperator && (fits_[a] || certain_[partners_[a]]);
+  }
+
+  // By operator of a: the partner of the nearest call before or after it, of its step and pass, whose values or weights tell.
+  [[nodiscard]] std::vector<uint32_t> nearest_known(bool after) const {
+    const auto count = static_cast<uint32_t>(partners_.size());
+    std::vector<uint32_t> nearest(count, kNoOperator);
+    std::pair<std::optional<int64_t>, bool> pass;
+    uint32_t last = kNoOperator;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t a = after ? count - 1 - i : i;
+      const SequencedOp& op = match_.result.pairing.a[a];
+      const std::pair here(op.step, forward_entry_of(op.name).has_value());
+      if (i == 0 || here != pass) last = kNoOperator;
+      pass = here;
+      nearest[a] = last;
+      if (is_known(a)) last = partners_[a];
+    }
+    return nearest;
   }
 
   void take_away(uint32_t a) {
