@@ -206,6 +206,7 @@ class ComparedPlanner {
   void measure() {
     std::set<const DiffResult*> runs;
     for (const auto& [key, place] : asked_) runs.insert(key.first);
+    std::set<std::pair<const DiffResult*, uint32_t>> shown;
     for (const DiffResult* const run : runs) {
       for (uint32_t tensor = 0; tensor < run->pairing.tensors.size(); ++tensor) {
         const TensorPair& pair = run->pairing.tensors[tensor];
@@ -214,10 +215,12 @@ class ComparedPlanner {
         const Identity identity = run->identity(tensor);
         const RunPlace& place = asked->second;
         if (identity.step != place.step || (place.rank && identity.rank != place.rank)) continue;
+        shown.insert(asked->first);
         ++plan_.size.tensors;
         plan_.size.bytes += bytes_of_elements(run->record_of(pair));
       }
     }
+    if (shown.size() < asked_.size()) plan_.size.at_least = true;
     for (const TensorPair& pair : first_.pairing.tensors) {
       if (pair.a != kNoTensor) plan_.size.of_all += bytes_of_elements((*first_.a->side.tensors)[pair.a]);
     }
