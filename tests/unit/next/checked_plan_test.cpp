@@ -114,6 +114,21 @@ TEST_CASE("NaN that enters the network is pinned, and NaN that enters a part of 
   CHECK(plan.outcomes.size() == 2);
 }
 
+TEST_CASE(
+    "NaN that the first call of the network reads is pinned where a part shows it, or sought in the steps before") {
+  const auto part = [](MadeCalls& calls) { calls.ran(call(0), {{kBad, 1}}, {{kBad, 1}}); };
+  const auto whole = [](MadeCalls& calls) { chain(calls, 0, 9, kHealthy); };
+  for (const DumpExtent extent : {DumpExtent::kRange, DumpExtent::kList})
+    CHECK(CheckedCalls(part).plan_after(CheckedCalls(whole), extent).state == PlanState::kPinned);
+  const CheckedCalls of_step_5(part, "step5/rank0");
+  CHECK(of_step_5.plan_after(CheckedCalls({{whole, "step4/rank0"}, {whole, "step5/rank0"}}), DumpExtent::kList).state ==
+        PlanState::kPinned);
+  const NextPlan plan = of_step_5.plan_after(CheckedCalls(whole, "step5/rank0"), DumpExtent::kList);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kStepsBefore);
+  CHECK(plan.candidate.steps == std::vector<int64_t>{0, 1, 2, 3, 4});
+}
+
 TEST_CASE("NaN that enters in the first step of a later dump may be a weight's: the steps before are asked for") {
   const CheckedCalls later([](MadeCalls& calls) { calls.ran(call(0), {{kBad, 1}}, {{kBad, 1}}); }, "step2/rank0");
   const NextPlan plan = later.plan();
@@ -300,6 +315,7 @@ TEST_CASE(
         calls.ran("Distributed.all_reduce.0.forward", {{value(3), 1}}, {{rank == 2 ? 20.0F : 13.5F, 4}});
         calls.given("op", "torch.distributed.ReduceOp", R"("RedOpType.SUM")");
         calls.given("group", "torch.ProcessGroup", R"(null,"group_ranks":[0,1,2,3],"group_id":"a")");
+        calls.ran("Functional.dropout.0.forward", {}, {});
       };
       for (const std::string step : {"step0", "step1"})
         parts.emplace_back(build, step + "/rank" + std::to_string(rank));

@@ -119,6 +119,22 @@ TEST_CASE("what enters a range with its error sends the search further up, four 
                                "if the inputs of the first differ already: the next dump goes further up"});
 }
 
+TEST_CASE("what the first call of the network reads is pinned, also where a part shows it") {
+  const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  const PlannedRound part(
+      [](MadeCalls& calls) { chain(calls, 0, 3, [&](size_t i) { return right(i) * (calls.bad() ? 2.0F : 1.0F); }); });
+  for (const DumpExtent extent : {DumpExtent::kRange, DumpExtent::kList}) {
+    const NextPlan plan = part.plan_after(first, extent);
+    CHECK(plan.state == PlanState::kPinned);
+    REQUIRE_FALSE(plan.suspects.empty());
+    CHECK(plan.suspects.front().op_name == call(0));
+    CHECK(plan.suspects.front().open == Suspect::Open::kPinned);
+  }
+  // A dump of another step does not show what ran before.
+  const PlannedRound other([](MadeCalls& calls) { chain(calls, 0, 9, right); }, "step1/rank0");
+  CHECK(part.plan_after(other, DumpExtent::kRange).state == PlanState::kAsked);
+}
+
 TEST_CASE("in a range the first call at which the error jumps is pinned, and not the noise that came in") {
   const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
   const PlannedRound part([](MadeCalls& calls) {
@@ -188,18 +204,20 @@ TEST_CASE("an operator that statistics blame is asked about with the calls befor
   CHECK_FALSE(plan.size.at_least);
 }
 
-TEST_CASE("in a range NaN is not noise beside a large error") {
+TEST_CASE("in a range NaN is not noise beside a large error, and does not make noise of a small one") {
   const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
-  const PlannedRound part([](MadeCalls& calls) {
-    const float made = calls.bad() ? std::numeric_limits<float>::quiet_NaN() : 3.0F;
-    calls.ran(call(2), {{3, 1}}, {{made, 1}});
-    calls.ran(call(3), {{5, 1}}, {{6, 1}});
-    calls.ran(call(4), {{6, 1}}, {{calls.bad() ? 90.0F : 9.0F, 1}});
-  });
-  const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
-  REQUIRE(plan.suspects.size() == 2);
-  CHECK(plan.suspects.front().op_name == call(2));
-  CHECK(plan.suspects.front().kind == "nan");
+  for (const float wrong : {90.0F, 9.4F}) {
+    const PlannedRound part([&](MadeCalls& calls) {
+      const float made = calls.bad() ? std::numeric_limits<float>::quiet_NaN() : 3.0F;
+      calls.ran(call(2), {{3, 1}}, {{made, 1}});
+      calls.ran(call(3), {{5, 1}}, {{6, 1}});
+      calls.ran(call(4), {{6, 1}}, {{calls.bad() ? wrong : 9.0F, 1}});
+    });
+    const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
+    REQUIRE(plan.suspects.size() == 2);
+    CHECK(plan.suspects.front().op_name == call(2));
+    CHECK(plan.suspects.front().kind == "nan");
+  }
 }
 
 TEST_CASE("statistics show another shape, another argument and a call of one side as well as elements do") {
