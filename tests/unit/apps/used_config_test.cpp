@@ -38,7 +38,9 @@ TEST_CASE("a data_dump.json was asynchronous unless it enables the other kind, a
   }
   CHECK(used(data_dump_used("1", "")).extent == DumpExtent::kList);
   CHECK(used(data_dump_used("2", "")).extent == DumpExtent::kList);
-  CHECK_FALSE(used(R"({"common_dump_settings":{"path":"/d"}})").net_name);
+  const UsedConfig bare = used(R"({"common_dump_settings":{"path":"/d"}})");
+  CHECK_FALSE(bare.net_name);
+  CHECK(bare.extent == DumpExtent::kAll);
 }
 
 TEST_CASE("a config.json of msprobe has all calls, a range or a list, in the block of its task") {
