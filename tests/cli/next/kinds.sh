@@ -27,11 +27,13 @@ msdump next -d ms --config acl.json --json | jq -c '.configuration.kind'
 
 # An asynchronous dump stays one; the release is the one that was said last.
 echo '{"common_dump_settings":{"dump_mode":0,"path":"/d","net_name":"Net","iteration":"3","input_output":0,"kernels":[],"support_device":[0],"op_debug_mode":0}}' >data_dump.json
+npy ms/rank_0/Net/0/3/Abs.Default_Abs-op1.1.1.10000.output.0.DefaultFormat.npy '<f4' '(2,)' "$(f32 1 2)"
 settings() { jq -c '[.common_dump_settings.file_format, .e2e_dump_settings.enable]' "$1"; }
 msdump next -d ms --config data_dump.json --framework-version 2.5 -out case -q >all
 settings case/round-2/candidate.json
 dump_in case/round-2/candidate/rank_0/Net/0/3
 msdump next -d case --framework-version 2.7.1 -q >all
 settings case/round-3/candidate.json
+jq -c '.common_dump_settings.kernels' case/round-3/candidate.json # the operator before it is one of the first dump
 jq -c '.settings | [.kind, .framework_version, .asynchronous]' case/case.json
 files case

@@ -97,3 +97,8 @@ part case/round-2/candidate 2
 part case/round-2/reference 1
 masked msdump next -d case
 jq -c '.tensor.scope' case/round-*/*te.json case/round-*/reference.json
+
+# The same part as the first dump: --config says that it is a range, so what enters it need not enter the network.
+echo '{"task":"tensor","level":"L1","tensor":{"scope":["Functional.silu.0.forward","Functional.softplus.0.forward"]}}' >used.json
+masked msdump next -d case/round-2/candidate --ref case/round-2/reference --config used.json -out part
+masked msdump next -d case/round-2/candidate --ref case/round-2/reference
