@@ -182,6 +182,10 @@ class CheckedPlanner {
     std::optional<FoundSuspect> found;
     if (last_.report.first) {
       found = suspect_of(last_, *last_.report.first, rounds_.back().extent);
+      if (enters_network(*found)) {
+        const bool earlier = begins_here(first_, found->shown.place.step);
+        found->shown.open = earlier ? Open::kStepsBefore : Open::kPinned;
+      }
     } else {
       found = first_overflow(last_);
       if (!found) found = first_growth(last_);
@@ -253,6 +257,13 @@ class CheckedPlanner {
     std::copy_if(names.begin(), names.end(), std::back_inserter(request.list),
                  [&](const std::string& name) { return seen.insert(name).second; });
     plan_.extent = DumpExtent::kList;
+  }
+
+  // Is it what the first call of the whole network reads?
+  [[nodiscard]] bool enters_network(const FoundSuspect& found) const {
+    if (found.shown.open != Open::kBefore || last_.report.first->kind != FirstNonfinite::Kind::kInput) return false;
+    const uint32_t run = whole_.extent == DumpExtent::kAll ? run_in_first(found) : kNone;
+    return run != kNone && nearest_before(first_, run).empty();
   }
 
   [[nodiscard]] uint32_t run_in_first(const FoundSuspect& found) const {

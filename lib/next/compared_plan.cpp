@@ -29,18 +29,21 @@ class CallsBefore {
     }
     const bool backward = forward_entry_of(run.op_name(op)).has_value();
     for (const auto& [index, other] : op_of_run) {
-      if (other == op) break;
+      ran_ = other == op;
+      if (ran_) break;
       if (on_both_sides(run, other) && forward_entry_of(run.op_name(other)).has_value() == backward)
         before_.push_back(other);
     }
   }
 
+  [[nodiscard]] bool is_first() const { return ran_ && before_.empty(); }
   // The nearest first.
   [[nodiscard]] std::vector<uint32_t> nearest(size_t calls) const {
     return {before_.rbegin(), before_.rbegin() + static_cast<std::ptrdiff_t>(std::min(calls, before_.size()))};
   }
 
  private:
+  bool ran_ = false;
   std::vector<uint32_t> before_;  // in the order of the runs
 };
 
@@ -68,6 +71,7 @@ class ComparedPlanner {
 
   NextPlan plan() && {
     suspects_ = suspects_of(last_, rounds_.back().extent);
+    pin_first_calls();
     std::stable_partition(suspects_.begin(), suspects_.end(),
                           [](const Suspect& suspect) { return suspect.open == Open::kPinned; });
     if (suspects_.empty()) add_not_asked();
@@ -81,6 +85,16 @@ class ComparedPlanner {
   }
 
  private:
+  // What the first call of the whole network reads enters the network: nothing before it is left to ask.
+  void pin_first_calls() {
+    if (rounds_[begin_].extent != DumpExtent::kAll) return;
+    for (RootSuspect& suspect : suspects_) {
+      if (suspect.open != Open::kBefore) continue;
+      const std::optional<uint32_t> op = operator_named(first_, last_.op_name(suspect.op), suspect.place);
+      if (op && CallsBefore(first_, *op, suspect.place).is_first()) suspect.open = Open::kPinned;
+    }
+  }
+
   // What was asked about is healthy: the next one that the first dump suspects.
   void add_not_asked() {
     const size_t asked = rounds_.size() - 1 - begin_;
@@ -206,6 +220,7 @@ class ComparedPlanner {
   void measure() {
     std::set<const DiffResult*> runs;
     for (const auto& [key, place] : asked_) runs.insert(key.first);
+    std::set<std::pair<const DiffResult*, uint32_t>> shown;
     for (const DiffResult* const run : runs) {
       for (uint32_t tensor = 0; tensor < run->pairing.tensors.size(); ++tensor) {
         const TensorPair& pair = run->pairing.tensors[tensor];
@@ -214,10 +229,12 @@ class ComparedPlanner {
         const Identity identity = run->identity(tensor);
         const RunPlace& place = asked->second;
         if (identity.step != place.step || (place.rank && identity.rank != place.rank)) continue;
+        shown.insert(asked->first);
         ++plan_.size.tensors;
         plan_.size.bytes += bytes_of_elements(run->record_of(pair));
       }
     }
+    if (shown.size() < asked_.size()) plan_.size.at_least = true;
     for (const TensorPair& pair : first_.pairing.tensors) {
       if (pair.a != kNoTensor) plan_.size.of_all += bytes_of_elements((*first_.a->side.tensors)[pair.a]);
     }

@@ -17,6 +17,8 @@ dump bad/step0 "$(entry Functional.relu.0.forward 1 2)" "$(entry Torch.log.0.for
 dump good/step0 "$(entry Functional.relu.0.forward 1 2)" "$(entry Torch.log.0.forward 2 0.5)"
 masked msdump next -d bad
 masked msdump next -d good
+masked msdump next -d bad --csv
+masked msdump next -d good --csv
 
 # A range, and what enters it is bad already: round 2 has the calls before.
 echo '{"task":"statistics","level":"L1","statistics":{"scope":["Torch.log.0.forward","Torch.exp.0.forward"]}}' >used.json

@@ -15,6 +15,9 @@ masked msdump next -d damaged
 echo '{"format": 1, "rounds": [{"candidate": "/no/such", "reference": "/no/such"}]}' >damaged/case.json
 masked msdump next -d damaged
 masked msdump next -d damaged --ref dump
+masked msdump next -d damaged -out other
+masked msdump next -d damaged --config missing.json
+masked msdump next -d dump --config missing.json
 echo '{"task": 1}' >config.json
 masked msdump next -d dump --ref dump --config config.json
 echo '[]' >config.json
@@ -30,3 +33,4 @@ echo damaged >b/rank_0/Net/0/0/Neg.Default_Neg-op6.2.1.20000.output.0.DefaultFor
 masked msdump next -d b
 cp -r b c && rm c/*/*/*/*/Neg*
 masked msdump next -d b --ref c
+msdump next -d b -q --json 2>/dev/null | jq -c '[.state, .dumps, .rows, .summary], [.failures[] | keys]' | sed "s|$PWD|PWD|g"

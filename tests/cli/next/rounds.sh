@@ -41,6 +41,7 @@ sed "s|$PWD|PWD|" case/round-2/candidate.json
 msdump check-config case/round-2/candidate.json case/round-2/reference.json --framework pytorch
 masked msdump next -d case
 masked msdump next -d bad --ref ref -out case
+masked msdump next -d bad --ref ref -out case/case.json/deeper
 
 # What the configurations of round 2 dump.
 tensors() { # DIR OUTPUT-OF-SIGMOID [SHIFT]: of all other values
@@ -57,6 +58,7 @@ tensors() { # DIR OUTPUT-OF-SIGMOID [SHIFT]: of all other values
   finish "$folder" tensor
 }
 tensors case/round-2/candidate '7 7.5'
+masked msdump next -d case
 tensors case/round-2/reference '4 0.4'
 masked msdump next -d case
 msdump next -d case --json | jq -c '{state, rounds, question, configuration, estimate}, (.pinned[] | [.op_name, .source.line, .step])'
@@ -95,3 +97,8 @@ part case/round-2/candidate 2
 part case/round-2/reference 1
 masked msdump next -d case
 jq -c '.tensor.scope' case/round-*/*te.json case/round-*/reference.json
+
+# The same part as the first dump: --config says that it is a range, so what enters it need not enter the network.
+echo '{"task":"tensor","level":"L1","tensor":{"scope":["Functional.silu.0.forward","Functional.softplus.0.forward"]}}' >used.json
+masked msdump next -d case/round-2/candidate --ref case/round-2/reference --config used.json -out part
+masked msdump next -d case/round-2/candidate --ref case/round-2/reference

@@ -16,6 +16,8 @@ masked msdump next -d pretty.json
 msdump diff rows bad -q --json | jq -c . >line.json
 masked msdump next -d line.json
 msdump next -d checked.json -out case -q >all
+{ printf ' \t\n' && sed 's/{/{ /' checked.json; } >blanks.json
+masked msdump next -d blanks.json
 jq -c '.rounds' case/case.json | sed "s|$PWD|PWD|g"
 # What is none of these, and dumps that have gone.
 masked msdump next -d compared.json --ref rows
@@ -25,11 +27,17 @@ head -c 40 compared.json >cut.json
 masked msdump next -d cut.json
 sed 's/"bad","rows"/"bad"/' compared.json >one.json
 masked msdump next -d one.json
+sed 's/"bad"/"bad","rows"/' checked.json >two.json
+masked msdump next -d two.json
+sed 's/"rows":.*/"rows"/' compared.json | tr -d '\n' >cut.json
+masked msdump next -d cut.json
 sed 's/"rows":/"lines":/' compared.json >other.json
 masked msdump next -d other.json
 { printf '{%1048576s' '' && tail -c +2 compared.json; } >wide.json
 masked msdump next -d wide.json
 { head -c 30 compared.json && printf '%1048576s' '' && tail -c +31 compared.json; } >wide.json
 masked msdump next -d wide.json
-mv bad gone
+mv rows gone
+masked msdump next -d compared.json
+mv bad gone/bad
 masked msdump next -d compared.json

@@ -12,6 +12,18 @@ std::string fault_of(const DumpRequest& request) {
   return text ? "written" : text.error().message;
 }
 
+// What the configuration says of a key: the rest of its line. Empty if it does not have the key.
+std::string said(const DumpRequest& request, const std::string& key) {
+  const Result<std::string> text = write_config(request);
+  REQUIRE(text);
+  const std::string head = "\"" + key + "\": ";
+  const size_t at = text->find(head);
+  if (at == std::string::npos) return {};
+  std::string rest = text->substr(at + head.size(), text->find('\n', at) - at - head.size());
+  if (rest.ends_with(',')) rest.pop_back();
+  return rest;
+}
+
 DumpRequest data_dump(const char* release, Device device = Device::kAscend) {
   DumpRequest request;
   request.kind = ConfigKind::kDataDump;
@@ -188,9 +200,52 @@ TEST_CASE("layers, statistics, overflow and watched operators of AscendCL") {
   const std::string all = write_config(acl()).value();
   CHECK(all.find(R"("dump_op_switch": "on")") != std::string::npos);
   CHECK(all.find(R"("dump_list": [])") != std::string::npos);
+  CHECK(all.find(R"("dump_data": "tensor")") != std::string::npos);
+  CHECK(all.find("dump_stats") == std::string::npos);
   request = acl();
   request.overflow = true;
-  CHECK(write_config(request).value().find(R"("dump_debug": "on")") != std::string::npos);
+  request.steps = {3};
+  CHECK(write_config(request).value() == R"({
+  "dump": {
+    "dump_path": "/data/dump",
+    "dump_step": "3",
+    "dump_debug": "on"
+  }
+}
+)");
+}
+
+TEST_CASE("config.json of msprobe: its level, its ranges and what statistics it counts") {
+  DumpRequest request = msprobe(Framework::kMindSpore);
+  CHECK(said(request, "level") == "\"L1\"");
+  CHECK(said(request, "step") == "[]");
+  CHECK(said(request, "rank") == "[]");
+  CHECK(said(request, "risk_level").empty());
+  CHECK(said(request, "summary_mode").empty());
+  for (const char* const module : {"Module.fc.Linear.forward.0", "Cell.fc.Dense.forward.0"}) {
+    request.list = {"Functional.relu.0.forward", module};
+    CHECK(said(request, "level") == "\"mix\"");
+  }
+  request.list = {"Functional.relu.0.forward"};
+  request.steps = {0, 2};
+  request.ranks = {3};
+  request.statistics = true;
+  CHECK(said(request, "level") == "\"L1\"");
+  CHECK(said(request, "step") == "[0,2]");
+  CHECK(said(request, "rank") == "[3]");
+  CHECK(said(request, "task") == "\"statistics\"");
+  CHECK(said(request, "statistics") == "{");
+  CHECK(said(request, "summary_mode") == "\"statistics\"");
+  request.level = "L2";
+  CHECK(write_config(request).value().find(R"("summary_mode": [
+      "max",
+      "min",
+      "mean",
+      "l2norm",
+      "nan count",
+      "negative inf count",
+      "positive inf count"
+    ])") != std::string::npos);
 }
 
 TEST_CASE("what data_dump.json cannot be asked for") {
@@ -208,6 +263,17 @@ TEST_CASE("what data_dump.json cannot be asked for") {
   request = data_dump("2.10");
   request.list = {"Default/a b-op1"};
   CHECK(fault_of(request) == "MindSpore cannot choose 'Default/a b-op1': a blank, quote or backslash never matches");
+  for (const char* const name : {"a\"b", "a\\b", "a\tb", "a\x7f"}) {
+    INFO(name);
+    request.list = {name};
+    CHECK(fault_of(request).starts_with("MindSpore cannot choose '"));
+  }
+  request.list = {"算子/!"};
+  CHECK(fault_of(request) == "written");
+  request.list.clear();
+  request.watched = {"Add"};
+  CHECK(fault_of(request) == "MindSpore's data_dump.json has no watched operators: name the operators");
+  request.watched.clear();
   request.list = {"Add"};
   request.overflow = true;
   CHECK(fault_of(request) == "MindSpore dumps operators that overflow or those of a list, not both");
@@ -217,6 +283,9 @@ TEST_CASE("what data_dump.json cannot be asked for") {
   request.overflow = true;
   CHECK(fault_of(request) == "MindSpore 2.0 finds overflow in asynchronous dumps on Ascend only");
   request.asynchronous = true;
+  request.target.device = Device::kGpu;
+  CHECK(fault_of(request) == "MindSpore 2.0 finds overflow in asynchronous dumps on Ascend only");
+  request.target.device = Device::kAscend;
   CHECK(write_config(request).value().find("\"op_debug_mode\": 3") != std::string::npos);
   request = data_dump("2.10");
   request.ranks = {-1};
@@ -231,6 +300,80 @@ TEST_CASE("what data_dump.json cannot be asked for") {
   CHECK(fault_of(request) == "written");
   request.path = "out";
   CHECK(fault_of(request) == "path 'out' is not absolute: the run is refused");
+}
+
+TEST_CASE("a data_dump.json has the keys that its release knows") {
+  struct Known {
+    const char* release;
+    bool asynchronous;
+    const char *debug_mode, *saved_data, *file_format, *enable;
+  };
+  for (const Known& known : {Known{"1.2", false, "", "", "", "true"},
+                             {"1.2", true, "0", "", "", "false"},
+                             {"1.3", false, "", "", "", "true"},
+                             {"1.3", true, "0", "", "", ""},
+                             {"1.5", true, "0", "", "", ""},
+                             {"1.6", true, "0", "\"tensor\"", "\"npy\"", ""},
+                             {"1.6", false, "", "\"tensor\"", "", "true"},
+                             {"2.2", false, "", "\"tensor\"", "", "true"},
+                             {"2.3", false, "0", "\"tensor\"", "", "true"},
+                             {"2.5", true, "0", "\"tensor\"", "\"npy\"", ""},
+                             {"2.6", true, "0", "\"tensor\"", "", "false"}}) {
+    INFO(known.release << " " << known.asynchronous);
+    DumpRequest request = data_dump(known.release);
+    request.asynchronous = known.asynchronous;
+    CHECK(said(request, "op_debug_mode") == known.debug_mode);
+    CHECK(said(request, "saved_data") == known.saved_data);
+    CHECK(said(request, "file_format") == known.file_format);
+    CHECK(said(request, "e2e_dump_settings").empty() == (known.enable[0] == '\0'));
+    // The section of 1.2 comes last, and its key is another.
+    CHECK(said(request, "enable") == known.enable);
+    CHECK(said(request, "async_dump_settings").empty() == !(known.release == std::string("1.2") && known.asynchronous));
+    CHECK(said(request, "dump_mode") == "0");
+    request.overflow = known.asynchronous;
+    if (known.asynchronous) CHECK(said(request, "op_debug_mode") == "3");
+  }
+  DumpRequest request = data_dump("2.2");
+  request.statistics = request.asynchronous = true;
+  CHECK(said(request, "saved_data") == "\"statistic\"");
+  CHECK(said(request, "statistic_category").empty());
+  request.target.version = parse_version("2.3");
+  CHECK(said(request, "statistic_category") == "[");
+  request = data_dump("2.10", Device::kCpu);
+  request.asynchronous = true;
+  CHECK(said(request, "enable") == "true");  // only Ascend has the other kind
+}
+
+TEST_CASE("up to 1.2 a data_dump.json has one step as a number, and 0 for all; later all is a word") {
+  DumpRequest request = data_dump("1.2");
+  CHECK(said(request, "iteration") == "0");
+  request.steps = {1};
+  CHECK(said(request, "iteration") == "1");
+  request = data_dump("1.3");
+  CHECK(said(request, "iteration") == "\"all\"");
+  request.steps = {0};
+  CHECK(said(request, "iteration") == "\"0\"");
+}
+
+TEST_CASE("the devices are those that the ranks have on hosts of 8 and of 16, and all where no rank is named") {
+  DumpRequest request = data_dump("2.10");
+  CHECK(said(request, "support_device") == "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]");
+  for (const auto& [ranks, devices] : {std::pair<std::vector<int64_t>, const char*>({7}, "[7]"),
+                                       {{8}, "[0,8]"},
+                                       {{15}, "[7,15]"},
+                                       {{16}, "[0]"},
+                                       {{0, 17}, "[0,1]"}}) {
+    request.ranks = ranks;
+    CHECK(said(request, "support_device") == devices);
+  }
+}
+
+TEST_CASE("a release that is not said is the newest, and a device Ascend") {
+  DumpRequest request = data_dump("2.10"), open = request;
+  open.target = {};
+  request.asynchronous = open.asynchronous = true;
+  CHECK(write_config(open).value() == write_config(request).value());
+  CHECK(said(open, "enable") == "false");
 }
 
 TEST_CASE("2.3 finds overflow in every dump; from 1.3 to 2.5 an asynchronous dump has no section of the other kind") {
@@ -256,6 +399,9 @@ TEST_CASE("a configuration is as large as one that is read, and no larger") {
   CHECK(write_config(request).value().size() == kMostConfigBytes);
   request.list.front() += 'a';
   CHECK(fault_of(request) == "the configuration would have 4.0 MiB: name fewer operators");
+  constexpr size_t kRoundedUp = 4246733;  // the least that is printed as 4.1 MiB
+  request.list.front().append(kRoundedUp - kMostConfigBytes - 1, 'a');
+  CHECK(fault_of(request) == "the configuration would have 4.1 MiB: name fewer operators");
 }
 
 TEST_CASE("what msprobe and AscendCL cannot be asked for") {
@@ -270,15 +416,43 @@ TEST_CASE("what msprobe and AscendCL cannot be asked for") {
   request = msprobe(Framework::kPyTorch);
   request.list = {"\xff"};
   CHECK(fault_of(request) == "'\\xff' cannot be named in a configuration");
+  request.list = {""};
+  CHECK(fault_of(request) == "'' cannot be named in a configuration");
   request.list = {"a"};
+  request.watched = {"\xff"};
+  CHECK(fault_of(request) == "'\\xff' cannot be named in a configuration");
+  request.watched = {"a"};
+  CHECK(fault_of(request) == "msprobe has no watched operators");
+  request.watched.clear();
   request.scope = {"a", "b"};
   CHECK(fault_of(request) == "msprobe takes a list or a scope, not both");
+  request = msprobe(Framework::kPyTorch, "L2");
+  request.list = {"Functional.relu.0.forward"};
+  request.path = "out";
+  CHECK(fault_of(request) == "written");
+  request.path = "\xff";
+  CHECK(fault_of(request) == "the path '\\xff' is not UTF-8");
   request = acl();
   request.scope = {"a", "b"};
   CHECK(fault_of(request) == "AscendCL takes a range of operators only with a model's name: name the operators");
   request = acl();
   request.watched = {"a"};
   CHECK(fault_of(request) == "AscendCL watches outputs as tensors, after the operators of a list");
+  request.list = {"b"};
+  request.statistics = true;
+  CHECK(fault_of(request) == "AscendCL watches outputs as tensors, after the operators of a list");
+  request = acl();
+  request.watched = {"a"};
+  request.overflow = true;
+  CHECK(fault_of(request) == "AscendCL watches outputs as tensors, after the operators of a list");
+  request.watched.clear();
+  request.list = {"b"};
+  CHECK(fault_of(request) == "AscendCL dumps tensors of all operators that overflow: no list with it");
+  request = acl();
+  for (int64_t step = 0; step < 202; step += 2) request.steps.push_back(step);
+  CHECK(fault_of(request) == "the steps are 101 ranges: 100 at most can be asked for");
+  request.steps.pop_back();
+  CHECK(fault_of(request) == "written");
   request = acl();
   request.overflow = true;
   request.statistics = true;

@@ -40,6 +40,25 @@ TEST_CASE("a case is read as it was written, and a damaged one is an error") {
   CHECK(CaseFolder::read(scratch.path()));
 }
 
+TEST_CASE("a case keeps the kind of its configurations and what each dump was asked for") {
+  const test::ScratchDir scratch;
+  CaseFolder written;
+  written.path = scratch.path();
+  for (const ConfigKind kind : {ConfigKind::kUnknown, ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
+    for (const DumpExtent extent : {DumpExtent::kAll, DumpExtent::kRange, DumpExtent::kList}) {
+      written.settings.kind = kind;
+      written.rounds = {{"/a", "/b", extent}};
+      REQUIRE(written.write());
+      const auto read = CaseFolder::read(scratch.path());
+      REQUIRE(read);
+      CHECK(read->settings.kind == kind);
+      CHECK(read->settings.framework_version.empty());
+      CHECK(read->rounds.front().extent == extent);
+      CHECK(read->path == scratch.path());
+    }
+  }
+}
+
 TEST_CASE("a case without settings has those of the files") {
   const test::ScratchDir scratch;
   scratch.write("case.json",
@@ -64,6 +83,11 @@ TEST_CASE("a case that cannot be read is an error with its path") {
     REQUIRE_FALSE(read);
     CHECK(read.error().path == scratch.path().string() + "/case.json");
   }
+  const std::string good = R"({"format": 1, "rounds": [{"candidate": "/a"}]})";
+  scratch.write("case.json", good + std::string((1 << 20) - good.size(), ' '));
+  CHECK(CaseFolder::read(scratch.path()));
+  scratch.write("case.json", good + std::string((1 << 20) - good.size() + 1, ' '));
+  CHECK_FALSE(CaseFolder::read(scratch.path()));
 }
 
 TEST_CASE("an absolute path has no dots and no slash at its end") {

@@ -1,14 +1,18 @@
 #include "next/checked_plan.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "support/catch.h"
 #include "support/check_run.h"
 #include "support/made_calls.h"
+#include "support/npy_builder.h"
 #include "support/scratch_dir.h"
 
 #include "call_names.h"
@@ -110,6 +114,21 @@ TEST_CASE("NaN that enters the network is pinned, and NaN that enters a part of 
   CHECK(plan.outcomes.size() == 2);
 }
 
+TEST_CASE(
+    "NaN that the first call of the network reads is pinned where a part shows it, or sought in the steps before") {
+  const auto part = [](MadeCalls& calls) { calls.ran(call(0), {{kBad, 1}}, {{kBad, 1}}); };
+  const auto whole = [](MadeCalls& calls) { chain(calls, 0, 9, kHealthy); };
+  for (const DumpExtent extent : {DumpExtent::kRange, DumpExtent::kList})
+    CHECK(CheckedCalls(part).plan_after(CheckedCalls(whole), extent).state == PlanState::kPinned);
+  const CheckedCalls of_step_5(part, "step5/rank0");
+  CHECK(of_step_5.plan_after(CheckedCalls({{whole, "step4/rank0"}, {whole, "step5/rank0"}}), DumpExtent::kList).state ==
+        PlanState::kPinned);
+  const NextPlan plan = of_step_5.plan_after(CheckedCalls(whole, "step5/rank0"), DumpExtent::kList);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kStepsBefore);
+  CHECK(plan.candidate.steps == std::vector<int64_t>{0, 1, 2, 3, 4});
+}
+
 TEST_CASE("NaN that enters in the first step of a later dump may be a weight's: the steps before are asked for") {
   const CheckedCalls later([](MadeCalls& calls) { calls.ran(call(0), {{kBad, 1}}, {{kBad, 1}}); }, "step2/rank0");
   const NextPlan plan = later.plan();
@@ -117,6 +136,9 @@ TEST_CASE("NaN that enters in the first step of a later dump may be a weight's: 
   CHECK(plan.suspects.front().kind == "input");
   CHECK(plan.suspects.front().open == Open::kStepsBefore);
   CHECK(plan.candidate.steps == std::vector<int64_t>{0, 1});
+  CHECK(plan.question == "in which step before does what Functional.linear.0.forward has begin to be wrong?");
+  CHECK(plan.outcomes.size() == 2);
+  CHECK(later.plan(DumpExtent::kRange).suspects.front().open == Open::kBefore);
 }
 
 TEST_CASE("a call of a part that no other dump has is asked about with what the part has before it") {
@@ -163,6 +185,7 @@ TEST_CASE(
   CHECK(plan.extent == DumpExtent::kList);
   CHECK(plan.size.at_least);
   CHECK(plan.size.tensors == 2);
+  CHECK(plan.question == "which of the calls inside Module.net.Block.forward.0 makes it?");
   CHECK(plan.outcomes.size() == 1);
   CHECK(linear.plan().state == PlanState::kPinned);
   const CheckedCalls mixed([](MadeCalls& calls) {
@@ -292,6 +315,7 @@ TEST_CASE(
         calls.ran("Distributed.all_reduce.0.forward", {{value(3), 1}}, {{rank == 2 ? 20.0F : 13.5F, 4}});
         calls.given("op", "torch.distributed.ReduceOp", R"("RedOpType.SUM")");
         calls.given("group", "torch.ProcessGroup", R"(null,"group_ranks":[0,1,2,3],"group_id":"a")");
+        calls.ran("Functional.dropout.0.forward", {}, {});
       };
       for (const std::string step : {"step0", "step1"})
         parts.emplace_back(build, step + "/rank" + std::to_string(rank));
@@ -312,6 +336,118 @@ TEST_CASE(
   CHECK(plan.candidate.steps == std::vector<int64_t>{0});
   CHECK(plan.candidate.scope == Texts{call(0), "Distributed.all_reduce.0.forward"});
   CHECK_FALSE(plan.candidate.statistics);
+}
+
+// What MindSpore dumped on rank 1 in step 3: operators in the order of time, and what the device noted.
+class OverflowDump {
+ public:
+  void op(const std::string& name, int task) {
+    scratch_.write(
+        fmt::format("rank_1/Net/0/3/{}.{}.7.170000000000000{}.output.0.DefaultFormat.npy", name, task, ++time_),
+        test::build_npy({}));
+  }
+  void noted(int task) {
+    scratch_.write(fmt::format("rank_1/Net/0/3/Opdebug.Node_OpDebug.9.9.170000000000000{}.output.0.json", ++time_),
+                   fmt::format(R"({{"AI Core":{{"status":32,"task_id":{},"stream_id":7}}}})", task));
+  }
+  void holds_what_overflows() {
+    scratch_.write("rank_1/.dump_metadata/data_dump.json",
+                   R"({"common_dump_settings":{"dump_mode":0,"iteration":"all","op_debug_mode":3}})");
+  }
+  [[nodiscard]] NextPlan plan(ConfigKind kind, size_t rounds = 1) const {
+    const test::Checked checked(scratch_.path());
+    DumpRequest as_before;
+    as_before.kind = kind;
+    return plan_next(std::vector<CheckedRound>(rounds, {&checked.run(), DumpExtent::kAll}), as_before);
+  }
+
+ private:
+  test::ScratchDir scratch_;
+  int time_ = 0;
+};
+
+TEST_CASE("an overflow of a task without files asks once for the operators that overflow") {
+  OverflowDump dump;
+  dump.op("Mul.Default_Mul-op1", 8);
+  dump.noted(57);
+  const NextPlan plan = dump.plan(ConfigKind::kDataDump);
+  REQUIRE(plan.state == PlanState::kAsked);
+  REQUIRE(plan.suspects.size() == 1);
+  CHECK(plan.suspects.front().open == Open::kNotDumped);
+  CHECK(plan.suspects.front().kind == "operator_overflow");
+  CHECK(plan.suspects.front().op_name.empty());
+  CHECK(plan.suspects.front().place.rank == 1);
+  CHECK(plan.suspects.front().place.step == 3);
+  CHECK(plan.candidate.overflow);
+  CHECK_FALSE(plan.candidate.statistics);
+  CHECK(plan.candidate.list.empty());
+  CHECK(plan.candidate.steps == std::vector<int64_t>{3});
+  CHECK(plan.candidate.ranks == std::vector<int64_t>{1});
+  CHECK(plan.extent == DumpExtent::kList);
+  CHECK(plan.question == "which operator overflows?");
+  CHECK(plan.outcomes.size() == 2);
+  CHECK(dump.plan(ConfigKind::kDataDump, 2).state == PlanState::kNothing);
+  // msprobe has no task for it; its statistics count what is infinite.
+  const NextPlan counted = dump.plan(ConfigKind::kMsprobe);
+  CHECK_FALSE(counted.candidate.overflow);
+  CHECK(counted.candidate.statistics);
+  CHECK(counted.extent == DumpExtent::kAll);
+}
+
+TEST_CASE("of a dump of what overflows the first operator in time is pinned") {
+  OverflowDump dump;
+  dump.op("Mul.Default_Mul-op9", 8);
+  dump.op("Add.Default_Add-op1", 9);
+  CHECK(dump.plan(ConfigKind::kDataDump).state == PlanState::kNothing);
+  dump.holds_what_overflows();
+  const NextPlan plan = dump.plan(ConfigKind::kDataDump, 2);
+  CHECK(plan.state == PlanState::kPinned);
+  REQUIRE(plan.suspects.size() == 1);
+  CHECK(plan.suspects.front().open == Open::kPinned);
+  CHECK(plan.suspects.front().op_name == "Default_Mul-op9");
+  CHECK(plan.suspects.front().kind == "operator_overflow");
+  CHECK(plan.suspects.front().place.step == 3);
+}
+
+TEST_CASE("of gradients that explode the one of the first step is named, and in it the first call") {
+  const auto build = [](const std::vector<std::string>& exploding) {
+    return [exploding](MadeCalls& calls) {
+      for (const std::string name : {"Module.b.Linear", "Module.a.Linear"}) {
+        const bool explodes = std::find(exploding.begin(), exploding.end(), name) != exploding.end();
+        calls.ran(name + ".parameters_grad.0", {}, {{explodes ? 1e8F : 1, 1}});
+      }
+    };
+  };
+  const CheckedCalls dump({{build({}), "step0/rank0"},
+                           {build({"Module.a.Linear", "Module.b.Linear"}), "step1/rank0"},
+                           {build({"Module.a.Linear"}), "step2/rank0"}});
+  const NextPlan plan = dump.plan();
+  REQUIRE(plan.suspects.size() == 1);
+  CHECK(plan.suspects.front().open == Open::kPinned);
+  CHECK(plan.suspects.front().op_name == "Module.b.Linear.parameters_grad.0");
+  CHECK(plan.suspects.front().place.step == 1);
+}
+
+TEST_CASE("a gradient that statistics show is asked about with the backward calls, each of them once") {
+  const CheckedCalls dump([](MadeCalls& calls) {
+    calls.as_statistics();
+    calls.ran("Module.fc.Linear.forward.0", {{1, 2}}, {{3, 4}});
+    calls.ran("Module.act.Tanh.backward.0", {{1, 2}}, {{3, 4}});
+    calls.ran("Module.fc.Linear.backward.0", {{1, 2}}, {{3, 4}});
+    calls.ran("Module.fc.Linear.parameters_grad.0", {}, {{1e8F, 1e8F}});
+  });
+  const NextPlan plan = dump.plan();
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Open::kStatistics);
+  CHECK(plan.candidate.list == Texts{"Module.act.Tanh.backward.0", "Module.fc.Linear.backward.0"});
+  CHECK(plan.candidate.scope.empty());
+  CHECK(plan.extent == DumpExtent::kList);
+  CHECK(plan.size.tensors == 5);
+  CHECK(plan.size.bytes == 5 * 8);
+  CHECK(plan.size.of_all == 7 * 8);
+  CHECK(plan.question == "what do the elements of Module.fc.Linear.parameters_grad.0 and of the calls before it show?");
+  CHECK(plan.outcomes == Texts{"if they show the same: Module.fc.Linear.parameters_grad.0 is to blame",
+                               "if they do not: the statistics were rounded, and nothing is wrong there"});
 }
 
 TEST_CASE("the size of a call is that of the first dump, which has all of its tensors") {

@@ -114,6 +114,25 @@ TEST_CASE("what enters a range with its error sends the search further up, four 
   CHECK(plan.size.tensors == 14);
   CHECK(plan.size.bytes == 14 * 8);
   CHECK(plan.size.of_all == 18 * 8);
+  CHECK(plan.question == "where on the way to " + call(6) + " does the difference begin?");
+  CHECK(plan.outcomes == Texts{"if the inputs of one of them agree and its outputs do not: that operator is to blame",
+                               "if the inputs of the first differ already: the next dump goes further up"});
+}
+
+TEST_CASE("what the first call of the network reads is pinned, also where a part shows it") {
+  const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  const PlannedRound part(
+      [](MadeCalls& calls) { chain(calls, 0, 3, [&](size_t i) { return right(i) * (calls.bad() ? 2.0F : 1.0F); }); });
+  for (const DumpExtent extent : {DumpExtent::kRange, DumpExtent::kList}) {
+    const NextPlan plan = part.plan_after(first, extent);
+    CHECK(plan.state == PlanState::kPinned);
+    REQUIRE_FALSE(plan.suspects.empty());
+    CHECK(plan.suspects.front().op_name == call(0));
+    CHECK(plan.suspects.front().open == Suspect::Open::kPinned);
+  }
+  // A dump of another step does not show what ran before.
+  const PlannedRound other([](MadeCalls& calls) { chain(calls, 0, 9, right); }, "step1/rank0");
+  CHECK(part.plan_after(other, DumpExtent::kRange).state == PlanState::kAsked);
 }
 
 TEST_CASE("in a range the first call at which the error jumps is pinned, and not the noise that came in") {
@@ -173,22 +192,63 @@ TEST_CASE("an operator that statistics blame is asked about with the calls befor
   // data_dump.json has no ranges.
   const NextPlan listed = round.plan(ConfigKind::kDataDump);
   CHECK(listed.candidate.scope.empty());
-  CHECK(listed.candidate.list.size() == 5);
+  CHECK(listed.candidate.list == Texts{call(4), call(3), call(2), call(1), call(0)});
   CHECK(listed.extent == DumpExtent::kList);
+  CHECK(plan.question == "do the elements of the inputs of " + call(4) + " agree, as their statistics do?");
+  CHECK(plan.outcomes ==
+        Texts{"if its inputs agree and its outputs do not: " + call(4) + " is to blame",
+              "if its inputs differ already: what made them is to blame; the next dump goes further up"});
+  CHECK(plan.candidate.all_risks);
+  CHECK(plan.reference.all_risks);
+  CHECK_FALSE(plan.candidate.statistics);
+  CHECK_FALSE(plan.size.at_least);
 }
 
-TEST_CASE("in a range NaN is not noise beside a large error") {
+TEST_CASE("in a range NaN is not noise beside a large error, and does not make noise of a small one") {
   const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
-  const PlannedRound part([](MadeCalls& calls) {
-    const float made = calls.bad() ? std::numeric_limits<float>::quiet_NaN() : 3.0F;
-    calls.ran(call(2), {{3, 1}}, {{made, 1}});
-    calls.ran(call(3), {{5, 1}}, {{6, 1}});
-    calls.ran(call(4), {{6, 1}}, {{calls.bad() ? 90.0F : 9.0F, 1}});
-  });
-  const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
-  REQUIRE(plan.suspects.size() == 2);
-  CHECK(plan.suspects.front().op_name == call(2));
-  CHECK(plan.suspects.front().kind == "nan");
+  for (const float wrong : {90.0F, 9.4F}) {
+    const PlannedRound part([&](MadeCalls& calls) {
+      const float made = calls.bad() ? std::numeric_limits<float>::quiet_NaN() : 3.0F;
+      calls.ran(call(2), {{3, 1}}, {{made, 1}});
+      calls.ran(call(3), {{5, 1}}, {{6, 1}});
+      calls.ran(call(4), {{6, 1}}, {{calls.bad() ? wrong : 9.0F, 1}});
+    });
+    const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
+    REQUIRE(plan.suspects.size() == 2);
+    CHECK(plan.suspects.front().op_name == call(2));
+    CHECK(plan.suspects.front().kind == "nan");
+  }
+}
+
+TEST_CASE("statistics show another shape, another argument and a call of one side as well as elements do") {
+  const PlannedRound::Build faults[] = {
+      [](MadeCalls& calls) {
+        calls.ran(call(1), {{2, 1}}, {calls.bad() ? Values{3, 1, 4} : Values{3, 1}});
+      },
+      [](MadeCalls& calls) {
+        calls.ran(call(1), {{2, 1}}, {{calls.bad() ? 30.0F : 3.0F, 1}});
+        calls.given("float", calls.bad() ? "2.0" : "1.0");
+      },
+      [](MadeCalls& calls) {
+        if (calls.bad()) calls.ran("Functional.mish.0.forward", {{2, 1}}, {{9, 7}});
+        calls.ran(call(1), {calls.bad() ? Values{9, 7} : Values{2, 1}}, {{calls.bad() ? 30.0F : 3.0F, 1}});
+      },
+      [](MadeCalls& calls) {
+        calls.ran(call(1), {{2, 1}}, {{calls.bad() ? std::numeric_limits<float>::infinity() : 3.0F, 1}});
+      }};
+  for (size_t fault = 0; fault < std::size(faults); ++fault) {
+    INFO(fault);
+    const PlannedRound round([&](MadeCalls& calls) {
+      calls.as_statistics();
+      calls.ran(call(0), {{1, 1}}, {{2, 1}});
+      faults[fault](calls);
+    });
+    const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+    CHECK(plan.state == PlanState::kPinned);
+    REQUIRE_FALSE(plan.suspects.empty());
+    CHECK(plan.suspects.front().op_name == (fault == 2 ? "Functional.mish.0.forward" : call(1)));
+    CHECK(plan.outcomes.empty());
+  }
 }
 
 TEST_CASE("a module that statistics blame is asked about alone: no range ends in one") {
@@ -308,7 +368,44 @@ TEST_CASE(
   CHECK(plan.candidate.statistics);
   CHECK(plan.candidate.list.empty());
   CHECK(plan.candidate.steps == std::vector<int64_t>{0, 1, 2, 3, 4});
+  CHECK(plan.reference.steps == plan.candidate.steps);
+  CHECK(plan.reference.statistics);
   CHECK(plan.extent == DumpExtent::kAll);
+  CHECK(plan.question == "in which step before does what Module.fc.Linear.forward.0 reads begin to differ?");
+  CHECK(plan.outcomes.size() == 2);
+  CHECK(plan.suspects.front().parameter == "Module.fc.Linear.forward.0:weight");
+  CHECK(plan.size.tensors == 0);
+}
+
+TEST_CASE("in a range a call with other arguments is no noise, however small its error is") {
+  const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  for (const bool other_argument : {false, true}) {
+    INFO(other_argument);
+    const PlannedRound part([&](MadeCalls& calls) {
+      const auto value = [&](size_t i) {
+        if (!calls.bad() || i <= 3) return right(i);
+        return right(i) * (i > 5 ? 3.0F : 1.1F);
+      };
+      for (size_t i = 2; i < 8; ++i) {
+        calls.ran(call(i), {{value(i), 1}}, {{value(i + 1), 1}});
+        if (i == 3) calls.given("float", calls.bad() && other_argument ? "2.0" : "1.0");
+      }
+    });
+    const NextPlan plan = part.plan_after(first, DumpExtent::kRange);
+    CHECK(plan.state == PlanState::kPinned);
+    REQUIRE_FALSE(plan.suspects.empty());
+    CHECK(plan.suspects.front().op_name == call(other_argument ? 3 : 5));
+  }
+}
+
+TEST_CASE("where the folders say neither step nor rank, all of them are asked for") {
+  const PlannedRound round(wrong_statistics, "");
+  const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.candidate.steps.empty());
+  CHECK(plan.candidate.ranks.empty());
+  CHECK(plan.candidate.scope == Texts{call(0), call(4)});
+  CHECK(plan.size.tensors == 10);
 }
 
 TEST_CASE("of operators that were not dumped the next dump has all that may be to blame, as MindSpore names them") {
@@ -327,6 +424,16 @@ TEST_CASE("of operators that were not dumped the next dump has all that may be t
   REQUIRE(plan.state == PlanState::kAsked);
   CHECK(plan.suspects.front().open == Suspect::Open::kNotDumped);
   CHECK(plan.candidate.list == Texts{"Default/ReLU-op0", "Default/Mul-op0", "Default/Neg-op0"});
+  CHECK(plan.reference.list == plan.candidate.list);
+  CHECK(plan.question == "which of 3 operators that were not dumped is to blame?");
+  CHECK(plan.outcomes.size() == 2);
+  REQUIRE(plan.suspects.front().others.size() == 2);
+  CHECK(plan.suspects.front().others.front().op_name == "Default/Mul-op0");
+  REQUIRE(plan.suspects.front().others.front().frame != nullptr);
+  // Those of ReLU; nothing is known of the others.
+  CHECK(plan.size.tensors == 2);
+  CHECK(plan.size.bytes == 2 * 16 * 4);
+  CHECK(plan.size.at_least);
   CHECK(plan.candidate.scope.empty());
   CHECK(plan.extent == DumpExtent::kList);
 }
@@ -374,6 +481,12 @@ TEST_CASE("calls that msprobe did not dump are asked for: those inside a module,
   CHECK(calls.reference.scope == calls.candidate.scope);
   CHECK(calls.extent == DumpExtent::kRange);
   CHECK(calls.size.tensors == 4);
+  CHECK(calls.question == "which of the calls that were not dumped makes " + call(1) + " differ?");
+  CHECK(calls.outcomes.size() == 2);
+  // In a range every call between was dumped; in a list they may lie there.
+  CHECK(between.plan(ConfigKind::kMsprobe, DumpExtent::kRange).state == PlanState::kPinned);
+  CHECK(between.plan(ConfigKind::kMsprobe, DumpExtent::kList).suspects.front().open == Suspect::Open::kBefore);
+  CHECK(inside.plan(ConfigKind::kMsprobe, DumpExtent::kRange).suspects.front().open == Suspect::Open::kHiddenCalls);
 }
 
 TEST_CASE(
@@ -393,6 +506,13 @@ TEST_CASE(
 }
 
 TEST_CASE("the names of states are those of the documents") {
+  CHECK(name_of(Suspect::Open::kNotDumped) == "not_dumped");
+  CHECK(name_of(Suspect::Open::kStatistics) == "statistics");
+  CHECK(name_of(Suspect::Open::kBefore) == "before");
+  CHECK(name_of(Suspect::Open::kStepsBefore) == "steps_before");
+  CHECK(name_of(DumpExtent::kAll) == "all");
+  CHECK(name_of(DumpExtent::kRange) == "range");
+  CHECK(name_of(DumpExtent::kList) == "list");
   CHECK(name_of(PlanState::kNothing) == "nothing");
   CHECK(name_of(PlanState::kPinned) == "pinned");
   CHECK(name_of(PlanState::kAsked) == "asked");
