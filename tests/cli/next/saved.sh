@@ -20,6 +20,8 @@ msdump next -d checked.json -out case -q >all
 masked msdump next -d blanks.json
 jq -c '.rounds' case/case.json | sed "s|$PWD|PWD|g"
 # What is none of these, and dumps that have gone.
+echo '["schema"]' >list.json
+masked msdump next -d list.json
 masked msdump next -d compared.json --ref rows
 msdump stats bad -q --json >stats.json
 masked msdump next -d stats.json

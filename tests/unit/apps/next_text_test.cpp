@@ -50,7 +50,9 @@ TEST_CASE("what is to be dumped: five names, five steps and five ranks are shown
   request.steps = {0, 1, 2, 3, 4};
   request.ranks = {0, 1};
   CHECK(line_of(plan, "dump") == "tensors of a, b, c, d, e; steps 0, 1, 2, 3, 4; ranks 0, 1");
-  request.list.insert(request.list.end(), {"f", "g"});
+  request.list.emplace_back("f");
+  CHECK(line_of(plan, "dump").starts_with("tensors of a, b, c, d, e and 1 more; "));
+  request.list.emplace_back("g");
   request.steps.push_back(5);
   CHECK(line_of(plan, "dump") == "tensors of a, b, c, d, e and 2 more; steps 0, 1, 2, 3, 4, ...; ranks 0, 1");
   request = {};
