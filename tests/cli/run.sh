@@ -85,6 +85,7 @@ run_case() {
 
 failures=0
 for script in "${cases[@]}"; do
+  [[ -f $script ]] || { echo "run.sh: no case $script" >&2; exit 2; }
   run_case "$(realpath "$script")" || failures=$((failures + 1))
 done
 if ((failures > 0)); then
