@@ -105,6 +105,7 @@ class Gatherer {
 
   void see_error(const RunInput& input, uint32_t tensor) {
     const auto error = view_.error(tensor);
+    const bool doubtful = view_.doubtful(run_, tensor);
     // Nothing is known of what wrote it.
     const bool of_unknown = input.made_by == kNoRun || view_.is_forgotten(input.made_as);
     if (of_unknown) {
@@ -119,14 +120,12 @@ class Gatherer {
       }
       if (is_downstream(input)) {
         inputs_.elevated = inputs_.elevated || view_.differs(tensor);
-      } else if (!view_.doubtful(run_, tensor) &&
-                 (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor))) {
+      } else if (!doubtful && (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor))) {
         inputs_.entering.push_back(&input);
       }
       return;
     }
     const bool made = view_.compared(input.made_as) && view_.error(input.made_as);
-    const bool doubtful = view_.doubtful(run_, tensor);
     if (!doubtful && (view_.is_surprise(input.made_by) || (view_.of_cuts() && view_.one_sided(input.made_by)))) {
       if (begins_scale(tensor, input.made_by)) inputs_.rescaled = true;
       if (inputs_.rescaled || is_off(tensor, error_before(input.made_by), rounding_of(input.made_by)))

@@ -54,7 +54,7 @@ bool passes_in(const BlameState& state, uint32_t run, const RunInputs& inputs, c
 bool stands_out(const BlameState& state, const ScoredOutput& output, const RunInputs& inputs) {
   if (!output.judged) return false;
   if (inputs.downstream && !state.view.layout_known(output.tensor)) return false;
-  // Whether a collective of a cut run is wrong by itself is told by what its ranks put in.
+  // What the ranks put in shows whether a collective of a cut run is wrong by itself.
   if (inputs.downstream && state.view.of_cuts() && state.view.is_collective(output.run)) return false;
   if (output.beyond_arithmetic && !inputs.downstream) return true;
   // What it is expected to have says nothing of the alarm that its input shows.

@@ -377,7 +377,7 @@ TEST_CASE(
   CHECK(plan.size.tensors == 0);
 }
 
-TEST_CASE("in a range a call with other arguments is no noise, however small its error is") {
+TEST_CASE("in a range a call with other arguments is not noise, however small its error is") {
   const PlannedRound first([](MadeCalls& calls) { chain(calls, 0, 9, right); });
   for (const bool other_argument : {false, true}) {
     INFO(other_argument);

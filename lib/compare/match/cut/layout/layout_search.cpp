@@ -225,7 +225,7 @@ class Search {
   }
 
   // The simplest of those that fit but for a factor that no layout explains, as of a gradient that is sent twice. Null: none.
-  // Copies of which one is too large add up to a multiple, too.
+  // Sums are left out: copies of which one is too large add up to a multiple, too.
   [[nodiscard]] const CutFit* scaled() const {
     const CutFit* simplest = nullptr;
     for (size_t i = 0; i < fits_.size(); ++i) {
