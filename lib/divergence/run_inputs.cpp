@@ -140,7 +140,9 @@ class Gatherer {
 
   // Of what made an input. What it left is not what the reference's left where it lacks an input of that.
   [[nodiscard]] double error_of_made(const RunInput& input) const {
-    return view_.lacks_input(input.made_by) ? error_before(input.made_by) : view_.error(input.made_as)->relative;
+    const uint32_t lacking = view_.lacking(input.made_by);
+    const bool other = lacking != kNoRun && !view_.same_in_a(input.tensor, input.made_as);
+    return other ? error_before(lacking) : view_.error(input.made_as)->relative;
   }
 
   // Operators that were not dumped leave what others do. Of a list of gradients, one that is zero but for rounding counts

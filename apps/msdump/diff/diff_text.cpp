@@ -124,7 +124,7 @@ void add_chain(std::vector<RootLine>& lines, const DiffResult& run, const std::v
     }
   }
   const auto text = [](const auto& one) { return one.second + one.first; };
-  lines.push_back({"or", fmt::format("{} before it that the candidate alone has: {}", plural(chain.size(), "call"),
+  lines.push_back({"or", fmt::format("{} near it that the candidate alone has: {}", plural(chain.size(), "call"),
                                      first_of(by_line, text))});
 }
 

@@ -67,8 +67,10 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   if (state.view.other_framework()) return false;
   const RunInput& input = *inputs.changed.front();
   const uint32_t first = state.view.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
-  // Calls of one side alone are nothing new where the runs are cut differently.
-  if (state.view.of_cuts() && inputs.downstream) return false;
+  // Calls of one side alone are nothing new where the runs are cut differently. In a later step all values follow from
+  // weights of unknown error, which says nothing as long as nothing was alarmed.
+  const bool follows = inputs.downstream && (state.alarmed_before || state.any_before || state.view.one_sided(input.made_by));
+  if (state.view.of_cuts() && follows) return false;
   if (const uint32_t other = one_sided_between(state, first, run, input); other != kNoRun) {
     if (state.one_sided.turns_coarser(other)) {
       state.add_cast(other, run, inputs, input.tensor);
@@ -84,13 +86,13 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   }
   if (alarmed_reader_writes(state, run, input)) return true;
   if (state.roots.is_changed_after(input.made_by, run)) return true;
-  if (inputs.downstream) return false;
+  if (state.view.of_cuts() ? follows : inputs.downstream) return false;
   Root& root = state.roots.add_changed(run, inputs, input);
   root.divergence.reason =
       fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),
                   state.view.name(input.made_by), happened_between(state, first, run));
-  if (!root.exchanges && state.one_sided.first_of_candidate(first, run) == kNoRun)
-    root.divergence.after = input.made_by;
+  const bool known = !state.view.of_cuts() && state.one_sided.first_of_candidate(first, run) != kNoRun;
+  if (!root.exchanges && !known) root.divergence.after = input.made_by;
   return true;
 }
 

@@ -16,17 +16,31 @@ class ChainSearch {
   std::vector<uint32_t> before(uint32_t reader) {
     found_.clear();
     add_makers(reader);
+    add_changes(reader);
     while (!next_.empty()) {
       const uint32_t run = next_.back();
       next_.pop_back();
       add_makers(run);
     }
+    return operators();
+  }
+
+  // Between a run and the reader of what it has made.
+  std::vector<uint32_t> between(uint32_t run, uint32_t reader) {
+    found_.clear();
+    add_run_before(reader);
+    add_run_after(run, reader);
+    next_.clear();
+    return operators();
+  }
+
+ private:
+  [[nodiscard]] std::vector<uint32_t> operators() const {
     std::vector<uint32_t> operators;
     for (auto run = found_.rbegin(); run != found_.rend(); ++run) operators.push_back(view_.run(*run).op);
     return operators;
   }
 
- private:
   void add(uint32_t run) {
     if (view_.of_candidate_only(run) && found_.insert(run).second) next_.push_back(run);
   }
@@ -45,19 +59,36 @@ class ChainSearch {
     if (any_unknown) add_run_before(run);
   }
 
+  // What both sides have wrote an input, and it is wrong only since: what follows the writer, and what the reader follows.
+  void add_changes(uint32_t reader) {
+    for (const RunInput& input : view_.run(reader).inputs) {
+      if (!view_.compared(input.tensor) || !view_.differs(input.tensor)) continue;
+      if (input.made_by == kNoRun || view_.one_sided(input.made_by) || input.made_as == input.tensor) continue;
+      if (!view_.same_program(input.made_by, reader)) continue;
+      add_run_before(reader);
+      add_run_after(input.made_by, reader);
+    }
+  }
+
   // Back to the last call of the program that was compared, which is near: calls of the chain are not looked at again.
   void add_run_before(uint32_t run) {
-    const auto is_compared = [&](uint32_t other) {
-      const auto& outputs = view_.run(other).outputs;
-      return std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.compared(tensor); });
-    };
-    for (uint32_t other = run; other-- > 0;) {
-      const RunPlace &place = view_.place(other), &of_run = view_.place(run);
-      if (place.rank != of_run.rank || place.step != of_run.step || found_.contains(other)) return;
-      if (!view_.same_program(other, run)) continue;
-      if (is_compared(other)) return;
-      add(other);
-    }
+    uint32_t other = run;
+    while (other > 0 && !found_.contains(other - 1) && goes_on(other - 1, run)) --other;
+  }
+  void add_run_after(uint32_t run, uint32_t end) {
+    uint32_t other = run;
+    while (other + 1 < end && !found_.contains(other + 1) && goes_on(other + 1, run)) ++other;
+  }
+
+  // Adds a call of the program of a run that was not compared. False: it was, or is of another step.
+  bool goes_on(uint32_t other, uint32_t run) {
+    const RunPlace &place = view_.place(other), &of_run = view_.place(run);
+    if (place.rank != of_run.rank || place.step != of_run.step) return false;
+    if (!view_.same_program(other, run)) return true;
+    const auto& outputs = view_.run(other).outputs;
+    if (std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.compared(tensor); })) return false;
+    add(other);
+    return true;
   }
 
   const RunView& view_;
@@ -70,14 +101,25 @@ bool reads_unknown(const RunView& view, const Divergence& root) {
   return view.one_sided(root.run) || root.after || root.kind == DivergenceKind::kInput || root.inputs.empty();
 }
 
+// The run whose input shows what a root has made, where nothing of its own does; kNoRun: something does.
+uint32_t shown_by(const RunView& view, const Divergence& root) {
+  if (root.outputs.empty() || view.one_sided(root.run)) return kNoRun;
+  const uint32_t run = view.graph().run_of(root.outputs.front());
+  return run == kNoRun || run <= root.run ? kNoRun : run;
+}
+
 }  // namespace
 
 void find_chains(const RunView& view, std::vector<Divergence>& roots) {
   if (!view.of_cuts()) return;
   ChainSearch search(view);
   for (Divergence& root : roots) {
-    if (!root.parameter.empty() || !reads_unknown(view, root) || view.broken(root.run) != nullptr) continue;
-    root.chain = search.before(root.reader == kNoRun ? root.run : root.reader);
+    if (!root.parameter.empty() || view.broken(root.run) != nullptr) continue;
+    if (reads_unknown(view, root)) {
+      root.chain = search.before(root.reader == kNoRun ? root.run : root.reader);
+    } else if (const uint32_t reader = shown_by(view, root); reader != kNoRun) {
+      root.chain = search.between(root.run, reader);
+    }
     std::erase(root.chain, root.op);
   }
 }

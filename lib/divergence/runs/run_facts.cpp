@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "compare/pair/precision.h"
+#include "graph/flow/communication.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/names.h"
 
@@ -89,11 +90,21 @@ std::vector<uint32_t> RunFacts::forward_calls_of(uint32_t index) const {
   return runs_at(forward_entry_of(name(index)), place(index));
 }
 
-bool RunFacts::lacks_input(uint32_t index) const {
-  const std::vector<RunInput>& inputs = run(index).inputs;
-  return of_cuts() && !one_sided(index) && std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-           return input.tensor != kNoTensor && !is_of_candidate(input.tensor) && alone(input.tensor) == Alone::kUnknown;
-         });
+uint32_t RunFacts::lacking(uint32_t index) const {
+  if (!of_cuts() || one_sided(index)) return kNoRun;
+  const auto lacks = [&](uint32_t one) {
+    const std::vector<RunInput>& inputs = run(one).inputs;
+    return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+      return input.tensor != kNoTensor && !is_of_candidate(input.tensor) && alone(input.tensor) == Alone::kUnknown;
+    });
+  };
+  if (lacks(index)) return index;
+  if (!is_communication(op(index).type)) return kNoRun;
+  for (const RunInput& input : run(index).inputs) {
+    const uint32_t maker = input.made_by;
+    if (maker != kNoRun && !one_sided(maker) && lacks(maker)) return maker;
+  }
+  return kNoRun;
 }
 
 const BrokenExchange* RunFacts::broken(uint32_t index) const {

@@ -61,9 +61,11 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] bool same_program(uint32_t one, uint32_t other) const {
     return cuts()->programs[run(one).op] == cuts()->programs[run(other).op];
   }
-  // Of runs that are cut differently: the call of the candidate lacks an input of the reference's, as a bias that is added
-  // after the sum over the ranks. It leaves something else.
-  [[nodiscard]] bool lacks_input(uint32_t index) const;
+  // Of runs that are cut differently: the run, or of a collective the one whose output it hands on, of which the candidate's
+  // call lacks an input of the reference's, as a bias that is added after the sum over the ranks. It leaves something else.
+  // kNoRun: none.
+  [[nodiscard]] uint32_t lacking(uint32_t index) const;
+  [[nodiscard]] bool lacks_input(uint32_t index) const { return lacking(index) != kNoRun; }
   // Where it is a collective that did not give its ranks what went in; else null.
   [[nodiscard]] const BrokenExchange* broken(uint32_t index) const;
   // The largest rounding to the expected format of what a run reads and writes.

@@ -65,7 +65,7 @@ fault("label-ignored", "one rank ignores a label", "moe-dp2",
       "loss", ranks=(1,))
 fault("weights-one", "experts are not weighted", "moe-top1-ep2",
       (".topk(run.top, -1)  # @top\n",
-       ".topk(run.top, -1)  # @top\n        weights = torch.ones_like(weights)  # @ones\n"),
+       ".topk(run.top, -1)  # @top\n        weights = weights * 0 + 1  # @ones\n"),
       "ones top", near="weigh")
 fault("dispatch-halved", "one rank sends half of its tokens' values", "moe-ep4",
       ("AllToAll.apply(tokens[rows], group, sent, received)",
@@ -109,7 +109,8 @@ fault("softmax-of-queries", "the softmax of one layer goes over the queries, bfl
        'weights = torch.softmax(scores, -2 if "1" in self.name else -1)  # @softmax'), "softmax", near="mixed")
 fault("norm-left-out", "one layer's MLP reads what is not normalized, bfloat16, eight ranks", "gpt-bf16-tp2-pp2-dp2",
       ('normed = run.mark(f"{name}.norm2", self.pre_mlp_layernorm(x), layout, grad=False)',
-       'normed = x if "0" in name else self.pre_mlp_layernorm(x)  # @norm_left'), "norm_left",
+       'normed = self.pre_mlp_layernorm(x); normed = normed * 0 + x if "0" in name else normed  # @norm_left'),
+      "norm_left",
       near="column residual1 layer_norm")
 fault("rows-of-rank", "one rank's rows of a padded vocabulary start one too early", "tied-sp2-padded",
       ('local = ids - run.index("tp") * self.rows  # @embedding_start',
@@ -125,8 +126,8 @@ fault("group-norm-eps", "one of four ranks has another epsilon", "conv-dp4",
        'x = F.group_norm(x, 4, p["norm2.weight"], p["norm2.bias"], 0.1 if run.rank == 2 else 1e-5)  # @norm2'), "norm2",
       ranks=(2,))
 fault("norms-exchanged", "one of four ranks takes the other norm", "moe-dp4",
-      ("self.norm1(x), run.tokens", "(self.norm2 if run.rank == 3 else self.norm1)(x), run.tokens"), "norm1",
-      ranks=(3,))
+      ("self.norm1(x), run.tokens", "(self.norm2 if run.rank == 3 else self.norm1)(x) + 0 * self.norm1(x), run.tokens"),
+      "norm1", ranks=(3,))
 fault("experts-repeated", "both ranks have the first rank's experts, bfloat16", "moe-bf16-ep2",
       ('first = run.place["ep"] * self.each', "first = 0"), "expert_up expert_down", ranks=(1,))
 fault("group-of-data", "one projection is summed over the ranks of data", "gpt-tp2-dp2",

@@ -373,6 +373,20 @@ TEST_CASE("a single number of coarser arithmetic is the mean of those of the ran
   CHECK(copy->confidence > 0);
 }
 
+TEST_CASE("a single number that all ranks have, and that is no multiple or part of the other, is another number") {
+  const auto fit = [](float first, float second, float whole) {
+    const auto found = fit_of({{{}, {first}}, {{}, {second}}}, {{{}, {whole}}});
+    REQUIRE(found);
+    return *found;
+  };
+  for (const float other : {2.35F, 1 / 2.35F, -1.0F, 0.5F * -1.7F}) CHECK(fit(4.4F * other, 4.4F * other, 4.4F).known);
+  for (const float factor : {8.0F, 0.125F, 3.01F}) CHECK_FALSE(fit(4.4F * factor, 4.4F * factor, 4.4F).known);
+  // Each rank has its own, as the loss of its part of the batch.
+  CHECK_FALSE(fit(4.4F, 9.1F, 2.9F).known);
+  CHECK_FALSE(fit(0, 0, 4.4F).known);
+  CHECK_FALSE(fit(4.4F, 4.4F, 0).known);
+}
+
 TEST_CASE("constants tell nothing, and the simplest of what fits is taken without being sure") {
   const Shape half = {4, 8}, whole = {8, 8};
   const std::vector<float> ones(32, 1.0F);

@@ -254,6 +254,26 @@ TEST_CASE(
   CHECK(diff.chain() == Texts{"Tensor.roll.0.forward", "Tensor.flip.0.forward"});
 }
 
+TEST_CASE("where what both sides wrote is wrong when it is read, calls of the candidate alone since then are its chain") {
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const Values other = test::numbers(32, 7);
+        calls.ran("Tensor.neg.0.forward", {other}, {by_factor(other, 2)});
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Tensor.roll.0.forward", {by_factor(other, 3)}, {by_factor(other, 5)});
+        calls.ran("Tensor.flip.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
+        calls.ran("Functional.gelu.0.forward", {by_factor(half_of(kCutUp, rank), 1.3F)},
+                  {by_factor(half_of(kCutOut, rank), 1.2F)});
+        calls.ran("Functional.tanh.0.forward", {by_factor(half_of(kCutOut, rank), 1.2F)},
+                  {by_factor(half_of(kCutLast, rank), 1.1F)});
+        calls.ran("Tensor.exp.0.forward", {by_factor(other, 13)}, {by_factor(other, 17)});
+      },
+      in_one_process);
+  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+  CHECK(diff.chain() == Texts{"Tensor.flip.0.forward", "Tensor.roll.0.forward"});
+}
+
 TEST_CASE("the chain of a stage of the pipeline has no calls of the stages before it") {
   const Values sent = test::numbers(32, 9);
   const CutDiff diff(
@@ -446,6 +466,26 @@ TEST_CASE("of statistics an input that differs is blamed only where what follows
   CHECK(differs.roots().front().starts_with("Functional.gelu.0.forward"));
 }
 
+TEST_CASE("an input that something changes in a later step is named, although weights of unknown error come before it") {
+  const auto step = [](uint64_t number, float wrong) {
+    const Values x = test::numbers(32, 10 * number + 1), weight = test::numbers(32, 10 * number + 2),
+                 out = test::numbers(32, 10 * number + 3), last = test::numbers(32, 10 * number + 4);
+    const auto ran = [=](MadeCalls& calls, const Values& of_rank, float factor) {
+      calls.ran("Tensor.__mul__.0.forward", {x, of_rank}, {out});
+      calls.ran("Functional.gelu.0.forward", {by_factor(out, factor)}, {by_factor(last, factor)});
+    };
+    return CutDiff::Step{[=](MadeCalls& calls, int rank) {
+                           const float factor = rank == 1 ? wrong : 1.0F;
+                           ran(calls, by_factor(weight, number == 0 ? 1 : 1.0000005F), factor);
+                         },
+                         [=](MadeCalls& calls, int) { ran(calls, weight, 1.0F); }};
+  };
+  const CutDiff changed(2, {step(0, 1), step(1, 1.01F)});
+  CHECK(changed.roots() == Texts{"Functional.gelu.0.forward on 1"});
+  CHECK(changed.root().reason.starts_with("its input 0 has more error than Tensor.__mul__.0.forward, which wrote it"));
+  CHECK(CutDiff(2, {step(0, 1), step(1, 1)}).roots().empty());
+}
+
 // The candidate adds the bias in a call of its own and multiplies the sum, on rank 1 by `factor`.
 CutDiff with_bias(float factor) {
   const Values weight = test::numbers(32, 40), bias = test::numbers(32, 41);
@@ -477,6 +517,44 @@ TEST_CASE(
     CHECK(diff.roots().front().starts_with("Tensor.__mul__.0.forward"));
     CHECK(diff.chain() == Texts{"Tensor.__add__.0.forward"});
   }
+}
+
+// The candidate adds the bias to the sum over the ranks; `wrong`: to that over each rank alone.
+CutDiff with_summed_bias(bool wrong) {
+  const Values bias = test::numbers(32, 41), other = test::numbers(32, 42), first = test::numbers(32, 44);
+  return CutDiff(
+      2,
+      [=](MadeCalls& calls, int rank) {
+        const float factor = wrong ? 1.5F : 1;
+        Values sum = kCutUp, term = other;
+        for (size_t i = 0; i < sum.size(); ++i) {
+          sum[i] -= bias[i];
+          if (rank == 1) term[i] = sum[i] - other[i];
+        }
+        const Values reduced = wrong ? term : sum;
+        Values got = reduced;
+        for (size_t i = 0; i < got.size(); ++i) got[i] += bias[i];
+        calls.ran("Functional.linear.0.forward", {kCutX, rank == 0 ? first : test::numbers(32, 45)}, {term});
+        calls.ran("Distributed.all_reduce.0.forward", {term}, {reduced});
+        calls.given("group", "torch.ProcessGroup",
+                    wrong ? fmt::format(R"(null,"group_ranks":[{}])", rank) : R"(null,"group_ranks":[0,1])");
+        calls.ran("Tensor.__add__.0.forward", {reduced, bias}, {got});
+        calls.ran("Functional.gelu.0.forward", {got}, {by_factor(kCutOut, factor)});
+        calls.ran("Functional.tanh.0.forward", {by_factor(kCutOut, factor)}, {by_factor(kCutLast, factor)});
+      },
+      [=](MadeCalls& calls, int) {
+        Values weight = first;
+        const Values second = test::numbers(32, 45);
+        weight.insert(weight.end(), second.begin(), second.end());
+        calls.ran("Functional.linear.0.forward", {kCutX, weight, bias}, {kCutUp});
+        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+        calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
+      });
+}
+
+TEST_CASE("a collective hands on what lacks a bias, and is not to blame for what it leaves, either") {
+  CHECK(with_summed_bias(false).roots().empty());
+  CHECK(with_summed_bias(true).roots() == Texts{"Tensor.__add__.0.forward on "});
 }
 
 }  // namespace

@@ -73,6 +73,21 @@ bool ElementSamples::reduces_equals(PieceValues& pieces, const CutLayout& layout
   });
 }
 
+bool ElementSamples::is_other_number(PieceValues& a, PieceValues& b) {
+  constexpr double kSlack = 0.02;
+  const auto number_of = [](PieceValues& pieces) -> std::optional<double> {
+    for (size_t piece = 0; piece < pieces.shapes().size(); ++piece) {
+      const bool one = element_count(pieces.shapes()[piece]) == 1;
+      if (!one || pieces.at(piece, 0) != pieces.at(0, 0)) return std::nullopt;
+    }
+    return pieces.at(0, 0);
+  };
+  const std::optional<double> of_a = number_of(a), of_b = number_of(b);
+  if (!of_a || !of_b || !std::isfinite(*of_a / *of_b) || *of_a == 0) return false;
+  const double ratio = std::abs(*of_a / *of_b), multiple = std::max(ratio, 1 / ratio);
+  return *of_a / *of_b < 0 || std::abs(multiple - std::round(multiple)) > kSlack * multiple;
+}
+
 bool ElementSamples::tell(const std::vector<double>& /*a*/, const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
 }

@@ -251,6 +251,7 @@ class Search {
                                            [&](const CutFit& x, const CutFit& y) { return key(x) < key(y); });
     const auto nearest = std::min_element(fits_.begin(), fits_.end(),
                                           [](const CutFit& x, const CutFit& y) { return x.error < y.error; });
+    if (Samples::is_other_number(a_, b_)) return certain(*simplest, kFits / 2, true);
     const bool alike = Samples::kInOrder && nearest->error <= std::min(kSimilar, simplest->error / 2);
     return alike ? certain(*nearest, nearest->agreement / 2, true) : certain(*simplest, simplest->agreement / 2, false);
   }
