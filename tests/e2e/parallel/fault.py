@@ -8,7 +8,7 @@ reference: `replica` (ranks differ in what they should share), `collective` (a r
 `nan` (where the first number is made that is not finite), `missing` (ranks), or nothing.
 """
 import pathlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cases import PAIRS, RUNS
 
@@ -48,6 +48,12 @@ def fault(name, what, base, changes, lines, **more):
     changes = changes if isinstance(changes[0], tuple) else (changes,)
     changes = tuple((script_with(old, RUNS[base].script), old, new) for old, new in changes)
     FAULTS.append(Fault(name, what, base, changes, lines.split(), near=tuple(more.pop("near", "").split()), **more))
+
+
+def again(name, base):
+    """A fault in another run of the same script."""
+    known = next(fault for fault in FAULTS if fault.name == name)
+    FAULTS.append(replace(known, name=f"{name}-in-{base}", base=base))
 
 
 def script_with(text, script):
