@@ -199,7 +199,7 @@ DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {
 }
 
 void RootList::drop_explained() {
-  std::erase_if(roots_, [&](const Root& root) { return explained_by_inside(root.run); });
+  drop_modules();
   drop_unproven();
   const bool guilty =
       std::any_of(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
@@ -209,6 +209,15 @@ void RootList::drop_explained() {
   std::stable_sort(roots_.begin(), roots_.end(), [](const Root& left, const Root& right) {
     return std::pair(left.divergence.place.step, left.run) < std::pair(right.divergence.place.step, right.run);
   });
+}
+
+// Modules of which a call inside is to blame. Where runs are cut differently each has calls of its own: if nothing else is
+// left, the innermost module that is wrong ended first.
+void RootList::drop_modules() {
+  const auto first = std::stable_partition(roots_.begin(), roots_.end(),
+                                           [&](const Root& root) { return !explained_by_inside(root.run); });
+  const bool keeps_one = view_.of_cuts() && first == roots_.begin() && first != roots_.end();
+  roots_.erase(keeps_one ? std::next(first) : first, roots_.end());
 }
 
 // A collective that is wrong by itself is certain; values that were put together under a layout that is not proven are not.

@@ -60,6 +60,7 @@ class RootList {
 
  private:
   void drop_explained();
+  void drop_modules();
   void drop_unproven();
   void drop_equal_constants();
   void find_cuts();

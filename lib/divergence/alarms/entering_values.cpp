@@ -71,7 +71,8 @@ Root& EnteringValues::add_by_value(uint32_t run, const RunInputs& inputs, uint32
 }
 
 void EnteringValues::judge_carried(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-  if (!state_.view.any_differs(outputs)) return;
+  const bool wrong = state_.view.lacks_input(run) ? !state_.view.heals(run) : state_.view.any_differs(outputs);
+  if (!wrong) return;
   const uint32_t tensor = inputs.carried.front()->tensor;
   Root& root = add_by_value(run, inputs, tensor);
   root.lower(kUnknownSource);

@@ -53,7 +53,8 @@ bool passes_in(const BlameState& state, uint32_t run, const RunInputs& inputs, c
 
 bool stands_out(const BlameState& state, const ScoredOutput& output, const RunInputs& inputs) {
   if (!output.judged) return false;
-  if (inputs.downstream && !state.view.layout_known(output.tensor)) return false;
+  const bool after_alarm = inputs.downstream || (state.view.of_cuts() && state.any_before);
+  if (after_alarm && !state.view.layout_sure(output.tensor)) return false;
   // What the ranks put in shows whether a collective of a cut run is wrong by itself.
   if (inputs.downstream && state.view.of_cuts() && state.view.is_collective(output.run)) return false;
   if (output.beyond_arithmetic && !inputs.downstream) return true;
@@ -122,6 +123,7 @@ bool judge_one_sided_draw(BlameState& state, uint32_t run, const RunInputs& inpu
 
 void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (inputs.unknown || inputs.downstream_of_nan) return;
+  if (state.not_finite_before && inputs.gained_inf) return;  // NaN of infinities that a call of the candidate alone made
   const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
     return state.view.gained_nan(tensor);
   });

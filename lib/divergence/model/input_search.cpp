@@ -40,13 +40,26 @@ bool InputSearch::add_tensor(uint32_t tensor, const RunInput* input, KnownInputs
 // outputs if it matters.
 bool InputSearch::add_operand(const RunInput& input, KnownInputs& result) const {
   if (input.made_by != kNoRun && view_.is_surprise(input.made_by)) return false;
-  if (!add_tensor(input.tensor, &input, result)) return add_tensor(input.made_as, &input, result);
+  const uint32_t lacking = input.made_by == kNoRun ? kNoRun : view_.lacking(input.made_by);
+  if (!add_tensor(input.tensor, &input, result))
+    return lacking == kNoRun && add_tensor(input.made_as, &input, result);
   const auto made = input.made_as == kNoTensor ? std::nullopt : view_.error(input.made_as);
   TensorError& error = result.known.back().error;
   if (!made) return true;
-  if (error.relative > kChangedOnTheWay * made->relative) error.relative = made->relative;
+  // What lacks an input of the reference's is off by that, and what is made of it later is not.
+  const double written = lacking == kNoRun || view_.same_in_a(input.tensor, input.made_as) ? made->relative
+                                                                                         : largest_error_into(lacking);
+  if (error.relative > kChangedOnTheWay * written) error.relative = std::max(written, view_.expected_rounding(input.made_by));
   error.relative = std::max(error.relative, assumed_[input.made_as]);
   return true;
+}
+
+double InputSearch::largest_error_into(uint32_t run) const {
+  KnownInputs inputs;
+  for (const RunInput& input : view_.run(run).inputs) (void)add_tensor(input.tensor, &input, inputs);
+  double largest = 0;
+  for (const KnownInput& input : inputs.known) largest = std::max(largest, input.error.relative);
+  return largest;
 }
 
 // Does an exponential read values of which some are masked? Their error is that of the mask, which does not count: what

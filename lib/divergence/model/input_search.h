@@ -37,6 +37,7 @@ class InputSearch {
   void add_before(uint32_t run, KnownInputs& result) const;
   void add_other_ranks(uint32_t run, KnownInputs& result) const;
   void add_saved(uint32_t forward, KnownInputs& result) const;
+  [[nodiscard]] double largest_error_into(uint32_t run) const;
   bool add_operand(const RunInput& input, KnownInputs& result) const;
   bool add_tensor(uint32_t tensor, const RunInput* input, KnownInputs& result) const;
 

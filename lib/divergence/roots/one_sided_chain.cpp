@@ -25,6 +25,14 @@ class ChainSearch {
     return operators();
   }
 
+  // Of a module: the calls that it ends with.
+  std::vector<uint32_t> ending(uint32_t module) {
+    found_.clear();
+    add_run_before(module);
+    next_.clear();
+    return operators();
+  }
+
   // Between a run and the reader of what it has made.
   std::vector<uint32_t> between(uint32_t run, uint32_t reader) {
     found_.clear();
@@ -42,7 +50,16 @@ class ChainSearch {
   }
 
   void add(uint32_t run) {
-    if (view_.of_candidate_only(run) && found_.insert(run).second) next_.push_back(run);
+    const bool own = view_.of_candidate_only(run) || leaves_its_own(run);
+    if (own && found_.insert(run).second) next_.push_back(run);
+  }
+
+  // Has it a partner by what it reads alone?
+  [[nodiscard]] bool leaves_its_own(uint32_t run) const {
+    const std::vector<uint32_t>& outputs = view_.run(run).outputs;
+    return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+      return view_.is_of_candidate(tensor) && !view_.compared(tensor);
+    });
   }
 
   // Of what is wrong or was not compared.
@@ -117,6 +134,8 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
     if (!root.parameter.empty() || view.broken(root.run) != nullptr) continue;
     if (reads_unknown(view, root)) {
       root.chain = search.before(root.reader == kNoRun ? root.run : root.reader);
+    } else if (!view.inside(root.run).empty()) {
+      root.chain = search.ending(root.run);
     } else if (const uint32_t reader = shown_by(view, root); reader != kNoRun) {
       root.chain = search.between(root.run, reader);
     }

@@ -17,42 +17,68 @@ namespace {
 enum class PassOfStep : uint8_t { kForward, kBackward, kUpdate };
 
 // The outputs of the runs after one, of its step and pass: where no reader is known, these show whether what it made was
-// right. The next step shows it of an update, and where nothing is left of the pass.
+// right. The next step shows it where nothing is left of the pass. Of an update the weights that it reads do: of one that is
+// wrong, all that follows is.
 class LaterOutputs {
  public:
   void begin(std::optional<int64_t> step, PassOfStep pass) {
     if (step != step_) {
       next_ = passes_[0];
+      next_weights_ = weights_;
       passes_ = {};
+      weights_ = {};
     }
     step_ = step;
     pass_ = pass;
   }
-  void add(bool compared, bool differs) {
-    Outputs& own = passes_[static_cast<size_t>(pass_)];
-    own.compared += compared ? 1U : 0U;
-    own.differ += differs ? 1U : 0U;
+  void add(bool compared, bool differs) { passes_[static_cast<size_t>(pass_)].add(compared, differs); }
+  void add_weight(const Shape& shape, bool differs) {
+    weights_.all.add(true, differs);
+    weights_.by_shape[shape].add(true, differs);
   }
   [[nodiscard]] bool any() const { return shown().compared > 0; }
   [[nodiscard]] bool agree() const { return any() && !differ(); }
-  [[nodiscard]] bool differ() const {
-    constexpr double kFew = 0.2;
-    return static_cast<double>(shown().differ) > kFew * static_cast<double>(shown().compared);
+  [[nodiscard]] bool differ() const { return shown().many_differ(); }
+  // What comes of gradients that were reduced.
+  [[nodiscard]] bool weights_agree() const {
+    const bool weights = pass_ != PassOfStep::kForward && next_weights_.all.compared > 0;
+    return weights ? !next_weights_.all.many_differ() : agree();
+  }
+  // Of those with this shape.
+  [[nodiscard]] bool weights_agree(const Shape& shape) const {
+    const auto found = next_weights_.by_shape.find(shape);
+    return pass_ != PassOfStep::kForward && found != next_weights_.by_shape.end() && !found->second.many_differ();
   }
 
  private:
   struct Outputs {
     size_t compared = 0, differ = 0;
+
+    void add(bool one_compared, bool one_differs) {
+      compared += one_compared ? 1U : 0U;
+      differ += one_differs ? 1U : 0U;
+    }
+    [[nodiscard]] bool many_differ() const {
+      constexpr double kFew = 0.2;
+      return static_cast<double>(differ) > kFew * static_cast<double>(compared);
+    }
+  };
+  struct Weights {
+    Outputs all;
+    std::map<Shape, Outputs> by_shape;
   };
   [[nodiscard]] const Outputs& shown() const {
     const Outputs& own = passes_[static_cast<size_t>(pass_)];
+    if (pass_ == PassOfStep::kUpdate && next_weights_.all.compared > 0) return next_weights_.all;
     return own.compared == 0 || (pass_ == PassOfStep::kUpdate && next_.compared > 0) ? next_ : own;
   }
 
   std::optional<int64_t> step_;
   PassOfStep pass_ = PassOfStep::kForward;
   std::array<Outputs, 3> passes_;
-  Outputs next_;  // the forward pass of the step after
+  Weights weights_;  // that forward calls of the step read
+  Outputs next_;     // of the forward pass of the step after
+  Weights next_weights_;
 };
 
 // From the last run to the first: a reader that heals got what it needed, whatever its input looks like.
@@ -63,7 +89,14 @@ class ReaderSearch {
     found_.mended.resize(facts.tensors());
     found_.differs_after.resize(facts.runs().size());
     for (uint32_t run = 0; run < facts.runs().size(); ++run) {
-      if (facts.is_backward(run)) last_backward_[facts.place(run).step] = run;
+      if (!facts.is_backward(run)) continue;
+      backward_.try_emplace(facts.place(run).step, run, run).first->second.second = run;
+    }
+    for (uint32_t run = 0; run < facts.runs().size(); ++run) {
+      const PassOfStep pass = pass_of(run);
+      const bool reduces = pass == PassOfStep::kBackward && is_communication(facts.op(run).type);
+      if (pass != PassOfStep::kUpdate && !reduces) continue;
+      for (const uint32_t output : facts.run(run).outputs) updated_.insert(facts.diff(output).shape);
     }
   }
 
@@ -84,8 +117,16 @@ class ReaderSearch {
 
   [[nodiscard]] PassOfStep pass_of(uint32_t run) const {
     if (facts_.is_backward(run)) return PassOfStep::kBackward;
-    const auto last = last_backward_.find(facts_.place(run).step);
-    return last != last_backward_.end() && last->second < run ? PassOfStep::kUpdate : PassOfStep::kForward;
+    const auto found = backward_.find(facts_.place(run).step);
+    if (found == backward_.end() || run < found->second.first) return PassOfStep::kForward;
+    return run < found->second.second ? PassOfStep::kBackward : PassOfStep::kUpdate;
+  }
+
+  // As far as the shape tells: does a forward call read what no call of its step makes and an update has made?
+  [[nodiscard]] bool is_weight(uint32_t run, const RunInput& input) const {
+    if (pass_of(run) != PassOfStep::kForward || !facts_.compared(input.tensor)) return false;
+    const bool made_here = input.made_by != kNoRun && facts_.place(input.made_by).step == facts_.place(run).step;
+    return !made_here && updated_.contains(facts_.diff(input.tensor).shape);
   }
 
   // What the outputs of the run show of its inputs.
@@ -98,7 +139,9 @@ class ReaderSearch {
       found_.mended[output] = read == Read::kMended && facts_.differs(output);
       // Ranks may have a sum where others have the mean, which a later call takes.
       const bool doubtful = !facts_.layout_known(output) || (facts_.of_cuts() && collective_ && facts_.differs(output));
-      if (doubtful && (found_.right[output] || (read == Read::kNever && later_.agree()))) {
+      const bool agree = collective_ ? later_.weights_agree() : later_.agree();
+      const bool updates = collective_ && later_.weights_agree(facts_.diff(output).shape);
+      if (doubtful && (found_.right[output] || updates || (read == Read::kNever && agree))) {
         // What differs as values of another layout do, and does not matter, differs in its layout alone.
         facts_.forget(output);
         harmless_.insert(facts_.run(run).op);
@@ -122,6 +165,8 @@ class ReaderSearch {
   void see_inputs(uint32_t run, Read outputs) {
     const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
     for (const RunInput& input : facts_.run(run).inputs) {
+      if (is_weight(run, input))
+        later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor));
       if (!facts_.compared(input.tensor)) {
         // The other side computes this in another call: what came of it is right.
         if (even) note(input.made_as, Read::kRight);
@@ -174,7 +219,8 @@ class ReaderSearch {
   PassedOn found_;
   std::vector<Read> read_;  // by tensor
   LaterOutputs later_;
-  std::map<std::optional<int64_t>, uint32_t> last_backward_;  // run by step
+  std::map<std::optional<int64_t>, std::pair<uint32_t, uint32_t>> backward_;  // by step: the first run and the last
+  std::set<Shape> updated_;  // shapes of what is reduced there, and of what is made after it
   bool collective_ = false;                                   // the run that is seen
   std::vector<uint32_t> unread_;                              // doubtful, and nothing later shows whether they matter
   std::set<uint32_t> harmless_;  // operators of which something else showed that they do not

@@ -51,6 +51,12 @@ bool TensorFacts::layout_known(uint32_t tensor) const {
   return error && !error->discrete && error->relative < most;
 }
 
+bool TensorFacts::layout_sure(uint32_t tensor) const {
+  if (cuts_ == nullptr || cuts_->alike[tensor]) return true;
+  const auto& error = errors_[tensor];
+  return layout_known(tensor) && error && (error->discrete || error->relative < kMostError);
+}
+
 void TensorFacts::forget(uint32_t tensor) {
   verdicts_[tensor] = {Verdict::kSkipped, false, false};
   errors_[tensor].reset();

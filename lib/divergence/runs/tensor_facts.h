@@ -63,6 +63,8 @@ class TensorFacts {
   // Of runs that are cut differently: was the tensor put together rightly, so that what differs is a difference? Another
   // layout leaves an error as large as the values.
   [[nodiscard]] bool layout_known(uint32_t tensor) const;
+  // By its own values, and not by those of its kind alone: after a fault they may be of another layout.
+  [[nodiscard]] bool layout_sure(uint32_t tensor) const;
   // Known whatever the values are.
   [[nodiscard]] bool layout_proven(uint32_t tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
   // And nearly all elements agree under it. False for runs that are not cut differently.

@@ -51,7 +51,6 @@ rotary-neighbours gpt-tp2-pp2-dp2
 context-gradient-local llama-tp2-sp-cp2-dp2
 norm-stale mix-sp2-dp2
 weights-one moe-mix-ep2
-dispatch-halved moe-mix-ep2
 tokens-dropped moe-ep2-dp2
 stage-rounded gpt-pp2-batched
 stage-gradient-twice gpt-bf16-tp2-pp2-dp2
