@@ -9,6 +9,7 @@
 #include "divergence/alarms/entering_values.h"
 #include "divergence/alarms/operator_outputs.h"
 #include "divergence/error_growth.h"
+#include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
 #include "divergence/root_reach.h"
 #include "divergence/roots/one_sided_chain.h"
@@ -27,6 +28,7 @@ class Finder {
   DivergenceReport run() {
     DivergenceReport report;
     for (uint32_t run = 0; run < view_.runs().size(); ++run) judge(run);
+    if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) report.cut = GradientCuts(view_).first();
     return report;
@@ -94,6 +96,21 @@ class Finder {
     Divergence& root = state_.roots.last().divergence;
     if (!broken->ranks.empty()) root.ranks = broken->ranks;
     root.reason += (root.reason.empty() ? "" : "; ") + broken->reason;
+  }
+
+  // What the candidate's ranks show by themselves.
+  void add_apart() {
+    if (!view_.of_cuts() || !view_.cuts()->apart) return;
+    const ReplicasApart& apart = *view_.cuts()->apart;
+    const uint32_t run = view_.graph().run_of(apart.tensor);
+    if (run == kNoRun) return;
+    const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
+    Root& root = apart.is_parameter
+                     ? state_.roots.add_entering(run, DivergenceKind::kParameter, inputs, apart.tensor)
+                     : state_.roots.add(run, state_.roots.kind_of({apart.tensor}), inputs, {apart.tensor});
+    root.lower(kUnknownSource);
+    root.divergence.ranks = apart.ranks;
+    root.divergence.reason = apart.reason;
   }
 
   // All gradients come from the loss, and so from the whole forward pass; a step is made of what the ones before leave.

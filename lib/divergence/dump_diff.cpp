@@ -225,16 +225,29 @@ std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
   return bytes;
 }
 
+// Of runs that are cut differently, what the candidate shows by itself is asked where nothing else is wrong.
+Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails details, const RunContext& context) {
+  const auto find = [&] {
+    run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
+  };
+  if (run.cuts.empty()) {
+    find();
+    return {};
+  }
+  const ComparedCuts cuts = {*run.cut_a, *run.cut_b, run.pairing, run.cuts, run.diffs, run.a->dump, run.b->dump};
+  MSDUMP_TRY(run.cut_evidence, cut_evidence(cuts, context));
+  details.cuts = &run.cut_evidence;
+  find();
+  if (!run.divergence.roots.empty()) return {};
+  MSDUMP_TRY(run.cut_evidence.apart, replicas_apart(cuts, context));
+  if (run.cut_evidence.apart) find();
+  return {};
+}
+
 Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
-  DivergenceDetails details = request;
-  if (!run.cuts.empty()) {
-    const ComparedCuts cuts = {*run.cut_a, *run.cut_b, run.pairing, run.cuts, run.diffs, run.a->dump};
-    MSDUMP_TRY(run.cut_evidence, cut_evidence(cuts, context));
-    details.cuts = &run.cut_evidence;
-  }
-  run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
+  MSDUMP_CHECK_OK(find_roots(run, modules, request, context));
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   judge_arguments(run, rules, context);
   if (run.cuts.empty()) blame_one_sided_line(run);  // else each cut has calls of its own

@@ -134,4 +134,12 @@ Result<std::optional<FirstApart>> judge_replicas(const CheckedDump& dump, const 
   return first;
 }
 
+Result<std::optional<FirstApart>> first_apart(const DumpWithGraph& dump, const RunContext& context) {
+  const CheckedDump checked(dump);
+  FactsReader facts(*dump.index, *dump.tensors, {.digests = true});
+  MSDUMP_CHECK_OK(facts.read_all(context));
+  std::vector<Finding> findings;
+  return judge_replicas(checked, facts, RuleSet::defaults(), context, findings);
+}
+
 }  // namespace msdump::check

@@ -55,7 +55,10 @@ std::string happened_between(const BlameState& state, uint32_t first, uint32_t e
 
 bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (state.view.heals(run)) return false;
-  if (state.view.lacks_input(inputs.changed.front()->made_by)) return !state.view.all_agree(run);
+  // The model takes what these leave for the error that the run is given.
+  const uint32_t maker = inputs.changed.front()->made_by;
+  const bool of_ranks = state.view.of_cuts() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
+  if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
   const std::span<const ScoredOutput> scored = state.model.outputs(run);
   const bool any = std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged; });
   if (!any) return !state.view.all_agree(run) || outputs.empty() || is_another_value(state, *inputs.changed.front());

@@ -56,7 +56,7 @@ bool stands_out(const BlameState& state, const ScoredOutput& output, const RunIn
   const bool after_alarm = inputs.downstream || (state.view.of_cuts() && state.any_before);
   if (after_alarm && !state.view.layout_sure(output.tensor)) return false;
   // What the ranks put in shows whether a collective of a cut run is wrong by itself.
-  if (inputs.downstream && state.view.of_cuts() && state.view.is_collective(output.run)) return false;
+  if (after_alarm && state.view.of_cuts() && state.view.is_collective(output.run)) return false;
   if (output.beyond_arithmetic && !inputs.downstream) return true;
   // What it is expected to have says nothing of the alarm that its input shows.
   if (inputs.elevated && output.past_operators && !inputs.all_same) return false;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "check/ranks/collective_rules.h"
+#include "check/ranks/replica_rules.h"
 #include "compare/pair/tensor_slabs.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/reduce/reduce.h"
@@ -148,6 +149,26 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
   MSDUMP_TRY(evidence.broken, find_broken(cuts, context));
   MSDUMP_TRY(evidence.not_finite, find_not_finite(cuts, context));
   return evidence;
+}
+
+Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, const RunContext& context) {
+  if (ranks_of(cuts.candidate).size() < 2) return std::nullopt;
+  MSDUMP_TRY(const std::optional<check::FirstApart> first, check::first_apart(cuts.candidate, context));
+  if (!first) return std::nullopt;
+  if (ranks_of(cuts.reference).size() > 1) {
+    MSDUMP_TRY(const std::optional<check::FirstApart> of_reference, check::first_apart(cuts.reference, context));
+    if (of_reference) return std::nullopt;
+  }
+  const TensorRecord* const record = &(*cuts.candidate.tensors)[first->tensor];
+  const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
+  for (uint32_t tensor = 0; tensor < pairs.size(); ++tensor) {
+    if (pairs[tensor].a == kNoTensor) continue;
+    const std::vector<const TensorRecord*>& pieces = cuts.a.members(pairs[tensor].a).records;
+    if (std::find(pieces.begin(), pieces.end(), record) == pieces.end()) continue;
+    return ReplicasApart{tensor, first->kind == check::FirstApart::Kind::kParameter,
+                         first->ranks.empty() ? first->group : first->ranks, first->reason};
+  }
+  return std::nullopt;
 }
 
 }  // namespace msdump

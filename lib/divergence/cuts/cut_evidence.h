@@ -6,6 +6,8 @@
 //              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
 //   programs   the ranks that run the same calls (cut_side.h): the calls of a program ran one after the other
 //   broken     a collective that did not give the candidate's ranks what went in, which needs no reference
+//   apart      the first place where ranks of the candidate that hold copies leave each other, which needs no reference,
+//              either. Asked for where nothing else is wrong, since it reads the whole candidate
 //   not_finite the ranks on which it has NaN or infinities; none where the reference has some, too. Read only if a verdict
 //              is kNan, and of elements alone
 //
@@ -16,6 +18,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +33,13 @@ struct BrokenExchange {
   std::string reason;
 };
 
+struct ReplicasApart {
+  uint32_t tensor = 0;  // in Pairing::tensors
+  bool is_parameter = false;
+  std::vector<int64_t> ranks;  // that left; where nobody can tell, all that were equal
+  std::string reason;
+};
+
 struct CutEvidence {
   std::vector<bool> known;    // by Pairing::tensors, as the others
   std::vector<bool> alike;    // nearly all elements agree under its layout
@@ -39,6 +49,7 @@ struct CutEvidence {
   std::vector<uint64_t> contents_a, contents_b;
   std::vector<uint32_t> programs;             // of the candidate, by Pairing::operators; kNoOperator: of none
   std::map<uint32_t, BrokenExchange> broken;  // by the tensor that shows it, in Pairing::tensors
+  std::optional<ReplicasApart> apart;
   std::map<uint32_t, std::vector<int64_t>> not_finite;
 };
 
@@ -48,10 +59,12 @@ struct ComparedCuts {
   const Pairing& pairing;
   const std::vector<CutNote>& notes;     // by Pairing::tensors
   const std::vector<TensorDiff>& diffs;  // by Pairing::tensors
-  const DumpWithGraph& candidate;        // of which `a` is made
+  const DumpWithGraph &candidate, &reference;  // of which `a` and `b` are made
 };
 
 // Files that cannot be read are reported where they are compared; an error when interrupted.
 Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& context);
+// CutEvidence::apart. Nothing where copies of the reference leave each other, too.
+Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, const RunContext& context);
 
 }  // namespace msdump

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "divergence/model/constants.h"
@@ -144,7 +145,7 @@ class ReaderSearch {
       if (doubtful && (found_.right[output] || updates || (read == Read::kNever && agree))) {
         // What differs as values of another layout do, and does not matter, differs in its layout alone.
         facts_.forget(output);
-        harmless_.insert(facts_.run(run).op);
+        harmless_.insert(facts_.name(run));
       } else if (facts_.compared(output)) {
         const Read own = !facts_.differs(output) ? Read::kRight : facts_.layout_known(output) ? Read::kWrong : read;
         shown = std::max(shown, found_.right[output] ? Read::kRight : own);
@@ -208,7 +209,7 @@ class ReaderSearch {
   // At the end of the last step: as in the steps before.
   void forget_unread() {
     for (const uint32_t run : unread_) {
-      if (!harmless_.contains(facts_.run(run).op)) continue;
+      if (!harmless_.contains(facts_.name(run))) continue;
       for (const uint32_t output : facts_.run(run).outputs) {
         if (facts_.differs(output)) facts_.forget(output);
       }
@@ -223,7 +224,7 @@ class ReaderSearch {
   std::set<Shape> updated_;  // shapes of what is reduced there, and of what is made after it
   bool collective_ = false;                                   // the run that is seen
   std::vector<uint32_t> unread_;                              // doubtful, and nothing later shows whether they matter
-  std::set<uint32_t> harmless_;  // operators of which something else showed that they do not
+  std::set<std::string_view> harmless_;  // operators of which something else showed that they do not
 };
 
 }  // namespace

@@ -206,8 +206,8 @@ void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all,
   }
 }
 
-// Of several programs: forward, in their order, then backward, in the opposite order; step by step. The parts of calls
-// that are split follow each other, each with all of its calls.
+// Of several programs: forward, in their order, then backward, in the opposite order; step by step. What updates the weights
+// comes after the backward calls. The parts of calls that are split follow each other, each with all of its calls.
 void CutSide::order_operators() {
   const auto last = static_cast<uint32_t>(programs_.size() - 1);
   std::vector<uint32_t> order(operators_.size()), first_in_place(operators_.size());
@@ -216,9 +216,15 @@ void CutSide::order_operators() {
   std::map<std::pair<uint32_t, CallKey>, uint32_t> places;
   for (uint32_t i = 0; i < operators_.size(); ++i)
     first_in_place[i] = places.try_emplace({origins_[i].program, key_of(operators_[i])}, i).first->second;
+  std::map<std::pair<uint32_t, std::optional<int64_t>>, uint32_t> last_backward;  // by program and step
+  for (uint32_t i = 0; i < operators_.size(); ++i) {
+    if (is_backward(operators_[i].name)) last_backward[{origins_[i].program, operators_[i].step}] = first_in_place[i];
+  }
   const auto key = [&](uint32_t op) {
-    const bool backward = programs_.size() > 1 && is_backward(operators_[op].name);
     const uint32_t program = origins_[op].program;
+    const auto last_of_step = last_backward.find({program, operators_[op].step});
+    const bool updates = last_of_step != last_backward.end() && first_in_place[op] > last_of_step->second;
+    const bool backward = programs_.size() > 1 && (updates || is_backward(operators_[op].name));
     return std::tuple(programs_.size() > 1 ? operators_[op].step : std::nullopt, backward,
                       backward ? last - program : program, first_in_place[op], origins_[op].part.value_or(0));
   };
