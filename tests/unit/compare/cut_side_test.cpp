@@ -67,10 +67,12 @@ TEST_CASE("stages of a pipeline follow each other, and their backward passes the
     const std::string layer = rank == 0 ? "first" : "second";
     for (int i = 0; i < 3; ++i) calls.ran(fmt::format("Module.{}.{}.Linear.forward.0", layer, i), {kX}, {kUp});
     for (int i = 3; i-- > 0;) calls.ran(fmt::format("Module.{}.{}.Linear.backward.0", layer, i), {kX}, {kUp});
+    if (rank == 0) calls.ran("Tensor.add_.0.forward", {kX}, {kUp});  // an update
   });
   const CutSide side(run.side());
   const std::vector<std::string> names = names_of(side);
-  REQUIRE(names.size() == 12);
+  REQUIRE(names.size() == 13);
+  CHECK(names[12] == "Tensor.add_.0.forward");
   CHECK(names[0] == "Module.first.0.Linear.forward.0");
   CHECK(names[3] == "Module.second.0.Linear.forward.0");
   CHECK(names[6] == "Module.second.2.Linear.backward.0");

@@ -105,32 +105,6 @@ TEST_CASE("a module is named where it is wrong and nothing inside it is, with th
   CHECK(diff.chain() == Texts{"Tensor.index_add.0.forward", "Tensor.sort.0.forward"});
 }
 
-TEST_CASE("what a stage of the pipeline does after its backward calls comes after the forward calls of the next stage") {
-  const Values gradient = test::numbers(32, 60), in = test::numbers(32, 61), reduced = test::numbers(32, 62);
-  const CutDiff diff(
-      2,
-      [&](MadeCalls& calls, int rank) {
-        if (rank == 0) {
-          calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
-          calls.ran("Distributed.send.0.forward", {kCutUp}, {});
-          calls.ran("Functional.linear.0.backward", {by_factor(gradient, 1.5F)}, {by_factor(in, 1.5F)});
-          calls.ran("Tensor.add_.0.forward", {by_factor(reduced, 1.5F)}, {by_factor(reduced, 1.7F)});
-        } else {
-          calls.ran("Functional.gelu.0.forward", {kCutUp}, {by_factor(kCutOut, 1.5F)});
-          calls.ran("Functional.tanh.0.forward", {by_factor(kCutOut, 1.5F)}, {by_factor(kCutLast, 1.5F)});
-        }
-      },
-      [&](MadeCalls& calls, int) {
-        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
-        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
-        calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
-        calls.ran("Functional.linear.0.backward", {gradient}, {in});
-        calls.ran("Tensor.add_.0.forward", {reduced}, {reduced});
-      });
-  REQUIRE_FALSE(diff.roots().empty());
-  CHECK(diff.roots().front() == "Functional.gelu.0.forward on 1");
-}
-
 TEST_CASE("ranks whose copies of a weight leave each other are named where nothing else is wrong") {
   // As little as the tolerance allows, and more than rounding leaves.
   const auto step = [](uint64_t number, float off) {
