@@ -89,7 +89,7 @@ class CutDiff {
 };
 
 inline const Values kCutX = test::numbers(32, 1), kCutUp = test::numbers(32, 2), kCutOut = test::numbers(32, 3),
-             kCutLast = test::numbers(32, 4);
+                    kCutLast = test::numbers(32, 4);
 
 // Of two.
 inline Values half_of(const Values& all, int rank) {

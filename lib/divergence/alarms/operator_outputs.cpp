@@ -123,7 +123,8 @@ bool judge_one_sided_draw(BlameState& state, uint32_t run, const RunInputs& inpu
 
 void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (inputs.unknown || inputs.downstream_of_nan) return;
-  if (state.not_finite_before && inputs.gained_inf) return;  // NaN of infinities that a call of the candidate alone made
+  // NaN may be made of the infinities of a call that the candidate alone has.
+  if (state.not_finite_before && inputs.gained_inf) return;
   const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
     return state.view.gained_nan(tensor);
   });

@@ -57,8 +57,8 @@ struct CutEvidence {
 struct ComparedCuts {
   const CutSide &a, &b;
   const Pairing& pairing;
-  const std::vector<CutNote>& notes;     // by Pairing::tensors
-  const std::vector<TensorDiff>& diffs;  // by Pairing::tensors
+  const std::vector<CutNote>& notes;           // by Pairing::tensors
+  const std::vector<TensorDiff>& diffs;        // by Pairing::tensors
   const DumpWithGraph &candidate, &reference;  // of which `a` and `b` are made
 };
 

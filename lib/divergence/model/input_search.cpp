@@ -41,15 +41,15 @@ bool InputSearch::add_tensor(uint32_t tensor, const RunInput* input, KnownInputs
 bool InputSearch::add_operand(const RunInput& input, KnownInputs& result) const {
   if (input.made_by != kNoRun && view_.is_surprise(input.made_by)) return false;
   const uint32_t lacking = input.made_by == kNoRun ? kNoRun : view_.lacking(input.made_by);
-  if (!add_tensor(input.tensor, &input, result))
-    return lacking == kNoRun && add_tensor(input.made_as, &input, result);
+  if (!add_tensor(input.tensor, &input, result)) return lacking == kNoRun && add_tensor(input.made_as, &input, result);
   const auto made = input.made_as == kNoTensor ? std::nullopt : view_.error(input.made_as);
   TensorError& error = result.known.back().error;
   if (!made) return true;
   // What lacks an input of the reference's is off by that, and what is made of it later is not.
-  const double written = lacking == kNoRun || view_.same_in_a(input.tensor, input.made_as) ? made->relative
-                                                                                         : largest_error_into(lacking);
-  if (error.relative > kChangedOnTheWay * written) error.relative = std::max(written, view_.expected_rounding(input.made_by));
+  const double written =
+      lacking == kNoRun || view_.same_in_a(input.tensor, input.made_as) ? made->relative : largest_error_into(lacking);
+  if (error.relative > kChangedOnTheWay * written)
+    error.relative = std::max(written, view_.expected_rounding(input.made_by));
   error.relative = std::max(error.relative, assumed_[input.made_as]);
   return true;
 }

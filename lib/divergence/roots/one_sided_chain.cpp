@@ -103,7 +103,8 @@ class ChainSearch {
     if (place.rank != of_run.rank || place.step != of_run.step) return false;
     if (!view_.same_program(other, run)) return true;
     const auto& outputs = view_.run(other).outputs;
-    if (std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.compared(tensor); })) return false;
+    if (std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.compared(tensor); }))
+      return false;
     add(other);
     return true;
   }

@@ -10,8 +10,12 @@
 
 namespace msdump {
 
-// Sets Divergence::chain of roots that one side alone has, and of those that read what nothing is known of: the calls of the
-// candidate alone that made what they read, the nearest first. Where an edge is not known, those right before.
+// Sets Divergence::chain, the nearest first, to the calls of the candidate alone
+//
+//   that made what a root reads, where one side alone has the root or nothing is known of what it reads; where an edge is
+//   not known, those right before. Of what both sides wrote and is wrong since: those after the writer, too
+//   that a module ends with, where it is a root although nothing inside it is
+//   between a root and the run whose input shows what it has made
 void find_chains(const RunView& view, std::vector<Divergence>& roots);
 
 }  // namespace msdump

@@ -166,8 +166,7 @@ class ReaderSearch {
   void see_inputs(uint32_t run, Read outputs) {
     const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
     for (const RunInput& input : facts_.run(run).inputs) {
-      if (is_weight(run, input))
-        later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor));
+      if (is_weight(run, input)) later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor));
       if (!facts_.compared(input.tensor)) {
         // The other side computes this in another call: what came of it is right.
         if (even) note(input.made_as, Read::kRight);
@@ -221,9 +220,9 @@ class ReaderSearch {
   std::vector<Read> read_;  // by tensor
   LaterOutputs later_;
   std::map<std::optional<int64_t>, std::pair<uint32_t, uint32_t>> backward_;  // by step: the first run and the last
-  std::set<Shape> updated_;  // shapes of what is reduced there, and of what is made after it
-  bool collective_ = false;                                   // the run that is seen
-  std::vector<uint32_t> unread_;                              // doubtful, and nothing later shows whether they matter
+  std::set<Shape> updated_;              // shapes of what is reduced there, and of what is made after it
+  bool collective_ = false;              // the run that is seen
+  std::vector<uint32_t> unread_;         // doubtful, and nothing later shows whether they matter
   std::set<std::string_view> harmless_;  // operators of which something else showed that they do not
 };
 

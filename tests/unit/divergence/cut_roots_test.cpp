@@ -168,7 +168,8 @@ TEST_CASE(
   CHECK(diff.chain() == Texts{"Tensor.roll.0.forward", "Tensor.flip.0.forward"});
 }
 
-TEST_CASE("where what both sides wrote is wrong when it is read, calls of the candidate alone since then are its chain") {
+TEST_CASE(
+    "where what both sides wrote is wrong when it is read, calls of the candidate alone since then are its chain") {
   const CutDiff diff(
       2,
       [&](MadeCalls& calls, int rank) {
@@ -380,7 +381,8 @@ TEST_CASE("of statistics an input that differs is blamed only where what follows
   CHECK(differs.roots().front().starts_with("Functional.gelu.0.forward"));
 }
 
-TEST_CASE("an input that something changes in a later step is named, although weights of unknown error come before it") {
+TEST_CASE(
+    "an input that something changes in a later step is named, although weights of unknown error come before it") {
   const auto step = [](uint64_t number, float wrong) {
     const Values x = test::numbers(32, 10 * number + 1), weight = test::numbers(32, 10 * number + 2),
                  out = test::numbers(32, 10 * number + 3), last = test::numbers(32, 10 * number + 4);

@@ -49,7 +49,8 @@ CutDiff::Step trained(uint64_t step, std::vector<float> weights_off, float last)
 TEST_CASE("a sum of gradients in place of their mean is judged by the weights of the next step") {
   const std::vector<float> right(6, 1.0F), wrong(6, 1.1F), one = {1.1F, 1, 1, 1, 1, 1};
   CHECK(CutDiff(2, {trained(0, right, 1), trained(1, right, 1)}).roots() == Texts());
-  CHECK(CutDiff(2, {trained(0, right, 1), trained(1, right, 1.2F)}).roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+  CHECK(CutDiff(2, {trained(0, right, 1), trained(1, right, 1.2F)}).roots() ==
+        Texts{"Functional.gelu.0.forward on 0-1"});
   const Texts divided = CutDiff(2, {trained(0, right, 1), trained(1, wrong, 1)}).roots();
   CHECK(divided == Texts{"Distributed.all_reduce.0.forward on 0-1"});
   // One weight of many is wrong for another reason.
@@ -62,20 +63,20 @@ CutDiff::Step with_stale_weight(uint64_t step, float wrong) {
   const Values x = test::numbers(32, 100 * step + 1), weight = test::numbers(16, 100 * step + 2),
                bias = test::numbers(32, 100 * step + 3), up = test::numbers(32, 100 * step + 4),
                out = test::numbers(32, 100 * step + 5);
-  return {[=](MadeCalls& calls, int rank) {
-            const float factor = rank == 1 ? wrong : 1.0F;
-            Values without = by_factor(half_of(up, rank), factor);
-            for (size_t i = 0; i < without.size(); ++i) without[i] -= half_of(bias, rank)[i];
-            calls.ran("Functional.linear.0.forward", {half_of(x, rank), by_factor(weight, factor)}, {without});
-            calls.ran("Tensor.__add__.0.forward", {without, half_of(bias, rank)},
-                      {by_factor(half_of(up, rank), factor)});
-            calls.ran("Functional.gelu.0.forward", {by_factor(half_of(up, rank), factor)},
-                      {by_factor(half_of(out, rank), factor)});
-          },
-          [=](MadeCalls& calls, int) {
-            calls.ran("Functional.linear.0.forward", {x, weight, bias}, {up});
-            calls.ran("Functional.gelu.0.forward", {up}, {out});
-          }};
+  return {
+      [=](MadeCalls& calls, int rank) {
+        const float factor = rank == 1 ? wrong : 1.0F;
+        Values without = by_factor(half_of(up, rank), factor);
+        for (size_t i = 0; i < without.size(); ++i) without[i] -= half_of(bias, rank)[i];
+        calls.ran("Functional.linear.0.forward", {half_of(x, rank), by_factor(weight, factor)}, {without});
+        calls.ran("Tensor.__add__.0.forward", {without, half_of(bias, rank)}, {by_factor(half_of(up, rank), factor)});
+        calls.ran("Functional.gelu.0.forward", {by_factor(half_of(up, rank), factor)},
+                  {by_factor(half_of(out, rank), factor)});
+      },
+      [=](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {x, weight, bias}, {up});
+        calls.ran("Functional.gelu.0.forward", {up}, {out});
+      }};
 }
 
 TEST_CASE("a weight that is off in a later step is named where it is read, although the call lacks a bias") {

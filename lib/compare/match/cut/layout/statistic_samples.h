@@ -22,7 +22,9 @@ struct StatisticSamples {
                                                      int64_t copy, const Shape& whole, Places);
   // As of elements, by the statistics.
   [[nodiscard]] static bool reduces_equals(const PieceStatistics& pieces, const CutLayout& layout);
-  [[nodiscard]] static bool is_other_number(const PieceStatistics& /*a*/, const PieceStatistics& /*b*/) { return false; }
+  [[nodiscard]] static bool is_other_number(const PieceStatistics& /*a*/, const PieceStatistics& /*b*/) {
+    return false;
+  }
   // Not one value everywhere, and extremes that are known on both sides: those of a sum are a range, which many others fit.
   [[nodiscard]] static bool tell(const std::vector<double>& a, const std::vector<double>& b);
 
