@@ -131,6 +131,7 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
     const bool whole = note.a.dims.empty() && note.b.dims.empty();
     evidence.known.push_back(whole || (note.known && !evidence.both_cut && !cuts.diffs[i].by_statistics));
     evidence.alike.push_back(evidence.known.back() && note.confidence >= kAlike);
+    evidence.uneven.push_back(note.uneven);
     evidence.parts.push_back(note.a.has(CutRole::kConcat) || note.a.has(CutRole::kZigzag));
   }
   // Calls that were given a partner are after those that the side has.

@@ -43,6 +43,7 @@ struct ReplicasApart {
 struct CutEvidence {
   std::vector<bool> known;    // by Pairing::tensors, as the others
   std::vector<bool> alike;    // nearly all elements agree under its layout
+  std::vector<bool> uneven;   // copies of the candidate are not equal
   std::vector<bool> parts;    // each rank of the candidate has a part of its own
   std::vector<bool> made_up;  // the call is the reference's alone, and the candidate's value another one's
   bool both_cut = false;      // the reference lies on several ranks too

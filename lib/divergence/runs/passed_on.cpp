@@ -123,6 +123,9 @@ class ReaderSearch {
     return run < found->second.second ? PassOfStep::kBackward : PassOfStep::kUpdate;
   }
 
+  // Does it differ on some of the ranks alone? Then it does not come of what all were given.
+  [[nodiscard]] bool is_uneven(uint32_t tensor) const { return facts_.of_cuts() && facts_.cuts()->uneven[tensor]; }
+
   // As far as the shape tells: does a forward call read what no call of its step makes and an update has made?
   [[nodiscard]] bool is_weight(uint32_t run, const RunInput& input) const {
     if (pass_of(run) != PassOfStep::kForward || !facts_.compared(input.tensor)) return false;
@@ -166,7 +169,7 @@ class ReaderSearch {
   void see_inputs(uint32_t run, Read outputs) {
     const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
     for (const RunInput& input : facts_.run(run).inputs) {
-      if (is_weight(run, input)) later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor));
+      if (is_weight(run, input)) later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor) && !is_uneven(input.tensor));
       if (!facts_.compared(input.tensor)) {
         // The other side computes this in another call: what came of it is right.
         if (even) note(input.made_as, Read::kRight);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "divergence/cuts/forgotten_values.h"
+#include "graph/flow/communication.h"
 
 namespace msdump {
 namespace {
@@ -41,6 +42,8 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   if (lacks_input(index)) return {};
   std::vector<uint32_t> outputs = run(index).outputs;
   std::erase_if(outputs, [&](uint32_t tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
+  // What a collective gives shows whether it is right: what changes it later is not the collective's.
+  if (of_cuts() && is_communication(op(index).type)) return outputs;
   const auto is_lost = [&](uint32_t output) { return !compared(output) || passed_on_.mended[output]; };
   for (const uint32_t tensor : graph().stand_ins(index, is_lost)) {
     if (compared(tensor)) outputs.push_back(tensor);

@@ -30,7 +30,7 @@ struct CutNote {
   std::string problem;       // a layout that the user states does not fit the shapes: which, and where it says so
   std::string unreadable;    // the part that cannot be read, so that there is no whole to compare
   std::string lacking;       // the rank that does not have it, where no layout fits the others
-  std::vector<int64_t> odd;  // ranks whose copies are not those of most, if there are any
+  bool uneven = false;       // copies of the candidate are not equal: the one that is furthest off is compared
 };
 
 struct PairedCuts {

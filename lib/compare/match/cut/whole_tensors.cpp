@@ -109,7 +109,7 @@ class WholeTensors {
     return of_copy(worst);
   }
 
-  // One of each kind, the most frequent first; the ranks of the others are noted.
+  // One of each kind, the most frequent first.
   [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const CutLayout& layout, CutNote& note) const {
     const int64_t copies = layout.copies();
     if (copies < 2) return {0};
@@ -127,11 +127,7 @@ class WholeTensors {
     const auto usual = std::max_element(kinds.begin(), kinds.end(), [](const auto& x, const auto& y) {
       return std::pair(x.second.first, -x.second.second) < std::pair(y.second.first, -y.second.second);
     });
-    const std::vector<int64_t>& ranks = match_.result.a->ranks(tensor);
-    for (size_t rank = 0; rank < ranks.size() && usual->second.first * 2 > of_copy.size(); ++rank) {
-      if (of_copy[static_cast<size_t>(layout.copy_of(static_cast<int64_t>(rank)))] != usual->first)
-        note.odd.push_back(ranks[rank]);
-    }
+    note.uneven = true;
     std::vector<int64_t> different = {usual->second.second};
     for (const auto& [digest, kind] : kinds) {
       if (digest != usual->first && different.size() < kMostDifferent) different.push_back(kind.second);
