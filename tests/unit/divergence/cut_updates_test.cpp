@@ -10,9 +10,9 @@ namespace {
 
 constexpr const char* kBoth = R"(null,"group_ranks":[0,1])";
 
-// Two ranks, two weights. Gradients are summed over the ranks and divided by calls that are not dumped; the last call of the
-// step is off by `last`.
-CutDiff::Step trained(uint64_t step, std::vector<float> weights_off, float last) {
+// Two ranks. Gradients are summed over the ranks and divided by calls that are not dumped. Weights are off by these factors
+// on the ranks from `first_off` on, and the last call of the forward pass by `last`.
+CutDiff::Step trained(uint64_t step, const std::vector<float>& weights_off, float last, int first_off = 0) {
   const Values x = test::numbers(32, 100 * step + 1), out = test::numbers(32, 100 * step + 2),
                end = test::numbers(32, 100 * step + 3), up = test::numbers(32, 100 * step + 4);
   const auto weight = [=](uint64_t number) { return test::numbers(16, 100 * step + 10 + number); };
@@ -27,9 +27,9 @@ CutDiff::Step trained(uint64_t step, std::vector<float> weights_off, float last)
   const auto run = [=](MadeCalls& calls, int rank, bool cut) {
     const auto own = [&](const Values& all, float off = 1) { return cut ? by_factor(half_of(all, rank), off) : all; };
     for (uint64_t number = 0; number < weights_off.size(); ++number) {
-      calls.ran(fmt::format("Functional.linear.{}.forward", number),
-                {own(x), by_factor(weight(number), cut ? weights_off[number] : 1)},
-                {own(test::numbers(32, 100 * step + 40 + number), weights_off[number])});
+      const float off = cut && rank >= first_off ? weights_off[number] : 1;
+      calls.ran(fmt::format("Functional.linear.{}.forward", number), {own(x), by_factor(weight(number), off)},
+                {own(test::numbers(32, 100 * step + 40 + number), off)});
     }
     calls.ran("Functional.gelu.0.forward", {own(out)}, {own(end, last)});
     for (uint64_t number = weights_off.size(); number-- > 0;) {
@@ -56,6 +56,9 @@ TEST_CASE("a sum of gradients in place of their mean is judged by the weights of
   // One weight of many is wrong for another reason.
   const Texts of_one = CutDiff(2, {trained(0, right, 1), trained(1, one, 1)}).roots();
   for (const std::string& root : of_one) CHECK_FALSE(root.starts_with("Distributed."));
+  // All weights of one rank are: all ranks were given the same.
+  CHECK(CutDiff(2, {trained(0, right, 1), trained(1, wrong, 1, 1)}).roots() ==
+        Texts{"Functional.linear.0.forward on 1"});
 }
 
 // A weight that the candidate's call reads without its bias, which a call of its own adds; rank 1 has it off by `wrong`.
