@@ -169,7 +169,8 @@ class ReaderSearch {
   void see_inputs(uint32_t run, Read outputs) {
     const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
     for (const RunInput& input : facts_.run(run).inputs) {
-      if (is_weight(run, input)) later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor) && !is_uneven(input.tensor));
+      if (is_weight(run, input))
+        later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor) && !is_uneven(input.tensor));
       if (!facts_.compared(input.tensor)) {
         // The other side computes this in another call: what came of it is right.
         if (even) note(input.made_as, Read::kRight);
