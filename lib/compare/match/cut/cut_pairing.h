@@ -27,10 +27,10 @@ struct CutNote {
   double confidence = 0;                 // 0: no layout fits the shapes
   bool known = false;                    // CutFit::known
   CutLayout a, b;                        // where a layout fits the shapes
-  std::string problem;       // a layout that the user states does not fit the shapes: which, and where it says so
-  std::string unreadable;    // the part that cannot be read, so that there is no whole to compare
-  std::string lacking;       // the rank that does not have it, where no layout fits the others
-  bool uneven = false;       // copies of the candidate are not equal: the one that is furthest off is compared
+  std::string problem;     // a layout that the user states does not fit the shapes: which, and where it says so
+  std::string unreadable;  // the part that cannot be read, so that there is no whole to compare
+  std::string lacking;     // the rank that does not have it, where no layout fits the others
+  bool uneven = false;     // copies of the candidate are not equal: the one that is furthest off is compared
 };
 
 struct PairedCuts {
