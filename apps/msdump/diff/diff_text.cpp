@@ -286,7 +286,7 @@ std::string relations_text(const DiffResult& run) {
 
 std::string expected_text(const DiffResult& run) {
   // By Alone.
-  static constexpr std::array<std::string_view, 9> kTexts = {
+  static constexpr std::array<std::string_view, static_cast<size_t>(Alone::kElsewhere) + 1> kTexts = {
       "",
       "of operators that a compiler inserted",
       "inside fused operators",
@@ -295,6 +295,8 @@ std::string expected_text(const DiffResult& run) {
       "attributes of the operator in the other dump",
       "of operators without a kernel in the other dump",
       "parameters, of which the other dump has no files",
+      "",
+      "",
       ""};
   std::array<uint64_t, kTexts.size()> counts{};
   for (const uint32_t row : run.rows) {
