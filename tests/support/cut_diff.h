@@ -24,7 +24,6 @@ namespace msdump {
 
 using Ran = std::function<void(MadeCalls&, int)>;  // on a rank
 
-// A run over ranks against one in a single process.
 class CutDiff {
  public:
   struct Step {

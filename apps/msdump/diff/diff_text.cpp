@@ -1,7 +1,8 @@
 #include "diff/diff_text.h"
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -170,6 +171,24 @@ std::string loss_scale_text(double scale) {
                            1 / scale);
 }
 
+// What a tensor without a partner is, where that is expected of a device dump; else empty.
+std::string_view of_device_dump(Alone alone) {
+  switch (alone) {
+    case Alone::kInserted: return "of operators that a compiler inserted";
+    case Alone::kFused: return "inside fused operators";
+    case Alone::kSplit: return "inside operators that were split";
+    case Alone::kNoOutput: return "outputs that the operator does not have in the other dump";
+    case Alone::kAttribute: return "attributes of the operator in the other dump";
+    case Alone::kNoKernel: return "of operators without a kernel in the other dump";
+    case Alone::kNoParameters: return "parameters, of which the other dump has no files";
+    case Alone::kUnknown:
+    case Alone::kTied:
+    case Alone::kCommunication:
+    case Alone::kElsewhere: break;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string root_name(const DiffResult& run, const Divergence& root) {
@@ -285,26 +304,14 @@ std::string relations_text(const DiffResult& run) {
 }
 
 std::string expected_text(const DiffResult& run) {
-  // By Alone.
-  static constexpr std::array<std::string_view, static_cast<size_t>(Alone::kElsewhere) + 1> kTexts = {
-      "",
-      "of operators that a compiler inserted",
-      "inside fused operators",
-      "inside operators that were split",
-      "outputs that the operator does not have in the other dump",
-      "attributes of the operator in the other dump",
-      "of operators without a kernel in the other dump",
-      "parameters, of which the other dump has no files",
-      "",
-      "",
-      ""};
-  std::array<uint64_t, kTexts.size()> counts{};
+  std::map<Alone, uint64_t> counts;
   for (const uint32_t row : run.rows) {
-    if (run.diffs[row].verdict == Verdict::kSkipped) ++counts[static_cast<size_t>(run.pairing.tensors[row].alone)];
+    if (run.diffs[row].verdict == Verdict::kSkipped) ++counts[run.pairing.tensors[row].alone];
   }
   std::string text;
-  for (size_t i = 1; i < counts.size(); ++i) {
-    if (counts[i] > 0 && !kTexts[i].empty()) text += fmt::format("  {:>7}  {}\n", counts[i], kTexts[i]);
+  for (const auto& [alone, count] : counts) {
+    if (const std::string_view what = of_device_dump(alone); !what.empty())
+      text += fmt::format("  {:>7}  {}\n", count, what);
   }
   return text.empty() ? text : "tensors without a partner, as expected of a device dump\n" + text + "\n";
 }

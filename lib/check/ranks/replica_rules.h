@@ -43,7 +43,7 @@ Result<std::optional<FirstApart>> judge_replicas(const CheckedDump& dump, const 
                                                  std::vector<Finding>& findings);
 
 // Of a dump that is not checked otherwise: nothing where ranks differ by rounding alone. Reads all tensors, once each; one
-// that cannot be read is equal to no other. An error only when interrupted.
+// that cannot be read is left out. An error only when interrupted.
 Result<std::optional<FirstApart>> first_apart(const DumpWithGraph& dump, const RunContext& context);
 
 }  // namespace msdump::check

@@ -55,7 +55,7 @@ std::string happened_between(const BlameState& state, uint32_t first, uint32_t e
 
 bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (state.view.heals(run)) return false;
-  // The model takes what these leave for the error that the run is given.
+  // The model counts what these leave as the error of the input, so that no output stands out by it.
   const uint32_t maker = inputs.changed.front()->made_by;
   const bool of_ranks = state.view.of_cuts() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
   if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
@@ -90,7 +90,7 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   }
   if (alarmed_reader_writes(state, run, input)) return true;
   if (state.roots.is_changed_after(input.made_by, run)) return true;
-  if (state.view.of_cuts() ? follows : inputs.downstream) return false;
+  if (inputs.downstream && !state.view.of_cuts()) return false;
   Root& root = state.roots.add_changed(run, inputs, input);
   root.divergence.reason =
       fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),

@@ -55,10 +55,11 @@ bool InputSearch::add_operand(const RunInput& input, KnownInputs& result) const 
 }
 
 double InputSearch::largest_error_into(uint32_t run) const {
-  KnownInputs inputs;
-  for (const RunInput& input : view_.run(run).inputs) (void)add_tensor(input.tensor, &input, inputs);
   double largest = 0;
-  for (const KnownInput& input : inputs.known) largest = std::max(largest, input.error.relative);
+  for (const RunInput& input : view_.run(run).inputs) {
+    const auto error = input.tensor == kNoTensor ? std::nullopt : view_.error(input.tensor);
+    if (error) largest = std::max({largest, error->relative, error->hidden()});
+  }
   return largest;
 }
 

@@ -57,8 +57,8 @@ class Scorer {
     output.beyond_arithmetic = is_beyond_arithmetic(output);
     output.expected = std::max(output.expected, least);
     output.residual = std::log(std::max(output.measured, least) / output.expected);
-    // The result is the remainder of terms that cancel, and consists of rounding; or all runs of the kind are as far off,
-    // which is beyond any rounding.
+    // The result is the remainder of terms that cancel, and consists of rounding. Not where all runs of the kind are as far
+    // off, and no arithmetic explains it.
     const bool by_kind = output.beyond_arithmetic && output.propagated < kMostError;
     if (output.expected > kMostError && !by_kind) output.judged = false;
     if (!output.judged) return;

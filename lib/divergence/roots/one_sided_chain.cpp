@@ -25,15 +25,7 @@ class ChainSearch {
     return operators();
   }
 
-  // Of a module: the calls that it ends with.
-  std::vector<uint32_t> ending(uint32_t module) {
-    found_.clear();
-    add_run_before(module);
-    next_.clear();
-    return operators();
-  }
-
-  // Between a run and the reader of what it has made.
+  // Between a run and the reader of what it has made. Of a module, which is both: the calls that it ends with.
   std::vector<uint32_t> between(uint32_t run, uint32_t reader) {
     found_.clear();
     add_run_before(reader);
@@ -119,8 +111,9 @@ bool reads_unknown(const RunView& view, const Divergence& root) {
   return view.one_sided(root.run) || root.after || root.kind == DivergenceKind::kInput || root.inputs.empty();
 }
 
-// The run whose input shows what a root has made, where nothing of its own does; kNoRun: something does.
+// The run whose input shows what a root has made, where nothing of its own does; kNoRun: something does. Of a module itself.
 uint32_t shown_by(const RunView& view, const Divergence& root) {
+  if (!view.inside(root.run).empty()) return root.run;
   if (root.outputs.empty() || view.one_sided(root.run)) return kNoRun;
   const uint32_t run = view.graph().run_of(root.outputs.front());
   return run == kNoRun || run <= root.run ? kNoRun : run;
@@ -135,8 +128,6 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
     if (!root.parameter.empty() || view.broken(root.run) != nullptr) continue;
     if (reads_unknown(view, root)) {
       root.chain = search.before(root.reader == kNoRun ? root.run : root.reader);
-    } else if (!view.inside(root.run).empty()) {
-      root.chain = search.ending(root.run);
     } else if (const uint32_t reader = shown_by(view, root); reader != kNoRun) {
       root.chain = search.between(root.run, reader);
     }

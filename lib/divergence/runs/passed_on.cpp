@@ -103,7 +103,8 @@ class ReaderSearch {
 
   PassedOn search() && {
     for (auto run = static_cast<uint32_t>(facts_.runs().size()); run-- > 0;) {
-      later_.begin(facts_.place(run).step, pass_of(run));
+      pass_ = pass_of(run);
+      later_.begin(facts_.place(run).step, pass_);
       collective_ = is_communication(facts_.op(run).type);
       const Read outputs = see_outputs(run);
       see_inputs(run, outputs);
@@ -128,7 +129,7 @@ class ReaderSearch {
 
   // As far as the shape tells: does a forward call read what no call of its step makes and an update has made?
   [[nodiscard]] bool is_weight(uint32_t run, const RunInput& input) const {
-    if (pass_of(run) != PassOfStep::kForward || !facts_.compared(input.tensor)) return false;
+    if (pass_ != PassOfStep::kForward || !facts_.compared(input.tensor)) return false;
     const bool made_here = input.made_by != kNoRun && facts_.place(input.made_by).step == facts_.place(run).step;
     return !made_here && updated_.contains(facts_.diff(input.tensor).shape);
   }
@@ -224,10 +225,11 @@ class ReaderSearch {
   std::vector<Read> read_;  // by tensor
   LaterOutputs later_;
   std::map<std::optional<int64_t>, std::pair<uint32_t, uint32_t>> backward_;  // by step: the first run and the last
-  std::set<Shape> updated_;              // shapes of what is reduced there, and of what is made after it
-  bool collective_ = false;              // the run that is seen
-  std::vector<uint32_t> unread_;         // doubtful, and nothing later shows whether they matter
-  std::set<std::string_view> harmless_;  // operators of which something else showed that they do not
+  std::set<Shape> updated_;                 // shapes of what is reduced there, and of what is made after it
+  bool collective_ = false;                 // the run that is seen
+  PassOfStep pass_ = PassOfStep::kForward;  // its own
+  std::vector<uint32_t> unread_;            // doubtful, and nothing later shows whether they matter
+  std::set<std::string_view> harmless_;     // operators of which something else showed that they do not
 };
 
 }  // namespace

@@ -373,7 +373,7 @@ TEST_CASE("a single number of coarser arithmetic is the mean of those of the ran
   CHECK(copy->confidence > 0);
 }
 
-TEST_CASE("a single number that all ranks have, and that is no multiple or part of the other, is another number") {
+TEST_CASE("a single number that all ranks have, and that is not a multiple or a part of the other, is another number") {
   const auto fit = [](float first, float second, float whole) {
     const auto found = fit_of({{{}, {first}}, {{}, {second}}}, {{{}, {whole}}});
     REQUIRE(found);

@@ -43,8 +43,8 @@ struct ElementSamples {
   // Terms of a sum are not equal, nor are maxima of several parts: where two are, all are copies of something that a factor
   // or a fault sets apart from the other side.
   [[nodiscard]] static bool reduces_equals(PieceValues& pieces, const CutLayout& layout);
-  // Is it one number, equal on all ranks, that is no multiple or part of the other side's that numbers of ranks make? It
-  // then differs, however it is cut.
+  // Is it one number, equal on all ranks, and neither a multiple of the other side's nor a whole part of it, as numbers of
+  // ranks make? It then differs, however it is cut.
   [[nodiscard]] static bool is_other_number(PieceValues& a, PieceValues& b);
   // Not one value everywhere, which every layout fits.
   [[nodiscard]] static bool tell(const std::vector<double>& a, const std::vector<double>& b);
