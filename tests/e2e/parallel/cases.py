@@ -252,3 +252,45 @@ statistics("moe-ep4-to-ep2-statistics", "one expert a rank against two, statisti
 statistics("moe-ep2-to-dp2-statistics", "experts against batch, statistics alone", "moe-ep2", "moe-dp2")
 statistics("gpt-sp2-to-tp2-statistics", "with and without sequence parallel, statistics alone", "gpt-sp2", "gpt-tp2")
 pair("conv-dp2-to-tp2-dp2", "pictures against channels and pictures", "conv-dp2", "conv-tp2-dp2")
+
+# The same strategies in nets of other sizes: what is silent in the nets above may not be so in these.
+WIDE = {"width": 64, "heads": 8, "kv_heads": 8, "hidden": 128, "layers": 4, "vocabulary": 72, "time": 16, "steps": 3,
+        "time_axis": 0, "optimizer": "foreach"}
+DEEP = {"width": 16, "hidden": 48, "layers": 6, "vocabulary": 32, "batch": 8, "norm": "rms", "activation": "swiglu"}
+GROUPED = {"width": 48, "heads": 12, "hidden": 96, "vocabulary": 56, "time": 24, "norm": "rms", "fused": "heads",
+           "bias": False, "positions": "learned", "tied": True, "optimizer": "adamw", "steps": 3}
+HALF = {"width": 48, "heads": 8, "kv_heads": 8, "hidden": 64, "vocabulary": 40, "batch": 8, "precision": "bfloat16",
+        "level": "mix", "steps": 3}
+STRATEGIES = [("tp2", {"tp": 2}, {}), ("tp4", {"tp": 4}, {}), ("sp2", {"tp": 2}, {"sp": True}),
+              ("dp2", {"dp": 2}, {}), ("dp4", {"dp": 4}, {"bucket": True, "scale": "loss"}),
+              ("cp2", {"cp": 2}, {"zigzag": True}), ("cp2-ring", {"cp": 2}, {"ring": True, "scale": "loss"}),
+              ("pp2", {"pp": 2}, {"batched": True}), ("tp2-dp2", {"tp": 2, "dp": 2}, {"broadcast": True}),
+              ("tp2-pp2-dp2", {"tp": 2, "pp": 2, "dp": 2}, {"sp": True, "bucket": True}),
+              ("tp2-cp2", {"tp": 2, "cp": 2}, {"sp": True, "ring": True}), ("cp2-pp2", {"cp": 2, "pp": 2}, {})]
+for net, other in (("wide", WIDE), ("deep", DEEP), ("grouped", GROUPED), ("half", HALF)):
+    for strategy, sizes, cut in STRATEGIES:
+        gpt(f"{net}-{strategy}", f"{net}-whole", sizes, f"{strategy} in another net", cut=cut, **other)
+    for first, second in (("tp2", "dp2"), ("sp2", "tp4"), ("cp2", "tp2"), ("pp2", "dp2"), ("tp2-dp2", "dp4")):
+        pair(f"{net}-{first}-to-{second}", f"{first} against {second} in another net", f"{net}-{first}",
+             f"{net}-{second}")
+    for strategy in ("tp2", "sp2", "dp2", "cp2", "pp2", "tp2-dp2"):
+        statistics(f"{net}-{strategy}-statistics", f"{strategy} in another net, statistics alone", f"{net}-{strategy}",
+                   f"{net}-whole")
+for net, other in (("many", {"width": 16, "experts": 8, "layers": 3, "batch": 8, "steps": 3}),
+                   ("single", {"width": 32, "hidden": 48, "experts": 4, "top": 1, "time": 12})):
+    for strategy, sizes in (("ep2", {"ep": 2}), ("ep4", {"ep": 4}), ("dp2", {"dp": 2}),
+                            ("ep2-dp2", {"ep": 2, "dp": 2})):
+        moe(f"moe-{net}-{strategy}", f"moe-{net}-whole", sizes, f"{strategy} in another net", **other)
+    pair(f"moe-{net}-ep4-to-ep2", "an expert a rank against two in another net", f"moe-{net}-ep4", f"moe-{net}-ep2")
+    pair(f"moe-{net}-dp2-to-ep2", "batch against experts in another net", f"moe-{net}-dp2", f"moe-{net}-ep2")
+    statistics(f"moe-{net}-ep2-statistics", "experts in another net, statistics alone", f"moe-{net}-ep2",
+               f"moe-{net}-whole")
+for script, base, other in (("conv", CONV, {"channels": 16, "hidden": 32, "classes": 8, "batch": 8, "steps": 3}),
+                            ("mlp", MLP, {"layout_sizes": [24, 64, 32, 32, 16, 48, 8], "batch": 16})):
+    for strategy, sizes in (("tp2", {"tp": 2}), ("tp4", {"tp": 4}), ("dp2", {"dp": 2}),
+                            ("tp2-dp2", {"tp": 2, "dp": 2})):
+        clean(script, base, f"{script}-other-{strategy}", f"{script}-other-whole", sizes,
+              f"{strategy} in another net", **other)
+    pair(f"{script}-other-tp2-to-dp2", "in another net", f"{script}-other-tp2", f"{script}-other-dp2")
+    statistics(f"{script}-other-tp2-statistics", "in another net, statistics alone", f"{script}-other-tp2",
+               f"{script}-other-whole")
