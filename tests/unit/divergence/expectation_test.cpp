@@ -77,6 +77,20 @@ TEST_CASE("inputs that are joined contribute their share of the norm") {
   CHECK(expect_of("UnsortedSegmentSum", {input(8, {16})}, output(2, {16})).gains == Gains{1});
 }
 
+TEST_CASE("a term whose factor is not dumped counts with its share of the output") {
+  // x + value * a * b: 4 before, 5 after, so the term has 3. The sizes of a and b alone say nothing.
+  const Gains gains =
+      expect_of("addcmul_", {input(4, {16}), input(1000, {16}), input(1000, {16})}, output(5, {16})).gains;
+  REQUIRE(gains.size() == 3);
+  CHECK(gains[0] == Approx(0.8));
+  CHECK(gains[1] == Approx(0.6));
+  CHECK(gains[2] == Approx(0.6));
+  // Terms that cancel most of the output: no factor raises its relative error by more than it has.
+  CHECK(expect_of("lerp_", {input(4, {16}), input(4, {16})}, output(1, {16})).gains == Gains{4, 1});
+  CHECK(expect_of("addcdiv_", {input(0, {16}), input(2, {16}), input(1, {16})}, output(1, {16})).gains ==
+        Gains{0, 1, 1});
+}
+
 TEST_CASE("cancellation raises the error of sums") {
   const Expectation sub = expect_of("Sub", {input(10, {16}, 1e-5), input(10, {16})}, output(0.1, {16}));
   CHECK(sub.gains[0] == Approx(100));
