@@ -408,10 +408,10 @@ TEST_CASE("what tensors had is remembered by their kind") {
   const auto certain = fit_of(cut_into({{{2, kConcat, 0}}}, whole, values), {{whole, values}});
   REQUIRE(certain);
   CHECK(prior.of_kind("weight") == nullptr);
-  CHECK(prior.count("weight", *certain) == 0);
+  CHECK(prior.count("weight", certain->a, certain->b) == 0);
   prior.add("weight", *certain);
   prior.add("weight", *certain);
-  CHECK(prior.count("weight", *certain) == 2);
+  CHECK(prior.count("weight", certain->a, certain->b) == 2);
   CHECK(prior.of_kind("bias") == nullptr);
   REQUIRE(prior.of_kind("weight") != nullptr);
   CHECK(prior.of_kind("weight")->a == certain->a);

@@ -166,17 +166,17 @@ std::string CutMatch::problem_of(bool of_a, uint32_t tensor, const CutFit* fit) 
                      shape == nullptr ? "a tensor" : describe(*shape), text_of_ranks(side.ranks(tensor)));
 }
 
-std::vector<bool> CutMatch::operators_that_fit() const {
-  std::vector<bool> fit(result.pairing.operators.size(), true);
+std::vector<double> CutMatch::agreements() const {
+  std::vector<double> least(result.pairing.operators.size(), 1);
   for (size_t i = 0; i < fits.size(); ++i) {
     const TensorPair& pair = result.pairing.tensors[i];
-    if (paired(pair) && (!fits[i] || fits[i]->agreement < kUnlike)) fit[pair.op] = false;
+    if (paired(pair)) least[pair.op] = std::min(least[pair.op], fits[i] ? fits[i]->agreement : 0);
   }
-  for (size_t i = 0; i < fit.size(); ++i) {
+  for (size_t i = 0; i < least.size(); ++i) {
     const OpPair& pair = result.pairing.operators[i];
-    fit[i] = fit[i] && pair.a != kNoOperator && pair.b != kNoOperator;
+    if (pair.a == kNoOperator || pair.b == kNoOperator) least[i] = 0;
   }
-  return fit;
+  return least;
 }
 
 // Those of one kind follow each other: where nothing fits several of them, as after a fault, nothing will, and the layouts

@@ -59,8 +59,8 @@ class CutMatch {
   Status find_layouts();
   // After find_layouts() the factors of gradients are those of most of them; with wrong partners these say nothing.
   void allow_all_factors();
-  // By operator of the pairing: do its tensors fit?
-  [[nodiscard]] std::vector<bool> operators_that_fit() const;
+  // By operator of the pairing: that of the tensor which fits least; 0 without a partner.
+  [[nodiscard]] std::vector<double> agreements() const;
 
   // The line of the user's file for a tensor that lies on several ranks, and its layout, if so many ranks can have it.
   struct Stated {

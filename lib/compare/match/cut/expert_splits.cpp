@@ -27,7 +27,7 @@ bool may_be_weight(const TensorRecord& record) {
 
 class ExpertSplits {
  public:
-  explicit ExpertSplits(const CutMatch& match) : match_(match), fit_(match.operators_that_fit()) {}
+  explicit ExpertSplits(const CutMatch& match) : match_(match), agreements_(match.agreements()) {}
 
   Result<CutSplitsOfBoth> run() const {
     const CutMatch::OneSide a = match_.cut_of(true), b = match_.cut_of(false);
@@ -45,9 +45,9 @@ class ExpertSplits {
   Result<std::vector<Weight>> weights_of(const CutMatch::OneSide& cut) const {
     const CutSide& side = *cut.own;
     std::vector<Weight> weights;
-    for (size_t i = 0; i < fit_.size(); ++i) {
+    for (size_t i = 0; i < agreements_.size(); ++i) {
       const uint32_t op = cut.own_of(match_.result.pairing.operators[i]);
-      if (fit_[i] || op == kNoOperator) continue;
+      if (agreements_[i] >= CutMatch::kUnlike || op == kNoOperator) continue;
       for (const uint32_t tensor : side.operators()[op].tensors) {
         const TensorRecord& record = side.tensors()[tensor];
         const auto& records = side.members(tensor).records;
@@ -157,9 +157,9 @@ class ExpertSplits {
       for (const auto& [rank, part] : parts) splits.try_emplace({op.name, op.step, rank}, part);
     };
     std::vector<uint32_t> open;
-    for (size_t i = 0; i < fit_.size(); ++i) {
+    for (size_t i = 0; i < agreements_.size(); ++i) {
       const uint32_t op = cut.own_of(match_.result.pairing.operators[i]);
-      if (op != kNoOperator && !fit_[i]) open.push_back(op);
+      if (op != kNoOperator && agreements_[i] < CutMatch::kUnlike) open.push_back(op);
     }
     std::map<uint64_t, PartOfRank> written;  // by contents
     const auto note = [&](const SequencedOp& op, const PartOfRank& parts) -> Status {
@@ -192,7 +192,7 @@ class ExpertSplits {
   }
 
   const CutMatch& match_;
-  const std::vector<bool> fit_;  // by operator of the pairing
+  const std::vector<double> agreements_;  // by operator of the pairing
 };
 
 }  // namespace

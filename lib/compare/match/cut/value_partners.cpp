@@ -23,14 +23,12 @@ class ValuePartners {
     fits_.assign(pairing.a.size(), false);
     std::map<Kind, Choice> open;
     std::vector<uint32_t> open_a;
-    const std::vector<bool> fit = match_.operators_that_fit();
-    for (size_t i = 0; i < fit.size(); ++i) {
+    const std::vector<double> agreements = match_.agreements();
+    for (size_t i = 0; i < agreements.size(); ++i) {
       const OpPair& pair = pairing.operators[i];
       if (pair.a != kNoOperator && pair.b != kNoOperator) take(pair.a, pair.b);
-      if (fit[i]) {
-        fits_[pair.a] = true;
-        continue;
-      }
+      if (agreements[i] >= CutMatch::kUnlike) fits_[pair.a] = true;
+      if (agreements[i] >= CutMatch::kLike) continue;
       if (pair.a != kNoOperator) open_a.push_back(pair.a);
       if (pair.b != kNoOperator) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
     }
@@ -61,8 +59,8 @@ class ValuePartners {
     owner_[b] = a;
   }
 
-  // One all of whose tensors fit; else, as after a fault, one whose weights do. The present partner keeps its place before
-  // others with these weights.
+  // One all of whose tensors fit; else, as after a fault, one whose weights do. A present partner that may be right keeps its
+  // place before others with these weights.
   Status find_partner(uint32_t a, Choice& choice) {
     const uint32_t now = partners_[a];
     Match of_now = Match::kNone;
@@ -86,7 +84,7 @@ class ValuePartners {
     }
     if (of_now != Match::kNone) {
       certain_[now] = true;
-    } else if (of_weights) {
+    } else if (of_weights && !fits_[a]) {
       certain_[choice.operators[*of_weights]] = true;
       choice.begin = *of_weights + 1;
       take(a, choice.operators[*of_weights]);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -12,6 +14,23 @@ namespace {
 
 constexpr int64_t kSamples = 192, kFewSamples = 32;
 constexpr double kAgrees = 0.25;  // of the median deviation
+// So many of the first values agree, or nothing fits. Of values with an error of a half a quarter agrees.
+constexpr size_t kFirstLook = 16, kFirstAgree = 2, kSecondLook = 48, kSecondAgree = 9;
+constexpr double kLeastCosine = 0.5;  // of the first values
+
+// Calls `see` with every value of the copies and its counterpart until it returns false. The copies take turns, so that the
+// first values are of all of them.
+template <class See>
+void for_each_pair(const std::vector<double>& copies, const std::vector<double>& values, const See& see) {
+  const size_t size = values.size(), count = size == 0 ? 0 : copies.size() / size;
+  for (size_t first = 0; first < count; ++first) {
+    size_t copy = first;
+    for (size_t i = 0; i < size; ++i) {
+      if (!see(copies[copy * size + i], values[i])) return;
+      if (++copy == count) copy = 0;
+    }
+  }
+}
 
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -19,17 +38,18 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-// Of a piece; none where the place is not in its part.
+// Of a piece; none where the place is not in its part. The segments of an axis are in the order of the whole.
 std::optional<int64_t> element_at(const std::vector<int64_t>& place,
                                   const std::vector<std::vector<AxisSegment>>& segments, const Shape& piece) {
   int64_t at = 0;
   for (size_t axis = 0; axis < place.size(); ++axis) {
     const auto& of_axis = segments[axis];
-    const auto found = std::find_if(of_axis.begin(), of_axis.end(), [&](const AxisSegment& one) {
-      return place[axis] >= one.to && place[axis] < one.to + one.size;
-    });
-    if (found == of_axis.end()) return std::nullopt;
-    at = at * piece[axis] + found->from + place[axis] - found->to;
+    const auto after = std::upper_bound(of_axis.begin(), of_axis.end(), place[axis],
+                                        [](int64_t wanted, const AxisSegment& one) { return wanted < one.to; });
+    if (after == of_axis.begin()) return std::nullopt;
+    const AxisSegment& found = *std::prev(after);
+    if (place[axis] >= found.to + found.size) return std::nullopt;
+    at = at * piece[axis] + found.from + place[axis] - found.to;
   }
   return at;
 }
@@ -40,8 +60,10 @@ ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
   constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
   const int64_t count = element_count(shape).value_or(0), samples = std::min(count, few ? kFewSamples : kSamples);
   std::vector<std::vector<int64_t>> places;
-  for (int64_t i = 0; i < samples; ++i) {
-    const int64_t step = count / samples;
+  int64_t stride = samples * 3 / 8 | 1;
+  while (std::gcd(samples, stride) != 1) stride += 2;
+  for (int64_t number = 0; number < samples; ++number) {
+    const int64_t step = count / samples, i = number * stride % samples;
     int64_t at =
         i * step + static_cast<int64_t>((static_cast<uint64_t>(i + 1) * kMixer >> 20) % static_cast<uint64_t>(step));
     std::vector<int64_t> place(shape.size());
@@ -96,8 +118,11 @@ std::vector<double> ElementSamples::values_of(PieceValues& pieces, const CutLayo
                                               const Shape& whole, const Places& places) {
   std::vector<std::pair<size_t, std::vector<std::vector<AxisSegment>>>> parts;  // by rank
   for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
-    if (layout.copy_of(rank) == copy)
-      parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, pieces.shapes(), whole));
+    if (layout.copy_of(rank) != copy) continue;
+    auto& [piece, segments] =
+        parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, pieces.shapes(), whole));
+    for (std::vector<AxisSegment>& of_axis : segments)
+      std::sort(of_axis.begin(), of_axis.end(), [](const auto& x, const auto& y) { return x.to < y.to; });
   }
   const bool largest = layout.has(CutRole::kMax);
   const bool reduced = largest || layout.adds();
@@ -136,31 +161,41 @@ ElementSamples::Target::Target(std::vector<double> values, double roundoff, cons
   if (!finite.empty()) near_ = kAgrees * median(finite);
 }
 
-Nearness ElementSamples::Target::nearness(const std::vector<double>& a, double factor) const {
+Nearness ElementSamples::Target::nearness(const std::vector<double>& a, double factor, bool hurry) const {
   double squares = 0, distance = 0;
-  size_t agree = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double value = a[i] * factor, wanted = values_[i % values_.size()];
-    const bool equal = (std::isnan(value) && std::isnan(wanted)) || value == wanted;
+  size_t agree = 0, seen = 0;
+  for_each_pair(a, values_, [&](double own, double wanted) {
+    if (hurry && ((seen == kFirstLook && agree < kFirstAgree) || (seen == kSecondLook && agree < kSecondAgree)))
+      return false;
+    ++seen;
+    const double value = own * factor;
+    const bool equal = value == wanted || (std::isnan(value) && std::isnan(wanted));
     if (equal || std::abs(value - wanted) <= near_ + roundoff_ * std::abs(wanted)) ++agree;
-    if (!std::isfinite(value) || !std::isfinite(wanted)) continue;
+    if (!std::isfinite(value) || !std::isfinite(wanted)) return true;
     squares += wanted * wanted;
     distance += (value - wanted) * (value - wanted);
-  }
+    return true;
+  });
   const double error = distance == 0 ? 0 : std::sqrt(distance / std::max(squares, 1e-300));
-  return {a.empty() ? 1 : static_cast<double>(agree) / static_cast<double>(a.size()), error};
+  return {seen == 0 ? 1 : static_cast<double>(agree) / static_cast<double>(seen), error};
 }
 
 double ElementSamples::Target::scaled_agreement(const std::vector<double>& a) const {
   constexpr size_t kFewest = 16;  // elements: of fewer, some factor fits too easily
   if (values_.size() < kFewest) return 0;
-  double product = 0, squares = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double wanted = values_[i % values_.size()];
-    if (!std::isfinite(a[i]) || !std::isfinite(wanted)) continue;
-    product += a[i] * wanted;
-    squares += a[i] * a[i];
-  }
+  double product = 0, squares = 0, wanted_squares = 0;
+  size_t seen = 0;
+  for_each_pair(a, values_, [&](double value, double wanted) {
+    if (seen++ == kFirstLook && product * product < kLeastCosine * kLeastCosine * squares * wanted_squares) {
+      product = 0;
+      return false;
+    }
+    if (!std::isfinite(value) || !std::isfinite(wanted)) return true;
+    product += value * wanted;
+    squares += value * value;
+    wanted_squares += wanted * wanted;
+    return true;
+  });
   const double factor = product / squares;
   return std::isfinite(factor) && factor != 0 ? nearness(a, factor).agreement : 0;
 }

@@ -35,7 +35,7 @@ struct ElementSamples {
   static constexpr bool kInOrder = true;             // tell where an element is
   static constexpr double kSameNumber = 1e-3;        // relative, of a single number, as the loss
 
-  // Spread over a tensor, not at equal distances, which may be those of rows.
+  // Spread over a tensor, and so are the first of them; not at equal distances, which may be those of rows.
   [[nodiscard]] static Places places_of(const Shape& shape, bool few);
   // Of the whole, as a layout puts one of its copies together.
   [[nodiscard]] static std::vector<double> values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy,
@@ -55,9 +55,10 @@ struct ElementSamples {
   class Target {
    public:
     Target(std::vector<double> values, double roundoff, const Shape& whole);
-    // Of one copy of the candidate or of several.
-    [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor) const;
-    // With the factor, whatever it is, that brings `a` nearest.
+    // Of one copy of the candidate or of several. `hurry`: of values that have nothing to do with each other, of which a
+    // tenth agrees, only some are looked at.
+    [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor, bool hurry = false) const;
+    // With the factor, whatever it is, that brings `a` nearest; 0 where none does by far.
     [[nodiscard]] double scaled_agreement(const std::vector<double>& a) const;
 
    private:

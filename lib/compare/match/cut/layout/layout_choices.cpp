@@ -1,6 +1,7 @@
 #include "compare/match/cut/layout/layout_choices.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace msdump {
@@ -132,6 +133,37 @@ class Layouts {
 
 std::vector<CutLayout> layouts_of(std::span<const Shape> pieces, const Shape& whole, bool reduced, CutStage stage) {
   return Layouts(pieces, whole, reduced, stage).run();
+}
+
+CutStage stage_of(const CutLayout& layout) {
+  if (layout.has(CutRole::kMax)) return CutStage::kMaxima;
+  int groups = 0;
+  for (const CutDim& dim : layout.dims) groups += dim.role != CutRole::kGathered && !dim.groups.empty() ? 1 : 0;
+  const bool gathered = layout.has(CutRole::kGathered);
+  if (groups > 1 || (groups == 1 && gathered)) return CutStage::kMixed;
+  if (groups == 1) return CutStage::kGroups;
+  return gathered || layout.has(CutRole::kZigzag) ? CutStage::kZigzag : CutStage::kPlain;
+}
+
+std::vector<CutGroup> groups_of(const CutLayout& layout, const Shape& piece) {
+  Shape extents = piece;
+  std::vector<CutGroup> groups;
+  for (const CutDim& dim : layout.dims) {
+    if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) continue;
+    extents[dim.axis] *= dim.extent;
+    if (dim.groups.empty()) continue;
+    const int64_t all = std::accumulate(dim.groups.begin(), dim.groups.end(), int64_t{0});
+    groups.push_back({dim.axis, extents[dim.axis] / all * dim.groups.front(), dim.groups.front() / dim.groups.back()});
+  }
+  return groups;
+}
+
+bool may_go_together(std::span<const CutGroup> a, std::span<const CutGroup> b) {
+  return std::all_of(a.begin(), a.end(), [&](const CutGroup& one) {
+    return std::none_of(b.begin(), b.end(), [&](const CutGroup& other) {
+      return one.axis == other.axis && (one.extent != other.extent || one.ratio != other.ratio);
+    });
+  });
 }
 
 std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b) {

@@ -21,6 +21,18 @@ inline constexpr std::array kCutStages = {CutStage::kPlain, CutStage::kZigzag, C
                                                 CutStage stage);
 // The wholes that the pieces of both sides may be parts of, the smallest first.
 [[nodiscard]] std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b);
+// The first stage that has a layout.
+[[nodiscard]] CutStage stage_of(const CutLayout& layout);
+// A cut in groups, by the extent of a group in the whole, such as the heads of a sample, or of the first of several sizes.
+struct CutGroup {
+  uint32_t axis = 0;
+  int64_t extent = 0;
+  int64_t ratio = 1;  // of the first size to the last
+};
+// Of pieces of one shape.
+[[nodiscard]] std::vector<CutGroup> groups_of(const CutLayout& layout, const Shape& piece);
+// Two sides of one tensor: where both cut an axis in groups, these are the same ones.
+[[nodiscard]] bool may_go_together(std::span<const CutGroup> a, std::span<const CutGroup> b);
 // Are the shapes of the pieces those of such a layout?
 [[nodiscard]] bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole);
 

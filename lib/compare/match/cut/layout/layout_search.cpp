@@ -1,15 +1,15 @@
 #include "compare/match/cut/layout/layout_search.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <deque>
+#include <optional>
 #include <span>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <utility>
 
 #include "compare/match/cut/layout/element_samples.h"
 #include "compare/match/cut/layout/layout_choices.h"
+#include "compare/match/cut/layout/layout_factors.h"
 #include "compare/match/cut/layout/statistic_samples.h"
 #include "tensor/dtype_kind.h"
 
@@ -22,71 +22,9 @@ constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
 constexpr double kFar = 0.05;     // of the error of the next best
 constexpr double kSimilar = 0.5;  // error: that of other elements is above 1, that of one term of a sum above 0.7
 constexpr double kFactorSlack = 0.02;
-constexpr int kGroups = 3, kBothAdd = 1;  // of the complexity
-constexpr double kOfStatistics = 0.8;     // of the confidence: they do not say which element is where
+constexpr size_t kFewPairs = 64;       // of layouts: all values of these are looked at
+constexpr double kOfStatistics = 0.8;  // of the confidence: they do not say which element is where
 
-// The factors that a layout explains, each with the layout that says so. The first is 1.
-std::vector<std::pair<double, CutLayout>> factors_of(const CutLayout& layout, const std::vector<double>& gradient,
-                                                     const std::optional<CutLayout>& stated) {
-  if (stated) {
-    double factor = stated->factor;
-    for (const CutDim& dim : stated->dims) {
-      if (dim.role == CutRole::kMean) factor /= static_cast<double>(dim.extent);
-    }
-    return {{factor, *stated}};
-  }
-  std::vector<std::pair<double, CutLayout>> factors = {{1, layout}};
-  for (size_t i = 0; i < layout.dims.size(); ++i) {
-    const CutDim& dim = layout.dims[i];
-    if (dim.role != CutRole::kSum) continue;
-    const size_t known = factors.size();
-    for (size_t other = 0; other < known; ++other) {
-      auto next = factors[other];
-      next.first /= static_cast<double>(dim.extent);
-      next.second.dims[i].role = CutRole::kMean;
-      factors.push_back(std::move(next));
-    }
-  }
-  const size_t without = factors.size();
-  for (const double factor : gradient) {
-    for (size_t other = 0; other < without; ++other) {
-      auto next = factors[other];
-      next.first *= factor;
-      next.second.factor = factor;
-      factors.push_back(std::move(next));
-    }
-  }
-  return factors;
-}
-
-int complexity_of(const CutLayout& layout) {
-  int complexity = 0;
-  for (const CutDim& dim : layout.dims) {
-    static constexpr std::array kCosts = {1, 3, 3, 3, 2, 4, 4};
-    complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : kGroups);
-  }
-  return complexity + (layout.factor == 1 ? 0 : 4);
-}
-
-// Of both sides together. Sides that are cut in the same groups are cut by one rule over other numbers of ranks. Where both
-// sides are added and one is joined, too, the sums hide the order of what is joined, and a factor says the same with less.
-int complexity_of(const CutLayout& a, const CutLayout& b) {
-  const auto in_groups_of_b = [&](const CutDim& of_a) {
-    return !of_a.groups.empty() && std::any_of(b.dims.begin(), b.dims.end(), [&](const CutDim& of_b) {
-      return of_a.role == of_b.role && of_a.axis == of_b.axis && of_a.groups == of_b.groups;
-    });
-  };
-  const bool both_add = a.adds() && b.adds(), more = a.dims.size() > 1 || b.dims.size() > 1;
-  const bool one_rule = std::any_of(a.dims.begin(), a.dims.end(), in_groups_of_b);
-  return complexity_of(a) + complexity_of(b) - (one_rule ? kGroups : 0) + (both_add && more ? kBothAdd : 0);
-}
-
-std::string key_of(const CutLayout& layout) {
-  std::string key;
-  for (const CutDim& dim : layout.dims)
-    key += fmt::format("{}{}.{}:{} ", name_of(dim.role), dim.axis, dim.extent, fmt::join(dim.groups, ":"));
-  return key + (layout.factor == 1 ? "" : fmt::format("*{}", layout.factor));
-}
 std::string key_of(const CutLayout& a, const CutLayout& b) { return key_of(a) + "| " + key_of(b); }
 
 // `Samples`: ElementSamples or StatisticSamples.
@@ -99,93 +37,126 @@ class Search {
       : a_(a), b_(b), question_(question), prior_(prior), reduced_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
 
   std::optional<CutFit> run() {
+    for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes()))
+      wholes_.push_back({whole, Samples::places_of(whole, question_.effort == CutQuestion::Effort::kQuick), {}, {}});
     size_t simple = 0;  // how many the first stage with any has
     for (const CutStage stage : kCutStages) {
       if (stage > CutStage::kPlain && !Samples::kInOrder) break;
       if (stage == CutStage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
       if (stage == CutStage::kGroups && question_.effort == CutQuestion::Effort::kPlain) break;
       if (simple == 0) simple = fits_.size();
-      stage_ = fits_.size();
-      for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, stage);
+      for (Whole& whole : wholes_) try_whole(whole, stage);
       if (best() >= kFits) break;
     }
-    // Beside those of the last stage: most that does not fit is odd copies, and not maxima.
+    // Most that does not fit is odd copies, and not maxima.
     if (Samples::kInOrder && best() < kFits) {
-      for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes())) try_whole(whole, CutStage::kMaxima);
+      for (Whole& whole : wholes_) try_whole(whole, CutStage::kMaxima);
     }
     if (fits_.empty()) return std::nullopt;
     CutFit chosen = best() < kUnclear ? choose_unclear(simple == 0 ? fits_.size() : simple) : choose();
     const bool a_known = question_.stated_a || a_.shapes().size() == 1;
     const bool b_known = question_.stated_b || b_.shapes().size() == 1;
     const bool all_known = a_known && b_known && (question_.stated_a || question_.stated_b);
-    return all_known ? certain(std::move(chosen), 1, true) : chosen;
+    if (all_known) {
+      chosen.confidence = 1;
+      chosen.known = true;
+    }
+    return chosen;
   }
 
  private:
   struct Tried {
-    CutLayout layout;
-    std::vector<double> values;  // of several copies of the candidate
+    std::vector<ScaledLayout> layouts;  // one layout, with its factors
+    std::vector<double> values;         // of several copies of the candidate
+    std::vector<CutGroup> groups;
+    CutStage stage;
+
+    [[nodiscard]] const CutLayout& layout() const { return layouts.front().layout; }
+  };
+  struct Whole {
+    Shape shape;
+    typename Samples::Places places;
+    std::vector<Tried> a, b;  // so far
+  };
+  // CutFit without copies: there may be hundreds of thousands of them.
+  struct Fit {
+    const Shape* whole = nullptr;
+    const ScaledLayout *a = nullptr, *b = nullptr;
+    double agreement = 0, error = 0;
+    double scaled = 0;  // the agreement with the factor that fits best, whatever it is; 0: not looked for
+    bool tells = false;
+
+    [[nodiscard]] int complexity() const { return complexity_of(*a, *b); }
   };
 
-  using Places = typename Samples::Places;
-
-  std::vector<Tried> tried(Pieces& side, const Shape& whole, CutStage stage, const Places& places, int64_t most_copies,
-                           const std::optional<CutLayout>& stated) const {
-    std::vector<Tried> all;
+  // Those that the stages before did not have.
+  void add_layouts(bool of_a, const Whole& whole, CutStage stage, std::vector<Tried>& all) const {
+    Pieces& side = of_a ? a_ : b_;
+    const std::optional<CutLayout>& stated = of_a ? question_.stated_a : question_.stated_b;
     std::vector<CutLayout> layouts;
     if (!stated) {
-      layouts = layouts_of(side.shapes(), whole, reduced_, stage);
-      std::erase_if(layouts, [&](const CutLayout& layout) { return Samples::reduces_equals(side, layout); });
-    } else if (fits_shapes(*stated, side.shapes(), whole)) {
+      layouts = layouts_of(side.shapes(), whole.shape, reduced_, stage);
+      std::erase_if(layouts, [&](const CutLayout& layout) {
+        return stage_of(layout) != stage || Samples::reduces_equals(side, layout);
+      });
+    } else if (all.empty() && fits_shapes(*stated, side.shapes(), whole.shape)) {
       layouts = {*stated};
     }
     for (CutLayout& layout : layouts) {
       Tried& one = all.emplace_back();
-      const int64_t copies = layout.copies(), looked_at = std::min(copies, most_copies);
+      const int64_t copies = layout.copies(), looked_at = of_a ? std::min(copies, kCopiesTried) : 1;
       for (int64_t i = 0; i < looked_at; ++i) {
-        const std::vector<double> values = Samples::values_of(side, layout, i * copies / looked_at, whole, places);
+        const std::vector<double> values =
+            Samples::values_of(side, layout, i * copies / looked_at, whole.shape, whole.places);
         one.values.insert(one.values.end(), values.begin(), values.end());
       }
-      one.layout = std::move(layout);
+      one.groups = groups_of(layout, side.shapes().front());
+      one.stage = stage;
+      one.layouts =
+          scaled_layouts(std::move(layout), of_a ? question_.factors_a : question_.factors_b, stated.has_value());
     }
-    return all;
   }
 
-  void try_whole(const Shape& whole, CutStage stage) {
-    const auto places = Samples::places_of(whole, question_.effort == CutQuestion::Effort::kQuick);
-    const std::vector<Tried> in_a = tried(a_, whole, stage, places, kCopiesTried, question_.stated_a),
-                             in_b = tried(b_, whole, stage, places, 1, question_.stated_b);
-    std::vector<typename Samples::Target> targets;
-    for (const Tried& b : in_b) targets.emplace_back(b.values, roundings_of_both(), whole);
-    for (const Tried& a : in_a) {
-      for (size_t b = 0; b < in_b.size(); ++b) {
-        if (stage == CutStage::kMaxima && !may_be_maxima(whole, places, a, in_b[b], targets[b])) continue;
-        add(whole, a, in_b[b], targets[b]);
+  void try_whole(Whole& whole, CutStage stage) {
+    add_layouts(true, whole, stage, whole.a);
+    add_layouts(false, whole, stage, whole.b);
+    const bool hurry = whole.a.size() * whole.b.size() > kFewPairs;
+    const bool stated = question_.stated_a || question_.stated_b;
+    for (const Tried& b : whole.b) {
+      std::optional<typename Samples::Target> target;
+      for (const Tried& a : whole.a) {
+        if (std::max(a.stage, b.stage) != stage || (!stated && !may_go_together(a.groups, b.groups))) continue;
+        if (!target) target.emplace(b.values, roundings_of_both(), whole.shape);
+        if (stage == CutStage::kMaxima && !may_be_maxima(whole, a, b, *target)) continue;
+        fits_.push_back(fit_of(whole.shape, a, b, *target, hurry));
       }
     }
   }
 
   // What was not tried in the stages before, and fits: of odd copies, too, the largest are near. Where those of one rank
   // alone fit, the others are odd.
-  [[nodiscard]] bool may_be_maxima(const Shape& whole, const Places& places, const Tried& a, const Tried& b,
+  [[nodiscard]] bool may_be_maxima(const Whole& whole, const Tried& a, const Tried& b,
                                    const typename Samples::Target& target) const {
-    const bool of_a = !question_.stated_a && a.layout.has(CutRole::kMax);
-    const bool of_b = !question_.stated_b && b.layout.has(CutRole::kMax);
-    if ((!of_a && !of_b) || target.nearness(a.values, 1).agreement < kFits) return false;
+    const auto is_plain = [](const Tried& one) {
+      return one.stage == CutStage::kPlain || one.stage == CutStage::kMaxima;
+    };
+    const bool of_a = a.layout().has(CutRole::kMax), of_b = b.layout().has(CutRole::kMax);
+    if (!is_plain(a) || !is_plain(b) || target.nearness(a.values, 1).agreement < kFits) return false;
     const auto any_rank = [&](Pieces& side, CutLayout layout, const auto& fits) {
       for (CutDim& dim : layout.dims) {
         if (dim.role == CutRole::kMax) dim.role = CutRole::kCopy;
       }
       for (int64_t copy = 0; copy < layout.copies(); ++copy) {
-        if (fits(Samples::values_of(side, layout, copy, whole, places))) return true;
+        if (fits(Samples::values_of(side, layout, copy, whole.shape, whole.places))) return true;
       }
       return false;
     };
     const double roundings = roundings_of_both();
-    return !(of_a && any_rank(a_, a.layout,
+    return !(of_a && any_rank(a_, a.layout(),
                               [&](const auto& of_rank) { return target.nearness(of_rank, 1).agreement >= kFits; })) &&
-           !(of_b && any_rank(b_, b.layout, [&](const auto& of_rank) {
-               return typename Samples::Target(of_rank, roundings, whole).nearness(a.values, 1).agreement >= kFits;
+           !(of_b && any_rank(b_, b.layout(), [&](const auto& of_rank) {
+               return
+                   typename Samples::Target(of_rank, roundings, whole.shape).nearness(a.values, 1).agreement >= kFits;
              }));
   }
 
@@ -193,82 +164,98 @@ class Search {
     return kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype()));
   }
 
-  // With the factor that fits best among those that the layouts explain.
-  void add(const Shape& whole, const Tried& a, const Tried& b, const typename Samples::Target& target) {
-    CutFit best;
-    bool any = false;
-    for (const auto& [of_a, layout_a] : factors_of(a.layout, question_.factors_a, question_.stated_a)) {
-      for (const auto& [of_b, layout_b] : factors_of(b.layout, question_.factors_b, question_.stated_b)) {
-        const double factor = of_a / of_b;
-        if (any && std::abs(factor - 1) < kFactorSlack) continue;
-        const Nearness near = target.nearness(a.values, factor);
-        const bool simpler = near.agreement >= best.agreement && near.error <= best.error &&
-                             complexity_of(layout_a, layout_b) < complexity_of(best.a, best.b);
-        const bool better = near.agreement > best.agreement + kAlike || simpler ||
-                            (near.agreement >= best.agreement && near.error < best.error / 3);
-        if (any && !better) continue;
-        any = true;
-        best = {whole, layout_a, layout_b, near.agreement, near.error, Samples::tell(a.values, b.values), 0, false};
-      }
-    }
-    scaled_.push_back(best.agreement < kUnclear && best.tells ? target.scaled_agreement(a.values) : 0);
-    fits_.push_back(std::move(best));
+  Fit fit_of(const Shape& whole, const Tried& a, const Tried& b, const typename Samples::Target& target,
+             bool hurry) const {
+    Fit fit = with_best_factor(a, b, target, hurry);
+    fit.whole = &whole;
+    fit.tells = Samples::tell(a.values, b.values);
+    // Copies of which one is too large add up to a multiple, too.
+    const bool adds = a.layout().adds() || b.layout().adds();
+    if (fit.agreement < kUnclear && fit.tells && !adds) fit.scaled = target.scaled_agreement(a.values);
+    return fit;
   }
 
-  // Of the last stage that was tried.
-  [[nodiscard]] std::span<const CutFit> last() const { return std::span(fits_).subspan(stage_); }
+  // Among those that the layouts explain.
+  Fit with_best_factor(const Tried& a, const Tried& b, const typename Samples::Target& target, bool hurry) const {
+    Fit best;
+    std::vector<std::pair<double, Nearness>> known;
+    const auto nearness = [&](double factor) {
+      const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == factor; });
+      if (found != known.end()) return found->second;
+      return known.emplace_back(factor, target.nearness(a.values, factor, hurry)).second;
+    };
+    for (const ScaledLayout& of_a : a.layouts) {
+      for (const ScaledLayout& of_b : b.layouts) {
+        const double factor = of_a.factor / of_b.factor;
+        const bool any = best.a != nullptr;
+        if (any && std::abs(factor - 1) < kFactorSlack) continue;
+        const Nearness near = nearness(factor);
+        const bool better = !any || near.agreement > best.agreement + kAlike ||
+                            (near.agreement >= best.agreement && near.error < best.error / 3) ||
+                            (near.agreement >= best.agreement && near.error <= best.error &&
+                             complexity_of(of_a, of_b) < best.complexity());
+        if (better) best = {nullptr, &of_a, &of_b, near.agreement, near.error, 0, false};
+      }
+    }
+    return best;
+  }
 
   [[nodiscard]] double best() const {
     double best = 0;
-    for (const CutFit& fit : last()) best = std::max(best, fit.agreement);
+    for (const Fit& fit : fits_) best = std::max(best, fit.agreement);
     return best;
   }
 
   // The simplest of those that fit but for a factor that no layout explains, as of a gradient that is sent twice. Null: none.
-  // Sums are left out: copies of which one is too large add up to a multiple, too.
-  [[nodiscard]] const CutFit* scaled() const {
-    const CutFit* simplest = nullptr;
-    for (size_t i = 0; i < fits_.size(); ++i) {
-      const bool simpler =
-          simplest == nullptr || complexity_of(fits_[i].a, fits_[i].b) < complexity_of(simplest->a, simplest->b);
-      const bool adds = fits_[i].a.adds() || fits_[i].b.adds();
-      if (scaled_[i] >= kFits && simpler && !adds) simplest = &fits_[i];
+  [[nodiscard]] const Fit* scaled() const {
+    const Fit* simplest = nullptr;
+    for (const Fit& fit : fits_) {
+      if (fit.scaled >= kFits && (simplest == nullptr || fit.complexity() < simplest->complexity())) simplest = &fit;
     }
     return simplest;
   }
 
   // Where nothing fits, what fits best does so by chance: the layout of the kind, else the simplest of the first `simple`.
   [[nodiscard]] CutFit choose_unclear(size_t simple) const {
-    if (const CutFit* const fit = scaled()) return certain(*fit, kFits / 2, true);
+    if (const Fit* const fit = scaled()) return certain(*fit, kFits / 2, true);
     if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
-      for (const CutFit& fit : fits_) {
-        if (fit.a.dims == known->a.dims && fit.b.dims == known->b.dims)
+      for (const Fit& fit : fits_) {
+        if (fit.a->layout.dims == known->a.dims && fit.b->layout.dims == known->b.dims)
           return certain(fit, known->confidence / 2, true);
       }
     }
-    const auto key = [](const CutFit& fit) { return std::pair(complexity_of(fit.a, fit.b), -fit.agreement); };
+    const auto key = [](const Fit& fit) { return std::pair(fit.complexity(), -fit.agreement); };
     const auto simplest = std::min_element(fits_.begin(), fits_.begin() + static_cast<std::ptrdiff_t>(simple),
-                                           [&](const CutFit& x, const CutFit& y) { return key(x) < key(y); });
-    const auto nearest = std::min_element(fits_.begin(), fits_.end(),
-                                          [](const CutFit& x, const CutFit& y) { return x.error < y.error; });
+                                           [&](const Fit& x, const Fit& y) { return key(x) < key(y); });
+    const auto nearest =
+        std::min_element(fits_.begin(), fits_.end(), [](const Fit& x, const Fit& y) { return x.error < y.error; });
     if (Samples::is_other_number(a_, b_)) return certain(*simplest, kFits / 2, true);
     const bool alike = Samples::kInOrder && nearest->error <= std::min(kSimilar, simplest->error / 2);
     return alike ? certain(*nearest, nearest->agreement / 2, true) : certain(*simplest, simplest->agreement / 2, false);
   }
 
+  // What is gathered is taken only if it fits: it is more than the values of what does not fit can say.
+  [[nodiscard]] static bool may_be_chosen(const Fit& fit) {
+    const auto gathered = [](const ScaledLayout* one) { return one->layout.has(CutRole::kGathered); };
+    return fit.agreement >= kFits || !(gathered(fit.a) || gathered(fit.b));
+  }
+
   [[nodiscard]] CutFit choose() const {
-    const double most = best();
-    double least = INFINITY;
-    for (const CutFit& fit : last()) {
-      if (fit.agreement >= most - kAlike) least = std::min(least, fit.error);
+    double most = 0, least = INFINITY;
+    for (const Fit& fit : fits_) {
+      if (may_be_chosen(fit)) most = std::max(most, fit.agreement);
     }
-    const CutFit* chosen = nullptr;
-    const auto rank = [&](const CutFit& fit) {
-      return std::pair(prior_.count(question_.kind, fit), -complexity_of(fit.a, fit.b));
+    for (const Fit& fit : fits_) {
+      if (may_be_chosen(fit) && fit.agreement >= most - kAlike) least = std::min(least, fit.error);
+    }
+    const Fit* chosen = nullptr;
+    const auto rank = [&](const Fit& fit) {
+      return std::pair(prior_.count(question_.kind, fit.a->layout, fit.b->layout), -fit.complexity());
     };
     size_t alike = 0;
     double second = 0, next_error = INFINITY;
-    for (const CutFit& fit : last()) {
+    for (const Fit& fit : fits_) {
+      if (!may_be_chosen(fit)) continue;
       const bool fits = fit.agreement >= most - kAlike && fit.error <= 3 * least + 1e-6;
       if (!fits) {
         second = std::max(second, fit.agreement);
@@ -285,19 +272,16 @@ class Search {
     return certain(*chosen, alike > 1 ? 0.5 * most : most * clear, true);
   }
 
-  static CutFit certain(CutFit fit, double confidence, bool known) {
-    fit.confidence = confidence;
-    fit.known = known;
-    return fit;
+  static CutFit certain(const Fit& fit, double confidence, bool known) {
+    return {*fit.whole, fit.a->layout, fit.b->layout, fit.agreement, fit.error, fit.tells, confidence, known};
   }
 
   Pieces &a_, &b_;
   const CutQuestion& question_;
   const CutPrior& prior_;
   const bool reduced_;
-  std::vector<CutFit> fits_;
-  std::vector<double> scaled_;  // by place in fits_: the agreement with the factor that fits best; 0: not looked for
-  size_t stage_ = 0;            // where those of the stage begin
+  std::deque<Whole> wholes_;
+  std::vector<Fit> fits_;
 };
 
 }  // namespace
@@ -315,10 +299,10 @@ const CutFit* CutPrior::of_kind(const std::string& kind) const {
   return &most->second.second;
 }
 
-uint64_t CutPrior::count(const std::string& kind, const CutFit& fit) const {
+uint64_t CutPrior::count(const std::string& kind, const CutLayout& a, const CutLayout& b) const {
   const auto of_kind = kinds_.find(kind);
   if (of_kind == kinds_.end()) return 0;
-  const auto found = of_kind->second.find(key_of(fit.a, fit.b));
+  const auto found = of_kind->second.find(key_of(a, b));
   return found == of_kind->second.end() ? 0 : found->second.first;
 }
 

@@ -31,7 +31,7 @@ class CutPrior {
   // `kind`: of a tensor, as the same slot of the same call in other layers.
   void add(const std::string& kind, const CutFit& fit);
   [[nodiscard]] const CutFit* of_kind(const std::string& kind) const;
-  [[nodiscard]] uint64_t count(const std::string& kind, const CutFit& fit) const;
+  [[nodiscard]] uint64_t count(const std::string& kind, const CutLayout& a, const CutLayout& b) const;
 
  private:
   std::map<std::string, std::map<std::string, std::pair<uint64_t, CutFit>>> kinds_;

@@ -80,7 +80,7 @@ StatisticSamples::Target::Target(std::vector<double> values, double roundoff, co
   units_ = {extreme, extreme, magnitude / std::sqrt(count) + roundoff * magnitude, norm};
 }
 
-Nearness StatisticSamples::Target::nearness(const std::vector<double>& a, double factor) const {
+Nearness StatisticSamples::Target::nearness(const std::vector<double>& a, double factor, bool /*hurry*/) const {
   size_t known = 0, agree = 0;
   double error = 0;
   for (size_t i = 0; i < a.size(); i += 2) {

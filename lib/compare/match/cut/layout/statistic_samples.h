@@ -33,7 +33,7 @@ struct StatisticSamples {
   class Target {
    public:
     Target(std::vector<double> values, double roundoff, const Shape& whole);
-    [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor) const;
+    [[nodiscard]] Nearness nearness(const std::vector<double>& a, double factor, bool /*hurry*/ = false) const;
     // A factor of four numbers tells nothing.
     [[nodiscard]] static double scaled_agreement(const std::vector<double>&) { return 0; }
 
