@@ -100,4 +100,11 @@ inline Values by_factor(Values all, float factor) {
   return all;
 }
 
+// The reference of many tests.
+inline void in_one_process(MadeCalls& calls, int) {
+  calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+  calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+  calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
+}
+
 }  // namespace msdump

@@ -1,0 +1,133 @@
+// Runs that are cut differently: the calls that may be to blame in the place of a root.
+#include "support/catch.h"
+#include "support/cut_diff.h"
+
+namespace msdump {
+namespace {
+
+TEST_CASE(
+    "calls of the candidate alone before a wrong input are its chain, the nearest first, back to what was compared") {
+  const Values mask = test::numbers(32, 7);
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F), index = {1, 0};
+        calls.ran("Tensor.ge.0.forward", {test::numbers(32, 8)}, {half_of(mask, rank)});
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Tensor.flip.0.forward", {index}, {index});
+        calls.ran("Tensor.roll.0.forward", {by_factor(half_of(kCutUp, rank), 3)},
+                  {by_factor(half_of(kCutUp, rank), 5)});
+        calls.ran("Tensor.__mul__.0.forward", {by_factor(half_of(kCutUp, rank), 7)}, {wrong});
+        calls.ran("Functional.tanh.0.forward", {wrong, half_of(mask, rank)},
+                  {by_factor(half_of(kCutLast, rank), 1.2F)});
+      },
+      [&](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+        calls.ran("Functional.tanh.0.forward", {kCutOut, mask}, {kCutLast});
+      });
+  CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 0-1"});
+  CHECK(diff.chain() == Texts{"Tensor.roll.0.forward", "Tensor.flip.0.forward"});
+}
+
+TEST_CASE(
+    "where what both sides wrote is wrong when it is read, calls of the candidate alone since then are its chain") {
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const Values other = test::numbers(32, 7);
+        calls.ran("Tensor.neg.0.forward", {other}, {by_factor(other, 2)});
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Tensor.roll.0.forward", {by_factor(other, 3)}, {by_factor(other, 5)});
+        calls.ran("Tensor.flip.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
+        calls.ran("Functional.gelu.0.forward", {by_factor(half_of(kCutUp, rank), 1.3F)},
+                  {by_factor(half_of(kCutOut, rank), 1.2F)});
+        calls.ran("Functional.tanh.0.forward", {by_factor(half_of(kCutOut, rank), 1.2F)},
+                  {by_factor(half_of(kCutLast, rank), 1.1F)});
+        calls.ran("Tensor.exp.0.forward", {by_factor(other, 13)}, {by_factor(other, 17)});
+      },
+      in_one_process);
+  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+  CHECK(diff.chain() == Texts{"Tensor.flip.0.forward", "Tensor.roll.0.forward"});
+}
+
+TEST_CASE("the chain of a stage of the pipeline has no calls of the stages before it") {
+  const Values sent = test::numbers(32, 9);
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        if (rank == 0) {
+          calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+          calls.ran("Tensor.neg.0.forward", {by_factor(kCutUp, 3)}, {by_factor(kCutUp, 5)});
+        } else {
+          calls.ran("Tensor.roll.0.forward", {by_factor(sent, 3)}, {by_factor(kCutUp, 1.3F)});
+          calls.ran("Functional.gelu.0.forward", {by_factor(kCutUp, 1.3F)}, {by_factor(kCutOut, 1.2F)});
+          calls.ran("Functional.tanh.0.forward", {by_factor(kCutOut, 1.2F)}, {by_factor(kCutLast, 1.1F)});
+        }
+      },
+      in_one_process);
+  CHECK(diff.roots() == Texts{"Tensor.roll.0.forward on 1"});
+  CHECK(diff.chain().empty());
+}
+
+TEST_CASE("a call that has a partner by what it reads alone belongs to the chain") {
+  const CutDiff diff(
+      2,
+      [](MadeCalls& calls, int rank) {
+        const Values own = by_factor(half_of(kCutUp, rank), 5), wrong = by_factor(half_of(kCutOut, rank), 1.3F);
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Tensor.roll.0.forward", {half_of(kCutUp, rank)}, {own});
+        calls.ran("Tensor.__mul__.0.forward", {own}, {wrong});
+        calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+      },
+      [](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+        calls.ran("Tensor.roll.0.forward", {kCutUp}, {});
+        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+        calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
+      });
+  CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 0-1"});
+  CHECK(diff.chain() == Texts{"Tensor.roll.0.forward"});
+}
+
+TEST_CASE("between a root and the call that shows what it has made, calls of the candidate alone are its chain") {
+  const Values other = test::numbers(32, 7);
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F);
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {wrong});
+        calls.ran("Tensor.roll.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
+        calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 2)});
+        calls.ran("Tensor.flip.0.forward", {by_factor(other, 13)}, {by_factor(other, 17)});
+        calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+        calls.ran("Tensor.exp.0.forward", {by_factor(other, 19)}, {by_factor(other, 23)});
+      },
+      [&](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+        calls.ran("Functional.gelu.0.forward", {kCutUp}, {});
+        calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 2)});
+        calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
+      });
+  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+  CHECK(diff.chain() == Texts{"Tensor.flip.0.forward", "Tensor.roll.0.forward"});
+}
+
+TEST_CASE("a root that is shown by its own output has no chain, whatever ran before it") {
+  const CutDiff diff(
+      2,
+      [](MadeCalls& calls, int rank) {
+        const Values other = test::numbers(32, 7), wrong = by_factor(half_of(kCutOut, rank), 1.3F);
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Tensor.roll.0.forward", {by_factor(other, 3)}, {by_factor(other, 5)});
+        calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {wrong});
+        calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+      },
+      in_one_process);
+  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+  CHECK(diff.chain().empty());
+}
+
+}  // namespace
+}  // namespace msdump
