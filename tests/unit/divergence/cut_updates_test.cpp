@@ -61,6 +61,28 @@ TEST_CASE("a sum of gradients in place of their mean is judged by the weights of
         Texts{"Functional.linear.0.forward on 1"});
 }
 
+TEST_CASE("a collective is judged by what it gives, and not by a later call that makes less of its error") {
+  const auto roots = [](float sum, float divided) {
+    return CutDiff(
+               2,
+               [=](MadeCalls& calls, int rank) {
+                 Values term = kCutUp;
+                 const Values noise = test::numbers(32, 50);
+                 for (size_t i = 0; i < term.size(); ++i) term[i] += rank == 0 ? noise[i] : -noise[i];
+                 calls.ran("Functional.linear.0.forward", {half_of(kCutX, rank)}, {term});
+                 calls.ran("Distributed.all_reduce.0.forward", {term}, {by_factor(kCutUp, sum)});
+                 calls.given("group", "torch.ProcessGroup", kBoth);
+                 calls.ran("Functional.gelu.0.forward", {by_factor(kCutUp, divided)}, {by_factor(kCutOut, divided)});
+                 calls.ran("Functional.tanh.0.forward", {by_factor(kCutOut, divided)}, {by_factor(kCutLast, divided)});
+               },
+               in_one_process)
+        .roots();
+  };
+  CHECK(roots(2, 1).empty());
+  CHECK(roots(2, 2) == Texts{"Distributed.all_reduce.0.forward on 0-1"});
+  for (const std::string& root : roots(2, 1.05F)) CHECK_FALSE(root.starts_with("Distributed."));
+}
+
 // A weight that the candidate's call reads without its bias, which a call of its own adds; rank 1 has it off by `wrong`.
 CutDiff::Step with_stale_weight(uint64_t step, float wrong) {
   const Values x = test::numbers(32, 100 * step + 1), weight = test::numbers(16, 100 * step + 2),

@@ -1,0 +1,104 @@
+// Runs that are cut differently: which outputs and inputs are alarmed.
+#include <fmt/format.h>
+
+#include "support/catch.h"
+#include "support/cut_diff.h"
+
+namespace msdump {
+namespace {
+
+// The candidate's tensors are cut in two, and off by factors.
+struct Side {
+  bool cut;
+  int rank;
+  [[nodiscard]] Values of(const Values& all, float off = 1) const {
+    return cut ? by_factor(half_of(all, rank), off) : all;
+  }
+  [[nodiscard]] Values of(uint64_t seed, float off = 1) const { return of(test::numbers(32, seed), off); }
+};
+
+CutDiff cut_in_two(const std::function<void(MadeCalls&, const Side&)>& ran) {
+  return {2,
+          [&](MadeCalls& calls, int rank) {
+            ran(calls, {true, rank});
+          },
+          [&](MadeCalls& calls, int) {
+            ran(calls, {false, 0});
+          }};
+}
+
+TEST_CASE("after an alarm an output is another root only where it cannot be of another layout") {
+  const auto roots = [](float first, float second) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             calls.ran("Functional.linear.0.forward", {own.of(1)}, {own.of(2)});
+             calls.ran("Functional.gelu.0.forward", {own.of(2)}, {own.of(3, first)});
+             calls.ran("Functional.linear.1.forward", {own.of(4)}, {own.of(5)});
+             calls.ran("Functional.tanh.0.forward", {own.of(5)}, {own.of(6, second)});
+           })
+        .roots();
+  };
+  const std::string gelu = "Functional.gelu.0.forward on 0-1", tanh = "Functional.tanh.0.forward on 0-1";
+  CHECK(roots(1.2F, 1.2F) == Texts{gelu, tanh});
+  CHECK(roots(1.2F, 4) == Texts{gelu});
+  CHECK(roots(1, 4) == Texts{tanh});
+}
+
+TEST_CASE(
+    "a collective of the candidate alone is to blame for what it leaves, although the model expects that of a reader") {
+  // The reference's dump lacks what made gelu's input.
+  const auto roots = [](float off) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             if (own.cut) {
+               const Values sent = test::numbers(24, 60 + static_cast<uint64_t>(own.rank));
+               calls.ran("Tensor.exp.0.forward", {own.of(1)}, {sent});
+               calls.ran("Distributed.all_to_all.0.forward", {sent}, {own.of(2, off)});
+             }
+             calls.ran("Functional.gelu.0.forward", {own.of(2, off)}, {own.of(3, off)});
+             calls.ran("Functional.tanh.0.forward", {own.of(3, off)}, {own.of(4, off)});
+           })
+        .roots();
+  };
+  CHECK(roots(1).empty());
+  CHECK(roots(1.2F) == Texts{"Distributed.all_to_all.0.forward on 0-1"});
+}
+
+TEST_CASE("an input that changed on the way matters only where the output has more error than others of its kind") {
+  const auto roots = [](float last) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             for (uint64_t i = 0; i < 8; ++i) {
+               const bool changed = i == 7;
+               calls.ran(fmt::format("Functional.linear.{}.forward", i), {own.of(100 + i)}, {own.of(120 + i)});
+               calls.ran(fmt::format("Functional.gelu.{}.forward", i), {own.of(120 + i, changed ? 1.05F : 1)},
+                         {own.of(140 + i, changed ? last : 1.002F)});
+             }
+           })
+        .roots();
+  };
+  CHECK(roots(1.002F).empty());
+  CHECK(roots(1.05F) == Texts{"Functional.gelu.7.forward on 0-1"});
+}
+
+// gelu adds the bias itself, and the reference's dump does not have what it reads.
+TEST_CASE("the output of a call that lacks a bias says nothing of what its reader should have") {
+  const auto roots = [](float off) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             const Values weight = test::numbers(32, 40), bias = test::numbers(32, 41);
+             Values partial = kCutUp;
+             for (size_t i = 0; i < partial.size(); ++i) partial[i] -= 0.2F * bias[i];
+             if (own.cut) {
+               calls.ran("Functional.linear.0.forward", {kCutX, weight}, {own.of(partial)});
+               calls.ran("Functional.gelu.0.forward", {own.of(partial)}, {own.of(kCutOut, off)});
+             } else {
+               calls.ran("Functional.linear.0.forward", {kCutX, weight, bias}, {kCutUp});
+               calls.ran("Functional.gelu.0.forward", {}, {kCutOut});
+             }
+             calls.ran("Functional.tanh.0.forward", {own.of(kCutOut, off)}, {own.of(kCutLast, off)});
+           })
+        .roots();
+  };
+  CHECK(roots(1).empty());
+  CHECK(roots(1.15F) == Texts{"Functional.gelu.0.forward on 0-1"});
+}
+
+}  // namespace
+}  // namespace msdump
