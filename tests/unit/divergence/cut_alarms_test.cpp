@@ -100,5 +100,54 @@ TEST_CASE("the output of a call that lacks a bias says nothing of what its reade
   CHECK(roots(1.15F) == Texts{"Functional.gelu.0.forward on 0-1"});
 }
 
+TEST_CASE("what is made of a value that lacks a bias is off by that too, and is not to blame for it") {
+  const auto roots = [](float added) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             const Values weight = test::numbers(32, 40), bias = test::numbers(32, 41), up = by_factor(kCutUp, 2);
+             Values partial = kCutUp;
+             for (size_t i = 0; i < partial.size(); ++i) partial[i] -= 0.2F * bias[i];
+             if (own.cut) {
+               calls.ran("Functional.linear.0.forward", {kCutX, weight}, {own.of(partial)});
+               calls.ran("Functional.relu.0.forward", {own.of(partial)}, {own.of(partial, 2)});
+               calls.ran("Tensor.__add__.0.forward", {own.of(partial, 2), own.of(bias)}, {own.of(up, added)});
+             } else {
+               calls.ran("Functional.linear.0.forward", {kCutX, weight, bias}, {kCutUp});
+               calls.ran("Functional.relu.0.forward", {kCutUp}, {up});
+             }
+             calls.ran("Functional.gelu.0.forward", {own.of(up, added)}, {own.of(kCutOut, added)});
+             calls.ran("Functional.tanh.0.forward", {own.of(kCutOut, added)}, {own.of(kCutLast, added)});
+           })
+        .roots();
+  };
+  CHECK(roots(1).empty());
+  for (const std::string& root : roots(1.3F)) CHECK_FALSE(root.starts_with("Functional.relu."));
+}
+
+TEST_CASE("of modules that are wrong although no call inside is the first is named, and none where another call is") {
+  const auto roots = [](const std::vector<float>& modules, float other) {
+    return cut_in_two([&](MadeCalls& calls, const Side& own) {
+             for (uint64_t i = 0; i < modules.size(); ++i) {
+               const std::string module = fmt::format("Module.net.{}.Block.forward.0", i);
+               const Values in = test::numbers(32, 10 * i), out = test::numbers(32, 10 * i + 1);
+               calls.ran(fmt::format("Functional.linear.{}.forward", i), {own.of(in)}, {own.of(10 * i + 2)}, module);
+               if (own.cut)
+                 calls.ran(fmt::format("Tensor.sort.{}.forward", i), {own.of(in, 3)}, {own.of(in, 5)}, module);
+               calls.ran(module, {own.of(in)}, {own.of(out, modules[i])});
+               calls.ran(fmt::format("Functional.tanh.{}.forward", i), {own.of(out, modules[i])},
+                         {own.of(10 * i + 3, modules[i])});
+             }
+             calls.ran("Functional.relu.0.forward", {own.of(200)}, {own.of(201, other)});
+           })
+        .roots();
+  };
+  const std::vector<float> right(12, 1.000001F);  // rounding shows what the kind has
+  std::vector<float> one = right, two = right;
+  one[4] = two[4] = two[7] = 1.2F;
+  CHECK(roots(right, 1).empty());
+  CHECK(roots(one, 1) == Texts{"Module.net.4.Block.forward.0 on 0-1"});
+  CHECK(roots(two, 1) == Texts{"Module.net.4.Block.forward.0 on 0-1"});
+  CHECK(roots(one, 1.2F) == Texts{"Functional.relu.0.forward on 0-1"});
+}
+
 }  // namespace
 }  // namespace msdump

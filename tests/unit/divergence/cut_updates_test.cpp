@@ -2,6 +2,7 @@
 // candidate's ranks show by themselves.
 #include <fmt/format.h>
 
+#include "divergence/model/constants.h"
 #include "support/catch.h"
 #include "support/cut_diff.h"
 
@@ -149,6 +150,7 @@ TEST_CASE("ranks whose copies of a weight leave each other are named where nothi
   CHECK(CutDiff(2, {step(0, 1), step(1, 1)}).roots().empty());
   const CutDiff diff(2, {step(0, 1), step(1, 1.0001F)});
   REQUIRE(diff.roots() == Texts{"Functional.linear.2.forward on 0-1"});
+  CHECK(diff.root().confidence == kUnknownSource);
   CHECK(diff.root().reason.starts_with("ranks 0-1 have different values; in the first step all had the same"));
 }
 
