@@ -108,7 +108,7 @@ TEST_CASE("between a root and the call that shows what it has made, calls of the
         calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
         calls.ran("Functional.gelu.0.forward", {kCutUp}, {});
         calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 2)});
-        calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
+        calls.ran("Functional.tanh.0.forward", {kCutOut}, {});
       });
   CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
   CHECK(diff.chain() == Texts{"Tensor.flip.0.forward", "Tensor.roll.0.forward"});
@@ -126,6 +126,66 @@ TEST_CASE("a root that is shown by its own output has no chain, whatever ran bef
       },
       in_one_process);
   CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+  CHECK(diff.chain().empty());
+}
+
+// gelu's first input is what linear wrote, its second is not what relu wrote.
+TEST_CASE("calls after the writer of an input that agrees are not in the chain of one that does not") {
+  const Values other = test::numbers(32, 7), second = test::numbers(32, 8);
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Tensor.neg.0.forward", {by_factor(other, 3)}, {by_factor(other, 5)});
+        calls.ran("Functional.relu.0.forward", {other}, {half_of(second, rank)});
+        calls.ran("Tensor.roll.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
+        calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank), by_factor(half_of(second, rank), 1.3F)},
+                  {by_factor(half_of(kCutOut, rank), 1.2F)});
+      },
+      [&](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+        calls.ran("Functional.relu.0.forward", {other}, {second});
+        calls.ran("Functional.gelu.0.forward", {kCutUp, second}, {kCutOut});
+      });
+  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+  CHECK(diff.chain() == Texts{"Tensor.roll.0.forward"});
+}
+
+TEST_CASE("what ran after the call of the candidate alone that made a wrong input is not in its chain") {
+  const Values other = test::numbers(32, 7);
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const Values wrong = by_factor(half_of(kCutUp, rank), 1.3F);
+        calls.ran("Functional.relu.0.forward", {kCutX}, {half_of(other, rank)});
+        calls.ran("Tensor.exp.0.forward", {half_of(other, rank)}, {wrong});
+        calls.ran("Tensor.roll.0.forward", {by_factor(other, 3)}, {by_factor(other, 5)});
+        calls.ran("Functional.gelu.0.forward", {wrong}, {by_factor(half_of(kCutOut, rank), 1.2F)});
+      },
+      [&](MadeCalls& calls, int) {
+        calls.ran("Functional.relu.0.forward", {kCutX}, {other});
+        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+      });
+  CHECK(diff.roots() == Texts{"Tensor.exp.0.forward on 0-1"});
+  CHECK(diff.chain().empty());
+}
+
+TEST_CASE("a chain does not reach back into the step before") {
+  const auto step = [](uint64_t number, float wrong) {
+    const Values x = test::numbers(32, 10 * number + 1), out = test::numbers(32, 10 * number + 2),
+                 other = test::numbers(32, 7);
+    return CutDiff::Step{[=](MadeCalls& calls, int rank) {
+                           calls.ran("Tensor.roll.0.forward", {by_factor(other, 3)},
+                                     {by_factor(half_of(x, rank), wrong)});
+                           calls.ran("Functional.gelu.0.forward", {by_factor(half_of(x, rank), wrong)},
+                                     {by_factor(half_of(out, rank), wrong)});
+                           if (number == 0)
+                             calls.ran("Tensor.neg.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
+                         },
+                         [=](MadeCalls& calls, int) { calls.ran("Functional.gelu.0.forward", {x}, {out}); }};
+  };
+  const CutDiff diff(2, {step(0, 1), step(1, 1.3F)});
+  CHECK(diff.roots() == Texts{"Tensor.roll.0.forward on 0-1"});
   CHECK(diff.chain().empty());
 }
 
