@@ -1,4 +1,7 @@
 // Runs that are cut differently: which outputs and inputs are alarmed.
+#include <cmath>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "support/catch.h"
@@ -147,6 +150,31 @@ TEST_CASE("of modules that are wrong although no call inside is the first is nam
   CHECK(roots(one, 1) == Texts{"Module.net.4.Block.forward.0 on 0-1"});
   CHECK(roots(two, 1) == Texts{"Module.net.4.Block.forward.0 on 0-1"});
   CHECK(roots(one, 1.2F) == Texts{"Functional.relu.0.forward on 0-1"});
+}
+
+// The candidate's own call makes infinity; what lies between its reader and softmax, which makes NaN of infinity, is not
+// dumped.
+TEST_CASE("NaN that is made of the infinity of a call of the candidate alone is no root of its own") {
+  const auto roots = [](bool own_call) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             const auto with = [&](Values all, float value) {
+               if (own.cut && own.rank == 1) all[3] = value;
+               return all;
+             };
+             const float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+             calls.ran("Functional.linear.0.forward", {own.of(1)}, {own.of(2)});
+             if (own.cut && own_call) {
+               calls.ran("Tensor.__truediv__.0.forward", {own.of(2)}, {with(own.of(2), infinity)});
+               calls.ran("Functional.gelu.0.forward", {with(own.of(2), infinity)}, {with(own.of(3), infinity)});
+             } else {
+               calls.ran("Functional.gelu.0.forward", {own.of(2)}, {own.of(3)});
+             }
+             calls.ran("Functional.softmax.0.forward", {with(own.of(4), infinity)}, {with(own.of(5), nan)});
+           })
+        .roots();
+  };
+  CHECK(roots(true) == Texts{"Tensor.__truediv__.0.forward on 1"});
+  CHECK(roots(false) == Texts{"Functional.softmax.0.forward on 1"});
 }
 
 }  // namespace
