@@ -46,6 +46,42 @@ TEST_CASE("after an alarm an output is another root only where it cannot be of a
   CHECK(roots(1, 4) == Texts{tanh});
 }
 
+TEST_CASE("the steps after an alarm follow from it, too") {
+  const auto step = [](uint64_t number, float first, float second) {
+    const auto ran = [=](MadeCalls& calls, const Side& own) {
+      const uint64_t seed = 10 * number;
+      calls.ran("Functional.linear.0.forward", {own.of(seed)}, {own.of(seed + 1)});
+      calls.ran("Functional.gelu.0.forward", {own.of(seed + 1)}, {own.of(seed + 2, first)});
+      calls.ran("Functional.linear.1.forward", {own.of(seed + 3)}, {own.of(seed + 4)});
+      calls.ran("Functional.tanh.0.forward", {own.of(seed + 4)}, {own.of(seed + 5, second)});
+    };
+    return CutDiff::Step{[=](MadeCalls& calls, int rank) {
+                           ran(calls, {true, rank});
+                         },
+                         [=](MadeCalls& calls, int) {
+                           ran(calls, {false, 0});
+                         }};
+  };
+  const std::string gelu = "Functional.gelu.0.forward on 0-1", tanh = "Functional.tanh.0.forward on 0-1";
+  CHECK(CutDiff(2, {step(0, 1.2F, 1), step(1, 1, 4)}).roots() == Texts{gelu});
+  CHECK(CutDiff(2, {step(0, 1, 1), step(1, 1, 4)}).roots() == Texts{tanh});
+}
+
+TEST_CASE("after an alarm a collective is no other root by what the reference has") {
+  const auto roots = [](float first, float exchanged) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             calls.ran("Functional.linear.0.forward", {own.of(1)}, {own.of(2)});
+             calls.ran("Functional.gelu.0.forward", {own.of(2)}, {own.of(3, first)});
+             calls.ran("Functional.linear.1.forward", {own.of(4)}, {own.of(5)});
+             if (own.cut) calls.ran("Distributed.all_to_all.0.forward", {own.of(5)}, {own.of(5, exchanged)});
+             calls.ran("Functional.tanh.0.forward", {own.of(5, exchanged)}, {own.of(6, exchanged)});
+           })
+        .roots();
+  };
+  CHECK(roots(1, 1.2F) == Texts{"Distributed.all_to_all.0.forward on 0-1"});
+  CHECK(roots(1.2F, 1.2F) == Texts{"Functional.gelu.0.forward on 0-1"});
+}
+
 TEST_CASE(
     "a collective of the candidate alone is to blame for what it leaves, although the model expects that of a reader") {
   // The reference's dump lacks what made gelu's input.
@@ -155,7 +191,7 @@ TEST_CASE("of modules that are wrong although no call inside is the first is nam
 // The candidate's own call makes infinity; what lies between its reader and softmax, which makes NaN of infinity, is not
 // dumped.
 TEST_CASE("NaN that is made of the infinity of a call of the candidate alone is no root of its own") {
-  const auto roots = [](bool own_call) {
+  const auto roots = [](bool own_call, bool reads_infinity) {
     return cut_in_two([=](MadeCalls& calls, const Side& own) {
              const auto with = [&](Values all, float value) {
                if (own.cut && own.rank == 1) all[3] = value;
@@ -169,12 +205,15 @@ TEST_CASE("NaN that is made of the infinity of a call of the candidate alone is 
              } else {
                calls.ran("Functional.gelu.0.forward", {own.of(2)}, {own.of(3)});
              }
-             calls.ran("Functional.softmax.0.forward", {with(own.of(4), infinity)}, {with(own.of(5), nan)});
+             calls.ran("Functional.softmax.0.forward", {reads_infinity ? with(own.of(4), infinity) : own.of(4)},
+                       {with(own.of(5), nan)});
            })
         .roots();
   };
-  CHECK(roots(true) == Texts{"Tensor.__truediv__.0.forward on 1"});
-  CHECK(roots(false) == Texts{"Functional.softmax.0.forward on 1"});
+  const std::string divides = "Tensor.__truediv__.0.forward on 1", softmax = "Functional.softmax.0.forward on 1";
+  CHECK(roots(true, true) == Texts{divides});
+  CHECK(roots(false, true) == Texts{softmax});
+  CHECK(roots(true, false) == Texts{divides, softmax});
 }
 
 }  // namespace
