@@ -30,12 +30,14 @@ class CutDiff {
     Ran cut, whole;
   };
   CutDiff(int ranks, const Ran& cut, const Ran& whole) : CutDiff(ranks, {{cut, whole}}) {}
-  // `lost`: a file of the cut run that is not there.
-  CutDiff(int ranks, const std::vector<Step>& steps, const std::string& lost = {}) {
+  // `lost`: a file of the cut run that is not there. The other run may be cut, too.
+  CutDiff(int ranks, const std::vector<Step>& steps, const std::string& lost = {}, int other_ranks = 1) {
     for (size_t step = 0; step < steps.size(); ++step) {
       for (int rank = 0; rank < ranks; ++rank)
         write(steps[step].cut, "cut", fmt::format("step{}/rank{}", step, rank), rank);
-      write(steps[step].whole, "whole", fmt::format("step{}/proc7", step), 0);
+      for (int rank = 0; other_ranks > 1 && rank < other_ranks; ++rank)
+        write(steps[step].whole, "whole", fmt::format("step{}/rank{}", step, rank), rank);
+      if (other_ranks == 1) write(steps[step].whole, "whole", fmt::format("step{}/proc7", step), 0);
     }
     if (!lost.empty()) REQUIRE(std::filesystem::remove(scratch_.path() / "cut" / lost));
     DiffRules rules;

@@ -216,5 +216,20 @@ TEST_CASE("NaN that is made of the infinity of a call of the candidate alone is 
   CHECK(roots(true, false) == Texts{divides, softmax});
 }
 
+TEST_CASE("a backward call is judged by the gradient that it reads, and not where only its forward call is known") {
+  const auto roots = [](bool known) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             calls.ran("Functional.linear.0.forward", {own.of(1)}, {own.of(2)});
+             calls.ran("Functional.gelu.0.forward", {own.of(2)}, {own.of(3)});
+             calls.ran("Functional.gelu.0.backward",
+                       known || own.cut ? std::vector<Values>{own.of(4)} : std::vector<Values>(), {own.of(5, 1.2F)});
+             calls.ran("Functional.linear.0.backward", {own.of(5, 1.2F)}, {own.of(6, 1.2F)});
+           })
+        .roots();
+  };
+  CHECK(roots(true) == Texts{"Functional.gelu.0.backward on 0-1"});
+  CHECK(roots(false) == Texts());
+}
+
 }  // namespace
 }  // namespace msdump

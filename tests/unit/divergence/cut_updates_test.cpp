@@ -261,5 +261,30 @@ TEST_CASE("ranks whose copies of a weight leave each other are named where nothi
   CHECK(diff.root().reason.starts_with("ranks 0-1 have different values; in the first step all had the same"));
 }
 
+TEST_CASE("ranks that leave each other are nobody's fault where those of the reference do, too") {
+  const auto step = [](uint64_t number, float off, float reference_off) {
+    const auto ran = [=](MadeCalls& calls, int rank, int ranks, float factor) {
+      const auto part_of = [&](const Values& all) {
+        const auto size = static_cast<std::ptrdiff_t>(all.size()) / ranks;
+        return Values(all.begin() + rank * size, all.begin() + (rank + 1) * size);
+      };
+      for (uint64_t layer = 0; layer < 4; ++layer) {
+        calls.ran(fmt::format("Functional.linear.{}.forward", layer),
+                  {part_of(test::numbers(32, 100 * number + layer)),
+                   by_factor(test::numbers(16, 100 * number + 10 + layer), rank == 1 && layer == 2 ? factor : 1)},
+                  {part_of(test::numbers(32, 100 * number + 20 + layer))});
+      }
+    };
+    return CutDiff::Step{[=](MadeCalls& calls, int rank) { ran(calls, rank, 4, off); },
+                         [=](MadeCalls& calls, int rank) { ran(calls, rank, 2, reference_off); }};
+  };
+  const auto roots = [&](float off, float reference_off) {
+    return CutDiff(4, {step(0, 1, 1), step(1, off, reference_off)}, {}, 2).roots();
+  };
+  CHECK(roots(1, 1).empty());
+  CHECK(roots(1.0001F, 1) == Texts{"Functional.linear.2.forward on 1"});
+  CHECK(roots(1.0001F, 1.0001F).empty());
+}
+
 }  // namespace
 }  // namespace msdump
