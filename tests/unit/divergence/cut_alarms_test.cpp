@@ -180,7 +180,7 @@ TEST_CASE("of modules that are wrong although no call inside is the first is nam
         .roots();
   };
   const std::vector<float> right(12, 1.000001F);  // rounding shows what the kind has
-  std::vector<float> one = right, two = right;
+  std::vector<float> one(12, 1.0F), two = right;
   one[4] = two[4] = two[7] = 1.2F;
   CHECK(roots(right, 1).empty());
   CHECK(roots(one, 1) == Texts{"Module.net.4.Block.forward.0 on 0-1"});

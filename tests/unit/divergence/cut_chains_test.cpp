@@ -189,5 +189,22 @@ TEST_CASE("a chain does not reach back into the step before") {
   CHECK(diff.chain().empty());
 }
 
+TEST_CASE("a chain follows values past calls that were compared, and may reach the first call of all") {
+  const Values other = test::numbers(32, 7);
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const Values made = by_factor(other, 5), wrong = by_factor(half_of(kCutOut, rank), 1.3F);
+        calls.ran("Tensor.roll.0.forward", {by_factor(other, 3)}, {by_factor(other, 2)});
+        calls.ran("Tensor.exp.0.forward", {by_factor(other, 4)}, {made});
+        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+        calls.ran("Tensor.neg.0.forward", {made}, {wrong});
+        calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+      },
+      in_one_process);
+  CHECK(diff.roots() == Texts{"Tensor.neg.0.forward on 0-1"});
+  CHECK(diff.chain() == Texts{"Tensor.exp.0.forward", "Tensor.roll.0.forward"});
+}
+
 }  // namespace
 }  // namespace msdump
