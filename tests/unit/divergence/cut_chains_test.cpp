@@ -32,13 +32,14 @@ TEST_CASE(
 
 TEST_CASE(
     "where what both sides wrote is wrong when it is read, calls of the candidate alone since then are its chain") {
+  const Values other = test::numbers(32, 7);
   const CutDiff diff(
       2,
       [&](MadeCalls& calls, int rank) {
-        const Values other = test::numbers(32, 7);
         calls.ran("Tensor.neg.0.forward", {other}, {by_factor(other, 2)});
         calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
         calls.ran("Tensor.roll.0.forward", {by_factor(other, 3)}, {by_factor(other, 5)});
+        calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 19)});
         calls.ran("Tensor.flip.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
         calls.ran("Functional.gelu.0.forward", {by_factor(half_of(kCutUp, rank), 1.3F)},
                   {by_factor(half_of(kCutOut, rank), 1.2F)});
@@ -46,7 +47,12 @@ TEST_CASE(
                   {by_factor(half_of(kCutLast, rank), 1.1F)});
         calls.ran("Tensor.exp.0.forward", {by_factor(other, 13)}, {by_factor(other, 17)});
       },
-      in_one_process);
+      [&](MadeCalls& calls, int) {
+        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+        calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 19)});
+        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+        calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
+      });
   CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
   CHECK(diff.chain() == Texts{"Tensor.flip.0.forward", "Tensor.roll.0.forward"});
 }
