@@ -122,6 +122,29 @@ TEST_CASE("an input that changed on the way matters only where the output has mo
   CHECK(roots(true, 1.05F) == Texts{"Tensor.exp.0.forward on 0-1"});
 }
 
+// On all ranks alike: these show nothing by themselves.
+TEST_CASE("a call of the candidate alone after one that lacks a bias is named for more error than the bias explains") {
+  const auto roots = [](float off) {
+    return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             const Values weight = test::numbers(32, 40), bias = test::numbers(32, 41);
+             Values partial = kCutUp;
+             for (size_t i = 0; i < partial.size(); ++i) partial[i] -= bias[i];
+             if (own.cut) {
+               calls.ran("Functional.linear.0.forward", {kCutX, weight}, {own.of(partial)});
+               calls.ran("Tensor.__add__.0.forward", {own.of(partial), own.of(bias)}, {own.of(kCutUp)});
+               calls.ran("Tensor.__mul__.0.forward", {own.of(kCutUp)}, {own.of(kCutUp, off)});
+             } else {
+               calls.ran("Functional.linear.0.forward", {kCutX, weight, bias}, {kCutUp});
+             }
+             calls.ran("Functional.gelu.0.forward", {own.of(kCutUp, off)}, {own.of(kCutOut, off)});
+             calls.ran("Functional.tanh.0.forward", {own.of(kCutOut, off)}, {own.of(kCutLast, off)});
+           })
+        .roots();
+  };
+  CHECK(roots(1).empty());
+  CHECK(roots(1.1F) == Texts{"Tensor.__mul__.0.forward on 0-1"});
+}
+
 // gelu adds the bias itself, and the reference's dump does not have what it reads.
 TEST_CASE("the output of a call that lacks a bias says nothing of what its reader should have") {
   const auto roots = [](float off) {
