@@ -240,25 +240,33 @@ TEST_CASE("a module is named where it is wrong and nothing inside it is, with th
 }
 
 TEST_CASE("ranks whose copies of a weight leave each other are named where nothing else is wrong") {
-  // As little as the tolerance allows, and more than rounding leaves.
-  const auto step = [](uint64_t number, float off) {
+  // As little as the tolerance allows, and more than rounding leaves. A module has its weight, a call reads it.
+  const auto step = [](uint64_t number, float off, bool modules) {
     const Values x = test::numbers(32, 100 * number + 1), out = test::numbers(32, 100 * number + 2);
     const auto ran = [=](MadeCalls& calls, int rank, bool cut) {
+      const auto own = [&](const Values& all) { return cut ? half_of(all, rank) : all; };
       for (uint64_t layer = 0; layer < 4; ++layer) {
         const float factor = cut && rank == 1 && layer == 2 ? off : 1.0F;
-        calls.ran(fmt::format("Functional.linear.{}.forward", layer),
-                  {cut ? half_of(x, rank) : x, by_factor(test::numbers(16, 100 * number + 10 + layer), factor)},
-                  {cut ? half_of(out, rank) : out});
+        const Values weight = by_factor(test::numbers(16, 100 * number + 10 + layer), factor);
+        if (modules) {
+          calls.ran(fmt::format("Module.{}.Linear.forward.0", layer), {own(x)}, {own(out)});
+          calls.has("weight", weight);
+        } else {
+          calls.ran(fmt::format("Functional.linear.{}.forward", layer), {own(x), weight}, {own(out)});
+        }
       }
     };
     return CutDiff::Step{[=](MadeCalls& calls, int rank) { ran(calls, rank, true); },
                          [=](MadeCalls& calls, int rank) { ran(calls, rank, false); }};
   };
-  CHECK(CutDiff(2, {step(0, 1), step(1, 1)}).roots().empty());
-  const CutDiff diff(2, {step(0, 1), step(1, 1.0001F)});
-  REQUIRE(diff.roots() == Texts{"Functional.linear.2.forward on 0-1"});
-  CHECK(diff.root().confidence == kUnknownSource);
-  CHECK(diff.root().reason.starts_with("ranks 0-1 have different values; in the first step all had the same"));
+  for (const bool modules : {false, true}) {
+    CHECK(CutDiff(2, {step(0, 1, modules), step(1, 1, modules)}).roots().empty());
+    const CutDiff diff(2, {step(0, 1, modules), step(1, 1.0001F, modules)});
+    REQUIRE(diff.roots() == Texts{modules ? "Module.2.Linear.forward.0 on 0-1" : "Functional.linear.2.forward on 0-1"});
+    CHECK((diff.root().kind == DivergenceKind::kParameter) == modules);
+    CHECK(diff.root().confidence == kUnknownSource);
+    CHECK(diff.root().reason.starts_with("ranks 0-1 have different values; in the first step all had the same"));
+  }
 }
 
 TEST_CASE("ranks that leave each other are nobody's fault where those of the reference do, too") {
