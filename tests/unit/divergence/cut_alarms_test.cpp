@@ -31,12 +31,14 @@ CutDiff cut_in_two(const std::function<void(MadeCalls&, const Side&)>& ran) {
 }
 
 TEST_CASE("after an alarm an output is another root only where it cannot be of another layout") {
-  const auto roots = [](float first, float second) {
+  const auto roots = [](float first, float second, float element = 0) {
     return cut_in_two([=](MadeCalls& calls, const Side& own) {
+             Values end = own.of(6, second);
+             if (own.cut && own.rank == 0) end[3] += element;
              calls.ran("Functional.linear.0.forward", {own.of(1)}, {own.of(2)});
              calls.ran("Functional.gelu.0.forward", {own.of(2)}, {own.of(3, first)});
              calls.ran("Functional.linear.1.forward", {own.of(4)}, {own.of(5)});
-             calls.ran("Functional.tanh.0.forward", {own.of(5)}, {own.of(6, second)});
+             calls.ran("Functional.tanh.0.forward", {own.of(5)}, {end});
            })
         .roots();
   };
@@ -44,6 +46,7 @@ TEST_CASE("after an alarm an output is another root only where it cannot be of a
   CHECK(roots(1.2F, 1.2F) == Texts{gelu, tanh});
   CHECK(roots(1.2F, 4) == Texts{gelu});
   CHECK(roots(1, 4) == Texts{tanh});
+  CHECK(roots(1.2F, 1, 20) == Texts{gelu, "Functional.tanh.0.forward on 0"});  // the other elements show the layout
 }
 
 TEST_CASE("the steps after an alarm follow from it, too") {
