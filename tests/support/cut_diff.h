@@ -55,10 +55,10 @@ class CutDiff {
     return texts;
   }
   [[nodiscard]] const Divergence& root() const { return run_->divergence.roots.at(0); }
-  // What may be to blame in its place.
-  [[nodiscard]] Texts chain() const {
+  // What may be to blame in the place of a root.
+  [[nodiscard]] Texts chain(size_t root = 0) const {
     Texts texts;
-    for (const uint32_t op : root().chain) texts.push_back(run_->op_name(op));
+    for (const uint32_t op : run_->divergence.roots.at(root).chain) texts.push_back(run_->op_name(op));
     return texts;
   }
 

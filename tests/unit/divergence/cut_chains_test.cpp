@@ -1,4 +1,6 @@
 // Runs that are cut differently: the calls that may be to blame in the place of a root.
+#include <fmt/format.h>
+
 #include "support/catch.h"
 #include "support/cut_diff.h"
 
@@ -210,6 +212,33 @@ TEST_CASE("a chain follows values past calls that were compared, and may reach t
       in_one_process);
   CHECK(diff.roots() == Texts{"Tensor.neg.0.forward on 0-1"});
   CHECK(diff.chain() == Texts{"Tensor.exp.0.forward", "Tensor.roll.0.forward"});
+}
+
+TEST_CASE("each root has a chain of its own") {
+  const auto numbers = [](uint64_t seed) { return test::numbers(32, seed); };
+  const CutDiff diff(
+      2,
+      [&](MadeCalls& calls, int rank) {
+        const Values other = test::numbers(32, 7);
+        for (uint64_t i = 0; i < 2; ++i) {
+          const Values wrong = by_factor(half_of(numbers(10 * i + 2), rank), 1.2F);
+          calls.ran(fmt::format("Functional.linear.{}.forward", i), {kCutX}, {half_of(numbers(10 * i + 1), rank)});
+          calls.ran(fmt::format("Functional.gelu.{}.forward", i), {half_of(numbers(10 * i + 1), rank)}, {wrong});
+          calls.ran(fmt::format("Tensor.roll.{}.forward", i), {by_factor(other, 3)}, {by_factor(other, 5)});
+          calls.ran(fmt::format("Functional.tanh.{}.forward", i), {wrong},
+                    {by_factor(half_of(numbers(10 * i + 3), rank), 1.2F)});
+        }
+      },
+      [&](MadeCalls& calls, int) {
+        for (uint64_t i = 0; i < 2; ++i) {
+          calls.ran(fmt::format("Functional.linear.{}.forward", i), {kCutX}, {numbers(10 * i + 1)});
+          calls.ran(fmt::format("Functional.gelu.{}.forward", i), {numbers(10 * i + 1)}, {});
+          calls.ran(fmt::format("Functional.tanh.{}.forward", i), {numbers(10 * i + 2)}, {numbers(10 * i + 3)});
+        }
+      });
+  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1", "Functional.gelu.1.forward on 0-1"});
+  CHECK(diff.chain(0) == Texts{"Tensor.roll.0.forward"});
+  CHECK(diff.chain(1) == Texts{"Tensor.roll.1.forward"});
 }
 
 }  // namespace
