@@ -30,12 +30,14 @@ class CutDiff {
     Ran cut, whole;
   };
   CutDiff(int ranks, const Ran& cut, const Ran& whole) : CutDiff(ranks, {{cut, whole}}) {}
-  // `lost`: a file of the cut run that is not there.
-  CutDiff(int ranks, const std::vector<Step>& steps, const std::string& lost = {}) {
+  // `lost`: a file of the cut run that is not there. The other run may be cut, too.
+  CutDiff(int ranks, const std::vector<Step>& steps, const std::string& lost = {}, int other_ranks = 1) {
     for (size_t step = 0; step < steps.size(); ++step) {
       for (int rank = 0; rank < ranks; ++rank)
         write(steps[step].cut, "cut", fmt::format("step{}/rank{}", step, rank), rank);
-      write(steps[step].whole, "whole", fmt::format("step{}/proc7", step), 0);
+      for (int rank = 0; other_ranks > 1 && rank < other_ranks; ++rank)
+        write(steps[step].whole, "whole", fmt::format("step{}/rank{}", step, rank), rank);
+      if (other_ranks == 1) write(steps[step].whole, "whole", fmt::format("step{}/proc7", step), 0);
     }
     if (!lost.empty()) REQUIRE(std::filesystem::remove(scratch_.path() / "cut" / lost));
     DiffRules rules;
@@ -53,10 +55,10 @@ class CutDiff {
     return texts;
   }
   [[nodiscard]] const Divergence& root() const { return run_->divergence.roots.at(0); }
-  // What may be to blame in its place.
-  [[nodiscard]] Texts chain() const {
+  // What may be to blame in the place of a root.
+  [[nodiscard]] Texts chain(size_t root = 0) const {
     Texts texts;
-    for (const uint32_t op : root().chain) texts.push_back(run_->op_name(op));
+    for (const uint32_t op : run_->divergence.roots.at(root).chain) texts.push_back(run_->op_name(op));
     return texts;
   }
 
@@ -98,6 +100,13 @@ inline Values half_of(const Values& all, int rank) {
 inline Values by_factor(Values all, float factor) {
   for (float& one : all) one *= factor;
   return all;
+}
+
+// The reference of many tests.
+inline void in_one_process(MadeCalls& calls, int) {
+  calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+  calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
+  calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
 }
 
 }  // namespace msdump

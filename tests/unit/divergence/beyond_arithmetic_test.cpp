@@ -97,4 +97,28 @@ TEST_CASE("an exponential of masked values is judged by what was masked") {
   CHECK_FALSE(read("Neg", -1e4F, 0));
 }
 
+TEST_CASE(
+    "what all operators of a kind have is judged however large it is, where neither inputs nor rounding explain it") {
+  const auto judged = [](double of_inputs, double error) {
+    constexpr int kCount = 12;
+    NetOfErrors net([](MadeNet& made) {
+      for (int i = 0; i < kCount; ++i) {
+        const std::string number = std::to_string(i);
+        made.op("Mul", {made.op("Exp", {made.input("x" + number)}), made.op("Tanh", {made.input("y" + number)})});
+      }
+    });
+    for (int i = 0; i < kCount; ++i) {
+      net.set_output(numbered("Exp", i), of_inputs);
+      net.set_output(numbered("Tanh", i), of_inputs);
+      net.set_output(numbered("Mul", i), error);
+    }
+    const ScoredNet scored(net);
+    CHECK(scored[numbered("Mul", 0)].expected > kMostError);
+    return scored[numbered("Mul", 0)].judged;
+  };
+  CHECK(judged(0, 1));
+  CHECK_FALSE(judged(0.25, 3));
+  CHECK_FALSE(judged(0.12, 0.5));
+}
+
 }  // namespace msdump

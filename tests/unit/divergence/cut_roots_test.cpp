@@ -8,12 +8,6 @@
 namespace msdump {
 namespace {
 
-void in_one_process(MadeCalls& calls, int) {
-  calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
-  calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
-  calls.ran("Functional.tanh.0.forward", {kCutOut}, {kCutLast});
-}
-
 TEST_CASE("the call of the candidate alone that wrote a wrong input is named, and the rank that it is wrong on") {
   const CutDiff diff(
       2,
@@ -141,71 +135,6 @@ TEST_CASE("a call that one of many ranks does not make is a difference, whose re
   CHECK(diff.verdict("Functional.gelu.0.forward", "0", Io::kOutput) ==
         "shape: rank 2 of the candidate does not have it");
   CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on "});
-}
-
-TEST_CASE(
-    "calls of the candidate alone before a wrong input are its chain, the nearest first, back to what was compared") {
-  const Values mask = test::numbers(32, 7);
-  const CutDiff diff(
-      2,
-      [&](MadeCalls& calls, int rank) {
-        const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F), index = {1, 0};
-        calls.ran("Tensor.ge.0.forward", {test::numbers(32, 8)}, {half_of(mask, rank)});
-        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
-        calls.ran("Tensor.flip.0.forward", {index}, {index});
-        calls.ran("Tensor.roll.0.forward", {by_factor(half_of(kCutUp, rank), 3)},
-                  {by_factor(half_of(kCutUp, rank), 5)});
-        calls.ran("Tensor.__mul__.0.forward", {by_factor(half_of(kCutUp, rank), 7)}, {wrong});
-        calls.ran("Functional.tanh.0.forward", {wrong, half_of(mask, rank)},
-                  {by_factor(half_of(kCutLast, rank), 1.2F)});
-      },
-      [&](MadeCalls& calls, int) {
-        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
-        calls.ran("Functional.gelu.0.forward", {kCutUp}, {kCutOut});
-        calls.ran("Functional.tanh.0.forward", {kCutOut, mask}, {kCutLast});
-      });
-  CHECK(diff.roots() == Texts{"Tensor.__mul__.0.forward on 0-1"});
-  CHECK(diff.chain() == Texts{"Tensor.roll.0.forward", "Tensor.flip.0.forward"});
-}
-
-TEST_CASE(
-    "where what both sides wrote is wrong when it is read, calls of the candidate alone since then are its chain") {
-  const CutDiff diff(
-      2,
-      [&](MadeCalls& calls, int rank) {
-        const Values other = test::numbers(32, 7);
-        calls.ran("Tensor.neg.0.forward", {other}, {by_factor(other, 2)});
-        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
-        calls.ran("Tensor.roll.0.forward", {by_factor(other, 3)}, {by_factor(other, 5)});
-        calls.ran("Tensor.flip.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
-        calls.ran("Functional.gelu.0.forward", {by_factor(half_of(kCutUp, rank), 1.3F)},
-                  {by_factor(half_of(kCutOut, rank), 1.2F)});
-        calls.ran("Functional.tanh.0.forward", {by_factor(half_of(kCutOut, rank), 1.2F)},
-                  {by_factor(half_of(kCutLast, rank), 1.1F)});
-        calls.ran("Tensor.exp.0.forward", {by_factor(other, 13)}, {by_factor(other, 17)});
-      },
-      in_one_process);
-  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
-  CHECK(diff.chain() == Texts{"Tensor.flip.0.forward", "Tensor.roll.0.forward"});
-}
-
-TEST_CASE("the chain of a stage of the pipeline has no calls of the stages before it") {
-  const Values sent = test::numbers(32, 9);
-  const CutDiff diff(
-      2,
-      [&](MadeCalls& calls, int rank) {
-        if (rank == 0) {
-          calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
-          calls.ran("Tensor.neg.0.forward", {by_factor(kCutUp, 3)}, {by_factor(kCutUp, 5)});
-        } else {
-          calls.ran("Tensor.roll.0.forward", {by_factor(sent, 3)}, {by_factor(kCutUp, 1.3F)});
-          calls.ran("Functional.gelu.0.forward", {by_factor(kCutUp, 1.3F)}, {by_factor(kCutOut, 1.2F)});
-          calls.ran("Functional.tanh.0.forward", {by_factor(kCutOut, 1.2F)}, {by_factor(kCutLast, 1.1F)});
-        }
-      },
-      in_one_process);
-  CHECK(diff.roots() == Texts{"Tensor.roll.0.forward on 1"});
-  CHECK(diff.chain().empty());
 }
 
 TEST_CASE("of copies the rank is named whose copy is off") {

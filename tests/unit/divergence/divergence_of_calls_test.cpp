@@ -167,6 +167,20 @@ TEST_CASE("msprobe: gradients of parameters are made by another entry and are no
   CHECK(trial.roots() == Texts{"value Functional.linear.0.backward"});
 }
 
+TEST_CASE("msprobe: an input that changes on the way after a root is no root of its own") {
+  const CallTrial trial([](MadeCalls& calls) {
+    const auto off = [&](Values all, float factor) {
+      for (float& one : all) one *= calls.bad() ? factor : 1;
+      return all;
+    };
+    const Values made = some_values(2), read = some_values(3);
+    calls.ran("Functional.linear.0.forward", {some_values()}, {off(made, 1.5F)});
+    calls.ran("Functional.relu.0.forward", {off(made, 1.5F)}, {off(read, 1.5F)});
+    calls.ran("Functional.gelu.0.forward", {off(read, 5)}, {off(some_values(4), 5)});
+  });
+  CHECK(trial.roots() == Texts{"value Functional.linear.0.forward"});
+}
+
 TEST_CASE("msprobe: an input of unknown origin is the input, while nothing before it differs") {
   const CallTrial trial([](MadeCalls& calls) {
     const Values x = some_values(), other = some_values(calls.bad() ? 4.0F : 3.0F);
