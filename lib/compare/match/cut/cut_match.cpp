@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "compare/match/op_sequence.h"
+#include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -94,7 +95,7 @@ CutQuestion CutMatch::question_of(const TensorPair& pair) const {
     question.kind += one->shape == nullptr ? "|" : "|" + describe(*one->shape);
   const auto entry = parse_msprobe_entry(a.name.op_name);
   const bool reduced = entry && entry->kind == MsprobeEntryKind::kParameterGradients;  // by now, if they are at all
-  if (!reduced && forward_entry_of(a.name.op_name)) {
+  if (!reduced && pair.a < of_backward_pass_.size() && of_backward_pass_[pair.a]) {
     question.factors_a = factors_a;
     question.factors_b = factors_b;
   }
@@ -126,6 +127,13 @@ bool CutMatch::may_be_one(uint32_t a, uint32_t b) const {
   return !of_a.empty() &&
          std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
                     [](const auto& x, const auto& y) { return x.largest <= y.sum && y.largest <= x.sum; });
+}
+
+bool CutMatch::is_empty(bool of_a, uint32_t tensor) const {
+  const std::vector<const TensorRecord*>& records = (of_a ? result.a : result.b)->members(tensor).records;
+  return std::all_of(records.begin(), records.end(), [](const TensorRecord* record) {
+    return record != nullptr && record->shape != nullptr && element_count(*record->shape) == 0;
+  });
 }
 
 std::optional<CutFit> CutMatch::fit_of(const TensorPair& pair, CutQuestion::Effort effort) const {
@@ -179,6 +187,22 @@ std::vector<double> CutMatch::agreements() const {
   return least;
 }
 
+// What is between the first and the last backward call of a step. Collectives may leave what is reduced.
+void CutMatch::find_backward_pass() {
+  of_backward_pass_.assign(result.a->tensors().size(), false);
+  const std::vector<SequencedOp>& operators = result.pairing.a;
+  std::map<std::optional<int64_t>, std::pair<size_t, size_t>> passes;  // by step
+  for (size_t op = 0; op < operators.size(); ++op) {
+    if (forward_entry_of(operators[op].name)) passes.try_emplace(operators[op].step, op, op).first->second.second = op;
+  }
+  for (size_t op = 0; op < operators.size(); ++op) {
+    const auto pass = passes.find(operators[op].step);
+    if (pass == passes.end() || op < pass->second.first || op > pass->second.second) continue;
+    if (is_communication(operators[op].type)) continue;
+    for (const uint32_t tensor : operators[op].tensors) of_backward_pass_[tensor] = true;
+  }
+}
+
 // Those of one kind follow each other: where nothing fits several of them, as after a fault, nothing will, and the layouts
 // that take longest to try are left out.
 void CutMatch::find_layouts_of_kind(const std::vector<size_t>& pairs, bool first) {
@@ -199,6 +223,7 @@ Status CutMatch::find_layouts() {
   const std::vector<TensorPair>& pairs = result.pairing.tensors;
   fits.assign(pairs.size(), std::nullopt);
   prior = {};
+  find_backward_pass();
   allow_all_factors();
   std::map<std::string, std::vector<size_t>> by_kind;
   for (size_t i = 0; i < pairs.size(); ++i) {

@@ -53,6 +53,8 @@ class CutMatch {
   [[nodiscard]] size_t most_trials() const;
   // By their shapes alone: may the two be parts of one whole?
   [[nodiscard]] bool may_be_one(uint32_t a, uint32_t b) const;
+  // Has no rank an element of the tensor?
+  [[nodiscard]] bool is_empty(bool of_a, uint32_t tensor) const;
   // How the tensors of a pair lie on their ranks.
   [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair, CutQuestion::Effort effort) const;
   // Of all pairs, into `fits`: the certain ones first, the others by what these have taught. An error when interrupted.
@@ -101,10 +103,13 @@ class CutMatch {
 
  private:
   [[nodiscard]] CutQuestion question_of(const TensorPair& pair) const;
+  void find_backward_pass();
   void find_layouts_of_kind(const std::vector<size_t>& pairs, bool first);
   void choose_factors();
 
   const bool by_statistics_;
+  std::vector<bool>
+      of_backward_pass_;  // by tensor of a: also of forward calls in it, as of a derivative written by hand
 };
 
 [[nodiscard]] inline bool paired(const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; }

@@ -167,6 +167,7 @@ class ValuePartners {
     const auto common = in_common(a, partners_[a]);
     return std::all_of(common.begin(), common.end(), [&](const auto& both) {
       const auto& [x, y] = both;
+      if (match_.is_empty(true, x) != match_.is_empty(false, y)) return false;
       return fit_of(x, y).possible || !ok(match_.pieces_of(true, x)) || !ok(match_.pieces_of(false, y));
     });
   }

@@ -295,7 +295,7 @@ TensorPieces pieces_of(const CutLayout& layout, std::span<const TensorRecord* co
     }
     pieces.records.push_back(records[static_cast<size_t>(rank)]);
   }
-  const bool one = pieces.records.size() == 1 && pieces.factor == 1 && *pieces.records.front()->shape == whole;
+  const bool one = pieces.boxes.size() == 1 && pieces.factor == 1 && *pieces.records.front()->shape == whole;
   if (one) pieces.boxes.clear();
   return pieces;
 }
