@@ -30,7 +30,7 @@ class CutDiff {
     Ran cut, whole;
   };
   CutDiff(int ranks, const Ran& cut, const Ran& whole) : CutDiff(ranks, {{cut, whole}}) {}
-  // `lost`: a file of the cut run that is not there. The other run may be cut, too.
+  // `lost`: a file that is not there: "cut/step0/rank1/.." or "whole/step0/proc7/..". The other run may be cut, too.
   CutDiff(int ranks, const std::vector<Step>& steps, const std::string& lost = {}, int other_ranks = 1) {
     for (size_t step = 0; step < steps.size(); ++step) {
       for (int rank = 0; rank < ranks; ++rank)
@@ -39,7 +39,7 @@ class CutDiff {
         write(steps[step].whole, "whole", fmt::format("step{}/rank{}", step, rank), rank);
       if (other_ranks == 1) write(steps[step].whole, "whole", fmt::format("step{}/proc7", step), 0);
     }
-    if (!lost.empty()) REQUIRE(std::filesystem::remove(scratch_.path() / "cut" / lost));
+    if (!lost.empty()) REQUIRE(std::filesystem::remove(scratch_.path() / lost));
     DiffRules rules;
     auto run = diff_dumps(open("cut"), open("whole"), nullptr, rules, {}, {pool_, never_});
     REQUIRE(run);

@@ -201,6 +201,20 @@ TEST_CASE("parts that lie on each other are reduced as their roles say") {
   CHECK(pieces(kCopy).overlap == PieceOverlap::kNone);
 }
 
+TEST_CASE("a tensor that every rank has gathered is put together in the order of the whole") {
+  const test::MadePieces made(test::cut_into({{{2, kCopy}}}, {8}, test::numbers(8)));
+  const TensorPieces gathered = pieces_of({{{2, kCopy}, {1, kGathered, 0, {2}}}}, made.records(), {8}, 0);
+  CHECK(gathered.records.size() == 1);
+  REQUIRE(gathered.boxes.size() > 1);  // 0 1 6 7 2 3 4 5 as it lies
+  int64_t covered = 0;
+  for (const PieceBox& box : gathered.boxes) {
+    covered += box.size[0];
+    CHECK((box.from[0] == box.to[0]) == (box.to[0] < 2));
+  }
+  CHECK(covered == 8);
+  CHECK(pieces_of({{{2, kCopy}}}, made.records(), {8}, 0).boxes.empty());
+}
+
 TEST_CASE("a layout is told in words") {
   const auto text = [](const CutLayout& layout) { return text_of(layout, std::vector<int64_t>{0, 1, 2, 3}); };
   CHECK(text({{{4, kConcat, 1}}}) == "concat axis 1 of ranks 0-3");

@@ -210,6 +210,53 @@ TEST_CASE("calls that have no value in common are parted if all that follows agr
   CHECK(partner_of(pair(faulty, one), "Tensor.clamp.0.forward", Io::kInput) == "Tensor.clamp.0.forward input:0");
 }
 
+TEST_CASE("a call whose values are near those of its partner gets the one that has them") {
+  const Values in = test::numbers(32, 1), out = test::numbers(32, 2);
+  const auto near = [](Values all) {
+    for (float& one : all) one *= 1.15F;
+    return all;
+  };
+  const RankRun two(2, [&](MadeCalls& calls, int rank) {
+    calls.ran("Functional.tanh.0.forward", {part(in, rank, 2)}, {part(out, rank, 2)});
+  });
+  const auto whole = [&](bool both) {
+    return RankRun(1, [&, both](MadeCalls& calls, int) {
+      calls.ran("Functional.tanh.0.forward", {near(in)}, {near(out)});
+      if (both) calls.ran("Functional.tanh.1.forward", {in}, {out});
+    });
+  };
+  CHECK(partner_of(pair(two, whole(true)), "Functional.tanh.0.forward", Io::kOutput) ==
+        "Functional.tanh.1.forward output:0");
+  CHECK(partner_of(pair(two, whole(false)), "Functional.tanh.0.forward", Io::kOutput) ==
+        "Functional.tanh.0.forward output:0");
+}
+
+// Each rank takes the mean of its own half: gradients are twice those of the whole, in forward calls of the backward pass,
+// too. Before it and after it they would be wrong.
+TEST_CASE("derivatives that are written by hand have the factor of gradients") {
+  const auto run = [](MadeCalls& calls, int rank, int ranks) {
+    const auto own = [&](uint64_t seed, float factor) {
+      Values all = test::numbers(32, seed);
+      for (float& one : all) one *= ranks == 1 ? 1 : factor;
+      return ranks == 1 ? all : part(all, rank, ranks);
+    };
+    calls.ran("Tensor.__mul__.0.forward", {own(1, 1)}, {own(2, 2)});
+    calls.ran("Functional.gelu.0.backward", {own(3, 2)}, {own(4, 2)});
+    calls.ran("Tensor.__sub__.0.forward", {own(4, 2)}, {own(5, 2)});
+    for (uint64_t i = 0; i < 4; ++i)
+      calls.ran(fmt::format("Functional.linear.{}.backward", i), {own(10 + i, 2)}, {own(20 + i, 2)});
+    calls.ran("Tensor.add_.0.forward", {own(30, 1)}, {own(31, 2)});
+  };
+  const RankRun one(1, [&](MadeCalls& calls, int) { run(calls, 0, 1); });
+  const RankRun two(2, [&](MadeCalls& calls, int rank) { run(calls, rank, 2); });
+  const PairedCuts paired = pair(two, one);
+  const auto layout = [&](std::string_view op) { return note_of(paired, op, Io::kOutput).note.layout; };
+  CHECK(layout("Functional.linear.0.backward") == "concat axis 0 of ranks 0-1, times 0.5");
+  CHECK(layout("Tensor.__sub__.0.forward") == "concat axis 0 of ranks 0-1, times 0.5");
+  CHECK(layout("Tensor.__mul__.0.forward") == "concat axis 0 of ranks 0-1");
+  CHECK(layout("Tensor.add_.0.forward") == "concat axis 0 of ranks 0-1");
+}
+
 TEST_CASE("a stated layout is taken for as many ranks as it says, and one that does not fit is told") {
   const RankRun two(2, [](MadeCalls& calls, int rank) { tensor_parallel(calls, rank); });
   const RankRun one(1, whole_run);

@@ -262,5 +262,20 @@ TEST_CASE("a backward call is judged by the gradient that it reads, and not wher
   CHECK(roots(false) == Texts());
 }
 
+// What no expert was given is empty, and there is no file of it.
+TEST_CASE("a call that has elements is not compared with one that has none") {
+  const Values rows = test::numbers(16, 51);
+  const auto run = [](const Values& given) {
+    return [given](MadeCalls& calls, int) {
+      calls.ran("Functional.gelu.0.forward", {kCutX}, {kCutUp});
+      calls.ran("Tensor.index_add.0.backward", {kCutUp}, {kCutUp, given});
+      calls.ran("Functional.gelu.0.backward", {kCutUp}, {kCutX});
+    };
+  };
+  const CutDiff diff(2, {{run(rows), run({})}},
+                     "whole/step0/proc7/dump_tensor_data/Tensor.index_add.0.backward.output.1.npy");
+  CHECK(diff.roots() == Texts());
+}
+
 }  // namespace
 }  // namespace msdump

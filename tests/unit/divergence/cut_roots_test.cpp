@@ -107,7 +107,8 @@ TEST_CASE("a tensor of which one part cannot be read is not compared by the othe
     calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {half_of(kCutOut, rank)});
     calls.ran("Functional.tanh.0.forward", {half_of(kCutOut, rank)}, {half_of(kCutLast, rank)});
   };
-  const CutDiff diff(2, {{cut, in_one_process}}, "step0/rank1/dump_tensor_data/Functional.gelu.0.forward.output.0.npy");
+  const CutDiff diff(2, {{cut, in_one_process}},
+                     "cut/step0/rank1/dump_tensor_data/Functional.gelu.0.forward.output.0.npy");
   CHECK(diff.roots().empty());
   CHECK(diff.verdict("Functional.gelu.0.forward", "0", Io::kOutput) ==
         "skipped: the part of rank 1 of the candidate cannot be read");
