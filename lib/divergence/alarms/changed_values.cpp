@@ -70,11 +70,8 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   if (state.view.other_framework()) return false;
   const RunInput& input = *inputs.changed.front();
   const uint32_t first = state.view.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
-  // Calls of one side alone are nothing new where the runs are cut differently. In a later step all values follow from
-  // weights of unknown error, which says nothing as long as nothing was alarmed.
-  const bool follows =
-      inputs.downstream && (state.alarmed_before || state.any_before || state.view.one_sided(input.made_by));
-  if (state.view.of_cuts() && follows) return false;
+  // Calls of one side alone are nothing new where the runs are cut differently.
+  if (state.view.of_cuts() && inputs.downstream && state.view.one_sided(input.made_by)) return false;
   if (const uint32_t other = one_sided_between(state, first, run, input); other != kNoRun) {
     if (state.one_sided.turns_coarser(other)) {
       state.add_cast(other, run, inputs, input.tensor);

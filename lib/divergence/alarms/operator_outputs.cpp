@@ -53,10 +53,11 @@ bool passes_in(const BlameState& state, uint32_t run, const RunInputs& inputs, c
 
 bool stands_out(const BlameState& state, const ScoredOutput& output, const RunInputs& inputs) {
   if (!output.judged) return false;
-  const bool after_alarm = inputs.downstream || (state.view.of_cuts() && state.any_before);
-  if (after_alarm && !state.view.layout_sure(output.tensor)) return false;
-  // What the ranks put in shows whether a collective of a cut run is wrong by itself.
-  if (after_alarm && state.view.of_cuts() && state.view.is_collective(output.run)) return false;
+  if (state.view.of_cuts() && (inputs.downstream || state.any_before)) {
+    if (!state.view.layout_sure(output.tensor)) return false;
+    // What the ranks put in shows whether a collective is wrong by itself.
+    if (state.view.is_collective(output.run)) return false;
+  }
   if (output.beyond_arithmetic && !inputs.downstream) return true;
   // What it is expected to have says nothing of the alarm that its input shows.
   if (inputs.elevated && output.past_operators && !inputs.all_same) return false;

@@ -28,7 +28,7 @@ class ChainSearch {
   // Between a run and the reader of what it has made. Of a module, which is both: the calls that it ends with.
   std::vector<uint32_t> between(uint32_t run, uint32_t reader) {
     found_.clear();
-    add_run_before(reader);
+    add_run_before(reader, run);
     add_run_after(run, reader);
     next_.clear();
     return operators();
@@ -79,10 +79,11 @@ class ChainSearch {
     }
   }
 
-  // Back to the last call of the program that was compared, which is near: calls of the chain are not looked at again.
-  void add_run_before(uint32_t run) {
+  // Back to the last call of the program that was compared, which is near, or to `first`: calls of the chain are not looked
+  // at again.
+  void add_run_before(uint32_t run, uint32_t first = kNoRun) {
     uint32_t other = run;
-    while (other > 0 && !found_.contains(other - 1) && goes_on(other - 1, run)) --other;
+    while (other > 0 && other - 1 != first && !found_.contains(other - 1) && goes_on(other - 1, run)) --other;
   }
   void add_run_after(uint32_t run, uint32_t end) {
     uint32_t other = run;
@@ -114,9 +115,9 @@ bool reads_unknown(const RunView& view, const Divergence& root) {
 // The run whose input shows what a root has made, where nothing of its own does; kNoRun: something does. Of a module itself.
 uint32_t shown_by(const RunView& view, const Divergence& root) {
   if (!view.inside(root.run).empty()) return root.run;
-  if (root.outputs.empty() || view.one_sided(root.run)) return kNoRun;
+  if (root.outputs.empty()) return kNoRun;
   const uint32_t run = view.graph().run_of(root.outputs.front());
-  return run == kNoRun || run <= root.run ? kNoRun : run;
+  return run <= root.run ? kNoRun : run;
 }
 
 }  // namespace

@@ -100,26 +100,29 @@ TEST_CASE("a call that has a partner by what it reads alone belongs to the chain
 
 TEST_CASE("between a root and the call that shows what it has made, calls of the candidate alone are its chain") {
   const Values other = test::numbers(32, 7);
-  const CutDiff diff(
-      2,
-      [&](MadeCalls& calls, int rank) {
-        const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F);
-        calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
-        calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {wrong});
-        calls.ran("Tensor.roll.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
-        calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 2)});
-        calls.ran("Tensor.flip.0.forward", {by_factor(other, 13)}, {by_factor(other, 17)});
-        calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
-        calls.ran("Tensor.exp.0.forward", {by_factor(other, 19)}, {by_factor(other, 23)});
-      },
-      [&](MadeCalls& calls, int) {
-        calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
-        calls.ran("Functional.gelu.0.forward", {kCutUp}, {});
-        calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 2)});
-        calls.ran("Functional.tanh.0.forward", {kCutOut}, {});
-      });
-  CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
-  CHECK(diff.chain() == Texts{"Tensor.flip.0.forward", "Tensor.roll.0.forward"});
+  for (const bool any_between : {true, false}) {  // that both sides have
+    const CutDiff diff(
+        2,
+        [&](MadeCalls& calls, int rank) {
+          const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F);
+          calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+          calls.ran("Tensor.neg.0.forward", {by_factor(other, 3)}, {by_factor(other, 5)});
+          calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank)}, {wrong});
+          calls.ran("Tensor.roll.0.forward", {by_factor(other, 7)}, {by_factor(other, 11)});
+          if (any_between) calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 2)});
+          calls.ran("Tensor.flip.0.forward", {by_factor(other, 13)}, {by_factor(other, 17)});
+          calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+          calls.ran("Tensor.exp.0.forward", {by_factor(other, 19)}, {by_factor(other, 23)});
+        },
+        [&](MadeCalls& calls, int) {
+          calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+          calls.ran("Functional.gelu.0.forward", {kCutUp}, {});
+          if (any_between) calls.ran("Functional.relu.0.forward", {other}, {by_factor(other, 2)});
+          calls.ran("Functional.tanh.0.forward", {kCutOut}, {});
+        });
+    CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+    CHECK(diff.chain() == Texts{"Tensor.flip.0.forward", "Tensor.roll.0.forward"});
+  }
 }
 
 TEST_CASE("a root that is shown by its own output has no chain, whatever ran before it") {
