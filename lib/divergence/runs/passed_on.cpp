@@ -146,7 +146,9 @@ class ReaderSearch {
       const bool doubtful = !facts_.layout_known(output) || (facts_.of_cuts() && collective_ && facts_.differs(output));
       const bool agree = collective_ ? later_.weights_agree() : later_.agree();
       const bool updates = collective_ && later_.weights_agree(facts_.diff(output).shape);
-      if (doubtful && (found_.right[output] || updates || (read == Read::kNever && agree))) {
+      // Nothing shows whether the last update is right.
+      const bool unseen = pass_ == PassOfStep::kUpdate && !collective_ && !later_.any();
+      if (doubtful && (found_.right[output] || updates || (read == Read::kNever && (agree || unseen)))) {
         // What differs as values of another layout do, and does not matter, differs in its layout alone.
         facts_.forget(output);
         harmless_.insert(facts_.name(run));
