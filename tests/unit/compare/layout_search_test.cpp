@@ -197,6 +197,48 @@ TEST_CASE("the parts of a fused tensor are told apart") {
   check_found({{{2, kConcat, 1, {4, 1, 1}}}}, {5, 48});
 }
 
+// Heads of each sample where both are one axis, and the blocks of a fused tensor.
+TEST_CASE("both sides may be cut in groups: of one axis the same ones, over other numbers of ranks, or of two axes") {
+  const auto groups = [](int64_t count) { return std::vector<int64_t>(static_cast<size_t>(count), 1); };
+  const auto check = [&](const CutLayout& a, const CutLayout& b, const Shape& whole) {
+    const std::vector<float> values = test::numbers(count_of(whole));
+    const auto fit = fit_of(cut_into(a, whole, test::with_noise(values, kNoise)), cut_into(b, whole, values));
+    REQUIRE(fit);
+    const auto text = [](const CutLayout& layout) { return text_of(layout, std::vector<int64_t>{0, 1, 2, 3}); };
+    CHECK(text(fit->a) == text(a));
+    CHECK(text(fit->b) == text(b));
+  };
+  check({{{2, kConcat, 0, groups(8)}}}, {{{4, kConcat, 0, groups(8)}}}, {32, 8});
+  check({{{2, kConcat, 0, groups(8)}}}, {{{2, kConcat, 1, groups(2)}}}, {32, 12});
+  // Four of eight samples for two ranks each.
+  check({{{2, kConcat, 0, groups(4)}, {2, kConcat, 0}}}, {{{4, kConcat, 0, groups(8)}}}, {128});
+}
+
+TEST_CASE("elements that are off do not hide a layout among many") {
+  const Shape whole = {32, 12};
+  const CutLayout rows = {{{2, kConcat, 0, std::vector<int64_t>(8, 1)}}}, columns = {{{2, kConcat, 1, {1, 1}}}};
+  const std::vector<float> values = test::numbers(count_of(whole));
+  std::vector<float> off = values;
+  for (size_t i = 0; i < off.size(); i += 13) off[i] += 3;
+  const auto fit = fit_of(cut_into(rows, whole, off), cut_into(columns, whole, values));
+  REQUIRE(fit);
+  CHECK(fit->a == rows);
+  CHECK(fit->b == columns);
+  CHECK(fit->agreement == Approx(12.0 / 13).margin(0.03));
+}
+
+TEST_CASE("an axis in groups and another that was gathered from a zigzag are found together") {
+  const Shape whole = {32, 8};
+  const std::vector<float> values = test::numbers(256);
+  const CutLayout gathered = {{{2, kCopy}, {1, kGathered, 1, {2}}}};
+  const CutLayout in_groups = {{{2, kConcat, 0, std::vector<int64_t>(8, 1)}}};
+  const auto fit =
+      fit_of(cut_into(gathered, whole, test::with_noise(values, kNoise)), cut_into(in_groups, whole, values));
+  REQUIRE(fit);
+  CHECK(fit->a == gathered);
+  CHECK(fit->b == in_groups);
+}
+
 TEST_CASE("what was gathered from a zigzag is told from a copy") {
   check_found({{{2, kCopy}, {1, kGathered, 1, {2}}}}, {4, 16});
   check_found({{{4, kCopy}, {1, kGathered, 0, {4}}}}, {16, 4});

@@ -140,7 +140,7 @@ class Search {
     const auto is_plain = [](const Tried& one) {
       return one.stage == CutStage::kPlain || one.stage == CutStage::kMaxima;
     };
-    const bool of_a = a.layout().has(CutRole::kMax), of_b = b.layout().has(CutRole::kMax);
+    const bool of_a = a.stage == CutStage::kMaxima, of_b = b.stage == CutStage::kMaxima;
     if (!is_plain(a) || !is_plain(b) || target.nearness(a.values, 1).agreement < kFits) return false;
     const auto any_rank = [&](Pieces& side, CutLayout layout, const auto& fits) {
       for (CutDim& dim : layout.dims) {
