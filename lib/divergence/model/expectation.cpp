@@ -75,7 +75,9 @@ class Rules {
       case GainRule::kFlip: return 1;
       case GainRule::kJoin: return std::min(1.0, gain_ratio(in.norm(), out.norm()));
       case GainRule::kAdd: return gain_ratio(in.rms, out.rms);
-      case GainRule::kAccumulate: return i == 0 ? gain_ratio(in.rms, out.rms) : share_of_term();
+      case GainRule::kAccumulate:
+        return i == 0 ? gain_ratio(in.rms, out.rms)
+                      : std::min(1.0, std::max(share_of_term(), gain_ratio(in.rms, out.rms)));
       case GainRule::kContraction:
         if (operands_ && (i == operands_->first || i == operands_->second)) return gain_ratio(terms_, out.rms);
         return operands_ ? gain_ratio(in.rms, out.rms) : 1;  // a bias
@@ -113,7 +115,7 @@ class Rules {
   // Of what is added to the first input, where the two are independent.
   [[nodiscard]] double share_of_term() const {
     const double before = inputs_.front().error.rms, after = output_.error.rms;
-    return std::min(1.0, gain_ratio(std::sqrt(std::abs(after * after - before * before)), after));
+    return gain_ratio(std::sqrt(std::abs(after * after - before * before)), after);
   }
 
   // The gradient of a parameter is a sum over the gradient of the result: of the two large inputs the smaller, as the

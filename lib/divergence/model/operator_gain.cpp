@@ -38,7 +38,8 @@ constexpr Row kTable[] = {
     // Sums of inputs of the same shape or broadcast ones.
     {{kAdd, kElementwise, 0.2},
      "add addv2 iadd radd sub isub rsub addn biasadd accumulatenv2 rotarymul assignadd assignsub addext subext"},
-    {{kAccumulate, kElementwise, 0.4}, "addcmul addcdiv lerp"},
+    // In an optimizer: the term is a small part of the value that it changes, and its factors may be off alike.
+    {{kAccumulate, kElementwise, 1.2}, "addcmul addcdiv lerp"},
     // Relative errors of factors add up.
     {{kUnit, kElementwise, 0.25},
      "mul muls imul rmul div realdiv truedivide divide xdivy truediv itruediv reciprocal inv neg abs square pow sqrt "

@@ -13,11 +13,11 @@
 namespace msdump {
 
 enum class GainRule : uint8_t {
-  kUnit,        // 1
-  kPart,        // 1; of a part of the input up to all of its error
-  kJoin,        // norm of the input over that of the output, at most 1: the output is put together from inputs
-  kAdd,         // root mean square of the input over that of the output: cancellation raises it
-  kAccumulate,  // kAdd of the first input; of the others, whose factor is not dumped, what their term has of the output
+  kUnit,          // 1
+  kPart,          // 1; of a part of the input up to all of its error
+  kJoin,          // norm of the input over that of the output, at most 1: the output is put together from inputs
+  kAdd,           // root mean square of the input over that of the output: cancellation raises it
+  kAccumulate,    // kAdd; of terms whose factor is not dumped at least what they change of the output, and at most 1
   kContraction,   // sqrt(K) rms(x) rms(w) / rms(y): of a sum of K products, from the shapes
   kSum,           // between random errors (norm over norm) and equal ones (sqrt(K) times that)
   kMean,          // likewise over K
