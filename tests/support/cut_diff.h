@@ -35,9 +35,10 @@ class CutDiff {
     for (size_t step = 0; step < steps.size(); ++step) {
       for (int rank = 0; rank < ranks; ++rank)
         write(steps[step].cut, "cut", fmt::format("step{}/rank{}", step, rank), rank);
-      for (int rank = 0; other_ranks > 1 && rank < other_ranks; ++rank)
-        write(steps[step].whole, "whole", fmt::format("step{}/rank{}", step, rank), rank);
-      if (other_ranks == 1) write(steps[step].whole, "whole", fmt::format("step{}/proc7", step), 0);
+      for (int rank = 0; rank < other_ranks; ++rank) {
+        const std::string process = other_ranks == 1 ? "proc7" : fmt::format("rank{}", rank);
+        write(steps[step].whole, "whole", fmt::format("step{}/{}", step, process), rank);
+      }
     }
     if (!lost.empty()) REQUIRE(std::filesystem::remove(scratch_.path() / lost));
     DiffRules rules;

@@ -212,10 +212,7 @@ TEST_CASE("calls that have no value in common are parted if all that follows agr
 
 TEST_CASE("a call whose values are near those of its partner gets the one that has them") {
   const Values in = test::numbers(32, 1), out = test::numbers(32, 2);
-  const auto near = [](Values all) {
-    for (float& one : all) one *= 1.15F;
-    return all;
-  };
+  const auto near = [](const Values& all) { return combined(all, 1.15F, all, 0); };
   const RankRun two(2, [&](MadeCalls& calls, int rank) {
     calls.ran("Functional.tanh.0.forward", {part(in, rank, 2)}, {part(out, rank, 2)});
   });
@@ -236,9 +233,8 @@ TEST_CASE("a call whose values are near those of its partner gets the one that h
 TEST_CASE("derivatives that are written by hand have the factor of gradients") {
   const auto run = [](MadeCalls& calls, int rank, int ranks) {
     const auto own = [&](uint64_t seed, float factor) {
-      Values all = test::numbers(32, seed);
-      for (float& one : all) one *= ranks == 1 ? 1 : factor;
-      return ranks == 1 ? all : part(all, rank, ranks);
+      const Values all = test::numbers(32, seed);
+      return ranks == 1 ? all : part(combined(all, factor, all, 0), rank, ranks);
     };
     calls.ran("Tensor.__mul__.0.forward", {own(1, 1)}, {own(2, 2)});
     calls.ran("Functional.gelu.0.backward", {own(3, 2)}, {own(4, 2)});

@@ -70,7 +70,7 @@ TEST_CASE("the steps after an alarm follow from it, too") {
   CHECK(CutDiff(2, {step(0, 1, 1), step(1, 1, 4)}).roots() == Texts{tanh});
 }
 
-TEST_CASE("after an alarm a collective is no other root by what the reference has") {
+TEST_CASE("after an alarm a collective is not another root by what the reference has") {
   const auto roots = [](float first, float exchanged) {
     return cut_in_two([=](MadeCalls& calls, const Side& own) {
              calls.ran("Functional.linear.0.forward", {own.of(1)}, {own.of(2)});
@@ -221,7 +221,7 @@ TEST_CASE("of modules that are wrong although no call inside is the first is nam
 
 // The candidate's own call makes infinity; what lies between its reader and softmax, which makes NaN of infinity, is not
 // dumped.
-TEST_CASE("NaN that is made of the infinity of a call of the candidate alone is no root of its own") {
+TEST_CASE("NaN that is made of the infinity of a call of the candidate alone is not a root of its own") {
   const auto roots = [](bool own_call, bool reads_infinity) {
     return cut_in_two([=](MadeCalls& calls, const Side& own) {
              const auto with = [&](Values all, float value) {
@@ -262,7 +262,7 @@ TEST_CASE("a backward call is judged by the gradient that it reads, and not wher
   CHECK(roots(false) == Texts());
 }
 
-// What no expert was given is empty, and there is no file of it.
+// An expert that is given nothing has an empty tensor, of which msprobe writes no file.
 TEST_CASE("a call that has elements is not compared with one that has none") {
   const Values rows = test::numbers(16, 51);
   const auto run = [](const Values& given) {

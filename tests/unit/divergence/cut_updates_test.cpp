@@ -108,7 +108,7 @@ TEST_CASE("weights of the shape of a gradient say that its sum is right, whateve
   }
 }
 
-TEST_CASE("what a call of the step made is no weight, although it has the shape of one") {
+TEST_CASE("what a call of the step made is not a weight, although it has the shape of one") {
   CHECK(roots_after_update({.weights_off = std::vector<float>(6, 1.0F), .between = 1.2F}) ==
         Texts{"Functional.relu.0.forward on 0-1"});
 }

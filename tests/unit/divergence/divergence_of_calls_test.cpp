@@ -167,7 +167,7 @@ TEST_CASE("msprobe: gradients of parameters are made by another entry and are no
   CHECK(trial.roots() == Texts{"value Functional.linear.0.backward"});
 }
 
-TEST_CASE("msprobe: an input that changes on the way after a root is no root of its own") {
+TEST_CASE("msprobe: an input that changes on the way after a root is not a root of its own") {
   const CallTrial trial([](MadeCalls& calls) {
     const auto off = [&](Values all, float factor) {
       for (float& one : all) one *= calls.bad() ? factor : 1;

@@ -108,8 +108,7 @@ class CutMatch {
   void choose_factors();
 
   const bool by_statistics_;
-  std::vector<bool>
-      of_backward_pass_;  // by tensor of a: also of forward calls in it, as of a derivative written by hand
+  std::vector<bool> of_backward_pass_;  // by tensor of a; its forward calls are derivatives that are written by hand
 };
 
 [[nodiscard]] inline bool paired(const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; }

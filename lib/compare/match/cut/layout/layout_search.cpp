@@ -133,8 +133,8 @@ class Search {
     }
   }
 
-  // What was not tried in the stages before, and fits: of odd copies, too, the largest are near. Where those of one rank
-  // alone fit, the others are odd.
+  // Beside plain layouts alone, and if they fit: of odd copies, too, the largest are near. Where those of one rank alone fit,
+  // the others are odd.
   [[nodiscard]] bool may_be_maxima(const Whole& whole, const Tried& a, const Tried& b,
                                    const typename Samples::Target& target) const {
     const auto is_plain = [](const Tried& one) {
