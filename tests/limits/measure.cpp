@@ -36,7 +36,7 @@ constexpr bool kIsSanitized = false;
 
 constexpr double kMaxRatio = 3;          // of the time for 2N to that for N; what is quadratic has 4
 constexpr double kShort = 0.2;           // seconds for 2N; below, start-up and noise decide
-constexpr int kAttempts = 3;             // the best of each counts
+constexpr int kAttempts = 12;            // the best of each counts: a busy machine is slow for seconds at a time
 constexpr int64_t kSanitizedShare = 64;  // of the units
 constexpr rlim_t kCpuSeconds = 20;       // what takes longer is ended: no test may hang
 constexpr rlim_t kAddressSpace = rlim_t{6} << 30;
