@@ -201,14 +201,20 @@ DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {
 void RootList::drop_explained() {
   drop_modules();
   drop_unproven();
-  const bool guilty =
-      std::any_of(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
-  if (!guilty) keep_first_uncertain();
-  drop_equal_constants();
-  std::erase_if(roots_, [&](const Root& root) { return root.uncertain_source && guilty; });
   std::stable_sort(roots_.begin(), roots_.end(), [](const Root& left, const Root& right) {
     return std::pair(left.divergence.place.step, left.run) < std::pair(right.divergence.place.step, right.run);
   });
+  const auto first =
+      std::find_if(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
+  if (first == roots_.end()) {
+    keep_first_uncertain();
+  } else {
+    // What an operator does in a later step explains nothing.
+    const auto step = first->divergence.place.step;
+    std::erase_if(roots_,
+                  [&](const Root& root) { return root.uncertain_source && root.divergence.place.step >= step; });
+  }
+  drop_equal_constants();
 }
 
 // Modules of which a call inside is to blame. Where runs are cut differently each has calls of its own: if nothing else is

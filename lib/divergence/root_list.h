@@ -52,7 +52,7 @@ class RootList {
   [[nodiscard]] bool has_line_of(uint32_t run);  // a root from the same line of the script
 
   // Drops what others explain: modules in which an operator stands out, values of unknown origin if an operator is at
-  // fault somewhere. Joins instances of one operator or line. Most upstream first.
+  // fault in their step or before it. Joins instances of one operator or line. Most upstream first.
   [[nodiscard]] std::vector<Divergence> finish() &&;
 
   // kNan, kShape or kValue, by what happened to the tensors.

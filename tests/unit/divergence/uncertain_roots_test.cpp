@@ -101,6 +101,28 @@ TEST_CASE("constants of gradients that differ are one root, the first in time, w
         Texts{"value Default/Exp-op0 0.95 +1, 0 -> 0: its inputs are equal bit for bit, its outputs differ"});
 }
 
+TEST_CASE(
+    "a constant of a gradient is explained by an operator of its step or of one before it, by none of a later step") {
+  const auto roots = [](int gradient_from, int operator_from) {
+    TrialOptions options;
+    options.steps = 3;
+    const Trial trial(
+        [=](MadeNet& net) {
+          const auto x = net.input("x");
+          const auto y = net.op("Exp", {x});
+          if (net.bad() && net.step() >= operator_from) net[y][5] += 0.25F;
+          net.op("Mul", {x, net.constant(net.bad() && net.step() >= gradient_from ? 3.0F : 2.0F)}, kGradients);
+        },
+        options);
+    return trial.roots();
+  };
+  const std::string gradient = "value Gradients/Default/Mul-op0", exp = "value Default/Exp-op0";
+  CHECK(roots(0, 1) == Texts{gradient, exp});
+  CHECK(roots(1, 1) == Texts{exp});
+  CHECK(roots(1, 0) == Texts{exp});
+  CHECK(roots(1, 3) == Texts{gradient});
+}
+
 TEST_CASE("what only the reference has before a gradient that alone differs is named in its place") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.input("x");
