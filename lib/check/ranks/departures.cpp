@@ -360,32 +360,58 @@ bool DepartureFinder::reads_parameter(const ReplicaCell& cell) const {
   });
 }
 
-std::optional<Departure> DepartureFinder::cause_of(const Departure& departure) const {
-  if (departure.first_step || departure.kind == FirstApart::Kind::kOperator) return std::nullopt;
+std::optional<Departure> DepartureFinder::first_before(const Departure& departure, const IsCause& is_cause) const {
   const int64_t rank = dump_.identity(departure.tensor).rank.value_or(0);
   const int64_t other = dump_.identity(departure.sibling).rank.value_or(0);
   std::optional<Departure> first;
   for (uint32_t row = 0; row < table_.rows(); ++row) {
-    const ReplicaCells cells = table_.cells_of(row);
-    if (dump_.role(cells.front().tensor) != TensorRole::kOutput) continue;
-    for (const ReplicaCell& cell : cells) {
-      if (!(cell.step < departure.step)) break;
-      const uint32_t there = cell.rank == rank ? table_.at(row, cell.step, other) : kNone;
-      if (there == kNone || are_equal(facts_[cell.tensor], facts_[there]) != false) continue;
-      const std::pair place(cell.step, position_of(cell));
+    if (dump_.role(table_.cells_of(row).front().tensor) != TensorRole::kOutput) continue;
+    for (const auto& [step, ranks] : ranks_of_step_) {
+      if (!(step < departure.step)) break;
+      const uint32_t here = table_.at(row, step, rank), there = table_.at(row, step, other);
+      if (here == kNone || there == kNone) continue;
+      const ReplicaCell cell{row, step, rank, here};
+      const std::pair place(step, position_of(cell));
       const bool earlier = !first || place < std::pair(first->step, first->position);
-      const ReplicaCell sibling{row, cell.step, other, there};
-      if (!earlier || !may_judge_output(cell.tensor) || !has_same_inputs(cell, sibling) || !reads_parameter(cell))
-        continue;
+      if (!earlier || !is_cause(cell, {row, step, other, there})) continue;
       first = departure;
-      first->kind = FirstApart::Kind::kOperator;
       std::tie(first->step, first->position) = place;
       first->row = row;
-      first->tensor = cell.tensor;
+      first->tensor = here;
       first->sibling = there;
     }
   }
   return first;
+}
+
+std::optional<Departure> DepartureFinder::cause_of(const Departure& departure) const {
+  if (departure.first_step || departure.kind == FirstApart::Kind::kOperator) return std::nullopt;
+  auto cause = first_before(departure, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
+    return are_equal(facts_[cell.tensor], facts_[sibling.tensor]) == false && may_judge_output(cell.tensor) &&
+           has_same_inputs(cell, sibling) && reads_parameter(cell);
+  });
+  if (cause) cause->kind = FirstApart::Kind::kOperator;
+  return cause;
+}
+
+std::optional<uint32_t> DepartureFinder::writer_of(const Departure& departure) const {
+  const TensorFacts &read = facts_[departure.tensor], &read_there = facts_[departure.sibling];
+  if (departure.first_step || !is_telling(read) || !is_telling(read_there)) return std::nullopt;
+  const auto writer = first_before(departure, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
+    return are_equal(facts_[cell.tensor], read) == true && are_equal(facts_[sibling.tensor], read_there) == true;
+  });
+  return writer ? std::optional(writer->tensor) : std::nullopt;
+}
+
+std::vector<int64_t> DepartureFinder::unchanged_ranks(const Departure& departure) const {
+  std::vector<int64_t> unchanged;
+  const StepKey first = table_.steps_of(departure.row).front().front().step;
+  if (departure.first_step || departure.step == first) return unchanged;
+  for (const int64_t rank : departure.group) {
+    const uint32_t then = table_.at(departure.row, first, rank), now = table_.at(departure.row, departure.step, rank);
+    if (then != kNone && now != kNone && are_equal(facts_[then], facts_[now]) == true) unchanged.push_back(rank);
+  }
+  return unchanged;
 }
 
 }  // namespace msdump::check

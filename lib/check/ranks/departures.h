@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,6 +45,11 @@ class DepartureFinder {
   // Of a parameter that ranks have otherwise in a later step: the first operator in the steps before that read a parameter,
   // and made something else of the same inputs. An operator that gets other settings on a rank does so in every step.
   [[nodiscard]] std::optional<Departure> cause_of(const Departure& departure) const;
+  // The output, in a step before, that first had what a rank reads in a later one, while the other rank's had what that
+  // rank reads.
+  [[nodiscard]] std::optional<uint32_t> writer_of(const Departure& departure) const;
+  // The ranks of its group that still have what they had in the first step.
+  [[nodiscard]] std::vector<int64_t> unchanged_ranks(const Departure& departure) const;
 
  private:
   using StepKey = std::pair<bool, int64_t>;
@@ -53,6 +59,9 @@ class DepartureFinder {
     bool told = false;
   };
 
+  // The first outputs of one row in the steps before a departure, on both of its ranks, that `is_cause` takes.
+  using IsCause = std::function<bool(const ReplicaCell& cell, const ReplicaCell& sibling)>;
+  [[nodiscard]] std::optional<Departure> first_before(const Departure& departure, const IsCause& is_cause) const;
   void collect_steps();
   void collect_contents();
   void collect_counts();

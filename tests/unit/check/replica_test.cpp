@@ -108,6 +108,39 @@ TEST_CASE("of two ranks nobody can tell which one left") {
   CHECK(finding.message.starts_with("ranks 0-1 have different values; in the first step all had the same"));
 }
 
+TEST_CASE("of a weight that ranks have otherwise in a later step, the call that first wrote it is named") {
+  const auto trained_to = [](float by) {
+    MadeRun run = trained(4, 3);
+    for (size_t rank = 0; rank < 4; ++rank) {
+      Values weight = run.at(rank, 2)[weight_of(1)];
+      if (rank == 2) weight[3] += by;
+      const Values gradient = seeded(50 + rank);
+      run.at(rank, 0).call("Tensor.add_.0.forward", {seeded(5), gradient}, {seeded(60 + rank)});
+      run.at(rank, 1).call("Tensor.add_.0.forward", {seeded(5), gradient}, {weight});
+      run.at(rank, 1).call("Tensor.detach.0.forward", {weight}, {weight});
+    }
+    change_weight(run, 2, 2, 1);
+    return run.check(only_replicas()).only("replica_mismatch").message;
+  };
+  CHECK(trained_to(0.5F).find("; Tensor.add_.0.forward wrote it in step 1; then ") != std::string::npos);
+  // Not where it wrote something else on one of the ranks, nor what only one of them has.
+  CHECK(trained_to(0.25F).find("wrote") == std::string::npos);
+  CHECK(trained_to(0).find("wrote") == std::string::npos);
+}
+
+TEST_CASE("a rank that missed an update, or ranks that missed one, still have the weight of the first step") {
+  const auto missed = [](const std::vector<size_t>& ranks) {
+    MadeRun run = trained(4, 3);
+    for (const size_t rank : ranks) {
+      run.at(rank, 1)[weight_of(1)] = run.at(rank, 0)[weight_of(1)];
+      retrain(run, rank, 1, 1);
+    }
+    return run.check(only_replicas()).only("replica_mismatch").message;
+  };
+  CHECK(missed({3}).find("; rank 3 still has that of the first step") != std::string::npos);
+  CHECK(missed({0, 1, 2}).find("; ranks 0-2 still have that of the first step") != std::string::npos);
+}
+
 TEST_CASE("a weight that a rank has otherwise from the start is found beside those that it shares") {
   MadeRun run = trained(4, 1);
   change_weight(run, 3, 0, 1);
