@@ -266,9 +266,10 @@ class Next : public Command {
     const bool asked = plan.state == PlanState::kAsked;
     const CaseRound& last = found.rounds.back();
     if (asked) {
-      const std::string folder = in_folder_ ? found.folder_of(found.rounds.size() + 1) : last.candidate + "-next";
-      plan.candidate.path = in_folder_ ? folder + "/candidate" : folder;
-      plan.reference.path = in_folder_ ? folder + "/reference" : last.reference + "-next";
+      const std::string folder = found.folder_of(found.rounds.size() + 1);
+      const auto beside = [&](const std::string& dump) { return accepted_path(plan.candidate.kind, dump + "-next"); };
+      plan.candidate.path = in_folder_ ? folder + "/candidate" : beside(last.candidate);
+      plan.reference.path = in_folder_ ? folder + "/reference" : beside(last.reference);
       std::vector<std::pair<DumpRequest*, std::string*>> sides = {{&plan.candidate, &result.candidate}};
       if (!last.reference.empty()) sides.emplace_back(&plan.reference, &result.reference);
       for (const auto& [request, text] : sides) {

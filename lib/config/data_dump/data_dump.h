@@ -3,8 +3,7 @@
 // DataDump is what could be understood of the file: a value is absent when the file has none or one of the wrong type.
 // Which sections count depends on the release and the device:
 //
-//   synchronous    e2e_dump_settings.enable; from 2.4 on, if the section exists; always on a GPU (1.3 and later) and on
-// a
+//   synchronous    e2e_dump_settings.enable; from 2.4 on, if the section exists; always on a GPU (1.3 and later) and on a
 //                  CPU (1.8 and later)
 //   asynchronous   Ascend, where it is not synchronous; to 1.2 async_dump_settings.enable
 //
@@ -44,6 +43,9 @@ struct DataDump {
   // Looks like a file for 1.0 to 1.2: their form of iteration or async_dump_settings, and no key of later releases.
   [[nodiscard]] bool before_1_3() const;
 };
+
+// May it be in the path of a dump? Others are refused.
+[[nodiscard]] bool is_path_char(char c);
 
 [[nodiscard]] DataDump read_data_dump(const JsonValue& root);
 

@@ -40,8 +40,7 @@ std::string words_hint(std::string_view word, std::vector<std::string> words) {
 }
 
 void check_path_text(Rules& rules, const Spot& spot, std::string_view subject, std::string_view path) {
-  const size_t bad = static_cast<size_t>(
-      std::find_if_not(path.begin(), path.end(), [](char c) { return is_name_char(c) || c == '/'; }) - path.begin());
+  const size_t bad = static_cast<size_t>(std::find_if_not(path.begin(), path.end(), is_path_char) - path.begin());
   if (bad < path.size()) {
     rules.findings.error(
         spot, {"path-characters", fmt::format("{} has '{}' in it: {}", subject, excerpt(path.substr(bad, 1)), kRefused),
@@ -232,3 +231,9 @@ void check_values(Rules& rules) {
 }
 
 }  // namespace msdump::data_dump
+
+namespace msdump {
+
+bool is_path_char(char c) { return data_dump::is_name_char(c) || c == '/'; }
+
+}  // namespace msdump

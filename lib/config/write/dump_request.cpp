@@ -1,10 +1,12 @@
 #include "config/write/dump_request.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "config/data_dump/data_dump.h"
 #include "config/lint.h"
 #include "config/write/config_objects.h"
 #include "report/json_text.h"
@@ -82,6 +84,11 @@ Result<std::string> steps_text(std::span<const int64_t> steps, size_t most) {
   if (texts.size() > most)
     return fail(ErrorCode::kUsage, "the steps are {} ranges: {} at most can be asked for", texts.size(), most);
   return fmt::format("{}", fmt::join(texts, "|"));
+}
+
+std::string accepted_path(ConfigKind kind, std::string path) {
+  if (kind == ConfigKind::kDataDump) std::replace_if(path.begin(), path.end(), std::not_fn(is_path_char), '_');
+  return path;
 }
 
 Result<std::string> write_config(const DumpRequest& asked) {

@@ -29,6 +29,9 @@ struct DumpRequest {
   bool all_risks = false;            // msprobe on PyTorch: also calls that only move values
 };
 
+// A path that the tool accepts: with '_' for the characters that it refuses.
+[[nodiscard]] std::string accepted_path(ConfigKind kind, std::string path);
+
 // The text of the file, indented, with a newline at its end. kUsage where the tool cannot be asked for this: the
 // message says what it cannot.
 [[nodiscard]] Result<std::string> write_config(const DumpRequest& request);

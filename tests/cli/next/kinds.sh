@@ -21,6 +21,10 @@ calls mint mindspore Mint.exp.0.forward
 mkdir plain && cp torch/step0/rank0/dump.json plain
 for folder in torch mint plain; do msdump next -d $folder --json | jq -c '.configuration | [.kind, (.candidate | fromjson.risk_level)]'; done
 
+# A dump may have been moved to a path that MindSpore would not write to.
+cp -r ms ms-1.2
+msdump next -d ms-1.2 --json | jq -r --arg work "$work" '.configuration.candidate | fromjson.common_dump_settings.path | ltrimstr($work)'
+
 # --config counts more than the files.
 echo '{"dump":{"dump_path":"d","dump_list":[]}}' >acl.json
 msdump next -d ms --config acl.json --json | jq -c '.configuration.kind'
