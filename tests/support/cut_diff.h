@@ -63,6 +63,8 @@ class CutDiff {
     return texts;
   }
 
+  [[nodiscard]] bool two_networks() const { return run_->pairing.likeness.two_networks(); }
+
   // "skipped: REASON": of a tensor.
   [[nodiscard]] std::string verdict(std::string_view op, std::string_view slot, Io io) const {
     for (uint32_t i = 0; i < run_->pairing.tensors.size(); ++i) {

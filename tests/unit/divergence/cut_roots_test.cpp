@@ -403,5 +403,16 @@ TEST_CASE("a collective hands on what lacks a bias, and is not to blame for what
   CHECK(with_summed_bias(true).roots() == Texts{"Tensor.__add__.0.forward on "});
 }
 
+TEST_CASE("runs over other ranks that have no call in common are of two networks; with one in common they are not") {
+  const auto calls_of = [](const std::string& api, const std::string& last) {
+    return [=](MadeCalls& calls, int) {
+      for (int i = 0; i < 10; ++i) calls.ran(fmt::format("Torch.{}.{}.forward", api, i), {kCutX}, {kCutUp});
+      calls.ran("Torch." + last + ".0.forward", {kCutX}, {kCutOut});
+    };
+  };
+  CHECK(CutDiff(2, calls_of("sin", "exp"), calls_of("cos", "log")).two_networks());
+  CHECK_FALSE(CutDiff(2, calls_of("sin", "exp"), calls_of("cos", "exp")).two_networks());
+}
+
 }  // namespace
 }  // namespace msdump

@@ -1,5 +1,7 @@
 #include "compare/match/cut/cut_pairing.h"
 
+#include <algorithm>
+
 #include "compare/match/cut/collective_partners.h"
 #include "compare/match/cut/cut_match.h"
 #include "compare/match/cut/expert_splits.h"
@@ -8,6 +10,21 @@
 #include "compare/match/cut/whole_tensors.h"
 
 namespace msdump {
+namespace {
+
+// Shapes tell nothing here: of two networks no call has a partner.
+Likeness likeness_of_cuts(const Pairing& pairing) {
+  Likeness likeness;
+  likeness.comparable = std::min(pairing.a.size(), pairing.b.size());
+  likeness.alike =
+      static_cast<size_t>(std::count_if(pairing.operators.begin(), pairing.operators.end(), [](const OpPair& pair) {
+        return pair.a != kNoOperator && pair.b != kNoOperator;
+      }));
+  likeness.by_name = likeness.alike > 0;
+  return likeness;
+}
+
+}  // namespace
 
 Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap* map, const LayoutRules* layouts,
                              const RunContext& context) {
@@ -30,8 +47,7 @@ Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap
     MSDUMP_CHECK_OK(match.find_layouts());
   }
   result.pairing.of_cuts = true;
-  result.pairing.likeness = {};
-  result.pairing.likeness.by_name = true;  // shapes tell nothing here
+  result.pairing.likeness = likeness_of_cuts(result.pairing);
   if (map == nullptr) MSDUMP_CHECK_OK(pair_value_twins(match));
   MSDUMP_CHECK_OK(pair_collectives(match));
   MSDUMP_CHECK_OK(put_together(match));
