@@ -360,25 +360,19 @@ bool DepartureFinder::reads_parameter(const ReplicaCell& cell) const {
   });
 }
 
-std::optional<Departure> DepartureFinder::first_before(const Departure& departure, const IsCause& is_cause) const {
+std::optional<ReplicaCell> DepartureFinder::first_before(const Departure& departure, const IsCause& is_cause) const {
   const int64_t rank = dump_.identity(departure.tensor).rank.value_or(0);
   const int64_t other = dump_.identity(departure.sibling).rank.value_or(0);
-  std::optional<Departure> first;
+  std::optional<ReplicaCell> first;
   for (uint32_t row = 0; row < table_.rows(); ++row) {
     if (dump_.role(table_.cells_of(row).front().tensor) != TensorRole::kOutput) continue;
     for (const auto& [step, ranks] : ranks_of_step_) {
       if (!(step < departure.step)) break;
-      const uint32_t here = table_.at(row, step, rank), there = table_.at(row, step, other);
-      if (here == kNone || there == kNone) continue;
-      const ReplicaCell cell{row, step, rank, here};
-      const std::pair place(step, position_of(cell));
-      const bool earlier = !first || place < std::pair(first->step, first->position);
-      if (!earlier || !is_cause(cell, {row, step, other, there})) continue;
-      first = departure;
-      std::tie(first->step, first->position) = place;
-      first->row = row;
-      first->tensor = here;
-      first->sibling = there;
+      const ReplicaCell cell{row, step, rank, table_.at(row, step, rank)};
+      const ReplicaCell sibling{row, step, other, table_.at(row, step, other)};
+      if (cell.tensor == kNone || sibling.tensor == kNone) continue;
+      const bool earlier = !first || std::pair(step, position_of(cell)) < std::pair(first->step, position_of(*first));
+      if (earlier && is_cause(cell, sibling)) first = cell;
     }
   }
   return first;
@@ -386,11 +380,18 @@ std::optional<Departure> DepartureFinder::first_before(const Departure& departur
 
 std::optional<Departure> DepartureFinder::cause_of(const Departure& departure) const {
   if (departure.first_step || departure.kind == FirstApart::Kind::kOperator) return std::nullopt;
-  auto cause = first_before(departure, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
+  const auto made = first_before(departure, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
     return are_equal(facts_[cell.tensor], facts_[sibling.tensor]) == false && may_judge_output(cell.tensor) &&
            has_same_inputs(cell, sibling) && reads_parameter(cell);
   });
-  if (cause) cause->kind = FirstApart::Kind::kOperator;
+  if (!made) return std::nullopt;
+  Departure cause = departure;
+  cause.kind = FirstApart::Kind::kOperator;
+  cause.step = made->step;
+  cause.position = position_of(*made);
+  cause.row = made->row;
+  cause.tensor = made->tensor;
+  cause.sibling = table_.at(made->row, made->step, dump_.identity(departure.sibling).rank.value_or(0));
   return cause;
 }
 

@@ -59,9 +59,9 @@ class DepartureFinder {
     bool told = false;
   };
 
-  // The first outputs of one row in the steps before a departure, on both of its ranks, that `is_cause` takes.
+  // The first output in the steps before a departure, with its sibling on the other rank, that `is_cause` takes.
   using IsCause = std::function<bool(const ReplicaCell& cell, const ReplicaCell& sibling)>;
-  [[nodiscard]] std::optional<Departure> first_before(const Departure& departure, const IsCause& is_cause) const;
+  [[nodiscard]] std::optional<ReplicaCell> first_before(const Departure& departure, const IsCause& is_cause) const;
   void collect_steps();
   void collect_contents();
   void collect_counts();
