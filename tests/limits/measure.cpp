@@ -12,27 +12,14 @@
 #include <unistd.h>
 
 #include "support/catch.h"
+#include "support/sanitized.h"
 #include "support/scratch_dir.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MSDUMP_IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MSDUMP_IS_SANITIZED 1
-#endif
-#endif
 
 namespace msdump::limits {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-#ifdef MSDUMP_IS_SANITIZED
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
 
 constexpr double kMaxRatio = 3;          // of the time for 2N to that for N; what is quadratic has 4
 constexpr double kShort = 0.2;           // seconds for 2N; below, start-up and noise decide
@@ -81,7 +68,7 @@ Cost run(const Command& command, const fs::path& folder) {
     if (std::getenv("MSDUMP_LIMITS_STDERR") == nullptr) redirect(2, "/dev/null", O_WRONLY);
     const rlimit seconds{kCpuSeconds, kCpuSeconds + 5}, space{kAddressSpace, kAddressSpace};
     ::setrlimit(RLIMIT_CPU, &seconds);
-    if (!kIsSanitized) ::setrlimit(RLIMIT_AS, &space);
+    if (!test::kIsSanitized) ::setrlimit(RLIMIT_AS, &space);
     ::execv(argv[0], argv.data());
     _exit(127);
   }
@@ -154,7 +141,7 @@ void check_command(std::string_view input, const Command& command, int64_t units
 
 void check_growth(std::string_view input, int64_t units, const Build& build, const std::vector<Command>& commands) {
   const test::ScratchDir scratch;
-  if (kIsSanitized) {
+  if (test::kIsSanitized) {
     const int64_t few = std::max<int64_t>(1, units / kSanitizedShare);
     fmt::print("{}: with a sanitizer neither memory nor time is checked, and {} units stand for {}\n", input, few,
                units);

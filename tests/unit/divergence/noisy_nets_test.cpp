@@ -6,6 +6,7 @@
 #include "support/catch.h"
 #include "support/noisy_net/judge.h"
 #include "support/noisy_net/net_dump.h"
+#include "support/sanitized.h"
 #include "support/scratch_dir.h"
 
 namespace msdump::noisy {
@@ -50,7 +51,7 @@ void check_first_change(const Candidate& healthy, const Candidate& wrong) {
 }  // namespace
 
 TEST_CASE("the gradients of noisy nets are those of finite differences") {
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < (test::kIsSanitized ? 6 : 60); ++seed) {
     const Net net = random_net({seed, true, true});
     const auto values = evaluate(net, {exact_arithmetic(), seed});
     size_t checked = 0;
@@ -65,7 +66,7 @@ TEST_CASE("the gradients of noisy nets are those of finite differences") {
 }
 
 TEST_CASE("noisy nets in float32 agree with double arithmetic") {
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (uint64_t seed = 0; seed < (test::kIsSanitized ? 4 : 40); ++seed) {
     const Net net = random_net({seed});
     const auto exact = evaluate(net, {exact_arithmetic(), seed});
     const auto single = evaluate(net, {reference_arithmetic(seed), seed});
@@ -81,7 +82,7 @@ TEST_CASE("noisy nets in float32 agree with double arithmetic") {
 }
 
 TEST_CASE("a planted fault is as large as it says, and nothing before it changes") {
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (uint64_t seed = 0; seed < (test::kIsSanitized ? 4 : 40); ++seed) {
     const NoisyNet noisy(seed);
     const auto graded = noisy.graded(20), full = noisy.full();
     if (graded) {
@@ -96,7 +97,7 @@ TEST_CASE("a planted fault is as large as it says, and nothing before it changes
 }
 
 TEST_CASE("the dump of a noisy net equals itself, and its IR says where everything comes from") {
-  for (uint64_t seed = 0; seed < 10; ++seed) {
+  for (uint64_t seed = 0; seed < (test::kIsSanitized ? 3 : 10); ++seed) {
     const NoisyNet noisy(seed);
     const test::ScratchDir scratch;
     for (const char* side : {"a", "b"})

@@ -13,14 +13,7 @@
 #include <unistd.h>
 
 #include "support/catch.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MSDUMP_UNDER_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MSDUMP_UNDER_SANITIZER
-#endif
-#endif
+#include "support/sanitized.h"
 
 namespace msdump {
 namespace {
