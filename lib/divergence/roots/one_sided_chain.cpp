@@ -17,20 +17,19 @@ class ChainSearch {
     found_.clear();
     add_makers(reader);
     add_changes(reader);
-    while (!next_.empty()) {
-      const uint32_t run = next_.back();
-      next_.pop_back();
-      add_makers(run);
-    }
+    add_all_makers();
     return operators();
   }
 
-  // Between a run and the reader of what it has made. Of a module, which is both: the calls that it ends with.
+  // Between a run and the reader of what it has made, and what made those of its inputs that were not compared. Of a module,
+  // which is both: the calls that it ends with.
   std::vector<uint32_t> between(uint32_t run, uint32_t reader) {
     found_.clear();
     add_run_before(reader, run);
     add_run_after(run, reader);
     next_.clear();
+    if (run != reader) add_unknown(run);
+    add_all_makers();
     return operators();
   }
 
@@ -52,6 +51,23 @@ class ChainSearch {
     return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
       return view_.is_of_candidate(tensor) && !view_.compared(tensor);
     });
+  }
+
+  void add_unknown(uint32_t run) {
+    for (const RunInput& input : view_.run(run).inputs) {
+      if (view_.compared(input.tensor)) continue;
+      for (const uint32_t maker : {input.made_by, input.also_made_by}) {
+        if (maker != kNoRun) add(maker);
+      }
+    }
+  }
+
+  void add_all_makers() {
+    while (!next_.empty()) {
+      const uint32_t run = next_.back();
+      next_.pop_back();
+      add_makers(run);
+    }
   }
 
   // Of what is wrong or was not compared.

@@ -15,7 +15,7 @@ namespace msdump {
 //   that made what a root reads, where one side alone has the root or nothing is known of what it reads; where an edge is
 //   not known, those right before. Of what both sides wrote and is wrong since: those after the writer, too
 //   that a module ends with, where it is a root although nothing inside it is
-//   between a root and the run whose input shows what it has made
+//   between a root and the run whose input shows what it has made; and what made those of its inputs that were not compared
 void find_chains(const RunView& view, std::vector<Divergence>& roots);
 
 }  // namespace msdump

@@ -125,6 +125,30 @@ TEST_CASE("between a root and the call that shows what it has made, calls of the
   }
 }
 
+TEST_CASE("to a chain after a root belongs what made an input of the root that was not compared") {
+  const Values other = test::numbers(32, 7), made = by_factor(other, 5);
+  for (const bool compared : {true, false}) {
+    const CutDiff diff(
+        2,
+        [&](MadeCalls& calls, int rank) {
+          const Values wrong = by_factor(half_of(kCutOut, rank), 1.3F);
+          calls.ran("Functional.linear.0.forward", {kCutX}, {half_of(kCutUp, rank)});
+          calls.ran("Tensor.sin.0.forward", {by_factor(other, 3)}, {by_factor(other, 4)});
+          calls.ran("Tensor.neg.0.forward", {by_factor(other, 4)}, {made});
+          calls.ran("Functional.gelu.0.forward", {half_of(kCutUp, rank), made}, {wrong});
+          calls.ran("Functional.tanh.0.forward", {wrong}, {by_factor(half_of(kCutLast, rank), 1.2F)});
+        },
+        [&](MadeCalls& calls, int) {
+          calls.ran("Functional.linear.0.forward", {kCutX}, {kCutUp});
+          calls.ran("Functional.gelu.0.forward",
+                    compared ? std::vector<Values>{kCutUp, made} : std::vector<Values>{kCutUp}, {});
+          calls.ran("Functional.tanh.0.forward", {kCutOut}, {});
+        });
+    CHECK(diff.roots() == Texts{"Functional.gelu.0.forward on 0-1"});
+    CHECK(diff.chain() == (compared ? Texts{} : Texts{"Tensor.neg.0.forward", "Tensor.sin.0.forward"}));
+  }
+}
+
 TEST_CASE("a root that is shown by its own output has no chain, whatever ran before it") {
   const CutDiff diff(
       2,
