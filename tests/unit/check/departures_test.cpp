@@ -1,6 +1,9 @@
 // What makes ranks that hold copies leave each other, and what only looks like it: the rules of replica_rules.h one by one.
 #include "check/ranks/replica_rules.h"
 
+#include <cmath>
+#include <functional>
+
 #include "made_ranks.h"
 #include "small_dump.h"
 
