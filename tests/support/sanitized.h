@@ -1,5 +1,5 @@
-// Whether the tests run under AddressSanitizer or ThreadSanitizer, where each step costs several times as much: nets and
-// networks made at random are fewer there.
+// Whether the tests run under AddressSanitizer or ThreadSanitizer, where each step costs several times as much and memory is
+// laid out in another way: some tests are smaller there, some are left out.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -360,10 +360,12 @@ bool DepartureFinder::reads_parameter(const ReplicaCell& cell) const {
   });
 }
 
-std::optional<ReplicaCell> DepartureFinder::first_before(const Departure& departure, const IsCause& is_cause) const {
+std::optional<std::pair<ReplicaCell, ReplicaCell>> DepartureFinder::first_before(const Departure& departure,
+                                                                                 const IsCause& is_cause) const {
   const int64_t rank = dump_.identity(departure.tensor).rank.value_or(0);
   const int64_t other = dump_.identity(departure.sibling).rank.value_or(0);
-  std::optional<ReplicaCell> first;
+  std::optional<std::pair<ReplicaCell, ReplicaCell>> first;
+  std::pair<StepKey, uint64_t> place_of_first;
   for (uint32_t row = 0; row < table_.rows(); ++row) {
     if (dump_.role(table_.cells_of(row).front().tensor) != TensorRole::kOutput) continue;
     for (const auto& [step, ranks] : ranks_of_step_) {
@@ -371,8 +373,10 @@ std::optional<ReplicaCell> DepartureFinder::first_before(const Departure& depart
       const ReplicaCell cell{row, step, rank, table_.at(row, step, rank)};
       const ReplicaCell sibling{row, step, other, table_.at(row, step, other)};
       if (cell.tensor == kNone || sibling.tensor == kNone) continue;
-      const bool earlier = !first || std::pair(step, position_of(cell)) < std::pair(first->step, position_of(*first));
-      if (earlier && is_cause(cell, sibling)) first = cell;
+      const std::pair place(step, position_of(cell));
+      if ((first && !(place < place_of_first)) || !is_cause(cell, sibling)) continue;
+      first = {cell, sibling};
+      place_of_first = place;
     }
   }
   return first;
@@ -387,11 +391,11 @@ std::optional<Departure> DepartureFinder::cause_of(const Departure& departure) c
   if (!made) return std::nullopt;
   Departure cause = departure;
   cause.kind = FirstApart::Kind::kOperator;
-  cause.step = made->step;
-  cause.position = position_of(*made);
-  cause.row = made->row;
-  cause.tensor = made->tensor;
-  cause.sibling = table_.at(made->row, made->step, dump_.identity(departure.sibling).rank.value_or(0));
+  cause.step = made->first.step;
+  cause.position = position_of(made->first);
+  cause.row = made->first.row;
+  cause.tensor = made->first.tensor;
+  cause.sibling = made->second.tensor;
   return cause;
 }
 
@@ -401,12 +405,12 @@ std::optional<uint32_t> DepartureFinder::writer_of(const Departure& departure) c
   const auto writer = first_before(departure, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
     return are_equal(facts_[cell.tensor], read) == true && are_equal(facts_[sibling.tensor], read_there) == true;
   });
-  return writer ? std::optional(writer->tensor) : std::nullopt;
+  return writer ? std::optional(writer->first.tensor) : std::nullopt;
 }
 
 std::vector<int64_t> DepartureFinder::unchanged_ranks(const Departure& departure) const {
   std::vector<int64_t> unchanged;
-  const StepKey first = table_.steps_of(departure.row).front().front().step;
+  const StepKey first = table_.cells_of(departure.row).front().step;
   if (departure.first_step || departure.step == first) return unchanged;
   for (const int64_t rank : departure.group) {
     const uint32_t then = table_.at(departure.row, first, rank), now = table_.at(departure.row, departure.step, rank);

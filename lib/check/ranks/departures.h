@@ -45,8 +45,8 @@ class DepartureFinder {
   // Of a parameter that ranks have otherwise in a later step: the first operator in the steps before that read a parameter,
   // and made something else of the same inputs. An operator that gets other settings on a rank does so in every step.
   [[nodiscard]] std::optional<Departure> cause_of(const Departure& departure) const;
-  // The output, in a step before, that first had what a rank reads in a later one, while the other rank's had what that
-  // rank reads.
+  // The output of an earlier step that first had the value of the one rank, where the same output of the other rank had
+  // the other value.
   [[nodiscard]] std::optional<uint32_t> writer_of(const Departure& departure) const;
   // The ranks of its group that still have what they had in the first step.
   [[nodiscard]] std::vector<int64_t> unchanged_ranks(const Departure& departure) const;
@@ -59,9 +59,10 @@ class DepartureFinder {
     bool told = false;
   };
 
-  // The first output in the steps before a departure, with its sibling on the other rank, that `is_cause` takes.
+  // The first output in the steps before a departure that `is_cause` takes, and its sibling on the other rank.
   using IsCause = std::function<bool(const ReplicaCell& cell, const ReplicaCell& sibling)>;
-  [[nodiscard]] std::optional<ReplicaCell> first_before(const Departure& departure, const IsCause& is_cause) const;
+  [[nodiscard]] std::optional<std::pair<ReplicaCell, ReplicaCell>> first_before(const Departure& departure,
+                                                                                const IsCause& is_cause) const;
   void collect_steps();
   void collect_contents();
   void collect_counts();

@@ -25,8 +25,7 @@ struct Reported {
   Departure root;
   size_t further = 0;  // rows
   std::set<std::pair<bool, int64_t>> steps;
-  std::optional<uint32_t> writer;  // output
-  std::vector<int64_t> unchanged;  // ranks
+  std::string origin;  // of a value of a later step
 };
 
 class ReplicaJudge {
@@ -41,9 +40,10 @@ class ReplicaJudge {
       if (context_.cancel.cancelled()) return std::nullopt;
       if (explained(departure) || !finder.is_root(departure)) continue;
       const std::optional<Departure> cause = finder.cause_of(departure);
-      const auto writer = cause ? std::nullopt : finder.writer_of(departure);
-      const auto unchanged = cause ? std::vector<int64_t>() : finder.unchanged_ranks(departure);
-      reported_.push_back({cause.value_or(departure), cause ? 1U : 0U, {departure.step}, writer, unchanged});
+      reported_.push_back({cause.value_or(departure),
+                           cause ? 1U : 0U,
+                           {departure.step},
+                           cause ? std::string() : origin_of(departure, finder)});
     }
     std::optional<FirstApart> first;
     for (const Reported& one : reported_) {
@@ -91,14 +91,16 @@ class ReplicaJudge {
   }
 
   // How the values came to differ, as far as the steps before tell.
-  [[nodiscard]] std::string origin_of(const Reported& one) const {
-    if (!one.unchanged.empty()) {
-      return fmt::format("; {} still {} that of the first step", ranks_text(one.unchanged),
-                         one.unchanged.size() == 1 ? "has" : "have");
+  [[nodiscard]] std::string origin_of(const Departure& departure, const DepartureFinder& finder) const {
+    const std::vector<int64_t> unchanged = finder.unchanged_ranks(departure);
+    if (!unchanged.empty()) {
+      return fmt::format("; {} still {} that of the first step", ranks_text(unchanged),
+                         unchanged.size() == 1 ? "has" : "have");
     }
-    if (!one.writer) return {};
-    return fmt::format("; {} wrote {} in step {}", dump_.operators()[dump_.op_of(*one.writer)].name,
-                       one.root.odd.empty() ? "them" : "it", dump_.identity(*one.writer).step.value_or(0));
+    const std::optional<uint32_t> writer = finder.writer_of(departure);
+    if (!writer) return {};
+    return fmt::format("; {} wrote {} in step {}", dump_.operators()[dump_.op_of(*writer)].name,
+                       departure.odd.empty() ? "them" : "it", dump_.identity(*writer).step.value_or(0));
   }
 
   [[nodiscard]] Finding finding_of_root(const Reported& one) const {
@@ -116,7 +118,7 @@ class ReplicaJudge {
       finding.message += fmt::format(": {} of {} elements differ, by up to {:.3g}", metrics->count - metrics->equal,
                                      metrics->count, *metrics->max_abs);
     }
-    finding.message += origin_of(one);
+    finding.message += one.origin;
     if (one.further > 0) {
       finding.message += fmt::format("; then {} more", plural(one.further, "tensor"));
       if (one.steps.size() > 1) finding.message += fmt::format(", up to step {}", one.steps.rbegin()->second);

@@ -66,6 +66,10 @@ bool DataDump::dumps_kernels(const Setup& setup) const {
   return dump_mode == 1U && !(setup.version >= kV23 && debug_mode(setup) != 0);
 }
 
+bool is_path_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '/';
+}
+
 DataDump read_data_dump(const JsonValue& root) {
   DataDump dump;
   dump.common = object_in(root, kCommonSection);

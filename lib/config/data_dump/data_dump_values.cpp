@@ -29,9 +29,7 @@ bool contains(const List& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
+bool is_name_char(char c) { return is_path_char(c) && c != '/'; }
 
 // "did you mean 'npy'?", otherwise all words.
 std::string words_hint(std::string_view word, std::vector<std::string> words) {
@@ -231,9 +229,3 @@ void check_values(Rules& rules) {
 }
 
 }  // namespace msdump::data_dump
-
-namespace msdump {
-
-bool is_path_char(char c) { return data_dump::is_name_char(c) || c == '/'; }
-
-}  // namespace msdump

@@ -55,10 +55,13 @@ class ChainSearch {
 
   void add_unknown(uint32_t run) {
     for (const RunInput& input : view_.run(run).inputs) {
-      if (view_.compared(input.tensor)) continue;
-      for (const uint32_t maker : {input.made_by, input.also_made_by}) {
-        if (maker != kNoRun) add(maker);
-      }
+      if (!view_.compared(input.tensor)) add_makers_of(input);
+    }
+  }
+
+  void add_makers_of(const RunInput& input) {
+    for (const uint32_t maker : {input.made_by, input.also_made_by}) {
+      if (maker != kNoRun) add(maker);
     }
   }
 
@@ -76,9 +79,7 @@ class ChainSearch {
     for (const RunInput& input : view_.run(run).inputs) {
       const bool agrees = view_.compared(input.tensor) && !view_.differs(input.tensor);
       if (agrees || input.from == From::kParameter || input.from == From::kConstant) continue;
-      for (const uint32_t maker : {input.made_by, input.also_made_by}) {
-        if (maker != kNoRun) add(maker);
-      }
+      add_makers_of(input);
       any_unknown = any_unknown || (input.made_by == kNoRun && input.also_made_by == kNoRun);
     }
     if (any_unknown) add_run_before(run);

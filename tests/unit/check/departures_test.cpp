@@ -13,7 +13,7 @@ namespace {
 using Ranks = std::vector<int64_t>;
 using Change = std::function<void(Values&)>;
 
-// Ranks that have two weights in common, and read nothing with them.
+// Ranks that have three weights in common, and read nothing with them.
 MadeRun with_weights(size_t ranks, size_t steps = 1) {
   MadeRun run(ranks, steps);
   for (size_t step = 0; step < steps; ++step) {
@@ -85,7 +85,7 @@ TEST_CASE("what an operator may make otherwise on a rank does not make its reade
   CHECK(found(run).empty());
 }
 
-TEST_CASE("a mask that is another one on one of three ranks is no fault; other values are") {
+TEST_CASE("a mask that is another one on one of three ranks is not a fault; other values are") {
   const auto findings = [](Values usual, Values odd) {
     MadeRun run = with_weights(3);
     for (size_t rank = 0; rank < 3; ++rank)

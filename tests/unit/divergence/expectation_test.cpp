@@ -87,7 +87,7 @@ TEST_CASE("a term whose factor is not dumped counts with what it changes of the 
   CHECK(small[0] == Approx(0.8));
   CHECK(small[1] == Approx(0.6));
   CHECK(small[2] == Approx(0.8));
-  // The relative error of a term is no larger than that of its factors.
+  // The relative error of a term is at most that of its factors.
   CHECK(gains(1000, 1e5)[1] == 1);
   CHECK(gains(1000, 1e5)[2] == 1);
   CHECK(expect_of("lerp_", {input(4, {16}), input(4, {16})}, output(1, {16})).gains == Gains{4, 1});
