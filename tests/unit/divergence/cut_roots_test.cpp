@@ -403,15 +403,18 @@ TEST_CASE("a collective hands on what lacks a bias, and is not to blame for what
   CHECK(with_summed_bias(true).roots() == Texts{"Tensor.__add__.0.forward on "});
 }
 
-TEST_CASE("runs over other ranks that have no call in common are of two networks; with one in common they are not") {
-  const auto calls_of = [](const std::string& api, const std::string& last) {
+TEST_CASE("runs over other ranks are of two networks if they have neither a call nor a value in common") {
+  const auto calls_of = [](const std::string& api, const std::string& last, const Values& made) {
     return [=](MadeCalls& calls, int) {
-      for (int i = 0; i < 10; ++i) calls.ran(fmt::format("Torch.{}.{}.forward", api, i), {kCutX}, {kCutUp});
-      calls.ran("Torch." + last + ".0.forward", {kCutX}, {kCutOut});
+      for (int i = 0; i < 10; ++i) calls.ran(fmt::format("Torch.{}.{}.forward", api, i), {by_factor(made, 2)}, {made});
+      calls.ran("Torch." + last + ".0.forward", {by_factor(made, 3)}, {by_factor(made, 5)});
     };
   };
-  CHECK(CutDiff(2, calls_of("sin", "exp"), calls_of("cos", "log")).two_networks());
-  CHECK_FALSE(CutDiff(2, calls_of("sin", "exp"), calls_of("cos", "exp")).two_networks());
+  const auto sin = calls_of("sin", "exp", kCutUp);
+  const Values other = test::numbers(32, 9);
+  CHECK(CutDiff(2, sin, calls_of("cos", "log", other)).two_networks());
+  CHECK_FALSE(CutDiff(2, sin, calls_of("cos", "exp", other)).two_networks());
+  CHECK_FALSE(CutDiff(2, sin, calls_of("cos", "log", kCutUp)).two_networks());
 }
 
 }  // namespace

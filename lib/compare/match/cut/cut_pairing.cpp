@@ -12,15 +12,12 @@
 namespace msdump {
 namespace {
 
-// Shapes tell nothing here: of two networks no call has a partner.
+// Shapes tell nothing here: two networks have no tensor in common.
 Likeness likeness_of_cuts(const Pairing& pairing) {
+  const bool any = std::any_of(pairing.tensors.begin(), pairing.tensors.end(),
+                               [](const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; });
   Likeness likeness;
-  likeness.comparable = std::min(pairing.a.size(), pairing.b.size());
-  likeness.alike =
-      static_cast<size_t>(std::count_if(pairing.operators.begin(), pairing.operators.end(), [](const OpPair& pair) {
-        return pair.a != kNoOperator && pair.b != kNoOperator;
-      }));
-  likeness.by_name = likeness.alike > 0;
+  if (!any) likeness.comparable = std::min(pairing.a.size(), pairing.b.size());
   return likeness;
 }
 
@@ -47,9 +44,9 @@ Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap
     MSDUMP_CHECK_OK(match.find_layouts());
   }
   result.pairing.of_cuts = true;
-  result.pairing.likeness = likeness_of_cuts(result.pairing);
   if (map == nullptr) MSDUMP_CHECK_OK(pair_value_twins(match));
   MSDUMP_CHECK_OK(pair_collectives(match));
+  result.pairing.likeness = likeness_of_cuts(result.pairing);
   MSDUMP_CHECK_OK(put_together(match));
   return std::move(result);
 }
