@@ -22,17 +22,18 @@ Alarm alarm_of(const RunView& view, const Root& root, const SourceLine& line) {
 
 void join_places(const RunView& view, std::vector<Root>& roots) {
   std::map<Alarm, size_t> by_line;
-  std::map<uint32_t, size_t> by_op;
+  std::map<uint32_t, size_t> by_name;  // the same operator on other ranks and in other steps
   std::vector<Root> joined;
   for (Root& root : roots) {
     if (enters(root.divergence)) {
       joined.push_back(std::move(root));
       continue;
     }
-    size_t first = by_op.try_emplace(root.divergence.op, joined.size()).first->second;
+    const uint32_t name = view.name_number(root.run);
+    size_t first = by_name.try_emplace(name, joined.size()).first->second;
     if (const auto line = view.line(root.run)) {
       const size_t of_line = by_line.try_emplace(alarm_of(view, root, *line), first).first->second;
-      if (first == joined.size()) by_op[root.divergence.op] = first = of_line;
+      if (first == joined.size()) by_name[name] = first = of_line;
     }
     if (first == joined.size()) {
       joined.push_back(std::move(root));

@@ -103,6 +103,16 @@ class Gatherer {
     return error->relative > std::max(roundings * rounding, kChangedOnTheWay * before);
   }
 
+  // The largest error of what was judged on this rank so far.
+  [[nodiscard]] double error_so_far() const { return std::max(history_.error_before, history_.largest_error); }
+
+  // True if a value from outside of this step may have its error from the steps before: it is off, and so is something in
+  // them. Where runs are cut differently, more happened than what was compared.
+  [[nodiscard]] bool may_be_carried_over(uint32_t tensor) const {
+    if (view_.of_cuts()) return !(view_.error(tensor) && view_.error(tensor)->exact);
+    return is_off(tensor, 0) && !(error_so_far() <= kRounding * model_.storage_rounding());
+  }
+
   void see_error(const RunInput& input, uint32_t tensor) {
     const auto error = view_.error(tensor);
     const bool doubtful = view_.doubtful(run_, tensor);
@@ -111,11 +121,11 @@ class Gatherer {
     if (of_unknown) {
       // What the network keeps between steps carries the error of the step before.
       const bool of_network = input.from == From::kParameter && !input.is_weight;
-      if (view_.is_later_step(run_) && !of_network && !(error && error->exact)) {
+      if (view_.is_later_step(run_) && !of_network && may_be_carried_over(tensor)) {
         inputs_.downstream = inputs_.elevated = true;
-        const double before = std::max(history_.error_before, history_.largest_error);
-        if (view_.of_cuts() && error && view_.layout_known(tensor) && is_off(tensor, before))
-          inputs_.carried.push_back(&input);
+        const bool grew = is_off(tensor, error_so_far());
+        if (!grew) inputs_.inherited.push_back(&input);
+        if (view_.of_cuts() && error && view_.layout_known(tensor) && grew) inputs_.carried.push_back(&input);
         return;
       }
       if (is_downstream(input)) {

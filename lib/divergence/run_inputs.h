@@ -23,6 +23,7 @@ struct RunInputs {
   std::vector<uint32_t> constants;        // of these, constants that differ by more than rounding
   std::vector<const RunInput*> entering;  // off by more than rounding, and from outside or from an unknown source
   std::vector<const RunInput*> carried;   // from such a source in a later step: off by more than the steps before left
+  std::vector<const RunInput*> inherited;  // from such a source in a later step: off by what the steps before have left
   std::vector<const RunInput*> changed;   // off by more than what their producer wrote
   bool all_same = true;                   // bit for bit
   bool unknown = false;                   // some were not dumped

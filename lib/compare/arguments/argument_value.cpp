@@ -53,6 +53,7 @@ bool add_word(std::string_view word, ArgumentValue& value) {
 bool is_near(double x, double y, const ArgumentValue& a, const ArgumentValue& b) {
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
   if (x == y) return true;
+  if (a.is_whole && b.is_whole) return false;
   const double slack = (a.rtol + b.rtol) * std::max(std::fabs(x), std::fabs(y)) + std::max(a.atol, b.atol);
   return std::isfinite(slack) && std::fabs(x - y) <= slack;
 }

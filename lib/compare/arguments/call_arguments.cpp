@@ -175,7 +175,12 @@ class ArgumentComparison {
   std::vector<ArgumentDiff> diffs_;
 };
 
-std::optional<Verdict> compare_numbers(double a, double b, const Tolerance& tolerance) {
+// True for the texts that Python writes for an int or a bool. A float has a point or an exponent, or is nan or inf.
+bool is_integer(const CallValue& value) {
+  return value.kind == Kind::kBool || value.text.find_first_of(".eEnN") == std::string::npos;
+}
+
+std::optional<Verdict> compare_floats(double a, double b, const Tolerance& tolerance) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return std::nullopt;
   const double apart = std::abs(a - b);
   if (!std::isfinite(apart)) return Verdict::kDiffer;
@@ -184,6 +189,8 @@ std::optional<Verdict> compare_numbers(double a, double b, const Tolerance& tole
   const double rtol = users ? tolerance.rtol.value_or(0) : kNoisyNumbers;
   return apart <= tolerance.atol.value_or(0) + rtol * std::abs(b) ? Verdict::kClose : Verdict::kDiffer;
 }
+
+std::optional<Verdict> differ_unless(bool equal) { return equal ? std::nullopt : std::optional(Verdict::kDiffer); }
 
 }  // namespace
 
@@ -201,11 +208,12 @@ std::optional<Verdict> compare_call_values(const CallValue& a, const CallValue& 
     return value.kind == Kind::kNumber || value.kind == Kind::kBool;
   };
   if (is_number(a) && is_number(b)) {
+    // Sizes, seeds and axes have no rounding. Integers above 2^53 are equal only by their digits.
+    if (is_integer(a) && is_integer(b) && a.kind == b.kind) return differ_unless(a.text == b.text);
     const auto left = statistic_value(a.text), right = statistic_value(b.text);
-    if (left && right) return compare_numbers(*left, *right, tolerance);
+    if (left && right) return compare_floats(*left, *right, tolerance);
   }
-  if (a.kind == b.kind && a.text == b.text) return std::nullopt;
-  return Verdict::kDiffer;
+  return differ_unless(a.kind == b.kind && a.text == b.text);
 }
 
 std::vector<ArgumentDiff> compare_calls(const CompareSide& a, const CompareSide& b, const Pairing& pairing,

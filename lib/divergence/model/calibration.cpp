@@ -34,6 +34,13 @@ double deviation_of(const std::vector<double>& values, double centre) {
   return kDeviationOfNormal * median_of(distances);
 }
 
+// The values less one of them: the first that equals `value`.
+std::vector<double> without_one(std::vector<double> values, double value) {
+  const auto found = std::find(values.begin(), values.end(), value);
+  if (found != values.end()) values.erase(found);
+  return values;
+}
+
 struct Level {
   double size = 0, centre = 0, deviation = 0;
 };
@@ -85,8 +92,7 @@ Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : sample
 
 double Calibration::between_others(const Group* kind) const {
   if (kind == nullptr || kind->values.empty() || centres_.size() > kSmall) return between_;
-  std::vector<double> others = centres_;
-  others.erase(std::find(others.begin(), others.end(), kind->centre));
+  std::vector<double> others = without_one(centres_, kind->centre);
   return others.empty() ? 0 : deviation_of(others, median_of(others));
 }
 
@@ -98,8 +104,7 @@ Centre Calibration::centre_of(SampleGroup group, double spread, const double* le
     if (left_out == nullptr) return result;
     result.size -= 1;
     if (found->values.size() > kSmall) return result;
-    std::vector<double> others = found->values;
-    others.erase(std::find(others.begin(), others.end(), *left_out));
+    std::vector<double> others = without_one(found->values, *left_out);
     if (others.empty()) return Level();
     result.centre = quantile_of(others, rule_.share);
     result.deviation = deviation_of(others, result.centre);

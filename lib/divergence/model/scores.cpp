@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,7 +42,7 @@ class Scorer {
       output.siblings = calibration.without(i);
       if (is_vague(output)) output.beyond_arithmetic = false;
       const double beyond_chance = output.measured > std::max(output.chance, storage_rounding_) ? 1 : 0;
-      output.score = beyond_chance * (residual_of(output) - output.siblings.centre) / spread_of(output);
+      output.score = beyond_chance * (residual_of(output_of_[i]) - output.siblings.centre) / spread_of(output_of_[i]);
     }
     return threshold;
   }
@@ -84,19 +86,23 @@ class Scorer {
     return output.measured > std::max(output.chance, slack * hypotenuse(growth * output.most, ceiling));
   }
 
-  // Steps show the same operator again: what its statistics show by chance averages out.
+  // Steps show the same operator again: what its statistics show by chance averages out. A fault may begin in any of them,
+  // so a step is averaged with those after it.
   void pool_steps() {
-    for (const uint32_t i : output_of_) {
-      if (!outputs_[i].by_statistics) continue;
-      Pooled& steps = steps_[key_of(outputs_[i])];
+    std::map<Key, Pooled> after;
+    pooled_.resize(outputs_.size());
+    for (auto i = output_of_.rbegin(); i != output_of_.rend(); ++i) {
+      if (!outputs_[*i].by_statistics) continue;
+      Pooled& steps = after[key_of(outputs_[*i])];
       steps.runs += 1;
-      steps.residuals += outputs_[i].residual;
+      steps.residuals += outputs_[*i].residual;
+      pooled_[*i] = steps;
     }
   }
 
-  using Key = std::pair<uint32_t, std::string_view>;  // an operator and its slot
+  using Key = std::tuple<uint32_t, std::optional<int64_t>, std::string_view>;  // an operator, its rank and slot
   [[nodiscard]] Key key_of(const ScoredOutput& output) const {
-    return {operators_.unit(output.run), view_.slot(output.tensor)};
+    return {operators_.unit(output.run), view_.place(output.run).rank, view_.slot(output.tensor)};
   }
 
   // Gradients of a normalisation cancel, and a few statistics exaggerate: where several siblings have what is expected,
@@ -107,20 +113,20 @@ class Scorer {
            output.siblings.sibling_centre < std::log(kMostGrowth);
   }
 
-  [[nodiscard]] double residual_of(const ScoredOutput& output) const {
-    if (!output.by_statistics) return output.residual;
-    const Pooled& steps = steps_.at(key_of(output));
-    return std::min(output.residual, steps.residuals / steps.runs);
+  [[nodiscard]] double residual_of(uint32_t i) const {
+    const double own = outputs_[i].residual;
+    return outputs_[i].by_statistics ? std::min(own, pooled_[i].residuals / pooled_[i].runs) : own;
   }
 
-  [[nodiscard]] double spread_of(const ScoredOutput& output) const {
+  [[nodiscard]] double spread_of(uint32_t i) const {
+    const ScoredOutput& output = outputs_[i];
     // The error of a tensor of few elements is itself a random number.
     const double elements = view_.error(output.tensor)->elements;
     // Its own noise is known from others alone, and often as a bound only.
     const double above = hypotenuse(output.propagated, output.noise_above * output.amplification);
     const double of_noise = std::max(0.0, std::log(above / output.expected));
     const double of_statistics =
-        output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / steps_.at(key_of(output)).runs : 0;
+        output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / pooled_[i].runs : 0;
     return std::sqrt(of_noise * of_noise +
                      std::max(output.siblings.spread * output.siblings.spread, kLeastSpread * kLeastSpread) +
                      output.uncertainty * output.uncertainty + 0.5 / elements + of_statistics);
@@ -132,7 +138,7 @@ class Scorer {
   const std::span<ScoredOutput> outputs_;
   std::vector<Calibration::Sample> samples_;
   std::vector<uint32_t> output_of_;  // by sample
-  std::map<Key, Pooled> steps_;
+  std::vector<Pooled> pooled_;       // by output
 };
 
 }  // namespace

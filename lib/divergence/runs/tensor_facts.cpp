@@ -101,6 +101,8 @@ DType TensorFacts::expected_dtype(uint32_t tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
   const DType a = both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : DType::kUndefined;
   const DType b = both.b != kNoTensor ? (*b_.tensors)[both.b].name.dtype : DType::kUndefined;
+  // Tables without a column for it hold values of float32: a roundoff of 0 would make every difference one of the arithmetic.
+  if (a == DType::kUndefined && b == DType::kUndefined) return DType::kFloat32;
   if (b == DType::kUndefined) return a;
   return coarser_throughout_ && unit_roundoff(a) > unit_roundoff(b) ? a : b;
 }

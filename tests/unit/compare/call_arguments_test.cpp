@@ -140,6 +140,24 @@ TEST_CASE("numbers are equal but for their last digits, close with the noise of 
   CHECK(of_numbers("Infinity", "-Infinity") == Verdict::kDiffer);
 }
 
+TEST_CASE("integers that differ by one differ, however large they are and whatever tolerance the user gives") {
+  Tolerance tolerance;
+  tolerance.rtol = 0.5;
+  for (const Tolerance& one : {Tolerance(), tolerance}) {
+    CHECK(of_numbers("4096", "4097", one) == Verdict::kDiffer);
+    CHECK(of_numbers("1000000", "1000001", one) == Verdict::kDiffer);
+    CHECK(of_numbers("9007199254740992", "9007199254740993", one) == Verdict::kDiffer);
+    CHECK_FALSE(of_numbers("9007199254740993", "9007199254740993", one));
+  }
+  CHECK_FALSE(of_numbers("1", "1.0"));
+  const auto of_flags = [](std::string_view a, std::string_view b) {
+    return compare_call_values({Kind::kBool, false, a}, {Kind::kBool, false, b}, {});
+  };
+  CHECK(of_flags("true", "false") == Verdict::kDiffer);
+  CHECK_FALSE(of_flags("true", "true"));
+  CHECK(compare_call_values({Kind::kText, false, "1000000"}, {Kind::kText, false, "1000001"}, {}) == Verdict::kDiffer);
+}
+
 TEST_CASE("the user's tolerance holds for arguments, too") {
   Tolerance tolerance;
   tolerance.atol = 0.1;
