@@ -37,7 +37,8 @@ enum class ErrorCode : uint8_t {
   kWriteFailed,
   kChangedWhileReading,
   kNotADump,
-  kReadFailed,  // the system refused a read for a reason that is none of the above (an I/O error, a special file)
+  kNothingCompared,  // diff: no tensor of one side has a partner that it can be compared with
+  kReadFailed,       // the system refused a read for a reason that is none of the above (an I/O error, a special file)
   kUsage,       // the request itself cannot be carried out; never about the content of an input
   kCancelled,   // SIGINT or SIGTERM; never reported as a failure of an input
   kInternal,    // our own bug

@@ -192,14 +192,16 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   find_unseen_calls(view, model, finder.history(), report.roots);
   report.scores.resize(diffs.size());
   for (const ScoredOutput& output : model.outputs()) {
-    if (output.judged) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
+    if (output.judged()) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
   }
   if (details.flow) {
     for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor) report.runs.push_back(view.graph().run_of(tensor));
     report.edges = flow_edges(view.graph());
   }
   const RootReach reach(view, report.roots);
-  report.explained = explain_tensors(view, model, finder.history(), reach, report.roots);
+  Explanations explanations = explain_tensors(view, model, finder.history(), reach, report.roots);
+  report.explained = std::move(explanations.explained);
+  report.unjudged = std::move(explanations.unjudged);
   report.loss_scale = view.loss_scale();
   report.growth = error_growth(view, model);
   account_for(view, model, finder.history(), reach, details.explain, report);

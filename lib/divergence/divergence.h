@@ -96,11 +96,12 @@ struct ErrorGrowth {
 };
 
 struct DivergenceReport {
-  std::vector<Divergence> roots;  // most upstream first; empty if nothing diverges or nothing stands out
+  std::vector<Divergence> roots;  // most upstream first (DiffResult: most evidence); empty if nothing stands out
   std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
   std::optional<GradientCut> cut;                  // where there is no root
   FlowKind flow = FlowKind::kOrder;                // what was followed
   std::vector<Explanation> explained;              // by Pairing::tensors
+  std::vector<Unjudged> unjudged;                  // likewise: Explanations
   double loss_scale = 1;  // what the candidate's gradients are multiplied by, which is divided out
   ErrorGrowth growth;
   std::vector<uint32_t> runs;        // by Pairing::tensors: its run; kNoRun for none; only with the flow

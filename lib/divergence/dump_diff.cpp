@@ -244,6 +244,61 @@ Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails 
   return {};
 }
 
+// True if the baseline has all the evidence of a root.
+bool is_accepted(const DiffResult& run, const Divergence& root) {
+  std::vector<uint32_t> shown = root.outputs.empty() ? root.inputs : root.outputs;
+  for (const DivergencePlace& other : root.places)
+    shown.insert(shown.end(), other.outputs.begin(), other.outputs.end());
+  bool any_argument = false;
+  for (size_t i = 0; i < run.arguments.size(); ++i) {
+    if (run.arguments[i].op != root.op || !run.arguments[i].differs) continue;
+    if (!run.accepted_arguments[i]) return false;
+    any_argument = true;
+  }
+  const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
+  const auto accepted = [&](uint32_t tensor) { return run.accepted[tensor]; };
+  return (any_argument || std::any_of(shown.begin(), shown.end(), accepted)) &&
+         std::none_of(shown.begin(), shown.end(), counts);
+}
+
+// An account was written before the roots were final.
+void settle_account(const std::vector<Divergence>& roots, bool any_difference, RunAccount& account) {
+  const auto root = std::find_if(roots.begin(), roots.end(), [&](const Divergence& one) {
+    return one.op == account.op || std::any_of(one.places.begin(), one.places.end(), [&](const DivergencePlace& other) {
+             return other.op == account.op;
+           });
+  });
+  if (root != roots.end() && !account.is_root && !enters(*root)) {
+    account.is_root = true;
+    account.root_op = root->op;
+    account.conclusion = "a root: " + root->reason;
+  } else if (!any_difference) {
+    account.is_root = false;
+    account.root_op.reset();
+    account.conclusion = "no root: all that was compared agrees within the tolerance";
+  } else if (roots.empty() && account.root_op) {
+    account.is_root = false;
+    account.root_op.reset();
+    account.conclusion = "no root: its difference is accepted, or the two networks are not the same";
+  }
+}
+
+// The roots that are reported, most evidence first: what is exact before what is an estimate.
+void settle_roots(DiffResult& run) {
+  std::vector<Divergence>& roots = run.divergence.roots;
+  const auto differs = [&](uint32_t row) { return is_difference(run.diffs[row].verdict); };
+  const bool any_difference =
+      std::any_of(run.rows.begin(), run.rows.end(), differs) ||
+      std::any_of(run.arguments.begin(), run.arguments.end(),
+                  [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
+  std::erase_if(roots, [&](const Divergence& root) { return !any_difference || is_accepted(run, root); });
+  std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
+    if (left.score.has_value() != right.score.has_value()) return !left.score.has_value();
+    return left.score.value_or(0) > right.score.value_or(0);
+  });
+  for (RunAccount& account : run.divergence.accounts) settle_account(roots, any_difference, account);
+}
+
 Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
@@ -259,6 +314,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   // Of two networks the operators are not the same; parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_by_baseline(rules, run);
+  settle_roots(run);
   run.failures = all_failures(run, std::move(run.failures));
   return {};
 }
@@ -314,6 +370,42 @@ bool is_unexplained(const DiffResult& run, uint32_t tensor) {
   return counts_as_difference(run, tensor) && run.divergence.explained[tensor] == Explanation::kNone;
 }
 
+bool fails(const DiffResult& run, FailLevel level) {
+  const auto row_counts = [&](uint32_t row) { return counts_as_difference(run, row); };
+  const bool any_row = std::any_of(run.rows.begin(), run.rows.end(), row_counts);
+  bool any_argument = false;
+  for (size_t i = 0; i < run.arguments.size(); ++i) any_argument = any_argument || argument_counts(run, i);
+  const bool unjudged = run.single_pair || run.pairing.of_parameters || run.pairing.likeness.two_networks();
+  if (level == FailLevel::kAny || unjudged) return any_row || any_argument;
+  if (level == FailLevel::kUnexplained)
+    return any_argument ||
+           std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return is_unexplained(run, row); });
+  return !run.divergence.roots.empty() || std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
+    const Unjudged reason = run.divergence.unjudged[row];
+    return is_unexplained(run, row) && reason != Unjudged::kNone && !may_be_rounding(reason);
+  });
+}
+
+uint64_t count_compared(const DiffResult& run) {
+  const auto is_compared = [](Verdict verdict) { return verdict != Verdict::kUnmatched && verdict != Verdict::kSkipped; };
+  const auto rows = std::count_if(run.rows.begin(), run.rows.end(),
+                                  [&](uint32_t row) { return is_compared(run.diffs[row].verdict); });
+  const auto arguments = std::count_if(run.arguments.begin(), run.arguments.end(),
+                                       [&](const ArgumentDiff& one) { return is_compared(one.verdict); });
+  return static_cast<uint64_t>(rows + arguments);
+}
+
+double loss_scale_of(const DiffResult& run, uint32_t tensor) {
+  return scale_of(run.diffs[tensor], run.divergence.loss_scale);
+}
+
+std::optional<double> judged_error(const DiffResult& run, uint32_t tensor) {
+  const TensorDiff& diff = run.diffs[tensor];
+  if (loss_scale_of(run, tensor) == 1) return diff.error();
+  const auto error = error_of(diff, run.divergence.loss_scale);
+  return error ? std::optional(error->relative) : std::nullopt;
+}
+
 std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators, bool of_candidate) {
   std::vector<std::string> names;
   for (const uint32_t op : operators) {
@@ -328,22 +420,6 @@ std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uin
 
 MsprobeSettings msprobe_settings(const DiffResult& run, const UnseenCalls& calls, bool of_candidate) {
   return settings_for(calls, run.pairing, (of_candidate ? *run.a : *run.b).side, of_candidate);
-}
-
-bool is_accepted(const DiffResult& run, const Divergence& root) {
-  std::vector<uint32_t> shown = root.outputs.empty() ? root.inputs : root.outputs;
-  for (const DivergencePlace& other : root.places)
-    shown.insert(shown.end(), other.outputs.begin(), other.outputs.end());
-  bool any_argument = false;
-  for (size_t i = 0; i < run.arguments.size(); ++i) {
-    if (run.arguments[i].op != root.op || !run.arguments[i].differs) continue;
-    if (!run.accepted_arguments[i]) return false;
-    any_argument = true;
-  }
-  const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
-  const auto accepted = [&](uint32_t tensor) { return run.accepted[tensor]; };
-  return (any_argument || std::any_of(shown.begin(), shown.end(), accepted)) &&
-         std::none_of(shown.begin(), shown.end(), counts);
 }
 
 }  // namespace msdump

@@ -114,12 +114,27 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 
 // Such a difference that neither the noise nor a root upstream explains: a root, or something that was not judged.
 [[nodiscard]] bool is_unexplained(const DiffResult& run, uint32_t tensor);
+
+// Which differences a comparison fails for.
+//
+//   kAny          any
+//   kUnexplained  rows that nothing explains (explanation.h), roots among them, and arguments
+//   kRoot         roots, and what no model judges although rounding cannot lead to it: NaN, another shape, no partner,
+//                 large errors of unknown source. All differences if the networks are not the same, and of checkpoints
+//                 and single files
+enum class FailLevel : uint8_t { kAny, kUnexplained, kRoot };
+[[nodiscard]] bool fails(const DiffResult& run, FailLevel level);
+// Tensors and arguments that have a partner and could be compared.
+[[nodiscard]] uint64_t count_compared(const DiffResult& run);
+
+// The relative error that was judged: the scale of the loss divided out. None where nothing is known.
+[[nodiscard]] std::optional<double> judged_error(const DiffResult& run, uint32_t tensor);
+// What the candidate's tensor is divided by for that; 1 for most.
+[[nodiscard]] double loss_scale_of(const DiffResult& run, uint32_t tensor);
 // Operators of the comparison as the `kernels` of the candidate's, or of the reference's, data_dump.json name them.
 [[nodiscard]] std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators,
                                                   bool of_candidate);
 // The config.json that dumps calls in the candidate, or in the reference.
 [[nodiscard]] MsprobeSettings msprobe_settings(const DiffResult& run, const UnseenCalls& calls, bool of_candidate);
-// Is all the evidence of a root in the baseline?
-[[nodiscard]] bool is_accepted(const DiffResult& run, const Divergence& root);
 
 }  // namespace msdump

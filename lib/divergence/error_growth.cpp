@@ -22,7 +22,7 @@ ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
       if (error && !error->discrete) errors.push_back(error->relative);
     }
     for (const ScoredOutput& output : model.outputs(run)) {
-      if (output.judged) noises.push_back(output.noise);
+      if (output.judged()) noises.push_back(output.noise);
     }
   }
   ErrorGrowth growth;

@@ -17,30 +17,24 @@ class Explainer {
  public:
   Explainer(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
             const std::vector<Divergence>& roots)
-      : view_(view),
-        model_(model),
-        history_(history),
-        reach_(reach),
-        result_(view.tensors()),
-        of_root_(view.tensors()) {
+      : view_(view), model_(model), history_(history), reach_(reach), of_root_(view.tensors()) {
+    result_.explained.resize(view.tensors());
+    result_.unjudged.resize(view.tensors());
     for (const Divergence& root : roots) {
       mark(enters(root) ? root.inputs : root.outputs);
       for (const DivergencePlace& other : root.places) mark(other.outputs);
+      first_root_ = std::min(first_root_, root.place.step.value_or(0));
     }
   }
 
-  std::vector<Explanation> run() {
+  Explanations run() && {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) {
       explain_inputs(run);
-      for (const RunInput& input : view_.run(run).inputs) explain_scale(input.tensor);
       explain_outputs(run);
-      for (const uint32_t output : view_.run(run).outputs) explain_scale(output);
     }
-    for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) {
-      if (view_.alone(tensor) == Alone::kFused) result_[tensor] = Explanation::kFused;
-      if (view_.differs(tensor) && view_.graph().role(tensor) == TensorRole::kUnwritten)
-        result_[tensor] = Explanation::kUnwritten;
-    }
+    explain_inert();
+    explain_parameters();
+    for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) explain_rest(tensor);
     return std::move(result_);
   }
 
@@ -49,26 +43,36 @@ class Explainer {
     for (const uint32_t tensor : tensors) of_root_[tensor] = true;
   }
 
+  [[nodiscard]] Explanation explained(uint32_t tensor) const { return result_.explained[tensor]; }
+
   // Noise makes neither NaN nor another shape.
   void set(uint32_t tensor, Explanation explanation) {
+    if (tensor == kNoTensor || of_root_[tensor] || !view_.differs(tensor)) return;
     if (explanation == Explanation::kNoise && !view_.is(tensor, Verdict::kDiffer)) return;
-    if (tensor != kNoTensor && view_.differs(tensor) && !of_root_[tensor]) result_[tensor] = explanation;
+    result_.explained[tensor] = explanation;
   }
 
-  // Where nothing else is known: a tensor that the tolerance passes once the scale of the loss is divided out.
-  void explain_scale(uint32_t tensor) {
-    if (view_.loss_scale() == 1 || tensor == kNoTensor || result_[tensor] != Explanation::kNone) return;
-    const auto& error = view_.error(tensor);
-    if (!error || error->discrete || !view_.is_scaled(tensor)) return;
-    const Limits& limits = view_.diff(tensor).limits;
-    if (error->relative * error->rms <= limits.atol + limits.rtol * error->rms) set(tensor, Explanation::kNoise);
+  void leave(uint32_t tensor, Unjudged reason) {
+    if (tensor != kNoTensor && result_.unjudged[tensor] == Unjudged::kNone) result_.unjudged[tensor] = reason;
   }
 
-  // Does a run depend on a root and is not one?
+  // As another tensor, of which this one is a copy.
+  void copy(uint32_t from, uint32_t to) {
+    if (explained(from) != Explanation::kNone) {
+      set(to, explained(from));
+    } else {
+      leave(to, result_.unjudged[from]);
+    }
+  }
+
+  // Nothing is downstream where no root is left.
+  [[nodiscard]] bool any_root_before(uint32_t run) const { return first_root_ <= view_.place(run).step.value_or(0); }
+
+  // True if a run depends on a root and is none.
   [[nodiscard]] bool is_downstream(uint32_t run) const {
     if (reach_.root_at(run) != kNoRoot) return false;
-    return reach_.root_before(run) != kNoRoot || (history_.states[run].downstream && !history_.states[run].alarmed) ||
-           contains_root(run);
+    return reach_.root_before(run) != kNoRoot || contains_root(run) ||
+           (history_.states[run].downstream && !history_.states[run].alarmed && any_root_before(run));
   }
 
   [[nodiscard]] bool contains_root(uint32_t module) const {
@@ -78,64 +82,115 @@ class Explainer {
 
   void explain_outputs(uint32_t run) {
     if (view_.one_sided(run)) return;
-    // A root may have outputs with no more error than its inputs explain.
-    const std::span<const ScoredOutput> outputs = model_.outputs(run);
-    const bool any = std::any_of(outputs.begin(), outputs.end(),
-                                 [&](const ScoredOutput& output) { return view_.differs(output.tensor); });
-    const bool known = any && inputs_are_explained(run);
-    for (const ScoredOutput& output : outputs) {
-      if (known && (output.judged ? output.score <= model_.threshold() : may_flip(run, output)))
-        set(output.tensor, Explanation::kNoise);
-    }
     const bool random = history_.states[run].random;
-    if (!random && !is_downstream(run)) return;
-    const Explanation all = random ? Explanation::kRandom : Explanation::kDownstream;
-    for (const uint32_t tensor : view_.run(run).outputs) set(tensor, all);
-    for (const uint32_t tensor : view_.outputs(run)) set(tensor, all);
+    if (random || is_downstream(run)) {
+      const Explanation all = random ? Explanation::kRandom : Explanation::kDownstream;
+      for (const uint32_t tensor : view_.run(run).outputs) set(tensor, all);
+      for (const uint32_t tensor : view_.outputs(run)) set(tensor, all);
+      return;
+    }
+    // Some outputs of a root may have no more error than its inputs explain.
+    for (const ScoredOutput& output : model_.outputs(run)) {
+      const Unjudged reason = why_not_noise(run, output);
+      if (reason == Unjudged::kNone) {
+        set(output.tensor, Explanation::kNoise);
+      } else {
+        leave(output.tensor, reason);
+      }
+    }
+    // Outputs that differ although all that reads them got equal inputs are in no score.
+    for (const uint32_t tensor : view_.run(run).outputs) {
+      if (!view_.differs(tensor) || explained(tensor) != Explanation::kNone) continue;
+      if (result_.unjudged[tensor] != Unjudged::kNone) continue;
+      if (is_within_scale(tensor) || is_within(kMostGrowth, run, tensor)) set(tensor, Explanation::kNoise);
+    }
   }
 
-  // What follows from an error that nothing explains is not explained either.
-  [[nodiscard]] bool inputs_are_explained(uint32_t run) const {
-    const std::vector<KnownInput> inputs = model_.inputs(run);
-    return std::none_of(inputs.begin(), inputs.end(), [&](const KnownInput& input) {
-      return view_.differs(input.tensor) && result_[input.tensor] == Explanation::kNone;
-    });
+  [[nodiscard]] Unjudged why_not_noise(uint32_t run, const ScoredOutput& output) const {
+    if (may_flip(run, output)) return Unjudged::kNone;
+    if (is_within_scale(output.tensor)) return Unjudged::kNone;
+    switch (output.unjudged) {
+      case Unjudged::kNone: break;
+      case Unjudged::kCancels:
+        if (output.measured <= kMostGrowth * output.expected) return Unjudged::kNone;
+        return output.unjudged;
+      case Unjudged::kAdaptive:
+      case Unjudged::kKeptValue:
+        if (is_within(kMostGrowth, run, output.tensor)) return Unjudged::kNone;
+        return output.unjudged;
+      default: return output.unjudged;
+    }
+    return output.score > model_.threshold() || output.is_never_noise() ? Unjudged::kUnlikely : Unjudged::kNone;
+  }
+
+  // True if a tensor has no more error than the inputs of a run, but for a growth.
+  [[nodiscard]] bool is_within(double growth, uint32_t run, uint32_t tensor) const {
+    const auto& error = view_.error(tensor);
+    if (!error || error->discrete) return false;
+    double largest = model_.storage_rounding();
+    for (const KnownInput& input : model_.inputs(run)) {
+      if (input.tensor != tensor && !input.error.discrete) largest = std::max(largest, input.error.relative);
+    }
+    return error->relative <= std::min(growth * largest, kMostError);
+  }
+
+  // True if the tolerance passes a tensor once the scale of the loss is divided out.
+  [[nodiscard]] bool is_within_scale(uint32_t tensor) const {
+    if (view_.loss_scale() == 1 || tensor == kNoTensor) return false;
+    const auto& error = view_.error(tensor);
+    if (!error || error->discrete || !view_.is_scaled(tensor)) return false;
+    const Limits& limits = view_.diff(tensor).limits;
+    return error->relative * error->rms <= limits.atol + limits.rtol * error->rms;
   }
 
   // Indices and truth values flip where the values that decide differ by little.
   [[nodiscard]] bool may_flip(uint32_t run, const ScoredOutput& output) const {
     const bool decides = model_.gain(run).rule == GainRule::kChoose || view_.error(output.tensor)->discrete;
-    return decides && !output.exact_inputs && output.measured <= kMostFlips;
+    return decides && !output.judged() && !output.exact_inputs && output.measured <= kMostFlips;
   }
 
   void explain_inputs(uint32_t run) {
     begin_step(run);
     std::vector<const RunInput*> entering;
     for (const RunInput& input : view_.run(run).inputs) {
-      if (input.tensor == kNoTensor || !view_.differs(input.tensor) || result_[input.tensor] != Explanation::kNone)
+      if (input.tensor == kNoTensor || !view_.differs(input.tensor) ||
+          explained(input.tensor) != Explanation::kNone)
         continue;
-      if (input.made_by == kNoRun) {
-        const Explanation before = from_before(input);
+      if (is_within_scale(input.tensor)) {
+        set(input.tensor, Explanation::kNoise);
+      } else if (input.made_by != kNoRun) {
+        explain_made(run, input);
+      } else if (const Explanation before = from_before(input); before != Explanation::kNone) {
         set(input.tensor, before);
-        if (before == Explanation::kNone) entering.push_back(&input);
       } else {
-        set(input.tensor, of_made(input));
+        entering.push_back(&input);
       }
     }
     if (!entering.empty()) explain_entering(run, entering);
     if (reach_.root_before(run) != kNoRoot || history_.states[run].alarmed) any_root_ = true;
   }
 
-  [[nodiscard]] Explanation of_made(const RunInput& input) const {
+  void explain_made(uint32_t run, const RunInput& input) {
     const Explanation passed_on = of_producer(input.made_by);
-    if (passed_on != Explanation::kNone) return passed_on;
-    return view_.compared(input.made_as) ? result_[input.made_as] : Explanation::kNone;
+    if (passed_on != Explanation::kNone) return set(input.tensor, passed_on);
+    if (!view_.compared(input.made_as)) {
+      // What was not dumped passes on what it read.
+      if (is_within(kChangedOnTheWay, input.made_by, input.tensor)) return set(input.tensor, Explanation::kNoise);
+      return leave(input.tensor, Unjudged::kUnknownSource);
+    }
+    if (view_.differs(input.made_as)) return copy(input.made_as, input.tensor);
+    // Its producer wrote it within the tolerance: more is the rounding of a cast on the way.
+    const RunInputs inputs = inputs_of_run(view_, model_, history_, run);
+    const bool changed = std::find(inputs.changed.begin(), inputs.changed.end(), &input) != inputs.changed.end();
+    if (changed) return leave(input.tensor, Unjudged::kUnknownSource);
+    set(input.tensor, Explanation::kNoise);
   }
 
   [[nodiscard]] Explanation of_producer(uint32_t run) const {
     const RunState& state = history_.states[run];
     if (state.random) return Explanation::kRandom;
-    const bool downstream = reach_.root_before(run) != kNoRoot || state.downstream || contains_root(run);
+    const bool downstream =
+        reach_.root_before(run) != kNoRoot || contains_root(run) || (state.downstream && any_root_before(run));
     return downstream ? Explanation::kDownstream : Explanation::kNone;
   }
 
@@ -159,23 +214,141 @@ class Explainer {
 
   // Rounding to the format that the network stores, or what the steps before have left.
   void explain_entering(uint32_t run, const std::vector<const RunInput*>& entering) {
-    if (view_.is_later_step(run)) {
-      for (const RunInput* const input : entering)
-        set(input->tensor, any_root_before_ ? Explanation::kDownstream : Explanation::kNoise);
-      return;
-    }
     const RunInputs inputs = inputs_of_run(view_, model_, history_, run);
-    const auto is_off = [&](const RunInput* input) {
-      return input->from == InputEdge::From::kConstant
-                 ? std::find(inputs.constants.begin(), inputs.constants.end(), input->tensor) != inputs.constants.end()
-                 : std::find(inputs.entering.begin(), inputs.entering.end(), input) != inputs.entering.end();
+    const auto is_among = [](const std::vector<const RunInput*>& list, const RunInput* input) {
+      return std::find(list.begin(), list.end(), input) != list.end();
     };
     for (const RunInput* const input : entering) {
-      if (!is_off(input)) {
-        set(input->tensor, Explanation::kNoise);
-      } else if (is_downstream(run) && input->from == InputEdge::From::kParameter) {
+      const bool constant = input->from == InputEdge::From::kConstant;
+      const bool off = constant ? std::find(inputs.constants.begin(), inputs.constants.end(), input->tensor) !=
+                                      inputs.constants.end()
+                                : is_among(inputs.entering, input);
+      if (view_.is_later_step(run) && any_root_before_) {
         set(input->tensor, Explanation::kDownstream);
+      } else if (is_downstream(run) && off && input->from == InputEdge::From::kParameter) {
+        set(input->tensor, Explanation::kDownstream);
+      } else if (off || has_large_error(input->tensor) ||
+                 (view_.is_later_step(run) && inputs.downstream && !is_among(inputs.inherited, input))) {
+        leave(input->tensor, Unjudged::kUnknownSource);
+      } else {
+        set(input->tensor, Explanation::kNoise);
       }
+    }
+  }
+
+  // A value that is off by so much is never rounding.
+  [[nodiscard]] bool has_large_error(uint32_t tensor) const {
+    const auto& error = view_.error(tensor);
+    return error && !error->discrete && !(error->relative <= kMostError);
+  }
+
+  // Operators of one side only, if all that operators of both sides get from them agrees. Where no graph shows who reads
+  // them: if all that was compared after them in their step agrees. What changes a value in place is never inert.
+  void explain_inert() {
+    const auto count = static_cast<uint32_t>(view_.runs().size());
+    std::vector<bool> inert(count), known(count);
+    bool agrees = true, any = false;
+    // From the end. Readers come after what they read but for edges that lead back, which count as a difference.
+    for (uint32_t run = count; run-- > 0;) {
+      if (run + 1 < count && (view_.place(run).rank != view_.place(run + 1).rank ||
+                              view_.place(run).step != view_.place(run + 1).step)) {
+        agrees = true;
+        any = false;
+      }
+      if (!view_.one_sided(run)) {
+        agrees = agrees && raises_no_doubt(run);
+        any = any || view_.any_compared(view_.run(run).outputs);
+        continue;
+      }
+      const std::vector<uint32_t>& readers = view_.run(run).readers;
+      inert[run] = !changes_in_place(run) && first_root_ == INT64_MAX &&
+                   (readers.empty() ? any && agrees : std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+                     return view_.one_sided(reader) ? known[reader] && inert[reader] : agrees_at(reader, run);
+                   }));
+      known[run] = true;
+    }
+    for (uint32_t run = 0; run < count; ++run) {
+      if (!inert[run]) continue;
+      for (const uint32_t tensor : view_.run(run).outputs) set_unmatched(tensor);
+      for (const RunInput& input : view_.run(run).inputs) set_unmatched(input.tensor);
+    }
+  }
+
+  [[nodiscard]] bool changes_in_place(uint32_t run) const {
+    const std::vector<uint32_t>& outputs = view_.run(run).outputs;
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](uint32_t tensor) { return view_.graph().role(tensor) == TensorRole::kUpdated; });
+  }
+
+  // False if a tensor of the run may differ for a reason that an operator of one side is.
+  [[nodiscard]] bool raises_no_doubt(uint32_t run) const {
+    const auto doubtful = [&](uint32_t tensor) {
+      if (tensor == kNoTensor || !view_.differs(tensor) || explained(tensor) != Explanation::kNone) return false;
+      return !may_be_rounding(result_.unjudged[tensor]);
+    };
+    const auto& inputs = view_.run(run).inputs;
+    return std::none_of(inputs.begin(), inputs.end(), [&](const RunInput& one) { return doubtful(one.tensor); }) &&
+           std::none_of(view_.run(run).outputs.begin(), view_.run(run).outputs.end(), doubtful);
+  }
+
+  void set_unmatched(uint32_t tensor) {
+    if (tensor != kNoTensor && view_.is(tensor, Verdict::kUnmatched) && !of_root_[tensor])
+      result_.explained[tensor] = Explanation::kInert;
+  }
+
+  // True if what a run of both sides reads from one of one side was compared, and is equal or noise.
+  [[nodiscard]] bool agrees_at(uint32_t reader, uint32_t maker) const {
+    bool any = false;
+    for (const RunInput& input : view_.run(reader).inputs) {
+      if (input.made_by != maker && input.also_made_by != maker) continue;
+      if (!view_.compared(input.tensor)) return false;
+      if (view_.differs(input.tensor) && explained(input.tensor) != Explanation::kNoise) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  // Files of parameters are in no run: they hold what an operator read, or left in place.
+  void explain_parameters() {
+    for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) {
+      if (!view_.differs(tensor) || view_.graph().run_of(tensor) != kNoRun) continue;
+      const auto [name, folder] = view_.name_and_place(tensor);
+      const std::vector<uint32_t>& readers =
+          view_.graph().readers_of_parameter(name, {.rank = folder.rank, .step = folder.step});
+      const auto last = std::find_if(readers.rbegin(), readers.rend(), [&](uint32_t run) { return !view_.one_sided(run); });
+      if (last != readers.rend()) explain_parameter(*last, tensor);
+    }
+  }
+
+  void explain_parameter(uint32_t run, uint32_t file) {
+    if (const Explanation passed_on = of_producer(run); passed_on != Explanation::kNone) return set(file, passed_on);
+    const std::vector<uint32_t>& left = view_.run(run).outputs;
+    const auto row = std::find_if(left.begin(), left.end(), [&](uint32_t tensor) {
+      return view_.differs(tensor) && view_.same_in_b(tensor, file) && view_.same_in_a(tensor, file);
+    });
+    if (row != left.end()) return copy(*row, file);
+    if (is_within(kMostGrowth, run, file)) return set(file, Explanation::kNoise);
+    leave(file, Unjudged::kKeptValue);
+  }
+
+  void explain_rest(uint32_t tensor) {
+    Explanation& explanation = result_.explained[tensor];
+    if (view_.alone(tensor) == Alone::kFused) explanation = Explanation::kFused;
+    if (view_.diff(tensor).no_such_place) explanation = Explanation::kElsewhere;
+    if (view_.differs(tensor) && view_.graph().role(tensor) == TensorRole::kUnwritten)
+      explanation = Explanation::kUnwritten;
+    Unjudged& reason = result_.unjudged[tensor];
+    const bool counts = (view_.differs(tensor) || view_.is(tensor, Verdict::kUnmatched)) && !of_root_[tensor];
+    if (!counts || explanation != Explanation::kNone) {
+      reason = Unjudged::kNone;
+    } else if (view_.is(tensor, Verdict::kUnmatched)) {
+      reason = Unjudged::kUnmatched;
+    } else if (view_.is(tensor, Verdict::kNan)) {
+      reason = Unjudged::kNotFinite;
+    } else if (view_.is(tensor, Verdict::kShape) || view_.is(tensor, Verdict::kDtype)) {
+      reason = Unjudged::kOtherShape;
+    } else if (reason == Unjudged::kNone) {
+      reason = Unjudged::kNoOperator;
     }
   }
 
@@ -183,20 +356,37 @@ class Explainer {
   const NoiseModel& model_;
   const RunHistory& history_;
   const RootReach& reach_;
-  std::vector<Explanation> result_;
+  Explanations result_;
   std::vector<bool> of_root_;                        // by tensor
+  int64_t first_root_ = INT64_MAX;                   // the step of the first root
   bool any_root_ = false, any_root_before_ = false;  // on the rank so far; in the steps before
 };
 
 }  // namespace
 
 std::string_view name_of(Explanation explanation) {
-  static constexpr std::array<std::string_view, 6> kNames = {"", "noise", "downstream", "unwritten", "random", "fused"};
+  static constexpr std::array<std::string_view, 8> kNames = {"",       "noise", "downstream", "unwritten",
+                                                             "random", "fused", "inert",      "elsewhere"};
+  static_assert(kNames.size() == static_cast<size_t>(last_of(Explanation())) + 1);
   return kNames[static_cast<size_t>(explanation)];
 }
 
-std::vector<Explanation> explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
-                                         const RootReach& reach, const std::vector<Divergence>& roots) {
+std::string_view text_of(Explanation explanation) {
+  switch (explanation) {
+    case Explanation::kNone: break;
+    case Explanation::kNoise: return "its error is what the errors of the inputs and the arithmetic lead to";
+    case Explanation::kDownstream: return "it depends on a root";
+    case Explanation::kUnwritten: return "nothing reads it, and no kernel may have written it";
+    case Explanation::kRandom: return "it depends on random numbers that were drawn differently";
+    case Explanation::kFused: return "it lies inside operators that are one on the other side";
+    case Explanation::kInert: return "only one side has its operator, and all that was compared after it agrees";
+    case Explanation::kElsewhere: return "the other side has no such rank or step";
+  }
+  return {};
+}
+
+Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
+                             const RootReach& reach, const std::vector<Divergence>& roots) {
   return Explainer(view, model, history, reach, roots).run();
 }
 

@@ -36,8 +36,11 @@ class Accountant {
     through.pop_back();
     for (const uint32_t one : through) result.through.push_back(view_.run(one).op);
     if (result.through.size() > kMostListed) result.through.resize(kMostListed);
-    find_root(run, result);
-    result.conclusion = conclusion(run, result);
+    const uint32_t root = find_root(run, result);
+    result.is_root = root != kNoRoot;
+    const uint32_t cause = result.is_root ? root : reach_.root_before(run);
+    if (cause != kNoRoot) result.root_op = report_.roots[cause].op;
+    result.conclusion = conclusion(run, result, cause);
     return result;
   }
 
@@ -46,7 +49,7 @@ class Accountant {
     OutputAccount result;
     result.tensor = output.tensor;
     result.measured = output.measured;
-    result.judged = output.judged;
+    result.judged = output.judged();
     result.propagated = output.propagated;
     result.noise = output.noise * output.amplification;
     result.correction = std::exp(output.siblings.centre);
@@ -97,16 +100,14 @@ class Accountant {
     account.constant = account.constant || input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor);
   }
 
-  // Its own, or that of an operator that its outputs stand for; else the first that it depends on.
-  void find_root(uint32_t run, RunAccount& result) const {
+  // The root that the run is: its own, or one whose evidence is among its outputs; kNoRoot for none.
+  [[nodiscard]] uint32_t find_root(uint32_t run, const RunAccount& result) const {
     uint32_t root = reach_.root_at(run);
     for (uint32_t other = 0; other < report_.roots.size() && root == kNoRoot; ++other) {
       const Divergence& one = report_.roots[other];
       if (!enters(one) && shows(one.outputs, result)) root = other;
     }
-    result.is_root = root != kNoRoot;
-    if (root == kNoRoot) root = reach_.root_before(run);
-    if (root != kNoRoot) result.root = root;
+    return root;
   }
 
   [[nodiscard]] static bool shows(const std::vector<uint32_t>& evidence, const RunAccount& result) {
@@ -115,25 +116,34 @@ class Accountant {
     });
   }
 
-  [[nodiscard]] std::string conclusion(uint32_t run, const RunAccount& account) const {
-    if (account.is_root) return of_root(run, report_.roots[*account.root]);
+  // From what the rows of its outputs say, which explanation.h decides.
+  [[nodiscard]] std::string conclusion(uint32_t run, const RunAccount& account, uint32_t cause) const {
+    if (account.is_root) return of_root(run, report_.roots[cause]);
     if (view_.one_sided(run))
       return fmt::format("no root: only the {} has it", view_.of_candidate_only(run) ? "candidate" : "reference");
-    if (account.root) return "no root: it depends on " + named(report_.roots[*account.root]) + score_text(account);
+    if (cause != kNoRoot) return "no root: it depends on " + named(report_.roots[cause]) + score_text(account);
     if (history_.states[run].random) return "not judged: it depends on random numbers that were drawn differently";
-    if (account.outputs.empty()) {
-      return view_.any_differs(view_.run(run).outputs)
-                 ? "not judged: what reads its outputs has equal inputs, so they were not passed on as they are"
-                 : "not judged: none of its outputs was compared";
+    Unjudged reason = Unjudged::kNone;
+    bool any_differs = false;
+    for (const uint32_t tensor : rows_of(run, account)) {
+      any_differs = any_differs || view_.differs(tensor);
+      if (report_.unjudged[tensor] != Unjudged::kNone) reason = report_.unjudged[tensor];
     }
-    if (any_judged(account)) {
-      return history_.states[run].alarmed || highest_score(account) > account.threshold
-                 ? "no root: it stands out, but another root explains more" + score_text(account)
-                 : "no root: its outputs have the error that its inputs and its rounding lead to" + score_text(account);
-    }
-    if (std::all_of(account.outputs.begin(), account.outputs.end(), [](const auto& one) { return one.measured == 0; }))
+    if (reason == Unjudged::kUnlikely) return "not explained: " + std::string(text_of(reason)) + score_text(account);
+    if (reason != Unjudged::kNone) return "not judged: " + why_not_judged(reason, account);
+    if (account.outputs.empty() && !any_differs) return "not judged: none of its outputs was compared";
+    if (!any_differs && std::all_of(account.outputs.begin(), account.outputs.end(),
+                                    [](const OutputAccount& one) { return one.measured == 0; }))
       return "no root: its outputs are equal";
-    return "not judged: " + why_not_judged(run, account);
+    if (!any_judged(account) && !any_differs) return "no root: its outputs agree within the tolerance";
+    return "no root: its outputs have the error that its inputs and its rounding lead to" + score_text(account);
+  }
+
+  // Its outputs, and what stands for them.
+  [[nodiscard]] std::vector<uint32_t> rows_of(uint32_t run, const RunAccount& account) const {
+    std::vector<uint32_t> rows = view_.run(run).outputs;
+    for (const OutputAccount& output : account.outputs) rows.push_back(output.tensor);
+    return rows;
   }
 
   [[nodiscard]] std::string of_root(uint32_t run, const Divergence& root) const {
@@ -165,24 +175,15 @@ class Accountant {
     return fmt::format("; its score is {:.2g}, an alarm is above {:.2g}", highest_score(account), account.threshold);
   }
 
-  [[nodiscard]] std::string why_not_judged(uint32_t run, const RunAccount& account) const {
-    const GainRule rule = model_.gain(run).rule;
-    if (rule == GainRule::kRandom) return "it draws random numbers";
-    if (rule == GainRule::kChoose)
-      return "it chooses among its inputs; such operators are judged with equal inputs alone";
-    const auto known = std::find_if(account.inputs.begin(), account.inputs.end(),
-                                    [](const InputAccount& input) { return input.error.has_value(); });
-    if (known == account.inputs.end()) return "none of its inputs was dumped on both sides";
-    for (const InputAccount& input : account.inputs) {
-      if (input.error && *input.error > kMostError)
-        return fmt::format("its input {} has a relative error of {:.2g}; the model holds up to {}", input.slot,
-                           *input.error, kMostError);
+  [[nodiscard]] static std::string why_not_judged(Unjudged reason, const RunAccount& account) {
+    if (reason == Unjudged::kLargeInput) {
+      for (const InputAccount& input : account.inputs) {
+        if (input.error && *input.error > kMostError)
+          return fmt::format("its input {} has a relative error of {:.2g}; the model holds up to {}", input.slot,
+                             *input.error, kMostError);
+      }
     }
-    for (const InputAccount& input : account.inputs) {
-      if (input.error && *input.error > 0 && view_.error(input.tensor)->discrete)
-        return fmt::format("its input {} holds integers or truth values, and they differ", input.slot);
-    }
-    return "its outputs are integers, truth values or not finite, or agree by chance";
+    return std::string(text_of(reason));
   }
 
   const RunView& view_;

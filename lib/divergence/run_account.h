@@ -50,7 +50,7 @@ struct RunAccount {
       through;           // operators between the inputs and this run that have no tensors, in Pairing::operators
   double threshold = 0;  // a score above it is an alarm
   bool is_root = false;
-  std::optional<uint32_t> root;  // the root that it is, or that it depends on, in DivergenceReport::roots
+  std::optional<uint32_t> root_op;  // of the root that it is, or that it depends on, in Pairing::operators
   std::string conclusion;        // why it is or is not a root
 };
 

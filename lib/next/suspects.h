@@ -16,7 +16,7 @@ struct RootSuspect : Suspect {
   std::vector<uint32_t> operators;   // the same: those to dump; the first is its own
 };
 
-// Most upstream first, without roots that the baseline accepts.
+// As DiffResult has the roots; where there is none, the first operator whose statistics differ after equal inputs.
 [[nodiscard]] std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent);
 
 // Do both sides have the operator?

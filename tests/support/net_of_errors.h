@@ -106,7 +106,7 @@ class ScoredNet {
   }
   [[nodiscard]] bool alarmed(std::string_view name) const {
     const ScoredOutput& output = (*this)[name];
-    return output.judged && output.score > model.threshold();
+    return output.judged() && output.score > model.threshold();
   }
 
   const RunView view;

@@ -94,12 +94,25 @@ class Diff : public Command {
       const Status written = write_layouts(session, *run, options_.new_layout_file);
       if (!written) return session.end_with(written.error());
     }
+    const bool nothing = note_nothing_compared(*run);
     print(session, *run);
     if (const Status written = write_report(session, *run); !written) return session.end_with(written.error());
-    return conclude(session, *run);
+    const ExitCode code = conclude(session, *run);
+    return nothing ? ExitCode::kUsage : code;
   }
 
  private:
+  // A failure of the request: no exit code could say that two dumps agree of which no tensor was compared.
+  static bool note_nothing_compared(DiffResult& run) {
+    if (count_compared(run) > 0 || !run.failures.empty()) return false;
+    run.failures.push_back(
+        make_error(ErrorCode::kNothingCompared, "no tensor was compared: {} of the candidate, {} of the reference",
+                   plural(run.a->side.tensors->size(), "tensor"), plural(run.b->side.tensors->size(), "tensor"))
+            .with_hint("both must be of one network; --map FILE pairs other names"));
+    return true;
+  }
+
+
   ExitCode run_shard(Session& session) {
     check_shard_options(session, {"profile"});
     const std::string part = std::exchange(profile_.out, {});
@@ -151,7 +164,9 @@ class Diff : public Command {
       (void)session.out.write(explain_text(run));
       return;
     }
-    if (table) (void)session.out.write(run.single_pair ? pair_text(run) : divergence_text(run) + expected_text(run));
+    if (table)
+      (void)session.out.write(run.single_pair ? pair_text(run)
+                                              : roles_text(run, options_) + divergence_text(run) + expected_text(run));
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
   }
@@ -248,20 +263,13 @@ class Diff : public Command {
     for (const std::string& text : run.unused_baseline)
       session.messages.note(fmt::format("in the baseline, but gone or grown: {}", text));
     note_pairing(session, run.pairing);
+    if (const std::string swapped = swap_text(run); !swapped.empty())
+      session.messages.warning(swapped, "msdump diff CANDIDATE REFERENCE: what is in doubt comes first");
     if (run.pairing.of_parameters) note_parameters(session, run.pairing);
     if (const std::string cuts = cuts_text(run); !cuts.empty()) session.messages.note(cuts);
     session.messages.summary(summary_text(run));
     if (!run.failures.empty()) return ExitCode::kSomeFailed;
-    return fails(run) && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;
-  }
-
-  // By --fail-on.
-  [[nodiscard]] bool fails(const DiffResult& run) const {
-    if (options_.fail_on == "any") return verdict_over_all(run) == Verdict::kDiffer;
-    if (options_.fail_on == "unexplained")
-      return std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return is_unexplained(run, row); });
-    const auto& roots = run.divergence.roots;
-    return std::any_of(roots.begin(), roots.end(), [&](const Divergence& root) { return !is_accepted(run, root); });
+    return fails(run, options_.fail_level) && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;
   }
 
   DiffOptions options_;

@@ -132,7 +132,7 @@ report::List explain_value(const DiffResult& run) {
     object.add("inputs", std::move(inputs)).add("through", std::move(through)).add("outputs", std::move(outputs));
     object.add("threshold", rounded(account.threshold)).add("is_root", account.is_root);
     object.add("root",
-               account.root ? report::Value(run.op_name(run.divergence.roots[*account.root].op)) : report::Value());
+               account.root_op ? report::Value(run.op_name(*account.root_op)) : report::Value());
     object.add("reason", account.conclusion);
     list.emplace_back(std::move(object));
   }

@@ -45,6 +45,16 @@ CLI::Option* add_tolerance(CLI::App& app, const std::string& name, std::optional
       ->group(kToleranceGroup);
 }
 
+// "noise (its error is what ..); downstream (..)"
+std::string known_reasons() {
+  std::string text;
+  for (size_t i = 1; i <= static_cast<size_t>(last_of(Explanation())); ++i) {
+    const auto one = static_cast<Explanation>(i);
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", name_of(one), text_of(one));
+  }
+  return text;
+}
+
 void declare_tolerances(CLI::App& app, DiffOptions& options) {
   add_tolerance(
       app, "--rtol", options.rtol,
@@ -69,8 +79,10 @@ void declare_tolerances(CLI::App& app, DiffOptions& options) {
       ->type_name("FILE")
       ->group(kToleranceGroup);
   app.add_option("--fail-on", options.fail_on,
-                 "What exit code 1 is for: any difference (default); unexplained, one that is neither rounding nor "
-                 "downstream of a root; root, an operator that stands out")
+                 "What exit code 1 is for: any difference (default); unexplained, one that nothing explains; root, an "
+                 "operator that stands out, and what no model judges and no rounding makes: NaN, another shape, a tensor "
+                 "without partner, other networks, checkpoints, single files. Explained is what --json calls " +
+                     known_reasons())
       ->type_name("WHAT")
       ->group(kToleranceGroup);
   app.add_flag("--exit-zero", options.exit_zero, "Exit with 0 even if something differs")->group(kToleranceGroup);
@@ -126,10 +138,12 @@ void declare_diff_options(CLI::App& app, DiffOptions& options) {
 }
 
 void check_diff_options(DiffOptions& options) {
-  const std::vector<std::string> reasons = {"any", "unexplained", "root"};
-  if (std::find(reasons.begin(), reasons.end(), options.fail_on) == reasons.end())
-    throw UsageError("--fail-on: " + unknown_word("reason", options.fail_on, reasons),
-                     "accepted are " + join_words(reasons, "and"));
+  const std::vector<std::string> levels = {"any", "unexplained", "root"};
+  const auto level = std::find(levels.begin(), levels.end(), options.fail_on);
+  if (level == levels.end())
+    throw UsageError("--fail-on: " + unknown_word("reason", options.fail_on, levels),
+                     "accepted are " + join_words(levels, "and"));
+  options.fail_level = static_cast<FailLevel>(level - levels.begin());
   if (!options.explain.empty() && (options.form == report::Form::kCsv || options.form == report::Form::kJsonl))
     throw UsageError("--explain has no rows: it goes with text and --json", "omit --csv or --jsonl");
   const bool by_rank = !options.rank_a.empty() || !options.rank_b.empty();

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "compare/accept/diff_rules.h"
+#include "divergence/dump_diff.h"
 #include "shared/options.h"
 #include "shared/sharding.h"
 
@@ -28,7 +29,8 @@ struct DiffOptions {
   std::string tolerance_file, baseline, new_baseline;
   std::string explain;          // the operator to account for
   std::string report;           // a file for the page
-  std::string fail_on = "any";  // what exit code 1 is for: any, unexplained or root
+  std::string fail_on = "any";
+  FailLevel fail_level = FailLevel::kAny;  // of `fail_on`
   ShardOptions sharding;
   uint32_t worst = 0;
   bool by_axis = false, all = false, exit_zero = false, list_metrics = false;

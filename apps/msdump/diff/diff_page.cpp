@@ -59,11 +59,10 @@ std::pair<std::string, report::Tone> answer_of(const DiffResult& run, const std:
 void add_evidence(const DiffResult& run, std::string_view side, const std::vector<uint32_t>& tensors,
                   report::PageCause& cause) {
   for (size_t i = 0; i < std::min(tensors.size(), kMostEvidence); ++i) {
-    const TensorDiff& diff = run.diffs[tensors[i]];
     const NameFacts& name = run.record_of(run.pairing.tensors[tensors[i]]).name;
-    const auto error = diff.error();
+    const std::string error = error_text(run, tensors[i]);
     cause.evidence.push_back({std::string(side), fmt::format("{} {}", name_of(name.io), name.slot),
-                              std::string(name_of(diff.verdict)), error ? fmt::format("{:.3g}", *error) : "-"});
+                              std::string(name_of(run.diffs[tensors[i]].verdict)), error.empty() ? "-" : error});
   }
   add_more_evidence(side, tensors.size(), cause);
 }
@@ -90,6 +89,10 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
     if (line.label == "line" || line.label == "in" || line.label == "out") continue;
     cause.facts.push_back({long_label(line.label), escape_for_terminal(line.text), line.label == "dump"});
   }
+  const auto is_scaled = [&](uint32_t tensor) { return loss_scale_of(run, tensor) != 1; };
+  if (std::any_of(root.inputs.begin(), root.inputs.end(), is_scaled) ||
+      std::any_of(root.outputs.begin(), root.outputs.end(), is_scaled))
+    cause.facts.push_back({"scale", loss_scale_text(run.divergence.loss_scale)});
   return cause;
 }
 
@@ -107,7 +110,7 @@ std::vector<report::PageCount> counts_of_page(const report::Object& summary) {
   for (const char* const verdict : {"unmatched", "empty", "skipped", "accepted", "failed"})
     add(verdict, verdict, report::Tone::kNeutral, false);
   add("unexplained", "unexplained", report::Tone::kBad, false);
-  for (const char* const why : {"downstream", "noise", "random", "unwritten"})
+  for (const char* const why : {"downstream", "noise", "random", "unwritten", "inert", "elsewhere"})
     add(fmt::format("explained.{}", why), why, report::Tone::kNeutral, false);
   return counts;
 }
@@ -127,7 +130,11 @@ std::vector<report::PageFact> about_of(const DiffResult& run, const DiffOptions&
   const auto side = [](const DiffSide& one, const std::string& path) {
     return fmt::format("{} ({})", path, plural(one.side.tensors->size(), "tensor"));
   };
-  return {{"candidate", side(*run.a, options.paths.front())}, {"reference", side(*run.b, options.paths.back())}};
+  std::vector<report::PageFact> about = {{"candidate", side(*run.a, options.paths.front())},
+                                         {"reference", side(*run.b, options.paths.back())}};
+  if (!run.single_pair) about.push_back({"roles", roles_text(run, options)});
+  if (run.divergence.loss_scale != 1) about.push_back({"loss scale", loss_scale_text(run.divergence.loss_scale)});
+  return about;
 }
 
 std::vector<std::string> notes_of(const DiffResult& run, size_t shown, size_t all, size_t causes) {
@@ -140,7 +147,7 @@ std::vector<std::string> notes_of(const DiffResult& run, size_t shown, size_t al
 }
 
 // What looks at one tensor again, when its operator is added.
-std::vector<std::string> command_of(const DiffOptions& options) {
+std::vector<std::string> command_of(const DiffResult& run, const DiffOptions& options) {
   std::vector<std::string> words = {"msdump", "diff", options.paths.front(), options.paths.back()};
   const auto add = [&](const char* option, const std::string& text) {
     if (!text.empty()) words.insert(words.end(), {option, text});
@@ -150,20 +157,37 @@ std::vector<std::string> command_of(const DiffOptions& options) {
   add("--a-step", options.step_a);
   add("--b-step", options.step_b);
   add("--map", options.map);
+  add("--layout", options.layout_file);
   for (const std::string& ir : options.ir) add("--ir", ir);
+  // The page adds the rank and step of a row if there are several.
+  std::set<std::optional<int64_t>> ranks, steps;
+  for (const uint32_t row : run.rows) {
+    const Identity identity = run.identity(row);
+    ranks.insert(identity.rank);
+    steps.insert(identity.step);
+  }
+  if (ranks.size() < 2) add("--rank", options.selection.rank);
+  if (steps.size() < 2) add("--step", options.selection.step);
+  add("--graph", options.selection.graph);
+  if (options.rtol) add("--rtol", fmt::format("{}", *options.rtol));
+  if (options.atol) add("--atol", fmt::format("{}", *options.atol));
+  for (const std::string& limit : options.metric_limits) add("--metric", limit);
+  add("--tolerances", options.tolerance_file);
+  add("--baseline", options.baseline);
   return words;
 }
 
 }  // namespace
 
 Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run) {
-  const std::vector<const Divergence*> roots = roots_by_evidence(run);
+  std::vector<const Divergence*> roots;
+  for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
   const DiffPageRows rows(session.context.pool, options, run, roots);
   report::Page page;
   page.heading = fmt::format("{} against {}", last_folder(options.paths.front()), last_folder(options.paths.back()));
   std::tie(page.sentence, page.tone) = answer_of(run, roots);
   report::PageData data;
-  data.command = command_of(options);
+  data.command = command_of(run, options);
   for (size_t i = 0; i < std::min(roots.size(), kCausesInFull) && !run.single_pair; ++i)
     page.causes.push_back(cause_of(run, *roots[i], i == 0));
   data.causes = rows.causes(roots);

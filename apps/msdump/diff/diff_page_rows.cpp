@@ -18,10 +18,17 @@ namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
 
+// Once a scale is divided out, or where one side is not finite, the largest difference of what was dumped says nothing.
+report::Value distance_cell_of_page(const report::Row& row) {
+  if (is_scaled(row) || row.text("verdict") == "nan") return {};
+  const report::Value* const found = row.find_path("metrics.max_abs");
+  return found == nullptr ? report::Value() : *found;
+}
+
 // "0.41 against 0.02 at [3,1]"
 report::Value worst_cell(const report::Row& row) {
   const auto* const worst = row.get<report::Object>("worst");
-  if (worst == nullptr) return {};
+  if (worst == nullptr || is_scaled(row)) return {};
   std::string a, b, at;
   report::append_json(a, *worst->find("a"));
   report::append_json(b, *worst->find("b"));
@@ -32,7 +39,7 @@ report::Value worst_cell(const report::Row& row) {
 report::Value passes_cell(const report::Row& row) {
   const auto* const rtol = row.get<double>("tolerance_that_passes.rtol");
   const auto* const atol = row.get<double>("tolerance_that_passes.atol");
-  return rtol == nullptr || atol == nullptr ? report::Value()
+  return rtol == nullptr || atol == nullptr || is_scaled(row) ? report::Value()
                                             : report::Value(fmt::format("--rtol {:g} --atol {:g}", *rtol, *atol));
 }
 
@@ -63,6 +70,8 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
     column.value = value;
     return column;
   };
+  report::PageColumn distance = figure_column("metrics.max_abs", "max abs");
+  distance.value = distance_cell_of_page;
   std::vector<report::PageColumn> columns = {figure_column("order", "order"),
                                              figure_column("rank", "rank", is_shown("rank")),
                                              figure_column("step", "step", is_shown("step")),
@@ -74,13 +83,14 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
                                              cell("io", "tensor"),
                                              cell("a.dtype", "dtype"),
                                              figure_column("error", "relative error"),
-                                             figure_column("metrics.max_abs", "max abs"),
+                                             distance,
                                              figure_column("expected_error", "expected"),
                                              cell("source.file", "line"),
                                              text_column("reason", "reason"),
                                              text_column("io", "io", false),
                                              text_column("slot", "slot", false),
                                              made("shape", "shape", shape_cell),
+                                             text_column("error_note", "", false),
                                              figure_column("measured_error", "measured error", false),
                                              figure_column("score", "score", false)};
   for (const char* const metric : {"max_rel", "mean_abs", "cosine", "max_ulp", "over_tolerance", "count"})
@@ -103,6 +113,16 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
   return columns;
 }
 
+// The number for the chart, and what is said beside it: "nan", "(24 of 144)"; "0.28", "(871 as dumped)".
+void add_error(const DiffResult& run, uint32_t tensor, report::Row& row) {
+  const bool nan = run.diffs[tensor].verdict == Verdict::kNan;
+  const auto error = nan ? std::optional(std::numeric_limits<double>::quiet_NaN()) : judged_error(run, tensor);
+  const std::string text = error_text(run, tensor);
+  const size_t note = text.find('(');
+  row.add("error", error);
+  row.add("error_note", note == std::string::npos ? report::Value() : report::Value(text.substr(note)));
+}
+
 }  // namespace
 
 DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run,
@@ -123,7 +143,7 @@ DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const D
     row.add("difference", counts_as_difference(run, place) ? "yes" : "");
     if (!place.is_argument) {
       const uint32_t at = run.divergence.runs[place.index];
-      row.add("error", run.diffs[place.index].error());
+      add_error(run, place.index, row);
       row.add("run", at == kNoRun ? report::Value() : report::Value(at));
     }
     if (sampled) row.add("position", taken[i]);
@@ -148,7 +168,7 @@ std::vector<size_t> DiffPageRows::chosen(const std::vector<DiffRow>& all,
       continue;
     }
     const TensorDiff& diff = run_.diffs[row.index];
-    points.push_back({diff.error().value_or(std::numeric_limits<double>::quiet_NaN()),
+    points.push_back({judged_error(run_, row.index).value_or(std::numeric_limits<double>::quiet_NaN()),
                       static_cast<uint8_t>(diff.verdict), marked[row.index], differs});
   }
   return report::page_sample(points);

@@ -32,8 +32,18 @@ report::Object map_object(const ErrorPicture& picture) {
   return object;
 }
 
-report::Object picture_object(size_t row, const SecondLook& look, const ErrorPicture* picture) {
-  const std::vector<WorstElement>& worst = look.worst;
+// An element of the candidate after the division by a scale.
+report::Value divided(const report::Value& value, double scale) {
+  if (const auto* const number = value.get<double>(); number != nullptr) return *number / scale;
+  if (const auto* const number = value.get<float>(); number != nullptr) return static_cast<float>(*number / scale);
+  return value;
+}
+
+report::Object picture_object(size_t row, const SecondLook& look, const ErrorPicture* picture, double scale = 1) {
+  std::vector<WorstElement> worst = look.worst;
+  if (scale != 1) {
+    for (WorstElement& one : worst) one.a = divided(one.a, scale);
+  }
   report::Object object;
   object.add("row", row);
   object.add("worst", elements_value({worst.begin(), worst.begin() + static_cast<std::ptrdiff_t>(
@@ -69,9 +79,9 @@ Result<report::List> pictures_value(Session& session, const DiffResult& run,
     if (!row || pair.a == kNoTensor || pair.b == kNoTensor) continue;
     const auto picture = picture_pair({run.a->catalogue().index, (*run.a->side.tensors)[pair.a]},
                                       {run.b->catalogue().index, (*run.b->side.tensors)[pair.b]}, run.diffs[tensor],
-                                      session.context.cancel);
+                                      loss_scale_of(run, tensor), session.context.cancel);
     if (!picture && picture.error().code == ErrorCode::kCancelled) return fail(picture.error());
-    if (picture && *picture) list.emplace_back(picture_object(*row, (*picture)->look, &(*picture)->error));
+    if (picture && *picture) list.emplace_back(picture_object(*row, (*picture)->look, &(*picture)->error, loss_scale_of(run, tensor)));
   }
   size_t looks = 0;
   for (size_t row = 0; row < rows.rows().size() && looks < kMostLooks; ++row) {

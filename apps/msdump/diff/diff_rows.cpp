@@ -62,7 +62,7 @@ report::Object evidence_entry(const DiffResult& run, uint32_t tensor) {
   report::Object entry;
   entry.add("op_name", run.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
   entry.add("verdict", name_of(diff.verdict));
-  entry.add("relative_l2", diff.error());
+  entry.add("relative_l2", judged_error(run, tensor));
   return entry;
 }
 
@@ -187,8 +187,10 @@ VerdictCounts counts_of(const DiffResult& run) {
 
 // Of tensors that differ; the first is of those that nothing explains and nobody has accepted. What is fused is skipped,
 // and does not differ.
-constexpr std::array kExplanations = {Explanation::kNoise, Explanation::kDownstream, Explanation::kUnwritten,
-                                      Explanation::kRandom, Explanation::kFused};
+constexpr std::array kExplanations = {Explanation::kNoise,  Explanation::kDownstream, Explanation::kUnwritten,
+                                      Explanation::kRandom, Explanation::kFused,      Explanation::kInert,
+                                      Explanation::kElsewhere};
+static_assert(kExplanations.size() == static_cast<size_t>(last_of(Explanation())));
 using ExplanationCounts = std::array<uint64_t, kExplanations.size() + 1>;
 
 ExplanationCounts explanations_of(const DiffResult& run) {
@@ -202,9 +204,9 @@ ExplanationCounts explanations_of(const DiffResult& run) {
 
 bool is_compared(Verdict verdict) { return verdict != Verdict::kUnmatched && verdict != Verdict::kSkipped; }
 
-uint64_t count_compared(const DiffResult& run, const VerdictCounts& counts) {
-  return run.rows.size() + run.arguments.size() - counts[static_cast<size_t>(Verdict::kUnmatched)] -
-         counts[static_cast<size_t>(Verdict::kSkipped)];
+uint64_t count_reshaped(const DiffResult& run) {
+  return static_cast<uint64_t>(
+      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.diffs[row].reshaped; }));
 }
 
 uint64_t count_accepted(const DiffResult& run) {
@@ -225,6 +227,33 @@ std::string number_at(const report::Row& row, const char* path) {
   return number == nullptr ? "-" : fmt::format("{:.3g}", *number);
 }
 
+uint64_t elements_of(const report::Row& row) {
+  uint64_t elements = 1;
+  const report::Value* const shape = row.find_path("a.shape");
+  const auto* const list = shape == nullptr ? nullptr : shape->get<report::List>();
+  for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const auto* const extent = (*list)[i].get<int64_t>();
+    elements *= extent == nullptr ? 1 : static_cast<uint64_t>(*extent);
+  }
+  return elements;
+}
+
+// "0.28 (871)" where a loss scale was divided out, "nan (24 of 144)" where one side is not finite.
+std::string error_cell(const report::Row& row) {
+  if (row.text("verdict") == "nan") {
+    const auto count = row.number("nonfinite");
+    return count ? fmt::format("nan ({} of {})", *count, elements_of(row)) : std::string("nan");
+  }
+  const std::string raw = number_at(row, "metrics.relative_l2");
+  return is_scaled(row) ? fmt::format("{} ({})", number_at(row, "measured_error"), raw) : raw;
+}
+
+std::string distance_cell(const report::Row& row) {
+  if (row.text("verdict") == "nan") return "-";
+  const std::string raw = number_at(row, "metrics.max_abs");
+  return is_scaled(row) ? fmt::format("({})", raw) : raw;
+}
+
 // "concat axis 1", without its ranks; the reference's where the candidate's tensor is whole.
 std::string layout_cell(const report::Row& row) {
   const std::string_view own = row.text("layout"), other = row.text("reference_layout");
@@ -241,6 +270,8 @@ std::string dtypes_cell(const report::Row& row) {
 }
 
 }  // namespace
+
+bool is_scaled(const report::Row& row) { return row.get<double>("loss_scale") != nullptr; }
 
 std::vector<report::Column> diff_columns(const DiffResult& run) {
   std::vector<report::Column> columns{{"verdict", "verdict"}};
@@ -267,7 +298,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
     const std::string key = "metrics." + std::string(metric.name);
     const bool shown = metric.name == "relative_l2" || metric.name == "max_abs";
     columns.push_back({key, shown ? std::string(metric.name) : std::string(),
-                       [key](const report::Row& row) { return number_at(row, key.c_str()); },
+                       metric.name == "relative_l2" ? error_cell : metric.name == "max_abs" ? distance_cell : nullptr,
                        metric.name == "max_abs" ? kDropMaxAbs : uint8_t{0}});
   }
   if (!run.cuts.empty()) {
@@ -294,6 +325,9 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                  {"expected_error", ""},
                                  {"score", ""},
                                  {"explained", "explained", {}, kDropExplained},
+                                 {"unjudged", ""},
+                                 {"loss_scale", ""},
+                                 {"nonfinite", ""},
                                  {"reason", "reason"}});
   return columns;
 }
@@ -332,6 +366,7 @@ report::Object argument_row(const DiffResult& run, uint32_t index, const DiffOpt
   row.add("b_value", value_of_argument(diff.b));
   add_pairing(run, diff.op, row);
   row.add("accepted", bool{run.accepted_arguments[index]}).add("explained", report::Value());
+  row.add("unjudged", report::Value());
   if (options.worst > 0) row.add("worst_elements", report::List());
   if (options.by_axis) row.add("axes", report::List());
   return row;
@@ -352,7 +387,7 @@ report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOpti
   const TensorDiff& diff = run.diffs[tensor];
   const PairDetails& details = run.details[tensor];
   const Identity identity = run.identity(tensor);
-  constexpr size_t kMembers = 27;
+  constexpr size_t kMembers = 30;
   report::Object row;
   row.reserve(kMembers);
   row.add("a", tensor_value(*run.a, pair.a)).add("b", tensor_value(*run.b, pair.b));
@@ -367,10 +402,13 @@ report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOpti
   row.add("a_value", report::Value()).add("b_value", report::Value());
   add_pairing(run, pair.op, row);
   row.add("accepted", bool{run.accepted[tensor]}).add("explained", report::text_or_null(run.explained(tensor)));
+  row.add("unjudged", report::text_or_null(name_of(run.divergence.unjudged[tensor])));
   const std::optional<TensorScore>& score = run.divergence.scores[tensor];
-  row.add("measured_error", score ? report::Value(score->measured) : report::Value());
+  row.add("measured_error", score ? report::Value(score->measured) : report::Value(judged_error(run, tensor)));
   row.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());
   row.add("score", score ? report::Value(rounded(score->score)) : report::Value());
+  const double scale = loss_scale_of(run, tensor);
+  row.add("loss_scale", scale == 1 ? report::Value() : report::Value(scale)).add("nonfinite", nonfinite_of(diff));
   add_cut(run, tensor, row);
   if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
   if (options.by_axis) row.add("axes", axes_value(details.look.axes));
@@ -450,12 +488,13 @@ Verdict verdict_over_all(const DiffResult& run) {
 report::Object diff_summary(const DiffResult& run, size_t failed) {
   report::Object summary;
   const VerdictCounts counts = counts_of(run);
-  summary.add("compared", count_compared(run, counts));
+  summary.add("compared", count_compared(run));
   for (const Verdict verdict : kVerdicts) summary.add(name_of(verdict), counts[static_cast<size_t>(verdict)]);
   const ExplanationCounts explained = explanations_of(run);
   report::Object by_explanation;
   for (const Explanation one : kExplanations) by_explanation.add(name_of(one), explained[static_cast<size_t>(one)]);
   summary.add("explained", std::move(by_explanation)).add("unexplained", explained[0]);
+  summary.add("reshaped", count_reshaped(run));
   summary.add("arguments", run.arguments.size()).add("accepted", count_accepted(run)).add("failed", failed);
   summary.add("verdict", run.rows.empty() ? report::Value() : report::Value(name_of(verdict_over_all(run))));
   return summary;
@@ -465,7 +504,7 @@ std::string summary_text(const DiffResult& run) {
   const VerdictCounts counts = counts_of(run);
   const auto arguments = static_cast<uint64_t>(std::count_if(
       run.arguments.begin(), run.arguments.end(), [](const ArgumentDiff& one) { return is_compared(one.verdict); }));
-  std::string text = plural(count_compared(run, counts) - arguments, "tensor");
+  std::string text = plural(count_compared(run) - arguments, "tensor");
   if (arguments > 0) text += " and " + plural(arguments, "argument");
   text += " compared";
   std::string parts;
@@ -481,6 +520,8 @@ std::string summary_text(const DiffResult& run) {
       why += fmt::format("{}{} {}", why.empty() ? "" : ", ", count, name_of(one));
   }
   if (!why.empty() && !run.single_pair && !run.pairing.of_parameters) parts += "; of these " + why;
+  if (const uint64_t reshaped = count_reshaped(run); reshaped > 0)
+    parts += fmt::format("; {} compared in another shape", reshaped);
   const uint64_t accepted = count_accepted(run);
   return text + parts + (accepted > 0 ? fmt::format("; {} of these accepted", accepted) : "");
 }

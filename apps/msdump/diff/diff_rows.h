@@ -12,6 +12,8 @@
 
 namespace msdump::cli {
 
+// True if a scale of the loss was divided out of the row's judgement: its metrics are those of what was dumped.
+[[nodiscard]] bool is_scaled(const report::Row& row);
 [[nodiscard]] std::vector<report::Column> diff_columns(const DiffResult& run);
 // Of a pair of tensors, or of an argument, whose `io` is "argument".
 struct DiffRow {

@@ -16,7 +16,6 @@
 namespace msdump::cli {
 namespace {
 
-constexpr double kMostRounding = 0.3;  // beyond this relative error nothing follows from rounding
 constexpr size_t kRootsShown = 5, kTensorsShown = 4, kElementsShown = 20;
 
 std::string value_text(const report::Value& value) {
@@ -37,14 +36,16 @@ std::string element_text(const WorstElement& element) {
   return fmt::format("{} against {}{}", value_text(element.a), value_text(element.b), at);
 }
 
-// "input 0 differ (relative error 0.83, worst 0.41 against 0.02 at [3,1])"
+// "input 0 differs (relative error 0.83, worst 0.41 against 0.02 at [3,1])"
 std::string tensor_text(const DiffResult& run, uint32_t tensor) {
   const NameFacts& name = run.record_of(run.pairing.tensors[tensor]).name;
   const TensorDiff& diff = run.diffs[tensor];
-  std::string text = fmt::format("{} {} {}", name_of(name.io), name.slot, name_of(diff.verdict));
+  std::string text = fmt::format("{} {} {}", name_of(name.io), name.slot, diff.verdict == Verdict::kNan ? "is not finite on one side" : diff.verdict == Verdict::kDiffer ? "differs" : name_of(diff.verdict));
   std::string more;
-  if (const auto error = diff.error(); error && *error > 0) more = fmt::format("relative error {:.3g}", *error);
-  if (run.details[tensor].worst && is_difference(diff.verdict))
+  if (const std::string error = error_text(run, tensor); !error.empty())
+    more = (diff.verdict == Verdict::kNan ? "" : "relative error ") + error;
+  // Once a scale is divided out another element is the worst.
+  if (run.details[tensor].worst && is_difference(diff.verdict) && loss_scale_of(run, tensor) == 1)
     more += (more.empty() ? "worst " : ", worst ") + element_text(*run.details[tensor].worst);
   if (diff.verdict == Verdict::kShape || diff.verdict == Verdict::kDtype) more = diff.reason;
   return more.empty() ? text : text + " (" + more + ")";
@@ -162,15 +163,6 @@ std::string growth_line(const ErrorGrowth& growth) {
                      medians.front(), medians[kParts / 2], medians.back());
 }
 
-std::string loss_scale_text(double scale) {
-  if (scale == 1) return {};
-  return scale > 1
-             ? fmt::format("gradients of the candidate are {:g} times the reference's: a loss scale, divided out\n\n",
-                           scale)
-             : fmt::format("gradients of the reference are {:g} times the candidate's: a loss scale, divided out\n\n",
-                           1 / scale);
-}
-
 // What a tensor without a partner is, where that is expected of a device dump; else empty.
 std::string_view of_device_dump(Alone alone) {
   switch (alone) {
@@ -212,16 +204,113 @@ std::vector<RootLine> root_lines(const DiffResult& run, const Divergence& root) 
   return lines;
 }
 
-std::vector<const Divergence*> roots_by_evidence(const DiffResult& run) {
-  std::vector<const Divergence*> roots;
-  for (const Divergence& root : run.divergence.roots) {
-    if (!is_accepted(run, root)) roots.push_back(&root);
+std::string loss_scale_text(double scale) {
+  if (scale == 1) return {};
+  return scale > 1
+             ? fmt::format("gradients of the candidate are {:g} times the reference's: a loss scale, divided out", scale)
+             : fmt::format("gradients of the reference are {:g} times the candidate's: a loss scale, divided out",
+                           1 / scale);
+}
+
+std::optional<uint64_t> nonfinite_of(const TensorDiff& diff) {
+  if (diff.by_statistics || !has_metrics(diff.verdict)) return std::nullopt;
+  return diff.metrics.nan_mismatch + diff.metrics.inf_mismatch;
+}
+
+std::string error_text(const DiffResult& run, uint32_t tensor) {
+  const TensorDiff& diff = run.diffs[tensor];
+  if (diff.verdict == Verdict::kNan) {
+    const auto count = nonfinite_of(diff);
+    return count ? fmt::format("nan ({} of {})", *count, element_count(diff.shape).value_or(0)) : std::string("nan");
   }
-  std::stable_sort(roots.begin(), roots.end(), [](const Divergence* left, const Divergence* right) {
-    if (left->score.has_value() != right->score.has_value()) return !left->score.has_value();
-    return left->score.value_or(0) > right->score.value_or(0);
-  });
-  return roots;
+  const auto error = judged_error(run, tensor);
+  if (!error || !(*error > 0)) return {};
+  std::string text = fmt::format("{:.3g}", *error);
+  if (loss_scale_of(run, tensor) != 1) text += fmt::format(" ({:.3g} as dumped)", diff.error().value_or(0));
+  return text;
+}
+
+namespace {
+
+struct Role {
+  bool of_device = false;
+  DType dtype = DType::kUndefined;  // the coarsest that a tenth of its tensors of floating point have
+};
+
+Role role_of_side(const DiffResult& run, bool candidate) {
+  const DiffSide& side = candidate ? *run.a : *run.b;
+  Role role;
+  for (const IndexedFile& file : side.catalogue().index.files()) {
+    role.of_device = role.of_device || file.kind == FileKind::kDumpFile;
+  }
+  std::map<DType, size_t> counts;
+  for (const uint32_t row : run.rows) {
+    const DType dtype = candidate ? run.diffs[row].dtype_a : run.diffs[row].dtype_b;
+    if (kind_of(dtype) == DTypeKind::kFloat) ++counts[dtype];
+  }
+  size_t all = 0;
+  for (const auto& [dtype, count] : counts) all += count;
+  // A network in bfloat16 keeps its optimizer in float32.
+  for (const auto& [dtype, count] : counts) {
+    if (10 * count >= all && unit_roundoff(dtype) >= unit_roundoff(role.dtype)) role.dtype = dtype;
+  }
+  return role;
+}
+
+std::string role_text(std::string_view title, std::string_view path, const Role& role) {
+  std::string facts = role.of_device ? "Ascend" : "";
+  if (role.dtype != DType::kUndefined) facts += (facts.empty() ? "" : ", ") + std::string(name_of(role.dtype));
+  return fmt::format("{} {}{}", title, path, facts.empty() ? "" : ": " + facts);
+}
+
+std::string_view last_part(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  return path.size() == 1 ? path : path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+std::string roles_text(const DiffResult& run, const DiffOptions& options) {
+  std::string_view a = last_part(options.paths.front()), b = last_part(options.paths.back());
+  if (a == b) {
+    a = options.paths.front();
+    b = options.paths.back();
+  }
+  std::string text;
+  add_line(text, "{} \u00b7 {}", role_text("candidate", a, role_of_side(run, true)),
+           role_text("reference", b, role_of_side(run, false)));
+  return text;
+}
+
+std::string swap_text(const DiffResult& run) {
+  if (run.single_pair || run.pairing.of_parameters) return {};
+  const Role a = role_of_side(run, true), b = role_of_side(run, false);
+  if (a.of_device && !b.of_device) return {};
+  const bool device = b.of_device && !a.of_device;
+  const bool coarser = unit_roundoff(b.dtype) > unit_roundoff(a.dtype) && a.dtype != DType::kUndefined;
+  if (!device && !coarser) return {};
+  return fmt::format("the reference is {}{}, the candidate {}: are they swapped?", device ? "a device dump in " : "",
+                     name_of(b.dtype), name_of(a.dtype));
+}
+
+// "38 differences could not be judged (30: written by an optimizer ..; 8: ..)"
+std::string unjudged_text(const DiffResult& run, uint64_t count) {
+  constexpr size_t kReasons = 3;
+  std::map<Unjudged, uint64_t> counts;
+  for (const uint32_t row : run.rows) {
+    if (is_unexplained(run, row)) ++counts[run.divergence.unjudged[row]];
+  }
+  counts.erase(Unjudged::kUnmatched);
+  std::vector<std::pair<Unjudged, uint64_t>> order(counts.begin(), counts.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
+  std::string reasons;
+  for (size_t i = 0; i < order.size() && i < kReasons; ++i) {
+    if (order[i].first == Unjudged::kNone) continue;
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", order[i].second, text_of(order[i].first));
+  }
+  if (order.size() > kReasons) reasons += "; ..";
+  return fmt::format("{} could not be judged{}; --explain OP says more", plural(count, "difference"),
+                     reasons.empty() ? "" : " (" + reasons + ")");
 }
 
 std::string nothing_stands_out(const DiffResult& run) {
@@ -230,34 +319,27 @@ std::string nothing_stands_out(const DiffResult& run) {
     if (is_unexplained(run, row) && run.diffs[row].verdict != Verdict::kUnmatched) ++unexplained;
     if (counts_as_difference(run, row) && run.divergence.explained[row] == Explanation::kRandom) ++random;
   }
-  std::string text = "no operator stands out";
-  if (unexplained > 0) {
-    text += fmt::format("; {} could not be judged: --explain OP says why", plural(unexplained, "difference"));
-  } else if (random > 0) {
-    text += ": the differences follow from random numbers that were drawn differently";
-  } else {
-    const ErrorGrowth& growth = run.divergence.growth;
-    const bool large = std::any_of(growth.medians.begin(), growth.medians.end(),
-                                   [](double error) { return !(error <= kMostRounding); });
-    text += large ? std::string("; the error is too large to tell more")
-                  : fmt::format(": the error is what rounding leads to, by about {:.2g} an operator", growth.noise);
-  }
-  return text;
+  if (unexplained > 0) return "no operator stands out; " + unjudged_text(run, unexplained);
+  if (random > 0)
+    return "no operator stands out: the differences follow from random numbers that were drawn differently";
+  return fmt::format("no operator is wrong: the differences are what rounding leads to, by about {:.2g} an operator",
+                     run.divergence.growth.noise);
 }
 
 std::string divergence_text(const DiffResult& run) {
   if (run.pairing.of_parameters) return relations_text(run);
-  const std::vector<const Divergence*> roots = roots_by_evidence(run);
+  const std::vector<Divergence>& roots = run.divergence.roots;
   std::string text;
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
-    add_root(text, i == 0 ? "first divergence" : "also", run, *roots[i]);
+    add_root(text, i == 0 ? "first divergence" : "also", run, roots[i]);
   if (roots.size() > kRootsShown) text += fmt::format("and {} more; --json has all\n\n", roots.size() - kRootsShown);
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
       !run.single_pair) {
     text = nothing_stands_out(run) + "\n" + growth_line(run.divergence.growth) + "\n";
   }
-  return text + loss_scale_text(run.divergence.loss_scale);
+  const std::string scale = loss_scale_text(run.divergence.loss_scale);
+  return text + scale + (scale.empty() ? "" : "\n\n");
 }
 
 std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place, std::span<const int64_t> ranks) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "diff/diff_options.h"
 #include "divergence/dump_diff.h"
 #include "report/value.h"
 
@@ -24,9 +25,17 @@ struct RootLine {
   std::string text;
 };
 [[nodiscard]] std::vector<RootLine> root_lines(const DiffResult& run, const Divergence& root);
-// Those that nobody has accepted, by descending evidence: what needs no model, then by score. Of equal evidence the most
-// upstream first.
-[[nodiscard]] std::vector<const Divergence*> roots_by_evidence(const DiffResult& run);
+// "candidate NPU: Ascend, bfloat16 · reference CPU: float32": who is who, and the coarsest dtype that is common.
+[[nodiscard]] std::string roles_text(const DiffResult& run, const DiffOptions& options);
+// That the two sides look swapped: only the reference is a device's, or it is the coarser one. Empty if they do not.
+[[nodiscard]] std::string swap_text(const DiffResult& run);
+// The error of a tensor for people: "0.28 (871 as dumped)" where a loss scale was divided out, "nan (24 of 144)" where
+// elements of one side are not finite. Empty if none is known.
+[[nodiscard]] std::string error_text(const DiffResult& run, uint32_t tensor);
+// Elements that are not finite on one side only; none where that is not known.
+[[nodiscard]] std::optional<uint64_t> nonfinite_of(const TensorDiff& diff);
+// "gradients of the candidate are 1024 times the reference's: a loss scale, divided out"; empty for a scale of 1.
+[[nodiscard]] std::string loss_scale_text(double scale);
 
 // "no operator stands out", and why: where there is no root, and values differ.
 [[nodiscard]] std::string nothing_stands_out(const DiffResult& run);

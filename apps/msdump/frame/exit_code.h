@@ -27,6 +27,7 @@ enum class ExitCode : int {
     case ErrorCode::kNotFound:
     case ErrorCode::kPermission:
     case ErrorCode::kWriteFailed:  // an output that cannot be made: nothing was done
+    case ErrorCode::kNothingCompared:
     case ErrorCode::kNotADump: return ExitCode::kUsage;
     case ErrorCode::kInternal: return ExitCode::kInternal;
     case ErrorCode::kCancelled: return ExitCode::kOk;  // the frame knows why and returns 130, 143 or 0

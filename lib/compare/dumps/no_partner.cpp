@@ -89,8 +89,10 @@ TensorDiff NoPartner::explain(const TensorPair& pair) const {
   diff.verdict = Verdict::kUnmatched;
   // One rank alone on each side is compared whatever its number is.
   if (identity.rank && several_ranks() && there.ranks.count(*identity.rank) == 0) {
+    diff.no_such_place = true;
     diff.reason = fmt::format("the {} has no rank {}", there.called, *identity.rank);
   } else if (!pairing_.of_parameters && identity.step && there.steps.count(*identity.step) == 0) {
+    diff.no_such_place = true;
     diff.reason = fmt::format("the {} has no step {}", there.called, *identity.step);
   } else {
     diff.reason = fmt::format("not in the {}{}", there.called, hint(there, pair.op, only_a));

@@ -27,8 +27,9 @@ struct PictureSide {
   const TensorRecord& tensor;
 };
 
-// `diff` is that of the two tensors. Nothing where they were not compared element by element, or are the same.
+// `diff` is that of the two tensors. Elements of `a` are divided by `scale` first, but for the values of the worst elements,
+// which are as stored. Nothing where they were not compared element by element, or are the same.
 Result<std::optional<PairPicture>> picture_pair(const PictureSide& a, const PictureSide& b, const TensorDiff& diff,
-                                                const CancelToken& cancel);
+                                                double scale, const CancelToken& cancel);
 
 }  // namespace msdump

@@ -75,9 +75,9 @@ class PicturePainter {
 
 }  // namespace
 
-Result<ErrorPicture> picture_error(HostTensor& a, HostTensor& b, const CancelToken& cancel) {
+Result<ErrorPicture> picture_error(HostTensor& a, HostTensor& b, double scale, const CancelToken& cancel) {
   MSDUMP_TRY(PairReader reader, PairReader::open(a, b));
-  PairDistances distances(reader.dtype());
+  PairDistances distances(reader.dtype(), scale);
   PicturePainter painter(a.shape());
   const int64_t bytes = std::max(info(reader.dtype()).bits / 8, 1);
   MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {

@@ -29,7 +29,7 @@ struct ErrorPicture {
   std::vector<double> cells;  // row by row
 };
 
-// shape_mismatch when one of them has more elements.
-Result<ErrorPicture> picture_error(HostTensor& a, HostTensor& b, const CancelToken& cancel);
+// Elements of `a` are divided by `scale` first. shape_mismatch when one of them has more elements.
+Result<ErrorPicture> picture_error(HostTensor& a, HostTensor& b, double scale, const CancelToken& cancel);
 
 }  // namespace msdump

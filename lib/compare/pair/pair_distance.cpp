@@ -45,8 +45,11 @@ double complex_distance(const double* a, const double* b) {
 
 }  // namespace
 
-PairDistances::PairDistances(DType dtype)
-    : dtype_(dtype), complex_(kind_of(dtype) == DTypeKind::kComplex), block_(std::make_unique<Block>()) {}
+PairDistances::PairDistances(DType dtype, double scale)
+    : dtype_(dtype),
+      complex_(kind_of(dtype) == DTypeKind::kComplex),
+      scale_(scale),
+      block_(std::make_unique<Block>()) {}
 
 std::span<const double> PairDistances::of(const std::byte* a, const std::byte* b, int64_t count) {
   const auto number = static_cast<size_t>(count);
@@ -62,6 +65,9 @@ std::span<const double> PairDistances::of(const std::byte* a, const std::byte* b
   const DType wide = complex_ ? DType::kComplex128 : DType::kFloat64;
   kernels::widen_to(dtype_, wide, a, count, reinterpret_cast<std::byte*>(block_->a));
   kernels::widen_to(dtype_, wide, b, count, reinterpret_cast<std::byte*>(block_->b));
+  if (scale_ != 1) {
+    for (size_t i = 0; i < (complex_ ? 2 : 1) * number; ++i) block_->a[i] /= scale_;
+  }
   if (complex_) {
     take_complex(number);
   } else {

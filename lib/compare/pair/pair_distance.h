@@ -17,7 +17,8 @@ namespace msdump {
 
 class PairDistances {
  public:
-  explicit PairDistances(DType dtype);  // the common dtype of both sides
+  // Of the common dtype of both sides. Elements of `a` are divided by `scale` first, a power of two; not integers.
+  explicit PairDistances(DType dtype, double scale = 1);
 
   // At most kernels::kPairBlock pairs; the result is valid until the next call.
   std::span<const double> of(const std::byte* a, const std::byte* b, int64_t count);
@@ -33,6 +34,7 @@ class PairDistances {
 
   DType dtype_;
   bool complex_;
+  double scale_;
   std::unique_ptr<Block> block_;
 };
 

@@ -14,9 +14,9 @@ Result<SecondLook> look_again(HostTensor& a, HostTensor& b, const TensorDiff& di
       diff.verdict == Verdict::kClose || diff.verdict == Verdict::kDiffer || diff.verdict == Verdict::kNan;
   if (!differs || (options.worst == 0 && !options.by_axis)) return look;
   MSDUMP_TRY(PairReader reader, PairReader::open(a, b));
-  PairDistances distances(reader.dtype());
+  PairDistances distances(reader.dtype(), options.scale);
   WorstElements worst(options.worst, a.dtype(), b.dtype());
-  AxisErrors axes(a.shape(), diff.metrics.max_abs.value_or(0));
+  AxisErrors axes(a.shape(), diff.metrics.max_abs.value_or(0) / options.scale);
   const int64_t bytes = std::max(info(reader.dtype()).bits / 8, 1);
   MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
     for (int64_t from = 0; from < slab.count; from += kernels::kPairBlock) {

@@ -16,6 +16,7 @@ namespace msdump {
 struct SecondLookOptions {
   size_t worst = 0;  // elements; at most kMostWorst
   bool by_axis = false;
+  double scale = 1;  // what elements of the candidate are divided by before they are compared
 };
 
 struct SecondLook {

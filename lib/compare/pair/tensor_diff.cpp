@@ -33,6 +33,7 @@ bool can_compare(const HostTensor& a, const HostTensor& b, const PairOptions& op
       diff.reason = shapes;
       return false;
     }
+    diff.reshaped = true;
   }
   const auto common = kernels::common_dtype(a.dtype(), b.dtype());
   if (!common || kind_of(a.dtype()) != kind_of(b.dtype())) {

@@ -48,6 +48,7 @@ struct TensorDiff {
   // Compared by statistics (statistic_diff.h): one side has no elements. Then metrics without a value are unknown, and so
   // are all counts but nan_a and nan_b, where nan_counted_ says so.
   bool by_statistics = false;
+  bool reshaped = false;     // elements were compared although the shapes differ; `reason` has both
   bool mislabelled = false;  // the bytes of a side are not the values: graph/join/mislabelled.h
   bool nan_counted_a = false, nan_counted_b = false;
   bool nan_in_a_alone = false;  // known, not assumed
@@ -55,6 +56,7 @@ struct TensorDiff {
   // In place of relative_l2: the largest deviation of a statistic, relative to the scale of the tensor, beyond the
   // rounding of its text. Infinite where b is 0; no value where no statistic can be compared.
   std::optional<double> relative_error;
+  bool no_such_place = false;  // unmatched: the other side has no such rank or step
   bool extremes_only = false;  // infinities hide what mean and norm say: relative_error may be far too small
 
   // relative_l2, or its substitute.

@@ -88,6 +88,7 @@ class Comparer {
       settle(Verdict::kShape, text);
       return true;
     }
+    diff_.reshaped = true;
     return false;
   }
 

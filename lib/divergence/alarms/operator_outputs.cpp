@@ -18,7 +18,7 @@ uint32_t named_for(const BlameState& state, uint32_t run) {
   double most = kStandsOut;
   for (const uint32_t inner : state.view.inside(run)) {
     for (const ScoredOutput& output : state.model.outputs(inner)) {
-      if (!output.judged || output.score <= most) continue;
+      if (!output.judged() || output.score <= most) continue;
       most = output.score;
       named = inner;
     }
@@ -52,7 +52,7 @@ bool passes_in(const BlameState& state, uint32_t run, const RunInputs& inputs, c
 }  // namespace
 
 bool stands_out(const BlameState& state, const ScoredOutput& output, const RunInputs& inputs) {
-  if (!output.judged) return false;
+  if (!output.judged()) return false;
   if (state.view.of_cuts() && (inputs.downstream || state.any_before)) {
     if (!state.view.layout_sure(output.tensor)) return false;
     // What the ranks put in shows whether a collective is wrong by itself.

@@ -108,6 +108,8 @@ inline constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 inline constexpr double kMostGrowth = 3;
 // The same of modules and operators that are not known: several operators in a row, with gains that are not known either.
 inline constexpr double kMostGrowthOfUnknown = 30;
+// What is so many times more than its inputs and its own arithmetic lead to is not called noise, whatever siblings have.
+inline constexpr double kNeverNoise = 1000;
 // So many siblings that have what is expected say more than these bounds where gradients are vague.
 inline constexpr uint32_t kSeveral = 3;
 

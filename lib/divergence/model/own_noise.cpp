@@ -29,7 +29,7 @@ class NoiseEstimate {
     double prior = 0;
     size_t count = 0;
     for (uint32_t i = 0; i < outputs_.size(); ++i) {
-      if (!outputs_[i].judged) continue;
+      if (!outputs_[i].judged()) continue;
       prior += std::log(kPriorNoise * std::max(outputs_[i].roundoff, storage_rounding_ / kLargestOverMean));
       ++count;
       add_sample(i);
@@ -39,7 +39,7 @@ class NoiseEstimate {
     const Calibration calibration(std::move(samples_), {prior / static_cast<double>(count), true, kShareOfNoise, true});
     std::vector<double> all;
     for (uint32_t i = 0; i < outputs_.size(); ++i) {
-      if (!outputs_[i].judged) continue;
+      if (!outputs_[i].judged()) continue;
       set_noise(i, calibration);
       if (!view_.is_gradient(outputs_[i].run)) all.push_back(outputs_[i].noise);
     }

@@ -33,7 +33,7 @@ class Collector {
     const KnownInputs inputs = search_.inputs_of(run);
     const bool exact = inputs.complete && std::all_of(inputs.known.begin(), inputs.known.end(),
                                                       [](const KnownInput& input) { return input.error.exact; });
-    const bool usable = are_usable(run, inputs);
+    const Unjudged unusable = why_unusable(run, inputs);
     for (const uint32_t tensor : view_.outputs(run)) {
       const auto& error = view_.error(tensor);
       if (!error) continue;
@@ -43,7 +43,7 @@ class Collector {
       output.past_operators = !inputs.through.empty();
       output.exact_inputs = exact;
       add_errors(inputs, *error, output);
-      output.judged = usable && can_be_judged(output, *error);
+      output.unjudged = unusable != Unjudged::kNone ? unusable : why_unjudged(output, *error);
       // Statistics may agree by chance although the elements do not.
       if (error->by_statistics && output.propagated > error->relative)
         search_.assume(tensor,
@@ -54,21 +54,24 @@ class Collector {
   }
 
  private:
-  // Does the model say anything about what follows from these inputs?
-  [[nodiscard]] bool are_usable(uint32_t run, const KnownInputs& inputs) const {
+  // Why the model says nothing about what follows from these inputs.
+  [[nodiscard]] Unjudged why_unusable(uint32_t run, const KnownInputs& inputs) const {
     const GainRule rule = operators_.gain(run).rule;
-    if (rule == GainRule::kChoose || rule == GainRule::kRandom) return false;
-    if (inputs.known.empty() && !inputs.by_order) return false;
+    if (rule == GainRule::kRandom) return Unjudged::kDraws;
+    if (rule == GainRule::kChoose) return Unjudged::kChooses;
+    if (inputs.known.empty() && !inputs.by_order) return Unjudged::kNoInputs;
     const auto& read = view_.run(run).inputs;
     if (std::any_of(read.begin(), read.end(), [&](const RunInput& input) { return view_.is_forgotten(input.tensor); }))
-      return false;
+      return Unjudged::kNoInputs;
     // Calls of one side alone may hide the gradient that goes in: what the forward call has says nothing of it.
     const auto of_forward = [](const KnownInput& input) { return input.of_forward; };
     if (view_.of_cuts() && view_.is_backward(run) && std::all_of(inputs.known.begin(), inputs.known.end(), of_forward))
-      return false;
-    return std::all_of(inputs.known.begin(), inputs.known.end(), [](const KnownInput& input) {
-      return input.error.discrete ? !(input.error.relative > 0) : input.error.relative <= kMostError;
-    });
+      return Unjudged::kNoInputs;
+    for (const KnownInput& input : inputs.known) {
+      if (input.error.discrete && input.error.relative > 0) return Unjudged::kIntegerInput;
+      if (!input.error.discrete && !(input.error.relative <= kMostError)) return Unjudged::kLargeInput;
+    }
+    return Unjudged::kNone;
   }
 
   void add_errors(const KnownInputs& inputs, const TensorError& error, ScoredOutput& output) const {
@@ -91,13 +94,15 @@ class Collector {
     output.hidden = error.hidden();
   }
 
-  [[nodiscard]] bool can_be_judged(const ScoredOutput& output, const TensorError& error) const {
-    if (error.discrete || error.elements == 0) return false;
-    if (!std::isfinite(output.measured) || !std::isfinite(output.propagated)) return false;
-    if (error.relative == 0 && output.propagated > kMostHidden * output.hidden) return false;
+  [[nodiscard]] Unjudged why_unjudged(const ScoredOutput& output, const TensorError& error) const {
+    if (error.discrete || error.elements == 0) return Unjudged::kNoNumbers;
+    if (!std::isfinite(output.measured) || !std::isfinite(output.propagated)) return Unjudged::kNoNumbers;
+    if (error.relative == 0 && output.propagated > kMostHidden * output.hidden) return Unjudged::kAgreesByChance;
     // What was there before the update is not dumped; from the second step on it has an error of its own.
-    if (view_.graph().role(output.tensor) == TensorRole::kUpdated && view_.is_later_step(output.run)) return false;
-    return !divides_by_size(operators_.family(output.run)) || view_.slot(output.tensor) != "0";
+    if (view_.graph().role(output.tensor) == TensorRole::kUpdated && view_.is_later_step(output.run))
+      return Unjudged::kKeptValue;
+    const bool adaptive = divides_by_size(operators_.family(output.run)) && view_.slot(output.tensor) == "0";
+    return adaptive ? Unjudged::kAdaptive : Unjudged::kNone;
   }
 
   [[nodiscard]] uint32_t kind_of(const ScoredOutput& output, const KnownInputs& inputs) {
@@ -119,6 +124,68 @@ class Collector {
 };
 
 }  // namespace
+
+bool ScoredOutput::is_never_noise() const { return measured > kNeverNoise * std::max(expected, roundoff); }
+
+bool may_be_rounding(Unjudged reason) {
+  switch (reason) {
+    case Unjudged::kDraws:
+    case Unjudged::kChooses:
+    case Unjudged::kAgreesByChance:
+    case Unjudged::kIntegerInput:
+    case Unjudged::kNoNumbers:
+    case Unjudged::kCancels:
+    case Unjudged::kKeptValue:
+    case Unjudged::kAdaptive: return true;
+    default: return false;
+  }
+}
+
+std::string_view name_of(Unjudged reason) {
+  switch (reason) {
+    case Unjudged::kNone: break;
+    case Unjudged::kDraws: return "draws";
+    case Unjudged::kChooses: return "chooses";
+    case Unjudged::kNoInputs: return "no_inputs";
+    case Unjudged::kLargeInput: return "large_input";
+    case Unjudged::kIntegerInput: return "integer_input";
+    case Unjudged::kNoNumbers: return "no_numbers";
+    case Unjudged::kAgreesByChance: return "agrees_by_chance";
+    case Unjudged::kCancels: return "cancels";
+    case Unjudged::kKeptValue: return "kept_value";
+    case Unjudged::kAdaptive: return "adaptive";
+    case Unjudged::kUnlikely: return "unlikely";
+    case Unjudged::kUnknownSource: return "unknown_source";
+    case Unjudged::kNoOperator: return "no_operator";
+    case Unjudged::kNotFinite: return "not_finite";
+    case Unjudged::kOtherShape: return "other_shape";
+    case Unjudged::kUnmatched: return "unmatched";
+  }
+  return {};
+}
+
+std::string_view text_of(Unjudged reason) {
+  switch (reason) {
+    case Unjudged::kNone: break;
+    case Unjudged::kDraws: return "the operator draws random numbers";
+    case Unjudged::kChooses: return "the operator chooses among its inputs, which differ";
+    case Unjudged::kNoInputs: return "none of its inputs was dumped on both sides";
+    case Unjudged::kLargeInput: return "an input has an error that is too large for the model";
+    case Unjudged::kIntegerInput: return "integers or truth values among its inputs differ";
+    case Unjudged::kNoNumbers: return "its outputs are integers, truth values or not finite";
+    case Unjudged::kAgreesByChance: return "its outputs agree although its inputs do not";
+    case Unjudged::kCancels: return "its terms cancel, and rounding is all that is left";
+    case Unjudged::kKeptValue: return "the value before the update was not dumped";
+    case Unjudged::kAdaptive: return "written by an optimizer that divides by the size of the gradient";
+    case Unjudged::kUnlikely: return "more than 1000 times what is expected, yet too little for an alarm";
+    case Unjudged::kUnknownSource: return "what wrote it was not dumped";
+    case Unjudged::kNoOperator: return "no operator that was compared reads or writes it";
+    case Unjudged::kNotFinite: return "NaN or infinities on one side";
+    case Unjudged::kOtherShape: return "another shape or kind of dtype";
+    case Unjudged::kUnmatched: return "nothing on the other side";
+  }
+  return {};
+}
 
 ScoredOutputs::ScoredOutputs(const RunView& view, const RunOperators& operators, InputSearch& search) {
   Collector collector(view, operators, search);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "divergence/model/calibration.h"
@@ -13,6 +14,34 @@
 #include "divergence/runs/run_view.h"
 
 namespace msdump {
+
+// Why nobody judged a tensor: the model an output, or explanation.h any other.
+enum class Unjudged : uint8_t {
+  kNone,           // it is judged
+  kDraws,          // the operator draws random numbers
+  kChooses,        // it chooses among its inputs
+  kNoInputs,       // none of its inputs was compared
+  kLargeInput,     // an input has an error beyond kMostError
+  kIntegerInput,   // integers or truth values among its inputs differ
+  kNoNumbers,      // its outputs are integers, truth values or not finite
+  kAgreesByChance,  // equal although its inputs lead to more
+  kCancels,        // terms cancel: nothing but rounding is left
+  kKeptValue,      // updated in place: the value before the update is not dumped
+  kAdaptive,       // an optimizer that divides by the size of the gradient
+  kUnlikely,       // below the alarm, but more than kNeverNoise times what is expected
+  kUnknownSource,  // what wrote it was not dumped
+  kNoOperator,     // no operator that was compared reads or writes it
+  kNotFinite,      // NaN or infinities on one side
+  kOtherShape,     // another shape or kind of dtype
+  kUnmatched,      // nothing on the other side
+};
+[[nodiscard]] constexpr Unjudged last_of(Unjudged) { return Unjudged::kUnmatched; }
+// True if rounding alone may lead to such a difference, so that it is no sign of a fault.
+[[nodiscard]] bool may_be_rounding(Unjudged reason);
+// A word for scripts: "draws"; empty for kNone.
+[[nodiscard]] std::string_view name_of(Unjudged reason);
+// "the operator draws random numbers"; empty for kNone.
+[[nodiscard]] std::string_view text_of(Unjudged reason);
 
 struct ScoredOutput {
   uint32_t tensor = kNoTensor;
@@ -26,13 +55,17 @@ struct ScoredOutput {
   double expected = 0;
   double residual = 0;  // log(measured / expected)
   double score = 0;
-  bool judged = false;
+  Unjudged unjudged = Unjudged::kNoInputs;
   bool beyond_arithmetic = false;  // more than any arithmetic of this format leads to, whatever the siblings have
   bool by_statistics = false;
   bool past_operators = false;  // what others read stands for an input
   bool exact_inputs = false;    // all of them equal bit for bit
   Centre siblings;
   SampleGroup group;
+
+  [[nodiscard]] bool judged() const { return unjudged == Unjudged::kNone; }
+  // True if neither its inputs nor its arithmetic can explain it, whatever its siblings have.
+  [[nodiscard]] bool is_never_noise() const;
 };
 
 // The expected error as its siblings lead one to expect.

@@ -31,7 +31,7 @@ class Scorer {
 
   double run() {
     for (uint32_t i = 0; i < outputs_.size(); ++i) {
-      if (outputs_[i].judged) add_sample(i);
+      if (outputs_[i].judged()) add_sample(i);
     }
     if (samples_.empty()) return 0;
     const double threshold = normal_quantile(1 / kComparisonsPerFalseAlarm / static_cast<double>(samples_.size()));
@@ -40,7 +40,7 @@ class Scorer {
     for (uint32_t i = 0; i < output_of_.size(); ++i) {
       ScoredOutput& output = outputs_[output_of_[i]];
       output.siblings = calibration.without(i);
-      if (is_vague(output)) output.beyond_arithmetic = false;
+      if (is_vague(output) && !output.is_never_noise()) output.beyond_arithmetic = false;
       const double beyond_chance = output.measured > std::max(output.chance, storage_rounding_) ? 1 : 0;
       output.score = beyond_chance * (residual_of(output_of_[i]) - output.siblings.centre) / spread_of(output_of_[i]);
     }
@@ -62,8 +62,10 @@ class Scorer {
     // The result is the remainder of terms that cancel, and consists of rounding. Not where all runs of the kind are as far
     // off, and no arithmetic explains it.
     const bool by_kind = output.beyond_arithmetic && output.propagated < kMostError;
-    if (output.expected > kMostError && !by_kind) output.judged = false;
-    if (!output.judged) return;
+    if (output.expected > kMostError && !by_kind) {
+      output.unjudged = Unjudged::kCancels;
+      return;
+    }
     // Nothing went in and nothing came out: that says nothing about the gains.
     if (output.measured <= std::max(least, output.hidden) &&
         output.propagated <= std::max(least, kMostHidden * output.hidden))

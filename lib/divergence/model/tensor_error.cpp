@@ -46,13 +46,6 @@ double scaled_error(const TensorDiff& diff, double factor) {
   return diff.scale > 0 ? largest / diff.scale : 0;
 }
 
-// What the scale of the loss multiplies the candidate by: squares of gradients by its square.
-double scale_of(const TensorDiff& diff, double factor) {
-  if (factor == 1) return 1;
-  const double ratio = ratio_of_norms(diff);
-  return is_about(ratio, factor) ? factor : is_about(ratio, factor * factor) ? factor * factor : 1;
-}
-
 std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError error) {
   error.by_statistics = true;
   error.exact = error.exact && diff.checksum_b != 0;  // other statistics may agree although the elements do not
@@ -66,6 +59,12 @@ std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError e
 }
 
 }  // namespace
+
+double scale_of(const TensorDiff& diff, double factor) {
+  if (factor == 1 || !has_metrics(diff.verdict) || is_discrete(diff.dtype_a) || is_discrete(diff.dtype_b)) return 1;
+  const double ratio = ratio_of_norms(diff);
+  return is_about(ratio, factor) ? factor : is_about(ratio, factor * factor) ? factor * factor : 1;
+}
 
 double TensorError::hidden() const {
   return by_statistics && !exact && !discrete
@@ -119,7 +118,7 @@ std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
   TensorError error;
   error.exact = diff.verdict == Verdict::kSame;
   error.discrete = is_discrete(diff.dtype_a) || is_discrete(diff.dtype_b);
-  const double scale = error.discrete ? 1 : scale_of(diff, factor);
+  const double scale = scale_of(diff, factor);
   const bool scaled = scale != 1;
   if (diff.by_statistics) {
     auto found = from_statistics(diff, error);

@@ -37,6 +37,9 @@ struct TensorError {
 // representable; below 1 where the reference is scaled. 1 where most tensors that differ by a factor do not share one.
 [[nodiscard]] double loss_scale(const std::vector<TensorDiff>& diffs);
 
+// What the candidate is divided by before it is judged: `factor`, its square for squares of gradients, or 1.
+[[nodiscard]] double scale_of(const TensorDiff& diff, double factor);
+
 // Is the norm of the candidate within a factor of two of so many times the reference's?
 [[nodiscard]] bool is_about_times(const TensorDiff& diff, double factor);
 

@@ -69,6 +69,10 @@ const std::vector<int64_t>& TensorFacts::ranks_not_finite(uint32_t tensor) const
   return found == cuts_->not_finite.end() ? kNowhere : found->second;
 }
 
+bool TensorFacts::any_compared(const std::vector<uint32_t>& tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return compared(tensor); });
+}
+
 double TensorFacts::largest_error(const std::vector<uint32_t>& tensors) const {
   double largest = 0;
   for (const uint32_t tensor : tensors) {
@@ -95,6 +99,13 @@ std::string_view TensorFacts::slot(uint32_t tensor) const {
 DType TensorFacts::dtype(uint32_t tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
   return both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : (*b_.tensors)[both.b].name.dtype;
+}
+
+std::pair<std::string_view, FolderIdentity> TensorFacts::name_and_place(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  const CompareSide& side = both.b != kNoTensor ? b_ : a_;
+  const TensorRecord& record = (*side.tensors)[both.b != kNoTensor ? both.b : both.a];
+  return {record.name.op_name, place_of(*side.index, record)};
 }
 
 DType TensorFacts::expected_dtype(uint32_t tensor) const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/hash_slots.h"
@@ -60,6 +61,7 @@ class TensorFacts {
   [[nodiscard]] Alone alone(uint32_t tensor) const { return pairing_.tensors[tensor].alone; }
   [[nodiscard]] bool is_of_candidate(uint32_t tensor) const { return pairing_.tensors[tensor].a != kNoTensor; }
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
+  [[nodiscard]] bool any_compared(const std::vector<uint32_t>& tensors) const;
   // Of runs that are cut differently: was the tensor put together rightly, so that what differs is a difference? Another
   // layout leaves an error as large as the values.
   [[nodiscard]] bool layout_known(uint32_t tensor) const;
@@ -84,6 +86,8 @@ class TensorFacts {
   [[nodiscard]] bool same_in_a(uint32_t left, uint32_t right) const;
   [[nodiscard]] bool same_in_b(uint32_t left, uint32_t right) const;
   [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // the reference's, where it has the tensor
+  // The name of its operator as the file spells it, and its rank and step.
+  [[nodiscard]] std::pair<std::string_view, FolderIdentity> name_and_place(uint32_t tensor) const;
   // The format whose rounding is to be expected: the reference's, or the coarser where the candidate is coarser throughout.
   [[nodiscard]] DType expected_dtype(uint32_t tensor) const;
   [[nodiscard]] DType dtype(uint32_t tensor) const;  // of the candidate where it has the tensor

@@ -82,7 +82,13 @@ std::string PageTable::text(size_t row, size_t column) const {
   std::string_view number(content.numbers);
   number = number.substr(begin, content.ends[row] - begin);
   if (number == "null") return {};
-  return std::string(number.front() == '"' ? number.substr(1, number.size() - 2) : number);
+  std::string text(number.front() == '"' ? number.substr(1, number.size() - 2) : number);
+  const auto note = std::find_if(columns_.begin(), columns_.end(), [&](const PageColumn& other) {
+    return other.key == columns_[column].key + "_note";
+  });
+  if (note == columns_.end()) return text;
+  const std::string beside = this->text(row, static_cast<size_t>(note - columns_.begin()));
+  return beside.empty() ? text : text + " " + beside;
 }
 
 void PageTable::append_json(std::string& into) const {

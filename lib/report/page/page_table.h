@@ -5,7 +5,8 @@
 //                         {"key":"error","title":"error","shown":true,"numbers":[0.0012,"inf"]}]}
 //
 // A text is a place in the column's `words`, of which the first is for a cell without text. Numbers have five digits,
-// because people read them; NaN and infinities are the texts of machine output; null is an absent number. Texts are
+// because people read them; NaN and infinities are the texts of machine output; null is an absent number. The text of a
+// column KEY_note stands beside the number of the column KEY. Texts are
 // escaped as for a terminal, and end after kMostPageText bytes.
 #pragma once
 

@@ -114,7 +114,7 @@ TEST_CASE(
     }
     const ScoredNet scored(net);
     CHECK(scored[numbered("Mul", 0)].expected > kMostError);
-    return scored[numbered("Mul", 0)].judged;
+    return scored[numbered("Mul", 0)].judged();
   };
   CHECK(judged(0, 1));
   CHECK_FALSE(judged(0.25, 3));

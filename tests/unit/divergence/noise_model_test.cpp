@@ -85,7 +85,7 @@ TEST_CASE("operators of which neither inputs nor outputs are known are looked th
   net.set_output("Default/Mul-op0", 1e-3);
   const ScoredNet scored(net);
   const uint32_t mul = scored.run("Default/Mul-op0");
-  CHECK(scored["Default/Mul-op0"].judged);
+  CHECK(scored["Default/Mul-op0"].judged());
   CHECK(scored["Default/Mul-op0"].propagated == Approx(1e-3));
   CHECK_FALSE(scored["Default/Mul-op0"].exact_inputs);
   CHECK(scored.model.within(mul) ==
@@ -124,7 +124,7 @@ TEST_CASE("inputs are exact only if all of them are known to be equal") {
       change(made, made.op("Add", {made.input("x"), made.weight("w"), made.constant(2)}));
     });
     const ScoredNet scored(net);
-    CHECK(scored["Default/Add-op0"].judged);
+    CHECK(scored["Default/Add-op0"].judged());
     return scored["Default/Add-op0"].exact_inputs;
   };
   CHECK(exact([](MadeNet&, auto) {}));
@@ -150,9 +150,9 @@ TEST_CASE("nothing is judged that draws or chooses, or of whose inputs too much 
   // An optimizer moves a parameter as far for an element that is next to nothing as for a large one.
   for (const char* const type : {"Dropout", "Sign", "Neg", "Tanh", "Adam"}) {
     INFO(type);
-    CHECK_FALSE(scored[numbered(type, 0)].judged);
+    CHECK_FALSE(scored[numbered(type, 0)].judged());
   }
-  CHECK(scored["Default/Exp-op0"].judged);
+  CHECK(scored["Default/Exp-op0"].judged());
 }
 
 TEST_CASE("what is left of terms that cancel is not judged") {
@@ -168,7 +168,7 @@ TEST_CASE("what is left of terms that cancel is not judged") {
   net.set_output("Default/Sub-op0", 2);
   const ScoredNet scored(net);
   CHECK(scored["Default/Sub-op0"].expected > kMostError);
-  CHECK_FALSE(scored["Default/Sub-op0"].judged);
+  CHECK_FALSE(scored["Default/Sub-op0"].judged());
 }
 
 TEST_CASE("the threshold grows with the number of outputs, as for chance alone") {

@@ -30,7 +30,8 @@ class Table {
     const column = this.byKey.get(key);
     if (!column) return "";
     if (column.words) return column.words[column.cells[row]];
-    return numberText(this.number(row, key));
+    const note = this.word(row, key + "_note");
+    return numberText(this.number(row, key)) + (note ? " " + note : "");
   }
 
   // Do the rows have several values in a column?

@@ -1,6 +1,6 @@
 // ---- detail: everything that is known of the chosen tensor
 
-const HIDDEN_KEYS = new Set(["run", "position", "io", "slot", "point", "line"]);
+const HIDDEN_KEYS = new Set(["run", "position", "io", "slot", "point", "line", "error_note"]);
 
 class Detail {
   constructor(data) {
