@@ -273,7 +273,7 @@ class Walker {
       const struct dirent* entry = ::readdir(listing.dir.get());
       if (entry == nullptr) return errno;
       const std::string_view name = entry->d_name;
-      if (name == "." || name == ".." || is_temporary_name(name)) continue;
+      if (name == "." || name == ".." || is_private_name(name)) continue;
       Child child;
       child.name = listing.names.keep(name);
       child.link = entry->d_type == DT_LNK;
