@@ -319,6 +319,11 @@ PathKind path_kind(const std::string& path) {
   return PathKind::kOther;
 }
 
+bool is_missing(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG);
+}
+
 RelativePaths::RelativePaths(const std::vector<std::string>& roots) {
   for (size_t i = 0; i < roots.size(); ++i) places_.emplace(roots[i].ends_with('/') ? roots[i] : roots[i] + "/", i);
 }
