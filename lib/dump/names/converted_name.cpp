@@ -45,7 +45,7 @@ bool take_tensor(std::string_view text, ConvertedName& name) {
 
 // FILE.PARAMETER
 bool take_parameter(std::string_view text, ConvertedName& name) {
-  for (const std::string_view suffix : {".safetensors.", ".ckpt."}) {
+  for (const std::string_view suffix : {".safetensors.", ".ckpt.", ".npz."}) {
     const size_t at = text.find(suffix);
     if (at == std::string_view::npos || at == 0 || at + suffix.size() == text.size()) continue;
     name.io = Io::kParameter;
