@@ -10,28 +10,28 @@ namespace msdump {
 namespace {
 
 // "file|parameter|io|slot|format|dtype|shape"
-std::string text_of(const std::optional<ConvertedName>& name) {
+std::string fields_of(const std::optional<ConvertedName>& name) {
   if (!name) return "none";
   return fmt::format("{}|{}|{}|{}|{}|{}|{}", name->file, name->parameter, name_of(name->io), name->slot,
                      name->format ? name_of(*name->format) : "-", name->dtype ? name_of(*name->dtype) : "-",
                      name->shape ? describe(*name->shape) : "-");
 }
-std::string npy(std::string_view name) { return text_of(parse_converted_npy_name(name)); }
-std::string bin(std::string_view name) { return text_of(parse_converted_bin_name(name)); }
+std::string array_name(std::string_view name) { return fields_of(parse_converted_npy_name(name)); }
+std::string raw_name(std::string_view name) { return fields_of(parse_converted_bin_name(name)); }
 
 TEST_CASE("names of arrays in every form that convert writes") {
-  CHECK(npy("Add.a.1.2.1700000000000000.input.0.npy") == "Add.a.1.2.1700000000000000||input|0|-|-|-");
-  CHECK(npy("Add.a.1.1700000000000000.output.10.npy") == "Add.a.1.1700000000000000||output|10|-|-|-");
-  CHECK(npy("any.file.output.0.2x3.npy") == "any.file||output|0|-|-|-");
-  CHECK(npy("any.file.output.0.scalar.npy") == "any.file||output|0|-|-|-");
-  CHECK(npy("any.file.output.0.NC1HWC0.npy") == "any.file||output|0|NC1HWC0|-|-");
-  CHECK(npy("any.file.output.0.ND.bfloat16.npy") == "any.file||output|0|ND|bfloat16|-");
-  CHECK(npy("a.safetensors.layers.0.weight.npy") == "|layers.0.weight|parameter|0|-|-|-");
-  CHECK(bin("any.file.output.0.2_3.float32.ND.bin") == "any.file||output|0|ND|float32|2x3");
-  CHECK(bin("any.file.output.0.scalar.int64.ND.bin") == "any.file||output|0|ND|int64|scalar");
-  CHECK(bin("any.file.input.1.768.float16.NC1HWC0.bin") == "any.file||input|1|ND|float16|768");
-  CHECK(bin("any.file.l1buffer.0.bin") == "any.file||l1buffer|0|-|uint8|-");
-  CHECK(bin("a.ckpt.conv.weight.2_3.float32.ND.bin") == "|conv.weight|parameter|0|ND|float32|2x3");
+  CHECK(array_name("Add.a.1.2.1700000000000000.input.0.npy") == "Add.a.1.2.1700000000000000||input|0|-|-|-");
+  CHECK(array_name("Add.a.1.1700000000000000.output.10.npy") == "Add.a.1.1700000000000000||output|10|-|-|-");
+  CHECK(array_name("any.file.output.0.2x3.npy") == "any.file||output|0|-|-|-");
+  CHECK(array_name("any.file.output.0.scalar.npy") == "any.file||output|0|-|-|-");
+  CHECK(array_name("any.file.output.0.NC1HWC0.npy") == "any.file||output|0|NC1HWC0|-|-");
+  CHECK(array_name("any.file.output.0.ND.bfloat16.npy") == "any.file||output|0|ND|bfloat16|-");
+  CHECK(array_name("a.safetensors.layers.0.weight.npy") == "|layers.0.weight|parameter|0|-|-|-");
+  CHECK(raw_name("any.file.output.0.2_3.float32.ND.bin") == "any.file||output|0|ND|float32|2x3");
+  CHECK(raw_name("any.file.output.0.scalar.int64.ND.bin") == "any.file||output|0|ND|int64|scalar");
+  CHECK(raw_name("any.file.input.1.768.float16.NC1HWC0.bin") == "any.file||input|1|ND|float16|768");
+  CHECK(raw_name("any.file.l1buffer.0.bin") == "any.file||l1buffer|0|-|uint8|-");
+  CHECK(raw_name("a.ckpt.conv.weight.2_3.float32.ND.bin") == "|conv.weight|parameter|0|ND|float32|2x3");
 }
 
 TEST_CASE("names that convert does not write") {
@@ -40,13 +40,13 @@ TEST_CASE("names that convert does not write") {
         "a.output.0.1700000000000000.npy", "a.output.0.2x.npy", "a.output.0.word.npy", "a.output.0.ND.word.npy",
         "a.output.0.npz", ".safetensors.w.npy", "a.safetensors.npy", "weights.npy", "Module.fc.forward.0.output.npy"}) {
     CAPTURE(name);
-    CHECK(npy(name) == "none");
+    CHECK(array_name(name) == "none");
   }
   for (const char* const name :
        {"", ".bin", "a.output.0.bin", "a.output.0.2_3.float32.bin", "a.output.0.2_.float32.ND.bin",
         "a.output.0.2_3.word.ND.bin", "a.output.0.2_3.float32.word.bin", "pytorch_model.bin"}) {
     CAPTURE(name);
-    CHECK(bin(name) == "none");
+    CHECK(raw_name(name) == "none");
   }
 }
 
