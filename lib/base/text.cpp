@@ -40,7 +40,6 @@ constexpr std::array kCombining = {
     CodeRange{0xFE00, 0xFE0F},
 };
 
-// Control and format characters: they hide, reorder or break what a terminal shows.
 constexpr std::array kUnprintable = {
     CodeRange{0x00, 0x1F},     CodeRange{0x7F, 0x9F},     CodeRange{0xAD, 0xAD},      // soft hyphen
     CodeRange{0x061C, 0x061C}, CodeRange{0x180E, 0x180E}, CodeRange{0x200B, 0x200F},  // zero width, direction marks
@@ -53,14 +52,16 @@ bool in_any(const std::array<CodeRange, N>& ranges, uint32_t code) {
   return std::any_of(ranges.begin(), ranges.end(), [&](CodeRange r) { return r.first <= code && code <= r.last; });
 }
 
-uint32_t decode_utf8(std::string_view text, size_t at, size_t length) {
+}  // namespace
+
+uint32_t code_point(std::string_view text, size_t at, size_t length) {
   if (length == 1) return byte_at(text, at);
   uint32_t code = byte_at(text, at) & (0xFFU >> (length + 1));
   for (size_t i = 1; i < length; ++i) code = (code << 6) | (byte_at(text, at + i) & 0x3FU);
   return code;
 }
 
-}  // namespace
+bool is_unprintable(uint32_t code) { return in_any(kUnprintable, code); }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
   // Greedy matching with one point to return to: the last `*` and what it has matched so far.
@@ -148,14 +149,14 @@ std::string escape_for_terminal(std::string_view text) {
   safe.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const size_t length = utf8_sequence_length(text, at);
-    const uint32_t code = length == 0 ? byte_at(text, at) : decode_utf8(text, at, length);
+    const uint32_t code = length == 0 ? byte_at(text, at) : code_point(text, at, length);
     if (code == '\n') {
       safe += "\\n";
     } else if (code == '\t') {
       safe += "\\t";
     } else if (code == '\r') {
       safe += "\\r";
-    } else if (length == 0 || in_any(kUnprintable, code)) {
+    } else if (length == 0 || is_unprintable(code)) {
       const size_t count = std::max<size_t>(length, 1);
       for (size_t i = 0; i < count; ++i) safe += fmt::format("\\x{:02x}", byte_at(text, at + i));
     } else {
@@ -175,7 +176,7 @@ size_t display_width(std::string_view text) {
   size_t width = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t length = utf8_sequence_length(text, at);
-    const uint32_t code = length == 0 ? 0 : decode_utf8(text, at, length);
+    const uint32_t code = length == 0 ? 0 : code_point(text, at, length);
     if (in_any(kWide, code)) {
       width += 2;
     } else if (!in_any(kCombining, code)) {

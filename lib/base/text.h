@@ -29,6 +29,12 @@ namespace msdump {
 // A text from a file as a message may quote it: escaped, and its first 60 bytes at most.
 [[nodiscard]] std::string excerpt(std::string_view text);
 
+// True for control and format characters: they hide, reorder or break what a terminal shows.
+[[nodiscard]] bool is_unprintable(uint32_t code_point);
+
+// Of the well-formed UTF-8 sequence of `length` bytes at `text[at]`.
+[[nodiscard]] uint32_t code_point(std::string_view text, size_t at, size_t length);
+
 // Length of the well-formed UTF-8 sequence that starts at `text[at]`, 0 if there is none (RFC 3629: no overlong forms,
 // no surrogates).
 [[nodiscard]] size_t utf8_sequence_length(std::string_view text, size_t at);

@@ -59,7 +59,12 @@ class Conversion {
  public:
   Conversion(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
              const ConvertContext& context)
-      : index_(index), selection_(selection), options_(options), context_(context), tree_(options.out) {}
+      : index_(index),
+        selection_(selection),
+        options_(options),
+        context_(context),
+        settings_(options),
+        tree_(options.out, settings_, context.cancel) {}
 
   Result<ConvertSummary> run() {
     std::vector<const IndexedFile*> chosen;
@@ -83,7 +88,7 @@ class Conversion {
     if (!options_.shard) {
       for (const Error& problem : index_.problems()) report(problem);
     }
-    FileConverter files(index_, selection_, options_, context_, tree_, is_contested(inputs));
+    FileConverter files(index_, selection_, options_, context_, tree_, settings_, is_contested(inputs));
     const std::vector<bool> own = own_inputs(inputs);
     context_.pool.ordered_for(
         static_cast<int64_t>(inputs.size()),
@@ -97,11 +102,17 @@ class Conversion {
     if (!options_.dry_run && !options_.shard) {
       for (const Error& error : tree_.write_mappings()) report(error);
     }
+    if (writes_arrays()) settings_.end();
     summary_.interrupted = context_.cancel.cancelled();
     return summary_;
   }
 
  private:
+  // False for a dry run, and for a merge.
+  [[nodiscard]] bool writes_arrays() const {
+    return !options_.dry_run && (context_.facts == nullptr || options_.shard.has_value());
+  }
+
   std::vector<bool> own_inputs(const std::vector<ConvertInput>& inputs) {
     std::vector<bool> own(inputs.size(), true);
     summary_.units = summary_.own_units = static_cast<int64_t>(inputs.size());
@@ -176,6 +187,7 @@ class Conversion {
   const Selection& selection_;
   const ConvertOptions& options_;
   const ConvertContext& context_;
+  SettingsFile settings_;
   OutputTree tree_;
   ConvertSummary summary_;
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "convert/output_name.h"
@@ -30,7 +31,11 @@ struct ConvertOptions {
   const OriginalShapes* shapes = nullptr;  // for tensors whose file does not say it; those that fit are used
   OutputType type = OutputType::kNpy;
   Naming naming = Naming::kMsaccucmp;
-  bool resume = false;   // leave outputs that are complete and newer than their input
+  std::string version;          // of msdump; arrays of another one are not kept
+  std::vector<std::string> ir;  // the graphs that the shapes were looked up in, as they were named
+  // Leave outputs that are complete, newer than their input, and made with the same options (convert/settings_file.h). In
+  // a shard, what it wrote before it was interrupted counts as written.
+  bool resume = false;
   bool dry_run = false;  // everything but the writing
   // Only these inputs: their arrays are written and their outcomes kept in ConvertContext::facts. The rest, rows, failures
   // and the mapping.csv of each folder, is left to the run that has the outcomes of all.

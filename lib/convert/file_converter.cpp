@@ -1,5 +1,7 @@
 #include "convert/file_converter.h"
 
+#include <cstring>
+
 #include <sys/stat.h>
 
 #include "ascend/opdebug.h"
@@ -23,13 +25,6 @@ struct FileConverter::Unit {
 namespace {
 
 constexpr uint64_t kMaxOpdebugBytes = 1 << 20;
-
-// Exists, has the right size, and is not older than the input.
-bool is_up_to_date(const std::string& path, uint64_t bytes, int64_t input_mtime_ns) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  return static_cast<uint64_t>(status.st_size) == bytes && mtime_ns_of(status) >= input_mtime_ns;
-}
 
 ConvertRow row_for(const std::string& input, const StoredTensor& tensor) {
   ConvertRow row;
@@ -204,11 +199,26 @@ Status FileConverter::write_array(Unit& unit, const StoredTensor& tensor, Claim 
   return write(unit, tensor, plan, name, row);
 }
 
+// True if a file is there with the right size and header, that is not older than the input and was made with these options.
+bool FileConverter::is_up_to_date(const Unit& unit, const Expected& expected) const {
+  struct stat status {};
+  if (::stat(expected.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const int64_t written = mtime_ns_of(status);
+  if (static_cast<uint64_t>(status.st_size) != expected.bytes || written < unit.file.mtime_ns) return false;
+  if (!settings_.covers(written)) return false;
+  if (expected.header.empty()) return true;
+  const auto there = File::open(expected.path);
+  if (!there || there->head().size() < expected.header.size()) return false;
+  return std::memcmp(there->head().data(), expected.header.data(), expected.header.size()) == 0;
+}
+
 // True when the output needs no writing: it is there already, or this is a dry run.
-Result<bool> FileConverter::finish_without_writing(const Unit& unit, const std::string& path, uint64_t bytes,
+Result<bool> FileConverter::finish_without_writing(Unit& unit, const StoredTensor& tensor, const Expected& expected,
                                                    ConvertRow& row) const {
-  if (options_.resume && is_up_to_date(path, bytes, unit.file.mtime_ns)) {
-    row.status = ConvertStatus::kSkipped;
+  if (options_.resume && is_up_to_date(unit, expected)) {
+    // merge tells what one run would have done, which nobody interrupted.
+    row.status = options_.shard ? ConvertStatus::kWritten : ConvertStatus::kSkipped;
+    if (options_.shard) count_bytes(unit, tensor, expected.bytes);
     return true;
   }
   if (options_.dry_run) {
@@ -216,6 +226,11 @@ Result<bool> FileConverter::finish_without_writing(const Unit& unit, const std::
     return true;
   }
   return false;
+}
+
+void FileConverter::count_bytes(Unit& unit, const StoredTensor& tensor, uint64_t written) {
+  unit.outcome.bytes_in += tensor.bytes;
+  unit.outcome.bytes_out += written;
 }
 
 // A line of mapping.csv for an output that is there.
@@ -231,7 +246,8 @@ Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& 
       is_byte_section(tensor.io) || (options_.type == OutputType::kBin && options_.naming == Naming::kMsaccucmp &&
                                      unit.opened.container != FileKind::kNpy);
   const std::string header = raw ? "" : npy::make_header(plan.npy_dtype, plan.shape);
-  MSDUMP_TRY(const bool finished, finish_without_writing(unit, path, header.size() + output_bytes(plan), row));
+  MSDUMP_TRY(const bool finished,
+             finish_without_writing(unit, tensor, {path, header, header.size() + output_bytes(plan)}, row));
   if (finished) {
     remember_long_name(unit, name);
     return {};
@@ -242,8 +258,7 @@ Status FileConverter::write(Unit& unit, const StoredTensor& tensor, const Plan& 
   MSDUMP_TRY(const uint64_t written, write_tensor(source, header, path, context));
   remember_long_name(unit, name);
   row.status = ConvertStatus::kWritten;
-  unit.outcome.bytes_in += tensor.bytes;
-  unit.outcome.bytes_out += written;
+  count_bytes(unit, tensor, written);
   return {};
 }
 
@@ -258,7 +273,7 @@ Status FileConverter::write_opdebug(Unit& unit, const StoredTensor& tensor, Conv
   row.output = join_path(unit.folder, name.name);
   row.policy = PlanPolicy::kConverted;
   const std::string path = tree_.path_of(*row.output);
-  MSDUMP_TRY(const bool finished, finish_without_writing(unit, path, text.size(), row));
+  MSDUMP_TRY(const bool finished, finish_without_writing(unit, tensor, {path, text, text.size()}, row));
   if (finished) {
     remember_long_name(unit, name);
     return {};
@@ -267,8 +282,7 @@ Status FileConverter::write_opdebug(Unit& unit, const StoredTensor& tensor, Conv
   MSDUMP_CHECK_OK(write_file(path, text));
   remember_long_name(unit, name);
   row.status = ConvertStatus::kWritten;
-  unit.outcome.bytes_in += tensor.bytes;
-  unit.outcome.bytes_out += text.size();
+  count_bytes(unit, tensor, text.size());
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "convert/convert.h"
 #include "convert/output_name.h"
 #include "convert/output_tree.h"
+#include "convert/settings_file.h"
 #include "dump/index/dump_index.h"
 
 namespace msdump {
@@ -44,12 +45,13 @@ class FileConverter {
  public:
   // `contested`: outputs of two inputs may have one name.
   FileConverter(const DumpIndex& index, const Selection& selection, const ConvertOptions& options,
-                const ConvertContext& context, OutputTree& tree, bool contested)
+                const ConvertContext& context, OutputTree& tree, const SettingsFile& settings, bool contested)
       : index_(index),
         selection_(selection),
         options_(options),
         context_(context),
         tree_(tree),
+        settings_(settings),
         contested_(contested) {}
 
   FileOutcome convert(const ConvertInput& input);
@@ -72,14 +74,24 @@ class FileConverter {
   Status write_array(Unit& unit, const StoredTensor& tensor, Claim claim, ConvertRow& row);
   Status write(Unit& unit, const StoredTensor& tensor, const Plan& plan, const OutputName& name, ConvertRow& row);
   Status write_opdebug(Unit& unit, const StoredTensor& tensor, ConvertRow& row);
+  static void count_bytes(Unit& unit, const StoredTensor& tensor, uint64_t written);
   static void remember_long_name(Unit& unit, const OutputName& name);
-  Result<bool> finish_without_writing(const Unit& unit, const std::string& path, uint64_t bytes, ConvertRow& row) const;
+  // An array of `bytes`, which begins with `header`.
+  struct Expected {
+    const std::string& path;
+    std::string_view header;
+    uint64_t bytes = 0;
+  };
+  [[nodiscard]] bool is_up_to_date(const Unit& unit, const Expected& expected) const;
+  Result<bool> finish_without_writing(Unit& unit, const StoredTensor& tensor, const Expected& expected,
+                                      ConvertRow& row) const;
 
   const DumpIndex& index_;
   const Selection& selection_;
   const ConvertOptions& options_;
   const ConvertContext& context_;
   OutputTree& tree_;
+  const SettingsFile& settings_;
   const bool contested_;
   OutputClaims claims_;
 };

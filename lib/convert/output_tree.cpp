@@ -10,8 +10,8 @@ namespace msdump {
 namespace {
 
 // Another convert may write into the same folder: each waits for the other.
-Status write_mapping(const std::string& folder, const NameMapping& added) {
-  const DirectoryLock lock(folder);
+Status write_mapping(const std::string& folder, const NameMapping& added, const CancelToken& cancel) {
+  MSDUMP_TRY(const DirectoryLock lock, DirectoryLock::acquire(folder, cancel));
   const std::string path = join_path(folder, "mapping.csv");
   NameMapping all = added;
   auto file = File::open(path);
@@ -42,6 +42,8 @@ Status OutputTree::create_folder(const std::string& folder) {
   }
   MSDUMP_CHECK_OK(make_directories(path_of(folder)));
   const std::lock_guard lock(mutex_);
+  if (!has_settings_) MSDUMP_CHECK_OK(settings_.write(cancel_));
+  has_settings_ = true;
   made_.insert(folder);
   return {};
 }
@@ -55,7 +57,7 @@ void OutputTree::add_mapping(const std::string& folder, std::string mapped, std:
 std::vector<Error> OutputTree::write_mappings() const {
   std::vector<Error> errors;
   for (const auto& [folder, mapping] : mappings_) {
-    Status status = write_mapping(path_of(folder), mapping);
+    Status status = write_mapping(path_of(folder), mapping, cancel_);
     if (!status) errors.push_back(std::move(status).error());
   }
   return errors;

@@ -12,17 +12,21 @@
 #include <vector>
 
 #include "base/error.h"
+#include "convert/settings_file.h"
+#include "io/cancel.h"
 #include "tables/mapping_csv.h"
 
 namespace msdump {
 
 class OutputTree {
  public:
-  explicit OutputTree(std::string root) : root_(std::move(root)) {}
+  OutputTree(std::string root, const SettingsFile& settings, const CancelToken& cancel)
+      : root_(std::move(root)), settings_(settings), cancel_(cancel) {}
 
   // Makes OUT and finds out whether files can be made in it, before any work is done.
   Status create_root();
-  // Makes `folder` (relative, as it is below the dump) unless it was made before. Thread-safe.
+  // Makes `folder` (relative, as it is below the dump) unless it was made before, and before the first the settings of
+  // the run. Thread-safe.
   Status create_folder(const std::string& folder);
   [[nodiscard]] std::string path_of(const std::string& relative) const;
 
@@ -32,6 +36,9 @@ class OutputTree {
 
  private:
   std::string root_;
+  const SettingsFile& settings_;
+  const CancelToken& cancel_;
+  bool has_settings_ = false;
   std::mutex mutex_;
   std::set<std::string> made_;
   std::map<std::string, NameMapping> mappings_;

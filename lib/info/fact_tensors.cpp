@@ -239,6 +239,7 @@ Result<report::Value> record_value(const FactSource& source, FileFacts& facts) {
 
 void add_tensor_facts(const FactSource& source, FileFacts& facts) {
   if (facts.kind == FileKind::kNpy) return add_npy_facts(source, facts);
+  if (facts.kind == FileKind::kNpz) return add_tensor_list(open_tensors(source, facts), facts);
   if (facts.kind == FileKind::kRaw) return add_raw_facts(source, facts);
   if (facts.kind == FileKind::kPt) return add_pt_facts(source, facts);
   if (facts.kind == FileKind::kSafetensors) return add_safetensors_facts(source, facts);

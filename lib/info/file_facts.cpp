@@ -25,6 +25,7 @@ const Family* family_of(FileKind kind, const IndexedFile& file) {
   if (file.family != nullptr && file.family->kind() == kind) return file.family;
   switch (kind) {
     case FileKind::kNpy: return &npy_family();
+    case FileKind::kNpz: return &npz_family();
     case FileKind::kPt: return &pt_family();
     case FileKind::kSafetensors: return &safetensors_family();
     case FileKind::kAtbTensor: return &atb_family();
@@ -104,6 +105,7 @@ void add_facts(const FactSource& source, FileFacts& facts) {
   switch (facts.kind) {
     case FileKind::kDumpFile:
     case FileKind::kNpy:
+    case FileKind::kNpz:
     case FileKind::kPt:
     case FileKind::kRaw:
     case FileKind::kSafetensors:
@@ -145,9 +147,14 @@ FileFacts read_file_facts(const DumpIndex& index, const IndexedFile& file, const
     facts.problems.push_back(opened.error());
     return facts;
   }
+  facts.size = opened->size();
+  facts.mtime_ns = opened->mtime_ns();
   facts.kind = kind_of(file, *opened);
   facts.family = family_of(facts.kind, file);
   add_facts({index, file, *opened, cancel}, facts);
+  if (!facts.problems.empty() && facts.tensors.empty()) {
+    if (auto mistaken = mistaken_content(facts.kind, opened->head())) facts.problems = {std::move(*mistaken)};
+  }
   for (const StoredTensor& tensor : facts.tensors) facts.tensor_bytes += tensor.problem ? 0 : tensor.bytes;
   if (!facts.tensors.empty()) facts.tensor_count = facts.tensors.size();
   for (Error& problem : facts.problems) {
@@ -166,10 +173,11 @@ Result<OpenedFile> open_with(const Family& family, const DumpIndex& index, const
   return result;
 }
 
-Result<OpenedFile> open_again(const DumpIndex& index, const IndexedFile& file, const FileFacts& facts) {
-  MSDUMP_TRY(OpenedFile result, open_with(*facts.family, index, file));
-  if (result.tensors.size() == facts.tensors.size()) return result;
-  return fail(make_error(ErrorCode::kChangedWhileReading, "the file holds other tensors than before")
+Result<OpenedFile> open_again(const DumpIndex& index, const IndexedFile& file, const FileFacts& facts, size_t item) {
+  MSDUMP_TRY(File opened, File::open(index.path_of(file)));
+  if (opened.size() == facts.size && opened.mtime_ns() == facts.mtime_ns)
+    return OpenedFile{std::move(opened), facts.family->kind(), {}, {facts.tensors[item]}};
+  return fail(make_error(ErrorCode::kChangedWhileReading, "the file was written since its header was read")
                   .with_path(index.path_of(file)));
 }
 

@@ -6,6 +6,7 @@
 //                      data_offset, data_bytes, format, identity
 //   raw                dtype, format, shape, elements, data_bytes (what shape and dtype need), identity
 //   dump_file          header (binary, classic, nano), op_name, dump_time_us, attributes [{name, value}], identity, tensors
+//   npz                tensors, each with its op_name
 //   pt                 other_values, other_classes (of objects that are not read), identity, tensors; each tensor that
 //                      is a parameter has its op_name
 //   atb_tensor         same_as (the key of the file that has its elements), identity, tensors
@@ -59,12 +60,15 @@ struct FileFacts {
   uint64_t tensor_count = 0;  // also of tables, whose tensors are rows
   uint64_t tensor_bytes = 0;
   const Family* family = nullptr;  // that reads the tensors; null when there are none
+  uint64_t size = 0;               // of the file when it was read, as the next
+  int64_t mtime_ns = 0;
 };
 
 // Never fails: errors are in `problems`. After an interruption the facts are incomplete and must not be shown.
 [[nodiscard]] FileFacts read_file_facts(const DumpIndex& index, const IndexedFile& file, const CancelToken& cancel);
 
-// The file once more, for the elements of its tensors.
-[[nodiscard]] Result<OpenedFile> open_again(const DumpIndex& index, const IndexedFile& file, const FileFacts& facts);
+// The file once more, with one of `facts.tensors`, for its elements. Its header is not read again.
+[[nodiscard]] Result<OpenedFile> open_again(const DumpIndex& index, const IndexedFile& file, const FileFacts& facts,
+                                            size_t item);
 
 }  // namespace msdump

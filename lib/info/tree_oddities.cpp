@@ -26,6 +26,7 @@ uint64_t smallest_size(FileKind kind, std::string_view name) {
     case FileKind::kNpy: return 10 + std::string_view("{'descr':'<f4','fortran_order':False,'shape':()}").size();
     case FileKind::kDumpFile: return 10;
     case FileKind::kOpdebug: return 10;
+    case FileKind::kNpz:
     case FileKind::kPt: return 22;
     case FileKind::kSafetensors: return std::string_view("{}").size() + 8;
     case FileKind::kStatistic:

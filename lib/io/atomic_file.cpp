@@ -146,4 +146,6 @@ bool is_temporary_name(std::string_view name) {
   return name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix);
 }
 
+bool is_private_name(std::string_view name) { return is_temporary_name(name) || name == kConvertSettingsName; }
+
 }  // namespace msdump

@@ -1,4 +1,5 @@
-// AtomicFile: an output that appears under its name complete or not at all.
+// AtomicFile: an output that appears under its name complete or not at all, whatever ends the process. It is not
+// synchronised: after a power failure a file may lack bytes that its size counts.
 //
 // The bytes go to a temporary file in the same directory, which `commit` renames over the target; an AtomicFile that is
 // destroyed without commit removes its temporary file. A process that is killed leaves at most a temporary file, whose
@@ -49,7 +50,13 @@ Status write_named_file(const std::string& path, std::string_view content);
 // Creates `path` and its missing parents (mode 0777 less umask). Not an error if it exists as a directory.
 Status make_directories(const std::string& path);
 
-// True for the names AtomicFile gives its temporary files: walkers skip them.
+// True for the names AtomicFile gives its temporary files.
 [[nodiscard]] bool is_temporary_name(std::string_view name);
+
+// What convert says about the arrays in its OUT (convert/settings_file.h).
+constexpr std::string_view kConvertSettingsName = ".msdump-convert.json";
+
+// True for files that msdump writes for itself: walkers skip them.
+[[nodiscard]] bool is_private_name(std::string_view name);
 
 }  // namespace msdump

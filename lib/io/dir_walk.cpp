@@ -273,7 +273,7 @@ class Walker {
       const struct dirent* entry = ::readdir(listing.dir.get());
       if (entry == nullptr) return errno;
       const std::string_view name = entry->d_name;
-      if (name == "." || name == ".." || is_temporary_name(name)) continue;
+      if (name == "." || name == ".." || is_private_name(name)) continue;
       Child child;
       child.name = listing.names.keep(name);
       child.link = entry->d_type == DT_LNK;
@@ -317,6 +317,11 @@ PathKind path_kind(const std::string& path) {
   if (S_ISREG(status.st_mode)) return PathKind::kFile;
   if (S_ISDIR(status.st_mode)) return PathKind::kDirectory;
   return PathKind::kOther;
+}
+
+bool is_missing(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG);
 }
 
 RelativePaths::RelativePaths(const std::vector<std::string>& roots) {

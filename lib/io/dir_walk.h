@@ -63,5 +63,7 @@ class RelativePaths {
 
 enum class PathKind : uint8_t { kMissing, kFile, kDirectory, kOther };
 [[nodiscard]] PathKind path_kind(const std::string& path);
+// False also for what is there and cannot be looked at.
+[[nodiscard]] bool is_missing(const std::string& path);
 
 }  // namespace msdump

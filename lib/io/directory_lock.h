@@ -2,17 +2,22 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
+#include "base/error.h"
+#include "io/cancel.h"
 #include "io/file.h"
 
 namespace msdump {
 
-// Waits until nobody else holds the lock of `directory`. Advisory; does nothing where the file system has no locks.
 class DirectoryLock {
  public:
-  explicit DirectoryLock(const std::string& directory);
+  // Waits until nobody else holds the lock of `directory`, or `cancel` is set (kCancelled). Advisory; holds nothing
+  // where the file system has no locks.
+  static Result<DirectoryLock> acquire(const std::string& directory, const CancelToken& cancel);
 
  private:
+  explicit DirectoryLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
   Descriptor descriptor_;  // the lock ends when it is closed
 };
 

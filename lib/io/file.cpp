@@ -1,6 +1,7 @@
 #include "io/file.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -28,13 +29,20 @@ std::string_view kind_of(mode_t mode) {
   return "not a regular file";
 }
 
-// When all descriptors are in use, another thread closes some soon, so this retries for two seconds.
+// When all descriptors are in use, another thread closes some soon, so this retries for two seconds. Once that was in vain
+// it gives up early: a dump of many files must not wait for each of them.
 int open_for_reading(const std::string& path) {
   using namespace std::chrono_literals;
+  static std::atomic<bool> in_vain = false;
+  const auto most = in_vain ? 20ms : 2000ms;
   for (auto waited = 0ms;; waited += 10ms) {
     // O_NONBLOCK so that opening a FIFO nobody writes to returns; it means nothing for regular files.
     const int descriptor = open_file(path, O_RDONLY | O_NONBLOCK);
-    if (descriptor >= 0 || (errno != EMFILE && errno != ENFILE) || waited >= 2s) return descriptor;
+    const bool none_free = descriptor < 0 && (errno == EMFILE || errno == ENFILE);
+    if (!none_free || waited >= most) {
+      if (descriptor >= 0 || none_free) in_vain = none_free;
+      return descriptor;
+    }
     std::this_thread::sleep_for(10ms);
   }
 }

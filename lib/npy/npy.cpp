@@ -43,8 +43,15 @@ Status set_dtype(const std::string& descr, Header& header) {
   return fail(ErrorCode::kUnsupportedDtype, "npy dtype '{}' is not supported", excerpt(descr));
 }
 
-Result<std::string> read_literal(const File& file, uint64_t& data_offset) {
-  const auto head = file.head();
+// The first bytes of an array, and the file that has the rest; null: nobody has.
+struct Source {
+  std::span<const std::byte> head;
+  uint64_t size = 0;
+  const File* file = nullptr;
+};
+
+Result<std::string> read_literal(const Source& source, uint64_t& data_offset) {
+  const auto head = source.head;
   if (!has_magic(head)) return fail(ErrorCode::kBadNpy, "not an .npy file: it does not begin with \\x93NUMPY");
   ByteReader reader(head.subspan(kMagic.size()), kMagic.size());
   MSDUMP_TRY(const auto version, reader.bytes(2));
@@ -55,20 +62,26 @@ Result<std::string> read_literal(const File& file, uint64_t& data_offset) {
   MSDUMP_TRY(const auto length_bytes, reader.bytes(major == 1 ? 2 : 4));
   const uint32_t length = major == 1 ? load<uint16_t>(length_bytes.data()) : load<uint32_t>(length_bytes.data());
   data_offset = reader.offset() + length;
-  if (data_offset > file.size()) {
+  if (data_offset > source.size) {
     return fail(make_error(ErrorCode::kTruncated, "header of {} bytes announced, {} present", length,
-                           file.size() - reader.offset())
+                           source.size - reader.offset())
                     .with_offset(reader.offset()));
   }
   if (length > kMaxHeaderBytes) return fail(ErrorCode::kTooLarge, "an npy header of {} bytes", length);
   std::string literal(length, '\0');
-  MSDUMP_CHECK_OK(file.read_at(reader.offset(), std::as_writable_bytes(std::span(literal.data(), literal.size()))));
+  if (reader.remaining() >= length) {
+    std::memcpy(literal.data(), head.data() + reader.offset(), length);
+    return literal;
+  }
+  if (source.file == nullptr) return fail(ErrorCode::kTooLarge, "an npy header of {} bytes", length);
+  MSDUMP_CHECK_OK(
+      source.file->read_at(reader.offset(), std::as_writable_bytes(std::span(literal.data(), literal.size()))));
   return literal;
 }
 
-Result<Header> read(const File& file) {
+Result<Header> read(const Source& source) {
   Header header;
-  MSDUMP_TRY(const std::string literal, read_literal(file, header.data_offset));
+  MSDUMP_TRY(const std::string literal, read_literal(source, header.data_offset));
   MSDUMP_TRY(HeaderLiteral fields, parse_header_literal(literal));
   MSDUMP_CHECK_OK(set_dtype(fields.descr, header));
   header.descr = std::move(fields.descr);
@@ -81,11 +94,10 @@ Result<Header> read(const File& file) {
   return header;
 }
 
-Status check_data(const File& file, const Header& header) {
-  const uint64_t present = file.size() - header.data_offset;
+Status check_data(uint64_t size, const Header& header) {
+  const uint64_t present = size - header.data_offset;
   if (header.data_bytes <= present) return {};
   return fail(make_error(ErrorCode::kTruncated, "needs {} bytes of data, {} present", header.data_bytes, present)
-                  .with_path(file.path())
                   .with_offset(header.data_offset)
                   .with_hint("the file was cut off or is still being written"));
 }
@@ -101,11 +113,20 @@ std::string_view descr_of(DType dtype) {
 
 Result<Header> read_header(const File& file) {
   MSDUMP_TRY(Header header, read_header_alone(file));
-  MSDUMP_CHECK_OK(check_data(file, header));
+  if (Status complete = check_data(file.size(), header); !complete)
+    return fail(std::move(complete).error().with_path(file.path()));
   return header;
 }
 
-Result<Header> read_header_alone(const File& file) { return in_file(read(file), file.path()); }
+Result<Header> read_header_alone(const File& file) {
+  return in_file(read({file.head(), file.size(), &file}), file.path());
+}
+
+Result<Header> read_header(std::span<const std::byte> head, uint64_t size) {
+  MSDUMP_TRY(Header header, read({head, size, nullptr}));
+  MSDUMP_CHECK_OK(check_data(size, header));
+  return header;
+}
 
 std::string make_header(DType dtype, const Shape& shape) {
   std::string dims = join_dims(shape, ", ");

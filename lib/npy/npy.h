@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -37,6 +38,9 @@ Result<Header> read_header(const File& file);
 
 // The same without checking that the elements are there: what a truncated file should hold.
 Result<Header> read_header_alone(const File& file);
+
+// That of an array of `size` bytes of which only the first are here: too_large if the header does not end in them.
+Result<Header> read_header(std::span<const std::byte> head, uint64_t size);
 
 // The header numpy would write for a C-order little-endian array; `dtype` must be one numpy knows.
 [[nodiscard]] std::string make_header(DType dtype, const Shape& shape);

@@ -135,11 +135,16 @@ Result<PartHeader> read_header(HeaderLines& lines, const std::string& path, uint
   MSDUMP_TRY(header.inputs, lines.text("inputs"));
   MSDUMP_TRY(header.units, lines.number("units"));
   MSDUMP_TRY(facts, lines.number("facts"));
-  while (const auto option = lines.next("option")) {
-    auto value = unescaped(*option);
-    if (!value) return fail(not_a_part(path, "an option cannot be read"));
-    header.options.push_back(std::move(*value));
-  }
+  const auto read_list = [&](std::string_view word, std::vector<std::string>& list) {
+    while (const auto rest = lines.next(word)) {
+      auto value = unescaped(*rest);
+      if (!value) return false;
+      list.push_back(std::move(*value));
+    }
+    return true;
+  };
+  if (!read_list("problem", header.problems)) return fail(not_a_part(path, "a problem cannot be read"));
+  if (!read_list("option", header.options)) return fail(not_a_part(path, "an option cannot be read"));
   return header;
 }
 
@@ -154,6 +159,7 @@ std::string part_text(const PartHeader& header, const std::map<FactKey, std::str
   std::string text = fmt::format("{}{}\nversion {}\ncommand {}\nshard {}\ninputs {}\nunits {}\nfacts {}\n", kMagic,
                                  kFormat, escaped(header.version), escaped(header.command), to_string(header.shard),
                                  escaped(header.inputs), header.units, facts.size());
+  for (const std::string& problem : header.problems) text += fmt::format("problem {}\n", escaped(problem));
   for (const std::string& option : header.options) text += fmt::format("option {}\n", escaped(option));
   text += '\n';
   for (const auto& [key, bytes] : facts) {
@@ -164,6 +170,8 @@ std::string part_text(const PartHeader& header, const std::map<FactKey, std::str
   text += fmt::format("end {} {}\n", facts.size(), digest_of(text));
   return text;
 }
+
+bool looks_like_part(std::string_view head) { return head.starts_with(kMagic); }
 
 Result<ReadPart> read_part(std::string_view text, const std::string& path) {
   ReadPart part;

@@ -26,6 +26,12 @@ Error unlike(const std::string& path, std::string_view what, std::string_view fo
       .with_hint("all parts have to be made with the same options, of the same dump, by the same msdump");
 }
 
+Error incomplete(const std::string& path, std::string_view problem) {
+  return make_error(ErrorCode::kUsage, "is of a dump that could not be read whole: {}", problem)
+      .with_path(path)
+      .with_hint("run this shard again");
+}
+
 }  // namespace
 
 Result<PartSet> PartSet::read(const std::vector<std::string>& paths, std::string_view version) {
@@ -38,6 +44,8 @@ Result<PartSet> PartSet::read(const std::vector<std::string>& paths, std::string
 
 Status PartSet::add(const std::string& path, std::string_view version) {
   MSDUMP_TRY(const File file, File::open(path));
+  const std::string_view head(reinterpret_cast<const char*>(file.head().data()), file.head().size());
+  if (!looks_like_part(head)) return fail(read_part(head, path).error());
   MSDUMP_TRY(LargeText text, read_large_text(file, kMostPartBytes, "a part"));
   MSDUMP_TRY(ReadPart read, read_part(text.view(), path));
   if (read.header.version != version) {
@@ -65,8 +73,12 @@ Status PartSet::check_alike(const Part& part) const {
     const auto text = [](const PartHeader& one) { return fmt::format("'{}'", fmt::join(one.options, " ")); };
     return fail(unlike(part.path, "options", text(mine), text(first)));
   }
-  if (mine.inputs != first.inputs || mine.units != first.units)
+  if (mine.inputs != first.inputs || mine.units != first.units) {
+    // A folder that one of them could not read says more than two digests.
+    if (!mine.problems.empty()) return fail(incomplete(part.path, mine.problems.front()));
+    if (!first.problems.empty()) return fail(incomplete(parts_.front().path, first.problems.front()));
     return fail(unlike(part.path, "a dump with", mine.inputs, first.inputs));
+  }
   const auto same = by_index_.find(mine.shard.index);
   if (same == by_index_.end()) return {};
   return fail(make_error(ErrorCode::kUsage, "is part {}, like {}", to_string(mine.shard), parts_[same->second].path)

@@ -14,8 +14,8 @@ namespace {
 
 // What needs care in a text, found eight bytes at a time: most texts need none.
 struct Care {
-  bool quotes = false;     // it has a comma, a quote or the end of a line
-  bool not_ascii = false;  // a byte above 0x7F
+  bool quotes = false;   // it has a comma, a quote or the end of a line
+  bool escapes = false;  // a byte above 0x7F, or 0
 };
 
 constexpr uint64_t kOnes = 0x0101'0101'0101'0101, kHighs = kOnes * 0x80;
@@ -26,16 +26,18 @@ constexpr uint64_t equal_bytes(uint64_t word, char c) {
 }
 
 Care care_of(std::string_view text) {
-  uint64_t high = 0, special = 0;
+  uint64_t high = 0, special = 0, nul = 0;
   for (size_t at = 0; at < text.size(); at += 8) {
     uint64_t word = kOnes * 'x';
     std::memcpy(&word, text.data() + at, std::min<size_t>(8, text.size() - at));
     high |= word;
     special |= equal_bytes(word, ',') | equal_bytes(word, '"') | equal_bytes(word, '\r') | equal_bytes(word, '\n');
+    nul |= equal_bytes(word, '\0');
   }
   Care care;
-  care.not_ascii = (high & kHighs) != 0;
-  care.quotes = care.not_ascii ? text.find_first_of(",\"\r\n") != std::string_view::npos : (special & kHighs) != 0;
+  const bool ascii = (high & kHighs) == 0;
+  care.escapes = !ascii || (nul & kHighs) != 0;
+  care.quotes = !ascii ? text.find_first_of(",\"\r\n") != std::string_view::npos : (special & kHighs) != 0;
   return care;
 }
 
@@ -122,7 +124,7 @@ class CsvFormatter : public RowFormatter {
 
   void append_text(const std::string& words, std::string& text) const {
     const Care care = care_of(words);
-    if (for_terminal_ || care.not_ascii) {
+    if (for_terminal_ || care.escapes) {
       const std::string escaped = for_terminal_ ? escape_for_terminal(words) : surrogate_escaped(words);
       append_cell(escaped, care_of(escaped).quotes, text);
     } else {

@@ -10,7 +10,15 @@
 namespace msdump::report {
 namespace {
 
-void append_code(std::string& into, unsigned code) { fmt::format_to(std::back_inserter(into), "\\u{:04x}", code); }
+void append_code(std::string& into, unsigned code) {
+  constexpr unsigned kFirstOfPairs = 0x10000;
+  if (code < kFirstOfPairs) {
+    fmt::format_to(std::back_inserter(into), "\\u{:04x}", code);
+  } else {
+    code -= kFirstOfPairs;
+    fmt::format_to(std::back_inserter(into), "\\u{:04x}\\u{:04x}", 0xD800 + (code >> 10), 0xDC00 + (code & 0x3FF));
+  }
+}
 
 void append_bad_byte(std::string& into, char byte) { append_code(into, 0xDC00U + static_cast<uint8_t>(byte)); }
 
@@ -95,8 +103,8 @@ void append_json_string(std::string& into, std::string_view text) {
       append_bad_byte(into, text[at]);
     } else if (length == 1) {
       append_ascii(into, text[at]);
-    } else if (length == 2 && text[at] == '\xC2' && static_cast<uint8_t>(text[at + 1]) < 0xA0) {
-      append_code(into, static_cast<uint8_t>(text[at + 1]));  // U+0080 to U+009F: control characters of terminals
+    } else if (const uint32_t code = code_point(text, at, length); is_unprintable(code)) {
+      append_code(into, code);
     } else {
       into.append(text.substr(at, length));
     }
@@ -111,6 +119,8 @@ std::string surrogate_escaped(std::string_view text) {
     const size_t length = utf8_sequence_length(text, at);
     if (length == 0) {
       append_bad_byte(escaped, text[at]);
+    } else if (text[at] == '\0') {
+      append_code(escaped, 0);
     } else {
       escaped.append(text.substr(at, length));
     }

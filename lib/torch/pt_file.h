@@ -11,12 +11,14 @@
 // them, is unsupported_format with the name of the class. A tensor that cannot be read as it lies (not contiguous,
 // compressed, cut off) has a problem; the others are still read.
 //
-// data.pkl is compared with its CRC-32. The storages are not: their elements are read in pieces and in any order.
+// data.pkl is compared with its CRC-32, and so is a storage when a tensor that fills it has been read whole. Of a storage
+// that several tensors share nothing is compared.
 // Limits against hostile input: a pickle of at most 64 MiB, 100,000 tensors, containers nested 64 deep.
 // Source: torch/serialization.py and torch/_utils.py of PyTorch 2; files of torch 2.x in the conformance data.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +26,7 @@
 
 #include "base/error.h"
 #include "io/file.h"
+#include "io/zip/zip_data.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -37,8 +40,9 @@ struct PtTensor {
   std::vector<int64_t> strides;  // in elements
   bool contiguous = false;       // C order without gaps
   bool big_endian = false;
-  uint64_t offset = 0;  // in the file, of the first element
-  uint64_t bytes = 0;   // of all elements; unless there is a problem, all of them are in the file
+  uint64_t offset = 0;                 // in the file, of the first element
+  uint64_t bytes = 0;                  // of all elements; unless there is a problem, all of them are in the file
+  std::shared_ptr<const ZipData> zip;  // its storage, if it fills that
   std::optional<Error> problem;
 };
 

@@ -201,6 +201,10 @@ class TensorReader {
       return fail(too_small(storage, *end, archive_.zip->entries()[*entry].size).with_offset(data));
     }
     tensor_.offset = data + *begin;
+    if (*begin == 0 && tensor_.bytes == archive_.zip->entries()[*entry].size) {
+      MSDUMP_TRY(ZipData all, archive_.zip->data(*entry));
+      tensor_.zip = std::make_shared<const ZipData>(std::move(all));
+    }
     return {};
   }
 

@@ -71,8 +71,8 @@ safetensors() {
   } >"$1"
 }
 
-# files DIR: what is there, one path a line.
-files() { (cd "$1" && find . -type f | LC_ALL=C sort); }
+# files DIR: what is there but for the settings of convert, one path a line.
+files() { (cd "$1" && find . -type f ! -name .msdump-convert.json | LC_ALL=C sort); }
 
 # npy_file PATH DESCR SHAPE BYTES: an .npy file, its elements zeros.
 npy_file() {

@@ -9,6 +9,7 @@
 #include "base/int_ranges.h"
 #include "base/text.h"
 #include "dump/layouts/layout.h"
+#include "dump/names/converted_name.h"
 #include "dump/names/file_name.h"
 #include "dump/names/saved_name.h"
 
@@ -60,6 +61,16 @@ void check_npy_name(std::string_view text) {
   require(again && same(again->op, parsed->op) && again->io == parsed->io && again->slot == parsed->slot &&
               again->format == parsed->format && again->dtype == parsed->dtype,
           "an npy name printed is parsed back");
+}
+
+void check_converted_names(std::string_view text) {
+  for (const auto& parsed : {parse_converted_npy_name(text), parse_converted_bin_name(text)}) {
+    if (!parsed) continue;
+    require(is_digits(parsed->slot), "a slot is digits");
+    require(parsed->file.empty() != parsed->parameter.empty(), "an array is of a file's tensor or of a parameter");
+    require(!parsed->shape || parsed->shape->size() <= kMaxRank, "the rank is limited");
+    require(parsed->parameter.starts_with(parameter_of(*parsed, {2, 3})), "a parameter's name is at the beginning");
+  }
 }
 
 void check_raw_bin_name(std::string_view text) {
@@ -168,6 +179,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_dump_name(first);
   check_npy_name(first);
   check_raw_bin_name(first);
+  check_converted_names(first);
+  check_converted_names(first);
   check_saved_names(first);
   check_ranges(first);
   check_text(first, rest);

@@ -1,7 +1,9 @@
-// Any bytes as a .pt file, as the pickle of one, and as a zip archive.
+// Any bytes as a .pt file, as the pickle of one, as a zip archive, and as an .npz.
 #include <string>
 #include <string_view>
 
+#include "dump/layouts/family.h"
+#include "dump/layouts/sidecars.h"
 #include "fuzz_file.h"
 #include "io/zip/zip.h"
 #include "torch/pickle.h"
@@ -52,6 +54,29 @@ void check_pt(const File& file) {
   for (const torch::PtTensor& tensor : found->tensors) check_tensor(tensor, file.size());
 }
 
+// As a catalogue reads it: what a member says is inside the archive, and reading it whole is right or an error.
+void check_npz(File file) {
+  const Sidecars none("", false);
+  const uint64_t size = file.size();
+  auto opened = npz_family().open(std::move(file), {"a.npz", {}, none});
+  if (!opened) return fuzz::require_good_error(opened.error());
+  for (const StoredTensor& tensor : opened->tensors) {
+    if (tensor.problem) {
+      require(!tensor.problem->message.empty(), "an error says something");
+      continue;
+    }
+    require(
+        tensor.zip != nullptr && tensor.zip->offset <= size && tensor.zip->compressed_size <= size - tensor.zip->offset,
+        "a member lies in the archive");
+    require(tensor.zip->begin + tensor.bytes <= tensor.zip->size, "the elements end in their member");
+    if (tensor.bytes > kLimit) continue;
+    std::string bytes(static_cast<size_t>(tensor.bytes), '\0');
+    ZipDataReader reader(tensor.zip);
+    const auto read = reader.read(opened->file, 0, std::as_writable_bytes(std::span(bytes.data(), bytes.size())));
+    if (!read) fuzz::require_good_error(read.error());
+  }
+}
+
 void check_pickle(std::span<const std::byte> bytes) {
   const auto pickle = torch::parse_pickle(bytes, 0);
   if (!pickle) return require(!pickle.error().message.empty(), "an error says something");
@@ -69,6 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const File file = input.open();
   check_archive(file);
   check_pt(file);
+  check_npz(input.open());
   check_pickle(std::as_bytes(std::span(data, size)));
   return 0;
 }

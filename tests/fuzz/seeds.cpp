@@ -155,6 +155,10 @@ void pt_files(const fs::path& folder) {
              build_pt({.pickle = pickle::whole(
                            tensor_call({.storage_class = "UntypedStorage", .elements = 24, .dtype = "uint32"}))}));
   write_seed(folder, "pickle", PtSpec{}.pickle);
+  const std::string array = build_npy({});
+  const ZipSpec arrays{
+      .entries = {{.name = "a.npy", .data = array}, {.name = "b.npy", .data = array, .deflated = true}}};
+  write_seed(folder, "npz", build_zip(arrays));
   for (const PtFault fault : all_pt_faults()) write_seed(folder, name_of(fault), build_faulty_pt(fault));
 }
 

@@ -7,6 +7,7 @@
 #include "support/dump_builder.h"
 #include "support/ir_pb_builder.h"
 #include "support/pt_builder.h"
+#include "support/safetensors_builder.h"
 
 namespace msdump::limits {
 namespace {
@@ -79,6 +80,21 @@ TEST_CASE("a dump file of many tiny tensors costs a fixed amount a tensor") {
         write_text(folder / kDumpName, test::build_dump(spec));
       },
       of_one_file(std::string(kDumpName), kOfTensor, 0, 0, 0));
+}
+
+TEST_CASE("the elements of a file of many tensors cost a fixed amount a tensor") {
+  check_growth("parameters with their values", 2'000,
+               [](const fs::path& folder, int64_t tensors) {
+                 std::string header;
+                 for (int64_t i = 0; i < tensors; ++i) {
+                   const auto begin = static_cast<uint64_t>(i) * 4;
+                   header += (i == 0 ? "{" : ",") +
+                             test::safetensors_entry(fmt::format("w{}", i), "F32", "[1]", begin, begin + 4);
+                 }
+                 write_text(folder / "a.safetensors",
+                            test::safetensors_file(header + "}", std::string(static_cast<size_t>(tensors) * 4, '\1')));
+               },
+               {{{"info", "@/a.safetensors", "--values", "--jsonl"}, kOfTensor, 0}});
 }
 
 TEST_CASE("an archive of PyTorch costs a fixed amount a tensor, an entry and a value") {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "io/atomic_file.h"
 #include "support/catch.h"
 
 namespace msdump::test {
@@ -93,6 +94,7 @@ std::map<std::string, std::string> files_below(const fs::path& folder) {
   std::map<std::string, std::string> files;
   if (!fs::exists(folder)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == kConvertSettingsName) continue;
     if (entry.is_regular_file()) files[entry.path().lexically_relative(folder).string()] = read_text(entry.path());
   }
   return files;

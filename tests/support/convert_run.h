@@ -40,7 +40,7 @@ struct RunOptions {
 ConvertRun run_convert(const std::vector<std::filesystem::path>& paths, const ConvertOptions& options,
                        const RunOptions& run = {});
 
-// The files below a folder: path relative to it -> content.
+// The files below a folder, but for the settings of convert: path relative to it -> content.
 [[nodiscard]] std::map<std::string, std::string> files_below(const std::filesystem::path& folder);
 [[nodiscard]] std::string read_text(const std::filesystem::path& path);
 

@@ -51,7 +51,8 @@ const CommandInfo& check_info() {
                    {"msdump check -d dump --report check.html", "one page to look at and to pass on"},
                    {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
       .done = "nothing at or above --fail-level",
-      .no = "something was found, or the selection matched nothing"};
+      .no = "something was found, or the selection matched nothing",
+      .answers = true};
   return info;
 }
 

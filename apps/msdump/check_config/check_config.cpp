@@ -40,7 +40,8 @@ const CommandInfo& check_config_info() {
                     "what a step would write, from the IR of an earlier run"},
                    {"msdump check-config --explain saved_data", "what a key does, its values and versions"}},
       .done = "no errors, perhaps warnings",
-      .no = "at least one error"};
+      .no = "at least one error",
+      .answers = true};
   return info;
 }
 

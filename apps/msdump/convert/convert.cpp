@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "convert/convert_report.h"
 #include "format/plan.h"
+#include "frame/cli.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "graph/join/original_shapes.h"
@@ -88,7 +89,8 @@ class Convert : public Command {
     declare_conversion(app);
     add_selection_options(app, request_.selection);
     add_output_option(app, request_.out, "Where the arrays go; required");
-    app.add_flag("--resume", request_.options.resume, "Skip outputs that are complete and newer than their input")
+    app.add_flag("--resume", request_.options.resume,
+                 "Skip outputs that are complete, newer than their input and made with the same options")
         ->group(kOutputGroup);
     app.add_flag("--dry-run", request_.options.dry_run, "Show what would be written and write nothing")
         ->group(kOutputGroup);
@@ -168,7 +170,7 @@ class Convert : public Command {
   }
 
   ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection) {
-    Result<DumpIndex> built = DumpIndex::build(dumps, {{request_.out}, &session.context.cancel});
+    Result<DumpIndex> built = DumpIndex::build(dumps, {{request_.out}, &session.context.cancel, &session.context.pool});
     if (!built) return session.end_with(built.error());
     if (Status same = check_inputs(session, {&*built}); !same) return session.end_with(same.error());
     const Result<ShapedDump> shaped = read_shapes(session, std::move(*built));
@@ -176,6 +178,8 @@ class Convert : public Command {
     const DumpIndex* const index = &shaped->opened.catalogue->index;
     request_.options.shapes = &shaped->shapes;
     request_.options.out = request_.out;
+    request_.options.ir = request_.ir;
+    request_.options.version = version_number();
     if (request_.sharding.shard) return convert_shard(session, *index, selection);
     // People want the files; the rows are for scripts, for plans and on request.
     const bool rows =

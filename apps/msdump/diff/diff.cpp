@@ -55,7 +55,8 @@ const CommandInfo& diff_info() {
                    {"msdump diff bad ref --baseline accepted.json", "in CI: only what is new"},
                    {"msdump diff bad ref --profile msprobe", "the result CSV that msprobe compare writes"}},
       .done = "equal within the tolerance",
-      .no = "something differs or has no partner, or the selection matched nothing"};
+      .no = "something differs or has no partner, or the selection matched nothing",
+      .answers = true};
   return info;
 }
 

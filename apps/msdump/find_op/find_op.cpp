@@ -1,8 +1,7 @@
 // msdump find-op: from a line of the script, or a name, to operators and their tensor files.
 #include <algorithm>
-#include <iterator>
+#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -40,20 +39,24 @@ const CommandInfo& find_op_info() {
                     "statistics of what a statement computed"},
                    {"msdump find-op '*conv3*' -d dump --json", "by name, for scripts"}},
       .done = "an operator was found",
-      .no = "no operator was found (-0: no file); the nearest lines that have operators are named"};
+      .no = "no operator was found (-0: no file); the nearest lines that have operators are named",
+      .answers = true};
   return info;
 }
 
-// An operator that was found, by whatever was asked.
-struct Found {
-  LineHit hit;
-  OperatorFiles files;
+struct Answer {
+  std::vector<LineHit> found;
+  size_t unselected = 0;  // operators that match and are not selected
 };
 
-struct Answer {
-  std::vector<Found> found;
-  std::vector<Error> failures;  // of the headers that were read
-  size_t unselected = 0;        // operators that match and are not selected
+// What was printed, and what is told after it.
+struct Printed {
+  size_t tensors = 0, files = 0;
+  std::vector<std::string> paths;  // of the first files
+  std::vector<OpId> without_files;
+  std::vector<bool> seen;  // by file of the catalogue
+
+  explicit Printed(const OpenedGraph& opened) : seen(opened.catalogue ? opened.catalogue->index.files().size() : 0) {}
 };
 
 class FindOp : public Command {
@@ -83,8 +86,7 @@ class FindOp : public Command {
     check();
     Result<OpenedGraph> opened = open_graph(session.context, options_, {only_line(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
-    Answer answer = find(session, *opened);
-    opened->add_failures(std::move(answer.failures));
+    const Answer answer = find(*opened);
     if (answer.found.empty() && only_line() && !opened->catalogue) {
       // The nearest lines have to be reported.
       if (const Status read = opened->read_other_lines(session.context); !read) return session.end_with(read.error());
@@ -122,36 +124,81 @@ class FindOp : public Command {
     return asked_.queries[0];
   }
 
-  [[nodiscard]] Answer find(const Session& session, const OpenedGraph& opened) const {
+  [[nodiscard]] Answer find(const OpenedGraph& opened) const {
     Answer answer;
     for (const LineHit& hit : find_operators(opened, asked_)) {
-      if (session.context.cancel.cancelled()) break;
-      if (!opened.selects(hit.op)) {
+      if (opened.selects(hit.op)) {
+        answer.found.push_back(hit);
+      } else {
         ++answer.unselected;
-        continue;
       }
-      answer.found.push_back({hit, files_of(opened, hit.op, paths_ ? Detail::kPaths : Detail::kHeaders)});
-      std::vector<Error>& failures = answer.found.back().files.failures;
-      std::move(failures.begin(), failures.end(), std::back_inserter(answer.failures));
     }
     return answer;
   }
 
-  ExitCode print_paths(Session& session, const OpenedGraph& opened, const Answer& answer) const {
-    const std::vector<std::string> paths = paths_of(opened, answer.found);
-    for (const std::string& path : paths) {
-      if (!session.out.write(path + '\0')) break;
+  // print(hit, files) for each operator, in order, until it returns false. Headers are read on all workers; few rows wait.
+  Printed print_found(Session& session, OpenedGraph& opened, const std::vector<LineHit>& found,
+                      const std::function<bool(const LineHit&, const OperatorFiles&)>& print) const {
+    constexpr size_t kPiece = 16;
+    constexpr int64_t kMostWaiting = 16;
+    const Detail detail = paths_ ? Detail::kPaths : Detail::kHeaders;
+    Printed printed(opened);
+    bool closed = false;
+    const auto read_piece = [&](int64_t piece) {
+      std::vector<OperatorFiles> files;
+      const size_t begin = static_cast<size_t>(piece) * kPiece;
+      for (size_t i = begin; i < std::min(begin + kPiece, found.size()); ++i) {
+        if (session.context.cancel.cancelled()) break;
+        files.push_back(files_of(opened, found[i].op, detail));
+      }
+      return files;
+    };
+    const auto print_piece = [&](int64_t piece, std::vector<OperatorFiles>&& files) {
+      for (size_t i = 0; i < files.size() && !closed && !session.context.cancel.cancelled(); ++i) {
+        const LineHit& hit = found[static_cast<size_t>(piece) * kPiece + i];
+        note_files(opened, hit, files[i], printed);
+        closed = !print(hit, files[i]);
+        opened.add_failures(std::move(files[i].failures));
+      }
+    };
+    session.context.pool.ordered_for(static_cast<int64_t>((found.size() + kPiece - 1) / kPiece), read_piece,
+                                     print_piece, kMostWaiting);
+    return printed;
+  }
+
+  static void note_files(const OpenedGraph& opened, const LineHit& hit, const OperatorFiles& files, Printed& printed) {
+    printed.tensors += files.tensors.size();
+    if (files.tensors.empty()) printed.without_files.push_back(hit.op);
+    for (const TensorRecord& tensor : files.tensors) {
+      if (printed.seen[tensor.file]) continue;
+      printed.seen[tensor.file] = true;
+      if (printed.files++ >= kMostPathsShown) continue;
+      printed.paths.push_back(opened.catalogue->index.path_of(opened.catalogue->index.files()[tensor.file]));
     }
-    const bool failed = explain(session, opened, answer);
+  }
+
+  ExitCode print_paths(Session& session, OpenedGraph& opened, const Answer& answer) const {
+    std::vector<bool> seen(opened.catalogue->index.files().size());
+    const auto print = [&](const LineHit&, const OperatorFiles& files) {
+      for (const TensorRecord& tensor : files.tensors) {
+        if (seen[tensor.file]) continue;
+        seen[tensor.file] = true;
+        const std::string path = opened.catalogue->index.path_of(opened.catalogue->index.files()[tensor.file]);
+        if (!session.out.write(path + '\0')) return false;
+      }
+      return true;
+    };
+    const Printed printed = print_found(session, opened, answer.found, print);
+    const bool failed = explain(session, opened, answer, printed);
     if (failed) return ExitCode::kSomeFailed;
-    return paths.empty() ? ExitCode::kNo : ExitCode::kOk;
+    return printed.files == 0 ? ExitCode::kNo : ExitCode::kOk;
   }
 
   // Reports what the rows do not say; true if anything failed.
-  bool explain(Session& session, const OpenedGraph& opened, const Answer& answer) const {
+  bool explain(Session& session, const OpenedGraph& opened, const Answer& answer, const Printed& printed) const {
     const bool failed = report_graph_failures(session, opened);
-    for (const Found& one : answer.found) {
-      if (opened.joined && one.files.tensors.empty()) explain_missing_files(session, opened, one.hit.op);
+    for (const OpId op : printed.without_files) {
+      if (opened.joined) explain_missing_files(session, opened, op);
     }
     if (answer.found.empty()) explain_nothing(session, opened, asked_, options_.selection, answer.unselected);
     return failed;
@@ -191,65 +238,49 @@ class FindOp : public Command {
     return flag != nullptr && *flag ? relation + ", one of several calls" : relation;
   }
 
-  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, const Found& found) const {
-    report::Object row = operator_object(opened, found.hit.op);
-    const SourceFrame* const source =
-        found.hit.frame != nullptr ? found.hit.frame : best_frame(opened.graph(), found.hit.op);
-    row.add("relation", name_of(found.hit.relation));
-    row.add("confidence", std::min(found.hit.confidence, found.files.confidence));
-    row.add("one_of_several", found.hit.one_of_several);
+  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, const LineHit& hit, const OperatorFiles& files) const {
+    report::Object row = operator_object(opened, hit.op);
+    const SourceFrame* const source = hit.frame != nullptr ? hit.frame : best_frame(opened.graph(), hit.op);
+    row.add("relation", name_of(hit.relation));
+    row.add("confidence", std::min(hit.confidence, files.confidence));
+    row.add("one_of_several", hit.one_of_several);
     const bool shown = form_ != report::Form::kTable;
     row.add("source", source_value(source));
-    row.add("stack", shown ? stack_value(stack_of(opened.graph(), found.hit.op)) : report::Value());
-    add_place(row, opened, found.hit.op);
-    row.add("files", files_value(opened, found.files, form_));
-    add_originals(row, opened, found.hit.op, found.files);
+    row.add("stack", shown ? stack_value(stack_of(opened.graph(), hit.op)) : report::Value());
+    add_place(row, opened, hit.op);
+    row.add("files", files_value(opened, files, form_));
+    add_originals(row, opened, hit.op, files);
     return row;
   }
 
-  void print_report(Session& session, const OpenedGraph& opened, const Answer& answer) const {
+  Printed print_report(Session& session, OpenedGraph& opened, const Answer& answer) const {
     const auto sink = session.open_report(form_, dumps_of(opened), columns(opened));
-    size_t files = 0;
-    for (const Found& one : answer.found) {
-      files += one.files.tensors.size();
-      if (session.context.cancel.cancelled() || !sink->row(row_of(opened, one))) break;  // the stream remembers why
-    }
+    Printed printed = print_found(session, opened, answer.found, [&](const LineHit& hit, const OperatorFiles& files) {
+      return sink->row(row_of(opened, hit, files)).has_value();  // the stream remembers why not
+    });
     report::Object summary;
-    summary.add("operators", answer.found.size()).add("files", files);
+    summary.add("operators", answer.found.size()).add("files", printed.tensors);
     report::Object further;
     if (answer.found.empty()) further.add("nearest", nearest_sources(opened, asked_));
     (void)sink->finish({std::move(summary), graph_failure_objects(opened), std::move(further)});
+    return printed;
   }
 
-  ExitCode print_rows(Session& session, const OpenedGraph& opened, const Answer& answer) const {
-    print_report(session, opened, answer);
-    if (form_ == report::Form::kTable) print_files(session, opened, answer.found);
-    const bool failed = explain(session, opened, answer);
+  ExitCode print_rows(Session& session, OpenedGraph& opened, const Answer& answer) const {
+    const Printed printed = print_report(session, opened, answer);
+    if (form_ == report::Form::kTable) print_files(session, printed);
+    const bool failed = explain(session, opened, answer, printed);
     if (failed) return ExitCode::kSomeFailed;
     return answer.found.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  // Of the tensor files, each once.
-  static std::vector<std::string> paths_of(const OpenedGraph& opened, const std::vector<Found>& found) {
-    std::vector<std::string> paths;
-    std::set<std::string> seen;
-    for (const Found& one : found) {
-      for (const TensorRecord& tensor : one.files.tensors) {
-        std::string path = opened.catalogue->index.path_of(opened.catalogue->index.files()[tensor.file]);
-        if (seen.insert(path).second) paths.push_back(std::move(path));
-      }
-    }
-    return paths;
-  }
-
   // For people: the paths themselves, while they are few.
-  static void print_files(Session& session, const OpenedGraph& opened, const std::vector<Found>& found) {
-    const std::vector<std::string> paths = paths_of(opened, found);
-    if (paths.empty()) return;
+  static void print_files(Session& session, const Printed& printed) {
+    if (printed.paths.empty()) return;
     std::string text = "\n";
-    for (size_t i = 0; i < paths.size() && i < kMostPathsShown; ++i) text += escape_for_terminal(paths[i]) + "\n";
-    if (paths.size() > kMostPathsShown)
-      text += fmt::format("and {} more files; -0 prints them all\n", paths.size() - kMostPathsShown);
+    for (const std::string& path : printed.paths) text += escape_for_terminal(path) + "\n";
+    if (printed.files > printed.paths.size())
+      text += fmt::format("and {} more files; -0 prints them all\n", printed.files - printed.paths.size());
     (void)session.out.write(text);
   }
 

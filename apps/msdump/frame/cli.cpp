@@ -100,6 +100,7 @@ class Program {
   ExitCode run_command(const CommandTree::Entry& entry) {
     const CommandInfo& info = entry.info();
     speaker_ = info.name;
+    answers_ = info.answers;
     const OptionNames names(*entry.app);
     const std::vector<std::string> rest(arguments_.begin() + 1, arguments_.end());
     Prepared prepared = prepare_arguments(rest, names, *entry.command);
@@ -161,18 +162,27 @@ class Program {
 
   ExitCode finish(ExitCode code) {
     progress_.finish();
+    const bool ended_early = out_.reader_gone();
     const Status flushed = out_.flush();
     messages_.finish();
     // An interruption is reported as its signal, not through the errors that it caused.
     if (const std::optional<ExitCode> signal = signal_exit_code()) return *signal;
-    if (out_.reader_gone()) return ExitCode::kOk;
+    if (out_.reader_gone()) return code_without_reader(code, ended_early);
     if (flushed) return code;
     messages_.error(flushed.error());
     return worse(code == ExitCode::kUsage ? ExitCode::kOk : code, ExitCode::kSomeFailed);
   }
 
+  // A reader that has seen enough is no failure. A run that it ended early knows no answer, unless what it saw until then
+  // is one: that it found something.
+  [[nodiscard]] ExitCode code_without_reader(ExitCode code, bool ended_early) const {
+    if (!answers_) return ExitCode::kOk;
+    return ended_early && code == ExitCode::kOk ? ExitCode::kReaderGone : code;
+  }
+
   const std::vector<std::string>& arguments_;
-  std::string speaker_;  // the subcommand, once it is known
+  bool answers_ = false;  // CommandInfo
+  std::string speaker_;   // the subcommand, once it is known
   TerminalFacts facts_;
   Output out_;
   Console console_;

@@ -12,6 +12,7 @@ enum class ExitCode : int {
   kSomeFailed = 3,     // finished, but some or all inputs failed
   kInternal = 70,      // our own bug
   kInterrupted = 130,  // SIGINT
+  kReaderGone = 141,   // of standard output, before the answer was known; as for SIGPIPE
   kTerminated = 143,   // SIGTERM
 };
 

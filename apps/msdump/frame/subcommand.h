@@ -45,6 +45,7 @@ struct CommandInfo {
   std::vector<Example> examples;  // for --help and the manual page
   std::string_view done;          // what exit code 0 means, if it says more than "done"
   std::string_view no;            // what exit code 1 means; empty if it never comes
+  bool answers = false;           // exit codes 0 and 1 are what the command was asked for
   bool works = true;              // false: prints text only (help, completion) and takes no general options
 };
 

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace msdump::cli {
@@ -37,11 +38,18 @@ bool is_writable(int fd, const CancelToken* cancel) {
   }
 }
 
-// errno of the write that failed, 0 on success. A pipe that poll calls writable takes PIPE_BUF bytes without blocking.
+bool is_regular(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// errno of the write that failed, 0 on success. A pipe that poll calls writable takes PIPE_BUF bytes without blocking; a
+// file has no reader to wait for.
 int write_all(int fd, std::string_view text, const CancelToken* cancel) {
+  const bool regular = is_regular(fd);
   while (!text.empty()) {
-    if (!is_writable(fd, cancel)) return ECANCELED;
-    const ssize_t written = ::write(fd, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
+    if (!regular && !is_writable(fd, cancel)) return ECANCELED;
+    const ssize_t written = ::write(fd, text.data(), regular ? text.size() : std::min<size_t>(text.size(), PIPE_BUF));
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (written < 0) return errno;
     text.remove_prefix(static_cast<size_t>(written));
@@ -136,7 +144,8 @@ void Console::line(std::string_view text) {
   status_shown_ = false;
   bytes.append(text);
   bytes += '\n';
-  (void)write_all(fd_, bytes, cancel_);  // a single write: the lines of processes that share a log stay whole
+  // A single write, of up to PIPE_BUF bytes to a pipe: the lines of processes that share a log stay whole.
+  (void)write_all(fd_, bytes, cancel_);
 }
 
 void Console::status(std::string_view text) {

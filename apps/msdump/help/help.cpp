@@ -107,6 +107,7 @@ std::vector<ExitMeaning> exit_meanings(const CommandInfo& info) {
   if (!info.works) return meanings;
   meanings.push_back({"3", "finished, but some or all inputs failed; each is named on stderr and in the report"});
   meanings.push_back({"70", "internal error, please report"});
+  if (info.answers) meanings.push_back({"141", "the reader of the results has gone before the answer was known"});
   meanings.push_back({"130, 143", "interrupted by SIGINT, SIGTERM; no partial file is left"});
   return meanings;
 }

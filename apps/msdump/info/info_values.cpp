@@ -19,8 +19,8 @@ struct Shown {
 };
 
 Result<Shown> read_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, size_t item) {
-  MSDUMP_TRY(OpenedFile opened, open_again(index, index.files().front(), facts));
-  MSDUMP_TRY(HostTensor tensor, HostTensor::open(std::move(opened), item, {}));
+  MSDUMP_TRY(OpenedFile opened, open_again(index, index.files().front(), facts, item));
+  MSDUMP_TRY(HostTensor tensor, HostTensor::open(std::move(opened), 0, {}));
   if (!tensor.plan().note.empty()) {
     Error note = make_error(ErrorCode::kUnsupportedFormat, "{}", tensor.plan().note).with_path(tensor.path());
     note.tensor = facts.tensors[item].label();

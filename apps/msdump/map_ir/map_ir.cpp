@@ -38,7 +38,8 @@ const CommandInfo& map_ir_info() {
                    {"msdump map-ir -d dump --dot --around Conv2D-op3 --depth 2 | dot -Tsvg > conv.svg",
                     "the neighbourhood of an operator as a picture"}},
       .done = "done; all operators with a kernel have files, or there is no dump",
-      .no = "done, but some operator or file has no partner, or the selection matched nothing"};
+      .no = "done, but some operator or file has no partner, or the selection matched nothing",
+      .answers = true};
   return info;
 }
 

@@ -40,7 +40,8 @@ const CommandInfo& merge_info() {
                    {"msdump merge parts/* --junit check.xml --report check.html", "in CI"},
                    {"msdump merge parts/* -out statistics", "of stats: a tree of statistic.csv"}},
       .done = "what it means for the command of the parts",
-      .no = "what it means for the command of the parts"};
+      .no = "what it means for the command of the parts",
+      .answers = true};
   return info;
 }
 

@@ -48,7 +48,8 @@ const CommandInfo& next_info() {
                     "begins a case; round-2 has what to run"},
                    {"msdump next -d case", "goes on with what round-2 dumped"}},
       .done = "a configuration was written or printed",
-      .no = "nothing more to ask: the operator is pinned, or nothing stands out"};
+      .no = "nothing more to ask: the operator is pinned, or nothing stands out",
+      .answers = true};
   return info;
 }
 

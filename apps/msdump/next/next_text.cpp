@@ -57,7 +57,7 @@ std::string asked_text(const DumpRequest& request) {
 bool has_size(const NextPlan& plan) { return !plan.candidate.statistics && !plan.candidate.overflow; }
 
 void add_line(std::string& text, std::string_view head, std::string_view line) {
-  text += fmt::format("{:<10}{}\n", head, line);
+  text += fmt::format("{:<10}{}\n", head, escape_for_terminal(line));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Error no_such(const std::string& path) {
 
 Status append_path(ResolvedPaths& resolved, const std::string& path) {
   if (path.empty()) return fail(ErrorCode::kUsage, "an empty path was given as the dump");
-  if (path_kind(path) == PathKind::kMissing) {
+  if (is_missing(path)) {
     resolved.missing.push_back(no_such(path));
   } else {
     resolved.paths.push_back(path);
@@ -50,7 +50,7 @@ Status append_typed(ResolvedPaths& resolved, const std::string& typed, bool& std
     std::move(list.begin(), list.end(), std::back_inserter(resolved.paths));
     return {};
   }
-  if (typed.find(',') == std::string::npos || path_kind(typed) != PathKind::kMissing) {
+  if (typed.find(',') == std::string::npos || !is_missing(typed)) {
     return append_path(resolved, typed);
   }
   for (const std::string_view part : split(typed, ',')) MSDUMP_CHECK_OK(append_path(resolved, std::string(part)));

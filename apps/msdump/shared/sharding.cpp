@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 11> kOutputOptions = {
     "json", "jsonl", "csv", "junit", "report", "all", "write-baseline", "write-layout", "in-place", "force", "out"};
 constexpr std::array<std::string_view, 3> kOwnOptions = {"shard", "resume", "out"};
 constexpr uint64_t kMostPartBytes = uint64_t{64} << 30;
+constexpr size_t kMostProblems = 8;  // named in a part
 
 bool is_general(const CLI::Option& option) { return option.get_group() == kGeneralGroup; }
 
@@ -152,12 +153,23 @@ PartRun::PartRun(Session& session, const ShardOptions& options, std::string path
   header_.shard = *options.shard;
   header_.inputs = catalogue_digest(indexes);
   header_.options = normalised_options(app_of(session));
+  for (const DumpIndex* const index : indexes) {
+    for (const Error& problem : index->problems()) {
+      session.messages.warning(problem);  // merge says whether it is an error
+      if (header_.problems.size() < kMostProblems)
+        header_.problems.push_back(fmt::format("{}: {}", problem.path, problem.message));
+    }
+  }
 }
 
 bool PartRun::is_done() const {
   if (!options_.resume) return false;
   const Result<File> file = File::open(path_);
   if (!file) return false;
+  const auto head = file->head();
+  if (file->size() > 0 && !looks_like_part({reinterpret_cast<const char*>(head.data()), head.size()}))
+    throw UsageError(fmt::format("--resume: {} is not a part of a run", path_),
+                     "name the part with --out, or another file that is not there yet");
   const Result<LargeText> text = read_large_text(*file, kMostPartBytes, "a part");
   const Result<ReadPart> part = text ? read_part(text->view(), path_) : fail(text.error());
   if (!part) return false;

@@ -58,7 +58,7 @@ class PartRun {
   PartRun(Session& session, const ShardOptions& options, std::string path,
           std::initializer_list<const DumpIndex*> indexes);
 
-  // --resume, and the part is there, whole and of this run; says so.
+  // True with --resume if the part is there, whole and of this run; says so. Throws UsageError if another file is there.
   [[nodiscard]] bool is_done() const;
   // Which of the units are this run's.
   [[nodiscard]] std::vector<bool> take(std::span<const uint64_t> bytes);

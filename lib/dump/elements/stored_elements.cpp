@@ -56,10 +56,13 @@ StoredElements::StoredElements(uint64_t offset, DType dtype, bool big_endian)
 StoredElements::StoredElements(const StoredTensor& tensor, DType dtype)
     : StoredElements(tensor.offset, dtype, tensor.big_endian) {
   pieces_ = tensor.pieces;
+  if (tensor.zip != nullptr) zip_ = std::make_shared<ZipDataReader>(tensor.zip);
 }
 
 // `first` counts from the first byte of the tensor.
 Status StoredElements::read_bytes(const File& file, uint64_t first, std::span<std::byte> into) const {
+  first += skipped_;
+  if (zip_ != nullptr) return zip_->read(file, first, into);
   if (pieces_ == nullptr) return file.read_at(offset_ + first, into);
   auto next = std::upper_bound(pieces_->begin(), pieces_->end(), first,
                                [](uint64_t place, const FilePiece& piece) { return place < piece.begin; });

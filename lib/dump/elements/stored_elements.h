@@ -25,7 +25,7 @@ class StoredElements {
 
   [[nodiscard]] size_t element_bytes() const { return bits_ < 8 ? 1 : static_cast<size_t>(bits_ / 8); }
   // Leaves out the first elements, of a byte or more each.
-  void skip(int64_t elements) { offset_ += static_cast<uint64_t>(elements) * element_bytes(); }
+  void skip(int64_t elements) { skipped_ += static_cast<uint64_t>(elements) * element_bytes(); }
   // Reading this many elements costs less than the system call that skips them.
   [[nodiscard]] int64_t gap() const;
 
@@ -38,8 +38,9 @@ class StoredElements {
   Status read_bytes(const File& file, uint64_t first, std::span<std::byte> into) const;
   Status read_packed(const File& file, int64_t first, int64_t count, std::byte* into) const;
 
-  uint64_t offset_ = 0;
+  uint64_t offset_ = 0, skipped_ = 0;
   std::shared_ptr<const std::vector<FilePiece>> pieces_;  // null: all bytes follow the first
+  std::shared_ptr<ZipDataReader> zip_;                    // null: the file has the elements as they are
   DType dtype_ = DType::kUint8;
   int bits_ = 8;           // of an element in the file
   size_t swap_width_ = 0;  // of the numbers in an element whose bytes are reversed; 0: none

@@ -16,6 +16,7 @@
 #include "dump/index/counted_files.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/sidecars.h"
+#include "dump/names/file_content.h"
 #include "io/dir_walk.h"
 #include "tables/mapping_csv.h"
 
@@ -27,7 +28,8 @@ constexpr std::string_view kMappingName = "mapping.csv";
 constexpr size_t kPiece = 2048;
 // Shorter lists cost less to read again than to keep.
 constexpr size_t kLongList = 16;
-constexpr size_t kMostKept = 100'000;  // tensors, of some 400 bytes each
+constexpr std::ptrdiff_t kToldBytes = 64;  // tell a file of another kind
+constexpr size_t kMostKept = 100'000;      // tensors, of some 400 bytes each
 
 std::string absolute(const std::string& path) {
   std::error_code error;
@@ -51,11 +53,11 @@ class GivenPaths {
   std::set<std::string> names_;
 };
 
-// The mapping.csv of one folder; a damaged one costs the real names, not the files.
-std::optional<NameMapping> load_mapping(const std::string& path, std::vector<Error>& problems) {
+// The mapping.csv of one folder; a damaged one costs the real names, not the files. `listed`: it was there a moment ago.
+std::optional<NameMapping> load_mapping(const std::string& path, bool listed, std::vector<Error>& problems) {
   auto file = File::open(path);
   if (!file) {
-    if (file.error().code != ErrorCode::kNotFound) problems.push_back(std::move(file).error());
+    if (listed || file.error().code != ErrorCode::kNotFound) problems.push_back(std::move(file).error());
     return std::nullopt;
   }
   auto mapping = read_mapping_csv(*file);
@@ -145,7 +147,7 @@ class DumpIndex::Mappings {
 
   const std::optional<NameMapping>& of(const std::string& folder) {
     const auto [found, is_new] = by_folder_.try_emplace(folder);
-    if (is_new) found->second = load_mapping(join_path(folder, kMappingName), problems_);
+    if (is_new) found->second = load_mapping(join_path(folder, kMappingName), false, problems_);
     return found->second;
   }
 
@@ -223,7 +225,7 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
     for (; end < files_.size() && files_[end].folder == folder; ++end)
       has_mapping = has_mapping || files_[end].name == kMappingName;
     const auto mapping =
-        has_mapping ? load_mapping(join_path(path_of_folder(folder), kMappingName), problems_) : std::nullopt;
+        has_mapping ? load_mapping(join_path(path_of_folder(folder), kMappingName), true, problems_) : std::nullopt;
     for (; i < end; ++i) {
       if (!mapping) continue;
       if (const auto original = resolve_name(*mapping, files_[i].name))
@@ -330,7 +332,13 @@ Result<OpenedFile> DumpIndex::open_tensors(const IndexedFile& file) const {
   MSDUMP_TRY(File opened, File::open(path_of(file)));
   const Family* family = file.by_content ? family_of_content(file, folders_[file.folder], opened) : file.family;
   if (family == nullptr) return fail(ErrorCode::kNotADump, "");
-  return family->open(std::move(opened), {file.shown_name(), file.facts, *sidecars_[file.folder]});
+  // The file goes with it, and what it is has to be told only where that fails.
+  const std::vector<std::byte> head(
+      opened.head().begin(), opened.head().begin() + std::min<std::ptrdiff_t>(kToldBytes, std::ssize(opened.head())));
+  auto tensors = family->open(std::move(opened), {file.shown_name(), file.facts, *sidecars_[file.folder]});
+  if (tensors || file.by_content) return tensors;
+  auto mistaken = mistaken_content(file.kind, head);
+  return mistaken ? fail(std::move(*mistaken).with_path(path_of(file))) : std::move(tensors);
 }
 
 Result<OpenedFile> DumpIndex::open_tensor(const IndexedFile& file, uint32_t item) const {

@@ -94,6 +94,7 @@ class Family {
 
 [[nodiscard]] const Family& ascend_family();   // family_ascend.cpp
 [[nodiscard]] const Family& npy_family();      // family_npy.cpp
+[[nodiscard]] const Family& npz_family();      // family_npz.cpp
 [[nodiscard]] const Family& raw_bin_family();  // family_raw_bin.cpp
 [[nodiscard]] const Family& raw_family();
 [[nodiscard]] const Family& pt_family();  // family_pt.cpp

@@ -2,6 +2,7 @@
 #include "ascend/dump_file.h"
 #include "ascend/ffts.h"
 #include "ascend/opdebug.h"
+#include "dump/layouts/converted_facts.h"
 #include "dump/layouts/family.h"
 #include "dump/names/file_name.h"
 
@@ -46,11 +47,7 @@ class AscendFamily final : public Family {
 
   Claim claim(const FileContext& file, NameFacts& facts) const override {
     if (const auto parsed = parse_dump_file_name(file.name)) {
-      facts.op_type = parsed->op_type;
-      facts.op_name = parsed->op_name;
-      facts.task_id = parsed->task_id;
-      facts.stream_id = parsed->stream_id;
-      facts.timestamp = parsed->timestamp;
+      take_operator(*parsed, facts);
       return Claim::kByName;
     }
     return is_known_other_suffix(suffix_of(file.name)) ? Claim::kNo : Claim::kByContent;

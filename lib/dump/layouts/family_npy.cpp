@@ -1,8 +1,11 @@
-// .npy files: MindSpore's own, whose names carry the operator, those of torchair's FX graphs, and all others.
+// .npy files: MindSpore's own, whose names carry the operator, those of convert and msaccucmp, those of torchair's FX
+// graphs, and all others.
 #include "base/text.h"
+#include "dump/layouts/converted_facts.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/msprobe_facts.h"
 #include "dump/layouts/sidecars.h"
+#include "dump/names/converted_name.h"
 #include "dump/names/file_name.h"
 #include "dump/names/saved_name.h"
 #include "npy/npy.h"
@@ -54,15 +57,13 @@ class NpyFamily final : public Family {
     if (!has_suffix(file.name, ".npy")) return Claim::kNo;
     if (file.identity.tensor_data && take_msprobe_name(file, facts)) return Claim::kByName;
     if (const auto parsed = parse_npy_file_name(file.name)) {
-      facts.op_type = parsed->op.op_type;
-      facts.op_name = parsed->op.op_name;
-      facts.task_id = parsed->op.task_id;
-      facts.stream_id = parsed->op.stream_id;
-      facts.timestamp = parsed->op.timestamp;
+      take_operator(parsed->op, facts);
       facts.io = facts.op_type == "Parameter" ? Io::kParameter : parsed->io;
       facts.slot = parsed->slot;
       facts.format = parsed->format;
       facts.dtype = parsed->dtype.value_or(DType::kUndefined);
+    } else if (const auto converted = parse_converted_npy_name(file.name)) {
+      take_converted_name(file, *converted, facts);
     } else if (const auto fx = parse_fx_file_name(file.name)) {
       take_fx_name(*fx, facts);
     } else {
@@ -71,9 +72,12 @@ class NpyFamily final : public Family {
     return Claim::kByName;
   }
 
-  bool needs_header(std::string_view name, const NameFacts& /*facts*/) const override {
-    return parse_fx_file_name(name).has_value();
+  bool needs_header(std::string_view name, const NameFacts& facts) const override {
+    return facts.slot.empty() || parse_fx_file_name(name).has_value();
   }
+
+  // Only the shape tells where the name of a parameter ends (converted_name.h).
+  bool names_tensors(const NameFacts& facts) const override { return facts.slot.empty(); }
 
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
     if (!npy::has_magic(file.head()) && ascend_family().recognises(file.head(), file.size())) {
@@ -96,6 +100,8 @@ class NpyFamily final : public Family {
     const NameFacts& facts = context.facts;
     tensor.io = facts.io;
     if (!facts.slot.empty()) tensor.slot = facts.slot;
+    const auto converted = facts.slot.empty() ? parse_converted_npy_name(context.name) : std::nullopt;
+    if (converted) tensor.op_name = parameter_of(*converted, header.shape);
     if (facts.format) tensor.request.format_number = static_cast<int64_t>(*facts.format);
     const DType said = facts.dtype != DType::kUndefined ? facts.dtype : context.sidecars.dtype_of(context.name);
     if (is_wider_copy(said, header.dtype)) tensor.original_dtype = said;

@@ -33,6 +33,7 @@ StoredTensor stored_tensor(const torch::PtTensor& tensor, const NameFacts& facts
   stored.request.shape = tensor.shape;
   stored.request.format_number = static_cast<int64_t>(Format::kND);
   stored.big_endian = tensor.big_endian;
+  stored.zip = tensor.zip;
   stored.problem = tensor.problem;
   return stored;
 }

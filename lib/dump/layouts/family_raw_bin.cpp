@@ -1,6 +1,8 @@
 // Raw files: the elements and nothing else; the name says what they are. Those of MindSpore 1.0 to 1.2 (.bin), and those
-// of msprobe's adump for what .npy cannot hold.
+// of msprobe's adump for what .npy cannot hold, and of msdump convert.
+#include "dump/layouts/converted_facts.h"
 #include "dump/layouts/family.h"
+#include "dump/names/converted_name.h"
 #include "dump/names/file_name.h"
 
 namespace msdump {
@@ -46,20 +48,21 @@ class RawBinFamily final : public Family {
   }
 };
 
-// Elements of a dtype that numpy lacks, without a header: the name says all but the shape, which statistic.csv has.
+// Elements without a header: those of a dtype that numpy lacks, whose shape statistic.csv has, and what convert writes with
+// -t bin, whose name says all.
 class RawFamily final : public Family {
  public:
   std::string_view name() const override { return "raw"; }
   FileKind kind() const override { return FileKind::kRaw; }
 
   Claim claim(const FileContext& file, NameFacts& facts) const override {
+    if (const auto converted = parse_converted_bin_name(file.name)) {
+      take_converted_name(file, *converted, facts);
+      return Claim::kByName;
+    }
     const auto parsed = parse_raw_file_name(file.name);
     if (!parsed) return Claim::kNo;
-    facts.op_type = parsed->op.op_type;
-    facts.op_name = parsed->op.op_name;
-    facts.task_id = parsed->op.task_id;
-    facts.stream_id = parsed->op.stream_id;
-    facts.timestamp = parsed->op.timestamp;
+    take_operator(parsed->op, facts);
     facts.io = parsed->io;
     facts.slot = parsed->slot;
     facts.format = parsed->format;
@@ -72,7 +75,10 @@ class RawFamily final : public Family {
     tensor.io = context.facts.io;
     tensor.slot = context.facts.slot;
     tensor.bytes = tensor.request.bytes = file.size();
-    tensor.request.dtype = context.facts.dtype;
+    if (context.facts.dtype != DType::kUndefined) tensor.request.dtype = context.facts.dtype;
+    if (const auto converted = parse_converted_bin_name(context.name)) {
+      tensor.request.shape = converted->shape.value_or(Shape{static_cast<int64_t>(file.size())});
+    }
     tensor.request.format_number = static_cast<int64_t>(context.facts.format.value_or(Format::kND));
     OpenedFile opened{std::move(file), FileKind::kRaw, {}, {}};
     opened.tensors.push_back(std::move(tensor));

@@ -11,6 +11,7 @@
 #include "dump/names/identity.h"
 #include "format/plan.h"
 #include "io/file.h"
+#include "io/zip/zip_data.h"
 
 namespace msdump {
 
@@ -21,8 +22,10 @@ struct StoredTensor {
   uint64_t offset = 0;
   uint64_t bytes = 0;
   std::shared_ptr<const std::vector<FilePiece>> pieces;  // of the elements; null: they follow each other
-  uint64_t address = 0;                                  // where it was on the device; 0: not said
-  PlanRequest request;                                   // dtype, format, shapes; `target` is for the caller to set
+  std::shared_ptr<const ZipData>
+      zip;               // the entry that the elements fill; null: they are not in an archive, or not alone
+  uint64_t address = 0;  // where it was on the device; 0: not said
+  PlanRequest request;   // dtype, format, shapes; `target` is for the caller to set
   // What the framework's tensor was, where the file holds a wider copy: bfloat16 as float32, int4 as int8.
   std::optional<DType> original_dtype;
   // The output of the framework's operator that this is, where the compiler fused or cut operators; empty: not said.

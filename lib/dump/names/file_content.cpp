@@ -4,6 +4,7 @@
 
 #include "ascend/dump_file.h"
 #include "checkpoint/safetensors.h"
+#include "io/zip/zip.h"
 #include "npy/npy.h"
 #include "tables/monitor_csv.h"
 #include "torch/pt_file.h"
@@ -76,6 +77,18 @@ FileKind kind_of_content(std::span<const std::byte> head, uint64_t file_size) {
   const FileKind kind = kind_of_text({reinterpret_cast<const char*>(head.data()), head.size()});
   if (kind != FileKind::kUnknown) return kind;
   return ascend::looks_like_dump_file(head, file_size) ? FileKind::kDumpFile : FileKind::kUnknown;
+}
+
+std::optional<Error> mistaken_content(FileKind promised, std::span<const std::byte> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (text.starts_with("version https://git-lfs.github.com/spec/")) {
+    return make_error(ErrorCode::kBadHeader, "a Git LFS pointer: the file itself is not here")
+        .with_hint("git lfs pull fetches it");
+  }
+  const bool archive = promised == FileKind::kPt || promised == FileKind::kNpz;
+  if (archive || !has_zip_magic(head)) return std::nullopt;
+  return make_error(ErrorCode::kBadHeader, "a zip archive, such as PyTorch's .pt or numpy's .npz, under another name")
+      .with_hint("msdump reads it when its name ends in .pt or .npz");
 }
 
 }  // namespace msdump

@@ -39,6 +39,7 @@ constexpr auto kTexts = std::to_array<KindText>({
     {FileKind::kGeGraph, "ge_graph", "a graph of GE; what the operators of the device are made of"},
     {FileKind::kSafetensors, "safetensors", "the parameters of a model"},
     {FileKind::kCheckpoint, "checkpoint", "the parameters of a model, saved by MindSpore"},
+    {FileKind::kNpz, "npz", "arrays of numpy, each with a name"},
     {FileKind::kAtbTensor, "atb_tensor", "one tensor that msprobe dumped of an ATB operator"},
     {FileKind::kShardIndex, "checkpoint_index", "which file of a checkpoint holds which parameter"},
     {FileKind::kMonitor, "monitor",

@@ -31,7 +31,8 @@ enum class FileKind : uint8_t {
   kAtbTensor,
   kShardIndex,
   kCheckpoint,  // MindSpore's .ckpt
-  kMonitor,     // of msprobe, as the following ones
+  kNpz,
+  kMonitor,  // of msprobe, as the following ones
   kAccCheck,
   kPrecisionCompare,
   kCompareResult,

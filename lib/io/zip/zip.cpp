@@ -187,30 +187,6 @@ struct ZipFile::State {
     return offset;
   }
 
-  // Fills `content` from the deflated data, which end when it is full.
-  Status inflate_entry(size_t entry, uint64_t offset, std::string& content) const {
-    z_stream stream{};
-    constexpr int kRawDeflate = -15;  // no header of zlib's own
-    if (inflateInit2(&stream, kRawDeflate) != Z_OK) return failure(damaged(entry, "zlib has no memory"));
-    const std::unique_ptr<z_stream, decltype(&inflateEnd)> owner(&stream, &inflateEnd);
-    stream.next_out = reinterpret_cast<Bytef*>(content.data());
-    stream.avail_out = static_cast<uInt>(content.size());
-    std::array<std::byte, size_t{16} << 10> window;
-    uint64_t left = entries[entry].compressed_size;
-    int status = Z_OK;
-    while (status == Z_OK && left > 0) {
-      const size_t count = static_cast<size_t>(std::min<uint64_t>(left, window.size()));
-      MSDUMP_CHECK_OK(file->read_at(offset, {window.data(), count}));
-      offset += count;
-      left -= count;
-      stream.next_in = reinterpret_cast<Bytef*>(window.data());
-      stream.avail_in = static_cast<uInt>(count);
-      status = inflate(&stream, Z_NO_FLUSH);
-    }
-    if (stream.avail_out > 0) return failure(damaged(entry, "its data end too early"));
-    return {};
-  }
-
   [[nodiscard]] Error damaged(size_t entry, std::string_view why) const {
     return make_error(ErrorCode::kBadHeader, "zip entry '{}': {}", excerpt(entries[entry].name), why);
   }
@@ -265,29 +241,36 @@ Result<uint64_t> ZipFile::data_offset(size_t entry) const {
   return state_->data_offset(entry);
 }
 
-Result<std::string> ZipFile::read(size_t entry, uint64_t limit) const {
+Result<ZipData> ZipFile::data(size_t entry) const {
   const ZipEntry& wanted = state_->entries[entry];
   const bool deflated = wanted.method == ZipEntry::kDeflated;
   if (wanted.encrypted || (wanted.method != ZipEntry::kStored && !deflated)) {
     return state_->failure(make_error(ErrorCode::kUnsupportedFormat, "zip entry '{}' is {}", excerpt(wanted.name),
                                       wanted.encrypted ? "encrypted" : "compressed in an unknown way"));
   }
+  if (wanted.size / kMaxDeflateRatio > wanted.compressed_size)
+    return state_->failure(state_->damaged(entry, "its sizes cannot be right"));
+  // Also compares the size with the file, before anything is allocated.
+  MSDUMP_TRY(const uint64_t offset, deflated ? state_->data_offset(entry) : data_offset(entry));
+  return ZipData{wanted.name, deflated, offset, wanted.compressed_size, wanted.size, wanted.crc};
+}
+
+Result<std::string> ZipFile::read_head(size_t entry, uint64_t most) const {
+  MSDUMP_TRY(const ZipData from, data(entry));
+  std::string content(static_cast<size_t>(std::min(from.size, most)), '\0');
+  const auto into = std::as_writable_bytes(std::span(content.data(), content.size()));
+  MSDUMP_CHECK_OK(from.deflated ? inflate_entry(*state_->file, from, content)
+                                : state_->file->read_at(from.offset, into));
+  return content;
+}
+
+Result<std::string> ZipFile::read(size_t entry, uint64_t limit) const {
+  const ZipEntry& wanted = state_->entries[entry];
   if (wanted.size > limit) {
     return state_->failure(make_error(ErrorCode::kTooLarge, "zip entry '{}' of {} bytes, at most {} are read",
                                       excerpt(wanted.name), wanted.size, limit));
   }
-  if (wanted.size / kMaxDeflateRatio > wanted.compressed_size) {
-    return state_->failure(state_->damaged(entry, "its sizes cannot be right"));
-  }
-  // Also compares the size with the file, before anything is allocated.
-  MSDUMP_TRY(const uint64_t offset, deflated ? state_->data_offset(entry) : data_offset(entry));
-  std::string content(static_cast<size_t>(wanted.size), '\0');
-  if (deflated) {
-    MSDUMP_CHECK_OK(state_->inflate_entry(entry, offset, content));
-  } else {
-    const auto into = std::as_writable_bytes(std::span(content.data(), content.size()));
-    if (auto status = state_->file->read_at(offset, into); !status) return fail(std::move(status).error());
-  }
+  MSDUMP_TRY(std::string content, read_head(entry, limit));
   if (crc32_of(std::as_bytes(std::span(content))) != wanted.crc)
     return state_->failure(state_->damaged(entry, "its CRC-32 is wrong"));
   return content;

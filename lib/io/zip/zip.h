@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "io/file.h"
+#include "io/zip/zip_data.h"
 
 namespace msdump {
 
@@ -52,6 +53,11 @@ class ZipFile {
 
   // Where the data of a stored entry begins in the file; all of it is inside the file. Reads the local header.
   [[nodiscard]] Result<uint64_t> data_offset(size_t entry) const;
+
+  // Where the data of an entry are, stored or deflated, for a ZipDataReader (zip_data.h); all of it is inside the file.
+  [[nodiscard]] Result<ZipData> data(size_t entry) const;
+  // The first bytes of an entry, `most` of them at most; its CRC-32 is not checked.
+  [[nodiscard]] Result<std::string> read_head(size_t entry, uint64_t most) const;
 
   // The whole entry, stored or deflated, its CRC-32 checked; too_large above `limit` bytes.
   [[nodiscard]] Result<std::string> read(size_t entry, uint64_t limit) const;

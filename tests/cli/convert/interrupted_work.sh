@@ -6,10 +6,10 @@ for signal in INT TERM KILL; do
   rm -rf npy
   env --default-signal=INT msdump convert -q -j 1 -d dump -out npy -f NCHW &
   # The temporary file shows that the writing has begun.
-  until compgen -G 'npy/.msdump-*' >/dev/null; do sleep 0.01; done
+  until compgen -G 'npy/.msdump-*.tmp' >/dev/null; do sleep 0.01; done
   kill -s "$signal" $!
   wait $! 2>/dev/null
   echo "$signal: $?, $(find npy -name '*.npy' | wc -l) arrays"
-  [[ $signal == KILL ]] || find npy -type f
+  [[ $signal == KILL ]] || files npy
 done
 rm -rf npy dump

@@ -6,4 +6,4 @@ dump_file "dump/Relu.$(printf 'not\377utf8').1.7.1700000000000003" 3 '1 1 2 2 16
 msdump convert -d dump -out npy -f NCHW
 echo "exit $?"
 msdump convert -q -d dump -out npy -f NCHW --dry-run --jsonl 2>/dev/null | grep -o '"input":"[^"]*"'
-find npy -type f -print0 | sort -z | tr '\0\033\n\377' '\n^~?'
+find npy -name 'Relu*' -print0 | sort -z | tr '\0\033\n\377' '\n^~?'

@@ -92,4 +92,4 @@ for command in 'convert -q -j 1 -d testdata/sample -out c' 'stats -q -j 1 -d goo
   limited msdump $command
   echo "$?  $command"
 done
-find . -type f '(' -name '.msdump*' -o -path './[c-e]/*' -o -name check.xml -o -name new.json ')'
+find . -type f '(' -name '.msdump*.tmp' -o -path './[c-e]/*' -o -name check.xml -o -name new.json ')'

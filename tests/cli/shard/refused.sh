@@ -41,3 +41,22 @@ echo 'a part that is there'
 show msdump stats -d dump --shard 1/3 -out p1 --resume
 show msdump stats -d dump --shard 1/3 -out p1 --resume
 show msdump stats -d dump --shard 1/3 -out p1 --resume --exact
+
+echo 'another file in the place of a part'
+truncate -s 4G large
+(ulimit -v 4000000 && show msdump stats -d dump --shard 1/3 -out large --resume)
+stat -c '%s bytes' large
+show msdump merge large
+: >empty
+show msdump stats -d dump --shard 1/3 -out empty --resume
+rm large
+
+echo 'a folder that a shard cannot read'
+mkdir closed && cp -r dump/rank_0 closed && cp -r dump/rank_0 closed/rank_1 && chmod 000 closed/rank_1
+drop() { if ((EUID == 0)); then setpriv --inh-caps=-all --bounding-set=-all "$@"; else "$@"; fi; }
+chmod 777 .
+show drop msdump stats -d closed --shard 1/2 -out c1
+chmod 755 closed/rank_1
+msdump stats -d closed --shard 2/2 -out c2 -q
+show msdump merge c2 c1
+show msdump merge c1 c2

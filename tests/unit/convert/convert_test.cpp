@@ -2,10 +2,13 @@
 #include "convert/convert.h"
 
 #include <chrono>
+#include <functional>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "convert/settings_file.h"
+#include "io/atomic_file.h"
 #include "support/catch.h"
 #include "support/convert_run.h"
 #include "support/dump_builder.h"
@@ -102,7 +105,8 @@ TEST_CASE("rows say what became of each tensor") {
   CHECK(run.warnings[0].tensor == "output:0");
 }
 
-TEST_CASE("resume leaves outputs that are complete and newer, and rewrites those that are short or older") {
+TEST_CASE(
+    "resume leaves outputs that are complete and newer, and rewrites those that are short, older or begin otherwise") {
   const ScratchDir scratch;
   set_age(scratch.write("dump/" + kName, sample_dump()), std::chrono::seconds(100));
   set_age(scratch.write("dump/" + kOther, sample_dump()), std::chrono::seconds(100));
@@ -118,11 +122,9 @@ TEST_CASE("resume leaves outputs that are complete and newer, and rewrites those
   scratch.write("out/" + kOther + ".output.0.2x3.npy",
                 std::string(complete.at(kOther + ".output.0.2x3.npy").size(), 'x'));
   const ConvertRun second = run_convert({scratch.file("dump")}, options);
-  CHECK(second.summary.written == 2);
-  CHECK(second.summary.skipped == 2);
-  CHECK(second.row_of(kName, "input:0")->status == ConvertStatus::kWritten);
-  CHECK(second.row_of(kName, "output:0")->status == ConvertStatus::kWritten);
-  CHECK(second.row_of(kOther, "output:0")->status == ConvertStatus::kSkipped);  // its size and age are right
+  CHECK(second.summary.written == 3);
+  CHECK(second.summary.skipped == 1);
+  CHECK(second.row_of(kOther, "input:0")->status == ConvertStatus::kSkipped);
 
   options.resume = false;
   CHECK(run_convert({scratch.file("dump")}, options).summary.written == 4);
@@ -138,14 +140,103 @@ TEST_CASE("resume leaves an output as old as its input, and takes a pipe for wha
   options.type = OutputType::kBin;
   REQUIRE(run_convert({scratch.file("dump")}, options).summary.written == 1);
   const std::string output = scratch.file("out/" + names_below(options.out).at(0));
+  set_age(scratch.file("out/" + std::string(kConvertSettingsName)), std::chrono::seconds(100));
   fs::last_write_time(output, fs::last_write_time(input));
   CHECK(run_convert({scratch.file("dump")}, options).summary.skipped == 1);
-  set_age(output, std::chrono::seconds(100));
+  set_age(output, std::chrono::seconds(50));
   CHECK(run_convert({scratch.file("dump")}, options).summary.written == 1);
   fs::remove(output);
   REQUIRE(::mkfifo(output.c_str(), 0600) == 0);  // of no bytes, as the output has
   CHECK(run_convert({scratch.file("dump")}, options).summary.written == 1);
   CHECK(fs::is_regular_file(output));
+}
+
+TEST_CASE("resume keeps no array that was made with other options, even if it has the same name and shape") {
+  const ScratchDir scratch;
+  const TensorSpec output = output_of(DType::kFloat32, Format::kNC1HWC0, {1, 1, 4, 4, 16}, Dims{1, 4, 4, 4});
+  set_age(scratch.write("dump/" + kName, build_dump({.tensors = {output}})), std::chrono::seconds(100));
+  ConvertOptions first = options_for(scratch.file("first"));
+  first.version = "1.0.0";
+  // Of each: options that differ in one point, and may give outputs of one name and size.
+  const auto differ = [&](const std::function<void(ConvertOptions&)>& change) {
+    fs::remove_all(scratch.file("first"));
+    ConvertOptions second = first, fresh = first;
+    change(second);
+    change(fresh);
+    fresh.out = scratch.file("fresh");
+    fs::remove_all(fresh.out);
+    second.resume = true;
+    (void)run_convert({scratch.file("dump")}, first);
+    const ConvertRun resumed = run_convert({scratch.file("dump")}, second);
+    CHECK(resumed.summary.written == 1);
+    CHECK(run_convert({scratch.file("dump")}, second).summary.skipped == 1);
+    (void)run_convert({scratch.file("dump")}, fresh);
+    for (const auto& [name, content] : files_below(fresh.out)) CHECK(files_below(second.out).at(name) == content);
+    // Whoever made them, the last run counts.
+    (void)run_convert({scratch.file("dump")}, first);
+    CHECK(run_convert({scratch.file("dump")}, second).summary.written == 1);
+  };
+  differ([](ConvertOptions& options) { options.format = Format::kNHWC; });
+  differ([](ConvertOptions& options) { options.shape = Shape{1, 8, 4, 4}; });
+  differ([](ConvertOptions& options) { options.type = OutputType::kBin; });
+  differ([](ConvertOptions& options) { options.naming = Naming::kMindspore; });
+  differ([](ConvertOptions& options) { options.version = "1.0.1"; });
+  differ([](ConvertOptions& options) { options.ir = {"other.ir"}; });
+}
+
+TEST_CASE("resume trusts no OUT that does not say what made it") {
+  const ScratchDir scratch;
+  set_age(scratch.write("dump/" + kName, sample_dump()), std::chrono::seconds(100));
+  ConvertOptions options = options_for(scratch.file("out"));
+  options.resume = true;
+  (void)run_convert({scratch.file("dump")}, options);
+  const fs::path settings = scratch.path() / "out" / kConvertSettingsName;
+  CHECK(scratch.read("out/.msdump-convert.json") ==
+        "{\"version\":\"\",\"format\":\"NCHW\",\"type\":\"npy\",\"naming\":\"msaccucmp\",\"shape\":null,"
+        "\"ir\":[]}\n");
+  fs::remove(settings);
+  CHECK(run_convert({scratch.file("dump")}, options).summary.written == 2);
+  scratch.write("out/.msdump-convert.json", "damaged");
+  CHECK(run_convert({scratch.file("dump")}, options).summary.written == 2);
+  CHECK(run_convert({scratch.file("dump")}, options).summary.skipped == 2);
+}
+
+TEST_CASE("an array older than the settings that OUT has now is written anew, the others stay") {
+  const ScratchDir scratch;
+  for (const std::string& name : {kName, kOther})
+    set_age(scratch.write("dump/" + name, sample_dump()), std::chrono::seconds(100));
+  ConvertOptions options = options_for(scratch.file("out"));
+  (void)run_convert({scratch.file("dump")}, options);
+  // As if the run had been killed after it had replaced settings and one array.
+  set_age(scratch.file("out/" + std::string(kConvertSettingsName)), std::chrono::seconds(40));
+  set_age(scratch.file("out/" + kInputName), std::chrono::seconds(50));
+  options.resume = true;
+  const ConvertRun run = run_convert({scratch.file("dump")}, options);
+  CHECK(run.row_of(kName, "input:0")->status == ConvertStatus::kWritten);
+  CHECK(run.summary.skipped == 3);
+}
+
+TEST_CASE("two runs with other options that write into one OUT at once leave nothing to resume") {
+  const ScratchDir scratch;
+  scratch.make_dir("out");
+  const CancelToken never;
+  const SettingsFile one(options_for(scratch.file("out"))), other(options_for(scratch.file("out"), Format::kNHWC));
+  REQUIRE(one.write(never));
+  REQUIRE(other.write(never));
+  one.end();
+  CHECK_FALSE(scratch.exists("out/.msdump-convert.json"));
+}
+
+TEST_CASE("the settings of OUT are no file of a dump") {
+  const ScratchDir scratch;
+  scratch.write("dump/" + kName, sample_dump());
+  (void)run_convert({scratch.file("dump")}, options_for(scratch.file("out")));
+  REQUIRE(scratch.exists("out/.msdump-convert.json"));
+  const auto index = DumpIndex::build({scratch.file("out")}, {});
+  REQUIRE(index);
+  CHECK(index->files().size() == 2);
+  // OUT as the input of another run.
+  CHECK(run_convert({scratch.file("out")}, options_for(scratch.file("again"))).summary.ignored == 0);
 }
 
 TEST_CASE("each status of a tensor has its word") {

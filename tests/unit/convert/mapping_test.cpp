@@ -175,11 +175,14 @@ TEST_CASE("a damaged mapping.csv beside the inputs costs the real names, not the
 TEST_CASE("a line that another convert adds to mapping.csv meanwhile stays") {
   const ScratchDir scratch;
   scratch.make_dir("out");
-  OutputTree tree(scratch.file("out"));
+  const CancelToken never;
+  const SettingsFile settings((ConvertOptions()));
+  OutputTree tree(scratch.file("out"), settings, never);
   tree.add_mapping("", "1.npy", "ours.npy");
   std::thread writer;
   {
-    const DirectoryLock other(scratch.file("out"));
+    const auto other = DirectoryLock::acquire(scratch.file("out"), never);
+    REQUIRE(other);
     writer = std::thread([&] { CHECK(tree.write_mappings().empty()); });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     scratch.write("out/mapping.csv", "2.npy,theirs.npy\n");

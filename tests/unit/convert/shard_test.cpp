@@ -42,12 +42,13 @@ void write_dump(const ScratchDir& scratch) {
 }
 
 struct Shards {
-  explicit Shards(const ScratchDir& scratch, uint32_t count) {
+  explicit Shards(const ScratchDir& scratch, uint32_t count, bool resume = false) {
     for (uint32_t i = 1; i <= count; ++i) {
       KeptFacts part;
       ConvertOptions options;
       options.out = scratch.file("out");
       options.shard = Shard{i, count};
+      options.resume = resume;
       const ConvertRun run = run_convert({scratch.file("dump")}, options, {.facts = &part});
       CHECK(run.rows.empty());  // they are told by the merge
       CHECK(run.failures.empty());
@@ -79,6 +80,21 @@ TEST_CASE("Shards convert each input once, and the run over their outcomes says 
     CHECK(merged.transcript() == whole.transcript());
     CHECK(merged.summary.failed == 1);
   }
+}
+
+TEST_CASE("Shards that were interrupted and resumed merge to what one run says") {
+  const ScratchDir scratch;
+  write_dump(scratch);
+  ConvertOptions options;
+  options.out = scratch.file("whole");
+  const ConvertRun whole = run_convert({scratch.file("dump")}, options);
+  { const Shards interrupted(scratch, 2); }  // their arrays stay, their outcomes are lost
+  std::filesystem::remove(scratch.file("out/Add.b.1.2.1700000000000000.output.0.npy"));
+  const Shards resumed(scratch, 2, true);
+  options.out = scratch.file("out");
+  Known known = resumed.known;
+  CHECK(run_convert({scratch.file("dump")}, options, {.facts = &known}).transcript() == whole.transcript());
+  CHECK(files_below(scratch.file("out")) == files_below(scratch.file("whole")));
 }
 
 TEST_CASE("An input that no part knows is a failure, and is not converted") {

@@ -465,11 +465,11 @@ TEST_CASE("a file is opened once more for its elements") {
   REQUIRE(index);
   const CancelToken cancel;
   const FileFacts facts = read_file_facts(*index, index->files().at(0), cancel);
-  const auto again = open_again(*index, index->files().at(0), facts);
+  const auto again = open_again(*index, index->files().at(0), facts, 0);
   REQUIRE(again);
   CHECK(again->tensors.size() == 1);
   scratch.write("plain", "something else");
-  CHECK_FALSE(open_again(*index, index->files().at(0), facts));
+  CHECK_FALSE(open_again(*index, index->files().at(0), facts, 0));
 }
 
 TEST_CASE("an interruption ends the reading of a table before its first row") {

@@ -209,6 +209,28 @@ TEST_CASE("where all descriptors are in use an open waits for one that another t
   CHECK(file);
 }
 
+TEST_CASE("where no descriptor is ever free, only the first open waits long") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("a", "text");
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit few{40, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  std::vector<Descriptor> open;
+  for (int next = ::open("/dev/null", O_RDONLY); next >= 0; next = ::open("/dev/null", O_RDONLY))
+    open.emplace_back(next);
+  const auto first = File::open(path);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) CHECK_FALSE(File::open(path));
+  const auto taken = std::chrono::steady_clock::now() - begin;
+  open.clear();
+  const auto later = File::open(path);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK_FALSE(first);
+  CHECK(taken < std::chrono::seconds(2));  // five times two, before
+  CHECK(later);
+}
+
 TEST_CASE("workers share the files that may be open") {
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);

@@ -30,6 +30,7 @@ Error error_of(std::string_view text) {
 TEST_CASE("A part is read as it was written") {
   PartHeader header = header_of();
   header.options = {"--op=100%\n\x01", "-- x", ""};
+  header.problems = {"dump/rank_1: cannot open the directory", "two\nlines"};
   const std::string text = text_of(header);
   const auto part = read_part(text, "p");
   REQUIRE(part);
@@ -39,9 +40,32 @@ TEST_CASE("A part is read as it was written") {
   CHECK(part->header.inputs == "digest");
   CHECK(part->header.units == 9);
   CHECK(part->header.options == header.options);
+  CHECK(part->header.problems == header.problems);
   REQUIRE(part->facts.size() == 2);
   CHECK(part->facts[0] == std::pair(kFirst, std::string_view("one")));
   CHECK(part->facts[1] == std::pair(kSecond, std::string_view()));
+}
+
+TEST_CASE("What is meant to be a part is known by its first bytes") {
+  CHECK(looks_like_part(text_of(header_of())));
+  CHECK(looks_like_part("msdump-part 2"));  // of another version
+  for (const char* const other : {"", "msdump-par", "MSDUMP-PART 1", "a msdump-part 1"})
+    CHECK_FALSE(looks_like_part(other));
+}
+
+TEST_CASE("Of parts of two dumps that is named which could not be read whole, whichever comes first") {
+  const test::ScratchDir scratch;
+  PartHeader whole = header_of(1), cut = header_of(2);
+  cut.inputs = "of fewer files";
+  cut.problems = {"dump/rank_1: cannot open the directory: Permission denied"};
+  const std::string one = scratch.write("one", text_of(whole)), two = scratch.write("two", text_of(cut));
+  for (const auto& paths : {std::vector{one, two}, std::vector{two, one}}) {
+    const auto set = PartSet::read(paths, "1.2");
+    REQUIRE_FALSE(set);
+    CHECK(set.error().path == two);
+    CHECK(set.error().message ==
+          "is of a dump that could not be read whole: dump/rank_1: cannot open the directory: Permission denied");
+  }
 }
 
 TEST_CASE("The first lines are text") {

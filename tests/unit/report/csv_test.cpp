@@ -61,6 +61,16 @@ TEST_CASE("csv: numbers as in JSON, non-finite ones bare") {
   CHECK(csv({row}) == "a,b,c,d,e\n0.1,nan,-inf,true,9223372036854775808\n");
 }
 
+TEST_CASE("csv: a NUL, at which readers stop, is written as in JSON, wherever it is in a cell") {
+  for (size_t at = 0; at < 20; ++at) {
+    std::string name(20, 'x');
+    name[at] = '\0';
+    const std::string text = csv({Row().add("name", name)});
+    CHECK(text.find('\0') == std::string::npos);
+    CHECK(text.find(name.substr(0, at) + "\\u0000" + name.substr(at + 1)) != std::string::npos);
+  }
+}
+
 TEST_CASE("csv: bytes that are not UTF-8 are surrogate escapes, control characters are escaped on a terminal only") {
   Row row;
   row.add("a", "x\xff\x1b[2J");

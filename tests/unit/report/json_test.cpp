@@ -58,6 +58,13 @@ TEST_CASE("strings: quotes, control characters and bytes that are not UTF-8") {
   CHECK(json(std::string("\0x", 2)) == "\"\\u0000x\"");
 }
 
+TEST_CASE("strings: characters that hide or reorder what a terminal shows are escaped") {
+  CHECK(json("a\u202Eb") == "\"a\\u202eb\"");
+  CHECK(json("\u200B\uFEFF\u00AD") == "\"\\u200b\\ufeff\\u00ad\"");
+  CHECK(json("\U000E0041") == "\"\\udb40\\udc41\"");
+  CHECK(json("\u6F22\U0001F600") == "\"\u6F22\U0001F600\"");  // all others stay
+}
+
 TEST_CASE("a text ends where it ends, whatever bytes follow") {
   const std::string_view longer = "a\xff\xc3\xa4";
   CHECK(surrogate_escaped(longer.substr(0, 1)) == "a");

@@ -9,7 +9,8 @@ bool is_checkpoint(const CompareSide& side) {
   return !side.tensors->empty() &&
          std::all_of(side.tensors->begin(), side.tensors->end(), [&](const TensorRecord& one) {
            const FileKind kind = side.index->files()[one.file].kind;
-           const bool named = kind == FileKind::kSafetensors || kind == FileKind::kCheckpoint || kind == FileKind::kPt;
+           const bool named = kind == FileKind::kSafetensors || kind == FileKind::kCheckpoint ||
+                              kind == FileKind::kPt || kind == FileKind::kNpz;
            return named && one.name.io == Io::kParameter && one.name.slot == "0" && one.name.timestamp.empty();
          });
 }
