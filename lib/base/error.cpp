@@ -25,6 +25,7 @@ std::string_view code_word(ErrorCode code) {
     case ErrorCode::kWriteFailed: return "write_failed";
     case ErrorCode::kChangedWhileReading: return "changed_while_reading";
     case ErrorCode::kNotADump: return "not_a_dump";
+    case ErrorCode::kEmptySelection: return "empty_selection";
     case ErrorCode::kReadFailed: return "read_failed";
     case ErrorCode::kUsage: return "usage";
     case ErrorCode::kCancelled: return "cancelled";

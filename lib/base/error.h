@@ -37,10 +37,11 @@ enum class ErrorCode : uint8_t {
   kWriteFailed,
   kChangedWhileReading,
   kNotADump,
-  kReadFailed,  // the system refused a read for a reason that is none of the above (an I/O error, a special file)
-  kUsage,       // the request itself cannot be carried out; never about the content of an input
-  kCancelled,   // SIGINT or SIGTERM; never reported as a failure of an input
-  kInternal,    // our own bug
+  kEmptySelection,  // the selection of the user matches nothing: an answer, not a fault of an input
+  kReadFailed,      // the system refused a read for a reason that is none of the above (an I/O error, a special file)
+  kUsage,           // the request itself cannot be carried out; never about the content of an input
+  kCancelled,       // SIGINT or SIGTERM; never reported as a failure of an input
+  kInternal,        // our own bug
 };
 
 // The word that machine output prints: "truncated", "bad_header", ...
