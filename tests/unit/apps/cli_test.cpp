@@ -131,7 +131,7 @@ TEST_CASE("3 beats 1 beats 0") {
 
 TEST_CASE("quiet (-q) keeps errors, drops warnings, notes and the summary") {
   const auto body = [](Session& session) {
-    session.messages.error("e");
+    session.messages.error(ErrorCode::kUsage, "e");
     session.messages.warning("w");
     session.messages.note("n");
     session.messages.summary("s");
