@@ -124,7 +124,7 @@ TEST_CASE("options of an old task are read by the releases that have the task") 
   const std::string text =
       R"({"task": "free_benchmark", "dump_path": "/d", "seed": 1, "free_benchmark": {"fuzz_level": "L1", "bounds": [1]}})";
   const std::string of_grad =
-      "1:104 warning not-read free_benchmark.bounds: task free_benchmark does not read bounds -> it is for "
+      "1:97 warning not-read free_benchmark.bounds: task free_benchmark does not read bounds -> it is for "
       "grad_probe\n";
   CHECK(listing(text, under_msprobe(Version{8, 3, 0})) == "\n" + of_grad);
   CHECK(
