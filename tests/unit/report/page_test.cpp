@@ -126,7 +126,9 @@ TEST_CASE("control characters and bytes that are not UTF-8 are visible in a page
 }
 
 TEST_CASE("no text of a page can turn the order of what is read") {
-  const std::string turning = "a\xE2\x80\xAE" "b";  // U+202E
+  const std::string turning =
+      "a\xE2\x80\xAE"
+      "b";  // U+202E
   Page page = hostile_page(names_and_errors());
   PageTable table = names_and_errors();
   add_row(table, turning, 1);
