@@ -26,6 +26,7 @@ std::string_view code_word(ErrorCode code) {
     case ErrorCode::kChangedWhileReading: return "changed_while_reading";
     case ErrorCode::kNotADump: return "not_a_dump";
     case ErrorCode::kNothingCompared: return "nothing_compared";
+    case ErrorCode::kEmptySelection: return "empty_selection";
     case ErrorCode::kReadFailed: return "read_failed";
     case ErrorCode::kUsage: return "usage";
     case ErrorCode::kCancelled: return "cancelled";

@@ -38,10 +38,11 @@ enum class ErrorCode : uint8_t {
   kChangedWhileReading,
   kNotADump,
   kNothingCompared,  // diff: no tensor of one side has a partner that it can be compared with
+  kEmptySelection,   // the selection of the user matches nothing: an answer, not a fault of an input
   kReadFailed,       // the system refused a read for a reason that is none of the above (an I/O error, a special file)
-  kUsage,       // the request itself cannot be carried out; never about the content of an input
-  kCancelled,   // SIGINT or SIGTERM; never reported as a failure of an input
-  kInternal,    // our own bug
+  kUsage,            // the request itself cannot be carried out; never about the content of an input
+  kCancelled,        // SIGINT or SIGTERM; never reported as a failure of an input
+  kInternal,         // our own bug
 };
 
 // The word that machine output prints: "truncated", "bad_header", ...

@@ -64,7 +64,13 @@ Status take_first_overflow(CheckRun& run, const RunContext& context) {
   return {};
 }
 
-bool searches_nonfinite(const RuleSet& rules) { return rules.on(RuleId::kNan) || rules.on(RuleId::kInf); }
+// Whether to judge a rule. Reports that have a case for each rule go by what was asked here.
+bool judges(CheckRun& run, RuleId id) { return run.report.judged[static_cast<size_t>(id)] = run.rules.on(id); }
+
+bool searches_nonfinite(CheckRun& run) {
+  const bool nan = judges(run, RuleId::kNan), inf = judges(run, RuleId::kInf);
+  return nan || inf;
+}
 
 // Reads one step, then two more, four more, ..: what is read is judged again, which at most doubles the work. Not beyond
 // the step of the first NaN.
@@ -146,6 +152,7 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
   const CheckedDump& dump = run.dump;
   const RuleSet& rules = run.rules;
   CheckReport& report = run.report;
+  for (const RuleInfo& rule : all_rules()) (void)judges(run, rule.id);
   MSDUMP_CHECK_OK(run.facts.read_all(context));
   report.failures = run.facts.take_failures();
   judge_values(dump, run.facts, rules, report.findings);
@@ -171,7 +178,7 @@ Status check_all(CheckRun& run, const Selection& places, const RunContext& conte
   const std::vector<const Error*> failures = all_failures(run);
   const std::vector<Oddity> oddities = find_oddities(dump.index());
   judge_completeness({dump, settings, orders, places, failures, oddities}, rules, report.findings);
-  if (searches_nonfinite(rules)) {
+  if (searches_nonfinite(run)) {
     MSDUMP_TRY(report.first, find_first_nonfinite(dump, run.chosen, run.facts, context));
   }
   if (rules.on(RuleId::kOperatorOverflow)) MSDUMP_CHECK_OK(take_first_overflow(run, context));
@@ -183,7 +190,7 @@ Status check_first(CheckRun& run, const Selection& places, const RunContext& con
   const CheckedDump& dump = run.dump;
   const RuleSet& rules = run.rules;
   CheckReport& report = run.report;
-  if (searches_nonfinite(rules)) {
+  if (searches_nonfinite(run)) {
     MSDUMP_TRY(report.first, find_first_nonfinite(dump, run.chosen, run.facts, context));
   }
   if (report.first) {
@@ -194,12 +201,12 @@ Status check_first(CheckRun& run, const Selection& places, const RunContext& con
           report.first->run != kNone && finding.tensor != kNone && dump.run_of(finding.tensor) == report.first->run;
       if (of_run || finding.tensor == report.first->tensor) report.findings.push_back(std::move(finding));
     }
-  } else if (rules.on(RuleId::kOperatorOverflow)) {
+  } else if (judges(run, RuleId::kOperatorOverflow)) {
     report.overflows = read_overflows(dump, places, context.cancel, report.failures);
     MSDUMP_CHECK_OK(take_first_overflow(run, context));
     judge_overflows(dump, report.overflows, rules, report.findings);
   }
-  if (rules.on(RuleId::kReplicaMismatch)) MSDUMP_CHECK_OK(find_first_apart(run, context));
+  if (judges(run, RuleId::kReplicaMismatch)) MSDUMP_CHECK_OK(find_first_apart(run, context));
   for (Error& failure : run.facts.take_failures()) report.failures.push_back(std::move(failure));
   finish(run);
   return {};

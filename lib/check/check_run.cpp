@@ -100,6 +100,16 @@ size_t CheckRun::count(RuleId id) const {
                                            [&](const Finding& finding) { return finding.kind == info(id).name; }));
 }
 
+const RuleInfo* CheckRun::first_rule() const {
+  if (!report.first) return nullptr;
+  if (report.first->kind == FirstNonfinite::Kind::kOverflow) return &info(RuleId::kOperatorOverflow);
+  return &info(facts[report.first->tensor].has_nan ? RuleId::kNan : RuleId::kInf);
+}
+
+std::optional<Severity> CheckRun::first_severity() const {
+  return report.first ? std::optional(rules[first_rule()->id].severity) : std::nullopt;
+}
+
 bool CheckRun::repeats_its_maker(const Finding& finding) const {
   const bool special = finding.kind == info(RuleId::kNan).name || finding.kind == info(RuleId::kInf).name;
   if (!special || finding.tensor == kNone || dump.role(finding.tensor) != TensorRole::kInput) return false;

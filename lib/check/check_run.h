@@ -1,6 +1,7 @@
 // CheckRun: one check of one dump: its runs, the facts of its tensors, the requested part of it, and what was found.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -23,7 +24,8 @@
 namespace msdump::check {
 
 struct CheckReport {
-  std::vector<Finding> findings;  // tree first; then by rank, graph, step, place in the data flow, tensor, rule
+  std::array<bool, kRules> judged{};  // by RuleId; a rule that is on may not have been judged (check_first)
+  std::vector<Finding> findings;      // tree first; then by rank, graph, step, place in the data flow, tensor, rule
   std::optional<FirstNonfinite> first;
   std::optional<FirstApart> first_apart;  // of ranks
   std::vector<OverflowHit> overflows;
@@ -54,6 +56,10 @@ struct CheckRun {
   [[nodiscard]] size_t failed() const { return listing_failures.size() + report.failures.size(); }
   [[nodiscard]] size_t count(Severity severity) const;
   [[nodiscard]] size_t count(RuleId id) const;
+  // The rule that `report.first` breaks, and its severity; nothing if there is none. Its tensor may have no finding: an
+  // input that was not chosen.
+  [[nodiscard]] const RuleInfo* first_rule() const;
+  [[nodiscard]] std::optional<Severity> first_severity() const;
   // Is it about an input, and the same as a finding about the output that the input came from?
   [[nodiscard]] bool repeats_its_maker(const Finding& finding) const;
 

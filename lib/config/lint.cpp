@@ -132,6 +132,8 @@ LintReport lint_config(std::string_view text, const LintTarget& target) {
   const bool old = root && report.kind == ConfigKind::kDataDump && read_data_dump(*root).before_1_3();
   Findings findings(text, setups_for(report.kind, target, old));
   report.version = versions_text(report.kind, findings.setups());
+  if (report.kind == ConfigKind::kMsprobe && target.msprobe)
+    report.version += fmt::format(" under msprobe {}", short_text(*target.msprobe));
   complain_of_slips(findings, report.kind, mended.slips);
   const size_t bad_utf8 = first_bad_utf8(text);
   // A text with a zero byte is reported as such, not as badly encoded.

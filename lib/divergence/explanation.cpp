@@ -348,7 +348,7 @@ class Explainer {
     } else if (view_.is(tensor, Verdict::kShape) || view_.is(tensor, Verdict::kDtype)) {
       reason = Unjudged::kOtherShape;
     } else if (reason == Unjudged::kNone) {
-      reason = Unjudged::kNoOperator;
+      reason = Unjudged::kUnread;
     }
   }
 

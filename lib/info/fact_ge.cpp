@@ -9,8 +9,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostGeProblems = 20;
-
 struct GeCounts {
   uint64_t edges = 0, originals = 0, fused = 0;
 };
@@ -43,11 +41,7 @@ void add_ge_facts(const FactSource& source, FileFacts& facts) {
     edges = counts.edges;
     originals = counts.originals;
     fused = counts.fused;
-    for (size_t i = 0; i < std::min(ir->problems.size(), kMostGeProblems); ++i) {
-      const IrProblem& problem = ir->problems[i];
-      const std::string place = problem.line > 0 ? fmt::format("line {}: ", problem.line) : std::string();
-      facts.problems.push_back(make_error(ErrorCode::kBadIr, "{}{}", place, problem.reason));
-    }
+    facts.problems = errors_of(ir->problems, source.file.path());
   } else {
     facts.problems.push_back(ir.error());
   }

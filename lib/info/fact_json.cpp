@@ -71,7 +71,7 @@ template <class Json>
 void add_entries(const Result<Json>& json, FileFacts& facts) {
   facts.detail.add("entries", json ? report::Value(json->entries) : report::Value());
   if (!json) return facts.problems.push_back(json.error());
-  facts.problems.insert(facts.problems.end(), json->problems.begin(), json->problems.end());
+  for (Error& problem : errors_of(json->problems)) facts.problems.push_back(std::move(problem));
 }
 
 std::string_view tool_of(const JsonValue& json) {
@@ -145,8 +145,9 @@ void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
   facts.detail.add("in_files", number(in_files)).add("other_values", number(known.others));
   const auto parts = std::count_if(known.tensors.begin(), known.tensors.end(),
                                    [](const MsprobeTensor& tensor) { return tensor.distribution != nullptr; });
-  facts.detail.add("bad_entries", number(known.bad_entries)).add("distributed", number(parts));
-  for (const Error& problem : known.problems) facts.problems.push_back(problem);
+  facts.detail.add("bad_entries", number(static_cast<int64_t>(known.problems.count())))
+      .add("distributed", number(parts));
+  for (Error& problem : errors_of(known.problems)) facts.problems.push_back(std::move(problem));
   facts.tensor_count = known.tensors.size();
   for (const MsprobeTensor& tensor : known.tensors) {
     const auto count = tensor.shape ? element_count(*tensor.shape) : std::nullopt;

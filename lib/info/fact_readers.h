@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "base/capped_list.h"
 #include "base/error.h"
 #include "dump/index/dump_index.h"
 #include "dump/layouts/family.h"
@@ -37,6 +38,8 @@ void add_ge_facts(const FactSource& source, FileFacts& facts);
 
 // The first bytes of the file, 64 KiB at most.
 [[nodiscard]] std::string_view head_text(const FactSource& source);
+// The first rows that cannot be read, and how many more there are.
+void add_bad_rows(const ProblemList& rows, FileFacts& facts);
 // A problem if the name promises text but the first bytes are not text.
 void check_is_text(const FactSource& source, ErrorCode code, FileFacts& facts);
 

@@ -12,7 +12,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostProblems = 3;
 constexpr uint64_t kRowsToACheck = 4096;
 
 report::Value value_of(const std::optional<ResultRow>& row) {
@@ -24,18 +23,11 @@ report::Value value_of(const std::optional<ResultRow>& row) {
   return object;
 }
 
-void add_bad_rows(std::vector<Error> problems, int64_t count, FileFacts& facts) {
-  problems.resize(std::min(problems.size(), kMostProblems));
-  const auto more = static_cast<uint64_t>(count) - problems.size();
-  for (Error& problem : problems) facts.problems.push_back(std::move(problem));
-  if (more > 0) facts.problems.push_back(make_error(ErrorCode::kBadCsv, "{} more like these", plural(more, "row")));
-}
-
 struct MonitorCount {
-  int64_t rows = 0, bad_rows = 0, without_values = 0, with_nan = 0;
+  int64_t rows = 0, without_values = 0, with_nan = 0;
   std::optional<int64_t> first_step, last_step;
   report::Value first_nan;
-  std::vector<Error> problems;
+  ProblemList problems;
 
   void take(const MonitorRow& row) {
     ++rows;
@@ -54,8 +46,8 @@ void count_monitor_rows(MonitorReader& reader, const CancelToken& cancel, Monito
     if (row && *row == nullptr) return;
     if (row) {
       count.take(**row);
-    } else if (++count.bad_rows <= static_cast<int64_t>(kMostProblems)) {
-      count.problems.push_back(std::move(row).error());
+    } else {
+      count.problems.add(std::move(row).error());
     }
   }
 }
@@ -70,10 +62,10 @@ void add_result_facts(const FactSource& source, FileFacts& facts) {
   const ResultFile known = result ? std::move(*result) : ResultFile{};
   if (!result) facts.problems.push_back(std::move(result).error());
   if (!json) facts.detail.add("columns", report::list_of(known.columns));
-  facts.detail.add("rows", known.rows).add("bad_rows", known.bad_rows).add("failed", known.failed);
+  facts.detail.add("rows", known.rows).add("bad_rows", known.problems.count()).add("failed", known.failed);
   facts.detail.add("warnings", known.warnings).add("skipped", known.skipped);
   facts.detail.add("first_failed", value_of(known.first_failed));
-  add_bad_rows(known.problems, known.bad_rows, facts);
+  add_bad_rows(known.problems, facts);
 }
 
 void add_monitor_facts(const FactSource& source, FileFacts& facts) {
@@ -86,11 +78,11 @@ void add_monitor_facts(const FactSource& source, FileFacts& facts) {
   } else {
     facts.problems.push_back(std::move(reader).error());
   }
-  facts.detail.add("columns", std::move(columns)).add("rows", count.rows).add("bad_rows", count.bad_rows);
+  facts.detail.add("columns", std::move(columns)).add("rows", count.rows).add("bad_rows", count.problems.count());
   facts.detail.add("first_step", count.first_step).add("last_step", count.last_step);
   facts.detail.add("without_values", count.without_values).add("with_nan", count.with_nan);
   facts.detail.add("first_nan", std::move(count.first_nan));
-  add_bad_rows(std::move(count.problems), count.bad_rows, facts);
+  add_bad_rows(count.problems, facts);
   facts.tensor_count = static_cast<uint64_t>(count.rows);
 }
 

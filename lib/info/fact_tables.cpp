@@ -12,8 +12,6 @@
 namespace msdump {
 namespace {
 
-// How many of the rows that cannot be read are named.
-constexpr uint64_t kNamedRows = 3;
 // Rows between two checks for an interruption.
 constexpr uint64_t kRowsBetweenChecks = 4096;
 
@@ -31,15 +29,16 @@ std::string_view dialect_text(const StatisticHeader& header, const StatisticRow&
 
 struct StatisticCount {
   std::set<std::string_view> dialects;
-  uint64_t rows = 0, bad_rows = 0, runs = 0, bytes = 0;
+  uint64_t rows = 0, runs = 0, bytes = 0;
+  ProblemList bad_rows;
 };
 
-void count_rows(StatisticReader& reader, const FactSource& source, StatisticCount& count, FileFacts& facts) {
+void count_rows(StatisticReader& reader, const FactSource& source, StatisticCount& count) {
   for (uint64_t seen = 0;; ++seen) {
     if (seen % kRowsBetweenChecks == 0 && source.cancel.cancelled()) return;
     auto row = reader.next();
     if (!row) {
-      if (++count.bad_rows <= kNamedRows) facts.problems.push_back(std::move(row).error());
+      count.bad_rows.add(std::move(row).error());
       continue;
     }
     if (*row == nullptr) return;
@@ -49,13 +48,9 @@ void count_rows(StatisticReader& reader, const FactSource& source, StatisticCoun
   }
 }
 
-void add_more_problems(uint64_t bad_rows, FileFacts& facts) {
-  if (bad_rows <= kNamedRows) return;
-  facts.problems.push_back(make_error(ErrorCode::kBadCsv, "{} more like these", plural(bad_rows - kNamedRows, "row")));
-}
-
 struct LineCount {
-  uint64_t rows = 0, bad_rows = 0;
+  uint64_t rows = 0;
+  ProblemList bad_rows;
   std::string first, last;
 };
 
@@ -66,25 +61,23 @@ bool is_good_row(FileKind kind, std::string_view text) {
 }
 
 // The lines that are not empty; the first is separate if the table has a header.
-LineCount count_lines(const FactSource& source, bool has_header, FileFacts& facts) {
+LineCount count_lines(const FactSource& source, bool has_header, FileKind kind) {
   LineCount count;
   LineReader lines(source.file);
-  const auto bad = [&](Error error) {
-    if (++count.bad_rows <= kNamedRows) facts.problems.push_back(std::move(error));
-  };
   for (uint64_t seen = 0;; ++seen) {
     if (seen % kRowsBetweenChecks == 0 && source.cancel.cancelled()) return count;
     auto line = lines.next();
     if (!line) {
-      bad(std::move(line).error());
+      count.bad_rows.add(std::move(line).error());
       continue;
     }
     if (!*line) return count;
     const std::string_view text = (*line)->text;
     if (text.empty()) continue;
     if (has_header && (*line)->number == 1) continue;
-    if (!is_good_row(facts.kind, text)) {
-      bad(make_error(ErrorCode::kBadCsv, "line {}: not MAPPED,ORIGINAL", (*line)->number).with_offset((*line)->offset));
+    if (!is_good_row(kind, text)) {
+      count.bad_rows.add(
+          make_error(ErrorCode::kBadCsv, "line {}: not MAPPED,ORIGINAL", (*line)->number).with_offset((*line)->offset));
     } else {
       if (count.rows++ == 0) count.first = text;
       count.last = text;
@@ -95,7 +88,7 @@ LineCount count_lines(const FactSource& source, bool has_header, FileFacts& fact
 // Counts nothing in a file that every reader would reject.
 LineCount counted_lines(const FactSource& source, bool has_header, FileFacts& facts) {
   constexpr uint64_t kMostBytes = uint64_t{1} << 30;
-  if (source.file.size() <= kMostBytes && facts.problems.empty()) return count_lines(source, has_header, facts);
+  if (source.file.size() <= kMostBytes && facts.problems.empty()) return count_lines(source, has_header, facts.kind);
   if (facts.problems.empty())
     facts.problems.push_back(make_error(ErrorCode::kTooLarge, "a table of {}; the lines of at most {} are counted",
                                         human_bytes(source.file.size()), human_bytes(kMostBytes)));
@@ -103,6 +96,11 @@ LineCount counted_lines(const FactSource& source, bool has_header, FileFacts& fa
 }
 
 }  // namespace
+
+void add_bad_rows(const ProblemList& rows, FileFacts& facts) {
+  constexpr size_t kNamedRows = 3;
+  for (Error& problem : errors_of(rows, kNamedRows)) facts.problems.push_back(std::move(problem));
+}
 
 std::string_view head_text(const FactSource& source) {
   return {reinterpret_cast<const char*>(source.file.head().data()), source.file.head().size()};
@@ -123,14 +121,14 @@ void add_statistic_facts(const FactSource& source, FileFacts& facts) {
     report::List list;
     for (const StatisticColumn column : reader->header().columns) list.emplace_back(info(column).key);
     columns = std::move(list);
-    count_rows(*reader, source, count, facts);
+    count_rows(*reader, source, count);
     count.runs = reader->headers_read();
-    add_more_problems(count.bad_rows, facts);
+    add_bad_rows(count.bad_rows, facts);
   } else {
     facts.problems.push_back(std::move(reader).error());
   }
   facts.detail.add("dialects", report::list_of(count.dialects)).add("columns", std::move(columns));
-  facts.detail.add("rows", count.rows).add("bad_rows", count.bad_rows).add("runs", count.runs);
+  facts.detail.add("rows", count.rows).add("bad_rows", count.bad_rows.count()).add("runs", count.runs);
   facts.tensor_count = count.rows;
   facts.tensor_bytes = count.bytes;
 }
@@ -145,10 +143,10 @@ void add_line_facts(const FactSource& source, FileFacts& facts) {
   const bool operators = head_text(source).starts_with(kOperatorsTitle);
   check_is_text(source, ErrorCode::kBadCsv, facts);
   const LineCount count = counted_lines(source, operators, facts);
-  add_more_problems(count.bad_rows, facts);
+  add_bad_rows(count.bad_rows, facts);
   if (facts.kind == FileKind::kExecutionOrder) facts.detail.add("lists", operators ? "operators" : "steps");
   facts.detail.add("rows", count.rows);
-  if (facts.kind == FileKind::kMapping) facts.detail.add("bad_rows", count.bad_rows);
+  if (facts.kind == FileKind::kMapping) facts.detail.add("bad_rows", count.bad_rows.count());
   if (facts.kind != FileKind::kExecutionOrder) return;
   facts.detail.add("first", report::text_or_null(count.first)).add("last", report::text_or_null(count.last));
 }

@@ -75,6 +75,20 @@ std::optional<Oddity> oddity_of(const IndexedFile& file, uint32_t number) {
   return std::nullopt;
 }
 
+// By rank: the folder that all of its folders lie in.
+std::map<int64_t, std::string> folders_of_ranks(const DumpIndex& index) {
+  std::map<int64_t, std::string> folders;
+  for (const IndexedFolder& folder : index.folders()) {
+    if (!folder.identity.rank) continue;
+    std::string& common = folders.try_emplace(*folder.identity.rank, folder.relative).first->second;
+    while (!common.empty() && folder.relative != common && !folder.relative.starts_with(common + "/")) {
+      const size_t slash = common.rfind('/');
+      common.resize(slash == std::string::npos ? 0 : slash);
+    }
+  }
+  return folders;
+}
+
 // The folders of a tree by rank, graph and step.
 class Steps {
  public:
@@ -150,6 +164,7 @@ class Steps {
   void report_lacking(std::vector<Oddity>& odd) const {
     std::set<int64_t> all;
     for (const auto& [number, rank] : ranks_) all.insert(rank.steps.begin(), rank.steps.end());
+    const std::map<int64_t, std::string> folders = folders_of_ranks(index_);
     for (const auto& [number, rank] : ranks_) {
       std::vector<int64_t> lacking;
       std::set_difference(all.begin(), all.end(), rank.steps.begin(), rank.steps.end(), std::back_inserter(lacking));
@@ -158,7 +173,7 @@ class Steps {
           lacking.size() == 1 ? fmt::format("step {}", lacking.front())
                               : fmt::format("{} steps from {} to {}", lacking.size(), lacking.front(), lacking.back());
       odd.push_back({OddityKind::kLackingSteps, rank.folder,
-                     fmt::format("rank {} lacks {}, which other ranks have", number, range)});
+                     fmt::format("rank {} lacks {}, which other ranks have", number, range), folders.at(number)});
     }
   }
 
@@ -192,20 +207,6 @@ void add_missing_shards(const DumpIndex& index, std::vector<Oddity>& odd) {
   }
 }
 
-// The folder that all of a rank lies in.
-std::string folder_of_rank(const DumpIndex& index, std::optional<int64_t> rank) {
-  std::optional<std::string> common;
-  for (const IndexedFolder& folder : index.folders()) {
-    if (folder.identity.rank != rank) continue;
-    if (!common) common = folder.relative;
-    while (!common->empty() && folder.relative != *common && !folder.relative.starts_with(*common + "/")) {
-      const size_t slash = common->rfind('/');
-      common->resize(slash == std::string::npos ? 0 : slash);
-    }
-  }
-  return common.value_or("");
-}
-
 std::string place_of(const DumpIndex& index, const Oddity& oddity) {
   switch (oddity.kind) {
     case OddityKind::kProblem: return index.relative(index.problems()[oddity.place].path);
@@ -215,7 +216,7 @@ std::string place_of(const DumpIndex& index, const Oddity& oddity) {
     case OddityKind::kSizeAgainstName: return index.relative_path_of(index.files()[oddity.place]);
     case OddityKind::kEmptyStep:
     case OddityKind::kIncompleteStep: return index.folders()[oddity.place].relative;
-    case OddityKind::kLackingSteps: return folder_of_rank(index, index.folders()[oddity.place].identity.rank);
+    case OddityKind::kLackingSteps: return oddity.path;
   }
   return {};
 }

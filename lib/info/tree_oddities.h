@@ -32,8 +32,9 @@ enum class OddityKind : uint8_t {
 
 struct Oddity {
   OddityKind kind = OddityKind::kEmptyFile;
-  uint32_t place = 0;  // in DumpIndex: of a problem in problems(), of a step or rank in folders(), else in files()
-  std::string text;    // what is odd, where kind and place do not say it
+  uint32_t place = 0;     // in DumpIndex: of a problem in problems(), of a step or rank in folders(), else in files()
+  std::string text;       // what is odd, where kind and place do not say it
+  std::string path = {};  // of a rank: the folder that all of its folders lie in
 };
 
 // By kind; inside one in the order of the index.

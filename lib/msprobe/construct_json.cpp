@@ -24,7 +24,6 @@ class ConstructJsonReader {
     for (ConstructJson::Node& node : result_.nodes) {
       if (result_.micro_steps && !node.micro_step) node.micro_step = 0;
     }
-    result_.bad_entries = problems_.count();
     result_.problems = problems_.take(path);
     return std::move(result_);
   }

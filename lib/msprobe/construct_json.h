@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/capped_list.h"
 #include "base/error.h"
 #include "base/text_arena.h"
 #include "io/file.h"
@@ -32,10 +33,9 @@ struct ConstructJson {
 
   std::vector<Node>
       nodes;  // in the order of the text; of two of one name the later value counts, at the earlier's place
-  std::optional<int64_t> micro_steps;  // megatron_micro_step_number
-  int64_t entries = 0;                 // members of the object
-  std::vector<Error> problems;         // entries that were not understood; at most a thousand are listed
-  int64_t bad_entries = 0;
+  std::optional<int64_t> micro_steps;                    // megatron_micro_step_number
+  int64_t entries = 0;                                   // members of the object
+  ProblemList problems;                                  // entries that were not understood
   TextArena texts;                                       // names and parents
   std::unordered_map<std::string_view, size_t> by_name;  // index in nodes
 

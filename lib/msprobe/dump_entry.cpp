@@ -162,6 +162,7 @@ class EntryReader {
 
  private:
   void section(const JsonMember& member) {
+    if (member.key == "is_nan") return overflow(member.value);
     are_arguments_ = member.key == "input_args" || member.key == "input_kwargs";
     if (are_arguments_ || member.key == "input") {
       io_ = MsprobeIo::kInput;
@@ -174,6 +175,18 @@ class EntryReader {
       return;
     }
     walk(member.value);
+  }
+
+  void overflow(const JsonValue& value) {
+    if (value.is(JsonKind::kNumber) && value.as_int()) {
+      result_.overflow = static_cast<uint64_t>(*value.as_int());
+    } else if (value.is(JsonKind::kBool)) {
+      result_.overflow = value.boolean ? 1 : 0;
+    } else if (!value.is(JsonKind::kNull)) {
+      bad(value, "is_nan is not a whole number");
+      return;
+    }
+    result_.has_overflow = true;
   }
 
   // {parameter: [LEAF]}: the list is not part of the slot.

@@ -14,6 +14,8 @@ namespace msdump {
 struct DumpEntry {
   std::vector<MsprobeTensor> tensors;      // offsets count from the entry's value
   std::vector<MsprobeArgument> arguments;  // the first 256; no value of more than 256 bytes
+  bool has_overflow = false;               // "is_nan", whose value is `overflow`
+  std::optional<uint64_t> overflow;
   int64_t others = 0;
   // The first fault: its code, what it is (no position in the message), and the offset in the entry's value.
   std::optional<Error> problem;

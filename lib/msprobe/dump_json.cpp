@@ -46,7 +46,6 @@ class DumpJsonReader {
     MSDUMP_CHECK_OK(members.check_end());
     if (!data_at) return bad_json(text_, 0, "no \"data\": this is not a dump.json of msprobe");
     if (text_[*data_at] != '{') return bad_json(text_, *data_at, "\"data\" is not an object");
-    result_.bad_entries = problems_.count();
     result_.problems = problems_.take(path);
     return std::move(result_);
   }
@@ -71,6 +70,7 @@ class DumpJsonReader {
   Status data(size_t begin) {
     result_.tensors.clear();
     result_.calls.clear();
+    result_.overflows.clear();
     problems_.clear();
     result_.entries = result_.others = 0;
     kept_ = kept_calls_ = 0;
@@ -93,6 +93,10 @@ class DumpJsonReader {
       tensor.order = result_.entries;
       tensor.offset += member.begin;
       result_.tensors.push_back(std::move(tensor));
+    }
+    if (read.has_overflow) {
+      kept_ += sizeof(MsprobeOverflow) + member.key.size();
+      result_.overflows.push_back({member.key, read.overflow, result_.entries});
     }
     if (!read.arguments.empty()) add_call({member.key, std::move(read.arguments)});
     return {};

@@ -10,6 +10,8 @@
 //               names of the files. The tensor of a P2POp (torch.distributed) has the slot of the P2POp.
 //   4. SCALAR   null, or {"type": "float", "value": 1e-05}: also int, bool, str, slice, torch.dtype, torch.Size, ..; an
 //               argument of a call or module
+//      "is_nan"    beside the sections of a call, task nan_check: the overflow register of the NPU after the call, which
+//                  was cleared before it; 0: no overflow, null: it could not be read
 //   5. of a tensor that is one part of a larger one: PyTorch's DTensor has "device_mesh": [[0, 1], [2, 3]] and
 //               "placements": [{"Shard": {"dim": 0}}, {"Replicate": {}}, {"Partial": {"reduce_op": "sum"}}], MindSpore
 //               "layout": {"Device Matrix": [2, 4], "Alias Name": .., "Tensor Map": .., ..} and "hsdp_shard_size". Shape
@@ -28,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/capped_list.h"
 #include "base/error.h"
 #include "io/file.h"
 #include "msprobe/names.h"
@@ -72,19 +75,26 @@ struct MsprobeCall {
   std::vector<MsprobeArgument> arguments;
 };
 
+// The overflow register after a call (task nan_check); no status: it could not be read.
+struct MsprobeOverflow {
+  std::string op_name;  // the entry
+  std::optional<uint64_t> status;
+  int64_t order = 0;  // of its entry in "data", from 0
+};
+
 // The number that a statistic's text means; true is 1.
 [[nodiscard]] std::optional<double> statistic_value(std::string_view text);
 
 struct DumpJson {
-  std::string task, level, framework;  // empty if absent: old files name no framework
-  std::vector<MsprobeTensor> tensors;  // in the order of the text
-  std::vector<MsprobeCall> calls;      // with arguments that are not tensors; likewise
-  int64_t entries = 0;                 // of "data"
-  int64_t others = 0;                  // leaves that are not tensors
+  std::string task, level, framework;      // empty if absent: old files name no framework
+  std::vector<MsprobeTensor> tensors;      // in the order of the text
+  std::vector<MsprobeCall> calls;          // with arguments that are not tensors; likewise
+  std::vector<MsprobeOverflow> overflows;  // of the calls that have one; likewise
+  int64_t entries = 0;                     // of "data"
+  int64_t others = 0;                      // leaves that are not tensors
   // Entries that are not understood, the first fault of each (bad_json; unsafe_name for a data_name that is not a plain
-  // name), with line and column. What is right in such an entry is in `tensors`. At most a thousand are listed.
-  std::vector<Error> problems;
-  int64_t bad_entries = 0;
+  // name), with line and column. What is right in such an entry is in `tensors`.
+  ProblemList problems;
 };
 
 struct DumpJsonLimits {

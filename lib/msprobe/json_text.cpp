@@ -1,6 +1,7 @@
 #include "msprobe/json_text.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
@@ -38,8 +39,7 @@ Status read_members(JsonMemberReader& members, std::string_view text, uint64_t m
 }  // namespace
 
 void JsonProblems::add(Error error, size_t base) {
-  ++count_;
-  if (kept_.size() == kMax) return;
+  if (kept_.is_full()) return kept_.add(std::move(error));
   const size_t offset = base + static_cast<size_t>(error.offset.value_or(0));
   const std::string_view between = text_.substr(counted_, offset - counted_);
   line_ += static_cast<size_t>(std::count(between.begin(), between.end(), '\n'));
@@ -47,7 +47,7 @@ void JsonProblems::add(Error error, size_t base) {
   counted_ = offset;
   error.message = fmt::format("line {}, column {}: {}", line_, offset - line_begin_ + 1, error.message);
   error.offset = offset;
-  kept_.push_back(std::move(error));
+  kept_.add(std::move(error));
 }
 
 Status JsonProblems::add(const JsonMemberPlace& member, const JsonValue& value, std::string_view what) {
@@ -55,14 +55,11 @@ Status JsonProblems::add(const JsonMemberPlace& member, const JsonValue& value, 
   return {};
 }
 
-void JsonProblems::clear() {
-  kept_.clear();
-  count_ = 0;
-}
+void JsonProblems::clear() { kept_.clear(); }
 
-std::vector<Error> JsonProblems::take(const std::string& path) {
+ProblemList JsonProblems::take(const std::string& path) {
   for (Error& problem : kept_) problem.path = path;
-  return std::move(kept_);
+  return std::exchange(kept_, {});
 }
 
 Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,

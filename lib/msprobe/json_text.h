@@ -7,17 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/capped_list.h"
 #include "base/error.h"
 #include "io/json.h"
 #include "msprobe/json_members.h"
 
 namespace msdump {
 
-// What was not understood of a text while the rest was read. All problems are counted; the first kMax are kept.
+// What was not understood of a text while the rest was read.
 class JsonProblems {
  public:
-  static constexpr size_t kMax = 1000;
-
   explicit JsonProblems(std::string_view text) : text_(text) {}
 
   // The offset of the error counts from `base`; it becomes an offset in the whole text, and the message gets line and
@@ -27,13 +26,11 @@ class JsonProblems {
   Status add(const JsonMemberPlace& member, const JsonValue& value, std::string_view what);
   void clear();
 
-  [[nodiscard]] int64_t count() const { return count_; }
-  std::vector<Error> take(const std::string& path);
+  ProblemList take(const std::string& path);
 
  private:
   std::string_view text_;
-  std::vector<Error> kept_;
-  int64_t count_ = 0;
+  ProblemList kept_;
   size_t counted_ = 0, line_ = 1, line_begin_ = 0;  // lines are counted up to here
 };
 

@@ -28,7 +28,6 @@ class StackJsonReader {
     MSDUMP_CHECK_OK(read_json_entries(
         text_, limits_.entry, problems_, result_.entries,
         [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); }));
-    result_.bad_entries = problems_.count();
     result_.problems = problems_.take(path);
     return std::move(result_);
   }

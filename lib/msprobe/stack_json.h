@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/capped_list.h"
 #include "base/error.h"
 #include "base/text_arena.h"
 #include "io/file.h"
@@ -42,8 +43,7 @@ struct StackJson {
   std::vector<uint32_t> frame_ids;   // the concatenated stacks, each innermost first
   std::vector<MsprobeFrame> frames;  // each different frame once; their texts and the names live in `texts`
   int64_t entries = 0;
-  std::vector<Error> problems;  // entries that were not understood; at most a thousand are listed
-  int64_t bad_entries = 0;
+  ProblemList problems;  // entries that were not understood
   TextArena texts;
   std::unordered_map<std::string_view, size_t> by_name;  // index in ops
 

@@ -187,7 +187,7 @@ class CsvSink : public RowSink {
     return line_.empty() ? Status() : out_.write(line_);
   }
 
-  Status end(const Closing&) override { return {}; }
+  Status end(Closing&&) override { return {}; }
 
   TextOutput& out_;
   std::vector<Column> columns_;

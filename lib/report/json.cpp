@@ -19,7 +19,8 @@ class JsonFormatter : public RowFormatter {
 
 class JsonSink : public RowSink {
  public:
-  JsonSink(TextOutput& out, Report report) : out_(out), report_(std::move(report)) {}
+  JsonSink(TextOutput& out, Report report, std::optional<Closing>* held)
+      : out_(out), report_(std::move(report)), held_(held) {}
   std::unique_ptr<RowFormatter> formatter() const override {
     return first_ ? nullptr : std::make_unique<JsonFormatter>(",\n", "");
   }
@@ -47,24 +48,16 @@ class JsonSink : public RowSink {
     return out_.write(buffer_);
   }
 
-  Status end(const Closing& closing) override {
-    buffer_ = first_ ? "]" : "\n]";
-    append_key("summary", closing.summary);
-    append_key("failures", list_of(closing.failures));
-    for (const Member& member : closing.further.members()) append_key(member.key, member.value);
-    buffer_ += "}\n";
-    return out_.write(buffer_);
-  }
-
-  void append_key(std::string_view key, const Value& value) {
-    buffer_ += ",\n";
-    append_json_string(buffer_, key);
-    buffer_ += ':';
-    append_json(buffer_, value);
+  Status end(Closing&& closing) override {
+    MSDUMP_CHECK_OK(out_.write(first_ ? "]" : "\n]"));
+    if (held_ == nullptr) return write_json_end(out_, closing);
+    *held_ = std::move(closing);
+    return {};
   }
 
   TextOutput& out_;
   Report report_;
+  std::optional<Closing>* held_;
   std::string buffer_;
   bool first_ = true;
 };
@@ -84,7 +77,7 @@ class JsonlSink : public RowSink {
     return out_.write(buffer_);
   }
 
-  Status end(const Closing&) override { return {}; }
+  Status end(Closing&&) override { return {}; }
 
   TextOutput& out_;
   std::string buffer_;
@@ -92,8 +85,23 @@ class JsonlSink : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report) {
-  return std::make_unique<JsonSink>(out, std::move(report));
+std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report, const SinkOptions& options) {
+  return std::make_unique<JsonSink>(out, std::move(report), options.held);
+}
+
+Status write_json_end(TextOutput& out, const Closing& closing) {
+  std::string text;
+  const auto append_key = [&](std::string_view key, const Value& value) {
+    text += ",\n";
+    append_json_string(text, key);
+    text += ':';
+    append_json(text, value);
+  };
+  append_key("summary", closing.summary);
+  append_key("failures", list_of(closing.failures));
+  for (const Member& member : closing.further.members()) append_key(member.key, member.value);
+  text += "}\n";
+  return out.write(text);
 }
 
 std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out) { return std::make_unique<JsonlSink>(out); }

@@ -29,16 +29,16 @@ Status RowSink::row(const Row& row) {
   return add(row);
 }
 
-Status RowSink::finish(const Closing& closing) {
+Status RowSink::finish(Closing closing) {
   MSDUMP_CHECK_OK(begin_once());
-  return end(closing);
+  return end(std::move(closing));
 }
 
 std::unique_ptr<RowSink> make_sink(Form form, TextOutput& out, Report report, const SinkOptions& options) {
   switch (form) {
     case Form::kTable: return make_table_sink(out, report, options);
     case Form::kCsv: return make_csv_sink(out, std::move(report), options);
-    case Form::kJson: return make_json_sink(out, std::move(report));
+    case Form::kJson: return make_json_sink(out, std::move(report), options);
     case Form::kJsonl: return make_jsonl_sink(out);
   }
   return nullptr;

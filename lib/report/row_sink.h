@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,8 @@ struct SinkOptions {
   // Tables: the width in display columns; long names are cut in the middle, lines at their end. 0: no limit.
   size_t max_width = 0;
   bool for_terminal = false;  // CSV: escape control characters, which would drive the terminal
+  // JSON: finish() leaves the end of the document here, for write_json_end(); what fails later can still be added.
+  std::optional<Closing>* held = nullptr;
 };
 
 // Turns rows into text, for one thread.
@@ -98,12 +101,12 @@ class RowSink {
   Status write_formatted(std::string_view rows) { return output().write(rows); }
 
   // Once, after the last row, also when there was none.
-  Status finish(const Closing& closing);
+  Status finish(Closing closing);
 
  protected:
   virtual Status begin() = 0;
   virtual Status add(const Row& row) = 0;
-  virtual Status end(const Closing& closing) = 0;
+  virtual Status end(Closing&& closing) = 0;
   virtual TextOutput& output() = 0;
 
  private:
@@ -115,6 +118,9 @@ class RowSink {
 [[nodiscard]] std::unique_ptr<RowSink> make_sink(Form form, TextOutput& out, Report report,
                                                  const SinkOptions& options = {});
 
+// The end of a document that was held.
+Status write_json_end(TextOutput& out, const Closing& closing);
+
 // {"path","tensor","offset","code","message","hint"}; null where the error does not say.
 [[nodiscard]] Object failure_object(const Error& error);
 
@@ -125,7 +131,7 @@ class RowSink {
 [[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, const Report& report,
                                                        const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report report, const SinkOptions& options);
-[[nodiscard]] std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report);
+[[nodiscard]] std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report, const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out);
 
 }  // namespace msdump::report

@@ -99,7 +99,7 @@ class TableSink : public RowSink {
     return waiting_.size() < kTableLookahead ? Status() : print_waiting();
   }
 
-  Status end(const Closing&) override { return waiting_.empty() ? Status() : print_waiting(); }
+  Status end(Closing&&) override { return waiting_.empty() ? Status() : print_waiting(); }
 
   // Columns without a title are for CSV.
   void show(const std::vector<Column>& columns) {

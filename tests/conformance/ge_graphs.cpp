@@ -135,7 +135,7 @@ void check_file(const fs::path& expectation, GraphCounts& counts) {
   CHECK(name_of(*form) == (kind == "json" ? "ge_json" : kind));
   const auto ir = read_ge_graph(*file);
   REQUIRE(ir);
-  CHECK(ir->problem_count == 0);
+  CHECK(ir->problems.count() == 0);
   const auto& graphs = expected->find("graphs")->items;
   REQUIRE(ir->graphs.size() >= graphs.size());
   for (size_t i = 0; i < graphs.size(); ++i) {

@@ -193,7 +193,7 @@ TEST_CASE("IR protobufs beside dumps have the operators, scopes and user frames 
     for (const auto& [graph, expected] : by_graph) {
       INFO(graph);
       const IrGraph ir = read(graphs / fmt::format("ms_output_trace_code_graph_{}.pb", graph));
-      CHECK(ir.problem_count == 0);
+      CHECK(ir.problems.count() == 0);
       CHECK(ir.text(ir.facts.root_name) == graph);
       REQUIRE(ir.nodes.size() == expected.size());
       for (size_t i = 0; i < expected.size(); ++i) {
@@ -222,7 +222,7 @@ TEST_CASE("every IR protobuf is read whole, and its operands are all found") {
     if (path.string().find("/real/") == std::string::npos && path.string().find("/ir/") == std::string::npos) continue;
     INFO(path.string());
     const IrGraph ir = read(path);
-    CHECK(ir.problem_count == 0);
+    CHECK(ir.problems.count() == 0);
     CHECK_FALSE(ir.facts.truncated);
     CHECK(ir.parsed() == ir.expected());
     CHECK(ir.text(ir.facts.entry).starts_with("kernel_graph"));

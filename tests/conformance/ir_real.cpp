@@ -180,7 +180,7 @@ TEST_CASE("real IR text that was wrapped says the same") {
     REQUIRE(ir);
     REQUIRE(same);
     UNSCOPED_INFO((same->problems.empty() ? "" : same->problems[0].reason));
-    CHECK(same->problem_count == ir->problem_count);
+    CHECK(same->problems.count() == ir->problems.count());
     const Texts expected = parsed_texts(*ir), found = parsed_texts(*same);
     REQUIRE(found.size() == expected.size());
     for (size_t i = 0; i < found.size(); ++i) REQUIRE(found[i] == expected[i]);

@@ -204,7 +204,7 @@ TEST_CASE("every IR sample says what it was found to say") {
     differences.insert(differences.end(), here.texts.begin(), here.texts.end());
     nodes += ir->nodes.size();
     fields += here.fields;
-    problems += ir->problem_count;
+    problems += ir->problems.count();
     for (const IrProblem& problem : ir->problems) {
       std::cout << name << ":" << problem.line << ": " << problem.reason << std::endl;
     }

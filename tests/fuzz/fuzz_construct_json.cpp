@@ -38,7 +38,7 @@ void check_against_tree(const ConstructJson& json, const JsonValue& tree) {
     }
   }
   require(json.entries == static_cast<int64_t>(tree.members.size()), "both readers see the same entries");
-  require(json.bad_entries == bad, "both readers understand the same entries");
+  require(static_cast<int64_t>(json.problems.count()) == bad, "both readers understand the same entries");
   require(json.micro_steps == micro_steps, "both readers see the same micro steps");
   require(json.nodes.size() == nodes.size(), "both readers see the same nodes");
   for (const auto& [name, expected] : nodes) {

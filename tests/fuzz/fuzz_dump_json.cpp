@@ -53,7 +53,7 @@ void check_file(const uint8_t* data, size_t size) {
     require(problem.offset && *problem.offset < size, "a problem says where");
     too_deep = too_deep || problem.message.ends_with("nested deeper than 90");
   }
-  require(json->bad_entries <= json->entries, "an entry is one problem at most");
+  require(static_cast<int64_t>(json->problems.count()) <= json->entries, "an entry is one problem at most");
   if (comparable && !too_deep) require(entries_in_tree(text) == json->entries, "both readers see the same entries");
 }
 

@@ -40,7 +40,7 @@ void check_node(const IrGraph& ir, const IrNode& node) {
 
 void check_graph(IrGraph ir) {
   require(ir.nodes.size() <= ir.expected(), "no more operators than were seen");
-  require(ir.facts.node_heads == ir.nodes.size() || ir.problem_count > 0, "what is left out is reported");
+  require(ir.facts.node_heads == ir.nodes.size() || ir.problems.count() > 0, "what is left out is reported");
   for (const IrNode& node : ir.nodes) check_node(ir, node);
   for (const IrSubgraph& graph : ir.graphs) {
     require(uint64_t{graph.first_node} + graph.node_count <= ir.nodes.size(), "a graph has its operators");

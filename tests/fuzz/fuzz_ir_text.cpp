@@ -47,7 +47,7 @@ void check_stack(const IrGraph& ir, const IrNode& node) {
 
 void check_graph(const IrGraph& ir, std::string_view content) {
   require(ir.nodes.size() <= ir.expected(), "no more operators than were seen");
-  require(ir.facts.node_heads == ir.nodes.size() || ir.problem_count > 0, "what is left out is reported");
+  require(ir.facts.node_heads == ir.nodes.size() || ir.problems.count() > 0, "what is left out is reported");
   uint64_t lines = 1 + static_cast<uint64_t>(std::count(content.begin(), content.end(), '\n'));
   uint32_t line = 0;
   for (const IrNode& node : ir.nodes) {

@@ -50,7 +50,7 @@ void check_against_tree(const StackJson& json, const JsonValue& tree) {
   int64_t bad = 0;
   const auto stacks = plain_reading(tree, bad);
   require(json.entries == static_cast<int64_t>(tree.members.size()), "both readers see the same entries");
-  require(json.bad_entries == bad, "both readers understand the same entries");
+  require(static_cast<int64_t>(json.problems.count()) == bad, "both readers understand the same entries");
   require(json.ops.size() == stacks.size(), "both readers see the same operators");
   for (const auto& [name, expected] : stacks) {
     const StackJson::Op* op = json.find(name);

@@ -135,6 +135,16 @@ TEST_CASE("steps and ranks cost what their tensors are") {
                 {{"info", "@/steps"}, kOfStep}});
 }
 
+TEST_CASE("ranks that lack steps cost what other ranks do") {
+  check_growth("ranks that lack steps", 4'000,
+               [](const fs::path& folder, int64_t ranks) {
+                 for (int64_t rank = 0; rank < ranks; ++rank)
+                   write_text(step_in(folder / "a", rank % 2, rank) / npy_name(0), tiny_npy());
+               },
+               {{{"check", "@/a", "--rule", "none", "--rule", "missing_step", "--json"}, kOfStep, 1},
+                {{"info", "@/a"}, kOfStep}});
+}
+
 TEST_CASE("very many files without a byte cost an error and a finding each") {
   check_growth("empty files", 20'000,
                [](const fs::path& folder, int64_t files) {

@@ -95,6 +95,22 @@ TEST_CASE("a line of a table is cut off, however long it is") {
                 {{"ls", "@/rank_0"}, kOfRow, 3}});
 }
 
+TEST_CASE("rows that are none cost nothing, in the report neither") {
+  check_growth("bad rows", 4 * kMiB,
+               [](const fs::path& folder, int64_t bytes) {
+                 write_repeated(table_in(folder), kColumns, "x\n", bytes / 2);
+                 write_repeated(folder / "monitor" / "grad_reduced_0-1.csv", "vpp_stage,name,step,max\n", "x\n",
+                                bytes / 2);
+               },
+               {{{"info", "@/rank_0/Net/0/0/statistic.csv"}, kOfStream, 3},
+                {{"ls", "@/rank_0", "--json"}, kOfStream, 3},
+                {{"stats", "@/rank_0", "--json"}, kOfStream, 3},
+                {{"check", "@/rank_0", "--json"}, kOfStream, 3},
+                {{"diff", "@/rank_0", "@/rank_0", "--json"}, kOfStream, 3},
+                {{"ls", "@/monitor", "--json"}, kOfStream, 3},
+                {{"check", "@/monitor", "--json"}, kOfStream, 3}});
+}
+
 TEST_CASE("a mapping.csv of many names costs what its bytes are") {
   check_growth("mapped names", 50'000,
                [](const fs::path& folder, int64_t names) {

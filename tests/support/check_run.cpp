@@ -10,8 +10,9 @@ namespace msdump::test {
 Checked::Checked(const std::filesystem::path& path, const check::RuleSet& rules, bool only_first)
     : dump_(list_dump({path}, Headers::kWhereNeeded, 2)), pool_(2) {
   load_ir();
-  const DumpWithGraph side{&dump_.index, &dump_.tensors(), joined_ ? &loaded_.graph : nullptr,
-                           joined_ ? &joined_->join : nullptr, &dump_.list.arguments()};
+  DumpWithGraph side{&dump_.index, &dump_.tensors(), joined_ ? &loaded_.graph : nullptr,
+                     joined_ ? &joined_->join : nullptr, &dump_.list.arguments()};
+  side.overflows = &dump_.list.overflows();
   run_ = std::make_unique<check::CheckRun>(side, rules);
   for (const Error& error : dump_.list.failures()) run_->listing_failures.push_back(&error);
   const RunContext context{pool_, cancel_};

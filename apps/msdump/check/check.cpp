@@ -136,9 +136,10 @@ class Check : public Command {
   // Ascend writes records of overflows whether or not tensors are dumped; results of tools often lie alone.
   static bool has_records(const OpenedCheck& opened) {
     const auto& files = opened.catalogue().index.files();
-    return std::any_of(files.begin(), files.end(), [](const IndexedFile& file) {
-      return kind_in_tree(file) == FileKind::kOpdebug || check::has_tool_results(file.kind);
-    });
+    return !opened.catalogue().list.overflows().empty() ||
+           std::any_of(files.begin(), files.end(), [](const IndexedFile& file) {
+             return kind_in_tree(file) == FileKind::kOpdebug || check::has_tool_results(file.kind);
+           });
   }
 
   ExitCode write_part(Session& session, const OpenedCheck& opened) const {
@@ -173,7 +174,7 @@ class Check : public Command {
     if (code != ExitCode::kUsage) {
       const bool table = options_.form == report::Form::kTable;
       if (options_.trend && !table) print_trend_rows(session, opened, {}, 0);
-      if (const Status done = publish(session, opened, !table && !options_.trend); !done)
+      if (const Status done = publish(session, opened, !table && !options_.trend, false); !done)
         return session.end_with(done.error());
     }
     const bool everything = opened.opened.operators.everything() && opened.opened.tensors.everything();
@@ -204,7 +205,7 @@ class Check : public Command {
                                        : check::check_all(run, *places, session.context);
     session.context.progress->stop();
     if (!done) return session.end_with(done.error());
-    const Status published = publish(session, opened, true);
+    const Status published = publish(session, opened, true, true);
     if (!options_.first) {
       for (const std::string& line : check::unjudged_rules(run.dump, run.facts, run.rules))
         session.messages.warning(line, "it was not judged");
@@ -214,11 +215,10 @@ class Check : public Command {
   }
 
   // To the terminal or pipe, as a page and as JUnit.
-  Status publish(Session& session, const OpenedCheck& opened, bool printed) const {
+  Status publish(Session& session, const OpenedCheck& opened, bool printed, bool checked) const {
     if (printed) print(session, opened);
     if (!options_.report.empty()) MSDUMP_CHECK_OK(write_check_page(session, options_, opened));
-    return options_.junit.empty() ? Status()
-                                  : write_junit(*opened.run, options_.junit, options_.fail_level, options_.first);
+    return options_.junit.empty() ? Status() : write_junit(*opened.run, options_.junit, options_.fail_level, checked);
   }
 
   void print(Session& session, const OpenedCheck& opened) const {
@@ -310,9 +310,11 @@ class Check : public Command {
     if (options_.first && !run.report.first && !run.report.first_apart) {
       const size_t blind = run.facts.count_without_values(), read = run.facts.count_read();
       const std::string not_known = blind == 0 ? "" : fmt::format("; the values of {} are not known", blind);
+      const std::string overflowed = overflowed_calls_text(run);
       session.messages.summary(fmt::format("{} read{}: {}", plural(read, "tensor"), not_known,
-                                           read > 0 && blind == read ? "nothing can be said of NaN or infinities"
-                                                                     : "no operator makes NaN or an infinity"));
+                                           !overflowed.empty()         ? overflowed
+                                           : read > 0 && blind == read ? "nothing can be said of NaN or infinities"
+                                                                       : "no operator makes NaN or an infinity"));
     } else if (options_.first) {
       session.messages.summary(
           fmt::format("{} of {} read", run.facts.count_read(), plural(run.dump.tensors(), "tensor")));
@@ -322,7 +324,7 @@ class Check : public Command {
     if (failed) return ExitCode::kSomeFailed;
     const bool found = std::any_of(run.report.findings.begin(), run.report.findings.end(),
                                    [&](const check::Finding& one) { return one.severity >= options_.fail_level; });
-    return found || first_counts(run) ? ExitCode::kNo : ExitCode::kOk;
+    return found || run.first_severity() >= options_.fail_level ? ExitCode::kNo : ExitCode::kOk;
   }
 
   // Nothing but notes, which the table hides.
@@ -332,15 +334,6 @@ class Check : public Command {
   }
 
   [[nodiscard]] bool shows_notes() const { return options_.fail_level == check::Severity::kNote; }
-
-  // Inputs of the selected operators have no rows of their own.
-  [[nodiscard]] bool first_counts(const check::CheckRun& run) const {
-    if (!run.report.first) return false;
-    const check::FirstNonfinite& first = *run.report.first;
-    const bool overflow = first.kind == check::FirstNonfinite::Kind::kOverflow;
-    const check::RuleId special = run.facts[first.tensor].has_nan ? check::RuleId::kNan : check::RuleId::kInf;
-    return run.rules[overflow ? check::RuleId::kOperatorOverflow : special].severity >= options_.fail_level;
-  }
 
   CheckOptions options_;
 };

@@ -1,4 +1,5 @@
-// --junit: the findings as test cases, one for each rule that is on and each group of operators.
+// --junit: the findings as test cases, one for each rule that was judged and each group of operators.
+// There is a failure or an error wherever the exit code is not 0.
 #pragma once
 
 #include "base/error.h"
@@ -6,6 +7,7 @@
 
 namespace msdump::cli {
 
-Status write_junit(const check::CheckRun& run, const std::string& path, check::Severity fail_level, bool only_first);
+// `checked`: false if nothing was selected.
+Status write_junit(const check::CheckRun& run, const std::string& path, check::Severity fail_level, bool checked);
 
 }  // namespace msdump::cli

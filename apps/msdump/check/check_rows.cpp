@@ -18,37 +18,19 @@ namespace {
 using check::Finding;
 using check::kNone;
 
-// The record with the name of the operator, and with the facts that only its header has.
-struct ShownRecord {
-  TensorRecord record;
-  std::string op_name;
-  Shape shape;
-};
-
-void complete(const check::CheckRun& run, uint32_t tensor, ShownRecord& shown) {
-  shown.record = run.dump.record(tensor);
-  const uint32_t op = run.dump.op_of(tensor);
-  if (op != kNone) {
-    shown.op_name = run.op_name(op);
-    shown.record.name.op_name = shown.op_name;
-  }
-  TensorRecord& record = shown.record;
-  const DType dtype = run.facts[tensor].dtype;
-  if (dtype != DType::kUndefined) record.name.dtype = dtype;
-  if (record.shape != nullptr || !record.has_elements || record.broken) return;
-  const auto opened = run.dump.index().open_tensor(run.dump.index().files()[record.file], record.item);
-  if (!opened) return;
-  const StoredTensor& stored = opened->tensors.front();
-  record.bytes = stored.bytes;
-  if (!stored.request.shape) return;
-  shown.shape = *stored.request.shape;
-  record.shape = &shown.shape;
-}
-
+// With the name of the operator, and with what is known since the file was read.
 report::Object identity_of_tensor(const check::CheckRun& run, uint32_t tensor) {
-  ShownRecord shown;
-  complete(run, tensor, shown);
-  return identity_object(run.dump.index(), shown.record);
+  TensorRecord record = run.dump.record(tensor);
+  const uint32_t op = run.dump.op_of(tensor);
+  const std::string op_name = op == kNone ? std::string() : run.op_name(op);
+  if (op != kNone) record.name.op_name = op_name;
+  const check::TensorFacts& facts = run.facts[tensor];
+  if (facts.dtype != DType::kUndefined) record.name.dtype = facts.dtype;
+  if (record.shape == nullptr && facts.shape != nullptr) {
+    record.shape = facts.shape;
+    record.bytes = facts.bytes;
+  }
+  return identity_object(run.dump.index(), record);
 }
 
 // For findings about no tensor: the same keys, with the facts in the name of its file.
@@ -319,7 +301,7 @@ report::Row rule_row(const check::RuleInfo& rule, const check::RuleSet& rules) {
     const double value = rules.value(rule.id, parameter.name);
     parameters.add(std::string(parameter.name), std::isnan(value) ? report::Value() : report::Value(value));
   }
-  row.add("parameters", std::move(parameters)).add("formula", rule.formula);
+  row.add("parameters", std::move(parameters)).add("formula", rule.formula).add("value", rule.value);
   return row;
 }
 
@@ -340,7 +322,8 @@ std::vector<report::Column> rule_columns() {
           {"target", "of"},
           {"needs", "from"},
           {"parameters", "parameters", parameters},
-          {"formula", "holds when"}};
+          {"formula", "holds when"},
+          {"value", "value of a finding"}};
 }
 
 }  // namespace msdump::cli

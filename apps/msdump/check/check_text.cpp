@@ -166,6 +166,18 @@ std::string collectives_text(const check::CheckRun& run) {
                      escape_for_terminal(text));
 }
 
+std::string overflowed_calls_text(const check::CheckRun& run) {
+  const std::vector<CallOverflow>* const calls = run.dump.dump().overflows;
+  if (calls == nullptr || calls->empty()) return {};
+  const auto count = [&](const auto& holds) { return std::count_if(calls->begin(), calls->end(), holds); };
+  const auto overflowed = count([](const CallOverflow& call) { return call.status.value_or(0) != 0; });
+  const auto unknown = count([](const CallOverflow& call) { return !call.status; });
+  std::string text = fmt::format("{} of {} overflowed (nan_check)",
+                                 overflowed == 0 ? "none" : std::to_string(overflowed), plural(calls->size(), "call"));
+  if (unknown > 0) text += fmt::format(", {} not known", unknown);
+  return text;
+}
+
 std::string check_summary_text(const check::CheckRun& run) {
   const auto tensors = static_cast<uint64_t>(std::count(run.chosen.begin(), run.chosen.end(), true));
   std::string text = plural(tensors, "tensor");
@@ -178,6 +190,7 @@ std::string check_summary_text(const check::CheckRun& run) {
   }
   text += parts.empty() ? ": nothing to report" : parts;
   text += watched_text(run.report.watched);
+  if (const std::string overflowed = overflowed_calls_text(run); !overflowed.empty()) text += "; " + overflowed;
   if (const size_t blind = run.facts.count_without_values(); blind > 0)
     text += fmt::format("; {} without values, or with a checksum only", plural(blind, "tensor"));
   return text;

@@ -23,6 +23,8 @@ inline constexpr const char* kApartHeading = "the first place where ranks differ
 [[nodiscard]] std::string hints_text(const check::CheckRun& run);
 // "30 of 42 calls of collectives judged; 8 may not have ended when dumped, 4 cut .."; empty if all were.
 [[nodiscard]] std::string collectives_text(const check::CheckRun& run);
+// "2 of 3 calls overflowed (nan_check)"; empty if msprobe did not look for overflows.
+[[nodiscard]] std::string overflowed_calls_text(const check::CheckRun& run);
 // "1237 tensors: 8 errors (nan 6, inf 2), 1 warning (saturation 1), 12 notes"
 [[nodiscard]] std::string check_summary_text(const check::CheckRun& run);
 

@@ -35,7 +35,8 @@ const CommandInfo& check_config_info() {
           "judged by MS_DIAGNOSTIC_DATA_PATH; without FILE the file in MINDSPORE_DUMP_CONFIG is read. A FILE may be "
           "/dev/stdin or a pipe; '-' reads a list of files from stdin.",
       .examples = {{"msdump check-config data_dump.json --framework-version 2.7", "for the release that will run"},
-                   {"msdump check-config config.json --framework pytorch", "msprobe's, for one framework"},
+                   {"msdump check-config config.json --framework pytorch --msprobe-version 8.3",
+                    "msprobe's, for one framework and release"},
                    {"msdump check-config data_dump.json --estimate rank_0/graphs",
                     "what a step would write, from the IR of an earlier run"},
                    {"msdump check-config --explain saved_data", "what a key does, its values and versions"}},
@@ -58,6 +59,13 @@ class CheckConfig : public Command {
     app.add_option_function<std::string>(
            "--framework-version", [this](const std::string& typed) { take_version(typed); },
            "Release of MindSpore that will run; default: all from 1.3 on (from 1.0 for files in their form)")
+        ->type_name("V")
+        ->group(kInputGroup);
+    app.add_option_function<std::string>(
+           "--msprobe-version", [this](const std::string& typed) { take_msprobe(typed); },
+           fmt::format("Release of msprobe (mindstudio-probe) that will run; default: {}, but a task that only others "
+                       "have is a warning",
+                       short_text(kNewestMsprobe)))
         ->type_name("V")
         ->group(kInputGroup);
     add_choice<Device>(
@@ -113,6 +121,16 @@ class CheckConfig : public Command {
     }
     target_.version = release->version;
     if (!release->exact) inexact_version_ = typed;
+  }
+
+  void take_msprobe(const std::string& typed) {
+    const auto release = parse_release(typed);
+    if (!release || release->version < kFirstMsprobe) {
+      throw UsageError(
+          fmt::format("--msprobe-version: '{}' is not a release of msprobe", typed),
+          fmt::format("known releases are {} to {}", short_text(kFirstMsprobe), short_text(kNewestMsprobe)));
+    }
+    target_.msprobe = release->version;
   }
 
   ExitCode explain(Session& session) const {
@@ -205,6 +223,11 @@ class CheckConfig : public Command {
     if (kind == ConfigKind::kUnknown) return;
     if (target_.version && kind != ConfigKind::kDataDump)
       session.messages.note("--framework-version is for MindSpore's data_dump.json");
+    if (target_.msprobe && kind != ConfigKind::kMsprobe)
+      session.messages.note("--msprobe-version is for msprobe's config.json");
+    if (target_.msprobe && kind == ConfigKind::kMsprobe && *target_.msprobe > kNewestMsprobe)
+      session.messages.note(fmt::format("msprobe {} is judged as {}, the newest known release",
+                                        short_text(*target_.msprobe), short_text(kNewestMsprobe)));
     if (target_.framework && kind != ConfigKind::kMsprobe)
       session.messages.note("--framework is for msprobe's config.json");
     note_version(session);

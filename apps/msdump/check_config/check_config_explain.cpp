@@ -35,7 +35,7 @@ std::string paragraph(const ConfigKey& key, size_t width) {
   line("what", key.meaning);
   line("type", name_of(key.type));
   line("values", key.values);
-  line("default", key.required ? "none, the key is required" : key.fallback);
+  line("default", key.required ? "none, the key is required" : default_text(key));
   line("known to", availability(key));
   return text;
 }
@@ -54,7 +54,7 @@ std::vector<report::Row> key_rows(const std::string& wanted) {
     report::Row row;
     row.add("family", name_of(key->kind)).add("section", section_text(*key)).add("key", key->name);
     row.add("type", name_of(key->type)).add("values", report::text_or_null(key->values));
-    row.add("default", report::text_or_null(key->fallback)).add("required", key->required);
+    row.add("default", report::text_or_null(default_text(*key))).add("required", key->required);
     row.add("versions", report::text_or_null(availability(*key))).add("meaning", key->meaning);
     rows.push_back(std::move(row));
   }

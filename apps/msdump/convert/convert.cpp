@@ -264,6 +264,7 @@ class Convert : public Command {
         return end_with_nothing_selected(session, index, request_.selection);
       }
       session.messages.error(
+          ErrorCode::kNotADump,
           fmt::format("nothing to convert: {} found, none is a dump file", plural(index.files().size(), "file")),
           "-d takes a directory of a dump, or dump files");
       return ExitCode::kUsage;
@@ -275,8 +276,7 @@ class Convert : public Command {
     }
     if (summary.failed > 0) return ExitCode::kSomeFailed;
     if (summary.tensors > 0 || selection.everything()) return ExitCode::kOk;
-    session.messages.warning("the selection matches no tensor");
-    return ExitCode::kNo;
+    return end_with_nothing_selected(session, index, request_.selection);
   }
 
   [[nodiscard]] std::string summary_text(const ConvertSummary& summary) const {

@@ -64,7 +64,7 @@ void ConvertReport::failure(const Error& error) {
 
 void ConvertReport::finish(const ConvertSummary& summary) {
   closing_.summary = convert_summary(summary);
-  if (sink_) (void)sink_->finish(closing_);
+  if (sink_) (void)sink_->finish(std::move(closing_));
 }
 
 }  // namespace msdump::cli

@@ -138,7 +138,8 @@ class Diff : public Command {
     if (code != ExitCode::kOk) return code;
     std::string hint = selection_hint(run.a->opened, options_.selection);
     if (hint.empty()) hint = selection_hint(run.b->opened, options_.selection);
-    session.messages.warning("the selection matches nothing", hint.empty() ? "msdump ls lists all tensors" : hint);
+    session.messages.nothing_selected("the selection matches nothing",
+                                      hint.empty() ? "msdump ls lists all tensors" : hint);
     return ExitCode::kNo;
   }
 

@@ -49,7 +49,7 @@ void explain_nothing(Session& session, const OpenedGraph& opened, const Operator
                      const SelectionOptions& selection, size_t unselected) {
   if (unselected > 0) {
     const std::string hint = selection_hint(opened, selection);
-    session.messages.warning(
+    session.messages.nothing_selected(
         fmt::format("{} found; the selection excludes all", plural(unselected, "operator")),
         hint.empty() ? "leave out --op, --op-type, --regex, --rank, --graph and --step to see them" : hint);
     return;
@@ -60,8 +60,13 @@ void explain_nothing(Session& session, const OpenedGraph& opened, const Operator
   }
   for (const std::string& code : question.codes)
     session.messages.warning(fmt::format("no line with operators has the text '{}'", excerpt(code)));
-  if (question.queries.empty() && question.codes.empty())
-    session.messages.warning("no operator has such a name", name_hint(opened, question.names, selection));
+  if (!question.queries.empty() || !question.codes.empty()) return;
+  const std::string text = "no operator has such a name", hint = name_hint(opened, question.names, selection);
+  if (question.names.empty()) {
+    session.messages.nothing_selected(text, hint);
+  } else {
+    session.messages.warning(text, hint);
+  }
 }
 
 report::List nearest_sources(const OpenedGraph& opened, const OperatorQuestion& question) {

@@ -42,6 +42,14 @@ When typed_color(const std::vector<std::string>& arguments) {
   return chosen;
 }
 
+// Whether a command line that may be invalid asks a command for JSON.
+bool types_json(const std::vector<std::string>& arguments) {
+  for (size_t i = 1; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (arguments[i] == "--json" || arguments[i] == "-json") return true;
+  }
+  return false;
+}
+
 // The process from arguments to exit code, with its streams.
 class Program {
  public:
@@ -58,6 +66,7 @@ class Program {
     out_.when_reader_gone([] { process_cancel_token().cancel(); });
     GeneralOptions early;  // --color applies even to errors of the command line
     early.color = typed_color(arguments);
+    json_ = types_json(arguments);
     configure_messages(early);
   }
 
@@ -66,15 +75,17 @@ class Program {
     try {
       code = dispatch();
     } catch (const UsageError& error) {
-      messages_.error(speaker_.empty() ? error.message() : speaker_ + ": " + error.message(), error.hint());
+      messages_.error(ErrorCode::kUsage, speaker_.empty() ? error.message() : speaker_ + ": " + error.message(),
+                      error.hint());
       code = ExitCode::kUsage;
     } catch (const std::bad_alloc&) {
-      messages_.error("out of memory", "fewer threads (-j) or a selection take less");
+      messages_.error(ErrorCode::kInternal, "out of memory", "fewer threads (-j) or a selection take less");
     } catch (const std::exception& error) {
       report_bug(error.what());
     } catch (...) {
       report_bug("an exception of an unknown kind");
     }
+    if (json_) finish_document(document_, out_, messages_, process_cancel_token(), command_, dumps_);
     return finish(code);
   }
 
@@ -94,6 +105,7 @@ class Program {
       throw UsageError(fmt::format("unknown option '{}' before the command", first),
                        fmt::format("options follow the command: msdump COMMAND {}", first));
     }
+    command_ = first;
     return run_command(tree_.find(first));
   }
 
@@ -101,6 +113,7 @@ class Program {
     const CommandInfo& info = entry.info();
     speaker_ = info.name;
     answers_ = info.answers;
+    json_ = json_ && entry.app->get_option_no_throw("--json") != nullptr;
     const OptionNames names(*entry.app);
     const std::vector<std::string> rest(arguments_.begin() + 1, arguments_.end());
     Prepared prepared = prepare_arguments(rest, names, *entry.command);
@@ -109,8 +122,9 @@ class Program {
     parse_options(*entry.app, names, std::move(prepared.arguments));
 
     const GeneralOptions& general = *entry.general;
-    const bool json = asks_for_json(*entry.app);
-    configure_messages(general, json);
+    json_ = asks_for_json(*entry.app);
+    dumps_ = typed_dumps(*entry.app);
+    configure_messages(general);
     progress_.enable(use_progress(general.progress, general.quiet, facts_), facts_.err_width);
     const Log log(console_, general.verbosity);
     const Result<unsigned> jobs = jobs_of(general.jobs);
@@ -124,11 +138,11 @@ class Program {
                     messages_,
                     process_cancel_token(),
                     {pool, process_cancel_token(), &progress_},
-                    arguments_};
+                    arguments_,
+                    document_};
     log_step(fmt::format("msdump {} {}, kernels for {}", version_number(), info.name, kernels::cpu_target()));
     const Progress::Clock::time_point started = Progress::Clock::now();
     const ExitCode code = entry.command->run(session);
-    print_failure_document(session, *entry.app);
     const std::chrono::duration<double> taken = Progress::Clock::now() - started;
     log_step(fmt::format("finished in {:.3f} s", taken.count()));
     return code;
@@ -139,9 +153,9 @@ class Program {
     if (!status) throw UsageError("MSDUMP_CPU: " + status.error().message, status.error().hint);
   }
 
-  void configure_messages(const GeneralOptions& general, bool keep_errors = false) {
+  void configure_messages(const GeneralOptions& general) {
     const bool color = use_color(general.color, facts_.err_tty, facts_);
-    messages_.configure({general.quiet, general.verbosity, color, keep_errors});
+    messages_.configure({general.quiet, general.verbosity, color, json_});
   }
 
   [[nodiscard]] size_t help_width() const { return std::clamp(facts_.out_width, kNarrowestHelp, kWidestHelp); }
@@ -154,7 +168,7 @@ class Program {
   void report_bug(std::string_view what) {
     std::string line = "msdump";
     for (const std::string& argument : arguments_) line += " " + argument;
-    messages_.error(fmt::format("internal error: {}", what),
+    messages_.error(ErrorCode::kInternal, fmt::format("internal error: {}", what),
                     fmt::format("this is a bug in msdump; please report it with this line and these two: version {}, "
                                 "command line: {}",
                                 version_number(), line));
@@ -183,6 +197,11 @@ class Program {
   const std::vector<std::string>& arguments_;
   bool answers_ = false;  // CommandInfo
   std::string speaker_;   // the subcommand, once it is known
+  // For --json, which the command line may ask for before it is understood.
+  bool json_ = false;
+  std::string command_;
+  std::vector<std::string> dumps_;
+  PendingDocument document_;
   TerminalFacts facts_;
   Output out_;
   Console console_;

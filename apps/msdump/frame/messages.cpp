@@ -66,9 +66,14 @@ void Messages::error(const Error& error) {
   print({"error", kRed, false, false}, place_of(error), error.message, error.hint);
 }
 
-void Messages::error(std::string_view text, std::string_view hint) {
-  keep(make_error(ErrorCode::kNotADump, "{}", text).with_hint(std::string(hint)));
-  print({"error", kRed, false, false}, "", text, hint);
+void Messages::error(ErrorCode code, std::string_view text, std::string_view hint) {
+  error(make_error(code, "{}", text).with_hint(std::string(hint)));
+}
+
+void Messages::nothing_selected(std::string_view text, std::string_view hint) {
+  const Error error = make_error(ErrorCode::kEmptySelection, "{}", text).with_hint(std::string(hint));
+  keep(error);
+  warning(error);
 }
 
 void Messages::warning(const Error& error) {

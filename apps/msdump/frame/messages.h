@@ -35,14 +35,16 @@ class Messages {
   void configure(const MessageOptions& options) { options_ = options; }
 
   void error(const Error& error);
-  void error(std::string_view text, std::string_view hint = {});
+  void error(ErrorCode code, std::string_view text, std::string_view hint = {});
   void warning(const Error& error);
   void warning(std::string_view text, std::string_view hint = {});
+  // The selection matches nothing: a warning that --json has among the failures.
+  void nothing_selected(std::string_view text, std::string_view hint);
   void note(std::string_view text);  // something the user should know but need not act on
 
   // Prints what was folded. Called by the frame at the end, and by `summary`.
   void finish();
-  // The arguments of error(), under keep_errors.
+  // The arguments of error(), and what nothing_selected() said, under keep_errors.
   [[nodiscard]] const std::vector<Error>& errors() const { return errors_; }
   // The line at the end of a command, after what was folded; silent with -q.
   void summary(std::string_view text);

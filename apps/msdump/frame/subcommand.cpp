@@ -35,6 +35,7 @@ std::unique_ptr<report::RowSink> Session::open_report(report::Form form, std::ve
   report::SinkOptions options;
   options.max_width = terminal.out_tty ? terminal.out_width : 0;
   options.for_terminal = terminal.out_tty;
+  options.held = &document.closing;
   return report::make_sink(form, out, std::move(report), options);
 }
 

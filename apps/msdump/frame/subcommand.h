@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,12 @@ struct RefusedOption {
   std::string_view hint;
 };
 
+// --json: what a command leaves to the frame of its document (failure_document.h).
+struct PendingDocument {
+  std::optional<report::Closing> closing;  // its end, once the command has finished the rows
+  bool answered = false;                   // what it would say was written elsewhere
+};
+
 // The streams a command prints to, and the context that it passes to its work.
 struct Session {
   const CommandInfo& command;
@@ -67,8 +74,8 @@ struct Session {
   CancelToken& cancel;
   RunContext context;                         // the pool is made once, from -j; the progress display is never null
   const std::vector<std::string>& arguments;  // as they were typed, the command first
-  const PartSet* parts = nullptr;             // that are merged; they are context.facts, too
-  bool answered = false;                      // what a document would say was written elsewhere
+  PendingDocument& document;
+  const PartSet* parts = nullptr;  // that are merged; they are context.facts, too
 
   // The sink for the command's rows: heading, version and terminal filled in.
   [[nodiscard]] std::unique_ptr<report::RowSink> open_report(report::Form form, std::vector<std::string> dumps,

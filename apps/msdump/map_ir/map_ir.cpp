@@ -94,7 +94,7 @@ class MapIr : public Command {
       if (centre.empty()) {
         const std::string near = nearest_operator(graph, around_, OperatorText::kName);
         session.messages.error(
-            fmt::format("no operator is called '{}'", excerpt(around_)),
+            ErrorCode::kNotFound, fmt::format("no operator is called '{}'", excerpt(around_)),
             near.empty() ? "msdump map-ir lists all" : fmt::format("did you mean '{}'?", escape_for_terminal(near)));
         return ExitCode::kNo;
       }
@@ -322,8 +322,8 @@ class MapIr : public Command {
     if (failed) return ExitCode::kSomeFailed;
     if (rows == 0 && (!unmatched_ || summary.nothing_selected())) {
       const std::string hint = selection_hint(opened, options_.selection);
-      session.messages.warning("the selection matches no operator",
-                               hint.empty() ? "msdump map-ir without selection shows all" : hint);
+      session.messages.nothing_selected("the selection matches no operator",
+                                        hint.empty() ? "msdump map-ir without selection shows all" : hint);
       return ExitCode::kNo;
     }
     return summary.complete() ? ExitCode::kOk : ExitCode::kNo;

@@ -140,7 +140,7 @@ class Merge : public Command {
     if (!file) return session.end_with(file.error());
     Output out(file->descriptor(), false, &session.cancel);
     const ExitCode code = run_on(session, out, entry, arguments, parts);
-    session.answered = true;
+    session.document.answered = true;
     Status written = out.flush();
     if (session.cancel.cancelled() || !out.used()) return code;
     if (written) written = file->commit();
@@ -153,10 +153,13 @@ class Merge : public Command {
     terminal.out_tty = terminal.out_tty && &out == &session.out;
     RunContext context = session.context;
     context.facts = &parts;
-    Session inner{entry.info(),     session.tree,   session.general, terminal,  out,
-                  session.messages, session.cancel, context,         arguments, &parts};
+    PendingDocument document;
+    Session inner{entry.info(),   session.tree, session.general, terminal, out,   session.messages,
+                  session.cancel, context,      arguments,       document, &parts};
     const ExitCode code = entry.command->run(inner);
-    print_failure_document(inner, *entry.app);
+    if (asks_for_json(*entry.app))
+      finish_document(document, out, session.messages, session.cancel, std::string(inner.command.name),
+                      typed_dumps(*entry.app));
     return code;
   }
 

@@ -104,7 +104,8 @@ void note_unknown_files(Session& session, const Catalogue& catalogue) {
 
 ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& index, const SelectionOptions& asked) {
   const std::string near = near_miss(index, asked);
-  session.messages.warning("the selection matches nothing", near.empty() ? "msdump ls lists all tensors" : near);
+  session.messages.nothing_selected("the selection matches nothing",
+                                    near.empty() ? "msdump ls lists all tensors" : near);
   return ExitCode::kNo;
 }
 
@@ -122,6 +123,7 @@ ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
     return ExitCode::kNo;
   }
   session.messages.error(
+      ErrorCode::kNotADump,
       fmt::format("no tensors: {} found, none of them holds any", plural(catalogue.index.files().size(), "file")),
       "-d takes a directory of a dump, or its files; msdump info says what a path is");
   return ExitCode::kUsage;

@@ -45,6 +45,7 @@ Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const GraphOpt
     return fail(make_error(ErrorCode::kUsage, "--ir: no IR in {}", fmt::join(options.ir, ", ")));
   DumpWithGraph dump{&opened.catalogue->index, &opened.catalogue->list.tensors()};
   dump.arguments = &opened.catalogue->list.arguments();
+  dump.overflows = &opened.catalogue->list.overflows();
   use_graph(session, opened, watched, dump);
   check->run = std::make_unique<check::CheckRun>(dump, std::move(rules), watched);
   check->run->choose([&](const TensorRecord& record, const Identity& identity) {

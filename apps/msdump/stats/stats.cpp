@@ -30,8 +30,8 @@ const CommandInfo& stats_info() {
                    {"msdump stats -d dump --top 10", "the ten that look worst: NaN, infinities, largest values"},
                    {"msdump stats -d dump --csv --dialect 2.7.1 --columns max,l2norm,md5 > statistic.csv",
                     "the file that MindSpore 2.7.1 would have written"},
-                   {"msdump stats -d dump --csv --exact > numbers.csv",
-                    "a plain CSV for other programs, with rank and step"},
+                   {"msdump stats -d dump --csv > numbers.csv",
+                    "a plain CSV for other programs, with rank and step; --exact for numbers in full"},
                    {"msdump stats -d dump --verify", "does the statistic.csv beside the tensors match them?"},
                    {"msdump stats -d dump --fail-on nan,inf -q >/dev/null", "exit code 1 if anything is not finite"}},
       .done = "done; --verify: all cells agree",
@@ -91,8 +91,10 @@ class Stats : public Command {
         ->type_name("LIST")
         ->default_str("those of the dump, else max,min,l2norm")
         ->group(kStatisticsGroup);
-    app.add_option("--dialect", request_.dialect,
-                   "Version of MindSpore whose statistic.csv is meant; auto reads it off the dump")
+    app.add_option_function<std::string>(
+           "--dialect", [this](const std::string& typed) { request_.dialect = typed; },
+           "Version of MindSpore whose statistic.csv is meant; auto reads it off the dump. With --csv rows are the "
+           "bytes of that file, not a plain table")
         ->type_name("VERSION")
         ->default_str("auto")
         ->group(kStatisticsGroup);
@@ -144,8 +146,8 @@ class Stats : public Command {
       throw UsageError("--verify compares with the dialect's numbers, not --exact");
     if (request_.force && !request_.in_place) throw UsageError("--force goes with --in-place only");
     if (request_.top > 0 && (writes || request_.verify)) throw UsageError("--top is for rows on stdout");
-    if (request_.top > 0 && request_.form == report::Form::kCsv)
-      throw UsageError("--top does not go with --csv, which is a whole statistic.csv", "use --jsonl or the table");
+    if (request_.top > 0 && request_.form == report::Form::kCsv && request_.dialect)
+      throw UsageError("--top does not go with --csv --dialect, which is a whole statistic.csv", "omit --dialect");
     if (writes && request_.form != report::Form::kTable)
       throw UsageError("rows go to files with --out and --in-place", "omit --csv, --json and --jsonl");
   }

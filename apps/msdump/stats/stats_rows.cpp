@@ -211,7 +211,7 @@ ExitCode print_statistic_rows(StatsTask& task) {
       .add("failed", outcome.failed() + static_cast<int64_t>(task.catalogue.list.failures().size()));
   closing.summary.add("dialect", task.dialect->name);
   closing.failures = outcome.failure_objects();
-  (void)sink->finish(closing);
+  (void)sink->finish(std::move(closing));
   return outcome.conclude(
       request.form == report::Form::kTable ? plural(static_cast<uint64_t>(outcome.computed()), "tensor") : "");
 }

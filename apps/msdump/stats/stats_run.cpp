@@ -12,19 +12,18 @@
 namespace msdump::cli {
 namespace {
 
-// Is the output the bytes of a statistic.csv? Numbers that no writer of statistic.csv prints, and columns chosen
-// without a dialect, are rows of a plain CSV.
+// True if the output is the bytes of a statistic.csv, which a stated dialect asks for. No writer of statistic.csv prints
+// exact numbers, so these are always rows of a plain CSV.
 bool prints_statistic_csv(const StatsRequest& request) {
-  const bool own = request.exact || (request.columns && request.dialect == "auto");
-  return request.form == report::Form::kCsv && !own;
+  return request.form == report::Form::kCsv && request.dialect && !request.exact;
 }
 
 // The requested dialect or the one that the dump shows, and the columns; reports a choice between several.
 Status choose(StatsTask& task) {
   const DumpIndex& index = task.catalogue.index;
   const auto stored = stats::stored_style(index);
-  if (task.request.dialect != "auto") {
-    MSDUMP_TRY(task.dialect, stats::dialect_from_text(task.request.dialect));
+  if (task.request.dialect.value_or("auto") != "auto") {
+    MSDUMP_TRY(task.dialect, stats::dialect_from_text(*task.request.dialect));
     task.candidates = {task.dialect};
   } else {
     stats::DialectChoice choice = stats::choose_dialect(index, stored);
@@ -83,7 +82,7 @@ ExitCode run_stats(Session& session, const StatsRequest& request) {
   if (!catalogue->list.tensors().empty() && !has_elements(*catalogue) && catalogue->list.failures().empty()) {
     const bool prints = request.out.empty() && !request.in_place && !request.verify && request.top == 0;
     if (prints) return print_stored_statistics(session, request, *catalogue);
-    session.messages.error("only statistics were dumped here, no tensors to compute any from",
+    session.messages.error(ErrorCode::kUsage, "only statistics were dumped here, no tensors to compute any from",
                            "msdump stats without --out, --in-place, --verify and --top prints them");
     return ExitCode::kUsage;
   }

@@ -22,7 +22,8 @@ struct StatsRequest {
   DumpOptions dump;
   SelectionOptions selection;
   std::optional<std::vector<StatisticColumn>> columns;
-  std::string dialect = "auto", out;
+  std::optional<std::string> dialect;  // as typed
+  std::string out;
   stats::HostArch arch = stats::HostArch::kX86;
   bool exact = false, in_place = false, force = false, verify = false, list_columns = false;
   bool fail_on_nan = false, fail_on_inf = false;

@@ -75,7 +75,7 @@ ExitCode print_stored_statistics(Session& session, const StatsRequest& request, 
   report::Closing closing;
   closing.summary.add("tensors", read).add("failed", failures.size()).add("dialect", nullptr);
   closing.failures = std::move(failures);
-  (void)sink->finish(closing);
+  (void)sink->finish(std::move(closing));
   report_failures(session, catalogue);
   session.messages.summary(
       fmt::format("{} as their tables have them; no elements were dumped", plural(read, "tensor")));

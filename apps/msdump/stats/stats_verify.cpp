@@ -45,7 +45,7 @@ class VerifyReport {
     closing.summary.add("differing", verification_.differing).add("missing", missing_).add("extra", extra_);
     closing.summary.add("unverifiable", verification_.unverifiable).add("dialect", verification_.dialect->name);
     closing.failures = outcome_.failure_objects();
-    (void)sink_->finish(closing);
+    (void)sink_->finish(std::move(closing));
     const ExitCode code = outcome_.conclude(text());
     return verification_.differing + missing_ + extra_ > 0 ? worse(code, ExitCode::kNo) : code;
   }
@@ -89,7 +89,8 @@ ExitCode verify_statistics(StatsTask& task) {
                                      [](const IndexedFile& file) { return file.kind == FileKind::kStatistic; });
   if (!any_table) {
     report_failures(task.session, task.catalogue);
-    task.session.messages.error("there is no statistic.csv to compare with", "without --verify stats makes one");
+    task.session.messages.error(ErrorCode::kNotFound, "there is no statistic.csv to compare with",
+                                "without --verify stats makes one");
     return task.catalogue.list.failures().empty() ? ExitCode::kUsage : ExitCode::kSomeFailed;
   }
   // Of the dialects that the style of the file leaves, the one that agrees best; of equal ones the newest.

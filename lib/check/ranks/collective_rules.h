@@ -1,7 +1,8 @@
 // Rule collective_mismatch: each exchange of values between ranks against what went into it (exchange_judge.h).
 //
 // What the dump does not state is taken from what fits. A group that is a guess has to be confirmed by other exchanges of
-// the same ranks that fit, more than do not; without these only an error that a rank's part explains is reported.
+// the same ranks that fit, more than do not; without these only an error that a rank's part explains is reported, and one
+// of few ranks where the others got the reduction of all inputs.
 #pragma once
 
 #include <string>

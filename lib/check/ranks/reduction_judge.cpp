@@ -191,14 +191,18 @@ Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::v
     }
   }
   Verdict verdict;
-  size_t worst = 0;
+  size_t worst = 0, fitting = 0;  // fitting: members
+  const bool shared = exchange.kind == CollectiveKind::kAllReduce && receivers.size() > 1;
   for (size_t i = 0; i < results.size(); ++i) {
-    if ((*fits)[i].fits()) continue;
-    if (verdict.odd.empty() || (*fits)[i].worst > (*fits)[worst].worst) worst = i;
-    const bool shared = exchange.kind == CollectiveKind::kAllReduce && receivers.size() > 1;
+    const bool fits_here = (*fits)[i].fits();
+    if (!fits_here && (verdict.odd.empty() || (*fits)[i].worst > (*fits)[worst].worst)) worst = i;
     for (size_t member = 0; member < exchange.members.size(); ++member) {
-      if (member == receivers[i] || (shared && got_like(exchange, member, results[i])))
+      if (member != receivers[i] && !(shared && got_like(exchange, member, results[i]))) continue;
+      if (fits_here) {
+        ++fitting;
+      } else {
         verdict.odd.push_back(exchange.ranks[member]);
+      }
     }
   }
   if (verdict.odd.empty()) {
@@ -207,6 +211,7 @@ Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::v
   }
   const ReductionFit& fit = (*fits)[worst];
   verdict.kind = Verdict::Kind::kWrong;
+  verdict.proven = proves_group(exchange, sources, fitting);
   verdict.tensor = results[worst];
   verdict.value = fit.max_error;
   const bool all_alike = results.size() == 1 && exchange.kind == CollectiveKind::kAllReduce;
@@ -219,6 +224,13 @@ Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::v
   const auto wrong = explain_sum(dump_, of, parts[worst]);
   if (wrong && *wrong) explain(**wrong, exchange, verdict);
   return verdict;
+}
+
+// True if the results of most ranks are the reduction of all inputs, none of which another group would leave out unseen.
+bool ReductionJudge::proves_group(const Exchange& exchange, const std::vector<uint32_t>& sources,
+                                  size_t fitting) const {
+  return fitting * 2 > exchange.members.size() &&
+         std::all_of(sources.begin(), sources.end(), [&](uint32_t source) { return is_telling(facts_[source]); });
 }
 
 bool ReductionJudge::got_like(const Exchange& exchange, size_t member, uint32_t result) const {

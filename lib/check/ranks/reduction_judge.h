@@ -39,6 +39,7 @@ class ReductionJudge {
   [[nodiscard]] ExchangeVerdict judge_by_elements(const Exchange& exchange, const std::vector<uint32_t>& sources,
                                                   const std::vector<size_t>& receivers,
                                                   const std::vector<uint32_t>& results) const;
+  [[nodiscard]] bool proves_group(const Exchange& exchange, const std::vector<uint32_t>& sources, size_t fitting) const;
   [[nodiscard]] bool got_like(const Exchange& exchange, size_t member, uint32_t result) const;
   [[nodiscard]] ExchangeVerdict judge_by_statistics(const Exchange& exchange, const std::vector<uint32_t>& sources,
                                                     uint32_t result, size_t receiver) const;

@@ -29,7 +29,7 @@ struct Finding {
   std::vector<int64_t> ranks = {}, group = {};
   // As a tool's result names its operator and tensor, which the dump may not have; else empty.
   std::string op_name = {}, op_type = {}, io = {}, slot = {};
-  report::Value value = {};  // the number that the rule judged
+  report::Value value = {};  // RuleInfo::value says what of
   std::string message, hint;
   std::string excuse = {};  // why it is only a note: the end of the message; ignored for the first nonfinite tensor
 };

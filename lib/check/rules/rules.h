@@ -97,6 +97,7 @@ struct RuleInfo {
   bool standard;  // on by default
   std::vector<RuleParameter> parameters;
   std::string_view formula;
+  std::string_view value;  // what `value` of its findings is, with its unit: "percent of the elements"
 };
 [[nodiscard]] std::span<const RuleInfo> all_rules();  // in the order of RuleId
 [[nodiscard]] const RuleInfo& info(RuleId id);

@@ -73,8 +73,7 @@ class ToolResults {
     const bool json = file.kind == FileKind::kAnomalies;
     const auto result = json ? read_result_json(*opened, visit) : read_result_csv(*opened, cancel, visit);
     if (!result) return failures.push_back(result.error());
-    for (size_t i = 0; i < std::min(result->problems.size(), kMostProblems); ++i)
-      failures.push_back(result->problems[i]);
+    for (Error& problem : errors_of(result->problems, kMostProblems)) failures.push_back(std::move(problem));
   }
 
   void judge(std::vector<Finding>& findings) const {

@@ -117,6 +117,8 @@ void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const RunC
                    if (!statistics) return keep_failure(tensor, std::move(statistics).error());
                    TensorFacts& facts = facts_[tensor];
                    facts = facts_of(*statistics);
+                   facts.shape = shapes_.shape(shapes_.number_of(statistics->shape));
+                   facts.bytes = statistics->stored_bytes;
                    if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
                    if (statistics->supported) return;
                    Status parts = read_parts(tensor, context);
@@ -180,8 +182,11 @@ void FactsReader::drop_mislabelled(std::span<const uint32_t> tensors) {
   for (const uint32_t tensor : tensors) {
     const bool wrong = distrusted_[tensor] && facts_[tensor].known() && facts_[tensor].dtype == DType::kFloat16;
     if (!wrong) continue;
-    facts_[tensor] = TensorFacts();
-    facts_[tensor].dtype = DType::kFloat16;
+    TensorFacts unknown;
+    unknown.dtype = DType::kFloat16;
+    unknown.shape = facts_[tensor].shape;
+    unknown.bytes = facts_[tensor].bytes;
+    facts_[tensor] = unknown;
     ++count_mislabelled_;
   }
 }

@@ -11,6 +11,7 @@
 #include "check/values/tensor_facts.h"
 #include "compare/statistics/statistic_tables.h"
 #include "dump/index/dump_index.h"
+#include "dump/index/shared_shapes.h"
 #include "dump/index/tensor_list.h"
 #include "io/cancel.h"
 #include "io/run_context.h"
@@ -60,6 +61,7 @@ class FactsReader {
   StatisticTables tables_;
   FactsWanted wanted_;
   std::vector<TensorFacts> facts_;  // by tensor
+  SharedShapes shapes_;
   std::vector<bool> read_, distrusted_;
   std::vector<Error> failures_;
   size_t count_read_ = 0, count_blind_ = 0, count_mislabelled_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr uint64_t kNoContext = 65535;
 constexpr size_t kMostBits = 8;
+constexpr std::string_view kNanCheck = "nan_check";
 
 // Numbers and "0x.." texts alike.
 std::optional<uint64_t> number_of(const report::Value& value) {
@@ -162,6 +164,37 @@ class OperatorFinder {
   std::vector<std::pair<Task, uint32_t>> by_task_;
 };
 
+// Calls that msprobe's nan_check saw overflow. An operator is found by a tensor that the same dump.json has of the call.
+void add_overflowed_calls(const CheckedDump& dump, const Selection& selection, std::vector<OverflowHit>& hits) {
+  const auto* const calls = dump.dump().overflows;
+  if (calls == nullptr || calls->empty()) return;
+  std::map<std::pair<uint32_t, std::string_view>, uint32_t> tensors;  // by table and call
+  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+    const TensorRecord& record = dump.record(tensor);
+    if (record.table != kNoTable) tensors.try_emplace({record.table, record.name.op_name}, tensor);
+  }
+  for (const CallOverflow& call : *calls) {
+    const IndexedFile& file = dump.index().files()[call.table];
+    const Identity place = dump.index().identity_of(file);
+    if (call.status.value_or(0) == 0 || !selection.matches_folder(place)) continue;
+    OverflowHit hit;
+    hit.file = call.table;
+    hit.section = kNanCheck;
+    hit.rank = place.rank;
+    hit.graph = place.graph;
+    hit.step = place.step;
+    hit.order = call.order;
+    hit.op_name = call.op_name;
+    hit.status = {*call.status};
+    const auto tensor = tensors.find({call.table, call.op_name});
+    if (tensor != tensors.end()) {
+      hit.tensor = tensor->second;
+      hit.op = dump.op_of(hit.tensor);
+    }
+    hits.push_back(std::move(hit));
+  }
+}
+
 std::string section_text(const std::string& section) {
   if (section == "AIC") return "cube core (AIC)";
   if (section == "AIV") return "vector core (AIV)";
@@ -219,10 +252,12 @@ std::vector<OverflowHit> read_overflows(const CheckedDump& dump, const Selection
       hits.push_back(std::move(hit));
     }
   }
-  std::stable_sort(hits.begin(), hits.end(), [](const OverflowHit& a, const OverflowHit& b) {
-    return std::tuple(known_first(a.step), parse_u64(a.timestamp).value_or(UINT64_MAX)) <
-           std::tuple(known_first(b.step), parse_u64(b.timestamp).value_or(UINT64_MAX));
-  });
+  add_overflowed_calls(dump, selection, hits);
+  const auto time = [](const OverflowHit& hit) {
+    return std::tuple(known_first(hit.step), parse_u64(hit.timestamp).value_or(UINT64_MAX), hit.order);
+  };
+  std::stable_sort(hits.begin(), hits.end(),
+                   [&](const OverflowHit& a, const OverflowHit& b) { return time(a) < time(b); });
   return hits;
 }
 
@@ -230,6 +265,8 @@ std::string describe(const OverflowHit& hit) {
   std::string status;
   for (const uint64_t word : hit.status) status += fmt::format("{}{:#x}", status.empty() ? "" : " ", word);
   const std::string bits = hit.status.size() == 1 ? bits_of(hit.status.front()) : "";
+  if (hit.section == kNanCheck)
+    return fmt::format("msprobe's nan_check: overflow register {}{} after the call, cleared before", status, bits);
   const auto number = [](const std::optional<uint64_t>& id) { return id ? std::to_string(*id) : "not said"; };
   return fmt::format("{}: status {}{}, task {}, stream {}{}{}", section_text(hit.section), status, bits,
                      number(hit.task_id), number(hit.stream_id), hit.details.empty() ? "" : ", ", hit.details);
@@ -242,7 +279,8 @@ void judge_overflows(const CheckedDump& dump, const std::vector<OverflowHit>& hi
   std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
   for (const OverflowHit& hit : hits) {
     const bool first = seen.emplace(hit.rank, hit.step).second;
-    if (hit.op != kNone && !rules[RuleId::kOperatorOverflow].takes(dump.operators()[hit.op].name)) continue;
+    const std::string_view op_name = hit.op == kNone ? hit.op_name : std::string_view(dump.operators()[hit.op].name);
+    if (!op_name.empty() && !rules[RuleId::kOperatorOverflow].takes(op_name)) continue;
     Finding finding;
     finding.kind = info(RuleId::kOperatorOverflow).name;
     finding.severity = rules[RuleId::kOperatorOverflow].severity;
@@ -251,11 +289,12 @@ void judge_overflows(const CheckedDump& dump, const std::vector<OverflowHit>& hi
     finding.graph = hit.graph;
     finding.step = hit.step;
     finding.path = index.relative_path_of(index.files()[hit.file]);
+    if (hit.op == kNone) finding.op_name = hit.op_name;
     finding.value = *std::find_if(hit.status.begin(), hit.status.end(), [](uint64_t word) { return word != 0; });
     finding.message = describe(hit);
     if (first && hits.size() > 1) finding.message += "; the first of this step";
     if (hit.by_file_name) finding.message += "; the operator is that of the task in the record's file name";
-    if (hit.op == kNone) {
+    if (hit.op == kNone && hit.op_name.empty()) {
       finding.message += "; no file here is of that task";
       finding.hint = "dump all operators of the step (dump_mode 0) beside op_debug_mode to see which one it is";
     }

@@ -12,6 +12,7 @@
 #include "compare/statistics/statistic_values.h"
 #include "stats/tensor_statistics.h"
 #include "tensor/dtype.h"
+#include "tensor/shape.h"
 
 namespace msdump::check {
 
@@ -19,8 +20,10 @@ struct TensorFacts {
   enum class From : uint8_t { kNothing, kElements, kStatistics };
 
   From from = From::kNothing;
-  DType dtype = DType::kUndefined;                                           // of the framework's tensor
-  uint8_t rank = 0;                                                          // number of dimensions
+  DType dtype = DType::kUndefined;  // of the framework's tensor
+  uint8_t rank = 0;                 // number of dimensions
+  const Shape* shape = nullptr;     // of what was read from a file, else null; with `bytes`
+  uint64_t bytes = 0;
   bool has_nan = false, has_positive_inf = false, has_negative_inf = false;  // something shows it
   std::optional<uint64_t> elements;
   std::optional<double> min, max, mean, l2norm, mean_abs;

@@ -40,8 +40,7 @@ std::string wanted_type(const ConfigKey& key) {
 
 // A release that does not know a key behaves as if it had its default.
 bool is_fallback(const ConfigKey& key, const JsonValue& value) {
-  if (value.is(JsonKind::kString)) return value.text == key.fallback;
-  if (value.is(JsonKind::kNumber)) return value.text == "0" && key.fallback.starts_with("0");
+  if (value.is(JsonKind::kString) || value.is(JsonKind::kNumber)) return value.text == key.fallback;
   if (value.is(JsonKind::kArray)) return value.items.empty();
   return value.is(JsonKind::kBool) && !value.boolean && key.fallback == "false";
 }

@@ -93,7 +93,8 @@ constexpr std::array kKeys = {
               .type = ValueType::kUnsigned,
               .values = "0 off; 3 operators that overflow; 4 operators that fail (2.3 and later); 1 and 2 are the two "
                         "kinds of overflow up to 2.3, the same as 3 later",
-              .fallback = "0 with e2e_dump_settings; required without",
+              .fallback = "0",
+              .fallback_note = "with e2e_dump_settings; required without",
               .since = kAsyncGone,
               .meaning = "Dump only what goes wrong. Up to 2.2 it is not read in synchronous dumps."},
     ConfigKey{.kind = kKind,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,9 +13,35 @@ namespace msdump {
 namespace msprobe {
 namespace {
 
-constexpr std::array<std::string_view, 7> kTasks = {"tensor",     "statistics",     "acc_check", "structure",
-                                                    "diff_check", "exception_dump", "nan_check"};
-constexpr std::array<std::string_view, 4> kOldTasks = {"overflow_check", "free_benchmark", "run_ut", "grad_probe"};
+// The releases of msprobe that have a task, up to but not including `until`; 0: all later ones. Source: TASK_LIST and
+// TaskDict in the packages of mindstudio-probe from 1.0.1 to 26.2.0 on PyPI.
+struct TaskRelease {
+  std::string_view name;
+  Framework framework;
+  Version since, until;
+};
+constexpr Version kStart = kFirstMsprobe, kNoEnd{}, k1_0_3{1, 0, 3}, k1_2_2{1, 2, 2}, k8_2{8, 2, 0}, k26{26, 0, 0},
+                  k26_1{26, 1, 0};
+constexpr std::array kTaskReleases = {
+    TaskRelease{"tensor", Framework::kPyTorch, kStart, kNoEnd},
+    TaskRelease{"tensor", Framework::kMindSpore, kStart, kNoEnd},
+    TaskRelease{"statistics", Framework::kPyTorch, kStart, kNoEnd},
+    TaskRelease{"statistics", Framework::kMindSpore, kStart, kNoEnd},
+    TaskRelease{"structure", Framework::kPyTorch, k1_2_2, kNoEnd},
+    TaskRelease{"structure", Framework::kMindSpore, k1_2_2, kNoEnd},
+    TaskRelease{"exception_dump", Framework::kMindSpore, k8_2, kNoEnd},
+    TaskRelease{"diff_check", Framework::kPyTorch, k26, kNoEnd},
+    TaskRelease{"nan_check", Framework::kPyTorch, k26_1, kNoEnd},
+    TaskRelease{"overflow_check", Framework::kPyTorch, kStart, k26},
+    TaskRelease{"overflow_check", Framework::kMindSpore, kStart, k26_1},
+    TaskRelease{"free_benchmark", Framework::kPyTorch, kStart, k26},
+    TaskRelease{"free_benchmark", Framework::kMindSpore, k1_0_3, k26},
+    TaskRelease{"run_ut", Framework::kPyTorch, k1_0_3, k26},
+    TaskRelease{"grad_probe", Framework::kPyTorch, k1_0_3, k26},
+    TaskRelease{"grad_probe", Framework::kMindSpore, k1_0_3, k26},
+};
+// In the lists of msprobe since 26, but no configuration can run it.
+constexpr std::string_view kAccCheckTask = "acc_check";
 constexpr std::array<std::string_view, 5> kLevels = {"L0", "L1", "L2", "mix", "debug"};
 constexpr std::array<std::string_view, 2> kPrecisions = {"low", "high"};
 constexpr std::array<std::string_view, 3> kRiskLevels = {"CORE", "FOCUS", "ALL"};
@@ -24,11 +51,43 @@ bool contains(const List& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+const TaskRelease* release_of(std::string_view task, Framework framework) {
+  const auto found = std::find_if(kTaskReleases.begin(), kTaskReleases.end(), [&](const TaskRelease& one) {
+    return one.name == task && one.framework == framework;
+  });
+  return found == kTaskReleases.end() ? nullptr : &*found;
+}
+
+bool has_task(std::string_view task, Framework framework, const Version& release) {
+  const TaskRelease* const one = release_of(task, framework);
+  return one != nullptr && release >= one->since && (one->until == kNoEnd || release < one->until);
+}
+
+// Those of a release, each once, in the order of the table.
+std::vector<std::string_view> tasks_of(const Version& release) {
+  std::vector<std::string_view> tasks;
+  for (const TaskRelease& one : kTaskReleases) {
+    if (has_task(one.name, one.framework, release) && !contains(tasks, one.name)) tasks.push_back(one.name);
+  }
+  return tasks;
+}
+
+// "msprobe has this task from 1.0.3 to before 26.0"; empty for a framework that never had it.
+std::string releases_text(std::string_view task, Framework framework) {
+  const TaskRelease* const one = release_of(task, framework);
+  if (one == nullptr) return "";
+  const std::string since = short_text(one->since);
+  return one->until == kNoEnd
+             ? fmt::format("msprobe has this task from {} on", since)
+             : fmt::format("msprobe has this task from {} to before {}", since, short_text(one->until));
+}
+
 std::string_view place_of(std::string_view task) {
   if (task == "diff_check") return "diff_check is for PyTorch";
   if (task == "exception_dump") return "exception_dump is for MindSpore at level L2";
   if (task == "nan_check") return "nan_check is for PyTorch with torch_npu at level L1";
-  if (task == "acc_check") return "use the command msprobe acc_check on a finished dump";
+  if (task == "run_ut") return "run_ut is for PyTorch";
+  if (task == kAccCheckTask) return "use the command msprobe acc_check on a finished dump";
   return "";
 }
 
@@ -42,6 +101,7 @@ bool asks_for_nothing(const JsonMember& member) {
 void check_reader(Rules& rules, const ConfigKey& key, const JsonMember& member) {
   const Spot spot{member.key, member.key_offset};
   if (key.readers == Readers::kNone) {
+    if (rules.reads_old_keys()) return;
     rules.findings.warning(spot,
                            {"old-key", fmt::format("{} is for older releases of msprobe: it is not read", member.key),
                             std::string(key.meaning)});
@@ -66,26 +126,36 @@ void check_members(Rules& rules) {
   }
 }
 
+// What a release that has the task makes of it.
+Effect effect_of_task(const Rules& rules, const Setup& setup) {
+  if (rules.task == "exception_dump" && rules.level != "L2") return refused();
+  if (rules.task == "nan_check" && (setup.device != Device::kAscend || rules.level != "L1")) return refused();
+  return fine();
+}
+
 void check_task(Rules& rules) {
   const JsonMember* member = rules.top("task");
   const Spot spot{"task", member == nullptr ? rules.root.offset : member->value.offset};
   if (!is_truthy(member)) return;
-  if (!is_one_of(member->value, kTasks)) {
-    const bool old = contains(kOldTasks, member->value.text);
+  if (!member->value.is(JsonKind::kString) || !is_task(member->value.text)) {
     rules.findings.error(spot, {"task", fmt::format("{}: {}", is_text(*member), kRefused),
-                                old ? "msprobe had this task before release 26" : words_hint(member->value, kTasks)});
+                                words_hint(member->value, tasks_of(rules.release()))});
     return;
   }
-  const std::string& task = rules.task;
-  rules.findings.judge(spot, {"task", is_text(*member), std::string(place_of(task))}, [&](const Setup& setup) {
-    if (task == "acc_check") return refused();
-    if (task == "diff_check") return on_pytorch(setup) ? fine() : refused();
-    if (task == "exception_dump") return on_pytorch(setup) || rules.level != "L2" ? refused() : fine();
-    if (task == "nan_check") {
-      return on_pytorch(setup) && setup.device == Device::kAscend && rules.level == "L1" ? fine() : refused();
-    }
-    return fine();
-  });
+  const auto has = [&](const Setup& setup) { return has_task(rules.task, setup.framework, rules.release()); };
+  std::string releases;  // of a framework whose release of msprobe lacks the task
+  for (const Setup& setup : rules.findings.setups()) {
+    if (releases.empty() && !has(setup)) releases = releases_text(rules.task, setup.framework);
+  }
+  if (rules.is_old_task) {
+    rules.findings.warning(
+        spot, {"task", fmt::format("{}: msprobe {} refuses the run", is_text(*member), short_text(rules.release())),
+               releases + "; --msprobe-version says which one will run"});
+    return;
+  }
+  rules.findings.judge(spot,
+                       {"task", is_text(*member), releases.empty() ? std::string(place_of(rules.task)) : releases},
+                       [&](const Setup& setup) { return has(setup) ? effect_of_task(rules, setup) : refused(); });
 }
 
 void check_dump_path(Rules& rules) {
@@ -141,12 +211,22 @@ void check_switch(Rules& rules) {
                        });
 }
 
+// A task that the newest release does not have and an older one has, for a framework that may run.
+bool is_only_in_other_releases(const Rules& rules) {
+  const std::vector<Setup>& setups = rules.findings.setups();
+  return !rules.target.msprobe && std::any_of(setups.begin(), setups.end(), [&](const Setup& setup) {
+    const TaskRelease* const one = release_of(rules.task, setup.framework);
+    return one != nullptr && one->until != kNoEnd;
+  });
+}
+
 Rules rules_of(Findings& findings, const JsonValue& root, const LintTarget& target) {
   Rules rules{findings, root, target, "statistics", "L1"};
   if (const JsonMember* task = find_member(root, "task"); is_truthy(task) && task->value.is(JsonKind::kString))
     rules.task = task->value.text;
   if (const JsonMember* level = find_member(root, "level"); is_truthy(level) && level->value.is(JsonKind::kString))
     rules.level = level->value.text;
+  rules.is_old_task = is_only_in_other_releases(rules);
   if (rules.task == "structure" && rules.level != "L0") rules.level = "mix";
   rules.block = find_member(root, rules.task);
   if (!is_task(rules.task)) rules.block = nullptr;
@@ -156,7 +236,14 @@ Rules rules_of(Findings& findings, const JsonValue& root, const LintTarget& targ
 
 }  // namespace
 
-bool is_task(std::string_view name) { return contains(kTasks, name) || contains(kOldTasks, name); }
+bool is_task(std::string_view name) {
+  return name == kAccCheckTask || std::any_of(kTaskReleases.begin(), kTaskReleases.end(),
+                                              [&](const TaskRelease& one) { return one.name == name; });
+}
+
+Version Rules::release() const { return target.msprobe.value_or(kNewestMsprobe); }
+
+bool Rules::reads_old_keys() const { return is_old_task || release() < k26; }
 
 bool Rules::task_is_one_of(std::span<const std::string_view> tasks) const { return contains(tasks, task); }
 

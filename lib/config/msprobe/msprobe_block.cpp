@@ -34,14 +34,15 @@ void check_member(Rules& rules, const KeyedObject& where, const JsonMember& memb
   const ConfigKey* key = find_key(where.kind, where.section, member.key);
   if (key == nullptr) return complain_of_unknown_key(rules.findings, where, member);
   const Spot spot = spot_of(where, member);
-  if (key->readers == Readers::kNone) {
+  if (key->readers == Readers::kNone && !rules.reads_old_keys()) {
     rules.findings.warning(spot,
                            {"old-key", fmt::format("{} is for older releases of msprobe: it is not read", member.key),
                             std::string(key->meaning)});
   } else if (!task_reads(*key, rules.task)) {
     rules.findings.warning(spot, {"not-read", fmt::format("task {} does not read {}", rules.task, member.key),
                                   fmt::format("it is for {}", key->tasks)});
-  } else if (key->readers != Readers::kBoth && is_truthy(member.value) && member.value.text != key->fallback) {
+  } else if (key->readers != Readers::kBoth && key->readers != Readers::kNone && is_truthy(member.value) &&
+             member.value.text != key->fallback) {
     const bool pytorch = key->readers == Readers::kPyTorch;
     rules.findings.judge(spot, {"not-read", is_text(member)}, [&](const Setup& setup) {
       if (on_pytorch(setup) == pytorch) return fine();

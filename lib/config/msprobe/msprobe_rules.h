@@ -17,6 +17,10 @@ struct Rules {
   std::string task, level;             // with their defaults; task structure has levels L0 and mix only
   const JsonMember* block = nullptr;   // of the task; null when there is none
   const JsonValue* options = nullptr;  // the block, when it is an object
+  bool is_old_task = false;            // no release was stated, and only releases before the newest have the task
+
+  [[nodiscard]] Version release() const;      // the one that was stated, else the newest
+  [[nodiscard]] bool reads_old_keys() const;  // those that no release from 26 on reads
 
   [[nodiscard]] const JsonMember* top(std::string_view key) const { return find_member(root, key); }
   [[nodiscard]] const JsonMember* option(std::string_view key) const {

@@ -32,7 +32,8 @@ constexpr std::array kKeys = {
               .name = "task",
               .type = ValueType::kText,
               .values = "statistics, tensor, structure; PyTorch: diff_check, nan_check (level L1, with torch_npu); "
-                        "MindSpore: exception_dump (level L2)",
+                        "MindSpore: exception_dump (level L2); before msprobe 26: overflow_check (MindSpore: also in "
+                        "26.0), free_benchmark, grad_probe, PyTorch: run_ut",
               .fallback = "statistics",
               .meaning = "What is done. The block of the same name says how."},
     ConfigKey{.kind = kKind,

@@ -1,7 +1,7 @@
 #include "config/rules/known_keys.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -42,12 +42,24 @@ const JsonMember* find_member(const JsonValue& object, std::string_view key) {
 }
 
 void check_repeated_keys(Findings& findings, const KeyedObject& where) {
-  std::set<std::string_view> seen;
+  struct Occurrences {
+    size_t count = 0;
+    const JsonMember* last = nullptr;
+  };
+  std::map<std::string_view, Occurrences> keys;
   for (const JsonMember& member : where.object.members) {
-    if (seen.insert(member.key).second) continue;
-    findings.warning(spot_of(where, member),
-                     {"duplicate-key", fmt::format("{} appears twice: the last one counts", excerpt(member.key)),
-                      "remove the others"});
+    Occurrences& of_key = keys[member.key];
+    ++of_key.count;
+    of_key.last = &member;
+  }
+  for (const JsonMember& member : where.object.members) {
+    const Occurrences& of_key = keys[member.key];
+    if (of_key.count < 2 || of_key.last != &member) continue;
+    const bool two = of_key.count == 2;
+    findings.warning(spot_of(where, member), {"duplicate-key",
+                                              fmt::format("{} appears {}: the last one counts", excerpt(member.key),
+                                                          two ? "twice" : fmt::format("{} times", of_key.count)),
+                                              two ? "remove the other" : "remove the others"});
   }
 }
 

@@ -61,6 +61,11 @@ std::string availability(const ConfigKey& key) {
   return key.since == Version{} ? "" : fmt::format("MindSpore {} and later", short_text(key.since));
 }
 
+std::string default_text(const ConfigKey& key) {
+  return fmt::format("{}{}{}", key.fallback, key.fallback.empty() || key.fallback_note.empty() ? "" : " ",
+                     key.fallback_note);
+}
+
 bool task_reads(const ConfigKey& key, std::string_view task) {
   if (key.tasks.empty()) return true;
   const std::vector<std::string_view> tasks = split(key.tasks, ',');

@@ -27,8 +27,9 @@ struct ConfigKey {
   std::string_view section = {};  // empty: the top level
   std::string_view name = {};
   ValueType type = ValueType::kAny;
-  std::string_view values = {};    // for people: "0, 1, 2"
-  std::string_view fallback = {};  // the default; empty: the key is required, or has no default
+  std::string_view values = {};         // for people: "0, 1, 2"
+  std::string_view fallback = {};       // the default; empty: the key is required, or has no default
+  std::string_view fallback_note = {};  // for people: when it holds
   bool required = false;
   Version since = {}, until = {};  // of MindSpore; until: the first release that does not read it, 0: none
   Readers readers = Readers::kBoth;
@@ -52,6 +53,8 @@ inline constexpr std::string_view kAclSection = "dump", kAclListSection = "dump_
 [[nodiscard]] bool exists_in(const ConfigKey& key, const Version& version);
 // "MindSpore 2.3 and later", "MindSpore 1.0 to 1.2", "PyTorch only"; empty when there is no limit.
 [[nodiscard]] std::string availability(const ConfigKey& key);
+// "0 with e2e_dump_settings; required without"
+[[nodiscard]] std::string default_text(const ConfigKey& key);
 [[nodiscard]] bool task_reads(const ConfigKey& key, std::string_view task);
 
 // The keys that `wanted` means: a name or a glob, "section.name", in any case.

@@ -31,14 +31,17 @@ struct Setup {
 
 // What the user said about where the run will be; an unset member can be anything.
 struct LintTarget {
-  std::optional<Version> version;
+  std::optional<Version> version;  // of MindSpore
   std::optional<Device> device;
   std::optional<Framework> framework;
   std::string diagnostic_path;  // $MS_DIAGNOSTIC_DATA_PATH
+  std::optional<Version> msprobe = {};
 };
 
 // The releases of MindSpore that read a data_dump.json, oldest first: 1.0 to 2.10.
 [[nodiscard]] std::span<const Version> known_releases();
+// Of msprobe, as on PyPI (mindstudio-probe): the first and the newest that was looked at.
+inline constexpr Version kFirstMsprobe{1, 0, 1}, kNewestMsprobe{26, 2, 0};
 // A release as people type it: "2.7", "v2.7", "2.3.0rc1", "2.7.post1", "2.7.0+cpu". `exact` is false when it has more
 // than the numbers. No value for anything else.
 struct TypedRelease {

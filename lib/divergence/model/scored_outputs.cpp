@@ -156,7 +156,7 @@ std::string_view name_of(Unjudged reason) {
     case Unjudged::kAdaptive: return "adaptive";
     case Unjudged::kUnlikely: return "unlikely";
     case Unjudged::kUnknownSource: return "unknown_source";
-    case Unjudged::kNoOperator: return "no_operator";
+    case Unjudged::kUnread: return "unread";
     case Unjudged::kNotFinite: return "not_finite";
     case Unjudged::kOtherShape: return "other_shape";
     case Unjudged::kUnmatched: return "unmatched";
@@ -179,7 +179,7 @@ std::string_view text_of(Unjudged reason) {
     case Unjudged::kAdaptive: return "written by an optimizer that divides by the size of the gradient";
     case Unjudged::kUnlikely: return "more than 1000 times what is expected, yet too little for an alarm";
     case Unjudged::kUnknownSource: return "what wrote it was not dumped";
-    case Unjudged::kNoOperator: return "no operator that was compared reads or writes it";
+    case Unjudged::kUnread: return "no operator that was compared reads or writes it";
     case Unjudged::kNotFinite: return "NaN or infinities on one side";
     case Unjudged::kOtherShape: return "another shape or kind of dtype";
     case Unjudged::kUnmatched: return "nothing on the other side";

@@ -16,7 +16,7 @@ struct SelectionOptions {
   std::string rank = {}, graph = {}, step = {};    // IntRanges
   std::vector<std::string> op = {}, op_type = {};  // globs, any of them
   std::string regex = {};                          // RE2, anywhere in the op name
-  std::string io = {};                             // "input" or "output"
+  std::string io = {};                             // "input", "output" or "parameter"
   std::string slot = {};
 };
 

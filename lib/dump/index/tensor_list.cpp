@@ -34,6 +34,7 @@ struct FileListing {
   std::deque<OriginalOutput> originals;
   std::deque<std::string_view> distributions;
   std::vector<CallArgument> arguments;
+  std::vector<CallOverflow> overflows;
   int64_t foreign = 0;
 
   void add(const TensorRecord& tensor, const std::optional<Shape>& shape) {
@@ -195,7 +196,12 @@ class TensorListBuilder {
     void argument(std::string_view op_name, std::string_view slot, const CallValue& value) override {
       listing_.arguments.push_back({op_name, slot, value, file_});
     }
-    void problem(Error error) override { listing_.failures.push_back(std::move(error)); }
+    void overflow(std::string_view op_name, std::optional<uint64_t> status, int64_t order) override {
+      listing_.overflows.push_back({op_name, status, order, file_});
+    }
+    void problems(const ProblemList& rows) override {
+      for (Error& error : errors_of(rows)) listing_.failures.push_back(std::move(error));
+    }
 
    private:
     uint32_t file_, rows_ = 0;
@@ -226,6 +232,7 @@ class TensorListBuilder {
     }
     append(std::move(listing.tensors), list_.tensors_);
     append(std::move(listing.arguments), list_.arguments_);
+    append(std::move(listing.overflows), list_.overflows_);
     for (Error& failure : listing.failures) list_.failures_.push_back(std::move(failure));
     list_.texts_.push_back(std::move(listing.texts));
     if (!listing.originals.empty()) list_.originals_.push_back(std::move(listing.originals));

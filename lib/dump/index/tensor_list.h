@@ -79,6 +79,7 @@ class TensorList {
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
   // Of all calls, whatever is selected; those of one call follow each other.
   [[nodiscard]] const std::vector<CallArgument>& arguments() const { return arguments_; }
+  [[nodiscard]] const std::vector<CallOverflow>& overflows() const { return overflows_; }  // likewise
   // Files and single tensors that cannot be used, in the order of the index; the index's own problems come first.
   [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
   // Files that hold tensors and were looked at; among them, `foreign` turned out to hold none.
@@ -89,6 +90,7 @@ class TensorList {
   friend class TensorListBuilder;
   std::vector<TensorRecord> tensors_;
   std::vector<CallArgument> arguments_;
+  std::vector<CallOverflow> overflows_;
   std::vector<Error> failures_;
   std::vector<TextArena> texts_;
   std::vector<std::deque<OriginalOutput>> originals_;

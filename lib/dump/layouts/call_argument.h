@@ -1,8 +1,10 @@
-// The arguments of calls that are not tensors, as a table of the dump (dump.json of msprobe) has them: factors, axes,
-// flags, names. They belong to no tensor, so the catalogue lists them apart.
+// What a table of the dump (dump.json of msprobe) has of calls beside their tensors; the catalogue lists it apart.
+//
+// Arguments that are not tensors: factors, axes, flags, names. Overflows: the status register of the device after a call.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace msdump {
@@ -19,6 +21,13 @@ struct CallArgument {
   std::string_view op_name, slot;
   CallValue value;
   uint32_t table = 0;  // DumpIndex::files()
+};
+
+struct CallOverflow {
+  std::string_view op_name;
+  std::optional<uint64_t> status;  // 0: none; no value: it could not be read
+  int64_t order = 0;               // of the call in its table
+  uint32_t table = 0;              // DumpIndex::files()
 };
 
 }  // namespace msdump

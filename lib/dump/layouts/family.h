@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/capped_list.h"
 #include "base/error.h"
 #include "base/text_arena.h"
 #include "dump/layouts/call_argument.h"
@@ -56,7 +57,8 @@ class TableSink {
   virtual ~TableSink() = default;
   virtual void row(const TableRow& row) = 0;
   virtual void argument(std::string_view op_name, std::string_view slot, const CallValue& value) = 0;
-  virtual void problem(Error error) = 0;  // a row that cannot be used; reading continues
+  virtual void overflow(std::string_view op_name, std::optional<uint64_t> status, int64_t order) = 0;
+  virtual void problems(const ProblemList& rows) = 0;  // those that cannot be used
 };
 
 class Family {

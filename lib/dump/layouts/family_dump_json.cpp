@@ -61,7 +61,7 @@ class DumpJsonFamily final : public Family {
   }
 
   Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
-    MSDUMP_TRY(DumpJson json, read_dump_json(file));
+    MSDUMP_TRY(const DumpJson json, read_dump_json(file));
     std::map<const std::string*, std::string_view> kept;
     for (const MsprobeTensor& tensor : json.tensors) {
       TableRow row = table_row(tensor, arena);
@@ -73,13 +73,8 @@ class DumpJsonFamily final : public Family {
       sink.row(row);
     }
     for (const MsprobeCall& call : json.calls) add_arguments(call, arena, sink);
-    for (Error& problem : json.problems) sink.problem(std::move(problem));
-    const int64_t unlisted = json.bad_entries - static_cast<int64_t>(json.problems.size());
-    if (unlisted > 0) {
-      sink.problem(
-          make_error(ErrorCode::kBadJson, "{} {} more like these", unlisted, unlisted == 1 ? "entry" : "entries")
-              .with_path(file.path()));
-    }
+    for (const MsprobeOverflow& one : json.overflows) sink.overflow(arena.keep(one.op_name), one.status, one.order);
+    sink.problems(json.problems);
     return {};
   }
 

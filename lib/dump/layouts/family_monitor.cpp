@@ -61,11 +61,13 @@ class MonitorFamily final : public Family {
     MSDUMP_TRY(MonitorReader reader, MonitorReader::open(file));
     const std::string_view path = file.path();
     const auto name = parse_monitor_name(path.substr(path.rfind('/') + 1));
+    ProblemList problems;
     for (;;) {
       auto row = reader.next();
       if (!row) {
-        sink.problem(std::move(row).error());
+        problems.add(std::move(row).error());
       } else if (*row == nullptr) {
+        sink.problems(problems);
         return {};
       } else {
         sink.row(table_row(**row, name.value_or(MonitorName{}), arena));

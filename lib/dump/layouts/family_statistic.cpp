@@ -75,11 +75,13 @@ class StatisticFamily final : public Family {
   Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
     MSDUMP_TRY(StatisticReader reader, StatisticReader::open(file));
     const std::string folder = file.path().substr(0, file.path().rfind('/') + 1);
+    ProblemList problems;
     for (;;) {
       auto row = reader.next();
       if (!row) {
-        sink.problem(std::move(row).error());
+        problems.add(std::move(row).error());
       } else if (*row == nullptr) {
+        sink.problems(problems);
         return {};
       } else if (reader.header().form != StatisticForm::kAtb) {
         sink.row(table_row(**row, arena));

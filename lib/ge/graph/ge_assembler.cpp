@@ -76,10 +76,7 @@ void GeAssembler::name_graph(std::string_view name) {
   if (graph_ == 0) ir.facts.entry = ir.graphs[0].name;
 }
 
-void GeAssembler::add_problems(ProtoText::Problems problems) {
-  builder_.graph().problem_count += problems.count - problems.first.size();
-  for (IrProblem& problem : problems.first) builder_.add_problem(problem.line, std::move(problem.reason));
-}
+void GeAssembler::add_problems(IrProblems problems) { builder_.graph().problems.add(std::move(problems)); }
 
 void GeAssembler::lose_operator(uint64_t line, std::string reason) {
   ++builder_.graph().facts.node_heads;
@@ -261,7 +258,7 @@ Result<IrGraph> GeAssembler::finish() {
   end_graph();
   resolve_calls();
   if (builder_.graph().nodes.empty()) {
-    const auto& problems = builder_.graph().problems;
+    const auto& problems = builder_.graph().problems.first();
     return fail(ErrorCode::kBadIr, "no operator of a GE graph can be read{}",
                 problems.empty() ? std::string()
                                  : fmt::format(": line {}: {}", problems.front().line, problems.front().reason));

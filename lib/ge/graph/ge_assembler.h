@@ -32,7 +32,7 @@ class GeAssembler {
   // To the graph that was begun last.
   void add(const GeOperator& op);
   void add_problem(uint64_t line, std::string reason) { builder_.add_problem(line, std::move(reason)); }
-  void add_problems(ProtoText::Problems problems);
+  void add_problems(IrProblems problems);
   // Counts an operator that cannot be kept.
   void lose_operator(uint64_t line, std::string reason);
   void set_truncated(uint64_t at);

@@ -110,12 +110,11 @@ uint64_t ProtoText::line_at(size_t at) {
 
 uint64_t ProtoText::line() { return item_line_ > 0 ? item_line_ : line_at(item_); }
 
-ProtoText::Problems ProtoText::take_problems() { return std::exchange(problems_, {}); }
+IrProblems ProtoText::take_problems() { return std::exchange(problems_, {}); }
 
 void ProtoText::problem(std::string reason) {
-  ++problems_.count;
   if (item_line_ == 0) item_line_ = line_at(item_);
-  if (problems_.first.size() < IrGraph::kMaxProblems) problems_.first.push_back({line_at(at_), std::move(reason)});
+  problems_.add({problems_.is_full() ? 0 : line_at(at_), std::move(reason)});
 }
 
 void ProtoText::skip_blank() {

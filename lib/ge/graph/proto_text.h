@@ -54,13 +54,9 @@ class ProtoText {
   [[nodiscard]] uint64_t line();
   [[nodiscard]] size_t depth() const { return depth_; }  // open messages
   [[nodiscard]] uint64_t offset() const { return base_ + at_; }
-  // Those since the last call: the first of them, and how many there were.
-  struct Problems {
-    std::vector<IrProblem> first;
-    uint64_t count = 0;
-  };
-  [[nodiscard]] Problems take_problems();
-  [[nodiscard]] bool has_problems() const { return problems_.count > 0; }
+  // Those since the last call.
+  [[nodiscard]] IrProblems take_problems();
+  [[nodiscard]] bool has_problems() const { return !problems_.empty(); }
 
  private:
   struct OpenList {  // "name: [", whose elements are items
@@ -98,7 +94,7 @@ class ProtoText {
   size_t item_ = 0, counted_ = 0;  // in data_
   uint64_t lines_ = 1;             // before counted_
   uint64_t item_line_ = 0;         // of an item that is no longer in data_; else 0
-  Problems problems_;
+  IrProblems problems_;
   Status status_;
 };
 

@@ -26,6 +26,7 @@ struct DumpWithGraph {
   const FileJoin* join = nullptr;
   const std::vector<CallArgument>* arguments = nullptr;  // of the calls; may be null
   const std::vector<SequencedOp>* operators = nullptr;   // where they are known already
+  const std::vector<CallOverflow>* overflows = nullptr;  // of the calls; may be null
 };
 
 // Does the graph have the data flow? An IR does, msprobe's stack.json does not.

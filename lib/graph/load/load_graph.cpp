@@ -28,8 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostDamageReported = 20;  // of one file
-
 // "kernel_graph_3", "kernel_graph3"
 std::optional<int64_t> graph_id_of_entry(std::string_view entry) {
   constexpr std::string_view kKernelGraph = "kernel_graph";
@@ -71,7 +69,7 @@ class FileLoader {
     if (ir.kind == OriginKind::kIrText) origin.kind = kind_by_content(file);
     if (origin.kind == OriginKind::kStackJson) {
       MSDUMP_TRY(const StackJson stacks, read_stack_json(file));
-      for (const Error& problem : stacks.problems) damage.push_back(Error(problem).with_path(ir.path));
+      add_all(errors_of(stacks.problems), ir.path, damage);
       MSDUMP_TRY(origin.graph, graph_of_stacks(stacks, request_.dumped_ops));
       check_construct(ir.path, damage);
     } else if (origin.kind == OriginKind::kGeGraph) {
@@ -94,7 +92,7 @@ class FileLoader {
       MSDUMP_TRY(origin.graph, read_ir_text(file, options));
       if (origin.second) join_protobuf(origin);
     }
-    report_damage(origin, damage);
+    add_all(errors_of(origin.graph.problems, origin.path), origin.path, damage);
     settle_graph_id(origin);
     return origin;
   }
@@ -126,18 +124,8 @@ class FileLoader {
     return word != "ir_text" && ge_form(head) ? OriginKind::kGeGraph : OriginKind::kIrText;
   }
 
-  static void report_damage(const Origin& origin, std::vector<Error>& damage) {
-    const IrGraph& ir = origin.graph;
-    for (size_t i = 0; i < ir.problems.size() && i < kMostDamageReported; ++i) {
-      const IrProblem& problem = ir.problems[i];
-      const std::string place = problem.line > 0 ? fmt::format("line {}: ", problem.line) : std::string();
-      damage.push_back(make_error(ErrorCode::kBadIr, "{}{}", place, problem.reason).with_path(origin.path));
-    }
-    if (ir.problem_count > std::min(ir.problems.size(), kMostDamageReported)) {
-      damage.push_back(make_error(ErrorCode::kBadIr, "{} more like these",
-                                  ir.problem_count - std::min(ir.problems.size(), kMostDamageReported))
-                           .with_path(origin.path));
-    }
+  static void add_all(std::vector<Error> errors, const std::string& path, std::vector<Error>& damage) {
+    for (Error& error : errors) damage.push_back(std::move(error).with_path(path));
   }
 
   static std::unique_ptr<IrGraph> protobuf_beside(std::string path, std::vector<Error>& damage) {
@@ -158,8 +146,7 @@ class FileLoader {
     const auto file = File::open(path);
     const auto construct = file ? read_construct_json(*file) : Result<ConstructJson>(fail(file.error()));
     if (!construct) return damage.push_back(Error(construct.error()).with_path(path));
-    for (size_t i = 0; i < construct->problems.size() && i < kMostDamageReported; ++i)
-      damage.push_back(Error(construct->problems[i]).with_path(path));
+    add_all(errors_of(construct->problems), path, damage);
   }
 
   // What the .pb says about the operators of the same names.

@@ -11,7 +11,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostProblems = 1000;
 constexpr uint64_t kRowsBetweenChecks = 4096, kMostBytes = uint64_t{1} << 30;
 
 struct Columns {
@@ -91,7 +90,7 @@ class ResultCsvReader {
       if (record) {
         take(**record);
       } else {
-        bad(record.error());
+        result_.problems.add(record.error());
       }
     }
     return std::move(result_);
@@ -102,15 +101,10 @@ class ResultCsvReader {
     return place && *place < record_->fields.size() ? record_->fields[*place] : std::string_view();
   }
 
-  void bad(const Error& error) {
-    ++result_.bad_rows;
-    if (result_.problems.size() < kMostProblems) result_.problems.push_back(error);
-  }
-
   void take(const CsvRecord& record) {
     record_ = &record;
     const std::string_view name = trimmed(at(columns_.name));
-    if (name.empty()) return bad(records_.bad("no name of an operator").value());
+    if (name.empty()) return result_.problems.add(records_.bad("no name of an operator").value());
     ResultRow row;
     row.offset = record.offset;
     row.message = one_line(at(columns_.message));

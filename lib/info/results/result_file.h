@@ -26,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "base/capped_list.h"
 
 namespace msdump {
 
@@ -49,10 +49,10 @@ using ResultVisitor = std::function<void(const ResultRow&)>;
 
 struct ResultFile {
   std::vector<std::string> columns;  // of a table
-  int64_t rows = 0, bad_rows = 0;
+  int64_t rows = 0;
   int64_t failed = 0, warnings = 0, skipped = 0;  // rows, by their worst verdict
   std::optional<ResultRow> first_failed;          // an error, else a warning
-  std::vector<Error> problems;                    // of bad rows, at most a thousand
+  ProblemList problems;                           // of bad rows
 };
 
 }  // namespace msdump

@@ -65,7 +65,6 @@ class ResultJsonReader {
                                       [this](const JsonMemberPlace& member, const JsonValue& value) {
                                         return value.is(JsonKind::kArray) ? nodes(member, value) : alert(member, value);
                                       }));
-    result_.bad_rows = problems_.count();
     result_.problems = problems_.take(path);
     return std::move(result_);
   }

@@ -141,10 +141,7 @@ uint32_t IrGraphBuilder::add_constant(const IrConstant& constant) {
   return static_cast<uint32_t>(ir_.constants.size() - 1);
 }
 
-void IrGraphBuilder::add_problem(uint64_t line, std::string reason) {
-  ++ir_.problem_count;
-  if (ir_.problems.size() < IrGraph::kMaxProblems) ir_.problems.push_back({line, std::move(reason)});
-}
+void IrGraphBuilder::add_problem(uint64_t line, std::string reason) { ir_.problems.add({line, std::move(reason)}); }
 
 void IrGraphBuilder::set_full_name(IrNode& node, std::string_view full_name) {
   const size_t slash = full_name.rfind('/');

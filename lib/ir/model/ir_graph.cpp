@@ -105,6 +105,16 @@ OriginOutput IrGraph::origin_output(const IrNode& node, size_t output) const {
   return at + 1 < list.size() ? OriginOutput{Text{list[at]}, list[at + 1]} : OriginOutput{};
 }
 
+std::vector<Error> errors_of(const IrProblems& problems, const std::string& path) {
+  ProblemList errors;
+  for (const IrProblem& problem : problems) {
+    const std::string place = problem.line > 0 ? fmt::format("line {}: ", problem.line) : std::string();
+    errors.add(make_error(ErrorCode::kBadIr, "{}{}", place, problem.reason).with_path(path));
+  }
+  errors.count_more(problems.count() - problems.size());
+  return errors_of(errors);
+}
+
 uint64_t IrGraph::expected() const {
   const uint64_t seen = std::max<uint64_t>(facts.node_heads, nodes.size());
   return std::max(facts.declared_nodes.value_or(0), seen);
@@ -113,7 +123,7 @@ uint64_t IrGraph::expected() const {
 uint64_t IrGraph::memory() const {
   uint64_t bytes = pool.memory() + bytes_of_vector(nodes) + bytes_of_vector(operands) + bytes_of_vector(parameters) +
                    bytes_of_vector(graphs) + bytes_of_vector(constants) + bytes_of_vector(types) +
-                   bytes_of_vector(frames) + bytes_of_vector(problems);
+                   bytes_of_vector(frames) + bytes_of_vector(problems.first());
   for (const IrType& type : types) {
     bytes += bytes_of_vector(type.elements) + (type.shape ? bytes_of_vector(*type.shape) : 0);
   }

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/capped_list.h"
 #include "ir/model/intern_pool.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -150,6 +151,9 @@ struct IrProblem {
   uint64_t line = 0;  // from 1; 0: about the whole file
   std::string reason;
 };
+using IrProblems = CappedList<IrProblem>;
+// As errors of a file: bad_ir, with the line.
+[[nodiscard]] std::vector<Error> errors_of(const IrProblems& problems, const std::string& path);
 
 // Facts about the file as a whole.
 struct IrFacts {
@@ -162,8 +166,6 @@ struct IrFacts {
 };
 
 struct IrGraph {
-  static constexpr size_t kMaxProblems = 1000;
-
   InternPool pool;
   std::vector<IrNode> nodes;  // in the order of the file
   std::vector<IrOperand> operands;
@@ -172,8 +174,7 @@ struct IrGraph {
   std::vector<IrConstant> constants;
   std::vector<IrType> types;  // [0] is the unknown type
   std::vector<SourceFrame> frames;
-  std::vector<IrProblem> problems;  // the first kMaxProblems
-  uint64_t problem_count = 0;
+  IrProblems problems;
   IrFacts facts;
 
   [[nodiscard]] std::string_view text(Text handle) const { return pool.view(handle); }

@@ -48,7 +48,7 @@ class Assembler {
   }
 
   void add(const IrEvent& event);
-  void add_problems(std::vector<IrProblem> problems);
+  void add_problems(IrProblems problems);
   Result<IrGraph> finish(const IrTextReader& reader, uint64_t end);
 
  private:
@@ -70,7 +70,7 @@ class Assembler {
   NodeTextParser parser_;
   SignatureCache signatures_;
   uint32_t graph_ = kNoIndex;
-  std::vector<IrProblem> problems_;
+  IrProblems problems_;
   std::vector<IrOperand> operands_;
   std::vector<uint32_t> types_in_, types_out_;
   std::vector<std::string_view> parts_, parts_out_;
@@ -89,9 +89,7 @@ void Assembler::add(const IrEvent& event) {
   }
 }
 
-void Assembler::add_problems(std::vector<IrProblem> problems) {
-  for (IrProblem& problem : problems) builder_.add_problem(problem.line, std::move(problem.reason));
-}
+void Assembler::add_problems(IrProblems problems) { builder_.graph().problems.add(std::move(problems)); }
 
 void Assembler::add_head(const IrEvent& event) {
   if (event.line_kind == LineKind::kParameter) return add_parameter(event.text, event.line);

@@ -54,7 +54,7 @@ bool is_value_node(std::string_view line) {
   return text.ends_with(')') && text.find('(') != npos && text.find('=') > text.find('(');
 }
 
-const NodeText& NodeTextParser::parse(const IrEvent& event, std::vector<IrProblem>& problems) {
+const NodeText& NodeTextParser::parse(const IrEvent& event, IrProblems& problems) {
   std::vector<FrameLine> frames = std::move(node_.frames);
   frames.clear();
   node_ = NodeText();
@@ -227,9 +227,7 @@ void NodeTextParser::join(std::string_view text) {
   target = whole;
 }
 
-void NodeTextParser::problem(std::string reason) {
-  if (problems_->size() < IrGraph::kMaxProblems) problems_->push_back({line_number_, std::move(reason)});
-}
+void NodeTextParser::problem(std::string reason) { problems_->add({line_number_, std::move(reason)}); }
 
 void NodeTextParser::finish(bool cut) {
   node_.whole = !cut || !last_is_open();

@@ -54,7 +54,7 @@ class NodeTextParser {
   static constexpr size_t kMaxJoined = 64;  // lines of one operator that are joined
 
   // Valid until the next call, and as long as the event. Harmless oddities are added to `problems`.
-  const NodeText& parse(const IrEvent& event, std::vector<IrProblem>& problems);
+  const NodeText& parse(const IrEvent& event, IrProblems& problems);
 
  private:
   enum class Last : uint8_t { kNone, kHead, kTypes, kName, kFrame };
@@ -86,7 +86,7 @@ class NodeTextParser {
   FrameKind frame_kind_ = FrameKind::kOwn;
   bool next_begins_chain_ = true;
   uint64_t line_number_ = 0;
-  std::vector<IrProblem>* problems_ = nullptr;
+  IrProblems* problems_ = nullptr;
 };
 
 }  // namespace msdump

@@ -94,7 +94,7 @@ bool IrTextReader::step_over_rest() {
   return !skipping_;
 }
 
-void IrTextReader::add_problem(uint64_t line, std::string reason) { problems_.push_back({line, std::move(reason)}); }
+void IrTextReader::add_problem(uint64_t line, std::string reason) { problems_.add({line, std::move(reason)}); }
 
 // Moves what is still needed to the front and reads more.
 Status IrTextReader::refill() {

@@ -68,7 +68,7 @@ class IrTextReader {
   [[nodiscard]] bool inside_graph() const { return inside_graph_; }  // also at the end, if "}" is missing
 
   // Lines that were skipped since the last call.
-  std::vector<IrProblem> take_problems() { return std::exchange(problems_, {}); }
+  IrProblems take_problems() { return std::exchange(problems_, {}); }
 
  private:
   struct BlockLine {
@@ -133,7 +133,7 @@ class IrTextReader {
   uint64_t graph_line_ = 0, graph_offset_ = 0;
   bool in_graph_head_ = false;
   uint64_t node_heads_ = 0;
-  std::vector<IrProblem> problems_;
+  IrProblems problems_;
 };
 
 }  // namespace msdump

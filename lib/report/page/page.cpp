@@ -8,14 +8,15 @@
 #include <fmt/format.h>
 
 #include "base/base64.h"
+#include "base/text.h"
 #include "report/junit.h"
 #include "report/page/page_parts.h"
 
 namespace msdump::report {
 namespace {
 
-// The escapes of XML are those of HTML.
-std::string html(std::string_view text) { return xml_escaped(text); }
+// The escapes of XML are those of HTML. Controls would show a text in another order than it has (U+202E).
+std::string html(std::string_view text) { return xml_escaped(escape_for_terminal(text)); }
 
 std::string_view class_of(Tone tone) {
   static constexpr std::array<std::string_view, 3> kNames = {"good", "neutral", "bad"};

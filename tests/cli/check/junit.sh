@@ -12,3 +12,15 @@ msdump check -q --junit /dev/stdout --rule none --rule nan | grep -c '</testsuit
 msdump check -q --junit /dev/null >/dev/null; test -c /dev/null && echo '/dev/null is a device'
 show msdump check --junit -
 show msdump check --trend --rule nan
+# Of --first: the rules that it judged; an input that could not be read; a first operator whose tensor was not chosen.
+truncate -s 20 Mul.Default_Mul-op2.0.0.1700000000000002.output.0.DefaultFormat.npy
+msdump check --first --rule none --rule inf --rule saturation --junit first.xml -q 2>/dev/null >&2 || echo "exit $?"
+grep '<testcase\|<failure\|<error' first.xml
+npy Max.Default_Max-op3.0.0.1700000000000003.input.0.DefaultFormat.npy '<f4' '(2,)' '\0\0\xc0\x7f\0\0\0\x40'
+npy Max.Default_Max-op3.0.0.1700000000000003.output.0.DefaultFormat.npy '<f4' '(2,)' '\0\0\0\x40\0\0\0\x40'
+for only in '' --first; do
+  msdump check $only --op '*Max*' --io output --rule none --rule nan --junit first.xml -q --csv 2>/dev/null || echo "exit $?"
+  grep '<testcase\|<failure\|<error' first.xml
+done
+msdump check --op nosuch --junit none.xml -q 2>/dev/null || echo "exit $?"
+grep '<testsuites\|<testcase\|<error' none.xml

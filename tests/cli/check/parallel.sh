@@ -23,7 +23,9 @@ rm -r rank_2/Net/0/0 rank_1/Net/0/1
 rank_dump 2 0 0.5 2 6.5
 rank_dump 1 1 0.625 2 10
 show msdump check
-show msdump check --first
+show msdump check --first --junit first.xml
+grep -c 'classname="msdump.check.replica_mismatch"' first.xml
+grep -o '<testsuites [^>]*>\|<failure message="[^"]*"' first.xml
 msdump check --json -q | grep -o '"ranks":[^}]*\|"first_apart":.*' | sed 's/,"reason".*//'
 # The page has the place, the tensors of two ranks, and their points.
 msdump check -q --report page.html >/dev/null

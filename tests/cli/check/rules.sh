@@ -17,3 +17,8 @@ show msdump check --fail-level fatal
 show msdump check --first --trend
 msdump check --list-rules --csv -q | cut -d, -f1-4
 msdump check --list-rules --json -q --rule too_large:max_gt=7 | jq -c '.rows[] | select(.rule == "too_large" or .rule == "nan") | {rule, on, parameters}'
+# docs/check.md has every rule with what `value` is.
+# shellcheck disable=SC2016  # not variables
+diff <(msdump check --list-rules --json | jq -r '.rows[] | "\(.rule): \(.value)"') \
+  <(sed -n '/^| rule | about/,/^$/s/^| `\([a-z_]*\)` | [^|]* | \([^|]*\) |$/\1: \2/p' "$TESTDATA/../docs/check.md" | sed 's/&#124;/|/g') &&
+  echo 'docs/check.md has all rules'

@@ -34,6 +34,37 @@ check --first empty
 check good --rules nowhere
 check good --op nosuch
 check-config nowhere
+ls good --op nosuch
+map-ir -d good --op nosuch
+find-op -d good --op nosuch
+find-op *Add* -d good --op nosuch
+convert empty -out c
+convert good -out d --io input --slot 7
+stats good --verify
+diff
+diff --rank 0 --a-rank 1 good good
+diff good good --reprot x
+diff good good --rtol x
+stats good --exact --verify
+stats good --dialect foo
+stats good --top
+stats good -j 0
+convert good
+find-op
+ls good -0
+merge nowhere
+nosuch
+help
 END
+# Not where no JSON was asked for, nor twice.
 msdump diff nowhere good --csv -q 2>/dev/null | wc -l
-msdump diff --rank 0 --a-rank 1 a b --json -q 2>/dev/null | wc -l
+msdump ls good --op -- --json 2>/dev/null | wc -l
+msdump help --json -q 2>/dev/null | wc -l
+msdump convert good -json -q 2>/dev/null | jq -c '[.failures[] | [.path, .tensor, .offset, .code, .message, .hint]]'
+msdump check good nowhere --json -q 2>/dev/null | jq -c .failures
+# What a document says failed is what was said to have failed, each once, with paths below the dump.
+cp broken.npy good/rank_0/Net/0/0/Add.Default_Add-op0.0.0.1700000000000002.input.0.DefaultFormat.Float32.npy
+for command in "ls good" "stats good" "check good" "check good --first" "convert good -out e" "map-ir -d good" "diff good good"; do
+  # shellcheck disable=SC2086  # words on purpose
+  msdump $command --json -q 2>/dev/null | jq -c --arg command "$command" '[$command, (.failures[] | [.path, .code])]'
+done

@@ -5,6 +5,7 @@ npy "$(name 2)" '<f4' '(2,)' '\0\0\xc0\x7f\0\0\0\x40'
 npy "$(name 3)" '<f4' '(2,)' '\0\0\x80\xff\0\0\0\x40'
 npy "$(name 4)" '<f4' '(2,)' '\0\0\x80\x44\0\0\0\x40'
 show msdump stats --dialect 2.10.0 --top 3 --columns max,nan\ count,negative\ inf\ count
+msdump stats --top 2 --columns max -q --csv | cut -d, -f5,18-
 show msdump stats --dialect 2.10.0 --fail-on nan -q --op '*op4'
 show msdump stats --dialect 2.10.0 --fail-on nan --columns max
 show msdump stats --dialect 2.10.0 --fail-on inf --columns max --op '*op3'

@@ -8,7 +8,7 @@ show msdump stats one --out out --in-place
 show msdump stats one --force
 show msdump stats one --top 3 -out out
 show msdump stats one --top 3 --verify
-show msdump stats one --top 3 --csv
+show msdump stats one --top 3 --csv --dialect auto
 show msdump stats one -out out --json
 show msdump stats one --in-place --csv
 show msdump stats one/a.npy --in-place -q

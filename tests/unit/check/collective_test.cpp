@@ -437,6 +437,28 @@ TEST_CASE("a group that is a guess, and fits nothing, is not judged") {
   CHECK(counts_of(run).not_judged == Reasons{{"do not say their group, and do not fit all ranks", 4}});
 }
 
+TEST_CASE("a guessed group is confirmed by the ranks that got the sum of all inputs, if these are most") {
+  const auto odd_of = [](size_t wrong, bool telling) {
+    MadeRun run(kWorld);
+    add_all_reduce(run, "");
+    for (size_t rank = 0; rank < wrong; ++rank) run.at(rank)[kReduced + ".output.0"][1] += 0.5F;
+    if (!telling) {
+      // Of the groups {0}, {1, 2, 3} rank 0 got its own input, and all others the sum of all, too.
+      Values& alone = run.at(0)[kReduced + ".input.0"];
+      for (size_t rank = 1; rank < kWorld; ++rank) {
+        for (size_t i = 0; i < alone.size(); ++i) run.at(rank)[kReduced + ".output.0"][i] -= alone[i];
+      }
+      std::fill(alone.begin(), alone.end(), 0.0F);
+      run.at(0)[kReduced + ".output.0"] = seeded(71);
+    }
+    const test::Checked checked = run.check(only_collectives());
+    return checked.findings().empty() ? Ranks() : checked.only("collective_mismatch").ranks;
+  };
+  CHECK(odd_of(1, true) == Ranks{0});
+  CHECK(odd_of(2, true).empty());
+  CHECK(odd_of(1, false).empty());
+}
+
 TEST_CASE("a part that explains the error needs no other calls") {
   MadeRun run(kWorld);
   add_all_reduce(run, {});

@@ -123,12 +123,13 @@ TEST_CASE("a table that cannot be read, and bad rows, are failures") {
   scratch.write("accuracy_checking_details_2.csv",
                 kDetails + ",error,\n,error,\n,error,\n,error,\nT.f.0.output.0,error,\n");
   const Checked checked(scratch.path());
-  REQUIRE(checked.report().failures.size() == 4);
+  REQUIRE(checked.report().failures.size() == 5);
   for (size_t i = 1; i < 4; ++i) {
     INFO(checked.report().failures[i].message);
     CHECK(checked.report().failures[i].message.starts_with(fmt::format("line {}", i + 1)));
   }
-  CHECK(checked.of("unreadable").size() == 4);
+  CHECK(checked.report().failures[4].message == "1 more like these");
+  CHECK(checked.of("unreadable").size() == 5);
   CHECK(checked.of("acc_check").size() == 1);
 }
 

@@ -196,6 +196,11 @@ TEST_CASE("a key that comes twice is reported where it comes again") {
   REQUIRE(report.findings.size() == 1);
   CHECK(report.findings[0].rule == "duplicate-key");
   CHECK(report.findings[0].line == 2);
+  const LintReport often =
+      lint_config("{\"dump_path\": \"/d\",\n \"dump_path\": \"/e\",\n \"dump_path\": \"/f\"}", kEither);
+  REQUIRE(often.findings.size() == 1);
+  CHECK(often.findings[0].message == "dump_path appears 3 times: the last one counts");
+  CHECK(often.findings[0].line == 3);
 }
 
 }  // namespace msdump

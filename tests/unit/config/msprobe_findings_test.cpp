@@ -11,7 +11,7 @@ TEST_CASE("the top level of a config.json of msprobe") {
 "a", -1, 1000001, true, 1.5, " 1_0 - 2_0 ", "_1", "1_", "+3"], "precision": "mid",
 "risk_level": "ALLL", "dump_enable": 1, "extra_info": null, "async_dump": "x",
 "custom_op_namespaces": [1], "seed": 1, "dump_pth": "/x"})") == R"(
-1:10 error task task: task is 'run_ut': the run is refused -> msprobe had this task before release 26
+1:10 warning task task: task is 'run_ut': msprobe 26.2 refuses the run -> msprobe has this task from 1.0.3 to before 26.0; --msprobe-version says which one will run
 1:29 error level level: level is 'L3': the run is refused -> use one of L0, L1, L2, mix, debug
 1:48 error wrong-type dump_path: dump_path is 3: the run is refused -> a string is wanted
 1:59 error rank-step rank: rank is 0: the run is refused -> a list is wanted: [0, "2-5"]
@@ -31,7 +31,6 @@ TEST_CASE("the top level of a config.json of msprobe") {
 3:75 error wrong-type async_dump: async_dump is 'x': the run is refused -> true or false is wanted
 4:1 warning not-read custom_op_namespaces: custom_op_namespaces is a list: MindSpore does not read it (MindSpore)
 4:25 error wrong-type custom_op_namespaces: custom_op_namespaces is a list: the run is refused -> a list of strings is wanted
-4:30 warning old-key seed: seed is for older releases of msprobe: it is not read -> The random seed. Call seed_all() in the script now.
 4:41 warning unknown-key dump_pth: 'dump_pth' is not a key: it is ignored -> did you mean 'dump_path'?
 )");
   CHECK(listing(R"({"task": "tensr", "level": "", "rank": null, "risk_level": "CORE", "dump_enable": false,
@@ -62,9 +61,82 @@ TEST_CASE("the top level of a config.json of msprobe") {
 2:29 error wrong-type nan_check.list: list is a list: the run is refused -> a list of strings is wanted
 )");
   CHECK(listing(R"({"task": 5, "dump_path": null})") == R"(
-1:10 error task task: task is 5: the run is refused -> use one of tensor, statistics, acc_check, structure, diff_check, exception_dump, nan_check
+1:10 error task task: task is 5: the run is refused -> use one of tensor, statistics, structure, exception_dump, diff_check, nan_check
 1:26 error missing-key dump_path: dump_path is empty: the run is refused -> name a folder, here or as PrecisionDebugger(dump_path=...)
 )");
+}
+
+LintTarget under_msprobe(const std::optional<Version>& release, std::optional<Framework> framework = std::nullopt) {
+  LintTarget target;
+  target.msprobe = release;
+  target.framework = framework;
+  return target;
+}
+
+// What becomes of a task under a release of msprobe, on PyTorch and on MindSpore: ".", "w" or "E".
+std::string outcome_of(const std::string& task, const std::optional<Version>& release) {
+  std::string outcomes;
+  for (const Framework framework : {Framework::kPyTorch, Framework::kMindSpore}) {
+    LintTarget target = under_msprobe(release, framework);
+    target.device = Device::kAscend;
+    const LintReport report = lint_config(fmt::format(R"({{"task": "{}", "dump_path": "/d"}})", task), target);
+    outcomes += report.errors > 0 ? 'E' : report.warnings > 0 ? 'w' : '.';
+  }
+  return outcomes;
+}
+
+TEST_CASE("a task is judged by the release of msprobe; without one, what an older release takes is a warning") {
+  struct Row {
+    std::string task;
+    std::vector<std::string> outcomes;  // 1.0.1, 1.0.3, 1.2.2, 8.2, 8.3, 26.0, 26.1, none said
+  };
+  const std::vector<std::optional<Version>> releases = {Version{1, 0, 1},  Version{1, 0, 3}, Version{1, 2, 2},
+                                                        Version{8, 2, 0},  Version{8, 3, 3}, Version{26, 0, 0},
+                                                        Version{26, 1, 0}, std::nullopt};
+  const std::vector<Row> rows = {
+      {"tensor", {"..", "..", "..", "..", "..", "..", "..", ".."}},
+      {"free_benchmark", {".E", "..", "..", "..", "..", "EE", "EE", "ww"}},
+      {"run_ut", {"EE", ".E", ".E", ".E", ".E", "EE", "EE", "wE"}},
+      {"grad_probe", {"EE", "..", "..", "..", "..", "EE", "EE", "ww"}},
+      {"overflow_check", {"..", "..", "..", "..", "..", "E.", "EE", "ww"}},
+      {"structure", {"EE", "EE", "ww", "ww", "ww", "ww", "ww", "ww"}},  // its level is another one than the default
+      {"diff_check", {"EE", "EE", "EE", "EE", "EE", ".E", ".E", ".E"}},
+      {"nan_check", {"EE", "EE", "EE", "EE", "EE", "EE", ".E", ".E"}},
+      {"acc_check", {"EE", "EE", "EE", "EE", "EE", "EE", "EE", "EE"}},
+  };
+  for (const Row& row : rows) {
+    INFO(row.task);
+    for (size_t i = 0; i < releases.size(); ++i) {
+      INFO(i);
+      CHECK(outcome_of(row.task, releases[i]) == row.outcomes[i]);
+    }
+  }
+  const auto exception = [](const Version& release) {
+    return lint_config(R"({"task": "exception_dump", "level": "L2", "dump_path": "/d"})",
+                       under_msprobe(release, Framework::kMindSpore))
+        .errors;
+  };
+  CHECK(exception({8, 1, 2}) == 1);
+  CHECK(exception({8, 2, 0}) == 0);
+}
+
+TEST_CASE("options of an old task are read by the releases that have the task") {
+  const std::string text =
+      R"({"task": "free_benchmark", "dump_path": "/d", "seed": 1, "free_benchmark": {"fuzz_level": "L1", "bounds": [1]}})";
+  const std::string of_grad =
+      "1:97 warning not-read free_benchmark.bounds: task free_benchmark does not read bounds -> it is for "
+      "grad_probe\n";
+  CHECK(listing(text, under_msprobe(Version{8, 3, 0})) == "\n" + of_grad);
+  CHECK(
+      listing(text) ==
+      "\n1:10 warning task task: task is 'free_benchmark': msprobe 26.2 refuses the run -> msprobe has this task from "
+      "1.0.1 to before 26.0; --msprobe-version says which one will run\n" +
+          of_grad);
+  CHECK(
+      listing(R"({"task": "overflow_check", "dump_path": "/d"})", under_msprobe(Version{26, 0, 0})) ==
+      "\n1:10 warning task task: task is 'overflow_check': the run is refused (PyTorch) -> msprobe has this task from "
+      "1.0.1 to before 26.0\n");
+  CHECK(lint_config(text, under_msprobe(Version{8, 3, 0})).version == "PyTorch and MindSpore under msprobe 8.3");
 }
 
 TEST_CASE("the block of a task of msprobe") {

@@ -184,9 +184,26 @@ TEST_CASE("each bad entry of a dump.json is a failure, and very many are counted
   CHECK(failures_of_dump_json(0).empty());
   CHECK(failures_of_dump_json(2).size() == 2);
   const std::vector<Error> failures = failures_of_dump_json(1003);
-  REQUIRE(failures.size() == 1001);
-  CHECK(failures.back().message == "3 entries more like these");
+  REQUIRE(failures.size() == ProblemList::kMost + 1);
+  CHECK(failures.back().message == "983 more like these");
   CHECK(failures.back().path.ends_with("dump.json"));
+}
+
+TEST_CASE("of very many bad rows of a table the first are failures, and all are counted") {
+  const ScratchDir scratch;
+  std::string junk;
+  for (int i = 0; i < 5000; ++i) junk += "x\n";
+  scratch.write("a/statistic.csv",
+                "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value\n" + junk);
+  scratch.write("b/grad_reduced_0-1.csv", "vpp_stage,name,step,max\n" + junk);
+  const ListedDump dump = list_dump({scratch.path()});
+  const std::vector<Error>& failures = dump.list.failures();
+  REQUIRE(failures.size() == 2 * (ProblemList::kMost + 1));
+  for (const size_t last : {ProblemList::kMost, failures.size() - 1}) {
+    CHECK(failures[last].message == "4980 more like these");
+    CHECK(failures[last].code == ErrorCode::kBadCsv);
+    CHECK(failures[last].path == failures[last - 1].path);
+  }
 }
 
 TEST_CASE("parameters of a safetensors file are selected by name, wherever the file lies") {

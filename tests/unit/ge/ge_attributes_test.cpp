@@ -14,7 +14,7 @@ namespace {
 
 std::string originals_of(const Result<IrGraph>& ir) {
   REQUIRE(ir);
-  CHECK(ir->problem_count == 0);
+  CHECK(ir->problems.count() == 0);
   const auto originals = ir->originals(ir->nodes.front());
   if (!originals) return "not said";
   std::string text;

@@ -45,7 +45,7 @@ TEST_CASE("operators with many inputs each are read, as many as there are") {
   text += "}";
   const auto ir = read_ge_onnx(ProtoText(text));
   REQUIRE(ir);
-  CHECK(ir->problem_count == 0);
+  CHECK(ir->problems.count() == 0);
   for (const IrNode& node : ir->nodes) CHECK(ir->inputs(node.device).size() == 9'000);
 }
 
@@ -55,17 +55,17 @@ TEST_CASE("of very many lines that are not protobuf text the first are kept, and
   ProtoText text(junk);
   CHECK(text.next().kind == ProtoText::Kind::kEnd);
   CHECK(text.has_problems());
-  const ProtoText::Problems problems = text.take_problems();
-  CHECK(problems.first.size() == IrGraph::kMaxProblems);
-  CHECK(problems.first.back().line == IrGraph::kMaxProblems);
-  CHECK(problems.count == 3000);
-  CHECK(text.take_problems().count == 0);
+  const IrProblems problems = text.take_problems();
+  CHECK(problems.size() == IrProblems::kMost);
+  CHECK(problems.first().back().line == IrProblems::kMost);
+  CHECK(problems.count() == 3000);
+  CHECK(text.take_problems().count() == 0);
   const std::string op = "op { name: 'a' type: 'Neg' }\n";
   for (const auto& ir : {read_ge_proto(ProtoText(op + junk)),
                          read_ge_onnx(ProtoText("graph { node { name: 'a' op_type: 'Neg' } }\n" + junk))}) {
     REQUIRE(ir);
-    CHECK(ir->problems.size() == IrGraph::kMaxProblems);
-    CHECK(ir->problem_count == 3000);
+    CHECK(ir->problems.size() == IrProblems::kMost);
+    CHECK(ir->problems.count() == 3000);
   }
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("names and values are whole wherever the buffer ends between them") {
       for (ProtoText::Item item = text.next(); item.kind == ProtoText::Kind::kField; item = text.next())
         items += fmt::format("{}={} ", item.name, item.value);
       CHECK(items == "abc=123456 b=7 ");
-      CHECK(text.take_problems().count == 0);
+      CHECK(text.take_problems().count() == 0);
     }
   }
 }
@@ -92,10 +92,10 @@ TEST_CASE("an item knows its line after problems inside of it") {
   CHECK(text.next().name == "a");
   CHECK(text.next().value == "xy");
   CHECK(text.line() == 2);
-  const ProtoText::Problems problems = text.take_problems();
-  REQUIRE(problems.count == 2);
-  CHECK(problems.first[0].line == 3);
-  CHECK(problems.first[1].line == 4);
+  const IrProblems problems = text.take_problems();
+  REQUIRE(problems.count() == 2);
+  CHECK(problems[0].line == 3);
+  CHECK(problems[1].line == 4);
   CHECK(text.next().name == "c");
   CHECK(text.line() == 5);
 }

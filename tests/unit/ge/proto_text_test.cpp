@@ -35,8 +35,8 @@ std::string problems_of(std::string_view content) {
   while (text.next().kind != Kind::kEnd) {
   }
   std::string all;
-  for (const IrProblem& problem : text.take_problems().first)
-    all += std::to_string(problem.line) + ": " + problem.reason + "\n";
+  const IrProblems problems = text.take_problems();
+  for (const IrProblem& problem : problems) all += std::to_string(problem.line) + ": " + problem.reason + "\n";
   return all;
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("an item knows its line after it was skipped over several buffers, wha
     CHECK(text.depth() == 0);
     CHECK(text.next().name == "d");
     CHECK(text.line() == 6);
-    CHECK(text.take_problems().count == 0);
+    CHECK(text.take_problems().count() == 0);
   }
 }
 

@@ -210,7 +210,7 @@ TEST_CASE("all of the results of msprobe's tools") {
   CHECK(bad.detail.find("'rows':1,'bad_rows':5,'failed':1") != std::string::npos);
   CHECK(bad.problems ==
         "line 2: no name of an operator; line 3: no name of an operator; line 4: no name of an operator; "
-        "2 rows more like these");
+        "2 more like these");
   const Reported refused = reported_of(scratch, "compare_result_1.csv", "a,b\n");
   CHECK(refused.detail.find("'columns':[],'rows':0") != std::string::npos);
   CHECK(refused.problems == "line 1: no columns of a table of msprobe's results (a name and a verdict)");

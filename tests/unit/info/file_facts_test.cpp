@@ -323,7 +323,7 @@ TEST_CASE("of many bad rows the first are named and the others counted") {
   CHECK(facts.at("rows") == "1");
   CHECK(facts.at("bad_rows") == "10");
   REQUIRE(facts.facts.problems.size() == 4);
-  CHECK(facts.facts.problems[3].message == "7 rows more like these");
+  CHECK(facts.facts.problems[3].message == "7 more like these");
 }
 
 TEST_CASE("an execution order lists operators or steps") {

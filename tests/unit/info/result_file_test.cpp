@@ -120,7 +120,7 @@ TEST_CASE("a row without a name is bad, and the rest is read") {
   const Read results = read("API Name,Status\n,error\na.output.0,error\n \nb.output.0,what\n\"c\n");
   CHECK(results.rows == Lines{"error a output 0"});
   CHECK(results.file.rows == 2);
-  CHECK(results.file.bad_rows == 3);
+  CHECK(results.file.problems.count() == 3);
   REQUIRE(results.file.problems.size() == 3);
   CHECK(results.file.problems[0].message == "line 2: no name of an operator");
   CHECK(results.file.problems[2].message == "line 6: a quote is not closed");
@@ -141,7 +141,7 @@ TEST_CASE("a row says where it stands in its file") {
   const std::string table = "API Name,Status\na,pass\nb,error\n";
   CHECK(read(table).file.first_failed.value().offset == table.find("b,"));
   const std::string nodes = R"({"a": 1, "rank_0": [{"op": "x"}]})";
-  CHECK(read(nodes, true).file.problems.at(0).offset == nodes.find("1,"));
+  CHECK(read(nodes, true).file.problems.first().at(0).offset == nodes.find("1,"));
   const std::string json = R"({"rank_0": [{"op_name": "x"}]})";
   CHECK(read(json, true).file.first_failed.value().offset == json.find("{\"op_name"));
   const std::string alert = R"({"k": {"tag_name": "x"}})";
@@ -173,7 +173,7 @@ TEST_CASE("an alert of monitor names a tensor as its tables do") {
     const Read results = read(R"({"k": {"rank": 2, "step": 5, "micro_step": 0, "tag_name": ")" + tag +
                                   R"(", "message": "Rule x", "group_mates": [0]}})",
                               true);
-    return results.rows.empty() ? results.file.problems.at(0).message : results.rows[0];
+    return results.rows.empty() ? results.file.problems.first().at(0).message : results.rows[0];
   };
   CHECK(alert("0:layers.0.input:3/rank2/actv") == "warning layers.0 [actv] input 0 r2 s5: Rule x");
   CHECK(alert("0:.output:0/rank2/actv_grad") == "warning . [actv_grad] output 0 r2 s5: Rule x");
@@ -187,7 +187,7 @@ TEST_CASE("JSON that holds no results is a problem or an error, never a row") {
   const Read odd =
       read(R"({"rank_0": [{"op": "x"}], "b": 7, "c": {"tag_name": 3}, "rank_1": [{"op_name": "y"}]})", true);
   CHECK(odd.rows == Lines{"error y r1"});
-  CHECK(odd.file.bad_rows == 3);
+  CHECK(odd.file.problems.count() == 3);
   CHECK(odd.file.problems.size() == 3);
   CHECK_FALSE(read("[1]", true).error.empty());
   CHECK_FALSE(read("{\"a\": ", true).error.empty());

@@ -76,7 +76,7 @@ TEST_CASE("a graph beside a dump is read with names, types, operands and source 
   CHECK(ir.text(ir.facts.root_name) == "0");
   CHECK(ir.parsed() == ir.expected());
   CHECK_FALSE(ir.facts.truncated);
-  CHECK(ir.problem_count == 0);
+  CHECK(ir.problems.count() == 0);
 }
 
 TEST_CASE("parameters and constants have names, types and values") {
@@ -271,7 +271,7 @@ TEST_CASE("a damaged type, value or attribute costs itself only") {
   CHECK(ir.nodes.size() == 2);
   CHECK(ir.parameters.size() == 1);
   CHECK(ir.constants.size() == 1);
-  CHECK(ir.problem_count == 4);
+  CHECK(ir.problems.count() == 4);
   CHECK(types(ir, ir.inputs(ir.nodes[0].host)) == Strings{"", ""});
   CHECK(stack(ir, 0).size() == 2);
 }
@@ -338,7 +338,7 @@ TEST_CASE("types and values in one another without end are left out") {
     const auto ir = try_read(build_faulty_ir_pb(fault));
     REQUIRE(ir);
     CHECK(ir->nodes.size() == 2);
-    CHECK(ir->problem_count == 1);
+    CHECK(ir->problems.count() == 1);
   }
 }
 
@@ -355,7 +355,7 @@ TEST_CASE("limits hold against graphs made to exhaust memory") {
     spec.nodes[0].scope.assign(size_t{17} << 20, 'x');
     const IrGraph ir = read(spec);
     CHECK(ir.nodes.size() == 1);
-    CHECK(ir.problem_count == 1);
+    CHECK(ir.problems.count() == 1);
   }
   SECTION("many of them") {
     const std::string node = pb_bytes(1, pb_bytes(2, "1") + pb_bytes(3, "A"));

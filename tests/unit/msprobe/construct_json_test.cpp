@@ -97,7 +97,7 @@ TEST_CASE("a parent that is not understood is a problem with its place, and the 
   }));
   const ConstructJson json = construct("{\"a\":\"m\",\n " + fault.entry + ",\"b\":null}");
   CHECK(nodes(json) == Strings{"a<m", "b<"});
-  CHECK(json.bad_entries == 1);
+  CHECK(json.problems.count() == 1);
   REQUIRE(json.problems.size() == 1);
   CHECK(json.problems[0].message == fault.message);
   CHECK(json.problems[0].code == ErrorCode::kBadJson);

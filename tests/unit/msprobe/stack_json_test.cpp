@@ -151,7 +151,7 @@ TEST_CASE("an entry that is not understood is a problem with its place, and the 
   }));
   const StackJson json = read_stack("{\"y\":[],\n  " + fault.entry + ",\n \"z\":[7]}");
   CHECK(json.entries == 3);
-  CHECK(json.bad_entries == 2);
+  CHECK(json.problems.count() == 2);
   REQUIRE(json.problems.size() == 2);
   CHECK(json.problems[0].message == fault.message);
   CHECK(json.problems[0].code == ErrorCode::kBadJson);

@@ -125,6 +125,22 @@ TEST_CASE("control characters and bytes that are not UTF-8 are visible in a page
   CHECK(html.find("b\\x1b\\xfe") != std::string::npos);
 }
 
+TEST_CASE("no text of a page can turn the order of what is read") {
+  const std::string turning =
+      "a\xE2\x80\xAE"
+      "b";  // U+202E
+  Page page = hostile_page(names_and_errors());
+  PageTable table = names_and_errors();
+  add_row(table, turning, 1);
+  page.rows = &table;
+  page.heading = page.sentence = turning;
+  for (PageCause& cause : page.causes) cause.title = cause.name = cause.place = cause.source = cause.code = turning;
+  page.notes = {turning};
+  const std::string html = page_html(page, "");
+  CHECK(html.find("\xE2\x80\xAE") == std::string::npos);
+  CHECK(count_of(html, "a\\xe2\\x80\\xaeb") > 10);
+}
+
 TEST_CASE("the data of a page are JSON with the names as they are") {
   PageTable table = names_and_errors();
   add_row(table, kHostile, 1);

@@ -78,7 +78,7 @@ class ItemReader {
     }
     if (!has_data) return bad_json(text_, 0, "no \"data\": this is not a dump.json of msprobe");
     assemble(!form_.fuzzy && !form_.debug_json);
-    result_.problems = problems_.take(path);
+    result_.problems = problems_.take(path).first();
     return std::move(result_);
   }
 
