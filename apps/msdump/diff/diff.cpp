@@ -202,7 +202,7 @@ class Diff : public Command {
   void print_closer(Session& session, const DiffResult& run) const {
     size_t shown = 0;
     for (const uint32_t row : run.rows) {
-      const std::string text = counts_as_difference(run, row) ? closer_text(run, row) : std::string();
+      const std::string text = counts_as_difference(run, row) ? closer_text(run, row, options_.worst) : std::string();
       if (text.empty()) continue;
       if (++shown > kCloserShown) return session.messages.note("more tensors; --json has the worst elements of all");
       (void)session.out.write("\n" + text);

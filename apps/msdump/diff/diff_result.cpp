@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "diff/diff_text.h"
 #include "graph/op_name.h"
 #include "shared/opened_graph.h"
 #include "shared/sharding.h"
@@ -94,6 +95,11 @@ Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
   return opened;
 }
 
+// The table shows few of them; what is not printed is not kept.
+size_t worst_kept(const DiffOptions& options) {
+  return options.form == report::Form::kTable ? std::min<size_t>(options.worst, kElementsShown) : options.worst;
+}
+
 }  // namespace
 
 SelectionOptions selection_of(const DiffOptions& options, const std::string& rank, const std::string& step) {
@@ -108,7 +114,7 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   const NameMap* const map = opened.map ? &*opened.map : nullptr;
   const LayoutRules* const layouts = opened.layouts ? &*opened.layouts : nullptr;
   MSDUMP_TRY(DiffResult run,
-             diff_dumps(std::move(opened.a), std::move(opened.b), map, rules, {options.worst, options.by_axis},
+             diff_dumps(std::move(opened.a), std::move(opened.b), map, rules, {worst_kept(options), options.by_axis},
                         session.context, {options.explain, !options.report.empty(), layouts}));
   if (map != nullptr) warn_without_effect(session, *map, run);
   if (layouts != nullptr && run.cuts.empty())

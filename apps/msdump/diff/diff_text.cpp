@@ -16,7 +16,7 @@
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kRootsShown = 5, kTensorsShown = 4, kElementsShown = 20;
+constexpr size_t kRootsShown = 5, kTensorsShown = 4;
 
 std::string value_text(const report::Value& value) {
   std::string text;
@@ -417,15 +417,17 @@ std::string pair_text(const DiffResult& run) {
   return text;
 }
 
-std::string closer_text(const DiffResult& run, uint32_t tensor) {
+std::string closer_text(const DiffResult& run, uint32_t tensor, size_t worst) {
   const SecondLook& look = run.details[tensor].look;
   if (look.worst.empty() && look.axes.axes.empty()) return {};
   std::string text;
   add_line(text, "{} {}", run.op_name(run.pairing.tensors[tensor].op), tensor_text(run, tensor));
   for (size_t i = 0; i < look.worst.size() && i < kElementsShown; ++i)
     add_line(text, "  {}", element_text(look.worst[i]));
-  if (look.worst.size() > kElementsShown)
-    add_line(text, "  and {} more; --json has all", look.worst.size() - kElementsShown);
+  const TensorDiff& diff = run.diffs[tensor];
+  const uint64_t differ = diff.metrics.count - diff.metrics.equal + nonfinite_of(diff).value_or(0);
+  if (const uint64_t listed = std::min<uint64_t>(worst, differ); listed > kElementsShown)
+    add_line(text, "  and {} more; --json has all", listed - kElementsShown);
   for (const AxisError& axis : look.axes.axes) {
     std::string where;
     for (const AxisRange& range : axis.ranges) {

@@ -47,8 +47,9 @@ struct RootLine {
 [[nodiscard]] std::string expected_text(const DiffResult& run);
 // All metrics of the only pair, one per line.
 [[nodiscard]] std::string pair_text(const DiffResult& run);
-// The worst elements and the axes, if requested.
-[[nodiscard]] std::string closer_text(const DiffResult& run, uint32_t tensor);
+// The worst elements and the axes, if requested. `worst`: how many were asked for.
+inline constexpr size_t kElementsShown = 20;
+[[nodiscard]] std::string closer_text(const DiffResult& run, uint32_t tensor, size_t worst);
 [[nodiscard]] std::string metrics_text();
 
 // ---- for the account of an operator, too
