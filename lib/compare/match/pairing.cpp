@@ -1,12 +1,12 @@
 #include "compare/match/pairing.h"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "base/enum_table.h"
 #include "compare/match/alignment.h"
 #include "compare/match/device/device_pairing.h"
 #include "compare/match/graph_match.h"
@@ -246,7 +246,8 @@ class Pairer {
     return kClearly * disagreements(a, b, partners) < of_names ? partners : named;
   }
 
-  // Of the operators without a partner, first those with the same name, then in their order.
+  // Of the operators without a partner, first those with the same name, then in their order those whose names differ in
+  // numbers. Where the graphs paired others of these, one may be left without.
   void complete(Partners& partners, const Partners& named) const {
     std::vector<bool> taken(partners.size(), false);
     for (const uint32_t partner : partners) {
@@ -258,7 +259,7 @@ class Pairer {
       taken[named[i]] = true;
     }
     const auto key = [this](const SequencedOp& one) {
-      return std::tuple(places_.of(one), name_without_numbers(one.name), one.type);
+      return std::tuple(places_.of(one), name_without_numbers(normalised_op_name(one.name)), one.type);
     };
     std::map<decltype(key(result_.b[0])), std::deque<uint32_t>> left;
     for (uint32_t i = 0; i < taken.size(); ++i) {
@@ -267,6 +268,7 @@ class Pairer {
     for (uint32_t i = 0; i < partners.size(); ++i) {
       if (partners[i] != kNoOperator || outside_a_[i]) continue;
       std::deque<uint32_t>& same = left[key(result_.a[i])];
+      if (same.empty()) continue;
       partners[i] = same.front();
       same.pop_front();
     }
@@ -389,17 +391,11 @@ class Pairer {
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 10> kTexts = {"by name",
-                                                              "by its neighbours in the graph",
-                                                              "by its place in the sequence",
-                                                              "by name alone",
-                                                              "by --map",
-                                                              "by what the compiler made of it",
-                                                              "by their values",
-                                                              "by its place, as another operator",
-                                                              "by name, renamed",
-                                                              "no partner"};
-  return kTexts[static_cast<size_t>(how)];
+  static constexpr auto kTexts = enum_table<PairedBy, std::string_view>(
+      "by name", "by its neighbours in the graph", "by its place in the sequence", "by name alone", "by --map",
+      "by what the compiler made of it", "by their values", "by its place, as another operator", "by name, renamed",
+      "no partner");
+  return kTexts[how];
 }
 
 double confidence(PairedBy how) {

@@ -1,9 +1,9 @@
 #include "compare/match/rename/name_map_file.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
+#include "base/enum_table.h"
 #include "base/text.h"
 #include "compare/match/msprobe/msprobe_items.h"
 #include "compare/match/msprobe/msprobe_layers.h"
@@ -231,9 +231,9 @@ class YamlReader {
 }  // namespace
 
 std::string_view name_of(NameMapKind kind) {
-  static constexpr std::array<std::string_view, 6> kNames = {"csv",         "data mapping",  "cell mapping",
-                                                             "api mapping", "layer mapping", "path rules"};
-  return kNames[static_cast<size_t>(kind)];
+  static constexpr auto kNames = enum_table<NameMapKind, std::string_view>(
+      "csv", "data mapping", "cell mapping", "api mapping", "layer mapping", "path rules");
+  return kNames[kind];
 }
 
 std::optional<TensorName> tensor_name(std::string_view text) {
