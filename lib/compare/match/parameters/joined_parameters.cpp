@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/numbers.h"
 #include "compare/match/parameters/nearest_view.h"
 
 namespace msdump {
