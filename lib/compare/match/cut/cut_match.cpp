@@ -74,8 +74,9 @@ CutMatch::CutMatch(const CutInput& of_a, const CutInput& of_b, const LayoutRules
 }
 
 CutPieces CutMatch::pieces_of(bool of_a, std::span<const TensorRecord* const> records) const {
-  if (by_statistics_) return PieceStatistics(of_a ? tables_a : tables_b, records, context);
-  return PieceValues(of_a ? *index_a : *index_b, records);
+  ReadFailures* const failures = &(of_a ? result.a : result.b)->contents().failures();
+  if (by_statistics_) return PieceStatistics(of_a ? tables_a : tables_b, records, context, failures);
+  return PieceValues(of_a ? *index_a : *index_b, records, failures);
 }
 
 CutPieces CutMatch::pieces_of(bool of_a, uint32_t tensor) const {

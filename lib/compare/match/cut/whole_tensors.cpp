@@ -68,7 +68,7 @@ class WholeTensors {
       const std::vector<int64_t>& ranks = side.ranks(tensor);
       for (size_t i = 0; ranks.size() > 1 && i < ranks.size(); ++i) {
         const TensorRecord* const& part = side.members(tensor).records[i];
-        if (part != nullptr && ok(match_.pieces_of(of_a, {&part, 1}))) continue;
+        if (part != nullptr && !was_unreadable(side, *part) && ok(match_.pieces_of(of_a, {&part, 1}))) continue;
         const std::string rank = fmt::format("rank {} of the {}", ranks[i], of_a ? "candidate" : "reference");
         if (part == nullptr) {
           note.lacking = rank + " does not have it";
@@ -78,6 +78,12 @@ class WholeTensors {
         return;
       }
     }
+  }
+
+  // True if the file could not be read when a layout was looked for, though it may be now.
+  [[nodiscard]] static bool was_unreadable(const CutSide& side, const TensorRecord& part) {
+    const DumpIndex& index = *side.side().index;
+    return side.contents().failures().has(index.path_of(index.files()[part.file]));
   }
 
   // Of copies that are not equal the one that is furthest from the reference is compared.
