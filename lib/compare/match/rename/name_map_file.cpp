@@ -47,11 +47,9 @@ std::optional<TensorName> with_colons(std::string_view text) {
   if (slot == std::string_view::npos || slot == 0) return std::nullopt;
   const size_t io = text.rfind(':', slot - 1);
   if (io == std::string_view::npos || io == 0) return std::nullopt;
-  for (const Io one : {Io::kInput, Io::kOutput, Io::kParameter, Io::kDebug}) {
-    if (text.substr(io + 1, slot - io - 1) != name_of(one)) continue;
-    return TensorName{std::string(text.substr(0, io)), one, std::string(text.substr(slot + 1))};
-  }
-  return std::nullopt;
+  const std::optional<Io> named = io_named(text.substr(io + 1, slot - io - 1));
+  if (!named) return std::nullopt;
+  return TensorName{std::string(text.substr(0, io)), *named, std::string(text.substr(slot + 1))};
 }
 
 // The name of an entry or of an operator of a graph; anything else is a cell.
