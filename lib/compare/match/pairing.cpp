@@ -82,6 +82,7 @@ class Pairer {
   }
 
   Pairing run(const Pairing& before, const std::vector<uint32_t>& partners) {
+    result_.limits = before.limits;
     for (const OpPair& pair : before.operators) {
       if (pair.a == kNoOperator || partners[pair.a] == kNoOperator) continue;
       this->pair(pair.a, partners[pair.a], partners[pair.a] == pair.b ? pair.how : PairedBy::kValues);
@@ -241,7 +242,7 @@ class Pairer {
     const auto [a, b] = graphs();
     const size_t of_names = disagreements(a, b, named);
     if (of_names == 0) return named;
-    Partners partners = match_graphs(a, b);
+    Partners partners = match_graphs(a, b, result_.limits);
     complete(partners, named);
     return kClearly * disagreements(a, b, partners) < of_names ? partners : named;
   }
@@ -282,7 +283,7 @@ class Pairer {
       const auto found = all_in_a.find(place);
       if (found == all_in_a.end()) continue;
       const std::vector<uint32_t>& a = found->second;
-      for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b))) {
+      for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b), &result_.limits)) {
         if (partner_of_a_[a[aligned.a]] != kNoOperator) continue;
         // Only a graph with a data flow gives the first levels neighbours.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
@@ -295,7 +296,7 @@ class Pairer {
   void pair_by_graph(std::vector<std::vector<uint64_t>>& keys_a, std::vector<std::vector<uint64_t>>& keys_b) {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return;
     const auto [graph_a, graph_b] = graphs();
-    const Partners partners = match_graphs(graph_a, graph_b);
+    const Partners partners = match_graphs(graph_a, graph_b, result_.limits);
     for (uint32_t a = 0; a < partners.size(); ++a) {
       const uint32_t b = partners[a];
       if (b == kNoOperator || (!taken_a_.empty() && taken_a_[a]) || (!taken_b_.empty() && taken_b_[b])) continue;
@@ -345,7 +346,7 @@ class Pairer {
   void by_replacement() {
     if (map_ != nullptr || !has_flow(side_a_) || !has_flow(side_b_)) return;
     const auto [a, b] = graphs();
-    for (const uint32_t op : pair_replaced({a.flow, partner_of_a_}, {b.flow, partner_of_b_}))
+    for (const uint32_t op : pair_replaced({a.flow, partner_of_a_}, {b.flow, partner_of_b_}, result_.limits))
       how_[partner_of_a_[op]] = PairedBy::kReplaced;
   }
 

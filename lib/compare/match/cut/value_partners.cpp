@@ -72,7 +72,7 @@ class ValuePartners {
     for (size_t tried = 0; tried < std::min(count, CutMatch::kMostTried); ++tried) {
       const size_t place = (choice.begin + tried) % count;
       const uint32_t b = choice.operators[place];
-      if (certain_[b] || b == now || ++trials_ > match_.most_trials()) continue;
+      if (certain_[b] || b == now || !match_.may_try(trials_)) continue;
       MSDUMP_TRY(const Match match, match_of(a, b));
       if (match == Match::kAll) {
         certain_[b] = true;
@@ -82,6 +82,7 @@ class ValuePartners {
       }
       if (match == Match::kWeights && !of_weights) of_weights = place;
     }
+    if (count > CutMatch::kMostTried) match_.leave_out_calls();
     if (of_now != Match::kNone) {
       certain_[now] = true;
     } else if (of_weights && !fits_[a]) {
@@ -155,7 +156,7 @@ class ValuePartners {
           const TensorRecord& other = match_.result.b->tensors()[y];
           if (one.name.io != other.name.io || step_of(*match_.index_a, one) != step_of(*match_.index_b, other))
             continue;
-          if (!match_.may_be_one(x, y) || ++trials_ > match_.most_trials()) continue;
+          if (!match_.may_be_one(x, y) || !match_.may_try(trials_)) continue;
           if (const Fit& fit = fit_of(x, y); fit.agrees && fit.tells) return true;
         }
       }

@@ -1,6 +1,7 @@
 #include "compare/match/cut/whole_tensors.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 
@@ -34,6 +35,10 @@ class WholeTensors {
           candidate_pieces(match_.result.pairing.tensors[place], *match_.fits[place], match_.result.notes[place]);
     });
     MSDUMP_CHECK_OK(match_.context.cancel.check());
+    if (has_more_copies_) {
+      match_.limits.insert(
+          {"different_copies", kMostDifferent, "of more copies of a tensor that differ, not all were compared"});
+    }
     for (size_t i = 0; i < match_.fits.size(); ++i) {
       const TensorPair& pair = match_.result.pairing.tensors[i];
       const CutFit* const fit = match_.fits[i] ? &*match_.fits[i] : nullptr;
@@ -87,7 +92,7 @@ class WholeTensors {
   }
 
   // Of copies that are not equal the one that is furthest from the reference is compared.
-  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) const {
+  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) {
     const auto of_copy = [&](int64_t copy) {
       return pieces_of(fit.a, match_.result.a->members(pair.a).records, fit.whole, copy);
     };
@@ -116,7 +121,7 @@ class WholeTensors {
   }
 
   // One of each kind, the most frequent first.
-  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const CutLayout& layout, CutNote& note) const {
+  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const CutLayout& layout, CutNote& note) {
     const int64_t copies = layout.copies();
     if (copies < 2) return {0};
     const auto digests = match_.digests_of(match_.cut_of(true), tensor);
@@ -138,10 +143,12 @@ class WholeTensors {
     for (const auto& [digest, kind] : kinds) {
       if (digest != usual->first && different.size() < kMostDifferent) different.push_back(kind.second);
     }
+    if (different.size() < kinds.size()) has_more_copies_ = true;
     return different;
   }
 
   CutMatch& match_;
+  std::atomic<bool> has_more_copies_ = false;
 };
 
 }  // namespace
