@@ -61,8 +61,10 @@ Error system_error(int errno_value, std::string_view what, std::string path, Err
   if (errno_value == EACCES || errno_value == EPERM) code = ErrorCode::kPermission;
   // A failed write is always write_failed; the message has the reason.
   if (fallback == ErrorCode::kWriteFailed) code = fallback;
+  const bool too_many = errno_value == EMFILE || errno_value == ENFILE;
   return make_error(code, "cannot {}: {}", what, std::generic_category().message(errno_value))
-      .with_path(std::move(path));
+      .with_path(std::move(path))
+      .with_hint(too_many ? "the limit of open files is too low (ulimit -n)" : "");
 }
 
 }  // namespace msdump

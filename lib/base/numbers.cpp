@@ -35,4 +35,17 @@ double rounded(double estimate) { return std::isfinite(estimate) ? parsed(Scient
 
 double power_of_ten_below(double value) { return parsed("1" + std::string(Scientific(value, 14).exponent())); }
 
+std::vector<int64_t> divisors_of(int64_t number) {
+  constexpr int64_t kMostDivided = int64_t{1} << 32;
+  if (number > kMostDivided) return {1};
+  std::vector<int64_t> small, large;
+  for (int64_t i = 1; i * i <= number; ++i) {
+    if (number % i != 0) continue;
+    small.push_back(i);
+    if (i * i < number) large.push_back(number / i);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
 }  // namespace msdump

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace msdump {
 
@@ -29,5 +31,8 @@ namespace msdump {
 
 // 10 to the power of the exponent of a number of up to 15 digits: 100 of 999.9, 0.1 of 0.5; 0 where that is too small.
 [[nodiscard]] double power_of_ten_below(double value);
+
+// The divisors of a positive number, 1 and itself among them, ascending. Above 2^32 only 1: to find the others takes long.
+[[nodiscard]] std::vector<int64_t> divisors_of(int64_t number);
 
 }  // namespace msdump

@@ -1,9 +1,9 @@
 #include "divergence/divergence.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "base/enum_table.h"
 #include "divergence/alarms/blame_state.h"
 #include "divergence/alarms/changed_values.h"
 #include "divergence/alarms/entering_values.h"
@@ -175,8 +175,9 @@ class Finder {
 }  // namespace
 
 std::string_view name_of(DivergenceKind kind) {
-  static constexpr std::array<std::string_view, 6> kNames = {"value", "nan", "shape", "missing", "parameter", "input"};
-  return kNames[static_cast<size_t>(kind)];
+  static constexpr auto kNames =
+      enum_table<DivergenceKind, std::string_view>("value", "nan", "shape", "missing", "parameter", "input");
+  return kNames[kind];
 }
 
 DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,

@@ -111,7 +111,7 @@ void apply_cut_notes(DiffResult& run, const std::vector<uint32_t>& rows) {
 }
 
 // Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
-// already.
+// already. Then files that could not be read to match the tensors, though nothing else says so.
 std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later) {
   std::vector<Error> failures;
   std::set<std::tuple<std::string, std::string, std::string>> known;
@@ -127,6 +127,11 @@ std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later)
   }
   std::erase_if(later, [&](const Error& error) { return tensors.contains({error.path, error.tensor}); });
   for (const Error& error : later) add(error);
+  std::set<std::string> paths;
+  for (const Error& error : failures) paths.insert(error.path);
+  for (const Error& error : run.match_failures()) {
+    if (!paths.contains(error.path)) add(error);
+  }
   return failures;
 }
 
@@ -177,6 +182,26 @@ DiffResult::OpInGraph DiffResult::operator_in_graph(uint32_t pair) const {
   if (op.a != kNoOperator && pairing.a[op.a].op != kNoIndex) return {a.get(), pairing.a[op.a].op};
   if (op.b != kNoOperator && pairing.b[op.b].op != kNoIndex) return {b.get(), pairing.b[op.b].op};
   return {};
+}
+
+ReachedLimits DiffResult::limits() const {
+  ReachedLimits all = pairing.limits;
+  for (const DiffSide* const side : {a.get(), b.get()}) {
+    all.insert(side->opened.search.limits.begin(), side->opened.search.limits.end());
+    if (!side->opened.joined) continue;
+    const ReachedLimits& of_join = side->opened.joined->join.limits();
+    all.insert(of_join.begin(), of_join.end());
+  }
+  return all;
+}
+
+std::vector<Error> DiffResult::match_failures() const {
+  std::vector<Error> failures = pairing.unread;
+  for (const CutSide* const side : {cut_a.get(), cut_b.get()}) {
+    if (side == nullptr) continue;
+    for (Error& error : side->contents().failures().all()) failures.push_back(std::move(error));
+  }
+  return failures;
 }
 
 std::string_view DiffResult::explained(uint32_t tensor) const { return name_of(divergence.explained[tensor]); }
@@ -325,6 +350,8 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context, details.layouts));
   std::vector<uint32_t> operators;
   if (!details.explain.empty()) {
+    if (run.pairing.of_parameters)
+      return fail(ErrorCode::kUsage, "--explain accounts for operators; checkpoints have none");
     MSDUMP_TRY(operators, operators_named(run.pairing, details.explain));
   }
   MSDUMP_CHECK_OK(compare_pairs(run, run.rows, rules, look, context));
@@ -332,18 +359,40 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   return run;
 }
 
-// The dump.json files of both sides, paired in order.
 std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b) {
-  const auto of = [](const DumpIndex& index) {
-    std::vector<std::string> paths;
-    for (const IndexedFile& file : index.files()) {
-      if (file.kind == FileKind::kDumpJson) paths.push_back(index.path_of(file));
-    }
-    return paths;
+  using Number = std::optional<int64_t>;
+  struct Json {
+    Number step, rank;
+    std::string path;
   };
-  const std::vector<std::string> left = of(*a.side.index), right = of(*b.side.index);
+  const auto of = [](const DumpIndex& index) {
+    std::vector<Json> jsons;
+    for (const IndexedFile& file : index.files()) {
+      const FolderIdentity& folder = index.folders()[file.folder].identity;
+      if (file.kind == FileKind::kDumpJson) jsons.push_back({folder.step, folder.rank, index.path_of(file)});
+    }
+    return jsons;
+  };
+  std::vector<Json> left = of(*a.side.index), right = of(*b.side.index);
+  for (Number Json::*const number : {&Json::step, &Json::rank}) {
+    const auto is_alone = [&](const std::vector<Json>& jsons) {
+      return std::all_of(jsons.begin(), jsons.end(), [&](const Json& one) { return one.*number == jsons[0].*number; });
+    };
+    if (!is_alone(left) || !is_alone(right)) continue;
+    for (std::vector<Json>* const jsons : {&left, &right}) {
+      for (Json& one : *jsons) one.*number = std::nullopt;
+    }
+  }
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (size_t i = 0; i < left.size() && i < right.size(); ++i) pairs.emplace_back(left[i], right[i]);
+  for (const Json& one : left) {
+    const auto same = std::find_if(right.begin(), right.end(),
+                                   [&](const Json& other) { return one.step == other.step && one.rank == other.rank; });
+    if (same == right.end()) continue;
+    pairs.emplace_back(one.path, same->path);
+    right.erase(same);
+  }
+  // Where no rank or step is on both sides, layers of any two tell which are which.
+  if (pairs.empty() && !left.empty() && !right.empty()) pairs.emplace_back(left.front().path, right.front().path);
   return pairs;
 }
 

@@ -60,6 +60,10 @@ struct DiffResult {
   }
   [[nodiscard]] const TensorRecord& record_of(const TensorPair& pair) const;
   [[nodiscard]] Identity identity(uint32_t tensor) const;
+  // The bounds that the search for partners hit, and those for the graphs of both sides.
+  [[nodiscard]] ReachedLimits limits() const;
+  // What could not be read when tensors were matched by their values.
+  [[nodiscard]] std::vector<Error> match_failures() const;
   [[nodiscard]] TensorKey key(uint32_t tensor) const;
   [[nodiscard]] TensorKey key(const ArgumentDiff& argument) const;
   // The operator in the graph of the candidate, whose script is in doubt, else in that of the reference.
@@ -101,7 +105,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
                               const DiffDetails& details = {});
 
-// The dump.json files of both sides, paired in order.
+// The dump.json files of both sides, paired by step and rank; a single step or rank on each side whatever its number is.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b);
 
 // What a baseline keeps of an argument that differs.

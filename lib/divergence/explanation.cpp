@@ -1,8 +1,8 @@
 #include "divergence/explanation.h"
 
 #include <algorithm>
-#include <array>
 
+#include "base/enum_table.h"
 #include "divergence/divergence.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
@@ -365,10 +365,9 @@ class Explainer {
 }  // namespace
 
 std::string_view name_of(Explanation explanation) {
-  static constexpr std::array<std::string_view, 8> kNames = {"",       "noise", "downstream", "unwritten",
-                                                             "random", "fused", "inert",      "elsewhere"};
-  static_assert(kNames.size() == static_cast<size_t>(last_of(Explanation())) + 1);
-  return kNames[static_cast<size_t>(explanation)];
+  static constexpr auto kNames = enum_table<Explanation, std::string_view>(
+      "", "noise", "downstream", "unwritten", "random", "fused", "inert", "elsewhere");
+  return kNames[explanation];
 }
 
 std::string_view text_of(Explanation explanation) {

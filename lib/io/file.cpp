@@ -82,6 +82,23 @@ unsigned open_files_each(unsigned workers, unsigned most) {
   return static_cast<unsigned>(std::clamp<rlim_t>(left / std::max(workers, 1U), 1, most));
 }
 
+namespace {
+std::atomic<unsigned> kept_open = 0;
+}
+
+std::optional<KeepOpen> KeepOpen::take() {
+  static const unsigned kMost = open_files_each(4, 1U << 16);
+  unsigned kept = kept_open;
+  do {
+    if (kept >= kMost) return std::nullopt;
+  } while (!kept_open.compare_exchange_weak(kept, kept + 1));
+  return KeepOpen();
+}
+
+KeepOpen::~KeepOpen() {
+  if (taken_) --kept_open;
+}
+
 Descriptor::Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {

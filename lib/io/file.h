@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -38,6 +40,24 @@ class Descriptor {
 
  private:
   int value_ = -1;
+};
+
+// Permission to keep a file open between two reads of it. A quarter of the descriptors that the process may have are for such
+// files, the others for files that are open while they are read. Thread-safe.
+class KeepOpen {
+ public:
+  // None if as many files are kept open already: the file is closed after the read, and opened again for the next one.
+  static std::optional<KeepOpen> take();
+  KeepOpen(KeepOpen&& other) noexcept : taken_(std::exchange(other.taken_, false)) {}
+  KeepOpen& operator=(KeepOpen&& other) noexcept {
+    std::swap(taken_, other.taken_);
+    return *this;
+  }
+  ~KeepOpen();
+
+ private:
+  KeepOpen() = default;
+  bool taken_ = true;
 };
 
 // A part of something that lies in a file in several places: it begins `begin` bytes after the first part, at `offset`

@@ -4,6 +4,8 @@
 #include <array>
 #include <cassert>
 
+#include "base/enum_table.h"
+
 namespace msdump {
 namespace {
 
@@ -31,7 +33,7 @@ constexpr bool in_enum_order() {
   }
   return true;
 }
-static_assert(in_enum_order());
+static_assert(in_enum_order() && !is_enumerator<static_cast<StatisticColumn>(kInfo.size())>());
 
 struct Alias {
   std::string_view name;

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "base/checked.h"
+#include "base/enum_table.h"
 #include "base/text.h"
 
 namespace msdump {
@@ -62,7 +63,7 @@ constexpr bool in_enum_order() {
   }
   return true;
 }
-static_assert(in_enum_order());
+static_assert(in_enum_order() && !is_enumerator<static_cast<DType>(kInfo.size())>());
 
 struct Alias {
   std::string_view name;

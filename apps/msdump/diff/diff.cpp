@@ -84,8 +84,6 @@ class Diff : public Command {
     if (!rules) return session.end_with(unusable_option_file(rules.error()));
     Result<DiffResult> run = compute_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
-    if (run->pairing.of_parameters && !options_.explain.empty())
-      return session.end_with(make_error(ErrorCode::kUsage, "--explain accounts for operators; checkpoints have none"));
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
@@ -267,6 +265,8 @@ class Diff : public Command {
     note_pairing(session, run.pairing);
     if (const std::string swapped = swap_text(run); !swapped.empty())
       session.messages.warning(swapped, "msdump diff CANDIDATE REFERENCE: what is in doubt comes first");
+    for (const ReachedLimit& one : run.limits())
+      session.messages.note(fmt::format("a limit was reached ({}: {}): {}", one.name, one.limit, one.effect));
     if (run.pairing.of_parameters) note_parameters(session, run.pairing);
     if (const std::string cuts = cuts_text(run); !cuts.empty()) session.messages.note(cuts);
     session.messages.summary(summary_text(run));

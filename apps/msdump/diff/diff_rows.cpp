@@ -497,6 +497,13 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
   summary.add("reshaped", count_reshaped(run));
   summary.add("arguments", run.arguments.size()).add("accepted", count_accepted(run)).add("failed", failed);
   summary.add("verdict", run.rows.empty() ? report::Value() : report::Value(name_of(verdict_over_all(run))));
+  report::List limits;
+  for (const ReachedLimit& one : run.limits()) {
+    report::Object object;
+    object.add("name", one.name).add("limit", one.limit).add("effect", one.effect);
+    limits.emplace_back(std::move(object));
+  }
+  summary.add("limits", std::move(limits));
   return summary;
 }
 

@@ -1,11 +1,11 @@
 #include "check/first/first_nonfinite.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "base/enum_table.h"
 #include "base/order.h"
 #include "check/first/nonfinite_cause.h"
 #include "check/ranks/nonfinite_spread.h"
@@ -201,8 +201,9 @@ class Search {
 }  // namespace
 
 std::string_view name_of(FirstNonfinite::Kind kind) {
-  static constexpr std::array<std::string_view, 5> kNames = {"nan", "inf", "overflow", "input", "parameter"};
-  return kNames[static_cast<size_t>(kind)];
+  static constexpr auto kNames =
+      enum_table<FirstNonfinite::Kind, std::string_view>("nan", "inf", "overflow", "input", "parameter");
+  return kNames[kind];
 }
 
 Result<std::optional<FirstNonfinite>> find_first_nonfinite(const CheckedDump& dump, const std::vector<bool>& chosen,

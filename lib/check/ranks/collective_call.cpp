@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/enum_table.h"
 #include "base/text.h"
 #include "dump/layouts/call_argument.h"
 #include "graph/flow/communication.h"
@@ -262,9 +263,9 @@ class Collector {
 }  // namespace
 
 std::string_view name_of(Reduction reduction) {
-  static constexpr std::array<std::string_view, 6> kNames = {"sum",     "mean",    "maximum",
-                                                             "minimum", "product", "reduction"};
-  return kNames[static_cast<size_t>(reduction)];
+  static constexpr auto kNames =
+      enum_table<Reduction, std::string_view>("sum", "mean", "maximum", "minimum", "product", "reduction");
+  return kNames[reduction];
 }
 
 bool is_unread_collective(std::string_view name, std::string_view type) {

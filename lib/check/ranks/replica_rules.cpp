@@ -1,12 +1,12 @@
 #include "check/ranks/replica_rules.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/enum_table.h"
 #include "base/text.h"
 #include "check/ranks/departures.h"
 #include "check/ranks/rank_values.h"
@@ -140,8 +140,8 @@ class ReplicaJudge {
 }  // namespace
 
 std::string_view name_of(FirstApart::Kind kind) {
-  static constexpr std::array<std::string_view, 3> kNames = {"operator", "parameter", "input"};
-  return kNames[static_cast<size_t>(kind)];
+  static constexpr auto kNames = enum_table<FirstApart::Kind, std::string_view>("operator", "parameter", "input");
+  return kNames[kind];
 }
 
 Result<std::optional<FirstApart>> judge_replicas(const CheckedDump& dump, const FactsReader& facts,

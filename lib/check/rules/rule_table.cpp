@@ -1,7 +1,8 @@
-#include <array>
 #include <limits>
 
 #include "check/rules/rules.h"
+
+#include "base/enum_table.h"
 
 namespace msdump::check {
 namespace {
@@ -423,20 +424,20 @@ std::vector<RuleInfo> make_rules() {
 }  // namespace
 
 std::string_view name_of(Severity severity) {
-  static constexpr std::array<std::string_view, 3> kNames = {"note", "warning", "error"};
-  return kNames[static_cast<size_t>(severity)];
+  static constexpr auto kNames = enum_table<Severity, std::string_view>("note", "warning", "error");
+  return kNames[severity];
 }
 
 std::string_view name_of(Target target) {
-  static constexpr std::array<std::string_view, 6> kNames = {"tensor", "activation", "gradient",
-                                                             "weight", "operator",   "tree"};
-  return kNames[static_cast<size_t>(target)];
+  static constexpr auto kNames =
+      enum_table<Target, std::string_view>("tensor", "activation", "gradient", "weight", "operator", "tree");
+  return kNames[target];
 }
 
 std::string_view name_of(Needs needs) {
-  static constexpr std::array<std::string_view, 5> kNames = {"tensors or statistics", "tensors or counts", "tensors",
-                                                             "names and sizes", "results of msprobe"};
-  return kNames[static_cast<size_t>(needs)];
+  static constexpr auto kNames = enum_table<Needs, std::string_view>(
+      "tensors or statistics", "tensors or counts", "tensors", "names and sizes", "results of msprobe");
+  return kNames[needs];
 }
 
 std::span<const RuleInfo> all_rules() {

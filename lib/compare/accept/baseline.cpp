@@ -22,8 +22,6 @@ constexpr int64_t kSchema = 1;
 constexpr int kDigits = 3;
 constexpr double kLarger = 1.01;
 constexpr std::string_view kCommand = "diff-baseline";
-constexpr std::array kIos = {Io::kInput,     Io::kOutput, Io::kBuffer,  Io::kSpace,
-                             Io::kParameter, Io::kDebug,  Io::kArgument};
 constexpr std::array kDifferences = {Verdict::kDiffer, Verdict::kNan, Verdict::kShape, Verdict::kDtype,
                                      Verdict::kUnmatched};
 

@@ -87,8 +87,8 @@ Result<std::string> dtype_pattern(std::string_view text) {
 }
 
 bool ends_in_io(std::string_view pattern) {
-  static constexpr std::array<std::string_view, 4> kIos = {":input", ":output", ":parameter", ":debug"};
-  return std::any_of(kIos.begin(), kIos.end(), [pattern](std::string_view io) { return pattern.ends_with(io); });
+  const size_t colon = pattern.rfind(':');
+  return colon != std::string_view::npos && io_named(pattern.substr(colon + 1)).has_value();
 }
 
 }  // namespace

@@ -256,8 +256,14 @@ bool is_sure_pair(const OpPair& pair) {
     case PairedBy::kNeighbours:
     case PairedBy::kUser:
     case PairedBy::kCompiler: return pair.a != kNoOperator && pair.b != kNoOperator;
-    default: return false;
+    case PairedBy::kSequence:
+    case PairedBy::kLeftName:
+    case PairedBy::kValues:
+    case PairedBy::kReplaced:
+    case PairedBy::kRenamed:
+    case PairedBy::kNothing: break;
   }
+  return false;
 }
 
 // "eps", "argument 1".

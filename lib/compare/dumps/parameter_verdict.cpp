@@ -58,18 +58,23 @@ Status explain_rows(const DumpSide& a, const TensorRecord& record_a, const DumpS
   return {};
 }
 
-void explain_order(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b, const TensorRecord& record_b,
-                   TensorDiff& diff) {
+Status explain_order(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b, const TensorRecord& record_b,
+                     TensorDiff& diff) {
   const std::vector<TensorRecord> of_a = {record_a}, of_b = {record_b};
   ParameterValues values_a(a.index, of_a), values_b(b.index, of_b);
   for (const auto views_of : {&permuted_views, &regrouped_views}) {
     const std::vector<NamedView> views = views_of(*record_a.shape, *record_b.shape);
     const auto found = nearest_view({values_a, 0}, {values_b, 0}, views);
+    for (ParameterValues* const values : {&values_a, &values_b}) {
+      if (const std::vector<Error> failures = values->failures().all(); !failures.empty())
+        return fail(failures.front());
+    }
     if (!found) continue;
     diff.reason += fmt::format("{}the values are those of the reference {}", diff.reason.empty() ? "" : "; ",
                                views[found->place].text);
-    return;
+    break;
   }
+  return {};
 }
 
 }  // namespace
@@ -85,7 +90,7 @@ Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const
   if (diff.verdict == Verdict::kShape && other_rows)
     return explain_rows(a, record_a, b, record_b, tolerance, context, diff);
   if (diff.verdict == Verdict::kDiffer && !diff.by_statistics && diff.metrics.relative_l2.value_or(0) > kRelated)
-    explain_order(a, record_a, b, record_b, diff);
+    return explain_order(a, record_a, b, record_b, diff);
   return {};
 }
 

@@ -11,6 +11,10 @@ namespace {
 
 // Gaps inside gaps: networks need few levels, and each level reads all items again.
 constexpr int kMostNested = 64;
+constexpr ReachedLimit kNestedLimit = {"alignment_levels", kMostNested,
+                                       "operators were aligned without those whose key occurs once"};
+constexpr ReachedLimit kCellsLimit = {"alignment_cells", kMostCells,
+                                      "operators were not aligned in the best way: the sequences differ too much"};
 
 struct Range {
   uint32_t begin = 0, end = 0;
@@ -23,7 +27,9 @@ struct Gap {
 
 class Aligner {
  public:
-  Aligner(const std::vector<std::vector<uint64_t>>& a, const std::vector<std::vector<uint64_t>>& b) : a_(a), b_(b) {}
+  Aligner(const std::vector<std::vector<uint64_t>>& a, const std::vector<std::vector<uint64_t>>& b,
+          ReachedLimits* limits)
+      : a_(a), b_(b), limits_(limits) {}
 
   std::vector<AlignedPair> run() {
     if (a_.empty()) return {};
@@ -54,6 +60,7 @@ class Aligner {
       trim(gap);
       if (!gap.open()) continue;
       const std::vector<AlignedPair> anchors = nested < kMostNested ? unique_in_order(gap) : std::vector<AlignedPair>();
+      if (nested >= kMostNested && limits_ != nullptr) limits_->insert(kNestedLimit);
       if (anchors.empty()) {
         align_without_anchors(gap, left);
         continue;
@@ -133,7 +140,10 @@ class Aligner {
       const Gap open{{a, end_a}, {b, end_b}};
       if (open.open()) left.push_back(open);
     };
-    for (const auto& [in_a, in_b] : common_subsequence(keys(a_[level_], gap.a), keys(b_[level_], gap.b))) {
+    bool bounded = false;
+    const auto common = common_subsequence(keys(a_[level_], gap.a), keys(b_[level_], gap.b), &bounded);
+    if (bounded && limits_ != nullptr) limits_->insert(kCellsLimit);
+    for (const auto& [in_a, in_b] : common) {
       leave(gap.a.begin + in_a, gap.b.begin + in_b);
       pair(gap.a.begin + in_a, gap.b.begin + in_b);
       a = gap.a.begin + in_a + 1;
@@ -143,6 +153,7 @@ class Aligner {
   }
 
   const std::vector<std::vector<uint64_t>>&a_, &b_;
+  ReachedLimits* limits_;
   uint32_t level_ = 0;
   std::vector<AlignedPair> pairs_;
 };
@@ -150,8 +161,8 @@ class Aligner {
 }  // namespace
 
 std::vector<AlignedPair> align(const std::vector<std::vector<uint64_t>>& keys_a,
-                               const std::vector<std::vector<uint64_t>>& keys_b) {
-  return Aligner(keys_a, keys_b).run();
+                               const std::vector<std::vector<uint64_t>>& keys_b, ReachedLimits* limits) {
+  return Aligner(keys_a, keys_b, limits).run();
 }
 
 }  // namespace msdump

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/reached_limits.h"
+
 namespace msdump {
 
 struct AlignedPair {
@@ -20,8 +22,10 @@ struct AlignedPair {
   bool operator==(const AlignedPair&) const = default;
 };
 
-// keys_a[level][item]; as many levels on both sides. Pairs in ascending order of both.
+// keys_a[level][item]; as many levels on both sides. Pairs in ascending order of both. Adds the
+// bounds that it hits to `limits`, which may be null.
 [[nodiscard]] std::vector<AlignedPair> align(const std::vector<std::vector<uint64_t>>& keys_a,
-                                             const std::vector<std::vector<uint64_t>>& keys_b);
+                                             const std::vector<std::vector<uint64_t>>& keys_b,
+                                             ReachedLimits* limits = nullptr);
 
 }  // namespace msdump

@@ -121,7 +121,7 @@ class Search {
 
 }  // namespace
 
-Pairs common_subsequence(std::span<const uint64_t> a, std::span<const uint64_t> b) {
+Pairs common_subsequence(std::span<const uint64_t> a, std::span<const uint64_t> b, bool* bounded) {
   const Shared in_a(a, b), in_b(b, a);
   std::span<const uint64_t> left_a = in_a.keys, left_b = in_b.keys;
   Pairs pairs;
@@ -129,6 +129,7 @@ Pairs common_subsequence(std::span<const uint64_t> a, std::span<const uint64_t> 
     const Search::Reached left = Search(left_a, left_b).run(pairs);
     left_a = left_a.first(left.a);
     left_b = left_b.first(left.b);
+    if (bounded != nullptr && !left_a.empty() && !left_b.empty()) *bounded = true;
   }
   std::reverse(pairs.begin(), pairs.end());
   for (auto& [of_a, of_b] : pairs) {

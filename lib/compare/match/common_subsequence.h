@@ -21,8 +21,9 @@ namespace msdump {
 
 inline constexpr size_t kMostCells = size_t{1} << 21, kMostSearches = 64;
 
-// Indices in a and b, ascending on both sides.
+// Indices in a and b, ascending on both sides. Sets `bounded`, if it is not null, when one search was not enough.
 [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> common_subsequence(std::span<const uint64_t> a,
-                                                                            std::span<const uint64_t> b);
+                                                                            std::span<const uint64_t> b,
+                                                                            bool* bounded = nullptr);
 
 }  // namespace msdump

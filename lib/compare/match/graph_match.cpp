@@ -24,8 +24,13 @@ class GraphMatcher {
   GraphMatcher(const GraphSide& a, const GraphSide& b)
       : a_(a), b_(b), partner_of_a_(a.kinds.size(), kNoOperator), partner_of_b_(b.kinds.size(), kNoOperator) {}
 
-  Partners run() {
-    for (int round = 0; round < kMostRounds; ++round) {
+  Partners run(ReachedLimits& limits) {
+    for (int round = 0;; ++round) {
+      if (round == kMostRounds) {
+        limits.insert(
+            {"graph_rounds", kMostRounds, "graphs were matched in so many rounds, and further ones might go on"});
+        break;
+      }
       const size_t before = paired_;
       for (int circles = 2; circles >= 0; --circles) pair_equal(circles, true);
       if (paired_ == before) pair_equal(2, false);
@@ -139,9 +144,9 @@ GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& op
   return result;
 }
 
-Partners match_graphs(const GraphSide& a, const GraphSide& b) {
+Partners match_graphs(const GraphSide& a, const GraphSide& b, ReachedLimits& limits) {
   if (!a.flow.known() || !b.flow.known()) return Partners(a.kinds.size(), kNoOperator);
-  return GraphMatcher(a, b).run();
+  return GraphMatcher(a, b).run(limits);
 }
 
 size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& partners) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/reached_limits.h"
 #include "compare/match/op_names.h"
 #include "compare/match/op_sequence.h"
 #include "compare/match/sequence_flow.h"
@@ -28,7 +29,7 @@ struct GraphSide {
 // By operator of a: that of b, or kNoOperator. No two have the same.
 using Partners = std::vector<uint32_t>;
 
-[[nodiscard]] Partners match_graphs(const GraphSide& a, const GraphSide& b);
+[[nodiscard]] Partners match_graphs(const GraphSide& a, const GraphSide& b, ReachedLimits& limits);
 
 // What the pairs disagree on: inputs of either operator whose producers are not partners, and kinds.
 [[nodiscard]] size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& partners);

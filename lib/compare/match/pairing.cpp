@@ -1,12 +1,12 @@
 #include "compare/match/pairing.h"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "base/enum_table.h"
 #include "compare/match/alignment.h"
 #include "compare/match/device/device_pairing.h"
 #include "compare/match/graph_match.h"
@@ -82,6 +82,7 @@ class Pairer {
   }
 
   Pairing run(const Pairing& before, const std::vector<uint32_t>& partners) {
+    result_.limits = before.limits;
     for (const OpPair& pair : before.operators) {
       if (pair.a == kNoOperator || partners[pair.a] == kNoOperator) continue;
       this->pair(pair.a, partners[pair.a], partners[pair.a] == pair.b ? pair.how : PairedBy::kValues);
@@ -241,12 +242,13 @@ class Pairer {
     const auto [a, b] = graphs();
     const size_t of_names = disagreements(a, b, named);
     if (of_names == 0) return named;
-    Partners partners = match_graphs(a, b);
+    Partners partners = match_graphs(a, b, result_.limits);
     complete(partners, named);
     return kClearly * disagreements(a, b, partners) < of_names ? partners : named;
   }
 
-  // Of the operators without a partner, first those with the same name, then in their order.
+  // Of the operators without a partner, first those with the same name, then in their order those whose names differ in
+  // numbers. Where the graphs paired others of these, one may be left without.
   void complete(Partners& partners, const Partners& named) const {
     std::vector<bool> taken(partners.size(), false);
     for (const uint32_t partner : partners) {
@@ -258,7 +260,7 @@ class Pairer {
       taken[named[i]] = true;
     }
     const auto key = [this](const SequencedOp& one) {
-      return std::tuple(places_.of(one), name_without_numbers(one.name), one.type);
+      return std::tuple(places_.of(one), name_without_numbers(normalised_op_name(one.name)), one.type);
     };
     std::map<decltype(key(result_.b[0])), std::deque<uint32_t>> left;
     for (uint32_t i = 0; i < taken.size(); ++i) {
@@ -267,6 +269,7 @@ class Pairer {
     for (uint32_t i = 0; i < partners.size(); ++i) {
       if (partners[i] != kNoOperator || outside_a_[i]) continue;
       std::deque<uint32_t>& same = left[key(result_.a[i])];
+      if (same.empty()) continue;
       partners[i] = same.front();
       same.pop_front();
     }
@@ -280,7 +283,7 @@ class Pairer {
       const auto found = all_in_a.find(place);
       if (found == all_in_a.end()) continue;
       const std::vector<uint32_t>& a = found->second;
-      for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b))) {
+      for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b), &result_.limits)) {
         if (partner_of_a_[a[aligned.a]] != kNoOperator) continue;
         // Only a graph with a data flow gives the first levels neighbours.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
@@ -293,7 +296,7 @@ class Pairer {
   void pair_by_graph(std::vector<std::vector<uint64_t>>& keys_a, std::vector<std::vector<uint64_t>>& keys_b) {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return;
     const auto [graph_a, graph_b] = graphs();
-    const Partners partners = match_graphs(graph_a, graph_b);
+    const Partners partners = match_graphs(graph_a, graph_b, result_.limits);
     for (uint32_t a = 0; a < partners.size(); ++a) {
       const uint32_t b = partners[a];
       if (b == kNoOperator || (!taken_a_.empty() && taken_a_[a]) || (!taken_b_.empty() && taken_b_[b])) continue;
@@ -343,7 +346,7 @@ class Pairer {
   void by_replacement() {
     if (map_ != nullptr || !has_flow(side_a_) || !has_flow(side_b_)) return;
     const auto [a, b] = graphs();
-    for (const uint32_t op : pair_replaced({a.flow, partner_of_a_}, {b.flow, partner_of_b_}))
+    for (const uint32_t op : pair_replaced({a.flow, partner_of_a_}, {b.flow, partner_of_b_}, result_.limits))
       how_[partner_of_a_[op]] = PairedBy::kReplaced;
   }
 
@@ -389,17 +392,11 @@ class Pairer {
 }  // namespace
 
 std::string_view explanation(PairedBy how) {
-  static constexpr std::array<std::string_view, 10> kTexts = {"by name",
-                                                              "by its neighbours in the graph",
-                                                              "by its place in the sequence",
-                                                              "by name alone",
-                                                              "by --map",
-                                                              "by what the compiler made of it",
-                                                              "by their values",
-                                                              "by its place, as another operator",
-                                                              "by name, renamed",
-                                                              "no partner"};
-  return kTexts[static_cast<size_t>(how)];
+  static constexpr auto kTexts = enum_table<PairedBy, std::string_view>(
+      "by name", "by its neighbours in the graph", "by its place in the sequence", "by name alone", "by --map",
+      "by what the compiler made of it", "by their values", "by its place, as another operator", "by name, renamed",
+      "no partner");
+  return kTexts[how];
 }
 
 double confidence(PairedBy how) {

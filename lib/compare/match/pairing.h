@@ -20,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "base/reached_limits.h"
 #include "compare/match/likeness.h"
 #include "compare/match/op_sequence.h"
 #include "compare/match/rename/name_map.h"
@@ -82,6 +84,8 @@ struct Pairing {
   std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // ascending; where one side has several
   bool of_cuts = false;          // tensors are wholes that lie on the ranks in pieces (match/cut/cut_pairing.h)
   bool other_framework = false;  // one side is a PyTorch dump of msprobe, the other is not
+  ReachedLimits limits;          // that the search for partners hit
+  std::vector<Error> unread;     // files that could not be read to match tensors by their values
 
   // Of checkpoints (match/parameters/parameter_pairing.h); `operators` are parameters then.
   bool of_parameters = false;

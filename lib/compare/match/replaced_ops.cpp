@@ -17,18 +17,27 @@ struct Common {
 };
 
 // The operator of `to` without a partner that has the place of `op` of `from`; kNoOperator if there is none, or several.
-uint32_t in_place_of(const PairedSide& from, const PairedSide& to, uint32_t op) {
+uint32_t in_place_of(const PairedSide& from, const PairedSide& to, uint32_t op, ReachedLimits& limits) {
   std::map<uint32_t, Common> found;
+  bool has_more = false;
   for (const auto& [slot, producer] : from.flow.producers(op)) {
     const uint32_t partner = from.partners[producer];
-    if (partner == kNoOperator || to.flow.consumers(partner).size() > kMostNeighbours) continue;
+    if (partner == kNoOperator) continue;
+    if (to.flow.consumers(partner).size() > kMostNeighbours) {
+      has_more = true;
+      continue;
+    }
     for (const uint32_t reader : to.flow.consumers(partner)) {
       if (to.partners[reader] == kNoOperator) ++found[reader].producers;
     }
   }
   for (const uint32_t reader : from.flow.consumers(op)) {
     const uint32_t partner = from.partners[reader];
-    if (partner == kNoOperator || to.flow.producers(partner).size() > kMostNeighbours) continue;
+    if (partner == kNoOperator) continue;
+    if (to.flow.producers(partner).size() > kMostNeighbours) {
+      has_more = true;
+      continue;
+    }
     for (const auto& [slot, producer] : to.flow.producers(partner)) {
       if (to.partners[producer] == kNoOperator) ++found[producer].readers;
     }
@@ -44,21 +53,31 @@ uint32_t in_place_of(const PairedSide& from, const PairedSide& to, uint32_t op) 
     if (both > most) best = other;
     most = std::max(most, both);
   }
+  if (has_more && best == kNoOperator) {
+    limits.insert({"replaced_neighbours", kMostNeighbours,
+                   "an operator in the place of another was not looked for among all readers of a tensor"});
+  }
   return best;
 }
 
 }  // namespace
 
-std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b) {
+std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b, ReachedLimits& limits) {
   std::vector<uint32_t> left;
   for (uint32_t i = 0; i < a.partners.size(); ++i) {
     if (a.partners[i] == kNoOperator) left.push_back(i);
   }
   std::vector<uint32_t> replaced;
-  for (int round = 0; round < kMostReplacingRounds; ++round) {
+  for (int round = 0;; ++round) {
+    if (round == kMostReplacingRounds) {
+      limits.insert(
+          {"replaced_rounds", kMostReplacingRounds,
+           "operators in the place of others were looked for in so many rounds, and further ones might go on"});
+      break;
+    }
     const size_t paired = std::erase_if(left, [&](uint32_t op) {
-      const uint32_t other = in_place_of(a, b, op);
-      if (other == kNoOperator || in_place_of(b, a, other) != op) return false;
+      const uint32_t other = in_place_of(a, b, op, limits);
+      if (other == kNoOperator || in_place_of(b, a, other, limits) != op) return false;
       a.partners[op] = other;
       b.partners[other] = op;
       replaced.push_back(op);

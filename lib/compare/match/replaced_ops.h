@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/reached_limits.h"
 #include "compare/match/op_sequence.h"
 #include "compare/match/sequence_flow.h"
 
@@ -21,6 +22,6 @@ struct PairedSide {
 };
 
 // Enters the pairs into the partners of both sides, and returns the operators of a that got one.
-std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b);
+std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b, ReachedLimits& limits);
 
 }  // namespace msdump

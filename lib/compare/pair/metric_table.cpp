@@ -4,6 +4,8 @@
 #include <array>
 #include <type_traits>
 
+#include "base/enum_table.h"
+
 namespace msdump {
 namespace {
 
@@ -79,8 +81,8 @@ constexpr std::array kMetrics = {
 }  // namespace
 
 std::string_view name_of(MetricUnit unit) {
-  static constexpr std::array<std::string_view, 5> kNames = {"pairs", "elements", "value", "ratio", "ulp"};
-  return kNames[static_cast<size_t>(unit)];
+  static constexpr auto kNames = enum_table<MetricUnit, std::string_view>("pairs", "elements", "value", "ratio", "ulp");
+  return kNames[unit];
 }
 
 std::span<const Metric> all_metrics() { return kMetrics; }

@@ -1,10 +1,10 @@
 #include "compare/pair/tensor_diff.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
+#include "base/enum_table.h"
 #include "compare/pair/pair_reader.h"
 #include "compare/pair/typical_scale.h"
 #include "kernels/pair/pair_dtype.h"
@@ -114,9 +114,9 @@ Result<std::optional<double>> divergence_of(HostTensor& a, HostTensor& b, const 
 }  // namespace
 
 std::string_view name_of(Verdict verdict) {
-  static constexpr std::array<std::string_view, 9> kNames = {"same",  "close",     "differ", "nan",    "shape",
-                                                             "dtype", "unmatched", "empty",  "skipped"};
-  return kNames[static_cast<size_t>(verdict)];
+  static constexpr auto kNames = enum_table<Verdict, std::string_view>("same", "close", "differ", "nan", "shape",
+                                                                       "dtype", "unmatched", "empty", "skipped");
+  return kNames[verdict];
 }
 
 bool is_difference(Verdict verdict) {

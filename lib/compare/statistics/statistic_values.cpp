@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/enum_table.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "tensor/dtype_kind.h"
@@ -187,8 +188,8 @@ std::optional<bool> shows_nan(const StatisticValues& values) {
 }  // namespace
 
 std::string_view name_of(ChecksumKind kind) {
-  static constexpr std::array<std::string_view, 4> kNames = {"CRC-32", "MD5", "SHA1", "xor"};
-  return kNames[static_cast<size_t>(kind)];
+  static constexpr auto kNames = enum_table<ChecksumKind, std::string_view>("CRC-32", "MD5", "SHA1", "xor");
+  return kNames[kind];
 }
 
 std::optional<int64_t> StatisticValues::elements() const {

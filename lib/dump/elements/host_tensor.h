@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -62,6 +63,8 @@ class HostTensor {
   Status read(int64_t first, int64_t count, std::byte* into);
 
   [[nodiscard]] Status check_unchanged() const;
+  // Size of the file and time of its last write, when it was opened.
+  [[nodiscard]] std::pair<uint64_t, int64_t> stamp() const { return {file_.size(), file_.mtime_ns()}; }
 
  private:
   explicit HostTensor(File file) : file_(std::move(file)) {}

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "dump/elements/host_tensor.h"
+#include "dump/elements/piece_tensors.h"
 #include "kernels/pair/pair_dtype.h"
 #include "tensor/dtype_kind.h"
 
@@ -70,8 +70,11 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
   reader.computed_ = pieces.overlap != PieceOverlap::kNone || pieces.factor != 1;
   reader.largest_ = pieces.overlap == PieceOverlap::kLargest;
   reader.factor_ = pieces.factor;
+  reader.pieces_ = std::make_unique<PieceTensors>(index);
+  std::string first_path;
   for (const TensorRecord* const record : pieces.records) {
-    MSDUMP_TRY(HostTensor piece, HostTensor::open(index, *record, {}));
+    MSDUMP_TRY(const HostTensor* const opened, reader.pieces_->add(*record));
+    const HostTensor& piece = *opened;
     if (piece.count() != elements_of(*record->shape)) {
       return fail(
           make_error(ErrorCode::kShapeMismatch, "{} instead of {}", describe(piece.shape()), describe(*record->shape))
@@ -83,12 +86,16 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
           make_error(ErrorCode::kUnsupportedDtype, "{} is not added up or compared over ranks", name_of(piece.dtype()))
               .with_path(piece.path()));
     }
-    if (!reader.pieces_.empty() && piece.dtype() != reader.pieces_.front().dtype()) {
+    if (reader.pieces_->size() == 1) {
+      first_path = piece.path();
+      reader.stored_ = piece.dtype();
+      reader.original_dtype_ = piece.original_dtype();
+      reader.width_ = piece.element_bytes();
+    } else if (piece.dtype() != reader.stored_) {
       return fail(make_error(ErrorCode::kUnsupportedDtype, "{} does not go together with the other ranks' {}",
-                             name_of(piece.dtype()), name_of(reader.pieces_.front().dtype()))
+                             name_of(piece.dtype()), name_of(reader.stored_))
                       .with_path(piece.path()));
     }
-    reader.pieces_.push_back(std::move(piece));
   }
   const auto inside = [](int64_t begin, int64_t size, int64_t extent) {
     return begin >= 0 && size >= 0 && begin <= extent && size <= extent - begin;
@@ -106,32 +113,24 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
     if (!fits) {
       return fail(make_error(ErrorCode::kShapeMismatch, "a part of {} does not lie in {}", describe(own),
                              describe(pieces.shape))
-                      .with_path(reader.pieces_.front().path()));
+                      .with_path(first_path));
     }
     reader.boxes_.push_back(runs_of(box, own, pieces.shape));
   }
-  const DType own = reader.pieces_.front().dtype();
-  reader.dtype_ = reader.computed_ ? dtype_of_results(own) : own;
+  reader.dtype_ = reader.computed_ ? dtype_of_results(reader.stored_) : reader.stored_;
   return reader;
 }
 
-DType PiecesReader::original_dtype() const { return pieces_.front().original_dtype(); }
-
-Status PiecesReader::check_unchanged() const {
-  for (const HostTensor& piece : pieces_) MSDUMP_CHECK_OK(piece.check_unchanged());
-  return {};
-}
+Status PiecesReader::check_unchanged() { return pieces_->check_unchanged(); }
 
 // The elements of one piece to their place: a run, or a part of one.
-void PiecesReader::put(const Runs& runs, const std::byte* elements, int64_t count, int64_t at, std::byte* into) {
-  const HostTensor& piece = pieces_[runs.piece];
+void PiecesReader::put(const std::byte* elements, int64_t count, int64_t at, std::byte* into) {
   if (!computed_) {
-    const size_t width = piece.element_bytes();
-    std::memcpy(into + static_cast<size_t>(at) * width, elements, static_cast<size_t>(count) * width);
+    std::memcpy(into + static_cast<size_t>(at) * width_, elements, static_cast<size_t>(count) * width_);
     return;
   }
   terms_.resize(static_cast<size_t>(count));
-  kernels::widen_to(piece.dtype(), DType::kFloat64, elements, count, reinterpret_cast<std::byte*>(terms_.data()));
+  kernels::widen_to(stored_, DType::kFloat64, elements, count, reinterpret_cast<std::byte*>(terms_.data()));
   double* const results = results_.data() + at;
   if (largest_) {
     for (size_t i = 0; i < terms_.size(); ++i) results[i] = larger_or_nan(results[i], terms_[i]);
@@ -151,8 +150,6 @@ Status PiecesReader::read_runs(const Runs& runs, int64_t first, int64_t count, s
       low = middle + 1;
     }
   }
-  HostTensor& piece = pieces_[runs.piece];
-  const size_t width = piece.element_bytes();
   struct Part {
     int64_t from, to, count;
   };
@@ -160,10 +157,11 @@ Status PiecesReader::read_runs(const Runs& runs, int64_t first, int64_t count, s
   const auto read_parts = [&]() -> Status {
     if (parts.empty()) return {};
     const int64_t begin = parts.front().from, end = parts.back().from + parts.back().count;
-    covered_.resize(static_cast<size_t>(end - begin) * width);
-    MSDUMP_CHECK_OK(piece.read(begin, end - begin, covered_.data()));
+    covered_.resize(static_cast<size_t>(end - begin) * width_);
+    MSDUMP_TRY(HostTensor* const piece, pieces_->open(runs.piece));
+    MSDUMP_CHECK_OK(piece->read(begin, end - begin, covered_.data()));
     for (const Part& part : parts)
-      put(runs, covered_.data() + static_cast<size_t>(part.from - begin) * width, part.count, part.to, into);
+      put(covered_.data() + static_cast<size_t>(part.from - begin) * width_, part.count, part.to, into);
     parts.clear();
     return {};
   };

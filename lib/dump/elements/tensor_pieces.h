@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/error.h"
@@ -20,7 +21,7 @@
 namespace msdump {
 
 class DumpIndex;
-class HostTensor;
+class PieceTensors;
 struct TensorRecord;
 
 struct PieceBox {
@@ -52,10 +53,10 @@ class PiecesReader {
   ~PiecesReader();
 
   [[nodiscard]] DType dtype() const { return dtype_; }
-  [[nodiscard]] DType original_dtype() const;
+  [[nodiscard]] DType original_dtype() const { return original_dtype_; }
   // Elements [first, first + count) in C order.
   Status read(int64_t first, int64_t count, std::byte* into);
-  [[nodiscard]] Status check_unchanged() const;
+  [[nodiscard]] Status check_unchanged();
 
  private:
   PiecesReader() = default;
@@ -69,11 +70,13 @@ class PiecesReader {
   };
   [[nodiscard]] static Runs runs_of(const PieceBox& box, const Shape& piece, const Shape& whole);
   Status read_runs(const Runs& runs, int64_t first, int64_t count, std::byte* into);
-  void put(const Runs& runs, const std::byte* elements, int64_t count, int64_t at, std::byte* into);
+  void put(const std::byte* elements, int64_t count, int64_t at, std::byte* into);
 
-  std::vector<HostTensor> pieces_;
+  std::unique_ptr<PieceTensors> pieces_;
   std::vector<Runs> boxes_;
-  DType dtype_ = DType::kUndefined;
+  DType dtype_ = DType::kUndefined, original_dtype_ = DType::kUndefined;
+  DType stored_ = DType::kUndefined;  // of the pieces, and the bytes of an element of them
+  size_t width_ = 0;
   bool computed_ = false;  // added, compared or multiplied
   bool largest_ = false;
   double factor_ = 1;

@@ -1,20 +1,21 @@
 #include "dump/names/identity.h"
 
+#include "base/enum_table.h"
 #include "base/text.h"
 
 namespace msdump {
 
 std::string_view name_of(Io io) {
-  switch (io) {
-    case Io::kInput: return "input";
-    case Io::kOutput: return "output";
-    case Io::kBuffer: return "l1buffer";
-    case Io::kSpace: return "space";
-    case Io::kParameter: return "parameter";
-    case Io::kDebug: return "debug";
-    case Io::kArgument: return "argument";
+  static constexpr auto kNames =
+      enum_table<Io, std::string_view>("input", "output", "l1buffer", "space", "parameter", "debug", "argument");
+  return kNames[io];
+}
+
+std::optional<Io> io_named(std::string_view name) {
+  for (const Io io : kIos) {
+    if (name == name_of(io)) return io;
   }
-  return "output";
+  return std::nullopt;
 }
 
 std::optional<uint64_t> time_of(const NameFacts& name) {

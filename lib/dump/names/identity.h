@@ -2,6 +2,7 @@
 // file names and folders of a dump say it. The texts are views into the catalogue that the identity comes from.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,6 +17,10 @@ enum class Io : uint8_t { kInput, kOutput, kBuffer, kSpace, kParameter, kDebug, 
 
 // "input", "output", "l1buffer", "space", "parameter", "debug", "argument"
 [[nodiscard]] std::string_view name_of(Io io);
+inline constexpr std::array kIos = {Io::kInput,     Io::kOutput, Io::kBuffer,  Io::kSpace,
+                                    Io::kParameter, Io::kDebug,  Io::kArgument};
+// The one of that name.
+[[nodiscard]] std::optional<Io> io_named(std::string_view name);
 
 // What the name of one file says.
 struct NameFacts {

@@ -72,6 +72,16 @@ class FileJoiner {
     if (best == JoinRule::kUnmatched || rule < best) best = rule;
   }
 
+  // Counts an operator whose name a group may have.
+  [[nodiscard]] bool may_be_another(uint32_t group) {
+    if (++namesakes_[group] <= kMostNamesakes) return true;
+    note_namesakes();
+    return false;
+  }
+  void note_namesakes() {
+    join_.limits_.insert({"namesakes", kMostNamesakes, "more operators than were looked at have the name of a tensor"});
+  }
+
   [[nodiscard]] bool is_free(uint32_t group) const {
     return join_.rules_[group] == JoinRule::kUnmatched && !groups_.all()[group].parameter;
   }
@@ -112,7 +122,7 @@ class FileJoiner {
     const auto whole = [](const NormalName& name) { return name.full(); };
     for_each_name(whole, [&](const Origin& origin, OpId op, uint32_t place) {
       const TensorGroup& group = groups_.all()[place];
-      if (group.parameter || !same_place(origin, group) || ++namesakes_[place] > kMostNamesakes) return;
+      if (group.parameter || !same_place(origin, group) || !may_be_another(place)) return;
       pair(op, place, JoinRule::kFullName, kWholeName);
     });
   }
@@ -126,7 +136,7 @@ class FileJoiner {
       return name.leaf().size() < name.full().size() ? name.leaf() : std::string_view();
     };
     for_each_name(last_part, [&](const Origin& origin, OpId op, uint32_t place) {
-      if (!is_free(place) || !same_place(origin, groups_.all()[place]) || ++namesakes_[place] > kMostNamesakes) return;
+      if (!is_free(place) || !same_place(origin, groups_.all()[place]) || !may_be_another(place)) return;
       found.push_back({op, place, JoinRule::kLastComponent, kLastPart});
     });
     std::stable_sort(found.begin(), found.end(),
@@ -204,10 +214,15 @@ class FileJoiner {
       if (longer_follows || ends[i] <= begin) continue;
       const std::vector<OpId> found = names_.find(name.substr(begin, ends[i] - begin), group);
       if (found.empty()) continue;
+      if (found.size() == kMostNamesakes) note_namesakes();
       parts.insert(parts.end(), found.begin(), found.end());
       begin = ends[i];
       first_end = i + 1;
       ++names;
+    }
+    if (ends.size() > first_end + kMostNumbers) {
+      join_.limits_.insert(
+          {"numbers_in_a_name", kMostNumbers, "the name of a fused operator has more numbers than were looked at"});
     }
     if (parts.empty()) return false;
     std::sort(parts.begin(), parts.end());
@@ -226,7 +241,7 @@ class FileJoiner {
     bool any = false;
     for (const OpId op : found->second) {
       if (!same_place(graph_.origin(op), groups_.all()[place])) continue;
-      if (++namesakes_[place] > kMostNamesakes) break;
+      if (!may_be_another(place)) break;
       pair(op, place, JoinRule::kFused, kSeveralFused);
       any = true;
     }
@@ -257,7 +272,7 @@ class FileJoiner {
     uint32_t looked_at = 0;
     for (auto at = std::lower_bound(sorted_names_.begin(), sorted_names_.end(), std::pair(name, OpId{0}));
          at != sorted_names_.end() && at->first.starts_with(name); ++at) {
-      if (++looked_at > kMostNamesakes) return;
+      if (++looked_at > kMostNamesakes) return note_namesakes();
       if (!same_place(graph_.origin(at->second), group)) continue;
       if (only) return;
       only = at->second;

@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/reached_limits.h"
 #include "graph/join/tensor_groups.h"
 #include "graph/op_graph.h"
 
@@ -92,6 +93,7 @@ class FileJoin {
   // Over the groups for which `counts` holds; groups of parameters are left out.
   [[nodiscard]] ExplainedGroups explained(const std::function<bool(const TensorGroup&)>& counts) const;
   [[nodiscard]] size_t matched_operators() const { return matched_operators_; }
+  [[nodiscard]] const ReachedLimits& limits() const { return limits_; }
   // Why no tensor belongs to an operator, or no operator to a group.
   [[nodiscard]] std::string reason(OpId op) const;
   [[nodiscard]] std::string reason(const TensorGroup& group) const;
@@ -119,6 +121,7 @@ class FileJoin {
   std::vector<ParameterPair> parameters_;  // sorted
   std::vector<bool> dumped_;               // by origin: is there a tensor of its graph at all?
   size_t matched_operators_ = 0;
+  ReachedLimits limits_;
 };
 
 // What a rule is called in the reason of a pair: "by full name".

@@ -1,13 +1,13 @@
 #include "graph/lines/line_search.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 
+#include "base/enum_table.h"
 #include "graph/lines/source_lines.h"
 #include "ir/model/source_frame.h"
 
@@ -183,8 +183,8 @@ bool is_better(const LineHit& a, const LineHit& b) {
 }
 
 std::string_view name_of(Relation relation) {
-  static constexpr std::array<std::string_view, 5> kNames = {"direct", "via", "range", "gradient", "fused"};
-  return kNames[static_cast<size_t>(relation)];
+  static constexpr auto kNames = enum_table<Relation, std::string_view>("direct", "via", "range", "gradient", "fused");
+  return kNames[relation];
 }
 
 std::vector<LineHit> find_line(const OpGraph& graph, const LineQuery& query) {

@@ -287,8 +287,12 @@ class Search {
   void list(const std::string& folder) {
     std::error_code error;
     size_t entries = 0;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end && ++entries < kMostListed;
-         at.increment(error)) {
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      if (++entries > kMostListed) {
+        result_.limits.insert(
+            {"entries_beside", kMostListed, "a graph of the dump was not looked for in all of the folder beside it"});
+        break;
+      }
       std::error_code ignored;
       const std::string name = at->path().filename().string();
       if (at->is_directory(ignored)) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/reached_limits.h"
 #include "dump/index/dump_index.h"
 #include "graph/op_graph.h"
 
@@ -37,6 +38,7 @@ struct IrSearch {
   std::vector<IrFile> files;           // sorted; each to be read
   std::vector<std::string> looked_in;  // folders that were searched
   bool found_by_itself = false;        // not named by the user
+  ReachedLimits limits;
 };
 
 // An error only for a name of the user's that does not exist.

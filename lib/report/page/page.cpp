@@ -1,13 +1,13 @@
 #include "report/page/page.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/base64.h"
+#include "base/enum_table.h"
 #include "base/text.h"
 #include "report/junit.h"
 #include "report/page/page_parts.h"
@@ -19,8 +19,8 @@ namespace {
 std::string html(std::string_view text) { return xml_escaped(escape_for_terminal(text)); }
 
 std::string_view class_of(Tone tone) {
-  static constexpr std::array<std::string_view, 3> kNames = {"good", "neutral", "bad"};
-  return kNames[static_cast<size_t>(tone)];
+  static constexpr auto kNames = enum_table<Tone, std::string_view>("good", "neutral", "bad");
+  return kNames[tone];
 }
 
 // 'sha256-...' as a content security policy has it.

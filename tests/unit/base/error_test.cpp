@@ -50,6 +50,8 @@ TEST_CASE("system errors become the codes users see") {
   CHECK(system_error(EACCES, "open", "p", ErrorCode::kReadFailed).code == ErrorCode::kPermission);
   CHECK(system_error(EPERM, "open", "p", ErrorCode::kReadFailed).code == ErrorCode::kPermission);
   CHECK(system_error(EIO, "read", "p", ErrorCode::kReadFailed).code == ErrorCode::kReadFailed);
+  CHECK(system_error(EIO, "read", "p", ErrorCode::kReadFailed).hint.empty());
+  CHECK(system_error(EMFILE, "open", "p", ErrorCode::kReadFailed).hint.find("ulimit -n") != std::string::npos);
   CHECK(system_error(EACCES, "write", "p", ErrorCode::kWriteFailed).code == ErrorCode::kWriteFailed);
   CHECK(system_error(ENOENT, "open", "p", ErrorCode::kReadFailed).message == "cannot open: No such file or directory");
   CHECK(system_error(ENOENT, "open", "a/b", ErrorCode::kReadFailed).path == "a/b");

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/byte_reader.h"
 #include "base/checked.h"
+#include "base/enum_table.h"
 #include "base/int_ranges.h"
 #include "base/load.h"
 #include "base/numbers.h"
@@ -172,6 +174,23 @@ TEST_CASE("the power of ten of a number") {
   CHECK(power_of_ten_below(0.5) == 0.1);
   CHECK(power_of_ten_below(1e-7) == 1e-7);
   CHECK(power_of_ten_below(5e-324) == 0);  // nothing is between 0 and 4.94e-324
+}
+
+TEST_CASE("divisors are ascending, and those of huge numbers are not looked for") {
+  CHECK(divisors_of(12) == std::vector<int64_t>{1, 2, 3, 4, 6, 12});
+  CHECK(divisors_of(9) == std::vector<int64_t>{1, 3, 9});
+  CHECK(divisors_of(1) == std::vector<int64_t>{1});
+  CHECK(divisors_of(int64_t{1} << 40) == std::vector<int64_t>{1});
+}
+
+enum class Fruit : uint8_t { kApple, kPear, kPlum };
+
+TEST_CASE("a table has a value for each enumerator of an enum, and knows which numbers are some") {
+  constexpr auto kColors = enum_table<Fruit, std::string_view>("red", "green", "blue");
+  CHECK(kColors[Fruit::kApple] == "red");
+  CHECK(kColors[Fruit::kPlum] == "blue");
+  static_assert(is_enumerator<Fruit::kPlum>());
+  static_assert(!is_enumerator<static_cast<Fruit>(3)>());
 }
 
 }  // namespace

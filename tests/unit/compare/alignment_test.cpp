@@ -121,7 +121,21 @@ TEST_CASE("two long sequences that are one item apart are paired but for that it
     left.push_back(i % 2);
     right.push_back((i + 1) % 2);
   }
-  CHECK(align({left}, {right}).size() == 4999);
+  ReachedLimits limits;
+  CHECK(align({left}, {right}, &limits).size() == 4999);
+  CHECK(limits.empty());
+}
+
+TEST_CASE("two long sequences that have little in common are aligned within a bound, which is told") {
+  std::vector<uint64_t> left, right;
+  for (uint64_t i = 0; i < 6000; ++i) {
+    left.push_back(i * i % 7);
+    right.push_back(i * i * i % 5);
+  }
+  ReachedLimits limits;
+  CHECK(align({left}, {right}, &limits).size() > 1000);
+  REQUIRE(limits.size() == 1);
+  CHECK(limits.begin()->name == "alignment_cells");
 }
 
 }  // namespace msdump

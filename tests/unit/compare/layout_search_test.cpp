@@ -1,6 +1,7 @@
 #include "compare/match/cut/layout/layout_search.h"
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "compare/match/cut/layout/statistic_samples.h"
@@ -523,6 +524,50 @@ TEST_CASE("the pieces that are equal to the bit have one digest") {
   CHECK((*digests)[0] != (*digests)[1]);
   CHECK(pieces.at(0, 3) == values[3]);
   CHECK(pieces.at(1, 39) == other[39]);
+}
+
+TEST_CASE("a piece that cannot be read fits nothing, and its file is told") {
+  const std::vector<float> values = test::numbers(64);
+  const MadePieces made(cut_into({{{2, kConcat, 0}}}, {8, 8}, values)), whole({{{8, 8}, values}});
+  std::filesystem::remove(made.scratch().path() / "piece001.npy");
+  ReadFailures failures;
+  PieceValues a(made.index(), made.records(), &failures), b = whole.values();
+  CHECK_FALSE(find_layout(a, b, {}, {}));
+  REQUIRE(failures.all().size() == 1);
+  CHECK(failures.all().front().path.ends_with("piece001.npy"));
+}
+
+TEST_CASE("values of large pieces are read as they are asked for, and those of a piece that shrinks fit nothing") {
+  constexpr int64_t kRows = 1024, kColumns = 600;  // of a piece: more than are kept of two
+  const std::vector<float> values = test::numbers(2 * kRows * kColumns);
+  const MadePieces made(cut_into({{{2, kConcat, 0}}}, {2 * kRows, kColumns}, values));
+  const MadePieces whole({{{2 * kRows, kColumns}, values}});
+  PieceValues b = whole.values();
+  {
+    PieceValues a = made.values();
+    REQUIRE_FALSE(a.are_kept());
+    const auto fit = find_layout(a, b, {}, {});
+    REQUIRE(fit);
+    CHECK(fit->a == CutLayout{{{2, kConcat, 0}}});
+    CHECK(a.at(1, 7) == values[kRows * kColumns + 7]);
+  }
+  ReadFailures failures;
+  PieceValues a(made.index(), made.records(), &failures);
+  std::filesystem::resize_file(made.scratch().path() / "piece001.npy", 100'000);
+  CHECK_FALSE(find_layout(a, b, {}, {}));
+  REQUIRE(failures.all().size() == 1);
+  CHECK(failures.all().front().path.ends_with("piece001.npy"));
+}
+
+TEST_CASE("more layouts than are tried count only where none of them fits") {
+  const std::vector<float> values = test::numbers(24);
+  const std::vector<CutPiece> copies(192, {{4, 6}, values});
+  const auto same = fit_of(copies, {{{4, 6}, values}});
+  REQUIRE(same);
+  CHECK_FALSE(same->cut_off);
+  const auto other = fit_of(copies, {{{4, 6}, test::numbers(24, 5)}});
+  REQUIRE(other);
+  CHECK(other->cut_off);
 }
 
 }  // namespace

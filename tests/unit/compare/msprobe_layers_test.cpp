@@ -142,5 +142,14 @@ TEST_CASE("inside a transformer another one is renumbered by its own name") {
                                                                  "Module.net.layers.2.a.Layer.forward.0.input.0"});
 }
 
+TEST_CASE("a path of 400 000 layers is one as any other") {
+  const test::ScratchDir scratch;
+  std::string path;
+  for (int i = 0; i < 400'000; ++i) path += "a.";
+  const Strings names = {"Cell." + path + "fc.Dense.forward.0.input.0", "Cell.fc.Dense.forward.0.input.0"};
+  const Dump one = dump(scratch, "a", names, R"({"x": null})"), other = dump(scratch, "b", names, R"({"x": null})");
+  CHECK(layer_mapping(one, other, "TopLayer: {}") == names);
+}
+
 }  // namespace
 }  // namespace msdump

@@ -68,6 +68,10 @@ TEST_CASE("a tensor that is named itself comes before its operator") {
       "Functional.f.0.forward.input.0.1,Torch.g.0.forward.input.2.npy\n"
       "s:output:0,t:output:0\ns:output:1,u:output:0\n");
   CHECK(tensor(map, "x", Io::kOutput, "0") == "y:output:1");
+  for (const Io io : kIos) {
+    const std::string name(name_of(io));
+    CHECK(tensor(map_read_from("v:" + name + ":0,w:" + name + ":2\n"), "v", io, "0") == "w:" + name + ":2");
+  }
   CHECK(tensor(map, "x", Io::kInput, "1") == "none");
   CHECK(tensor(map, "x", Io::kOutput, "5") == "y:output:5");
   CHECK(op(map, "x") == "y");

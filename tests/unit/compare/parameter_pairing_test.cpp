@@ -1,11 +1,14 @@
 #include "compare/match/parameters/parameter_pairing.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "io/cancel.h"
 #include "support/catch.h"
+#include "support/growth.h"
 #include "support/made_checkpoint.h"
 #include "support/must.h"
 #include "support/scratch_dir.h"
@@ -322,6 +325,73 @@ TEST_CASE("a map pairs names first, and renames parts of them") {
   CHECK(pairs(a, b, &crossed) == Texts{"= y.p", "x.a = y.q", "x.b"});
   const NameMap renamed(test::must(parse_name_map("x.a=y.q\n", {})));
   CHECK(pairs(a, b, &renamed) == Texts{"= y.p", "x.a = y.q", "x.b"});
+}
+
+// Parameters with numbers of one class each, or all of one class.
+MadeCheckpoint many(const std::string& prefix, uint32_t count, uint32_t seed) {
+  MadeCheckpoint all;
+  for (uint32_t i = 0; i < count; ++i) all.push_back(unlike(prefix + std::to_string(i) + ".w", {2, 2}, seed + i));
+  return all;
+}
+
+struct OpenCheckpoints {
+  OpenCheckpoints(const MadeCheckpoint& a, const MadeCheckpoint& b)
+      : dump_a(test::list_dump({scratch.write("a.safetensors", test::safetensors_of(a))})),
+        dump_b(test::list_dump({scratch.write("b.safetensors", test::safetensors_of(b))})) {}
+  [[nodiscard]] Pairing pair() const {
+    const CompareSide side_a{&dump_a.index, &dump_a.tensors()}, side_b{&dump_b.index, &dump_b.tensors()};
+    return test::must(pair_parameters(side_a, side_b, nullptr, CancelToken())).pairing;
+  }
+  const test::ScratchDir scratch;
+  const test::ListedDump dump_a, dump_b;
+};
+
+TEST_CASE("a tied parameter is found among more parameters than those whose values are kept") {
+  constexpr uint32_t kMany = kMostKnown + 100;
+  MadeCheckpoint b = many("layers.", kMany, 1), a = b;
+  a.push_back({"first.bank.w", {2, 2}, a[3].values});
+  a.push_back({"last.bank.w", {2, 2}, a[kMany - 1].values});
+  const Pairing pairing = OpenCheckpoints(a, b).pair();
+  REQUIRE(pairing.relations.size() == 2);
+  CHECK(pairing.relations[0].text == "first.bank.w = layers.3.w");
+  CHECK(pairing.relations[1].text == "last.bank.w = layers." + std::to_string(kMany - 1) + ".w");
+}
+
+TEST_CASE("the cost of looking for tied parameters is not quadratic") {
+  const auto make = [](size_t count) {
+    MadeCheckpoint b = many("layers.", static_cast<uint32_t>(count), 1), a = b;
+    const MadeCheckpoint more = many("extra", static_cast<uint32_t>(count), 1'000'000);
+    a.insert(a.end(), more.begin(), more.end());
+    return std::make_shared<OpenCheckpoints>(a, b);
+  };
+  const auto pair = [](const std::shared_ptr<OpenCheckpoints>& both) { CHECK(both->pair().tensors.size() > 2); };
+  CHECK(test::growth(1000, make, pair) < test::kNotQuadratic);
+}
+
+TEST_CASE("a file that cannot be read when values are compared is told") {
+  const OpenCheckpoints both({unlike("a", {8, 4}, 1)}, {unlike("b", {8, 4}, 1)});
+  CHECK(both.pair().unread.empty());
+  std::filesystem::remove(both.scratch.path() / "b.safetensors");
+  const Pairing pairing = both.pair();
+  REQUIRE(pairing.unread.size() == 1);
+  CHECK(pairing.unread.front().path.ends_with("b.safetensors"));
+  CHECK(pairing.unread.front().code == ErrorCode::kNotFound);
+}
+
+TEST_CASE("more parameters than are matched by their values are told as limits") {
+  const auto names = [](uint32_t seed) {
+    MadeCheckpoint all;
+    for (uint32_t i = 0; i < 1450; ++i) {
+      std::string name(1, static_cast<char>('a' + i % 26));
+      for (uint32_t rest = i / 26 + seed; rest > 0; rest /= 26) name += static_cast<char>('a' + rest % 26);
+      all.push_back(unlike(name, {2, 2}, seed + i));
+    }
+    return all;
+  };
+  std::vector<std::string> limits;
+  for (const ReachedLimit& one : OpenCheckpoints(names(1), names(100'000)).pair().limits) limits.emplace_back(one.name);
+  CHECK(limits == std::vector<std::string>{"parameter_classes", "parameters_of_a_shape"});
+  CHECK(OpenCheckpoints({unlike("a", {8, 4}, 1)}, {unlike("b", {8, 4}, 1)}).pair().limits.empty());
 }
 
 }  // namespace msdump

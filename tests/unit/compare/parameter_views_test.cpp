@@ -92,13 +92,6 @@ TEST_CASE("a part is a run of rows, columns, or rows of each group") {
   CHECK(elements(joined_view({2, 2, 3}, {0, 1, 1, 1, false}, {2, 3})) == Elements{6, 7, 8, 9, 10, 11});
 }
 
-TEST_CASE("divisors are ascending, and those of huge numbers are not looked for") {
-  CHECK(divisors_of(12) == Elements{1, 2, 3, 4, 6, 12});
-  CHECK(divisors_of(9) == Elements{1, 3, 9});
-  CHECK(divisors_of(1) == Elements{1});
-  CHECK(divisors_of(int64_t{1} << 40) == Elements{1});
-}
-
 TEST_CASE("the first rows are a run") {
   const TensorView view = first_rows({4, 3}, 1, 2);
   CHECK(view.shape == Shape{2, 3});

@@ -67,6 +67,7 @@ TEST_CASE("a glob is over names, over tensors, types or dtypes") {
   CHECK(fits("Cell.fc.Dense.forward.0:parameter:weight",
              {.op_name = "Cell.fc.Dense.forward.0", .io = Io::kParameter, .slot = "weight"}));
   CHECK(fits("*:input:0.1", {.op_name = "x", .io = Io::kInput, .slot = "0.1"}));
+  for (const Io io : kIos) CHECK(fits("x:" + std::string(name_of(io)), {.op_name = "x", .io = io, .slot = "3"}));
 }
 
 std::string tolerance_error(std::string_view text) {

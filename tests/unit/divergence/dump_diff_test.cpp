@@ -486,20 +486,37 @@ TEST_CASE("two files with a tensor each are compared whatever their names are") 
   CHECK_FALSE(dumps.diff(dumps.open(b.parent_path()), dumps.open(a)).single_pair);
 }
 
-TEST_CASE("the first dump.json of the candidate goes with the first of the reference, as far as both have one") {
+// The dump.json files that go together, by their folders: "step0/rank0 = step0/rank1".
+Texts paired_jsons(const Texts& candidate, const Texts& reference) {
   const DiffedDumps dumps;
-  for (const char* const dump : {"bad/step0/rank0", "bad/step0/rank1", "ref/step0/rank0"}) {
+  const auto make = [&](bool of_candidate, const std::string& folder) {
     MadeCalls calls(false);
     calls.ran("Functional.relu.0.forward", {some_values()}, {some_values(2)});
     calls.write(dumps.scratch().path() / "one");
-    fs::create_directories((dumps.scratch().path() / dump).parent_path());
-    fs::rename(dumps.scratch().path() / "one" / "step0" / "rank0", dumps.scratch().path() / dump);
+    const fs::path place = dumps.side(of_candidate) / folder;
+    fs::create_directories(place.parent_path());
+    fs::rename(dumps.scratch().path() / "one" / "step0" / "rank0", place);
+  };
+  for (const std::string& folder : candidate) make(true, folder);
+  for (const std::string& folder : reference) make(false, folder);
+  Texts pairs;
+  for (const auto& [a, b] : dump_jsons(*dumps.open(dumps.side(true)), *dumps.open(dumps.side(false)))) {
+    const auto folder = [&](const std::string& path, bool of_candidate) {
+      return fs::path(path).parent_path().lexically_relative(dumps.side(of_candidate)).string();
+    };
+    pairs.push_back(folder(a, true) + " = " + folder(b, false));
   }
-  const auto a = dumps.open(dumps.side(true)), b = dumps.open(dumps.side(false));
-  const auto pair = std::pair((dumps.side(true) / "step0/rank0/dump.json").string(),
-                              (dumps.side(false) / "step0/rank0/dump.json").string());
-  CHECK(dump_jsons(*a, *b) == std::vector{pair});
-  CHECK(dump_jsons(*b, *a) == std::vector{std::pair(pair.second, pair.first)});
+  return pairs;
+}
+
+TEST_CASE("dump.json files go together by step and rank; a single one on each side whatever it is") {
+  CHECK(paired_jsons({"step0/rank0", "step0/rank1"}, {"step0/rank0"}) == Texts{"step0/rank0 = step0/rank0"});
+  CHECK(paired_jsons({"step0/rank0", "step0/rank1"}, {"step0/rank1"}) == Texts{"step0/rank1 = step0/rank1"});
+  CHECK(paired_jsons({"step1/rank0", "step2/rank0"}, {"step2/rank0", "step3/rank0"}) ==
+        Texts{"step2/rank0 = step2/rank0"});
+  CHECK(paired_jsons({"step4/rank3"}, {"step0/rank0"}) == Texts{"step4/rank3 = step0/rank0"});
+  CHECK(paired_jsons({"step4/rank0", "step4/rank1"}, {"step7/rank1", "step7/rank2"}) ==
+        Texts{"step4/rank1 = step7/rank1"});
 }
 
 TEST_CASE("pairs that are compared apart come together as if compared at once; a row without partner reads nothing") {

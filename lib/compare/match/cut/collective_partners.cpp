@@ -153,7 +153,8 @@ class CollectivePartners {
       return at > op ? at - op : op - at;
     };
     std::stable_sort(near.begin(), near.end(), [&](uint32_t x, uint32_t y) { return distance(x) < distance(y); });
-    if (near.size() > CutMatch::kMostTried) near.resize(CutMatch::kMostTried);
+    const bool has_more = near.size() > CutMatch::kMostTried, is_far = first > 0 || end < count;
+    if (has_more) near.resize(CutMatch::kMostTried);
     for (const uint32_t i : near) {
       const uint32_t value = cut.other_of(pairing.tensors[i]);
       CutPieces other = match_.pieces_of(!cut.of_a, value);
@@ -165,6 +166,11 @@ class CollectivePartners {
       const std::optional<CutFit> fit = fit_by(CutQuestion::Effort::kQuick);
       // Few elements of a tensor that is almost all zeros are near those of many others.
       if (is_like(fit) && is_like(fit_by(CutQuestion::Effort::kUsual))) return add_partner(cut, op, pairs, value, *fit);
+    }
+    if (has_more) match_.leave_out_calls();
+    if (is_far) {
+      match_.limits.insert({"collective_neighbours", kMostNear,
+                            "the value that a collective reads was looked for among the tensors near it alone"});
     }
   }
 

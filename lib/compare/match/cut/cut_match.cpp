@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
+#include "compare/match/cut/layout/layout_choices.h"
 #include "compare/match/op_sequence.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
@@ -14,16 +16,20 @@
 namespace msdump {
 namespace {
 
-constexpr double kCertain = 0.8;  // confidence
-constexpr size_t kMostFactors = 16;
+constexpr double kCertain = 0.8;                            // confidence
+constexpr size_t kMostFactors = 64;                         // all of up to 5000 ranks
 constexpr size_t kMostTrials = 4000, kMostTrialsOfOne = 8;  // of a run, of an operator
 constexpr size_t kMostFruitless = 4;                        // thorough searches of one kind of tensor
 
 // 1/2, 1/4, .. of so many ranks.
-std::vector<double> possible_factors(size_t ranks) {
+std::vector<double> possible_factors(size_t ranks, ReachedLimits& limits) {
   std::vector<double> factors;
-  for (size_t i = 2; i <= ranks && factors.size() < kMostFactors; ++i) {
-    if (ranks % i == 0) factors.push_back(1 / static_cast<double>(i));
+  for (const int64_t divisor : divisors_of(static_cast<int64_t>(ranks))) {
+    if (divisor > 1) factors.push_back(1 / static_cast<double>(divisor));
+  }
+  if (factors.size() > kMostFactors) {
+    factors.resize(kMostFactors);
+    limits.insert({"gradient_factors", kMostFactors, "not all factors were tried that gradients may be too large by"});
   }
   return factors;
 }
@@ -74,8 +80,9 @@ CutMatch::CutMatch(const CutInput& of_a, const CutInput& of_b, const LayoutRules
 }
 
 CutPieces CutMatch::pieces_of(bool of_a, std::span<const TensorRecord* const> records) const {
-  if (by_statistics_) return PieceStatistics(of_a ? tables_a : tables_b, records, context);
-  return PieceValues(of_a ? *index_a : *index_b, records);
+  ReadFailures* const failures = &(of_a ? result.a : result.b)->contents().failures();
+  if (by_statistics_) return PieceStatistics(of_a ? tables_a : tables_b, records, context, failures);
+  return PieceValues(of_a ? *index_a : *index_b, records, failures);
 }
 
 CutPieces CutMatch::pieces_of(bool of_a, uint32_t tensor) const {
@@ -102,8 +109,15 @@ CutQuestion CutMatch::question_of(const TensorPair& pair) const {
   return question;
 }
 
-size_t CutMatch::most_trials() const {
-  return std::max(kMostTrials, kMostTrialsOfOne * result.pairing.operators.size());
+bool CutMatch::may_try(size_t& trials) {
+  const size_t most = std::max(kMostTrials, kMostTrialsOfOne * result.pairing.operators.size());
+  if (++trials <= most) return true;
+  limits.insert({"partner_trials", most, "further calls without a partner were not compared by their values"});
+  return false;
+}
+
+void CutMatch::leave_out_calls() {
+  limits.insert({"partner_calls", kMostTried, "more calls than were compared may be the partner of a call"});
 }
 
 bool CutMatch::may_be_one(uint32_t a, uint32_t b) const {
@@ -215,7 +229,9 @@ void CutMatch::find_layouts_of_kind(const std::vector<size_t>& pairs, bool first
                         : first                     ? CutQuestion::Effort::kUsual
                                                     : CutQuestion::Effort::kThorough;
     fit = fit_of(pair, effort);
-    if (!fit || fit->agreement < kLike) ++fruitless;
+    if (fit && fit->agreement >= kLike) continue;
+    ++fruitless;
+    if (effort == CutQuestion::Effort::kPlain) searched_less_ = true;
   }
 }
 
@@ -223,6 +239,7 @@ Status CutMatch::find_layouts() {
   const std::vector<TensorPair>& pairs = result.pairing.tensors;
   fits.assign(pairs.size(), std::nullopt);
   prior = {};
+  searched_less_ = false;
   find_backward_pass();
   allow_all_factors();
   std::map<std::string, std::vector<size_t>> by_kind;
@@ -244,9 +261,21 @@ Status CutMatch::find_layouts() {
   return {};
 }
 
+ReachedLimits CutMatch::limits_of_layouts() const {
+  ReachedLimits reached;
+  if (std::any_of(fits.begin(), fits.end(), [](const auto& fit) { return fit && fit->cut_off; })) {
+    reached.insert({"layouts", kMostLayouts, "not all layouts were tried that the shapes of a tensor allow"});
+  }
+  if (searched_less_) {
+    reached.insert({"fruitless_searches", kMostFruitless,
+                    "after tensors of a kind that no layout fits, only plain layouts were tried for the others"});
+  }
+  return reached;
+}
+
 void CutMatch::allow_all_factors() {
-  factors_a = possible_factors(ranks_of(whole_a).size());
-  factors_b = possible_factors(ranks_of(whole_b).size());
+  factors_a = possible_factors(ranks_of(whole_a).size(), limits);
+  factors_b = possible_factors(ranks_of(whole_b).size(), limits);
 }
 
 // All gradients of a run are too large by the same factor: that of most. Those with another one are looked at again.

@@ -2,6 +2,7 @@
 // each of these lies on its ranks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,8 +50,11 @@ class CutMatch {
   [[nodiscard]] CutPieces pieces_of(bool of_a, std::span<const TensorRecord* const> records) const;
   [[nodiscard]] CutPieces pieces_of(bool of_a, uint32_t tensor) const;
 
-  // Of partners in a run, by each step that looks for some: where nothing fits, nothing will.
-  [[nodiscard]] size_t most_trials() const;
+  // Counts a comparison of two tensors of a run that may be partners. False, and a limit is noted, if a step has made as many
+  // as it may: where nothing fits, nothing will.
+  [[nodiscard]] bool may_try(size_t& trials);
+  // Notes that only the first kMostTried calls were looked at for a partner.
+  void leave_out_calls();
   // By their shapes alone: may the two be parts of one whole?
   [[nodiscard]] bool may_be_one(uint32_t a, uint32_t b) const;
   // Has no rank an element of the tensor?
@@ -59,6 +63,8 @@ class CutMatch {
   [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair, CutQuestion::Effort effort) const;
   // Of all pairs, into `fits`: the certain ones first, the others by what these have taught. An error when interrupted.
   Status find_layouts();
+  // That find_layouts() hit, and that the fits still depend on.
+  [[nodiscard]] ReachedLimits limits_of_layouts() const;
   // After find_layouts() the factors of gradients are those of most of them; with wrong partners these say nothing.
   void allow_all_factors();
   // By operator of the pairing: that of the tensor which fits least; 0 without a partner.
@@ -100,6 +106,7 @@ class CutMatch {
   CutPrior prior;
   std::vector<double> factors_a, factors_b;  // of gradients
   std::vector<std::optional<CutFit>> fits;   // by Pairing::tensors
+  ReachedLimits limits;
 
  private:
   [[nodiscard]] CutQuestion question_of(const TensorPair& pair) const;
@@ -108,6 +115,7 @@ class CutMatch {
   void choose_factors();
 
   const bool by_statistics_;
+  std::atomic<bool> searched_less_ = false;  // a layout was not found with little effort
   std::vector<bool> of_backward_pass_;  // by tensor of a; its forward calls are derivatives that are written by hand
 };
 

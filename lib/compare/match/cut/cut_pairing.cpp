@@ -48,6 +48,8 @@ Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap
   MSDUMP_CHECK_OK(pair_collectives(match));
   result.pairing.likeness = likeness_of_cuts(result.pairing);
   MSDUMP_CHECK_OK(put_together(match));
+  result.pairing.limits.merge(match.limits);
+  result.pairing.limits.merge(match.limits_of_layouts());
   return std::move(result);
 }
 

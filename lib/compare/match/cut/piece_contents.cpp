@@ -13,9 +13,12 @@ std::optional<double> only_value(PieceValues& values, size_t piece, int64_t coun
   constexpr int64_t kLooks = 64;
   if (count == 0) return std::nullopt;
   const int64_t looks = std::min(count, kLooks);
+  std::vector<int64_t> looked_at;
+  for (int64_t i = 0; i < looks; ++i) looked_at.push_back(i * (count / looks));
+  values.fetch(piece, looked_at);
   const double first = values.at(piece, 0);
-  for (int64_t i = 0; i < looks; ++i) {
-    if (values.at(piece, i * (count / looks)) != first) return std::nullopt;
+  for (const int64_t at : looked_at) {
+    if (values.at(piece, at) != first) return std::nullopt;
   }
   return first;
 }
@@ -34,13 +37,17 @@ Result<PieceContents::Digests> PieceContents::of(std::span<const TensorRecord* c
     }
   }
   if (pieces.size() == records.size()) return digests_of(pieces);
-  PieceValues values(index_, records);
+  PieceValues values(index_, records, &failures_);
   if (!values.ok()) return Digests();
-  MSDUMP_TRY(const std::vector<uint64_t> digests, values.digests(cancel));
+  const Result<std::vector<uint64_t>> digests = values.digests(cancel);
+  if (!digests) {
+    failures_.add(digests.error());
+    return fail(digests.error());
+  }
   pieces.clear();
-  for (size_t i = 0; i < digests.size(); ++i) {
+  for (size_t i = 0; i < digests->size(); ++i) {
     const int64_t count = element_count(values.shapes()[i]).value_or(0);
-    pieces.push_back({digests[i], count == 0, only_value(values, i, count)});
+    pieces.push_back({(*digests)[i], count == 0, only_value(values, i, count)});
   }
   const std::scoped_lock lock(lock_);
   for (size_t i = 0; i < records.size(); ++i) known_.try_emplace(records[i], pieces[i]);

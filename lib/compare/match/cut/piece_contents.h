@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compare/match/read_failures.h"
 #include "dump/index/tensor_list.h"
 #include "io/cancel.h"
 
@@ -29,6 +30,8 @@ class PieceContents {
   };
   // Of the pieces of a tensor. An error when interrupted, or where one that could be opened cannot be read to its end.
   Result<Digests> of(std::span<const TensorRecord* const> records, const CancelToken& cancel);
+  // Files that could not be read here or elsewhere while this side was matched.
+  [[nodiscard]] ReadFailures& failures() { return failures_; }
 
  private:
   struct Piece {
@@ -39,6 +42,7 @@ class PieceContents {
   [[nodiscard]] static Digests digests_of(std::span<const Piece> pieces);
 
   const DumpIndex& index_;
+  ReadFailures failures_;
   std::mutex lock_;
   std::unordered_map<const TensorRecord*, Piece> known_;
 };

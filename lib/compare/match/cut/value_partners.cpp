@@ -72,7 +72,7 @@ class ValuePartners {
     for (size_t tried = 0; tried < std::min(count, CutMatch::kMostTried); ++tried) {
       const size_t place = (choice.begin + tried) % count;
       const uint32_t b = choice.operators[place];
-      if (certain_[b] || b == now || ++trials_ > match_.most_trials()) continue;
+      if (certain_[b] || b == now || !match_.may_try(trials_)) continue;
       MSDUMP_TRY(const Match match, match_of(a, b));
       if (match == Match::kAll) {
         certain_[b] = true;
@@ -82,6 +82,7 @@ class ValuePartners {
       }
       if (match == Match::kWeights && !of_weights) of_weights = place;
     }
+    if (count > CutMatch::kMostTried) match_.leave_out_calls();
     if (of_now != Match::kNone) {
       certain_[now] = true;
     } else if (of_weights && !fits_[a]) {
@@ -155,7 +156,7 @@ class ValuePartners {
           const TensorRecord& other = match_.result.b->tensors()[y];
           if (one.name.io != other.name.io || step_of(*match_.index_a, one) != step_of(*match_.index_b, other))
             continue;
-          if (!match_.may_be_one(x, y) || ++trials_ > match_.most_trials()) continue;
+          if (!match_.may_be_one(x, y) || !match_.may_try(trials_)) continue;
           if (const Fit& fit = fit_of(x, y); fit.agrees && fit.tells) return true;
         }
       }
@@ -282,18 +283,23 @@ class ValuePartners {
   Result<const Written*> written_in(std::optional<int64_t> step, const Shape& shape) {
     const auto [known, is_new] = written_.try_emplace({step, shape});
     if (!is_new) return &known->second;
+    if (outputs_.empty()) list_outputs();
+    for (const auto& [op, tensor] : outputs_[{step, shape}]) {
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(match_.cut_of(true), tensor));
+      if (contents != 0) known->second.try_emplace(contents, op);
+    }
+    return &known->second;
+  }
+
+  void list_outputs() {
     const std::vector<SequencedOp>& operators = match_.result.pairing.a;
     for (uint32_t op = 0; op < operators.size(); ++op) {
       for (const uint32_t tensor : operators[op].tensors) {
         const TensorRecord& record = match_.result.a->tensors()[tensor];
-        const bool wanted = record.name.io == Io::kOutput && record.shape != nullptr && *record.shape == shape &&
-                            step_of(*match_.index_a, record) == step;
-        if (!wanted) continue;
-        MSDUMP_TRY(const uint64_t contents, match_.contents_of(match_.cut_of(true), tensor));
-        if (contents != 0) known->second.try_emplace(contents, op);
+        if (record.name.io == Io::kOutput && record.shape != nullptr)
+          outputs_[{step_of(*match_.index_a, record), *record.shape}].emplace_back(op, tensor);
       }
     }
-    return &known->second;
   }
 
   // The tensors that two operators have in the same slot.
@@ -330,7 +336,9 @@ class ValuePartners {
   std::vector<bool> certain_;                           // by operator of b
   std::map<std::pair<uint32_t, uint32_t>, Fit> known_;  // by tensors of a and b
   std::map<uint32_t, bool> weights_;                    // by tensor of a
-  std::map<std::pair<std::optional<int64_t>, Shape>, Written> written_;
+  using StepAndShape = std::pair<std::optional<int64_t>, Shape>;
+  std::map<StepAndShape, Written> written_;
+  std::map<StepAndShape, std::vector<std::pair<uint32_t, uint32_t>>> outputs_;  // operators of a with their outputs
   size_t trials_ = 0;
 };
 

@@ -67,6 +67,7 @@ class ValueTwins {
         if (!is_loss) continue;
         if (auto twin = twin_of(i, loss_there, false)) twins.push_back(*std::move(twin));
       }
+      if (twins.empty() && end < others.size()) match_.leave_out_calls();
       if (!twins.empty()) match_.add_partner(match_.cut_of(true), op, twins);
     }
     return {};
@@ -108,7 +109,7 @@ class ValueTwins {
     const TensorRecord &one = match_.result.a->tensors()[a], &there = match_.result.b->tensors()[b];
     const bool may_be = !taken_[j] && one.name.io == there.name.io && match_.may_be_one(a, b) &&
                         step_of(*match_.index_a, one) == step_of(*match_.index_b, there);
-    if (!may_be || ++trials_ > match_.most_trials()) return std::nullopt;
+    if (!may_be || !match_.may_try(trials_)) return std::nullopt;
     std::optional<CutFit> fit = match_.fit_of({0, a, b}, CutQuestion::Effort::kQuick);
     if (!fit) return std::nullopt;
     const bool fits = fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(b, *fit);

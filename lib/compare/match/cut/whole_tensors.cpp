@@ -1,6 +1,7 @@
 #include "compare/match/cut/whole_tensors.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 
@@ -34,6 +35,10 @@ class WholeTensors {
           candidate_pieces(match_.result.pairing.tensors[place], *match_.fits[place], match_.result.notes[place]);
     });
     MSDUMP_CHECK_OK(match_.context.cancel.check());
+    if (has_more_copies_) {
+      match_.limits.insert(
+          {"different_copies", kMostDifferent, "of more copies of a tensor that differ, not all were compared"});
+    }
     for (size_t i = 0; i < match_.fits.size(); ++i) {
       const TensorPair& pair = match_.result.pairing.tensors[i];
       const CutFit* const fit = match_.fits[i] ? &*match_.fits[i] : nullptr;
@@ -68,7 +73,7 @@ class WholeTensors {
       const std::vector<int64_t>& ranks = side.ranks(tensor);
       for (size_t i = 0; ranks.size() > 1 && i < ranks.size(); ++i) {
         const TensorRecord* const& part = side.members(tensor).records[i];
-        if (part != nullptr && ok(match_.pieces_of(of_a, {&part, 1}))) continue;
+        if (part != nullptr && !was_unreadable(side, *part) && ok(match_.pieces_of(of_a, {&part, 1}))) continue;
         const std::string rank = fmt::format("rank {} of the {}", ranks[i], of_a ? "candidate" : "reference");
         if (part == nullptr) {
           note.lacking = rank + " does not have it";
@@ -80,8 +85,14 @@ class WholeTensors {
     }
   }
 
+  // True if the file could not be read when a layout was looked for, though it may be now.
+  [[nodiscard]] static bool was_unreadable(const CutSide& side, const TensorRecord& part) {
+    const DumpIndex& index = *side.side().index;
+    return side.contents().failures().has(index.path_of(index.files()[part.file]));
+  }
+
   // Of copies that are not equal the one that is furthest from the reference is compared.
-  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) const {
+  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) {
     const auto of_copy = [&](int64_t copy) {
       return pieces_of(fit.a, match_.result.a->members(pair.a).records, fit.whole, copy);
     };
@@ -110,7 +121,7 @@ class WholeTensors {
   }
 
   // One of each kind, the most frequent first.
-  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const CutLayout& layout, CutNote& note) const {
+  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const CutLayout& layout, CutNote& note) {
     const int64_t copies = layout.copies();
     if (copies < 2) return {0};
     const auto digests = match_.digests_of(match_.cut_of(true), tensor);
@@ -132,10 +143,12 @@ class WholeTensors {
     for (const auto& [digest, kind] : kinds) {
       if (digest != usual->first && different.size() < kMostDifferent) different.push_back(kind.second);
     }
+    if (different.size() < kinds.size()) has_more_copies_ = true;
     return different;
   }
 
   CutMatch& match_;
+  std::atomic<bool> has_more_copies_ = false;
 };
 
 }  // namespace

@@ -134,8 +134,8 @@ class DevicePairer {
     const bool single = match.hosts.size() == 1 && !match.is_split;
     const std::string_view device_type = single ? device_.operators[device].type : std::string_view();
     const std::string_view host_type = single ? host_.operators[match.hosts[0]].type : std::string_view();
-    const InputMatch map = match_inputs({device_.dump, host_.dump, evidence_.values}, inputs, tensors, device_type,
-                                        host_type, match.is_split);
+    const InputMatch map = match_inputs({device_.dump, host_.dump, evidence_.values, evidence_.limits}, inputs, tensors,
+                                        device_type, host_type, match.is_split);
     std::vector<bool> used(inputs.size(), false);
     for (size_t i = 0; i < map.size(); ++i) {
       if (!map[i]) continue;
@@ -216,6 +216,10 @@ bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide&
   MatchEvidence evidence(device_is_a ? side_a : side_b, device_is_a ? side_b : side_a);
   const std::vector<DeviceMatch> matches = match_device(evidence);
   DevicePairer(evidence, matches, device_is_a, lone_step).run(pairing);
+  pairing.limits.merge(evidence.limits);
+  for (ValueProbe* const probe : {&evidence.values, &evidence.host_values}) {
+    for (Error& error : probe->failures().all()) pairing.unread.push_back(std::move(error));
+  }
   return true;
 }
 

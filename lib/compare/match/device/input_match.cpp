@@ -60,8 +60,14 @@ class InputMatcher {
   [[nodiscard]] InputMatch by_form(bool sure) const {
     InputMatch map(host_.size());
     const size_t n = host_.size(), m = device_.size();
-    if (n * m > kMostCells) return in_order();
+    if (n * m > kMostCells) {
+      sides_.limits.insert(
+          {"device_input_pairs", kMostCells, "inputs of an operator were paired in their order alone"});
+      return in_order();
+    }
     const bool few = n <= kMostInputs && m <= kMostInputs;
+    if (!few)
+      sides_.limits.insert({"device_inputs", kMostInputs, "inputs of an operator were paired without their values"});
     const auto [of_host, of_device] = choices();
     std::vector<std::vector<double>> gain(n, std::vector<double>(m, -1));
     std::vector<std::vector<double>> best(n + 1, std::vector<double>(m + 1, 0));

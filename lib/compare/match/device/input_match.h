@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/reached_limits.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump {
@@ -15,6 +16,7 @@ class ValueProbe;
 struct InputSides {
   const DumpWithGraph &device, &host;
   ValueProbe& probe;  // of the device and the host
+  ReachedLimits& limits;
 };
 
 // By input of the host: its place in `device`, or nothing. Both are tensors by ascending slot. Types are empty where

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/reached_limits.h"
 #include "compare/match/device/op_tensors.h"
 #include "compare/match/device/value_probe.h"
 #include "compare/match/sequence_flow.h"
@@ -43,6 +44,7 @@ struct MatchEvidence {
   ValueProbe values;       // of the device with the host
   ValueProbe host_values;  // of the host with itself
   const bool several_ranks;
+  ReachedLimits limits;
 
  private:
   static bool has_several_ranks(const std::vector<SequencedOp>& operators) {

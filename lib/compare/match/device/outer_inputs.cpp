@@ -17,14 +17,19 @@ std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, uint32_t host, con
 
 // Without a data flow: does one of the first outputs of another of the operators have the same values?
 bool is_output_inside(const DeviceMatch& match, uint32_t host, uint32_t tensor, const std::vector<Runs>& hosts,
-                      const RunKey& key, ValueProbe& host_values) {
+                      const RunKey& key, MatchEvidence& evidence) {
   constexpr size_t kMostOutputs = 64;
   for (size_t i = 0; i < hosts.size(); ++i) {
     const auto run = hosts[i].find(key);
     if (match.hosts[i] == host || run == hosts[i].end()) continue;
     const std::vector<uint32_t>& outputs = run->second.outputs;
     for (size_t k = 0; k < std::min(outputs.size(), kMostOutputs); ++k) {
-      if (host_values.is_same(tensor, outputs[k])) return true;
+      if (evidence.host_values.is_same(tensor, outputs[k])) return true;
+    }
+    if (outputs.size() > kMostOutputs) {
+      evidence.limits.insert(
+          {"device_outputs", kMostOutputs,
+           "an input was not compared with all outputs of the operators that are one on the device"});
     }
   }
   return false;
@@ -44,7 +49,7 @@ std::vector<HostInput> outer_inputs(const DeviceMatch& match, const std::vector<
     for (const uint32_t tensor : run->second.inputs) {
       const auto slot = slot_of(evidence.host, tensor);
       const bool inside = (slot && fed.contains(*slot)) ||
-                          (!flow.known() && is_output_inside(match, host, tensor, hosts, key, evidence.host_values));
+                          (!flow.known() && is_output_inside(match, host, tensor, hosts, key, evidence));
       if (!inside) inputs.push_back({host, tensor});
     }
   }

@@ -67,11 +67,15 @@ const ValueProbe::Sample& ValueProbe::sample_of(const DumpWithGraph& side, Sampl
   if (samples.size() >= kMostSamples) samples.clear();
   Sample& sample = samples[tensor];
   const TensorRecord& record = (*side.tensors)[tensor];
-  // What cannot be read is reported when it is compared.
   auto opened = HostTensor::open(*side.index, record, {});
-  if (!opened) return sample;
+  if (!opened) {
+    failures_.add(opened.error());
+    return sample;
+  }
   sample.count = opened->count();
-  if (auto read = read_sample(*opened)) sample.values = std::move(*read);
+  auto read = read_sample(*opened);
+  if (!read) failures_.add(read.error());
+  if (read) sample.values = std::move(*read);
   return sample;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compare/match/read_failures.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump {
@@ -20,6 +21,8 @@ class ValueProbe {
   [[nodiscard]] std::optional<double> similarity(uint32_t a, uint32_t b);
   // Do they hold the same values, not only alike ones? False where that cannot be known.
   [[nodiscard]] bool is_same(uint32_t a, uint32_t b);
+  // Files that could not be read.
+  [[nodiscard]] const ReadFailures& failures() const { return failures_; }
 
  private:
   struct Sample {
@@ -32,6 +35,7 @@ class ValueProbe {
 
   const DumpWithGraph a_, b_;  // handles: what they point to outlives this
   Samples samples_a_, samples_b_;
+  ReadFailures failures_;
 };
 
 }  // namespace msdump

@@ -1,8 +1,9 @@
 #include "compare/match/msprobe/msprobe_layers.h"
 
 #include <algorithm>
-#include <memory>
+#include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,54 +17,59 @@ namespace {
 
 constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A";
 
-// A layer: its entries, by direction, and its sub-layers.
-struct Layer {
-  std::string type;  // its class, once something of that name has been called; else its name
-  std::map<std::string, std::vector<size_t>> entries;
-  std::map<std::string, std::unique_ptr<Layer>, std::less<>> children;
-};
-
+// The layers of a model by their paths. Paths may be of any length, so layers are no objects that hold each other.
 class LayerTree {
  public:
+  using Layer = uint32_t;
+  static constexpr Layer kRoot = 0;
+
   explicit LayerTree(const std::vector<MsprobeScope>& scopes) : places_(scopes.size()) {
-    root_.type = kTopLayer;
+    layers_.push_back({std::string(kTopLayer), {}});
     for (size_t i = 0; i < scopes.size(); ++i) {
-      Layer* layer = &root_;
+      Layer layer = kRoot;
       const auto parts = split(scopes[i].scope, '.');
       for (size_t part = 1; part < parts.size(); ++part) {
-        auto& child = layer->children[std::string(parts[part])];
-        if (!child) {
-          child = std::make_unique<Layer>();
-          child->type = parts[part];
-        }
-        layer = child.get();
+        const auto [child, is_new] =
+            children_.try_emplace({layer, std::string(parts[part])}, static_cast<Layer>(layers_.size()));
+        if (is_new) layers_.push_back({std::string(parts[part]), {}});
+        layer = child->second;
       }
-      std::vector<size_t>& entries = layer->entries[scopes[i].state];
+      std::vector<size_t>& entries = layers_[layer].entries[scopes[i].state];
       places_[i] = entries.size();
       entries.push_back(i);
-      layer->type = scopes[i].type;
+      layers_[layer].type = scopes[i].type;
     }
   }
 
-  [[nodiscard]] const Layer& root() const { return root_; }
+  // The class of a layer, once something of that name has been called; else its name.
+  [[nodiscard]] const std::string& type_of(Layer layer) const { return layers_[layer].type; }
+  [[nodiscard]] std::optional<Layer> child_of(Layer layer, std::string_view name) const {
+    const auto child = children_.find({layer, std::string(name)});
+    return child == children_.end() ? std::nullopt : std::optional(child->second);
+  }
   // The place of an entry among those of its layer and direction.
   [[nodiscard]] size_t place_of(size_t entry) const { return places_[entry]; }
 
   [[nodiscard]] std::optional<size_t> find(const std::vector<std::string>& path, const std::string& state,
                                            size_t place) const {
-    const Layer* layer = &root_;
+    std::optional<Layer> layer = kRoot;
     for (const std::string& part : path) {
-      const auto child = layer->children.find(part);
-      if (child == layer->children.end()) return std::nullopt;
-      layer = child->second.get();
+      layer = child_of(*layer, part);
+      if (!layer) return std::nullopt;
     }
-    const auto entries = layer->entries.find(state);
-    if (entries == layer->entries.end() || place >= entries->second.size()) return std::nullopt;
-    return entries->second[place];
+    const auto& entries = layers_[*layer].entries;
+    const auto found = entries.find(state);
+    if (found == entries.end() || place >= found->second.size()) return std::nullopt;
+    return found->second[place];
   }
 
  private:
-  Layer root_;
+  struct Node {
+    std::string type;
+    std::map<std::string, std::vector<size_t>> entries;  // by direction
+  };
+  std::vector<Node> layers_;
+  std::map<std::pair<Layer, std::string>, Layer> children_;
   std::vector<size_t> places_;  // by entry
 };
 
@@ -91,11 +97,11 @@ std::optional<size_t> partner_of(size_t entry, const std::vector<MsprobeScope>& 
                                  const LayerTree& golden, const MsprobeLayerRules& rules) {
   const auto parts = split(scopes[entry].scope, '.');
   std::vector<std::string> path;
-  const Layer* layer = &target.root();
+  LayerTree::Layer layer = LayerTree::kRoot;
   for (size_t at = 1; at < parts.size();) {
-    const LayerStep step = step_at(rules, layer->type, parts, at);
+    const LayerStep step = step_at(rules, target.type_of(layer), parts, at);
     for (const std::string_view part : split(step.to, '.')) path.emplace_back(part);
-    for (const size_t end = at + step.parts; at < end; ++at) layer = layer->children.find(parts[at])->second.get();
+    for (const size_t end = at + step.parts; at < end; ++at) layer = *target.child_of(layer, parts[at]);
   }
   return golden.find(path, scopes[entry].state, target.place_of(entry));
 }

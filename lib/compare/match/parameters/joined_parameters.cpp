@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/numbers.h"
 #include "compare/match/parameters/nearest_view.h"
 
 namespace msdump {
@@ -17,6 +18,15 @@ constexpr int64_t kMostPlaces = 64;             // in a group
 constexpr size_t kMostCandidates = 64;          // parts of one whole that are tried
 constexpr size_t kMostNamed = 6;
 constexpr double kExact = 0.01;  // nearer is not looked for
+constexpr ReachedLimit kTriedLimit = {
+    "joined_parameters", kMostTried,
+    "there are too many parameters without a partner to look for those that were joined"};
+constexpr ReachedLimit kCandidatesLimit = {"joined_candidates", kMostCandidates,
+                                           "a parameter has too many possible parts to look for them"};
+constexpr ReachedLimit kPlacesLimit = {"joined_places", kMostPlaces,
+                                       "a part was looked for at some places of a joined parameter only"};
+constexpr ReachedLimit kJoinedViewsLimit = {"joined_views", kMostJoinedViews,
+                                            "not all places of parts in joined parameters were tried"};
 
 bool is_alike(const JoinedPart& one, const JoinedPart& other) {
   return one.axis == other.axis && one.groups == other.groups && one.transposed == other.transposed;
@@ -34,7 +44,10 @@ std::vector<uint32_t> JoinedParameters::free_members(uint32_t of_class) const {
 
 void JoinedParameters::run() {
   const size_t most = whole_.free_classes().size() * parts_.size();
-  if (most > kMostTried) return;
+  if (most > kMostTried) {
+    links_.limits.insert(kTriedLimit);
+    return;
+  }
   for (const uint32_t of_class : whole_.free_classes()) {
     const std::vector<uint32_t> free = free_members(of_class);
     for (size_t i = 0; i < std::min(free.size(), kProbedWholes); ++i) {
@@ -53,7 +66,10 @@ void JoinedParameters::run() {
 }
 
 std::optional<double> JoinedParameters::distance(uint32_t whole, uint32_t item, const JoinedPart& place) {
-  if (views_left_ == 0) return std::nullopt;
+  if (views_left_ == 0) {
+    links_.limits.insert(kJoinedViewsLimit);
+    return std::nullopt;
+  }
   --views_left_;
   const TensorView view = joined_view(*whole_.shape(whole), place, *parts_.shape(item));
   return distance_of_view({whole_.values(), whole_.tensor(whole)}, view, parts_.values(item));
@@ -82,7 +98,8 @@ std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole
       for (const int64_t other : extents) {
         if (other % groups == 0) step = std::gcd(step, other / groups);
       }
-      if (block / step > kMostPlaces) step = own;
+      const bool few = block / step > kMostPlaces;
+      if (few) step = own;
       if (block / step > kMostPlaces) step = block - place.extent;
       for (; place.begin + place.extent <= block; place.begin += step) {
         const auto found = distance(whole, item, place);
@@ -90,6 +107,7 @@ std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole
           best = Part{item, place, *found};
         if (best && best->distance < kExact) return best;
       }
+      if (few && !best) links_.limits.insert(kPlacesLimit);
     }
   }
   return best;
@@ -147,7 +165,10 @@ std::vector<uint32_t> JoinedParameters::members_with(const Numbers& numbers) con
 std::optional<JoinedParameters::Joined> JoinedParameters::concatenated(uint32_t whole, const Numbers& numbers) {
   std::vector<uint32_t> items = members_with(numbers);
   std::erase_if(items, [&](uint32_t item) { return joined_places(*whole_.shape(whole), *parts_.shape(item)).empty(); });
-  if (items.size() > kMostCandidates) return std::nullopt;
+  if (items.size() > kMostCandidates) {
+    links_.limits.insert(kCandidatesLimit);
+    return std::nullopt;
+  }
   Parts found;
   std::vector<uint32_t> blind;
   for (const uint32_t item : items) {

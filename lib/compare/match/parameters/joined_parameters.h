@@ -16,6 +16,8 @@
 
 namespace msdump {
 
+inline constexpr size_t kMostJoinedViews = size_t{1} << 19;  // that may be tried: some seconds
+
 class JoinedParameters {
  public:
   // The whole is of the candidate, or of the reference.
@@ -55,7 +57,7 @@ class JoinedParameters {
   ParameterLinks& links_;
   const bool whole_in_a_;
   ParameterSide &whole_, &parts_;
-  size_t views_left_ = size_t{1} << 19;  // that may be tried: some seconds
+  size_t views_left_ = kMostJoinedViews;
 };
 
 }  // namespace msdump

@@ -37,6 +37,8 @@ class ParameterLinks {
   void tell(const std::string& kind, const std::string& text, uint64_t count);
   [[nodiscard]] std::vector<FoundRelation> told() const;
 
+  ReachedLimits limits;
+
  private:
   ParameterSide &a_, &b_;
   std::vector<ParameterLink> links_;

@@ -1,14 +1,18 @@
 #include "compare/match/parameters/parameter_pairing.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/hash_slots.h"
 #include "compare/match/parameters/joined_parameters.h"
 #include "compare/match/parameters/parameter_links.h"
 #include "compare/match/parameters/same_parameters.h"
@@ -37,40 +41,65 @@ class TiedParameters {
   TiedParameters(ParameterLinks& links, const CompareSide& dump, bool of_a, const CancelToken& cancel)
       : links_(links), dump_(dump), of_a_(of_a), side_(of_a ? links.a() : links.b()), cancel_(cancel) {}
 
+  // Elements can be equal only if the values that are looked at are.
   Status run() {
-    std::map<Shape, std::vector<uint32_t>> paired;
-    for (const ParameterLink& one : links_.all()) {
-      const uint32_t item = of_a_ ? one.a : one.b;
-      if (one.a != kNoItem && one.b != kNoItem && side_.shape(item) != nullptr)
-        paired[*side_.shape(item)].push_back(item);
-    }
+    std::set<Shape> shapes;
+    std::vector<uint32_t> free;
     for (uint32_t item = 0; item < side_.size(); ++item) {
       const Shape* const shape = side_.is_free(item) ? side_.shape(item) : nullptr;
       // Vectors are alike without being tied.
       if (shape == nullptr || without_ones(*shape).size() < 2) continue;
-      MSDUMP_CHECK_OK(tie(item, paired[*shape]));
+      shapes.insert(*shape);
+      free.push_back(item);
+    }
+    std::map<Key, std::map<uint32_t, std::vector<uint32_t>>> paired;  // by class
+    for (const ParameterLink& one : links_.all()) {
+      const uint32_t item = of_a_ ? one.a : one.b;
+      if (one.a == kNoItem || one.b == kNoItem || side_.shape(item) == nullptr || !shapes.contains(*side_.shape(item)))
+        continue;
+      MSDUMP_CHECK_OK(cancel_.check());
+      paired[key_of(item)][side_.class_of(item)].push_back(item);
+    }
+    for (const uint32_t item : free) {
+      MSDUMP_CHECK_OK(cancel_.check());
+      const auto same = paired.find(key_of(item));
+      const std::span<const double> values = side_.values(item);
+      if (same != paired.end() && value_distance(values, values)) MSDUMP_CHECK_OK(tie(item, same->second));
     }
     return {};
   }
 
  private:
-  Status tie(uint32_t item, const std::vector<uint32_t>& paired) {
-    for (const uint32_t other : paired) {
+  using Key = std::pair<Shape, uint64_t>;
+  [[nodiscard]] Key key_of(uint32_t item) {
+    uint64_t digest = 1;
+    for (const double value : side_.values(item)) digest = mix_hash(digest, std::bit_cast<uint64_t>(value));
+    return {*side_.shape(item), digest};
+  }
+
+  Status tie(uint32_t item, const std::map<uint32_t, std::vector<uint32_t>>& paired) {
+    for (const auto& [of_class, others] : paired) {
       // Layers and experts that began as copies are not tied.
-      if (side_.class_of(other) == side_.class_of(item)) continue;
-      const std::span<const double> there = side_.values(other);
-      if (value_distance(side_.values(item), there).value_or(1) > 0) continue;
-      MSDUMP_CHECK_OK(cancel_.check());
-      // What cannot be read is told of its pair.
-      if (!same_elements(*dump_.index, side_.record(item), side_.record(other), cancel_).value_or(false)) continue;
-      ParameterLink link;
-      (of_a_ ? link.a : link.b) = item;
-      link.note = fmt::format("tied: the same values as {}, which has a partner", side_.name(other));
-      links_.tell("tied", fmt::format("{} = {}", side_.name(item), side_.name(other)), 1);
-      links_.add(std::move(link));
-      return {};
+      if (of_class == side_.class_of(item)) continue;
+      for (const uint32_t other : others) {
+        MSDUMP_TRY(const bool same, is_same(item, other));
+        if (!same) continue;
+        ParameterLink link;
+        (of_a_ ? link.a : link.b) = item;
+        link.note = fmt::format("tied: the same values as {}, which has a partner", side_.name(other));
+        links_.tell("tied", fmt::format("{} = {}", side_.name(item), side_.name(other)), 1);
+        links_.add(std::move(link));
+        return {};
+      }
     }
     return {};
+  }
+
+  Result<bool> is_same(uint32_t item, uint32_t other) {
+    const auto same = same_elements(*dump_.index, side_.record(item), side_.record(other), cancel_);
+    if (!same && same.error().code == ErrorCode::kCancelled) return fail(same.error());
+    if (!same) side_.values().failures().add(same.error());
+    return same.value_or(false);
   }
 
   ParameterLinks& links_;
@@ -106,6 +135,7 @@ class PairingOfLinks {
     for (ParameterLink& link : all) add(link);
     result_.pairing.of_parameters = true;
     result_.pairing.relations = links_.told();
+    result_.pairing.limits = links_.limits;
     result_.pairing.others_a = links_.a().others();
     result_.pairing.others_b = links_.b().others();
     return std::move(result_);
@@ -188,6 +218,9 @@ Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide
   MSDUMP_CHECK_OK(TiedParameters(links, a, true, cancel).run());
   MSDUMP_CHECK_OK(TiedParameters(links, b, false, cancel).run());
   PairedParameters result = PairingOfLinks(a, b, links).run();
+  for (ParameterSide* const side : {&side_a, &side_b}) {
+    for (Error& error : side->values().failures().all()) result.pairing.unread.push_back(std::move(error));
+  }
   result.pairing.compared_steps_a = side_a.steps();
   result.pairing.compared_steps_b = side_b.steps();
   return result;

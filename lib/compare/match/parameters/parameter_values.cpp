@@ -4,13 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/pair/pair_dtype.h"
 
 namespace msdump {
 namespace {
 
-constexpr size_t kMostKnown = size_t{1} << 16;
 constexpr size_t kFewest = 4, kFew = 16;  // values
 constexpr double kNearOfFew = 0.05;
 
@@ -33,8 +33,11 @@ HostTensor* ParameterValues::opened(uint32_t tensor) {
   last_.reset();
   const TensorRecord& record = tensors_[tensor];
   if (!record.has_elements || record.broken) return nullptr;
-  // What cannot be read is reported when it is compared.
-  if (auto made = HostTensor::open(index_, record, {})) last_ = std::move(*made);
+  if (auto made = HostTensor::open(index_, record, {})) {
+    last_ = std::move(*made);
+  } else {
+    failures_.add(made.error());
+  }
   const bool ordered = last_ && kernels::common_dtype(last_->dtype(), DType::kFloat64) == DType::kFloat64;
   if (!ordered) last_.reset();
   return last_ ? &*last_ : nullptr;
@@ -48,7 +51,10 @@ std::vector<double> ParameterValues::read(HostTensor& tensor, const TensorView* 
   for (size_t i = 0; i < most; ++i) {
     const int64_t point = point_of(i, count);
     if (point >= count) continue;
-    if (!tensor.read(view == nullptr ? point : view->element(point), 1, element.data())) return {};
+    if (const Status read = tensor.read(view == nullptr ? point : view->element(point), 1, element.data()); !read) {
+      failures_.add(read.error());
+      return {};
+    }
     double value = 0;
     kernels::widen_to(tensor.dtype(), DType::kFloat64, element.data(), 1, reinterpret_cast<std::byte*>(&value));
     values.push_back(value);
@@ -58,7 +64,8 @@ std::vector<double> ParameterValues::read(HostTensor& tensor, const TensorView* 
 
 std::span<const double> ParameterValues::of(uint32_t tensor) {
   if (const auto found = known_.find(tensor); found != known_.end()) return found->second;
-  if (known_.size() >= kMostKnown) known_.clear();
+  if (known_.size() >= kMostKnown / 2) older_ = std::exchange(known_, {});
+  if (auto known = older_.extract(tensor)) return known_.insert(std::move(known)).position->second;
   std::vector<double>& values = known_[tensor];
   if (HostTensor* const host = opened(tensor)) values = read(*host, nullptr, kPoints);
   return values;

@@ -7,11 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/numbers.h"
+
 namespace msdump {
 namespace {
 
 constexpr size_t kMostPermuted = 4;  // dimensions
-constexpr int64_t kMostDivided = int64_t{1} << 32;
 
 Shape shape_of(const TensorView& view) {
   Shape shape;
@@ -52,18 +53,6 @@ void add_regrouped(const TensorView& view, std::vector<NamedView>& views) {
 }
 
 }  // namespace
-
-std::vector<int64_t> divisors_of(int64_t number) {
-  if (number > kMostDivided) return {1};
-  std::vector<int64_t> small, large;
-  for (int64_t i = 1; i * i <= number; ++i) {
-    if (number % i != 0) continue;
-    small.push_back(i);
-    if (i * i < number) large.push_back(number / i);
-  }
-  small.insert(small.end(), large.rbegin(), large.rend());
-  return small;
-}
 
 std::vector<NamedView> permuted_views(const Shape& from, const Shape& to) {
   const TensorView plain = view_of(without_ones(from));

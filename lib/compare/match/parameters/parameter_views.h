@@ -12,9 +12,6 @@
 
 namespace msdump {
 
-// Ascending; of a number above 2^32 only 1.
-[[nodiscard]] std::vector<int64_t> divisors_of(int64_t number);
-
 struct NamedView {
   TensorView view;
   std::string text;  // "transposed", "axes 3, 2, 0, 1"

@@ -22,6 +22,14 @@ constexpr size_t kMostClassPairs = size_t{1} << 21;  // of which values are comp
 constexpr size_t kMostPairs = size_t{1} << 18;       // of parameters of one shape
 constexpr size_t kCompared = 16;                     // members of a class that are looked for in another
 
+constexpr ReachedLimit kClassPairsLimit = {
+    "parameter_classes", kMostClassPairs,
+    "there are too many names without a partner to match them by values or shapes"};
+constexpr ReachedLimit kPairsLimit = {"parameters_of_a_shape", kMostPairs,
+                                      "there are too many parameters of one shape to match each by its values"};
+constexpr ReachedLimit kViewsLimit = {"parameter_views", kMostViews,
+                                      "not all parameters were looked for transposed or with rows in another order"};
+
 using Numbered = std::function<std::string(uint32_t)>;
 
 std::string with_rank(const std::optional<int64_t>& rank, std::string_view name) {
@@ -181,6 +189,7 @@ std::optional<double> SameParameters::distance_of_rows(uint32_t a, uint32_t b) {
 std::optional<SameParameters::Relation> SameParameters::relation_of_views(uint32_t a, uint32_t b,
                                                                           const std::vector<NamedView>& views) {
   views_left_ -= std::min(views_left_, views.size() + 1);
+  if (views_left_ == 0) links_.limits.insert(kViewsLimit);
   const auto found = nearest_view({a_.values(), a_.tensor(a)}, {b_.values(), b_.tensor(b)}, views);
   return found ? std::optional(Relation{found->distance, views[found->place].text}) : std::nullopt;
 }
@@ -243,9 +252,15 @@ double SameParameters::likeness(uint32_t class_a, uint32_t class_b) const {
   return name_likeness(a_.classes()[class_a].pattern, b_.classes()[class_b].pattern);
 }
 
+bool SameParameters::may_compare(size_t a, size_t b, const ReachedLimit& limit) {
+  if (a * b <= limit.limit) return true;
+  links_.limits.insert(limit);
+  return false;
+}
+
 void SameParameters::by_values(bool regrouped) {
   const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
-  if (free_a.size() * free_b.size() > kMostClassPairs) return;
+  if (!may_compare(free_a.size(), free_b.size(), kClassPairsLimit)) return;
   std::vector<PartnerCandidate> candidates;
   std::vector<std::string> texts;
   for (const uint32_t a : free_a) {
@@ -285,7 +300,7 @@ void SameParameters::one_by_one() {
   collect(a_, &std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::first);
   collect(b_, &std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::second);
   for (const auto& [shape, items] : by_size) {
-    if (items.first.size() * items.second.size() > kMostPairs) continue;
+    if (!may_compare(items.first.size(), items.second.size(), kPairsLimit)) continue;
     std::vector<PartnerCandidate> candidates;
     std::vector<std::string> texts;
     for (const uint32_t a : items.first) {
@@ -307,7 +322,7 @@ void SameParameters::one_by_one() {
 void SameParameters::by_shape() {
   constexpr double kAlike = 0.5;
   const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
-  if (free_a.size() * free_b.size() > kMostClassPairs) return;
+  if (!may_compare(free_a.size(), free_b.size(), kClassPairsLimit)) return;
   std::vector<PartnerCandidate> candidates;
   std::unordered_map<uint32_t, size_t> of_a, of_b;  // partners by shape
   for (const uint32_t a : free_a) {

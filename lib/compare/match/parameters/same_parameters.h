@@ -19,6 +19,8 @@
 
 namespace msdump {
 
+inline constexpr size_t kMostViews = size_t{1} << 19;  // of parameters that may be tried: some seconds
+
 class SameParameters {
  public:
   explicit SameParameters(ParameterLinks& links) : links_(links), a_(links.a()), b_(links.b()) {}
@@ -54,11 +56,13 @@ class SameParameters {
   [[nodiscard]] bool may_belong(uint32_t a, uint32_t b, bool regrouped) const;  // by shape
   void link(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
   void link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
+  // False if there are more pairs than the limit, which is noted.
+  [[nodiscard]] bool may_compare(size_t a, size_t b, const ReachedLimit& limit);
   [[nodiscard]] double likeness(uint32_t class_a, uint32_t class_b) const;
 
   ParameterLinks& links_;
   ParameterSide &a_, &b_;
-  size_t views_left_ = size_t{1} << 19;  // that may be tried: some seconds
+  size_t views_left_ = kMostViews;
 };
 
 }  // namespace msdump

@@ -1,9 +1,9 @@
 #include "compare/match/rename/name_map_file.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
+#include "base/enum_table.h"
 #include "base/text.h"
 #include "compare/match/msprobe/msprobe_items.h"
 #include "compare/match/msprobe/msprobe_layers.h"
@@ -47,11 +47,9 @@ std::optional<TensorName> with_colons(std::string_view text) {
   if (slot == std::string_view::npos || slot == 0) return std::nullopt;
   const size_t io = text.rfind(':', slot - 1);
   if (io == std::string_view::npos || io == 0) return std::nullopt;
-  for (const Io one : {Io::kInput, Io::kOutput, Io::kParameter, Io::kDebug}) {
-    if (text.substr(io + 1, slot - io - 1) != name_of(one)) continue;
-    return TensorName{std::string(text.substr(0, io)), one, std::string(text.substr(slot + 1))};
-  }
-  return std::nullopt;
+  const std::optional<Io> named = io_named(text.substr(io + 1, slot - io - 1));
+  if (!named) return std::nullopt;
+  return TensorName{std::string(text.substr(0, io)), *named, std::string(text.substr(slot + 1))};
 }
 
 // The name of an entry or of an operator of a graph; anything else is a cell.
@@ -231,9 +229,9 @@ class YamlReader {
 }  // namespace
 
 std::string_view name_of(NameMapKind kind) {
-  static constexpr std::array<std::string_view, 6> kNames = {"csv",         "data mapping",  "cell mapping",
-                                                             "api mapping", "layer mapping", "path rules"};
-  return kNames[static_cast<size_t>(kind)];
+  static constexpr auto kNames = enum_table<NameMapKind, std::string_view>(
+      "csv", "data mapping", "cell mapping", "api mapping", "layer mapping", "path rules");
+  return kNames[kind];
 }
 
 std::optional<TensorName> tensor_name(std::string_view text) {

@@ -1,13 +1,13 @@
 #include "compare/match/cut/layout/cut_layout.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/enum_table.h"
 #include "dump/index/tensor_list.h"
 
 namespace msdump {
@@ -95,8 +95,6 @@ class AxisCut {
   int64_t extent_;
 };
 
-bool is_cut(const CutDim& dim) { return dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag; }
-
 // The extents along an axis of the parts that the last of `dims` puts together, in the order of their places: those with
 // the place of `rank` in the slower dimensions. Each is what the faster dimensions have put together of pieces of these
 // shapes. Empty where a zigzag or groups have parts of different extents, or a piece has no such axis.
@@ -110,7 +108,7 @@ std::vector<int64_t> extents_of_parts(std::span<const CutDim> dims, int64_t rank
   }
   const CutDim& dim = dims.back();
   const std::span<const CutDim> faster = dims.first(dims.size() - 1);
-  if (!is_cut(dim) || dim.axis != axis) return extents_of_parts(faster, rank, axis, pieces);
+  if (!is_cut(dim.role) || dim.axis != axis) return extents_of_parts(faster, rank, axis, pieces);
   int64_t stride = 1;
   for (const CutDim& one : faster) stride *= one.extent;
   const int64_t first = rank - rank / stride % dim.extent * stride;
@@ -139,15 +137,11 @@ bool put_together(AxisCut& axis, const CutDim& dim, int64_t place, const std::ve
   return true;
 }
 
-bool all_alike(std::span<const Shape> pieces) {
-  return std::all_of(pieces.begin(), pieces.end(), [&](const Shape& one) { return one == pieces.front(); });
-}
-
 std::string text_of(const CutDim& dim) {
   std::string text(name_of(dim.role));
   if (dim.role == CutRole::kGathered)
     return fmt::format("gathered axis {} of a zigzag of {} ranks", dim.axis, dim.groups.front());
-  if (is_cut(dim)) text += fmt::format(" axis {}", dim.axis);
+  if (is_cut(dim.role)) text += fmt::format(" axis {}", dim.axis);
   if (dim.groups.empty()) return text;
   const bool alike =
       std::all_of(dim.groups.begin(), dim.groups.end(), [&](int64_t one) { return one == dim.groups.front(); });
@@ -158,9 +152,9 @@ std::string text_of(const CutDim& dim) {
 }  // namespace
 
 std::string_view name_of(CutRole role) {
-  static constexpr std::array<std::string_view, 7> kNames = {"copy",   "sum",    "mean",    "max",
-                                                             "concat", "zigzag", "gathered"};
-  return kNames[static_cast<size_t>(role)];
+  static constexpr auto kNames =
+      enum_table<CutRole, std::string_view>("copy", "sum", "mean", "max", "concat", "zigzag", "gathered");
+  return kNames[role];
 }
 
 bool is_reduced(CutRole role) { return role == CutRole::kSum || role == CutRole::kMean || role == CutRole::kMax; }
@@ -176,7 +170,7 @@ bool CutLayout::has(CutRole role) const {
 }
 
 bool CutLayout::cuts(uint32_t axis) const {
-  return std::any_of(dims.begin(), dims.end(), [&](const CutDim& dim) { return is_cut(dim) && dim.axis == axis; });
+  return std::any_of(dims.begin(), dims.end(), [&](const CutDim& dim) { return is_cut(dim.role) && dim.axis == axis; });
 }
 
 int64_t CutLayout::copies() const {
@@ -223,10 +217,13 @@ std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks) {
   return text;
 }
 
-std::vector<std::vector<AxisSegment>> segments_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
+PieceShapes::PieceShapes(std::span<const Shape> pieces) : shapes(pieces) {
+  alike = std::all_of(pieces.begin(), pieces.end(), [&](const Shape& one) { return one == pieces.front(); });
+}
+
+std::vector<std::vector<AxisSegment>> segments_of(const CutLayout& layout, int64_t rank, const PieceShapes& pieces,
                                                   const Shape& whole) {
-  const bool alike = all_alike(pieces);
-  const Shape& own = pieces[static_cast<size_t>(rank)];
+  const Shape& own = pieces.shapes[static_cast<size_t>(rank)];
   if (own.size() != whole.size()) return {};
   std::vector<AxisCut> axes;
   axes.reserve(whole.size());
@@ -237,11 +234,11 @@ std::vector<std::vector<AxisSegment>> segments_of(const CutLayout& layout, int64
     const int64_t place = rank / stride % dim.extent;
     if (dim.role == CutRole::kGathered) {
       if (dim.axis >= axes.size() || dim.groups.empty() || !axes[dim.axis].reorder(dim.groups.front())) return {};
-    } else if (is_cut(dim)) {
+    } else if (is_cut(dim.role)) {
       if (dim.axis >= axes.size()) return {};
       std::vector<int64_t> parts;
-      if (!alike) parts = extents_of_parts(std::span(layout.dims).first(i + 1), rank, dim.axis, pieces);
-      if ((!alike && parts.empty()) || !put_together(axes[dim.axis], dim, place, parts)) return {};
+      if (!pieces.alike) parts = extents_of_parts(std::span(layout.dims).first(i + 1), rank, dim.axis, pieces.shapes);
+      if ((!pieces.alike && parts.empty()) || !put_together(axes[dim.axis], dim, place, parts)) return {};
     }
     stride *= dim.extent;
   }
@@ -254,8 +251,7 @@ std::vector<std::vector<AxisSegment>> segments_of(const CutLayout& layout, int64
   return segments;
 }
 
-std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
-                               const Shape& whole) {
+std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, const PieceShapes& pieces, const Shape& whole) {
   const auto segments = segments_of(layout, rank, pieces, whole);
   if (segments.size() != whole.size()) return {};
   std::vector<PieceBox> boxes(1);
@@ -277,8 +273,9 @@ std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<
 
 TensorPieces pieces_of(const CutLayout& layout, std::span<const TensorRecord* const> records, const Shape& whole,
                        int64_t copy) {
-  std::vector<Shape> shapes;
-  for (const TensorRecord* const record : records) shapes.push_back(*record->shape);
+  std::vector<Shape> all;
+  for (const TensorRecord* const record : records) all.push_back(*record->shape);
+  const PieceShapes shapes(all);
   TensorPieces pieces;
   pieces.shape = whole;
   pieces.factor = layout.factor;

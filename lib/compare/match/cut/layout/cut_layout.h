@@ -34,6 +34,8 @@ enum class CutRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag, kGath
 [[nodiscard]] std::string_view name_of(CutRole role);
 // Does a collective reduce the parts to the tensor? sum, mean and max.
 [[nodiscard]] bool is_reduced(CutRole role);
+// True of concat and zigzag: the ranks have parts along an axis.
+[[nodiscard]] inline bool is_cut(CutRole role) { return role == CutRole::kConcat || role == CutRole::kZigzag; }
 
 struct CutDim {
   int64_t extent = 1;  // 1 of kGathered
@@ -63,6 +65,16 @@ struct CutLayout {
 // "0-3,8"
 [[nodiscard]] std::string text_of_ranks(std::span<const int64_t> ranks);
 
+// The shapes of a tensor's pieces, one a rank, and whether they are equal. Compares them once, not once for each rank.
+struct PieceShapes {
+  PieceShapes(std::span<const Shape> pieces);  // NOLINT(google-explicit-constructor)
+  PieceShapes(const std::vector<Shape>& pieces)
+      : PieceShapes(std::span(pieces)) {}  // NOLINT(google-explicit-constructor)
+
+  std::span<const Shape> shapes;  // must outlive this
+  bool alike = true;
+};
+
 // A range of an axis, in the piece and in the whole.
 struct AxisSegment {
   int64_t from = 0, to = 0, size = 0;
@@ -71,9 +83,9 @@ struct AxisSegment {
 // The part of the whole that `rank` (a place in the mesh) has, for pieces of these shapes, one a rank: the product of the
 // ranges of each axis. None if the shapes do not fit the layout, or the part is empty.
 [[nodiscard]] std::vector<std::vector<AxisSegment>> segments_of(const CutLayout& layout, int64_t rank,
-                                                                std::span<const Shape> pieces, const Shape& whole);
+                                                                const PieceShapes& pieces, const Shape& whole);
 // The same as boxes.
-[[nodiscard]] std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, std::span<const Shape> pieces,
+[[nodiscard]] std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, const PieceShapes& pieces,
                                              const Shape& whole);
 // One of the copies of the tensor, as its parts on the ranks make it. The records have shapes that fit the layout.
 [[nodiscard]] TensorPieces pieces_of(const CutLayout& layout, std::span<const TensorRecord* const> records,

@@ -54,6 +54,24 @@ std::optional<int64_t> element_at(const std::vector<int64_t>& place,
   return at;
 }
 
+// The elements of a piece that are at these places. Where it has one range of each axis, other layouts put the piece to other
+// places, of which the elements are those at the same distance from its begin: all are read at once.
+void fetch(PieceValues& pieces, size_t piece, const std::vector<std::vector<AxisSegment>>& segments,
+           const ElementSamples::Places& places) {
+  if (pieces.are_kept()) return;
+  const Shape& own = pieces.shapes()[piece];
+  const bool plain = std::all_of(segments.begin(), segments.end(), [](const auto& axis) { return axis.size() == 1; });
+  std::vector<int64_t> elements;
+  for (const std::vector<int64_t>& place : places) {
+    if (const auto at = element_at(place, segments, own)) elements.push_back(*at);
+    if (!plain) continue;
+    int64_t at = 0;
+    for (size_t axis = 0; axis < own.size(); ++axis) at = at * own[axis] + place[axis] % own[axis];
+    elements.push_back(at);
+  }
+  pieces.fetch(piece, std::move(elements));
+}
+
 }  // namespace
 
 ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
@@ -82,8 +100,11 @@ bool ElementSamples::reduces_equals(PieceValues& pieces, const CutLayout& layout
   if (count < kFewest) return false;
   const auto are_equal = [&](size_t one, size_t other) {
     bool constant = true;
-    for (int64_t i = 0; i < std::min(count, kMost); ++i) {
-      const int64_t at = i * (count / std::min(count, kMost));
+    std::vector<int64_t> looked_at;
+    for (int64_t i = 0; i < std::min(count, kMost); ++i) looked_at.push_back(i * (count / std::min(count, kMost)));
+    pieces.fetch(one, looked_at);
+    pieces.fetch(other, looked_at);
+    for (const int64_t at : looked_at) {
       const double value = pieces.at(one, at);
       if (value != pieces.at(other, at)) return false;
       constant = constant && value == pieces.at(one, 0);
@@ -116,14 +137,15 @@ bool ElementSamples::tell(const std::vector<double>& /*a*/, const std::vector<do
 
 std::vector<double> ElementSamples::values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy,
                                               const Shape& whole, const Places& places) {
+  const PieceShapes shapes(pieces.shapes());
   std::vector<std::pair<size_t, std::vector<std::vector<AxisSegment>>>> parts;  // by rank
   for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
     if (layout.copy_of(rank) != copy) continue;
-    auto& [piece, segments] =
-        parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, pieces.shapes(), whole));
+    auto& [piece, segments] = parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, shapes, whole));
     for (std::vector<AxisSegment>& of_axis : segments)
       std::sort(of_axis.begin(), of_axis.end(), [](const auto& x, const auto& y) { return x.to < y.to; });
   }
+  for (const auto& [piece, segments] : parts) fetch(pieces, piece, segments, places);
   const bool largest = layout.has(CutRole::kMax);
   const bool reduced = largest || layout.adds();
   std::vector<double> values;

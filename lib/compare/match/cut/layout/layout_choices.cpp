@@ -4,39 +4,49 @@
 #include <numeric>
 #include <set>
 
+#include "base/checked.h"
+#include "base/numbers.h"
+#include "compare/match/cut/layout/layout_factors.h"
+
 namespace msdump {
 namespace {
 
-constexpr size_t kMostDims = 4, kMostLayouts = 512;
+constexpr size_t kMostDims = 4;
 constexpr int64_t kMostRatio = 8;    // of the queries to the keys of a fused tensor
 constexpr int64_t kMostGroups = 64;  // of one size, as the heads of each sample
-
-std::vector<int64_t> divisors_of(int64_t number) {
-  std::vector<int64_t> divisors;
-  for (int64_t i = 2; i <= number; ++i) {
-    if (number % i == 0) divisors.push_back(i);
-  }
-  return divisors;
-}
 
 // All layouts of one side.
 class Layouts {
  public:
-  Layouts(std::span<const Shape> pieces, const Shape& whole, bool reduced, CutStage stage)
-      : pieces_(pieces), whole_(whole), reduced_(reduced), stage_(stage) {}
+  Layouts(const PieceShapes& pieces, const Shape& whole, bool reduced, CutStage stage)
+      : pieces_(pieces),
+        whole_(whole),
+        reduced_(reduced),
+        stage_(stage),
+        divisors_(divisors_of(static_cast<int64_t>(pieces.shapes.size()))) {}
 
-  std::vector<CutLayout> run() {
-    extend({}, static_cast<int64_t>(pieces_.size()));
+  Bounded<CutLayout> run() {
+    const auto ranks = static_cast<int64_t>(pieces_.shapes.size());
+    if (ranks == 1) add({});
+    for (size_t dims = 1; dims <= kMostDims; ++dims) {
+      for (int over = 0; over <= kMostOver * static_cast<int>(dims); ++over) extend({}, ranks, dims, over);
+    }
     return std::move(found_);
   }
 
  private:
-  void extend(const CutLayout& layout, int64_t ranks) {
-    if (found_.size() >= kMostLayouts) return;
-    if (ranks == 1) return add(layout);
-    if (layout.dims.size() >= kMostDims) return;
-    for (const int64_t extent : divisors_of(ranks)) {
+  // Adds the layouts that have so many more dimensions, and these together are `over` more complex than the simplest ones.
+  void extend(const CutLayout& layout, int64_t ranks, size_t dims, int over) {
+    if (dims == 0) return ranks == 1 && over == 0 ? add(layout) : void();
+    for (const int64_t extent : divisors_) {
+      if (extent == 1 || ranks % extent != 0) continue;
       for (const CutDim& dim : choices(extent)) {
+        const int rest = over - (complexity_of(dim) - kLeastComplexity);
+        if (rest < 0 || rest > kMostOver * static_cast<int>(dims - 1)) continue;
+        if (found_.items.size() >= kMostLayouts) {
+          found_.cut_off = true;
+          return;
+        }
         // Of two along one axis, one may have groups.
         const bool one = dim.role == CutRole::kCopy || (dim.role == CutRole::kConcat && !has_groups());
         const bool merges =
@@ -44,7 +54,7 @@ class Layouts {
         if (merges) continue;
         CutLayout longer = layout;
         longer.dims.push_back(dim);
-        if (may_fit(longer)) extend(longer, ranks / extent);
+        if (may_fit(longer, ranks / extent)) extend(longer, ranks / extent, dims - 1, rest);
       }
     }
   }
@@ -62,13 +72,22 @@ class Layouts {
 
   [[nodiscard]] bool has_groups() const { return stage_ == CutStage::kGroups || stage_ == CutStage::kMixed; }
 
-  // Not larger than the whole by as much as a piece.
-  [[nodiscard]] bool may_fit(const CutLayout& layout) const {
-    Shape extents = pieces_.front();
+  // False if no more dimensions make the whole of it: its parts exceed the whole by a piece or more, or, where all pieces are
+  // alike and it is known how many there are along each axis, other numbers of them are left than ranks.
+  [[nodiscard]] bool may_fit(const CutLayout& layout, int64_t ranks) const {
+    const Shape& piece = pieces_.shapes.front();
+    Shape extents = piece;
     for (const CutDim& dim : layout.dims) {
-      if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) continue;
+      if (!is_cut(dim.role)) continue;
       extents[dim.axis] *= dim.extent;
-      if (extents[dim.axis] >= whole_[dim.axis] + 2 * pieces_.front()[dim.axis]) return false;
+      if (extents[dim.axis] >= whole_[dim.axis] + 2 * piece[dim.axis]) return false;
+    }
+    if (!pieces_.alike) return true;
+    for (size_t axis = 0; axis < whole_.size(); ++axis) {
+      if (piece[axis] == 0) return true;
+      const int64_t wanted = ceil_div(whole_[axis], piece[axis]), present = extents[axis] / piece[axis];
+      if (wanted % present != 0 || ranks % (wanted / present) != 0) return false;
+      ranks /= wanted / present;
     }
     return true;
   }
@@ -80,14 +99,20 @@ class Layouts {
   }
 
   void add_if_it_fits(const CutLayout& layout) {
-    if (found_.size() < kMostLayouts && fits_shapes(layout, pieces_, whole_)) found_.push_back(layout);
+    if (stage_of(layout) != stage_ || !fits_shapes(layout, pieces_, whole_)) return;
+    if (found_.items.size() < kMostLayouts) {
+      found_.items.push_back(layout);
+    } else {
+      found_.cut_off = true;
+    }
   }
 
   // Some axis that is not cut.
   void add_gathered(const CutLayout& layout) {
     for (uint32_t axis = 0; axis < whole_.size(); ++axis) {
       if (layout.cuts(axis)) continue;
-      for (const int64_t ranks : divisors_of(static_cast<int64_t>(pieces_.size()))) {
+      for (const int64_t ranks : divisors_) {
+        if (ranks == 1) continue;
         CutLayout gathered = layout;
         gathered.dims.push_back({1, CutRole::kGathered, axis, {ranks}});
         add_if_it_fits(gathered);
@@ -111,8 +136,8 @@ class Layouts {
   // That its axis of a piece can be cut into.
   [[nodiscard]] std::vector<std::vector<int64_t>> groups_of(const CutDim& dim) const {
     std::vector<std::vector<int64_t>> patterns;
-    if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) return patterns;
-    const int64_t extent = pieces_.front()[dim.axis];
+    if (!is_cut(dim.role)) return patterns;
+    const int64_t extent = pieces_.shapes.front()[dim.axis];
     for (int64_t groups = 2; groups <= kMostGroups; ++groups) {
       if (extent % groups == 0) patterns.emplace_back(static_cast<size_t>(groups), 1);
     }
@@ -122,16 +147,19 @@ class Layouts {
     return patterns;
   }
 
-  std::span<const Shape> pieces_;
+  static constexpr int kMostOver = 3;  // by which one dimension is more complex than the simplest
+
+  const PieceShapes& pieces_;
   const Shape& whole_;
   const bool reduced_;
   const CutStage stage_;
-  std::vector<CutLayout> found_;
+  const std::vector<int64_t> divisors_;  // of the ranks
+  Bounded<CutLayout> found_;
 };
 
 }  // namespace
 
-std::vector<CutLayout> layouts_of(std::span<const Shape> pieces, const Shape& whole, bool reduced, CutStage stage) {
+Bounded<CutLayout> layouts_of(const PieceShapes& pieces, const Shape& whole, bool reduced, CutStage stage) {
   return Layouts(pieces, whole, reduced, stage).run();
 }
 
@@ -149,7 +177,7 @@ std::vector<CutGroup> groups_of(const CutLayout& layout, const Shape& piece) {
   Shape extents = piece;
   std::vector<CutGroup> groups;
   for (const CutDim& dim : layout.dims) {
-    if (dim.role != CutRole::kConcat && dim.role != CutRole::kZigzag) continue;
+    if (!is_cut(dim.role)) continue;
     extents[dim.axis] *= dim.extent;
     if (dim.groups.empty()) continue;
     const int64_t all = std::accumulate(dim.groups.begin(), dim.groups.end(), int64_t{0});
@@ -166,15 +194,15 @@ bool may_go_together(std::span<const CutGroup> a, std::span<const CutGroup> b) {
   });
 }
 
-std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b) {
+Bounded<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b) {
   if (a.front().size() != b.front().size()) return {};
-  if (b.size() == 1) return {b.front()};
-  if (a.size() == 1) return {a.front()};
-  std::vector<Shape> wholes(1);
+  if (b.size() == 1) return {{b.front()}};
+  if (a.size() == 1) return {{a.front()}};
+  Bounded<Shape> wholes{{Shape()}};
   const auto extents_of = [](std::span<const Shape> pieces, size_t axis) {
-    std::set<int64_t> extents = {pieces.front()[axis]};
-    const auto ranks = static_cast<int64_t>(pieces.size());
-    for (const int64_t divisor : divisors_of(ranks)) extents.insert(pieces.front()[axis] * divisor);
+    std::set<int64_t> extents;
+    for (const int64_t divisor : divisors_of(static_cast<int64_t>(pieces.size())))
+      extents.insert(pieces.front()[axis] * divisor);
     int64_t sum = 0;
     for (const Shape& one : pieces) sum += one[axis];
     extents.insert(sum);
@@ -183,24 +211,35 @@ std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b)
   for (size_t axis = 0; axis < a.front().size(); ++axis) {
     const std::set<int64_t> in_a = extents_of(a, axis), in_b = extents_of(b, axis);
     std::vector<Shape> longer;
-    for (const Shape& whole : wholes) {
+    for (const Shape& whole : wholes.items) {
       for (const int64_t extent : in_a) {
-        if (!in_b.contains(extent) || longer.size() >= kMostLayouts) continue;
+        if (!in_b.contains(extent)) continue;
+        if (longer.size() >= kMostLayouts) {
+          wholes.cut_off = true;
+          break;
+        }
         longer.push_back(whole);
         longer.back().push_back(extent);
       }
     }
-    wholes = std::move(longer);
+    wholes.items = std::move(longer);
   }
-  std::stable_sort(wholes.begin(), wholes.end(), [](const Shape& x, const Shape& y) {
+  std::stable_sort(wholes.items.begin(), wholes.items.end(), [](const Shape& x, const Shape& y) {
     return element_count(x).value_or(0) < element_count(y).value_or(0);
   });
   return wholes;
 }
 
-bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole) {
+// Pieces that are alike and no padding: all have as much of the whole as the first.
+bool fits_shapes(const CutLayout& layout, const PieceShapes& pieces, const Shape& whole) {
+  const auto ranks = static_cast<int64_t>(pieces.shapes.size());
+  Shape extents = pieces.shapes.front();
+  for (const CutDim& dim : layout.dims) {
+    if (is_cut(dim.role) && dim.axis < extents.size()) extents[dim.axis] *= dim.extent;
+  }
+  const bool even = pieces.alike && extents == whole;
   int64_t covered = 0;
-  for (int64_t rank = 0; rank < static_cast<int64_t>(pieces.size()); ++rank) {
+  for (int64_t rank = 0; rank < (even ? 1 : ranks); ++rank) {
     const auto segments = segments_of(layout, rank, pieces, whole);
     if (segments.size() != whole.size()) return false;
     int64_t volume = 1;
@@ -209,7 +248,7 @@ bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const S
       for (const AxisSegment& segment : of_axis) extent += segment.size;
       volume *= extent;
     }
-    covered += volume;
+    covered += even ? ranks * volume : volume;
   }
   int64_t times = layout.copies();
   for (const CutDim& dim : layout.dims) {

@@ -1,5 +1,6 @@
-// The layouts (cut_layout.h) that the shapes of the pieces allow, before their values are looked at. How many is bounded:
-// meshes of up to four dimensions, and a few hundred layouts.
+// The layouts (cut_layout.h) that the shapes of the pieces allow, before their values are looked at: meshes of up to four
+// dimensions, those with fewer dimensions first, and of these the less complex ones (layout_factors.h). Their number is
+// bounded; the bound leaves out the most complex ones.
 #pragma once
 
 #include <array>
@@ -16,11 +17,17 @@ namespace msdump {
 enum class CutStage : uint8_t { kPlain, kZigzag, kGroups, kMixed, kMaxima };
 inline constexpr std::array kCutStages = {CutStage::kPlain, CutStage::kZigzag, CutStage::kGroups, CutStage::kMixed};
 
-// `reduced`: the pieces may be terms of a sum or maxima.
-[[nodiscard]] std::vector<CutLayout> layouts_of(std::span<const Shape> pieces, const Shape& whole, bool reduced,
-                                                CutStage stage);
+inline constexpr size_t kMostLayouts = 512;
+template <class Item>
+struct Bounded {
+  std::vector<Item> items;
+  bool cut_off = false;  // true if there may be more than kMostLayouts
+};
+// The layouts of this stage alone. `reduced`: the pieces may be terms of a sum or maxima.
+[[nodiscard]] Bounded<CutLayout> layouts_of(const PieceShapes& pieces, const Shape& whole, bool reduced,
+                                            CutStage stage);
 // The wholes that the pieces of both sides may be parts of, the smallest first.
-[[nodiscard]] std::vector<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b);
+[[nodiscard]] Bounded<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b);
 // The first stage that has a layout.
 [[nodiscard]] CutStage stage_of(const CutLayout& layout);
 // A cut in groups, by the extent of a group in the whole, such as the heads of a sample, or of the first of several sizes.
@@ -34,6 +41,6 @@ struct CutGroup {
 // Two sides of one tensor: where both cut an axis in groups, these are the same ones.
 [[nodiscard]] bool may_go_together(std::span<const CutGroup> a, std::span<const CutGroup> b);
 // Are the shapes of the pieces those of such a layout?
-[[nodiscard]] bool fits_shapes(const CutLayout& layout, std::span<const Shape> pieces, const Shape& whole);
+[[nodiscard]] bool fits_shapes(const CutLayout& layout, const PieceShapes& pieces, const Shape& whole);
 
 }  // namespace msdump

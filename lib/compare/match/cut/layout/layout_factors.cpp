@@ -1,27 +1,28 @@
 #include "compare/match/cut/layout/layout_factors.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/enum_table.h"
+
 namespace msdump {
 namespace {
 
 constexpr int kGroups = 3, kFactor = 4, kBothAdd = 1;
+constexpr auto kCosts = enum_table<CutRole, int>(1, 3, 3, 3, 2, 4, 4);
 
 int complexity_of(const CutLayout& layout) {
   int complexity = 0;
-  for (const CutDim& dim : layout.dims) {
-    static constexpr std::array kCosts = {1, 3, 3, 3, 2, 4, 4};
-    complexity += kCosts[static_cast<size_t>(dim.role)] + (dim.groups.empty() ? 0 : kGroups);
-  }
+  for (const CutDim& dim : layout.dims) complexity += msdump::complexity_of(dim);
   return complexity + (layout.factor == 1 ? 0 : kFactor);
 }
 
 }  // namespace
+
+int complexity_of(const CutDim& dim) { return kCosts[dim.role] + (dim.groups.empty() ? 0 : kGroups); }
 
 std::vector<ScaledLayout> scaled_layouts(CutLayout layout, const std::vector<double>& gradient, bool is_stated) {
   const std::vector<CutDim> dims = layout.dims;

@@ -16,6 +16,10 @@ struct ScaledLayout {
   int complexity = 0;
 };
 
+// The complexity of one dimension of a layout, from kLeastComplexity up. Cuts in groups cost more.
+inline constexpr int kLeastComplexity = 1;
+[[nodiscard]] int complexity_of(const CutDim& dim);
+
 // The first has the factor 1. `gradient`: what gradients may be multiplied by. A stated layout has its own factor alone.
 [[nodiscard]] std::vector<ScaledLayout> scaled_layouts(CutLayout layout, const std::vector<double>& gradient,
                                                        bool is_stated);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMostLayoutBytes = uint64_t{4} << 20;
 constexpr size_t kMostLines = 10'000, kLongestLayoutLine = 4096, kMostParts = 8, kMostStatedRanks = 100'000;
-constexpr int64_t kMostBlocks = 8192, kMostOf = 1'000'000, kMostAxis = 63;
+constexpr int64_t kMostBlocks = 8192, kMostOf = 1'000'000, kMostAxis = 63, kMostRank = UINT32_MAX;
 constexpr std::string_view kReferencePrefix = "reference:", kBlanksOfLine = " \t\r";
 
 // Up to a '#' that begins a comment.
@@ -70,6 +70,8 @@ Result<std::vector<int64_t>> ranks_in(std::string_view text) {
     const size_t dash = item.find('-');
     const auto first = parse_i64(trimmed(item.substr(0, dash)));
     const auto last = dash == std::string_view::npos ? first : parse_i64(trimmed(item.substr(dash + 1)));
+    if (first && last && std::max(*first, *last) > kMostRank)
+      return fail(ErrorCode::kUsage, "ranks={}: a rank is at most {}", excerpt(text), kMostRank);
     if (!first || !last || *first < 0 || *last < *first || *last - *first >= static_cast<int64_t>(kMostStatedRanks) ||
         ranks.size() + static_cast<size_t>(*last - *first) >= kMostStatedRanks)
       return fail(ErrorCode::kUsage, "ranks={}: must be as 0-3,8", excerpt(text));
@@ -95,7 +97,7 @@ Result<CutRole> role_in(std::string_view name) {
 
 // Which keys a role has, beside by and ranks.
 bool takes(CutRole role, std::string_view key) {
-  const bool cut = role == CutRole::kConcat || role == CutRole::kZigzag;
+  const bool cut = is_cut(role);
   if (key == "axis") return cut || role == CutRole::kGathered;
   if (key == "blocks") return cut;
   if (key == "of") return role == CutRole::kGathered;
@@ -295,7 +297,7 @@ std::string stated_text(const CutLayout& layout) {
   std::vector<std::string> parts;
   for (const CutDim& dim : layout.dims) {
     std::vector<std::string> keys;
-    const bool cut = dim.role == CutRole::kConcat || dim.role == CutRole::kZigzag;
+    const bool cut = is_cut(dim.role);
     if (cut || dim.role == CutRole::kGathered) keys.push_back(fmt::format("axis={}", dim.axis));
     if (dim.role == CutRole::kGathered) keys.push_back(fmt::format("of={}", dim.groups.front()));
     if (dim.role != CutRole::kGathered) keys.push_back(fmt::format("by={}", dim.extent));

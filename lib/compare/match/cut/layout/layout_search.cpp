@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/checked.h"
 #include "compare/match/cut/layout/element_samples.h"
 #include "compare/match/cut/layout/layout_choices.h"
 #include "compare/match/cut/layout/layout_factors.h"
@@ -34,10 +35,18 @@ class Search {
   using Pieces = typename Samples::Pieces;
 
   Search(Pieces& a, Pieces& b, const CutQuestion& question, const CutPrior& prior)
-      : a_(a), b_(b), question_(question), prior_(prior), reduced_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
+      : a_(a),
+        b_(b),
+        shapes_a_(a.shapes()),
+        shapes_b_(b.shapes()),
+        question_(question),
+        prior_(prior),
+        reduced_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
 
   std::optional<CutFit> run() {
-    for (const Shape& whole : wholes_of(a_.shapes(), b_.shapes()))
+    Bounded<Shape> wholes = wholes_of(a_.shapes(), b_.shapes());
+    cut_off_ = wholes.cut_off;
+    for (Shape& whole : wholes.items)
       wholes_.push_back({whole, Samples::places_of(whole, question_.effort == CutQuestion::Effort::kQuick), {}, {}});
     size_t simple = 0;  // how many the first stage with any has
     for (const CutStage stage : kCutStages) {
@@ -53,7 +62,9 @@ class Search {
       for (Whole& whole : wholes_) try_whole(whole, CutStage::kMaxima);
     }
     if (fits_.empty()) return std::nullopt;
+    const bool fits = best() >= kFits;
     CutFit chosen = best() < kUnclear ? choose_unclear(simple == 0 ? fits_.size() : simple) : choose();
+    chosen.cut_off = cut_off_ && !fits;
     const bool a_known = question_.stated_a || a_.shapes().size() == 1;
     const bool b_known = question_.stated_b || b_.shapes().size() == 1;
     const bool all_known = a_known && b_known && (question_.stated_a || question_.stated_b);
@@ -90,16 +101,17 @@ class Search {
   };
 
   // Those that the stages before did not have.
-  void add_layouts(bool of_a, const Whole& whole, CutStage stage, std::vector<Tried>& all) const {
+  void add_layouts(bool of_a, const Whole& whole, CutStage stage, std::vector<Tried>& all) {
     Pieces& side = of_a ? a_ : b_;
+    const PieceShapes& shapes = of_a ? shapes_a_ : shapes_b_;
     const std::optional<CutLayout>& stated = of_a ? question_.stated_a : question_.stated_b;
     std::vector<CutLayout> layouts;
     if (!stated) {
-      layouts = layouts_of(side.shapes(), whole.shape, reduced_, stage);
-      std::erase_if(layouts, [&](const CutLayout& layout) {
-        return stage_of(layout) != stage || Samples::reduces_equals(side, layout);
-      });
-    } else if (all.empty() && fits_shapes(*stated, side.shapes(), whole.shape)) {
+      Bounded<CutLayout> possible = layouts_of(shapes, whole.shape, reduced_, stage);
+      cut_off_ = cut_off_ || possible.cut_off;
+      layouts = std::move(possible.items);
+      std::erase_if(layouts, [&](const CutLayout& layout) { return Samples::reduces_equals(side, layout); });
+    } else if (all.empty() && fits_shapes(*stated, shapes, whole.shape)) {
       layouts = {*stated};
     }
     for (CutLayout& layout : layouts) {
@@ -273,13 +285,15 @@ class Search {
   }
 
   static CutFit certain(const Fit& fit, double confidence, bool known) {
-    return {*fit.whole, fit.a->layout, fit.b->layout, fit.agreement, fit.error, fit.tells, confidence, known};
+    return {*fit.whole, fit.a->layout, fit.b->layout, fit.agreement, fit.error, fit.tells, confidence, false, known};
   }
 
   Pieces &a_, &b_;
+  const PieceShapes shapes_a_, shapes_b_;
   const CutQuestion& question_;
   const CutPrior& prior_;
   const bool reduced_;
+  bool cut_off_ = false;
   std::deque<Whole> wholes_;
   std::vector<Fit> fits_;
 };
@@ -308,12 +322,24 @@ uint64_t CutPrior::count(const std::string& kind, const CutLayout& a, const CutL
 
 namespace {
 
+// True if what all ranks have together, side by side, can be counted. The shapes of tensors without elements may be any.
+bool have_wholes(const std::vector<Shape>& pieces) {
+  int64_t longest = 0;
+  for (const Shape& one : pieces) {
+    for (const int64_t extent : one) longest = std::max(longest, extent);
+  }
+  return checked_mul<int64_t>(longest, 4 * static_cast<int64_t>(pieces.size())).has_value();
+}
+
 template <class Samples>
 std::optional<CutFit> search(typename Samples::Pieces& a, typename Samples::Pieces& b, const CutQuestion& question,
                              const CutPrior& prior) {
   if (!a.ok() || !b.ok() || a.shapes().empty() || b.shapes().empty()) return std::nullopt;
-  if (element_count(a.shapes().front()).value_or(0) == 0) return std::nullopt;
-  return Search<Samples>(a, b, question, prior).run();
+  if (element_count(a.shapes().front()).value_or(0) == 0 || !have_wholes(a.shapes()) || !have_wholes(b.shapes()))
+    return std::nullopt;
+  std::optional<CutFit> fit = Search<Samples>(a, b, question, prior).run();
+  // What is not read does not fit.
+  return a.ok() && b.ok() ? fit : std::nullopt;
 }
 
 }  // namespace

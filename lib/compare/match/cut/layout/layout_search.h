@@ -22,6 +22,7 @@ struct CutFit {
   double error = 0;       // of the root mean square, relative to the reference
   bool tells = false;     // the values are not all alike
   double confidence = 0;  // from 0 to 1: how much better than the best layout of other elements
+  bool cut_off = false;   // nothing fits, and there are more than the kMostLayouts layouts that were tried
   bool known = false;     // its own values say so, or those of its kind: what differs then differs from the other side
 };
 

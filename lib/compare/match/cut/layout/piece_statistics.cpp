@@ -9,7 +9,7 @@
 namespace msdump {
 
 PieceStatistics::PieceStatistics(StatisticTables& tables, std::span<const TensorRecord* const> records,
-                                 const RunContext& context)
+                                 const RunContext& context, ReadFailures* failures)
     : records_(records.begin(), records.end()) {
   for (const TensorRecord* const record : records) {
     ok_ = ok_ && record != nullptr && record->shape != nullptr && !record->broken &&
@@ -17,9 +17,9 @@ PieceStatistics::PieceStatistics(StatisticTables& tables, std::span<const Tensor
     if (!ok_) return;
     StatisticValues exact;
     exact.origin = StatisticOrigin::kTorchJson;
-    // What cannot be read is reported when it is compared.
     auto values = record->has_elements ? computed_values(tables.index(), *record, exact, nullptr, context)
                                        : tables.values_of(*record);
+    if (!values && failures != nullptr) failures->add(values.error());
     ok_ = values && std::any_of(values->numbers.begin(), values->numbers.end(),
                                 [](const auto& number) { return number.has_value(); });
     if (!ok_) return;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compare/match/read_failures.h"
 #include "compare/statistics/statistic_tables.h"
 #include "compare/statistics/statistic_values.h"
 #include "dump/index/tensor_list.h"
@@ -17,8 +18,10 @@ namespace msdump {
 
 class PieceStatistics {
  public:
-  // Null records are missing pieces. ok() is false where one is missing or has no statistics or no shape.
-  PieceStatistics(StatisticTables& tables, std::span<const TensorRecord* const> records, const RunContext& context);
+  // Null records are missing pieces. ok() is false where one is missing or has no statistics or no shape. `failures`: is told
+  // of files that cannot be read; may be null.
+  PieceStatistics(StatisticTables& tables, std::span<const TensorRecord* const> records, const RunContext& context,
+                  ReadFailures* failures = nullptr);
 
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] const std::vector<Shape>& shapes() const { return shapes_; }

@@ -27,6 +27,8 @@ void ClaimAssigner::assign(std::vector<uint32_t> claims, std::vector<uint32_t> h
     assign_by_outputs(claims, hosts);
     // An output that is like no other may be wrong, or that of an operator that is fused with this one.
     assign_by_inputs(claims, hosts, care);
+  } else {
+    evidence_.limits.insert(kComparedLimit);
   }
   if (care == Care::kGuess) assign_in_order(claims, hosts);
 }
@@ -57,7 +59,10 @@ void ClaimAssigner::assign_by_outputs(std::vector<uint32_t>& claims, std::vector
 }
 
 void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care) {
-  if (claims.size() * hosts.size() > kMostComparedByInputs) return;
+  if (claims.size() * hosts.size() > kMostComparedByInputs) {
+    evidence_.limits.insert(kComparedByInputsLimit);
+    return;
+  }
   const double least = care == Care::kConfirmed ? kAlike : kHalfOfInputs;
   RatedPairs pairs;
   for (const uint32_t claim : claims) {

@@ -15,6 +15,11 @@ inline constexpr double kAlike = 0.9, kUnlike = 0.7;  // correlations
 inline constexpr double kHalfOfInputs = 0.45;         // share: one of two, of which the other may be wrong
 // Limits of claims times operators that are compared by one tensor and by all inputs; more are met in order.
 inline constexpr size_t kMostCompared = size_t{1} << 20, kMostComparedByInputs = size_t{1} << 14;
+inline constexpr ReachedLimit kComparedLimit = {"device_operators", kMostCompared,
+                                                "operators of the device were met in order, not by their values"};
+inline constexpr ReachedLimit kComparedByInputsLimit = {
+    "device_operators_by_inputs", kMostComparedByInputs,
+    "operators of the device were met without comparing their inputs"};
 
 struct Fit {
   bool shapes = true;            // false: they differ

@@ -106,7 +106,10 @@ class RewriteMatcher {
   [[nodiscard]] RatedPairs rated(uint32_t part, const std::vector<uint32_t>& claims, const std::vector<uint32_t>& ends,
                                  bool by_inputs) {
     RatedPairs pairs;
-    if (claims.size() * ends.size() > (by_inputs ? kMostComparedByInputs : kMostCompared)) return pairs;
+    if (claims.size() * ends.size() > (by_inputs ? kMostComparedByInputs : kMostCompared)) {
+      evidence_.limits.insert(by_inputs ? kComparedByInputsLimit : kComparedLimit);
+      return pairs;
+    }
     for (const uint32_t end : ends) {
       if (finds_chain(part) && hosts_.is_taken(end)) continue;
       const std::vector<uint32_t> chain =

@@ -43,7 +43,11 @@ std::map<uint32_t, uint32_t> match_by_values(Claims& claims, HostOperators& host
     double best = kCertain;
     uint32_t match = kNoOperator;
     for (const uint32_t host : found->second) {
-      if (hosts.is_taken(host) || ++compared > kMostCompared) continue;
+      if (hosts.is_taken(host)) continue;
+      if (++compared > kMostCompared) {
+        evidence.limits.insert(kComparedLimit);
+        break;
+      }
       const auto value = likeness_of_output(*output, host, evidence);
       if (!value || *value <= best) continue;
       best = *value;
