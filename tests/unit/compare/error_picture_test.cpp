@@ -10,9 +10,9 @@
 namespace msdump {
 namespace {
 
-ErrorPicture picture_of(HostTensor a, HostTensor b) {
+ErrorPicture picture_of(HostTensor a, HostTensor b, double scale = 1) {
   const CancelToken cancel;
-  auto picture = picture_error(a, b, cancel);
+  auto picture = picture_error(a, b, scale, cancel);
   REQUIRE(picture);
   return std::move(*picture);
 }

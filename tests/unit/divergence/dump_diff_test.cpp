@@ -312,8 +312,7 @@ TEST_CASE("a root is accepted if the baseline has all that it shows, tensors and
       if (output && is_difference(run.diffs[row].verdict)) rules.baseline->add(run.key(row), run.diffs[row]);
     }
     const DiffResult accepted = dumps.diff(std::move(rules));
-    REQUIRE(accepted.divergence.roots.size() == 1);
-    return is_accepted(accepted, accepted.divergence.roots[0]);
+    return accepted.divergence.roots.empty();
   };
   CHECK(is_accepted_with(true, true));
   CHECK_FALSE(is_accepted_with(true, false));

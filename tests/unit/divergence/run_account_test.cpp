@@ -147,7 +147,8 @@ TEST_CASE("an account has what went in with its gains, what came out, and what w
   // The operator that was not dumped is the likelier one.
   CHECK(trial.roots() == Texts{"value Default/Softmax-op0"});
   CHECK(found->is_root);
-  CHECK(found->root == 0U);
+  REQUIRE(found->root_op);
+  CHECK(pairing.op_name(*found->root_op) == "Default/Softmax-op0");
   CHECK(found->conclusion ==
         "its outputs show the root Default/Softmax-op0: its outputs differ more than its inputs explain");
 }
