@@ -316,12 +316,14 @@ void settle_roots(DiffResult& run) {
       std::any_of(run.rows.begin(), run.rows.end(), differs) ||
       std::any_of(run.arguments.begin(), run.arguments.end(),
                   [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
-  std::erase_if(roots, [&](const Divergence& root) { return !any_difference || is_accepted(run, root); });
+  // That copies of a parameter left each other is exact, however small the difference to the other run is.
+  const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
+  std::erase_if(roots, [&](const Divergence& root) { return !keeps_any || is_accepted(run, root); });
   std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
     if (left.score.has_value() != right.score.has_value()) return !left.score.has_value();
     return left.score.value_or(0) > right.score.value_or(0);
   });
-  for (RunAccount& account : run.divergence.accounts) settle_account(roots, any_difference, account);
+  for (RunAccount& account : run.divergence.accounts) settle_account(roots, keeps_any, account);
 }
 
 Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {

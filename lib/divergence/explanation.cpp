@@ -102,7 +102,11 @@ class Explainer {
     for (const uint32_t tensor : view_.run(run).outputs) {
       if (!view_.differs(tensor) || explained(tensor) != Explanation::kNone) continue;
       if (result_.unjudged[tensor] != Unjudged::kNone) continue;
-      if (is_within_scale(tensor) || is_within(kMostGrowth, run, tensor)) set(tensor, Explanation::kNoise);
+      if (is_within_scale(tensor) || is_within(kMostGrowth, run, tensor)) {
+        set(tensor, Explanation::kNoise);
+      } else if (!view_.run(run).readers.empty()) {
+        leave(tensor, Unjudged::kNotPassedOn);
+      }
     }
   }
 

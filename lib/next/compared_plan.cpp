@@ -75,6 +75,9 @@ class ComparedPlanner {
     std::stable_partition(suspects_.begin(), suspects_.end(),
                           [](const Suspect& suspect) { return suspect.open == Open::kPinned; });
     if (suspects_.empty()) add_not_asked();
+    if (suspects_.empty() && rounds_.size() == 1) {
+      if (std::optional<RootSuspect> one = first_after_equal_inputs(last_)) suspects_.push_back(std::move(*one));
+    }
     if (suspects_.empty()) return std::move(plan_);
     plan_.suspects.assign(suspects_.begin(), suspects_.end());
     // A pinned operator ends the search: what is open beside it may follow from it.

@@ -116,38 +116,6 @@ RootSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent
   return suspect;
 }
 
-// Where nothing is proved: the first operator whose outputs differ, and not by noise, although no input does. Of statistics,
-// which show a part of a difference only.
-std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
-  struct Call {
-    uint32_t tensor = kNoTensor;  // an output that differs
-    bool any_input = false, inputs_differ = false;
-  };
-  std::map<uint32_t, Call> calls;  // by run, which are in order
-  for (const uint32_t row : run.rows) {
-    const uint32_t index = run.divergence.runs[row];
-    if (index == kNoRun || run.diffs[row].verdict == Verdict::kSkipped) continue;
-    Call& call = calls[index];
-    const bool differs = counts_as_difference(run, row);
-    if (run.identity(row).name.io != Io::kOutput) {
-      call.any_input = true;
-      call.inputs_differ = call.inputs_differ || differs;
-    } else if (is_unexplained(run, row) && run.diffs[row].by_statistics && call.tensor == kNoTensor) {
-      call.tensor = row;
-    }
-  }
-  const auto found = std::find_if(calls.begin(), calls.end(), [](const auto& one) {
-    return one.second.tensor != kNoTensor && one.second.any_input && !one.second.inputs_differ;
-  });
-  if (found == calls.end()) return {};
-  RootSuspect suspect = suspect_at(run, run.pairing.tensors[found->second.tensor].op);
-  const Identity identity = run.identity(found->second.tensor);
-  suspect.place = {identity.rank, identity.step, 0};
-  suspect.open = Open::kStatistics;
-  suspect.reason = "nothing is proved; it is the first whose outputs differ although its inputs agree";
-  return suspect;
-}
-
 // In a range of calls, whose first ones have the errors of all before it: the first call at which the error jumps.
 std::optional<RootSuspect> jump_in(const DiffResult& run, double largest) {
   constexpr double kJump = 5, kShareOfLargest = 0.3;
@@ -196,9 +164,6 @@ std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent) {
   const std::optional<int64_t> first = first_step(run);
   std::vector<RootSuspect> suspects;
   for (const Divergence& root : run.divergence.roots) suspects.push_back(suspect_of(run, root, extent, first));
-  if (suspects.empty() && extent == DumpExtent::kAll) {
-    if (std::optional<RootSuspect> one = first_after_equal_inputs(run)) suspects.push_back(std::move(*one));
-  }
   if (extent != DumpExtent::kRange) return suspects;
   const double largest = largest_error(run, run.rows);
   std::erase_if(suspects, [&](const RootSuspect& suspect) { return is_noise(run, suspect, largest); });
@@ -206,6 +171,36 @@ std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent) {
       std::all_of(suspects.begin(), suspects.end(), [](const RootSuspect& one) { return one.open == Open::kBefore; });
   if (std::optional<RootSuspect> jump = all_came_in ? jump_in(run, largest) : std::nullopt) return {std::move(*jump)};
   return suspects;
+}
+
+std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
+  struct Call {
+    uint32_t tensor = kNoTensor;  // an output that differs
+    bool any_input = false, inputs_differ = false;
+  };
+  std::map<uint32_t, Call> calls;  // by run, which are in order
+  for (const uint32_t row : run.rows) {
+    const uint32_t index = run.divergence.runs[row];
+    if (index == kNoRun || run.diffs[row].verdict == Verdict::kSkipped) continue;
+    Call& call = calls[index];
+    const bool differs = counts_as_difference(run, row);
+    if (run.identity(row).name.io != Io::kOutput) {
+      call.any_input = true;
+      call.inputs_differ = call.inputs_differ || differs;
+    } else if (is_unexplained(run, row) && run.diffs[row].by_statistics && call.tensor == kNoTensor) {
+      call.tensor = row;
+    }
+  }
+  const auto found = std::find_if(calls.begin(), calls.end(), [](const auto& one) {
+    return one.second.tensor != kNoTensor && one.second.any_input && !one.second.inputs_differ;
+  });
+  if (found == calls.end()) return {};
+  RootSuspect suspect = suspect_at(run, run.pairing.tensors[found->second.tensor].op);
+  const Identity identity = run.identity(found->second.tensor);
+  suspect.place = {identity.rank, identity.step, 0};
+  suspect.open = Open::kStatistics;
+  suspect.reason = "nothing is proved; it is the first whose outputs differ although its inputs agree";
+  return suspect;
 }
 
 }  // namespace msdump

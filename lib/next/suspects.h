@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "divergence/dump_diff.h"
@@ -16,8 +17,11 @@ struct RootSuspect : Suspect {
   std::vector<uint32_t> operators;   // the same: those to dump; the first is its own
 };
 
-// As DiffResult has the roots; where there is none, the first operator whose statistics differ after equal inputs.
+// In the order of the roots.
 [[nodiscard]] std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent);
+
+// Where nothing is proved: the first operator whose statistics differ, and not by noise, although no input of it does.
+[[nodiscard]] std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run);
 
 // Do both sides have the operator?
 [[nodiscard]] bool on_both_sides(const DiffResult& run, uint32_t op);

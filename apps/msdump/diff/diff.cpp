@@ -104,10 +104,13 @@ class Diff : public Command {
   // A failure of the request: no exit code could say that two dumps agree of which no tensor was compared.
   static bool note_nothing_compared(DiffResult& run) {
     if (count_compared(run) > 0 || !run.failures.empty()) return false;
-    run.failures.push_back(
-        make_error(ErrorCode::kNothingCompared, "no tensor was compared: {} of the candidate, {} of the reference",
-                   plural(run.a->side.tensors->size(), "tensor"), plural(run.b->side.tensors->size(), "tensor"))
-            .with_hint("both must be of one network; --map FILE pairs other names"));
+    const auto with_partner = std::find_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
+      return run.pairing.tensors[row].a != kNoTensor && run.pairing.tensors[row].b != kNoTensor;
+    });
+    const std::string why = with_partner == run.rows.end() ? "none has a partner" : run.diffs[*with_partner].reason;
+    Error error = make_error(ErrorCode::kNothingCompared, "no tensor was compared: {}", why);
+    if (with_partner == run.rows.end()) error.hint = "both must be of one network; --map FILE pairs other names";
+    run.failures.push_back(std::move(error));
     return true;
   }
 

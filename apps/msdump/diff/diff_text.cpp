@@ -1,6 +1,7 @@
 #include "diff/diff_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -42,7 +43,7 @@ std::string tensor_text(const DiffResult& run, uint32_t tensor) {
   const TensorDiff& diff = run.diffs[tensor];
   std::string text = fmt::format("{} {} {}", name_of(name.io), name.slot, diff.verdict == Verdict::kNan ? "is not finite on one side" : diff.verdict == Verdict::kDiffer ? "differs" : name_of(diff.verdict));
   std::string more;
-  if (const std::string error = error_text(run, tensor); !error.empty())
+  if (const std::string error = error_text(run, tensor); !error.empty() && error != "0")
     more = (diff.verdict == Verdict::kNan ? "" : "relative error ") + error;
   // Once a scale is divided out another element is the worst.
   if (run.details[tensor].worst && is_difference(diff.verdict) && loss_scale_of(run, tensor) == 1)
@@ -224,7 +225,7 @@ std::string error_text(const DiffResult& run, uint32_t tensor) {
     return count ? fmt::format("nan ({} of {})", *count, element_count(diff.shape).value_or(0)) : std::string("nan");
   }
   const auto error = judged_error(run, tensor);
-  if (!error || !(*error > 0)) return {};
+  if (!error || std::isnan(*error)) return {};
   std::string text = fmt::format("{:.3g}", *error);
   if (loss_scale_of(run, tensor) != 1) text += fmt::format(" ({:.3g} as dumped)", diff.error().value_or(0));
   return text;
@@ -276,9 +277,13 @@ std::string roles_text(const DiffResult& run, const DiffOptions& options) {
     a = options.paths.front();
     b = options.paths.back();
   }
+  const auto part = [](std::string_view path, const std::string& rank, const std::string& step) {
+    return fmt::format("{}{}{}", path, rank.empty() ? "" : " rank " + rank, step.empty() ? "" : " step " + step);
+  };
   std::string text;
-  add_line(text, "{} \u00b7 {}", role_text("candidate", a, role_of_side(run, true)),
-           role_text("reference", b, role_of_side(run, false)));
+  add_line(text, "{} \u00b7 {}",
+           role_text("candidate", part(a, options.rank_a, options.step_a), role_of_side(run, true)),
+           role_text("reference", part(b, options.rank_b, options.step_b), role_of_side(run, false)));
   return text;
 }
 

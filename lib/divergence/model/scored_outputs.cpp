@@ -157,6 +157,7 @@ std::string_view name_of(Unjudged reason) {
     case Unjudged::kUnlikely: return "unlikely";
     case Unjudged::kUnknownSource: return "unknown_source";
     case Unjudged::kUnread: return "unread";
+    case Unjudged::kNotPassedOn: return "not_passed_on";
     case Unjudged::kNotFinite: return "not_finite";
     case Unjudged::kOtherShape: return "other_shape";
     case Unjudged::kUnmatched: return "unmatched";
@@ -179,6 +180,7 @@ std::string_view text_of(Unjudged reason) {
     case Unjudged::kAdaptive: return "written by an optimizer that divides by the size of the gradient";
     case Unjudged::kUnlikely: return "more than 1000 times what is expected, yet too little for an alarm";
     case Unjudged::kUnknownSource: return "what wrote it was not dumped";
+    case Unjudged::kNotPassedOn: return "what reads its outputs has equal inputs, so they were not passed on as they are";
     case Unjudged::kUnread: return "no operator that was compared reads or writes it";
     case Unjudged::kNotFinite: return "NaN or infinities on one side";
     case Unjudged::kOtherShape: return "another shape or kind of dtype";

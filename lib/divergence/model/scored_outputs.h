@@ -30,7 +30,8 @@ enum class Unjudged : uint8_t {
   kAdaptive,       // an optimizer that divides by the size of the gradient
   kUnlikely,       // below the alarm, but more than kNeverNoise times what is expected
   kUnknownSource,  // what wrote it was not dumped
-  kUnread,     // no operator that was compared reads or writes it
+  kUnread,         // no operator that was compared reads or writes it
+  kNotPassedOn,    // all that reads it got equal values
   kNotFinite,      // NaN or infinities on one side
   kOtherShape,     // another shape or kind of dtype
   kUnmatched,      // nothing on the other side

@@ -213,7 +213,7 @@ TEST_CASE("arguments that differ are selected as inputs, by rank and step, and a
   for (uint32_t i = 1; i < accepted.arguments.size(); ++i) CHECK_FALSE(argument_counts(accepted, i));
 }
 
-TEST_CASE("operators whose arguments differ are roots in the order of operators, once for each line and difference") {
+TEST_CASE("operators whose arguments differ are roots before those with a score, once for each line and difference") {
   const DiffedDumps dumps;
   for (const bool bad : {false, true}) {
     MadeCalls calls(bad);
@@ -246,12 +246,12 @@ TEST_CASE("operators whose arguments differ are roots in the order of operators,
   }
   CHECK(roots ==
         Texts{"Tensor.mul.0.forward: argument 1 is 2.5 here, 2 in the reference; 1 arguments, 0 outputs, 0 downstream",
-              "Torch.exp.0.forward: its inputs are equal bit for bit, its outputs differ; 0 arguments, 1 outputs, 4 "
-              "downstream",
               "Tensor.add.0.forward: argument 1 is 7 here, 8 in the reference; 1 arguments, 0 outputs, 0 downstream",
+              "Tensor.div.0.forward: argument 1 is 1 here, 11 in the reference; 1 arguments, 1 outputs, 2 "
+              "downstream",
               "Tensor.sub.0.forward: argument 1 is 3 here, 4 in the reference; its inputs are equal bit for bit, its "
               "outputs differ; 1 arguments, 1 outputs, 3 downstream",
-              "Tensor.div.0.forward: argument 1 is 1 here, 11 in the reference; 1 arguments, 1 outputs, 2 "
+              "Torch.exp.0.forward: its inputs are equal bit for bit, its outputs differ; 0 arguments, 1 outputs, 4 "
               "downstream"});
 }
 

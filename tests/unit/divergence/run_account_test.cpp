@@ -90,7 +90,7 @@ TEST_CASE("an account says why a run is not judged") {
               return z;
             },
             "Default/Sign-op0") ==
-        "not judged: it chooses among its inputs; such operators are judged with equal inputs alone");
+        "not judged: the operator chooses among its inputs, which differ");
   CHECK(conclusion(
             [](MadeNet& net) {
               const auto y = net.op("Neg", {net.input("x")});
