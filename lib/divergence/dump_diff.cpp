@@ -289,9 +289,8 @@ bool is_accepted(const DiffResult& run, const Divergence& root) {
 // An account was written before the roots were final.
 void settle_account(const std::vector<Divergence>& roots, bool any_difference, RunAccount& account) {
   const auto root = std::find_if(roots.begin(), roots.end(), [&](const Divergence& one) {
-    return one.op == account.op || std::any_of(one.places.begin(), one.places.end(), [&](const DivergencePlace& other) {
-             return other.op == account.op;
-           });
+    return one.op == account.op || std::any_of(one.places.begin(), one.places.end(),
+                                               [&](const DivergencePlace& other) { return other.op == account.op; });
   });
   if (root != roots.end() && !account.is_root && !enters(*root)) {
     account.is_root = true;
@@ -312,10 +311,9 @@ void settle_account(const std::vector<Divergence>& roots, bool any_difference, R
 void settle_roots(DiffResult& run) {
   std::vector<Divergence>& roots = run.divergence.roots;
   const auto differs = [&](uint32_t row) { return is_difference(run.diffs[row].verdict); };
-  const bool any_difference =
-      std::any_of(run.rows.begin(), run.rows.end(), differs) ||
-      std::any_of(run.arguments.begin(), run.arguments.end(),
-                  [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
+  const bool any_difference = std::any_of(run.rows.begin(), run.rows.end(), differs) ||
+                              std::any_of(run.arguments.begin(), run.arguments.end(),
+                                          [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
   // That copies of a parameter left each other is exact, however small the difference to the other run is.
   const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
   std::erase_if(roots, [&](const Divergence& root) { return !keeps_any || is_accepted(run, root); });
@@ -438,7 +436,9 @@ bool fails(const DiffResult& run, FailLevel level) {
 }
 
 uint64_t count_compared(const DiffResult& run) {
-  const auto is_compared = [](Verdict verdict) { return verdict != Verdict::kUnmatched && verdict != Verdict::kSkipped; };
+  const auto is_compared = [](Verdict verdict) {
+    return verdict != Verdict::kUnmatched && verdict != Verdict::kSkipped;
+  };
   const auto rows = std::count_if(run.rows.begin(), run.rows.end(),
                                   [&](uint32_t row) { return is_compared(run.diffs[row].verdict); });
   const auto arguments = std::count_if(run.arguments.begin(), run.arguments.end(),

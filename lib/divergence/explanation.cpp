@@ -157,8 +157,7 @@ class Explainer {
     begin_step(run);
     std::vector<const RunInput*> entering;
     for (const RunInput& input : view_.run(run).inputs) {
-      if (input.tensor == kNoTensor || !view_.differs(input.tensor) ||
-          explained(input.tensor) != Explanation::kNone)
+      if (input.tensor == kNoTensor || !view_.differs(input.tensor) || explained(input.tensor) != Explanation::kNone)
         continue;
       if (is_within_scale(input.tensor)) {
         set(input.tensor, Explanation::kNoise);
@@ -254,8 +253,8 @@ class Explainer {
     bool agrees = true, any = false;
     // From the end. Readers come after what they read but for edges that lead back, which count as a difference.
     for (uint32_t run = count; run-- > 0;) {
-      if (run + 1 < count && (view_.place(run).rank != view_.place(run + 1).rank ||
-                              view_.place(run).step != view_.place(run + 1).step)) {
+      if (run + 1 < count &&
+          (view_.place(run).rank != view_.place(run + 1).rank || view_.place(run).step != view_.place(run + 1).step)) {
         agrees = true;
         any = false;
       }
@@ -319,7 +318,8 @@ class Explainer {
       const auto [name, folder] = view_.name_and_place(tensor);
       const std::vector<uint32_t>& readers =
           view_.graph().readers_of_parameter(name, {.rank = folder.rank, .step = folder.step});
-      const auto last = std::find_if(readers.rbegin(), readers.rend(), [&](uint32_t run) { return !view_.one_sided(run); });
+      const auto last =
+          std::find_if(readers.rbegin(), readers.rend(), [&](uint32_t run) { return !view_.one_sided(run); });
       if (last != readers.rend()) explain_parameter(*last, tensor);
     }
   }
@@ -369,8 +369,8 @@ class Explainer {
 }  // namespace
 
 std::string_view name_of(Explanation explanation) {
-  static constexpr auto kNames = enum_table<Explanation, std::string_view>(
-      "", "noise", "downstream", "unwritten", "random", "fused", "inert", "elsewhere");
+  static constexpr auto kNames = enum_table<Explanation, std::string_view>("", "noise", "downstream", "unwritten",
+                                                                           "random", "fused", "inert", "elsewhere");
   return kNames[explanation];
 }
 

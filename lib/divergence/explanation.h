@@ -35,8 +35,7 @@ struct Explanations {
   std::vector<Explanation> explained;
   std::vector<Unjudged> unjudged;  // of those that differ, belong to no root and are kNone
 };
-[[nodiscard]] Explanations explain_tensors(const RunView& view, const NoiseModel& model,
-                                                       const RunHistory& history, const RootReach& reach,
-                                                       const std::vector<Divergence>& roots);
+[[nodiscard]] Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
+                                           const RootReach& reach, const std::vector<Divergence>& roots);
 
 }  // namespace msdump

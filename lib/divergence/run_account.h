@@ -51,7 +51,7 @@ struct RunAccount {
   double threshold = 0;  // a score above it is an alarm
   bool is_root = false;
   std::optional<uint32_t> root_op;  // of the root that it is, or that it depends on, in Pairing::operators
-  std::string conclusion;        // why it is or is not a root
+  std::string conclusion;           // why it is or is not a root
 };
 
 // Accounts for the runs of some operators, at most kMostAccounts of them. `report` has its roots.

@@ -19,16 +19,16 @@ struct RunState {
 };
 
 struct RunInputs {
-  std::vector<uint32_t> evidence;         // tensors that were compared
-  std::vector<uint32_t> constants;        // of these, constants that differ by more than rounding
-  std::vector<const RunInput*> entering;  // off by more than rounding, and from outside or from an unknown source
-  std::vector<const RunInput*> carried;   // from such a source in a later step: off by more than the steps before left
+  std::vector<uint32_t> evidence;          // tensors that were compared
+  std::vector<uint32_t> constants;         // of these, constants that differ by more than rounding
+  std::vector<const RunInput*> entering;   // off by more than rounding, and from outside or from an unknown source
+  std::vector<const RunInput*> carried;    // from such a source in a later step: off by more than the steps before left
   std::vector<const RunInput*> inherited;  // from such a source in a later step: off by what the steps before have left
-  std::vector<const RunInput*> changed;   // off by more than what their producer wrote
-  bool all_same = true;                   // bit for bit
-  bool unknown = false;                   // some were not dumped
-  bool unknown_source = false;            // the producer of one of these is unknown
-  bool bridged = false;                   // what the producer wrote stands in for one
+  std::vector<const RunInput*> changed;    // off by more than what their producer wrote
+  bool all_same = true;                    // bit for bit
+  bool unknown = false;                    // some were not dumped
+  bool unknown_source = false;             // the producer of one of these is unknown
+  bool bridged = false;                    // what the producer wrote stands in for one
   bool downstream = false, downstream_of_nan = false, random = false;  // as RunState
   bool elevated = false;                        // by an alarm upstream: more error than without it
   bool rescaled = false;                        // a scale of the loss begins where one side lacks an operator

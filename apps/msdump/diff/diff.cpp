@@ -114,7 +114,6 @@ class Diff : public Command {
     return true;
   }
 
-
   ExitCode run_shard(Session& session) {
     check_shard_options(session, {"profile"});
     const std::string part = std::exchange(profile_.out, {});

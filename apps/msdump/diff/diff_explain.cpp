@@ -131,8 +131,7 @@ report::List explain_value(const DiffResult& run) {
     object.add("source", source_value(run.frame(account.op)));
     object.add("inputs", std::move(inputs)).add("through", std::move(through)).add("outputs", std::move(outputs));
     object.add("threshold", rounded(account.threshold)).add("is_root", account.is_root);
-    object.add("root",
-               account.root_op ? report::Value(run.op_name(*account.root_op)) : report::Value());
+    object.add("root", account.root_op ? report::Value(run.op_name(*account.root_op)) : report::Value());
     object.add("reason", account.conclusion);
     list.emplace_back(std::move(object));
   }

@@ -78,11 +78,12 @@ void declare_tolerances(CLI::App& app, DiffOptions& options) {
   app.add_option("--write-baseline", options.new_baseline, "Write all differences as accepted ones")
       ->type_name("FILE")
       ->group(kToleranceGroup);
-  app.add_option("--fail-on", options.fail_on,
-                 "What exit code 1 is for: any difference (default); unexplained, one that nothing explains; root, an "
-                 "operator that stands out, and what no model judges and no rounding makes: NaN, another shape, a tensor "
-                 "without partner, other networks, checkpoints, single files. Explained is what --json calls " +
-                     known_reasons())
+  app.add_option(
+         "--fail-on", options.fail_on,
+         "What exit code 1 is for: any difference (default); unexplained, one that nothing explains; root, an "
+         "operator that stands out, and what no model judges and no rounding makes: NaN, another shape, a tensor "
+         "without partner, other networks, checkpoints, single files. Explained is what --json calls " +
+             known_reasons())
       ->type_name("WHAT")
       ->group(kToleranceGroup);
   app.add_flag("--exit-zero", options.exit_zero, "Exit with 0 even if something differs")->group(kToleranceGroup);

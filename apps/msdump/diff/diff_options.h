@@ -27,8 +27,8 @@ struct DiffOptions {
   std::optional<double> rtol, atol;
   std::vector<std::string> metric_limits, more_metrics;
   std::string tolerance_file, baseline, new_baseline;
-  std::string explain;          // the operator to account for
-  std::string report;           // a file for the page
+  std::string explain;  // the operator to account for
+  std::string report;   // a file for the page
   std::string fail_on = "any";
   FailLevel fail_level = FailLevel::kAny;  // of `fail_on`
   ShardOptions sharding;

@@ -39,8 +39,9 @@ report::Value worst_cell(const report::Row& row) {
 report::Value passes_cell(const report::Row& row) {
   const auto* const rtol = row.get<double>("tolerance_that_passes.rtol");
   const auto* const atol = row.get<double>("tolerance_that_passes.atol");
-  return rtol == nullptr || atol == nullptr || is_scaled(row) ? report::Value()
-                                            : report::Value(fmt::format("--rtol {:g} --atol {:g}", *rtol, *atol));
+  return rtol == nullptr || atol == nullptr || is_scaled(row)
+             ? report::Value()
+             : report::Value(fmt::format("--rtol {:g} --atol {:g}", *rtol, *atol));
 }
 
 report::Value shape_cell(const report::Row& row) {

@@ -81,7 +81,8 @@ Result<report::List> pictures_value(Session& session, const DiffResult& run,
                                       {run.b->catalogue().index, (*run.b->side.tensors)[pair.b]}, run.diffs[tensor],
                                       loss_scale_of(run, tensor), session.context.cancel);
     if (!picture && picture.error().code == ErrorCode::kCancelled) return fail(picture.error());
-    if (picture && *picture) list.emplace_back(picture_object(*row, (*picture)->look, &(*picture)->error, loss_scale_of(run, tensor)));
+    if (picture && *picture)
+      list.emplace_back(picture_object(*row, (*picture)->look, &(*picture)->error, loss_scale_of(run, tensor)));
   }
   size_t looks = 0;
   for (size_t row = 0; row < rows.rows().size() && looks < kMostLooks; ++row) {

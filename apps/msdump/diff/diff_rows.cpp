@@ -187,8 +187,8 @@ VerdictCounts counts_of(const DiffResult& run) {
 
 // Of tensors that differ; the first is of those that nothing explains and nobody has accepted. What is fused is skipped,
 // and does not differ.
-constexpr std::array kExplanations = {Explanation::kNoise,  Explanation::kDownstream, Explanation::kUnwritten,
-                                      Explanation::kRandom, Explanation::kFused,      Explanation::kInert,
+constexpr std::array kExplanations = {Explanation::kNoise,    Explanation::kDownstream, Explanation::kUnwritten,
+                                      Explanation::kRandom,   Explanation::kFused,      Explanation::kInert,
                                       Explanation::kElsewhere};
 static_assert(kExplanations.size() == static_cast<size_t>(last_of(Explanation())));
 using ExplanationCounts = std::array<uint64_t, kExplanations.size() + 1>;
@@ -298,7 +298,9 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
     const std::string key = "metrics." + std::string(metric.name);
     const bool shown = metric.name == "relative_l2" || metric.name == "max_abs";
     columns.push_back({key, shown ? std::string(metric.name) : std::string(),
-                       metric.name == "relative_l2" ? error_cell : metric.name == "max_abs" ? distance_cell : nullptr,
+                       metric.name == "relative_l2" ? error_cell
+                       : metric.name == "max_abs"   ? distance_cell
+                                                    : nullptr,
                        metric.name == "max_abs" ? kDropMaxAbs : uint8_t{0}});
   }
   if (!run.cuts.empty()) {

@@ -41,7 +41,10 @@ std::string element_text(const WorstElement& element) {
 std::string tensor_text(const DiffResult& run, uint32_t tensor) {
   const NameFacts& name = run.record_of(run.pairing.tensors[tensor]).name;
   const TensorDiff& diff = run.diffs[tensor];
-  std::string text = fmt::format("{} {} {}", name_of(name.io), name.slot, diff.verdict == Verdict::kNan ? "is not finite on one side" : diff.verdict == Verdict::kDiffer ? "differs" : name_of(diff.verdict));
+  std::string text = fmt::format("{} {} {}", name_of(name.io), name.slot,
+                                 diff.verdict == Verdict::kNan      ? "is not finite on one side"
+                                 : diff.verdict == Verdict::kDiffer ? "differs"
+                                                                    : name_of(diff.verdict));
   std::string more;
   if (const std::string error = error_text(run, tensor); !error.empty() && error != "0")
     more = (diff.verdict == Verdict::kNan ? "" : "relative error ") + error;
@@ -207,10 +210,10 @@ std::vector<RootLine> root_lines(const DiffResult& run, const Divergence& root) 
 
 std::string loss_scale_text(double scale) {
   if (scale == 1) return {};
-  return scale > 1
-             ? fmt::format("gradients of the candidate are {:g} times the reference's: a loss scale, divided out", scale)
-             : fmt::format("gradients of the reference are {:g} times the candidate's: a loss scale, divided out",
-                           1 / scale);
+  return scale > 1 ? fmt::format("gradients of the candidate are {:g} times the reference's: a loss scale, divided out",
+                                 scale)
+                   : fmt::format("gradients of the reference are {:g} times the candidate's: a loss scale, divided out",
+                                 1 / scale);
 }
 
 std::optional<uint64_t> nonfinite_of(const TensorDiff& diff) {

@@ -60,7 +60,8 @@ bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, con
   const bool of_ranks = state.view.of_cuts() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
   if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
   const std::span<const ScoredOutput> scored = state.model.outputs(run);
-  const bool any = std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged(); });
+  const bool any =
+      std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged(); });
   if (!any) return !state.view.all_agree(run) || outputs.empty() || is_another_value(state, *inputs.changed.front());
   return std::any_of(scored.begin(), scored.end(),
                      [&](const ScoredOutput& output) { return stands_out(state, output, inputs); });

@@ -180,7 +180,8 @@ std::string_view text_of(Unjudged reason) {
     case Unjudged::kAdaptive: return "written by an optimizer that divides by the size of the gradient";
     case Unjudged::kUnlikely: return "more than 1000 times what is expected, yet too little for an alarm";
     case Unjudged::kUnknownSource: return "what wrote it was not dumped";
-    case Unjudged::kNotPassedOn: return "what reads its outputs has equal inputs, so they were not passed on as they are";
+    case Unjudged::kNotPassedOn:
+      return "what reads its outputs has equal inputs, so they were not passed on as they are";
     case Unjudged::kUnread: return "no operator that was compared reads or writes it";
     case Unjudged::kNotFinite: return "NaN or infinities on one side";
     case Unjudged::kOtherShape: return "another shape or kind of dtype";

@@ -17,24 +17,24 @@ namespace msdump {
 
 // Why nobody judged a tensor: the model an output, or explanation.h any other.
 enum class Unjudged : uint8_t {
-  kNone,           // it is judged
-  kDraws,          // the operator draws random numbers
-  kChooses,        // it chooses among its inputs
-  kNoInputs,       // none of its inputs was compared
-  kLargeInput,     // an input has an error beyond kMostError
-  kIntegerInput,   // integers or truth values among its inputs differ
-  kNoNumbers,      // its outputs are integers, truth values or not finite
+  kNone,            // it is judged
+  kDraws,           // the operator draws random numbers
+  kChooses,         // it chooses among its inputs
+  kNoInputs,        // none of its inputs was compared
+  kLargeInput,      // an input has an error beyond kMostError
+  kIntegerInput,    // integers or truth values among its inputs differ
+  kNoNumbers,       // its outputs are integers, truth values or not finite
   kAgreesByChance,  // equal although its inputs lead to more
-  kCancels,        // terms cancel: nothing but rounding is left
-  kKeptValue,      // updated in place: the value before the update is not dumped
-  kAdaptive,       // an optimizer that divides by the size of the gradient
-  kUnlikely,       // below the alarm, but more than kNeverNoise times what is expected
-  kUnknownSource,  // what wrote it was not dumped
-  kUnread,         // no operator that was compared reads or writes it
-  kNotPassedOn,    // all that reads it got equal values
-  kNotFinite,      // NaN or infinities on one side
-  kOtherShape,     // another shape or kind of dtype
-  kUnmatched,      // nothing on the other side
+  kCancels,         // terms cancel: nothing but rounding is left
+  kKeptValue,       // updated in place: the value before the update is not dumped
+  kAdaptive,        // an optimizer that divides by the size of the gradient
+  kUnlikely,        // below the alarm, but more than kNeverNoise times what is expected
+  kUnknownSource,   // what wrote it was not dumped
+  kUnread,          // no operator that was compared reads or writes it
+  kNotPassedOn,     // all that reads it got equal values
+  kNotFinite,       // NaN or infinities on one side
+  kOtherShape,      // another shape or kind of dtype
+  kUnmatched,       // nothing on the other side
 };
 [[nodiscard]] constexpr Unjudged last_of(Unjudged) { return Unjudged::kUnmatched; }
 // True if rounding alone may lead to such a difference, so that it is no sign of a fault.

@@ -127,8 +127,7 @@ class Scorer {
     // Its own noise is known from others alone, and often as a bound only.
     const double above = hypotenuse(output.propagated, output.noise_above * output.amplification);
     const double of_noise = std::max(0.0, std::log(above / output.expected));
-    const double of_statistics =
-        output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / pooled_[i].runs : 0;
+    const double of_statistics = output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / pooled_[i].runs : 0;
     return std::sqrt(of_noise * of_noise +
                      std::max(output.siblings.spread * output.siblings.spread, kLeastSpread * kLeastSpread) +
                      output.uncertainty * output.uncertainty + 0.5 / elements + of_statistics);

@@ -83,9 +83,8 @@ std::string PageTable::text(size_t row, size_t column) const {
   number = number.substr(begin, content.ends[row] - begin);
   if (number == "null") return {};
   std::string text(number.front() == '"' ? number.substr(1, number.size() - 2) : number);
-  const auto note = std::find_if(columns_.begin(), columns_.end(), [&](const PageColumn& other) {
-    return other.key == columns_[column].key + "_note";
-  });
+  const auto note = std::find_if(columns_.begin(), columns_.end(),
+                                 [&](const PageColumn& other) { return other.key == columns_[column].key + "_note"; });
   if (note == columns_.end()) return text;
   const std::string beside = this->text(row, static_cast<size_t>(note - columns_.begin()));
   return beside.empty() ? text : text + " " + beside;

@@ -89,8 +89,7 @@ TEST_CASE("an account says why a run is not judged") {
               if (net.bad()) net[z][3] *= -1;
               return z;
             },
-            "Default/Sign-op0") ==
-        "not judged: the operator chooses among its inputs, which differ");
+            "Default/Sign-op0") == "not judged: the operator chooses among its inputs, which differ");
   CHECK(conclusion(
             [](MadeNet& net) {
               const auto y = net.op("Neg", {net.input("x")});
