@@ -178,6 +178,10 @@ std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
     uint32_t tensor = kNoTensor;  // an output that differs
     bool any_input = false, inputs_differ = false;
   };
+  const bool any_doubt = std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
+    return is_unexplained(run, row) && run.diffs[row].by_statistics && !may_be_rounding(run.divergence.unjudged[row]);
+  });
+  if (!any_doubt) return {};
   std::map<uint32_t, Call> calls;  // by run, which are in order
   for (const uint32_t row : run.rows) {
     const uint32_t index = run.divergence.runs[row];
@@ -187,7 +191,7 @@ std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
     if (run.identity(row).name.io != Io::kOutput) {
       call.any_input = true;
       call.inputs_differ = call.inputs_differ || differs;
-    } else if (is_unexplained(run, row) && run.diffs[row].by_statistics && call.tensor == kNoTensor) {
+    } else if (differs && run.diffs[row].by_statistics && call.tensor == kNoTensor) {
       call.tensor = row;
     }
   }

@@ -20,7 +20,8 @@ struct RootSuspect : Suspect {
 // In the order of the roots.
 [[nodiscard]] std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent);
 
-// Where nothing is proved: the first operator whose statistics differ, and not by noise, although no input of it does.
+// Where nothing is proved, and something differs by more than noise: the first operator whose statistics differ although no
+// input of it does.
 [[nodiscard]] std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run);
 
 // Do both sides have the operator?

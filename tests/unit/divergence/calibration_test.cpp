@@ -26,6 +26,13 @@ constexpr Calibration::Rule kByPrior{0, false, 0.5};
 
 }  // namespace
 
+TEST_CASE("samples of which no median is a number leave each other out") {
+  // The logarithm of an error of 0 without any rounding, in two kinds.
+  const std::vector<double> values(4, -INFINITY);
+  const Calibration calibration(both(samples_of(0, 0, values), samples_of(1, 0, values)), {0, true, 0.2, true});
+  for (uint32_t i = 0; i < 8; ++i) CHECK(calibration.without(i).siblings == 3);
+}
+
 TEST_CASE("a sample is compared with its siblings and not with itself") {
   for (const double value : {5.0, 5000.0}) {
     const Calibration calibration(samples_of(0, 0, {0, 0, value, 0}), kByPrior);
