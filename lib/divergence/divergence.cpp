@@ -30,6 +30,7 @@ class Finder {
     for (uint32_t run = 0; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
+    report.limits = state_.limits;
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) report.cut = GradientCuts(view_).first();
     return report;
   }
@@ -206,6 +207,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   report.loss_scale = view.loss_scale();
   report.growth = error_growth(view, model);
   account_for(view, model, finder.history(), reach, details.explain, report);
+  report.limits.insert(model.limits().begin(), model.limits().end());
   return report;
 }
 

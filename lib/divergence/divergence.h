@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "base/reached_limits.h"
 #include "compare/match/module_tree.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
@@ -108,6 +109,7 @@ struct DivergenceReport {
   std::vector<FlowEdge> edges;       // between these runs; only with the flow
   std::vector<RunAccount> accounts;  // of `explain`
   uint64_t more_accounts = 0;        // that were left out
+  ReachedLimits limits;
 };
 
 // What a report has for those who ask for it.

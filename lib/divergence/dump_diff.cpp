@@ -186,6 +186,7 @@ DiffResult::OpInGraph DiffResult::operator_in_graph(uint32_t pair) const {
 
 ReachedLimits DiffResult::limits() const {
   ReachedLimits all = pairing.limits;
+  all.insert(divergence.limits.begin(), divergence.limits.end());
   for (const DiffSide* const side : {a.get(), b.get()}) {
     all.insert(side->opened.search.limits.begin(), side->opened.search.limits.end());
     if (!side->opened.joined) continue;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/reached_limits.h"
 #include "divergence/model/noise_model.h"
 #include "divergence/root_list.h"
 #include "divergence/run_inputs.h"
@@ -25,6 +26,7 @@ struct BlameState {
   const OneSidedRuns one_sided;
   RunHistory history;
   RootList roots;
+  ReachedLimits limits;
 
   // ---- of the rank and step of the run that is judged
 

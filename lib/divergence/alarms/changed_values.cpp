@@ -28,12 +28,15 @@ bool reader_writes(const BlameState& state, uint32_t reader, const RunInput& inp
 }
 
 // Is another reader of it, which ran before, alarmed, and may have written what looks like its output?
-bool alarmed_reader_writes(const BlameState& state, uint32_t run, const RunInput& input) {
+bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& input) {
   // Of a value that thousands read, the last ones before the run: each of them asks.
   constexpr std::ptrdiff_t kMostReaders = 64;
   const std::vector<uint32_t>& readers = state.view.run(input.made_by).readers;  // ascending
   const auto end = std::lower_bound(readers.begin(), readers.end(), run);
   const auto first = end - std::min(end - readers.begin(), kMostReaders);
+  if (first != readers.begin())
+    state.limits.insert(
+        {"readers_of_a_value", kMostReaders, "of a value with more readers, the last ones are looked at"});
   return std::any_of(first, end, [&](uint32_t reader) {
     return state.history.states[reader].alarmed && reader_writes(state, reader, input);
   });

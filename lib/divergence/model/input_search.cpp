@@ -14,6 +14,12 @@ namespace {
 // meet again would take more with every row.
 constexpr uint32_t kMostLookedThrough = 8;
 constexpr size_t kMostInputs = 64;
+constexpr ReachedLimit kDepthLimit = {
+    "operators_looked_through", kMostLookedThrough,
+    "operators behind more than this many undumped ones in a row are judged without them"};
+constexpr ReachedLimit kInputsLimit = {
+    "inputs_of_an_operator", kMostInputs,
+    "operators with more inputs, or undumped operators before them, are judged by these"};
 
 }  // namespace
 
@@ -84,6 +90,8 @@ void InputSearch::add_inputs(uint32_t run, uint32_t depth, KnownInputs& result) 
       add_inputs(input.made_by, depth + 1, result);
     } else {
       result.complete = false;
+      if (!few) limits_.insert(kInputsLimit);
+      if (few && input.made_by != kNoRun) limits_.insert(kDepthLimit);
     }
   }
 }

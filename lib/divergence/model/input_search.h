@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/reached_limits.h"
 #include "divergence/model/expectation.h"
 #include "divergence/model/run_operators.h"
 #include "divergence/runs/run_view.h"
@@ -30,6 +31,7 @@ class InputSearch {
   [[nodiscard]] std::vector<uint32_t> within(uint32_t run) const;
   // From now on, what reads a tensor is taken to read at least this error.
   void assume(uint32_t tensor, double error) { assumed_[tensor] = error; }
+  [[nodiscard]] const ReachedLimits& limits() const { return limits_; }
 
  private:
   [[nodiscard]] bool is_masked_for(uint32_t run, const RunInput& input) const;
@@ -43,7 +45,8 @@ class InputSearch {
 
   const RunView& view_;
   const RunOperators& operators_;
-  std::vector<double> assumed_;  // by tensor
+  std::vector<double> assumed_;   // by tensor
+  mutable ReachedLimits limits_;  // that any of the searches reached
 };
 
 }  // namespace msdump

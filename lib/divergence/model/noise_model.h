@@ -43,6 +43,7 @@ class NoiseModel {
   // The limit of an alarm: so high that of a thousand comparisons without a fault one would have such a run, if scores were
   // normal deviates. They are not quite; tests/bench/bench_blame.cpp measures how often it is exceeded.
   [[nodiscard]] double threshold() const { return threshold_; }
+  [[nodiscard]] const ReachedLimits& limits() const { return search_.limits(); }
   // What most operators of this pair add, at most.
   [[nodiscard]] double usual_noise() const { return usual_noise_; }
   // The relative error of rounding a value to what the coarser side stores, at most: of parameters and constants.
