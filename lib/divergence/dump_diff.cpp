@@ -427,13 +427,14 @@ bool fails(const DiffResult& run, FailLevel level) {
   for (size_t i = 0; i < run.arguments.size(); ++i) any_argument = any_argument || argument_counts(run, i);
   const bool unjudged = run.single_pair || run.pairing.of_parameters || run.pairing.likeness.two_networks();
   if (level == FailLevel::kAny || unjudged) return any_row || any_argument;
+  const bool any_root = !run.divergence.roots.empty();
   if (level == FailLevel::kUnexplained)
-    return any_argument ||
+    return any_root || any_argument ||
            std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return is_unexplained(run, row); });
-  return !run.divergence.roots.empty() || std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
-    const Unjudged reason = run.divergence.unjudged[row];
-    return is_unexplained(run, row) && reason != Unjudged::kNone && !may_be_rounding(reason);
-  });
+  return any_root || std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
+           const Unjudged reason = run.divergence.unjudged[row];
+           return is_unexplained(run, row) && reason != Unjudged::kNone && !may_be_rounding(reason);
+         });
 }
 
 uint64_t count_compared(const DiffResult& run) {

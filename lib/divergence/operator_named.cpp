@@ -47,6 +47,13 @@ std::string nearest_name(const Pairing& pairing, std::string_view wanted) {
 
 Result<std::vector<uint32_t>> operators_named(const Pairing& pairing, std::string_view wanted) {
   std::vector<uint32_t> found = pairs_where(pairing, [&](std::string_view name) { return name == wanted; });
+  // Operators of the two sides may have each other's names: that of the candidate, which is in doubt, comes first.
+  const auto is_of_candidate = [&](uint32_t op) {
+    const OpPair& pair = pairing.operators[op];
+    return pair.a != kNoOperator && pairing.a[pair.a].name == wanted;
+  };
+  if (std::any_of(found.begin(), found.end(), is_of_candidate))
+    std::erase_if(found, [&](uint32_t op) { return !is_of_candidate(op); });
   if (found.empty()) {
     found = pairs_where(pairing, [&](std::string_view name) {
       return glob_match(wanted, name) || glob_match(wanted, last_part(name));

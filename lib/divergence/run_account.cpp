@@ -135,6 +135,8 @@ class Accountant {
     if (!any_differs && std::all_of(account.outputs.begin(), account.outputs.end(),
                                     [](const OutputAccount& one) { return one.measured == 0; }))
       return "no root: its outputs are equal";
+    if (any_judged(account) && highest_score(account) > account.threshold)
+      return "no root: it stands out, but a root explains it" + score_text(account);
     if (!any_judged(account) && !any_differs) return "no root: its outputs agree within the tolerance";
     return "no root: its outputs have the error that its inputs and its rounding lead to" + score_text(account);
   }

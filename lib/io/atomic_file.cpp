@@ -62,6 +62,11 @@ std::string end_of_links(const std::string& path) {
 }  // namespace
 
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  // Putting a file in the place of a device or a pipe would remove it for all other programs.
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode) &&
+      !S_ISDIR(status.st_mode))
+    return fail(make_error(ErrorCode::kWriteFailed, "is no regular file, and is not replaced").with_path(path));
   AtomicFile file;
   file.path_ = path;
   for (int attempt = 0; attempt < 100; ++attempt) {

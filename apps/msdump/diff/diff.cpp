@@ -132,6 +132,13 @@ class Diff : public Command {
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
       if (code == ExitCode::kOk) code = conclude_listing(session, side->catalogue());
     }
+    const auto is_empty = [](const DiffSide& side) { return side.catalogue().list.tensors().empty(); };
+    if (code == ExitCode::kNo && run.a->catalogue().selection.everything() &&
+        run.b->catalogue().selection.everything() && (is_empty(*run.a) || is_empty(*run.b))) {
+      session.messages.error(make_error(ErrorCode::kNothingCompared, "no tensor was compared: the {} holds none",
+                                        is_empty(*run.a) ? "candidate" : "reference"));
+      code = ExitCode::kUsage;
+    }
     if (code != ExitCode::kUsage && options_.form != report::Form::kTable) print_rows(session, run);
     if (code == ExitCode::kUsage) return code;
     if (const Status written = write_report(session, run); !written) return session.end_with(written.error());

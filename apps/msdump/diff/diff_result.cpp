@@ -95,9 +95,10 @@ Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
   return opened;
 }
 
-// The table shows few of them; what is not printed is not kept.
+// Only JSON prints all of them; what is not printed is not kept.
 size_t worst_kept(const DiffOptions& options) {
-  return options.form == report::Form::kTable ? std::min<size_t>(options.worst, kElementsShown) : options.worst;
+  const bool all = options.form == report::Form::kJson || options.form == report::Form::kJsonl;
+  return all ? options.worst : std::min<size_t>(options.worst, kElementsShown);
 }
 
 }  // namespace

@@ -410,6 +410,8 @@ std::string pair_text(const DiffResult& run) {
   const TensorDiff& diff = run.diffs[run.rows.front()];
   std::string text;
   add_line(text, "{}{}", name_of(diff.verdict), diff.reason.empty() ? "" : ": " + diff.reason);
+  // The metrics below are of the other elements.
+  if (diff.verdict == Verdict::kNan) add_line(text, "  {:<16}  {}", "not finite", error_text(run, run.rows.front()));
   const auto add_value = [&](std::string_view label, const std::string& value) {
     add_line(text, "  {:<16}  {}", label, value);
   };

@@ -37,3 +37,9 @@ call args_a 4096
 call args_b 4097
 levels 'an integer argument' args_a args_b
 msdump diff -q args_a args_b --json | jq -c '[.rows[] | select(.io == "argument") | [.verdict, .a_value, .b_value]], (.first_divergence | length)'
+mkdir -p empty/step0/rank0
+echo '{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {}}' >empty/step0/rank0/dump.json
+levels 'a dump without tensors' empty args_b
+mkfifo pipe
+show msdump diff args_a args_b --shard 1/1 -out pipe
+test -p pipe && echo 'the pipe is still there'

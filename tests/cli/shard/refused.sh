@@ -44,7 +44,10 @@ show msdump stats -d dump --shard 1/3 -out p1 --resume --exact
 
 echo 'another file in the place of a part'
 truncate -s 4G large
-(ulimit -v 4000000 && show msdump stats -d dump --shard 1/3 -out large --resume)
+# A sanitizer needs more than that for itself.
+limit=4000000
+(ulimit -v "$limit" && msdump --version) >/dev/null 2>&1 || limit=unlimited
+(ulimit -v "$limit" && show msdump stats -d dump --shard 1/3 -out large --resume)
 stat -c '%s bytes' large
 show msdump merge large
 : >empty
