@@ -46,7 +46,7 @@ echo 'another file in the place of a part'
 truncate -s 4G large
 # A sanitizer needs more than that for itself.
 limit=4000000
-(ulimit -v "$limit" && msdump --version) >/dev/null 2>&1 || limit=unlimited
+bash -c "ulimit -v $limit; msdump --version || exit 1" >/dev/null 2>&1 || limit=unlimited
 (ulimit -v "$limit" && show msdump stats -d dump --shard 1/3 -out large --resume)
 stat -c '%s bytes' large
 show msdump merge large
