@@ -1,8 +1,10 @@
 #include "io/atomic_file.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <initializer_list>
 #include <system_error>
 
 #include <fcntl.h>
@@ -59,14 +61,26 @@ std::string end_of_links(const std::string& path) {
   return path;
 }
 
+// True if what has the name is of one of these kinds. A link is none of what it leads to.
+bool has_mode(const std::string& path, std::initializer_list<mode_t> kinds) {
+  struct stat status = {};
+  if (::lstat(path.c_str(), &status) != 0) return false;
+  return std::find(kinds.begin(), kinds.end(), status.st_mode & S_IFMT) != kinds.end();
+}
+
+Error not_replaced(const std::string& path) {
+  return make_error(ErrorCode::kWriteFailed, "is no regular file, and is not replaced").with_path(path);
+}
+
 }  // namespace
 
+Status check_is_no_pipe(const std::string& path) {
+  return has_mode(path, {S_IFIFO, S_IFSOCK}) ? fail(not_replaced(path)) : Status();
+}
+
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
-  // Putting a file in the place of a device or a pipe would remove it for all other programs.
-  struct stat status = {};
-  if (::lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode) &&
-      !S_ISDIR(status.st_mode))
-    return fail(make_error(ErrorCode::kWriteFailed, "is no regular file, and is not replaced").with_path(path));
+  // Putting a file in the place of a device would remove it for all other programs.
+  if (has_mode(path, {S_IFCHR, S_IFBLK})) return fail(not_replaced(path));
   AtomicFile file;
   file.path_ = path;
   for (int attempt = 0; attempt < 100; ++attempt) {

@@ -40,6 +40,9 @@ class AtomicFile {
   std::string path_, temporary_;
 };
 
+// An error for the name of a pipe or a socket: another program waits at it. (AtomicFile replaces those, and no devices.)
+Status check_is_no_pipe(const std::string& path);
+
 // Writes a whole small file atomically.
 Status write_file(const std::string& path, std::string_view content);
 

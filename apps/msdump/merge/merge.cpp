@@ -136,6 +136,7 @@ class Merge : public Command {
     const std::vector<std::string> arguments = shown_arguments(header.command, *entry.app);
     if (out_.empty() || passes_out(header)) return run_on(session, session.out, entry, arguments, parts);
 
+    if (const Status possible = check_is_no_pipe(out_); !possible) return session.end_with(possible.error());
     Result<AtomicFile> file = AtomicFile::create(out_);
     if (!file) return session.end_with(file.error());
     Output out(file->descriptor(), false, &session.cancel);

@@ -204,6 +204,7 @@ ExitCode PartRun::finish(std::string_view unit) {
   if (session_.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
   const std::string folder = std::filesystem::path(path_).parent_path().string();
   if (const Status made = make_directories(folder); !made) return session_.end_with(made.error());
+  if (const Status possible = check_is_no_pipe(path_); !possible) return session_.end_with(possible.error());
   if (const Status written = write_file(path_, part_text(header_, facts_.facts())); !written)
     return session_.end_with(written.error());
   session_.messages.summary(

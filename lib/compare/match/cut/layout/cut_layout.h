@@ -67,9 +67,10 @@ struct CutLayout {
 
 // The shapes of a tensor's pieces, one a rank, and whether they are equal. Compares them once, not once for each rank.
 struct PieceShapes {
-  PieceShapes(std::span<const Shape> pieces);  // NOLINT(google-explicit-constructor)
-  PieceShapes(const std::vector<Shape>& pieces)
-      : PieceShapes(std::span(pieces)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor)
+  PieceShapes(std::span<const Shape> pieces);
+  PieceShapes(const std::vector<Shape>& pieces) : PieceShapes(std::span(pieces)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   std::span<const Shape> shapes;  // must outlive this
   bool alike = true;
