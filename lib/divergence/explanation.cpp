@@ -1,6 +1,7 @@
 #include "divergence/explanation.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/enum_table.h"
 #include "divergence/divergence.h"
@@ -156,13 +157,14 @@ class Explainer {
   void explain_inputs(uint32_t run) {
     begin_step(run);
     std::vector<const RunInput*> entering;
+    std::optional<RunInputs> gathered;  // once for all inputs of the run
     for (const RunInput& input : view_.run(run).inputs) {
       if (input.tensor == kNoTensor || !view_.differs(input.tensor) || explained(input.tensor) != Explanation::kNone)
         continue;
       if (is_within_scale(input.tensor)) {
         set(input.tensor, Explanation::kNoise);
       } else if (input.made_by != kNoRun) {
-        explain_made(run, input);
+        explain_made(run, input, gathered);
       } else if (const Explanation before = from_before(input); before != Explanation::kNone) {
         set(input.tensor, before);
       } else {
@@ -173,7 +175,7 @@ class Explainer {
     if (reach_.root_before(run) != kNoRoot || history_.states[run].alarmed) any_root_ = true;
   }
 
-  void explain_made(uint32_t run, const RunInput& input) {
+  void explain_made(uint32_t run, const RunInput& input, std::optional<RunInputs>& gathered) {
     const Explanation passed_on = of_producer(input.made_by);
     if (passed_on != Explanation::kNone) return set(input.tensor, passed_on);
     if (!view_.compared(input.made_as)) {
@@ -183,8 +185,9 @@ class Explainer {
     }
     if (view_.differs(input.made_as)) return copy(input.made_as, input.tensor);
     // Its producer wrote it within the tolerance: more is the rounding of a cast on the way.
-    const RunInputs inputs = inputs_of_run(view_, model_, history_, run);
-    const bool changed = std::find(inputs.changed.begin(), inputs.changed.end(), &input) != inputs.changed.end();
+    if (!gathered) gathered = inputs_of_run(view_, model_, history_, run);
+    const auto& others = gathered->changed;
+    const bool changed = std::find(others.begin(), others.end(), &input) != others.end();
     if (changed) return leave(input.tensor, Unjudged::kUnknownSource);
     set(input.tensor, Explanation::kNoise);
   }
