@@ -4,7 +4,7 @@
 #include <map>
 #include <string_view>
 
-#include "base/checked.h"
+#include "base/bytes.h"
 #include "base/text.h"
 
 namespace msdump::ascend {

@@ -3,14 +3,129 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <vector>
 
-#include "ascend/nano_header.h"
 #include "ascend/protobuf_header.h"
-#include "base/checked.h"
-#include "base/load.h"
+#include "base/bytes.h"
+#include "base/text.h"
+#include "io/json.h"
 
 namespace msdump::ascend {
 namespace {
+
+// The header of a nano dump file (edge SoCs): L bytes of records, little-endian, packed, beginning at offset 8.
+//
+//   1. u32 0x5A5A5A5A, u32 version
+//   2. any of: u32 tag 4, u32 length { u32 count; count x input }
+//              u32 tag 5, u32 length { u32 count; count x output }
+//   input:  i32 data_type, format, address_type; u64 address, offset, size; list
+//   output: i32 data_type, format, address_type, original_index, original_data_type, original_format;
+//           u64 address, offset, size; list
+//   list:   u32 bytes, then records u32 tag, u32 length, value: tag 0 the shape (u64 each), tag 1 the original shape,
+//           tag 2 the name (outputs)
+//
+// Source: reference/ascend-dump-file.md section 1.3.
+
+constexpr uint64_t kHeaderBegin = 8;
+constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;  // real ones have a few hundred bytes
+
+enum Tag : uint32_t { kShapeTag = 0, kOriginalShapeTag = 1, kInputsTag = 4, kOutputsTag = 5 };
+
+Result<Shape> read_dims(ByteReader reader) {
+  Shape dims;
+  const size_t rank = reader.remaining() / 8;
+  if (reader.remaining() % 8 != 0) {
+    return fail(make_error(ErrorCode::kBadHeader, "a shape of {} bytes, not a multiple of 8", reader.remaining())
+                    .with_offset(reader.offset()));
+  }
+  if (rank > kMaxRank) {
+    return fail(make_error(ErrorCode::kBadHeader, "a shape of rank {}, more than {}", rank, kMaxRank)
+                    .with_offset(reader.offset()));
+  }
+  while (reader.remaining() > 0) {
+    MSDUMP_TRY(const uint64_t dim, reader.u64());
+    dims.push_back(dim_from_file(dim));
+  }
+  return dims;
+}
+
+Status read_list(ByteReader reader, DumpTensor& tensor) {
+  while (reader.remaining() > 0) {
+    MSDUMP_TRY(const uint32_t tag, reader.u32());
+    MSDUMP_TRY(const uint32_t length, reader.u32());
+    MSDUMP_TRY(const ByteReader value, reader.sub(length));
+    if (tag == kShapeTag) {
+      MSDUMP_TRY(tensor.shape, read_dims(value));
+    } else if (tag == kOriginalShapeTag) {
+      MSDUMP_TRY(tensor.original_shape, read_dims(value));
+    }
+  }
+  return {};
+}
+
+Result<DumpTensor> read_tensor(ByteReader& reader, Section section) {
+  DumpTensor tensor;
+  tensor.section = section;
+  MSDUMP_TRY(tensor.dtype_number, reader.i32());
+  tensor.dtype = dtype_from_ge(tensor.dtype_number);
+  MSDUMP_TRY(tensor.format_number, reader.i32());
+  MSDUMP_CHECK_OK(reader.skip(4));  // address type
+  if (section == Section::kOutput) {
+    MSDUMP_CHECK_OK(reader.skip(8));  // original index and data type
+    MSDUMP_TRY(tensor.original_format, reader.i32());
+  }
+  MSDUMP_TRY(tensor.address, reader.u64());
+  MSDUMP_CHECK_OK(reader.skip(8));  // offset
+  MSDUMP_TRY(tensor.size, reader.u64());
+  MSDUMP_TRY(const uint32_t list_bytes, reader.u32());
+  MSDUMP_TRY(const ByteReader list, reader.sub(list_bytes));
+  MSDUMP_CHECK_OK(read_list(list, tensor));
+  return tensor;
+}
+
+Status read_tensors(ByteReader reader, Section section, std::vector<DumpTensor>& tensors) {
+  MSDUMP_TRY(const uint32_t count, reader.u32());
+  const auto is_same = [&](const DumpTensor& tensor) { return tensor.section == section; };
+  if (std::any_of(tensors.begin(), tensors.end(), is_same)) {
+    return fail(
+        make_error(ErrorCode::kBadHeader, "a second list of {}s", name_of(section)).with_offset(reader.offset()));
+  }
+  // The count allocates nothing: each tensor must be present.
+  for (uint32_t slot = 0; slot < count; ++slot) {
+    if (tensors.size() >= kMaxTensors) return fail(ErrorCode::kTooLarge, "header has more tensors than any operator");
+    MSDUMP_TRY(DumpTensor tensor, read_tensor(reader, section));
+    tensor.slot = static_cast<int>(slot);
+    tensors.push_back(std::move(tensor));
+  }
+  return {};
+}
+
+// Tensors with their sizes, but not yet placed in the file. `length` is L, not yet checked.
+Result<DumpFile> read_nano_header(const File& file, uint64_t length) {
+  if (length > file.size() - kHeaderBegin) {
+    return fail(ErrorCode::kTruncated, "truncated: header of {} bytes announced, {} present", length,
+                file.size() - kHeaderBegin);
+  }
+  if (length > kMaxHeaderBytes) return fail(ErrorCode::kTooLarge, "a nano header of {} bytes", length);
+  std::vector<std::byte> bytes(static_cast<size_t>(length));
+  MSDUMP_CHECK_OK(file.read_at(kHeaderBegin, bytes));
+  ByteReader reader(bytes, kHeaderBegin);
+  MSDUMP_CHECK_OK(reader.skip(8));  // magic, version
+  DumpFile dump;
+  dump.header = HeaderKind::kNano;
+  while (reader.remaining() > 0) {
+    MSDUMP_TRY(const uint32_t tag, reader.u32());
+    MSDUMP_TRY(const uint32_t record_bytes, reader.u32());
+    MSDUMP_TRY(const ByteReader record, reader.sub(record_bytes));
+    if (tag == kInputsTag) MSDUMP_CHECK_OK(read_tensors(record, Section::kInput, dump.tensors));
+    if (tag == kOutputsTag) MSDUMP_CHECK_OK(read_tensors(record, Section::kOutput, dump.tensors));
+  }
+  // The data of inputs come before those of outputs, whatever the order of the records.
+  std::stable_sort(dump.tensors.begin(), dump.tensors.end(),
+                   [](const DumpTensor& a, const DumpTensor& b) { return a.section < b.section; });
+  return dump;
+}
 
 constexpr size_t kLengthBytes = 8;
 constexpr uint32_t kNanoMagic = 0x5A5A5A5A;
@@ -170,6 +285,79 @@ bool looks_like_dump_file(std::span<const std::byte> head, uint64_t file_size) {
   if (is_nano(head)) return true;
   const uint64_t length = load<uint64_t>(head.data());
   return length > 0 && length <= file_size - kLengthBytes && begins_like_protobuf(head.subspan(kLengthBytes));
+}
+
+namespace {
+
+// Memory for the tree of an attribute: enough for some 20,000 bounds.
+constexpr size_t kSliceMemory = size_t{8} << 20;
+
+std::optional<size_t> thread_of(std::string_view file_name) {
+  const std::vector<std::string_view> fields = split(file_name, '.');
+  if (fields.size() < 2) return std::nullopt;
+  const auto thread = parse_u64(fields[fields.size() - 2]);
+  return thread ? std::optional<size_t>(*thread) : std::nullopt;
+}
+
+Result<Shape> slice_shape(const JsonValue& slice) {
+  const auto bound = [](const JsonValue& dim, std::string_view key) {
+    const JsonValue* const value = dim.find(key);
+    return value != nullptr ? value->as_int().value_or(-1) : int64_t{-1};  // bounds are never negative
+  };
+  Shape shape;
+  for (const JsonValue& dim : slice.items) {
+    const int64_t begin = bound(dim, "lower"), end = bound(dim, "higher");
+    if (begin < 0 || end < begin || shape.size() == kMaxRank)
+      return fail(ErrorCode::kBadHeader, "an FFTS+ slice without valid lower and higher bounds");
+    shape.push_back(end - begin);
+  }
+  return shape;
+}
+
+Status apply(const JsonValue& attribute, std::string_view key, Section section, size_t thread, DumpFile& dump) {
+  const JsonValue* threads = attribute.find(key);
+  if (threads == nullptr || threads->items.empty()) return {};
+  if (thread >= threads->items.size()) {
+    return fail(ErrorCode::kBadHeader, "{} has {} threads, the file is that of thread {}", key, threads->items.size(),
+                thread);
+  }
+  const std::vector<JsonValue>& slices = threads->items[thread].items;
+  for (DumpTensor& tensor : dump.tensors) {
+    if (tensor.section != section) continue;
+    const auto slot = static_cast<size_t>(tensor.slot);
+    if (slot >= slices.size()) {
+      return fail(ErrorCode::kBadHeader, "{} has {} tensors, the file has more", key, slices.size());
+    }
+    MSDUMP_TRY(Shape shape, slice_shape(slices[slot]));
+    if (tensor.shape == shape) continue;
+    tensor.shape = std::move(shape);
+    tensor.original_shape.reset();
+  }
+  return {};
+}
+
+}  // namespace
+
+Status apply_thread_slices(DumpFile& dump, std::string_view file_name) {
+  for (const Attribute& attribute : dump.attributes) {
+    if (!attribute.value.starts_with('{') || attribute.value.find("threadMode") == std::string::npos) continue;
+    auto parsed = parse_json(attribute.value, kSliceMemory);
+    if (!parsed) {
+      // The offset of the error is in the attribute, not in the file.
+      Error& error = parsed.error();
+      error.message = fmt::format("attribute '{}': {}", excerpt(attribute.name), error.message);
+      error.offset.reset();
+      return fail(std::move(error));
+    }
+    const JsonValue& json = *parsed;
+    const JsonValue* mode = json.find("threadMode");
+    if (mode == nullptr || !mode->is(JsonKind::kBool) || !mode->boolean) return {};
+    const auto thread = thread_of(file_name);
+    if (!thread) return fail(ErrorCode::kBadHeader, "a sliced FFTS+ dump whose name does not say its thread");
+    MSDUMP_CHECK_OK(apply(json, "input_tensor_slice", Section::kInput, *thread, dump));
+    return apply(json, "output_tensor_slice", Section::kOutput, *thread, dump);
+  }
+  return {};
 }
 
 }  // namespace msdump::ascend

@@ -3,8 +3,7 @@
 #include <array>
 #include <initializer_list>
 
-#include "base/byte_reader.h"
-#include "base/load.h"
+#include "base/bytes.h"
 
 namespace msdump::ascend {
 namespace {

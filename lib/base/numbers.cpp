@@ -1,14 +1,16 @@
 #include "base/numbers.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
 #include <string_view>
 
-namespace msdump {
+#include <fmt/format.h>
 
+#include "base/text.h"
+
+namespace msdump {
 namespace {
 
 // A number as text, with `digits` after the point and an exponent: "-1.500000e-07".
@@ -46,6 +48,48 @@ std::vector<int64_t> divisors_of(int64_t number) {
   }
   small.insert(small.end(), large.rbegin(), large.rend());
   return small;
+}
+
+Result<IntRanges> IntRanges::parse(std::string_view text) {
+  IntRanges result;
+  std::string unified(text);
+  std::replace(unified.begin(), unified.end(), ',', '|');
+  for (const std::string_view item : split(unified, '|')) {
+    const size_t dash = item.find('-');
+    const auto low = parse_i64(item.substr(0, dash));
+    const auto high = dash == std::string_view::npos ? low : parse_i64(item.substr(dash + 1));
+    if (!low || !high || *low < 0 || *high < *low) {
+      return fail(make_error(ErrorCode::kUsage, "'{}' is not a number or a range such as 5-8", item)
+                      .with_hint("write 0|5-8|100-120 or 0,5-8"));
+    }
+    result.ranges_.emplace_back(*low, *high);
+  }
+  return result;
+}
+
+bool IntRanges::contains(int64_t value) const {
+  return std::any_of(ranges_.begin(), ranges_.end(),
+                     [&](const auto& range) { return range.first <= value && value <= range.second; });
+}
+
+std::optional<Version> parse_version(std::string_view text) {
+  std::array<int, 3> numbers{};
+  size_t at = 0, count = 0;
+  while (count < numbers.size()) {
+    const size_t begin = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    const auto number = parse_u64(text.substr(begin, at - begin));
+    if (!number || *number > 10000) break;
+    numbers[count++] = static_cast<int>(*number);
+    if (at >= text.size() || text[at] != '.') break;
+    ++at;
+  }
+  if (count == 0) return std::nullopt;
+  return Version{numbers[0], numbers[1], numbers[2]};
+}
+
+std::string to_string(const Version& version) {
+  return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
 }
 
 }  // namespace msdump

@@ -7,7 +7,12 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include "base/error.h"
 
 namespace msdump {
 
@@ -34,5 +39,30 @@ namespace msdump {
 
 // The divisors of a positive number, 1 and itself among them, ascending. Above 2^32 only 1: to find the others takes long.
 [[nodiscard]] std::vector<int64_t> divisors_of(int64_t number);
+
+// IntRanges: "0|5-8|100-120" as MindSpore writes iterations, with ',' accepted for '|'. Empty means: everything.
+
+class IntRanges {
+ public:
+  // kUsage errors name the item that cannot be understood.
+  static Result<IntRanges> parse(std::string_view text);
+
+  [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  [[nodiscard]] bool contains(int64_t value) const;
+
+ private:
+  std::vector<std::pair<int64_t, int64_t>> ranges_;  // inclusive
+};
+
+// The version of a framework as numbers, so that 2.10 is later than 2.9.
+
+// {2, 10, 0}. Missing parts are 0.
+struct Version {
+  int major = 0, minor = 0, patch = 0;
+  auto operator<=>(const Version&) const = default;
+};
+// "2.5", "2.5.0", "2.3.0rc2": the leading numbers; no value when the text does not begin with one.
+[[nodiscard]] std::optional<Version> parse_version(std::string_view text);
+[[nodiscard]] std::string to_string(const Version& version);
 
 }  // namespace msdump

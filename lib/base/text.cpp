@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -299,6 +301,68 @@ std::string human_bytes(uint64_t bytes) {
     ++unit;
   }
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string base64(std::string_view bytes) {
+  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    const size_t count = bytes.size() - at < 3 ? bytes.size() - at : 3;
+    uint32_t group = 0;
+    for (size_t i = 0; i < 3; ++i) group = group << 8 | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0U);
+    for (size_t i = 0; i < 4; ++i) text += i <= count ? kDigits[group >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
+namespace {
+
+constexpr std::string_view kWildcards = "*?";
+
+}  // namespace
+
+QuickGlob::QuickGlob(std::string pattern) : pattern_(std::move(pattern)) {
+  const size_t first = pattern_.find_first_of(kWildcards);
+  if (first == std::string::npos) {
+    form_ = Form::kPlain;
+    return;
+  }
+  const size_t last = pattern_.find_last_of(kWildcards), end = pattern_.size() - 1;
+  before_ = first;
+  after_ = end - last;
+  find_longest_part();
+  // `?` is one byte, not any text: a pattern with `?` or a third wildcard stays kGeneral.
+  if (pattern_.find('?') != std::string::npos) return;
+  if (first == last && (first == end || first == 0)) {
+    form_ = first == 0 ? Form::kSuffix : Form::kPrefix;
+  } else if (first == 0 && last == end && pattern_.find('*', 1) == end) {
+    form_ = Form::kInside;
+  }
+}
+
+void QuickGlob::find_longest_part() {
+  for (size_t begin = 0; begin < pattern_.size();) {
+    const size_t end = std::min(pattern_.find_first_of(kWildcards, begin), pattern_.size());
+    if (end - begin > size_) {
+      begin_ = begin;
+      size_ = end - begin;
+    }
+    begin = end + 1;
+  }
+}
+
+bool QuickGlob::matches(std::string_view text) const {
+  const std::string_view pattern = pattern_, part = pattern.substr(begin_, size_);
+  switch (form_) {
+    case Form::kPlain: return text == pattern;
+    case Form::kPrefix: return text.starts_with(part);
+    case Form::kSuffix: return text.ends_with(part);
+    case Form::kInside: return text.find(part) != std::string_view::npos;
+    case Form::kGeneral: break;
+  }
+  return text.starts_with(pattern.substr(0, before_)) && text.ends_with(pattern.substr(pattern.size() - after_)) &&
+         text.find(part) != std::string_view::npos && glob_match(pattern, text);
 }
 
 }  // namespace msdump

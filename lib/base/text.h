@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -71,5 +73,72 @@ using NaturalKey = std::pair<uint64_t, uint64_t>;
 
 // 1.5 KiB, 3.2 GiB; for people only.
 [[nodiscard]] std::string human_bytes(uint64_t bytes);
+
+// Base64 (RFC 4648, section 4, with padding).
+
+[[nodiscard]] std::string base64(std::string_view bytes);
+
+// A glob (base/text.h) that is matched against many texts. It is analysed once: the usual forms then cost one
+// comparison or search, and only the others need the general matcher.
+
+class QuickGlob {
+ public:
+  explicit QuickGlob(std::string pattern);
+
+  [[nodiscard]] bool matches(std::string_view text) const;
+  // Without `*` and `?`: matches exactly one text, `pattern()`.
+  [[nodiscard]] bool is_plain() const { return form_ == Form::kPlain; }
+  [[nodiscard]] const std::string& pattern() const { return pattern_; }
+
+ private:
+  enum class Form : uint8_t { kPlain, kPrefix, kSuffix, kInside, kGeneral };  // x, x*, *x, *x*, all others
+
+  void find_longest_part();
+
+  std::string pattern_;
+  Form form_ = Form::kGeneral;
+  size_t begin_ = 0, size_ = 0;    // x in the pattern: its longest part without wildcards
+  size_t before_ = 0, after_ = 0;  // kGeneral: bytes before the first and after the last wildcard
+};
+
+// TextArena: keeps texts for as long as it lives, packed back to back. A catalogue of a million files has a few million
+// short texts (names and parts of names); in an arena each costs only its bytes, and a view of a part of a text needs
+// no copy.
+
+class TextArena {
+ public:
+  // A copy of `text` that stays where it is until the arena is destroyed, even when the arena is moved.
+  std::string_view keep(std::string_view text) {
+    if (text.empty()) return {};
+    if (text.size() > room_) grow(text.size());
+    char* const copy = next_;
+    std::memcpy(copy, text.data(), text.size());
+    next_ += text.size();
+    room_ -= text.size();
+    return {copy, text.size()};
+  }
+
+  // Takes over the texts of `other`; views of them stay valid.
+  void absorb(TextArena&& other) {
+    for (std::unique_ptr<char[]>& block : other.blocks_) blocks_.push_back(std::move(block));
+    other = TextArena();
+  }
+
+ private:
+  // Blocks grow with the arena, so many small folders with an arena each cost no more than one large folder.
+  static constexpr size_t kFirstBlock = size_t{1} << 10, kLargestBlock = size_t{64} << 10;
+
+  void grow(size_t at_least) {
+    const size_t size = at_least > block_ ? at_least : block_;
+    if (block_ < kLargestBlock) block_ *= 2;
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
+    next_ = blocks_.back().get();
+    room_ = size;
+  }
+
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  size_t room_ = 0, block_ = kFirstBlock;
+};
 
 }  // namespace msdump

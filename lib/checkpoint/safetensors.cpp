@@ -6,11 +6,10 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "base/checked.h"
-#include "base/load.h"
+#include "base/bytes.h"
 #include "base/text.h"
 #include "io/json.h"
-#include "msprobe/json_members.h"
+#include "msprobe/json_text.h"
 
 namespace msdump {
 namespace {

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "config/acl/acl.h"
-#include "config/data_dump/data_dump.h"
+#include "config/acl.h"
+#include "config/data_dump.h"
 #include "config/json/json_fault.h"
 #include "config/json/json_slips.h"
+#include "config/keys.h"
 #include "config/msprobe/msprobe.h"
-#include "config/rules/known_keys.h"
-#include "config/rules/schema.h"
 
 namespace msdump {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/rules/finding.h"
+#include "config/finding.h"
 
 namespace msdump {
 

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "convert/file_converter.h"
-#include "convert/known_outcome.h"
 #include "convert/output_tree.h"
 #include "dump/layouts/family.h"
 #include "io/dir_walk.h"

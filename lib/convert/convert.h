@@ -11,16 +11,15 @@
 #include <vector>
 
 #include "base/error.h"
-#include "convert/output_name.h"
+#include "convert/output_tree.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/selection.h"
 #include "format/plan.h"
 #include "graph/join/original_shapes.h"
-#include "io/cancel.h"
-#include "io/progress.h"
+#include "io/run_context.h"
 #include "io/worker_pool.h"
-#include "parts/fact_store.h"
-#include "parts/shard.h"
+#include "parts/facts.h"
+#include "parts/part_file.h"
 
 namespace msdump {
 

@@ -1,17 +1,33 @@
-// FileConverter: all tensors of one input file. One unit of convert's work; called from many threads at once.
+// Writes one tensor: reads its bytes, unpacks, moves and widens the elements as the plan says, and writes the array.
+//
+// Small tensors are one read and one write. Large ones go through in windows (format/window.h) that the workers share, so
+// that memory is bounded by windows x workers, whatever the size of the tensor.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "convert/convert.h"
-#include "convert/output_name.h"
 #include "convert/output_tree.h"
-#include "convert/settings_file.h"
+#include "dump/elements/stored_elements.h"
 #include "dump/index/dump_index.h"
+#include "format/plan.h"
+#include "io/run_context.h"
+#include "parts/facts.h"
 
 namespace msdump {
+
+// `header` comes before the elements (empty for raw output). Returns the size of the file. `path` appears only if the
+// whole tensor was read, the input did not change meanwhile, and everything was written.
+Result<uint64_t> write_tensor(const PlannedTensor& source, const std::string& header, const std::string& path,
+                              const RunContext& context);
+
+// Bytes that `write_tensor` writes after the header.
+[[nodiscard]] uint64_t output_bytes(const Plan& plan);
+
+// FileConverter: all tensors of one input file. One unit of convert's work; called from many threads at once.
 
 struct TensorWarning {
   std::string tensor, text;
@@ -95,5 +111,16 @@ class FileConverter {
   const bool contested_;
   OutputClaims claims_;
 };
+
+// The list of what became of a file, for a part of a run (parts/fact_codec.h).
+
+void fields(auto& visit, FieldsOf<ConvertRow> auto& value) {
+  MSDUMP_FIELDS(input, tensor, output, from_format, to_format, dtype, npy_dtype, shape, policy, status);
+}
+void fields(auto& visit, FieldsOf<TensorWarning> auto& value) { MSDUMP_FIELDS(tensor, text); }
+void fields(auto& visit, FieldsOf<LongName> auto& value) { MSDUMP_FIELDS(folder, mapped, original); }
+void fields(auto& visit, FieldsOf<FileOutcome> auto& value) {
+  MSDUMP_FIELDS(path, not_a_dump, interrupted, rows, failures, warnings, long_names, bytes_in, bytes_out);
+}
 
 }  // namespace msdump

@@ -1,12 +1,162 @@
 #include "convert/output_tree.h"
 
+#include <unistd.h>
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "convert/convert.h"
+#include "dump/names/file_name.h"
 #include "io/atomic_file.h"
 #include "io/dir_walk.h"
-#include "io/directory_lock.h"
+#include "io/file.h"
+#include "report/json.h"
+#include "tables/mapping_csv.h"
 
 namespace msdump {
+namespace {
+
+// From this length on msaccucmp hashes; Linux stops at 255.
+constexpr size_t kTooLong = 255;
+
+OutputName shorten(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  std::replace(name.begin(), name.end(), '\0', '_');
+  if (name.size() < kTooLong) return {std::move(name), std::nullopt};
+  const std::string mapped = hash_name(name) + name.substr(name.rfind('.'));
+  // A line of mapping.csv holds no line break.
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, '_');
+  return {mapped, std::move(name)};
+}
+
+// Host formats of rank 4 are called by their axes, everything without axes ND, device formats by their own name.
+std::string_view written_format(const Plan& plan) {
+  if (plan.policy == PlanPolicy::kKept) return name_of(plan.from);
+  return name_of(plan.to);
+}
+
+std::string with_short_op_name(const std::string& input_name, const std::string& op_name) {
+  const std::vector<std::string_view> fields = split(input_name, '.');
+  if (fields.size() != 5 || op_name.empty()) return input_name;
+  // The name comes from inside the file and may hold anything.
+  std::string last = op_name.substr(op_name.rfind('/') + 1);
+  std::replace_if(
+      last.begin(), last.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '_');
+  return fmt::format("{}.{}.{}.{}.{}", fields[0], last, fields[2], fields[3], fields[4]);
+}
+
+std::string tensor_prefix(const std::string& base, const StoredTensor& tensor) {
+  if (!tensor.op_name.empty()) return fmt::format("{}.{}", base, tensor.op_name);
+  return fmt::format("{}.{}.{}", base, name_of(tensor.io), tensor.slot);
+}
+
+std::string bin_name(const NameRequest& request, const StoredTensor& tensor, const Plan& plan) {
+  const std::string dims = !request.format_given ? std::to_string(plan.dst_elements)
+                           : plan.shape.empty()  ? "scalar"
+                                                 : join_dims(plan.shape, "_");
+  return fmt::format("{}.{}.{}.{}.bin", tensor_prefix(request.input_name, tensor), dims, name_of(plan.npy_dtype),
+                     written_format(plan));
+}
+
+}  // namespace
+
+bool is_byte_section(Io io) { return io == Io::kBuffer || io == Io::kSpace; }
+
+OutputName output_name(const NameRequest& request, const StoredTensor& tensor, const Plan& plan) {
+  const std::string prefix = tensor_prefix(request.input_name, tensor);
+  if (is_byte_section(tensor.io)) return shorten(prefix + ".bin");
+  if (request.naming == Naming::kMindspore) {
+    return shorten(fmt::format("{}.{}.{}.npy", prefix, written_format(plan), name_of(plan.dtype)));
+  }
+  switch (request.type) {
+    case OutputType::kBin: return shorten(bin_name(request, tensor, plan));
+    case OutputType::kMsnpy: {
+      const std::string base = with_short_op_name(request.input_name, request.op_name);
+      return shorten(fmt::format("{}.{}.npy", tensor_prefix(base, tensor), written_format(plan)));
+    }
+    case OutputType::kNpy: break;
+  }
+  if (!request.format_given) return shorten(prefix + ".npy");
+  return shorten(fmt::format("{}.{}.npy", prefix, describe(plan.shape)));
+}
+
+OutputName opdebug_output_name(const std::string& input_name, const StoredTensor& tensor) {
+  return shorten(tensor_prefix(input_name, tensor) + ".json");
+}
+
+OutputName npy_output_name(const std::string& input_name, const Plan& plan) {
+  const auto parsed = parse_npy_file_name(input_name);
+  if (!parsed || plan.policy != PlanPolicy::kConverted || plan.identity) return shorten(input_name);
+  std::vector<std::string_view> fields = split(input_name, '.');
+  const std::string format(written_format(plan));
+  // ...format.npy or ...format.dtype.npy
+  const size_t format_at = fields.size() - (fields[fields.size() - 2] == parsed->format_text ? 2 : 3);
+  fields[format_at] = format;
+  return shorten(fmt::format("{}", fmt::join(fields, ".")));
+}
+
+namespace {
+
+constexpr uint64_t kMostSettingsBytes = uint64_t{1} << 20;
+
+std::string_view word_of(OutputType type) {
+  switch (type) {
+    case OutputType::kNpy: return "npy";
+    case OutputType::kBin: return "bin";
+    case OutputType::kMsnpy: return "msnpy";
+  }
+  return "";
+}
+
+std::string settings_text(const ConvertOptions& options) {
+  report::Object settings;
+  settings.add("version", options.version);
+  settings.add("format", options.format ? report::Value(name_of(*options.format)) : report::Value());
+  settings.add("type", word_of(options.type));
+  settings.add("naming", options.naming == Naming::kMindspore ? "mindspore" : "msaccucmp");
+  settings.add("shape", options.shape ? report::Value(report::list_of(*options.shape)) : report::Value());
+  settings.add("ir", report::list_of(options.ir));
+  std::string text;
+  report::append_json(text, settings);
+  return text + '\n';
+}
+
+// The time of the file, if it says `text`.
+std::optional<int64_t> time_if_same(const std::string& path, const std::string& text) {
+  const auto file = File::open(path);
+  if (!file) return std::nullopt;
+  const auto content = read_text(*file, kMostSettingsBytes, "settings");
+  return content && *content == text ? std::optional(file->mtime_ns()) : std::nullopt;
+}
+
+}  // namespace
+
+SettingsFile::SettingsFile(const ConvertOptions& options)
+    : path_(join_path(options.out, kConvertSettingsName)),
+      folder_(options.out),
+      text_(settings_text(options)),
+      since_(time_if_same(path_, text_)) {}
+
+Status SettingsFile::write(const CancelToken& cancel) const {
+  // Shards start at once: the first of them writes.
+  MSDUMP_TRY(const DirectoryLock lock, DirectoryLock::acquire(folder_, cancel));
+  if (time_if_same(path_, text_)) return {};
+  MSDUMP_CHECK_OK(write_file(path_, text_));
+  // Times of files advance in steps of some milliseconds, and only arrays of a later one count.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return {};
+}
+
+void SettingsFile::end() const {
+  if (!time_if_same(path_, text_)) ::unlink(path_.c_str());
+}
+
 namespace {
 
 // Another convert may write into the same folder: each waits for the other.

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "base/reached_limits.h"
+#include "base/containers.h"
 #include "compare/match/module_tree.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
@@ -32,8 +32,8 @@
 #include "divergence/roots/gradient_cut.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_account.h"
-#include "divergence/runs/paired_runs.h"
-#include "graph/flow/flow_edges.h"
+#include "divergence/runs/run_facts.h"
+#include "graph/flow/run_graph.h"
 
 namespace msdump {
 

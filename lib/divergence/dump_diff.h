@@ -1,6 +1,7 @@
-// The complete result of comparing two dumps: both sides, the pairing, the differences, and where they began.
+// The operator of a comparison that a user names.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -8,19 +9,26 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "compare/accept/diff_rules.h"
 #include "compare/arguments/argument_diff.h"
 #include "compare/dumps/compare_dumps.h"
-#include "compare/match/cut/cut_pairing.h"
 #include "compare/match/pairing.h"
+#include "compare/match/placement/sharded_pairing.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"
-#include "divergence/cuts/cut_evidence.h"
+#include "divergence/cut_evidence.h"
 #include "divergence/divergence.h"
-#include "graph/lines/operator_lines.h"
+#include "graph/lines/source_lines.h"
 #include "graph/opened_graph.h"
 
 namespace msdump {
+
+// The operators, in Pairing::operators, of the only name that a name or glob matches: a full name on either side, or the
+// last part of one. kUsage, with the nearest name, if there is none or more than one.
+[[nodiscard]] Result<std::vector<uint32_t>> operators_named(const Pairing& pairing, std::string_view wanted);
+
+// The complete result of comparing two dumps: both sides, the pairing, the differences, and where they began.
 
 // Must not move: `side` and `tables` refer to `opened`.
 struct DiffSide {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "divergence/divergence.h"
+#include "divergence/explanation.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
-#include "divergence/root_reach.h"
 #include "divergence/run_inputs.h"
 #include "divergence/runs/run_view.h"
 

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "format/device_formats.h"
-#include "format/host_shape.h"
 
 namespace msdump {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/checked.h"
+#include "base/bytes.h"
 #include "kernels/copy/copy_strided.h"
 
 namespace msdump {

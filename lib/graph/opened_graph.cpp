@@ -1,7 +1,12 @@
 #include "graph/opened_graph.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
+
+#include "base/text.h"
+#include "dump/layouts/family.h"
+#include "graph/op_name.h"
 
 namespace msdump {
 namespace {
@@ -115,6 +120,178 @@ bool OpenedGraph::selects(const TensorRecord& tensor) const {
   if (tensors.everything()) return true;
   return tensors.matches_file(identity_of(catalogue->index, tensor)) &&
          (tensor.name.slot.empty() || tensors.matches_tensor(tensor.name.io, tensor.name.slot));
+}
+
+namespace {
+
+// Opens each file once and completes its records.
+class Completer {
+ public:
+  Completer(const DumpIndex& index, OperatorFiles& files) : index_(index), files_(files) {}
+
+  void add(TensorRecord record, Detail detail) {
+    const bool lacks_header = record.shape == nullptr && record.has_elements && !record.broken;
+    if (detail == Detail::kHeaders && lacks_header) complete(record);
+    files_.tensors.push_back(record);
+  }
+
+  // Records point into `shapes`, which has grown.
+  void settle() {
+    for (const auto& [tensor, shape] : own_shapes_) files_.tensors[tensor].shape = &files_.shapes[shape];
+  }
+
+ private:
+  void complete(TensorRecord& record) {
+    const auto opened = index_.open_tensor(index_.files()[record.file], record.item);
+    if (!opened) return files_.failures.push_back(opened.error());
+    const StoredTensor& stored = opened->tensors.front();
+    record.name.dtype = stored.original_dtype.value_or(stored.request.dtype.value_or(DType::kUndefined));
+    record.bytes = stored.bytes;
+    if (!stored.request.shape) return;
+    own_shapes_.emplace_back(files_.tensors.size(), files_.shapes.size());
+    files_.shapes.push_back(*stored.request.shape);
+  }
+
+  const DumpIndex& index_;
+  OperatorFiles& files_;
+  std::vector<std::pair<size_t, size_t>> own_shapes_;
+};
+
+}  // namespace
+
+OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail) {
+  if (!opened.joined) return {};
+  const FileJoin& join = opened.joined->join;
+  std::vector<uint32_t> groups;
+  for (const JoinPair& pair : join.pairs_of(op)) groups.push_back(pair.group);
+  OperatorFiles files = files_of_groups(opened, groups, detail);
+  if (!join.pairs_of(op).empty()) {
+    files.confidence = join.pairs_of(op).front().confidence;
+    files.rule = join.pairs_of(op).front().rule;
+  }
+  return files;
+}
+
+OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint32_t>& groups, Detail detail) {
+  OperatorFiles files;
+  const FileJoin& join = opened.joined->join;
+  const Catalogue& catalogue = *opened.catalogue;
+  std::vector<uint32_t> places;
+  for (const uint32_t group : groups) {
+    for (const uint32_t place : join.tensors_of(join.groups()[group])) places.push_back(place);
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  Completer completer(catalogue.index, files);
+  for (const uint32_t place : places) {
+    const TensorRecord& tensor = catalogue.list.tensors()[place];
+    if (opened.selects(tensor)) completer.add(tensor, detail);
+  }
+  completer.settle();
+  return files;
+}
+
+namespace {
+
+// Names as the IR or as the files spell them: there the same name may be another operator's.
+bool matches_name(const OpenedGraph& opened, const std::vector<std::string>& names, OpId op) {
+  const OpGraph& graph = opened.graph();
+  std::vector<std::string> spellings{graph.full_name(op), std::string(graph.leaf(op))};
+  if (opened.joined) {
+    const FileJoin& join = opened.joined->join;
+    for (const JoinPair& pair : join.pairs_of(op)) spellings.emplace_back(join.groups()[pair.group].op_name);
+  }
+  if (spellings.size() == 2) spellings.push_back(normalised_op_name(spellings[0]));
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return std::any_of(spellings.begin(), spellings.end(),
+                       [&](const std::string& spelling) { return glob_match(name, spelling); });
+  });
+}
+
+// The name of an operator that GE fused into this one.
+bool matches_original(const OpGraph& graph, const std::vector<std::string>& names, OpId op) {
+  const IrGraph& ir = graph.ir(op);
+  const auto originals = ir.originals(graph.node(op));
+  if (!originals) return false;
+  return std::any_of(originals->begin(), originals->end(), [&](uint32_t original) {
+    const std::string_view full = ir.text(Text{original});
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return glob_match(name, full) || glob_match(name, full.substr(full.rfind('/') + 1));
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question) {
+  const OpGraph& graph = opened.graph();
+  std::vector<LineHit> hits;
+  const auto append = [&](const std::vector<LineHit>& more) { hits.insert(hits.end(), more.begin(), more.end()); };
+  for (const LineQuery& query : question.queries) append(find_line(graph, query));
+  for (const std::string& code : question.codes) append(find_code(graph, code));
+  const auto is_named = [&](OpId op) { return question.names.empty() || matches_name(opened, question.names, op); };
+  const auto is_of_named = [&](OpId op) { return matches_original(graph, question.names, op); };
+  if (question.by_line()) {
+    std::erase_if(hits, [&](const LineHit& hit) { return !is_named(hit.op) && !is_of_named(hit.op); });
+  } else {
+    for (OpId op = 0; op < graph.size(); ++op) {
+      if (!graph.has_kernel(op) || graph.leaf(op).empty()) continue;
+      const bool named = is_named(op);
+      if (named || is_of_named(op))
+        hits.push_back({op, named ? Relation::kDirect : Relation::kFused, nullptr, false, 1});
+    }
+  }
+  std::stable_sort(hits.begin(), hits.end(), is_better);
+  std::set<OpId> seen;
+  std::erase_if(hits, [&](const LineHit& hit) { return !seen.insert(hit.op).second; });
+  return hits;
+}
+
+namespace {
+
+// By group: is it selected, through an operator of it or by its own name?
+std::vector<bool> selected_groups(const OpenedGraph& opened) {
+  const FileJoin& join = opened.joined->join;
+  std::vector<bool> selected(join.groups().size(), opened.operators.everything());
+  if (opened.operators.everything()) return selected;
+  for (const JoinPair& pair : join.pairs()) selected[pair.group] = selected[pair.group] || opened.selects(pair.op);
+  for (size_t i = 0; i < selected.size(); ++i) {
+    const bool alone = join.rule_of(join.groups()[i]) == JoinRule::kUnmatched;
+    if (alone) selected[i] = opened.selects(join.groups()[i]);
+  }
+  return selected;
+}
+
+// Counts the selected files; a dump file that holds several tensors counts once.
+size_t files_in(const OpenedGraph& opened, const TensorGroup& group) {
+  std::vector<uint32_t> files;
+  for (const uint32_t place : opened.joined->join.tensors_of(group)) {
+    const TensorRecord& tensor = opened.catalogue->list.tensors()[place];
+    if (opened.selects(tensor)) files.push_back(tensor.file);
+  }
+  std::sort(files.begin(), files.end());
+  return static_cast<size_t>(std::unique(files.begin(), files.end()) - files.begin());
+}
+
+}  // namespace
+
+JoinCounts count_joined(const OpenedGraph& opened) {
+  JoinCounts counts;
+  if (!opened.joined) return counts;
+  const FileJoin& join = opened.joined->join;
+  for (OpId op = 0; op < opened.graph().size(); ++op) {
+    if (!opened.graph().has_kernel(op) || !opened.selects(op)) continue;
+    ++(join.pairs_of(op).empty() ? counts.unmatched_operators : counts.matched_operators);
+  }
+  const std::vector<bool> selected = selected_groups(opened);
+  for (size_t i = 0; i < selected.size(); ++i) {
+    if (!selected[i]) continue;
+    const TensorGroup& group = join.groups()[i];
+    const bool alone = join.rule_of(group) == JoinRule::kUnmatched;
+    (alone ? counts.unmatched_files : counts.matched_files) += files_in(opened, group);
+    if (alone) counts.unmatched_groups.push_back(static_cast<uint32_t>(i));
+  }
+  return counts;
 }
 
 }  // namespace msdump

@@ -2,6 +2,7 @@
 // starting point of find-op, map-ir, diff and check.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,7 +12,7 @@
 #include "base/error.h"
 #include "dump/index/catalogue.h"
 #include "graph/join/numbering.h"
-#include "graph/join/proof.h"
+#include "graph/lines/line_search.h"
 #include "graph/load/load_graph.h"
 
 namespace msdump {
@@ -45,5 +46,47 @@ struct OpenedGraph {
   [[nodiscard]] bool selects(const TensorGroup& group) const;
   [[nodiscard]] bool selects(const TensorRecord& tensor) const;
 };
+
+// The tensors of an operator that are selected, best pair first, each once: with headers read, so that dtype and shape
+// are known.
+
+struct OperatorFiles {
+  std::vector<TensorRecord> tensors;
+  std::vector<Shape> shapes;    // that the tensors point to
+  std::vector<Error> failures;  // of headers that cannot be read
+  double confidence = 1;        // of the best pair
+  JoinRule rule = JoinRule::kUnmatched;
+};
+enum class Detail : uint8_t { kPaths, kHeaders };
+[[nodiscard]] OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail);
+[[nodiscard]] OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint32_t>& groups,
+                                            Detail detail);
+
+// The operators that a question means: by lines of a script, by the text of lines, or by name.
+
+// The question as typed; `queries` are its lines, parsed.
+struct OperatorQuestion {
+  std::vector<std::string> lines, codes, names;
+  std::vector<LineQuery> queries;
+
+  [[nodiscard]] bool by_line() const { return !queries.empty() || !codes.empty(); }
+};
+
+// Best relation first, each operator once. Names narrow what the lines find; a name also means the operator of GE that
+// its operator was fused into. Without lines and names every operator with a kernel is meant.
+[[nodiscard]] std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question);
+
+// How much of what is selected found a partner, and the files that did not.
+
+struct JoinCounts {
+  uint64_t matched_operators = 0, unmatched_operators = 0, matched_files = 0, unmatched_files = 0;
+  std::vector<uint32_t> unmatched_groups;
+
+  [[nodiscard]] bool complete() const { return unmatched_operators + unmatched_files == 0; }
+  // Neither an operator nor a file.
+  [[nodiscard]] bool nothing_selected() const { return complete() && matched_operators + matched_files == 0; }
+};
+// All 0 if there is no dump.
+[[nodiscard]] JoinCounts count_joined(const OpenedGraph& opened);
 
 }  // namespace msdump

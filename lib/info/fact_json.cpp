@@ -6,13 +6,13 @@
 #include "dump/names/file_name.h"
 #include "info/fact_readers.h"
 #include "info/json_value.h"
+#include "io/file.h"
 #include "io/json.h"
-#include "io/read_text.h"
 #include "msprobe/construct_json.h"
 #include "msprobe/dump_json.h"
-#include "msprobe/json_members.h"
+#include "msprobe/json_text.h"
 #include "msprobe/stack_json.h"
-#include "tables/line_reader.h"
+#include "tables/csv_records.h"
 
 namespace msdump {
 namespace {

@@ -3,13 +3,13 @@
 
 #include <string_view>
 
-#include "base/capped_list.h"
+#include "base/containers.h"
 #include "base/error.h"
 #include "dump/index/dump_index.h"
 #include "dump/layouts/family.h"
 #include "info/file_facts.h"
-#include "io/cancel.h"
 #include "io/file.h"
+#include "io/run_context.h"
 
 namespace msdump {
 

@@ -7,13 +7,12 @@
 #include <fmt/format.h>
 
 #include "ascend/opdebug.h"
-#include "dump/layouts/sidecars.h"
-#include "dump/names/field_files.h"
-#include "dump/names/file_content.h"
+#include "dump/layouts/family.h"
+#include "dump/names/file_kind.h"
 #include "ge/graph/ge_graph.h"
 #include "info/fact_readers.h"
 #include "info/tree_facts.h"
-#include "io/zip/zip.h"
+#include "io/zip.h"
 #include "torch/pt_file.h"
 
 namespace msdump {

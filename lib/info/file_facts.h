@@ -46,7 +46,7 @@
 #include "base/error.h"
 #include "dump/index/dump_index.h"
 #include "dump/names/file_kind.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 #include "report/value.h"
 
 namespace msdump {

@@ -5,11 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "dump/elements/host_tensor.h"
-#include "tensor/basic_index.h"
+#include "report/value.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -34,5 +35,16 @@ struct ShowOptions {
 
 // too_large when more than `most` elements would be shown.
 Result<ShownArray> read_shown(HostTensor& tensor, const ArrayView& view, const ShowOptions& options = {});
+
+// The elements of a tensor as text and as values of a report.
+//
+// Text: a line for each row of the last axis, after its place ("[0, 2, :]") if there are several rows. Numbers have
+// eight significant digits and are aligned; a long row continues on the next line. "..." stands for what is left out.
+
+// Without a line feed at its end.
+[[nodiscard]] std::string array_text(const ShownArray& array);
+
+// Nested lists, a number for a single element; a complex number is [real, imaginary]. Of an array with everything shown.
+[[nodiscard]] report::Value array_value(const ShownArray& array);
 
 }  // namespace msdump

@@ -2,12 +2,276 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "ascend/opdebug.h"
+#include "base/text.h"
+#include "checkpoint/shards.h"
 #include "dump/layouts/family.h"
+#include "dump/names/file_name.h"
 
 namespace msdump {
+namespace {
+
+// The smallest possible size of each kind: its magic and lengths, an empty archive, the titles that all its tables
+// have.
+uint64_t smallest_size(FileKind kind, std::string_view name) {
+  constexpr std::string_view kTitles = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape";
+  constexpr std::string_view kTitlesOfOneOperator = "Input/Output,Index,Data Size,Data Type,Format,Shape";
+  switch (kind) {
+    case FileKind::kNpy: return 10 + std::string_view("{'descr':'<f4','fortran_order':False,'shape':()}").size();
+    case FileKind::kDumpFile: return 10;
+    case FileKind::kOpdebug: return 10;
+    case FileKind::kNpz:
+    case FileKind::kPt: return 22;
+    case FileKind::kSafetensors: return std::string_view("{}").size() + 8;
+    case FileKind::kStatistic:
+      return (kind_of_name(name) == FileKind::kStatistic ? kTitles : kTitlesOfOneOperator).size();
+    case FileKind::kDumpJson:
+    case FileKind::kDebugJson: return std::string_view("{\"data\":{}}").size();
+    default: return 0;
+  }
+}
+
+bool may_be_empty(FileKind kind) { return !is_read(kind); }
+
+// "shape_0" is a scalar: MindSpore writes no file for an empty tensor.
+bool is_lost_scalar(const IndexedFile& file) {
+  const auto parsed = parse_raw_bin_file_name(file.shown_name());
+  return file.size == 0 && parsed && parsed->shape.empty();
+}
+
+// How the size of a raw file contradicts its name; empty if it does not.
+std::string against_name(const IndexedFile& file) {
+  const auto parsed = parse_raw_bin_file_name(file.shown_name());
+  if (!parsed) {
+    const auto width = static_cast<uint64_t>(info(file.facts.dtype).bits) / 8;
+    if (width == 0 || file.size % width == 0) return {};
+    return fmt::format("{} bytes are not a whole number of {}", file.size, name_of(file.facts.dtype));
+  }
+  const auto count = element_count(parsed->shape);
+  const auto bytes = count && !is_raw(parsed->dtype) ? bytes_of(parsed->dtype, *count) : std::nullopt;
+  if (bytes == file.size) return {};
+  const std::string what = fmt::format("{} of {}", describe(parsed->shape), name_of(parsed->dtype));
+  if (!bytes) return is_raw(parsed->dtype) ? "" : fmt::format("{}, as its name says, is too large to be true", what);
+  return fmt::format("{} bytes; {}, as its name says, takes {}", file.size, what, *bytes);
+}
+
+std::optional<Oddity> oddity_of(const IndexedFile& file, uint32_t number) {
+  const FileKind kind = kind_in_tree(file);
+  if (!file.regular) return std::nullopt;
+  if (kind == FileKind::kRaw) {
+    if (is_lost_scalar(file)) return Oddity{OddityKind::kEmptyFile, number, {}};
+    std::string text = against_name(file);
+    if (!text.empty()) return Oddity{OddityKind::kSizeAgainstName, number, std::move(text)};
+    return std::nullopt;
+  }
+  if (file.size == 0 && !may_be_empty(kind)) return Oddity{OddityKind::kEmptyFile, number, {}};
+  if (file.size < smallest_size(kind, file.shown_name())) return Oddity{OddityKind::kTooSmall, number, {}};
+  return std::nullopt;
+}
+
+// By rank: the folder that all of its folders lie in.
+std::map<int64_t, std::string> folders_of_ranks(const DumpIndex& index) {
+  std::map<int64_t, std::string> folders;
+  for (const IndexedFolder& folder : index.folders()) {
+    if (!folder.identity.rank) continue;
+    std::string& common = folders.try_emplace(*folder.identity.rank, folder.relative).first->second;
+    while (!common.empty() && folder.relative != common && !folder.relative.starts_with(common + "/")) {
+      const size_t slash = common.rfind('/');
+      common.resize(slash == std::string::npos ? 0 : slash);
+    }
+  }
+  return folders;
+}
+
+// The folders of a tree by rank, graph and step.
+class Steps {
+ public:
+  explicit Steps(const DumpIndex& index) : index_(index), tensor_files_(index.folders().size(), 0) {
+    std::vector<bool> has_any(index.folders().size(), false);
+    for (const IndexedFile& file : index.files()) {
+      has_any[file.folder] = true;
+      const bool tensors = file.family != nullptr && file.family->has_elements() && !file.by_content;
+      tensor_files_[file.folder] += tensors ? 1 : 0;
+    }
+    std::set<std::pair<uint32_t, std::string_view>> parents;
+    for (const IndexedFolder& folder : index.folders()) {
+      const size_t slash = folder.relative.rfind('/');
+      if (slash != std::string::npos) {
+        parents.emplace(folder.root, std::string_view(folder.relative).substr(0, slash));
+      } else if (!folder.relative.empty()) {
+        parents.emplace(folder.root, "");
+      }
+    }
+    for (uint32_t i = 0; i < index.folders().size(); ++i) {
+      const IndexedFolder& folder = index.folders()[i];
+      if (!folder.identity.step) continue;
+      if (!has_any[i] && !parents.contains({folder.root, folder.relative})) empty_.push_back(i);
+      if (folder.identity.layout != Layout::kOverflow) add(i);
+    }
+  }
+
+  void report(std::vector<Oddity>& odd) const {
+    for (const uint32_t folder : empty_) odd.push_back({OddityKind::kEmptyStep, folder, {}});
+    for (const auto& [key, steps] : groups_) report_incomplete(steps, odd);
+    report_lacking(odd);
+  }
+
+ private:
+  struct Step {
+    uint32_t folder = 0;  // the first one
+    uint64_t tensor_files = 0;
+  };
+  using Group = std::map<int64_t, Step>;
+  struct Rank {
+    uint32_t folder = 0;        // one of its
+    std::set<int64_t> steps{};  // with tensors
+  };
+
+  void add(uint32_t number) {
+    const FolderIdentity& identity = index_.folders()[number].identity;
+    const auto key = std::tuple(identity.layout, identity.rank.value_or(-1), identity.graph.value_or(-1));
+    const auto [step, added] = groups_[key].try_emplace(*identity.step);
+    if (added || step->second.tensor_files == 0) step->second.folder = number;
+    step->second.tensor_files += tensor_files_[number];
+    if (!identity.rank || tensor_files_[number] == 0) return;
+    const auto rank = ranks_.try_emplace(*identity.rank, Rank{number, {}}).first;
+    rank->second.steps.insert(*identity.step);
+  }
+
+  // Compares with the count that at least half of the steps have. Without such a count the steps differ by nature.
+  void report_incomplete(const Group& steps, std::vector<Oddity>& odd) const {
+    std::map<uint64_t, size_t> how_often;
+    for (const auto& [number, step] : steps) ++how_often[step.tensor_files];
+    const auto usual = std::max_element(how_often.begin(), how_often.end(), [](const auto& a, const auto& b) {
+      return a.second != b.second ? a.second < b.second : a.first < b.first;
+    });
+    if (usual->second * 2 < steps.size()) return;
+    for (const auto& [number, step] : steps) {
+      // A step without any is reported as an empty step, or was never meant to have tensors.
+      if (step.tensor_files == 0 || step.tensor_files >= usual->first) continue;
+      odd.push_back({OddityKind::kIncompleteStep, step.folder,
+                     fmt::format("{}; others of this rank and graph have {}", plural(step.tensor_files, "tensor file"),
+                                 usual->first)});
+    }
+  }
+
+  void report_lacking(std::vector<Oddity>& odd) const {
+    std::set<int64_t> all;
+    for (const auto& [number, rank] : ranks_) all.insert(rank.steps.begin(), rank.steps.end());
+    const std::map<int64_t, std::string> folders = folders_of_ranks(index_);
+    for (const auto& [number, rank] : ranks_) {
+      std::vector<int64_t> lacking;
+      std::set_difference(all.begin(), all.end(), rank.steps.begin(), rank.steps.end(), std::back_inserter(lacking));
+      if (lacking.empty()) continue;
+      const std::string range =
+          lacking.size() == 1 ? fmt::format("step {}", lacking.front())
+                              : fmt::format("{} steps from {} to {}", lacking.size(), lacking.front(), lacking.back());
+      odd.push_back({OddityKind::kLackingSteps, rank.folder,
+                     fmt::format("rank {} lacks {}, which other ranks have", number, range), folders.at(number)});
+    }
+  }
+
+  const DumpIndex& index_;
+  std::vector<uint64_t> tensor_files_;  // by folder
+  std::vector<uint32_t> empty_;
+  std::map<std::tuple<Layout, int64_t, int64_t>, Group> groups_;
+  std::map<int64_t, Rank> ranks_;
+};
+
+// A damaged index is a finding of its own, for those that read it.
+void add_missing_shards(const DumpIndex& index, std::vector<Oddity>& odd) {
+  std::set<std::pair<uint32_t, std::string_view>> there;  // by folder; filled for the first index
+  for (uint32_t i = 0; i < index.files().size(); ++i) {
+    const IndexedFile& file = index.files()[i];
+    if (file.kind != FileKind::kShardIndex || !file.regular) continue;
+    const auto opened = File::open(index.path_of(file));
+    const auto shards = opened ? read_shard_index(*opened) : tl::unexpected(opened.error());
+    if (!shards) continue;
+    if (there.empty()) {
+      for (const IndexedFile& other : index.files()) there.emplace(other.folder, other.name);
+    }
+    std::vector<std::string> lost;
+    for (const std::string& name : shards->files) {
+      if (!there.contains({file.folder, name})) lost.push_back(name);
+    }
+    if (lost.empty()) continue;
+    std::string text = fmt::format("without {} of {}: {}", lost.size(), plural(shards->files.size(), "file"), lost[0]);
+    if (lost.size() > 1) text += ", ..";
+    odd.push_back({OddityKind::kMissingShards, i, std::move(text)});
+  }
+}
+
+std::string place_of(const DumpIndex& index, const Oddity& oddity) {
+  switch (oddity.kind) {
+    case OddityKind::kProblem: return index.relative(index.problems()[oddity.place].path);
+    case OddityKind::kEmptyFile:
+    case OddityKind::kTooSmall:
+    case OddityKind::kMissingShards:
+    case OddityKind::kSizeAgainstName: return index.relative_path_of(index.files()[oddity.place]);
+    case OddityKind::kEmptyStep:
+    case OddityKind::kIncompleteStep: return index.folders()[oddity.place].relative;
+    case OddityKind::kLackingSteps: return oddity.path;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Oddity> find_oddities(const DumpIndex& index) {
+  std::vector<Oddity> odd;
+  for (uint32_t i = 0; i < index.problems().size(); ++i) odd.push_back({OddityKind::kProblem, i, {}});
+  for (uint32_t i = 0; i < index.files().size(); ++i) {
+    if (auto oddity = oddity_of(index.files()[i], i)) odd.push_back(std::move(*oddity));
+  }
+  Steps(index).report(odd);
+  add_missing_shards(index, odd);
+  const auto by_kind = [](const Oddity& a, const Oddity& b) { return a.kind < b.kind; };
+  if (!std::is_sorted(odd.begin(), odd.end(), by_kind)) std::stable_sort(odd.begin(), odd.end(), by_kind);
+  return odd;
+}
+
+std::string path_of(const DumpIndex& index, const Oddity& oddity) {
+  std::string path = place_of(index, oddity);
+  return path.empty() ? "." : path;
+}
+
+std::string describe(const DumpIndex& index, const Oddity& oddity) {
+  switch (oddity.kind) {
+    case OddityKind::kProblem: return index.problems()[oddity.place].message;
+    case OddityKind::kEmptyFile: return "empty";
+    case OddityKind::kTooSmall:
+      return fmt::format("{} bytes: too small for its header", index.files()[oddity.place].size);
+    case OddityKind::kEmptyStep: return "nothing in the folder of this step";
+    default: return oddity.text;
+  }
+}
+
+std::string heading(OddityKind kind, uint64_t count) {
+  const bool one = count == 1;
+  switch (kind) {
+    case OddityKind::kProblem: return plural(count, "place") + " that could not be read";
+    case OddityKind::kEmptyFile: return plural(count, "empty file");
+    case OddityKind::kTooSmall:
+      return plural(count, "file") + " too small for " + (one ? "its header" : "their headers");
+    case OddityKind::kSizeAgainstName:
+      return plural(count, "file") + (one ? " whose size contradicts its name" : " whose sizes contradict their names");
+    case OddityKind::kEmptyStep: return plural(count, "empty step");
+    case OddityKind::kIncompleteStep: return plural(count, "step") + " with fewer tensor files than others";
+    case OddityKind::kMissingShards:
+      return plural(count, "checkpoint") + (one ? " that lacks files" : " that lack files");
+    case OddityKind::kLackingSteps: return plural(count, "rank") + (one ? " that lacks steps" : " that lack steps");
+  }
+  return {};
+}
+
 namespace {
 
 constexpr size_t kKinds = static_cast<size_t>(FileKind::kText) + 1;

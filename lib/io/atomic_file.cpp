@@ -1,17 +1,20 @@
 #include "io/atomic_file.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <initializer_list>
 #include <system_error>
+#include <thread>
+#include <utility>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "io/open_file.h"
+#include "io/file.h"
 
 namespace msdump {
 namespace {
@@ -166,5 +169,46 @@ bool is_temporary_name(std::string_view name) {
 }
 
 bool is_private_name(std::string_view name) { return is_temporary_name(name) || name == kConvertSettingsName; }
+
+namespace {
+
+constexpr size_t kFlushBytes = size_t{1} << 20;
+
+}  // namespace
+
+Result<TextFile> TextFile::create(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash != std::string::npos && slash > 0) MSDUMP_CHECK_OK(make_directories(path.substr(0, slash)));
+  MSDUMP_TRY(AtomicFile file, AtomicFile::create(path));
+  return TextFile(std::move(file));
+}
+
+Status TextFile::append(std::string_view text) {
+  waiting_ += text;
+  return waiting_.size() < kFlushBytes ? Status() : flush();
+}
+
+Status TextFile::flush() {
+  MSDUMP_CHECK_OK(file_.write_at(written_, std::as_bytes(std::span(waiting_))));
+  written_ += waiting_.size();
+  waiting_.clear();
+  return {};
+}
+
+Status TextFile::commit() {
+  MSDUMP_CHECK_OK(flush());
+  return file_.commit();
+}
+
+Result<DirectoryLock> DirectoryLock::acquire(const std::string& directory, const CancelToken& cancel) {
+  DirectoryLock lock(Descriptor(open_file(directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY)));
+  // A wait inside flock would miss a signal that came just before it.
+  while (lock.descriptor_.valid() && ::flock(lock.descriptor_.get(), LOCK_EX | LOCK_NB) != 0 &&
+         (errno == EWOULDBLOCK || errno == EINTR)) {
+    MSDUMP_CHECK_OK(cancel.check());
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return lock;
+}
 
 }  // namespace msdump

@@ -10,9 +10,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "io/file.h"
+#include "io/run_context.h"
 
 namespace msdump {
 
@@ -61,5 +64,36 @@ constexpr std::string_view kConvertSettingsName = ".msdump-convert.json";
 
 // True for files that msdump writes for itself: walkers skip them.
 [[nodiscard]] bool is_private_name(std::string_view name);
+
+// TextFile: a text file that is written in order and appears under its name complete or not at all.
+
+class TextFile {
+ public:
+  // Makes the folder of `path` if it is missing.
+  static Result<TextFile> create(const std::string& path);
+  Status append(std::string_view text);
+  Status commit();
+
+ private:
+  explicit TextFile(AtomicFile file) : file_(std::move(file)) {}
+  Status flush();
+
+  AtomicFile file_;
+  std::string waiting_;
+  uint64_t written_ = 0;
+};
+
+// DirectoryLock: one process at a time changes a file of a directory that is read and then replaced.
+
+class DirectoryLock {
+ public:
+  // Waits until nobody else holds the lock of `directory`, or `cancel` is set (kCancelled). Advisory; holds nothing
+  // where the file system has no locks.
+  static Result<DirectoryLock> acquire(const std::string& directory, const CancelToken& cancel);
+
+ private:
+  explicit DirectoryLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+  Descriptor descriptor_;  // the lock ends when it is closed
+};
 
 }  // namespace msdump

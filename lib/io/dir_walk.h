@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text_arena.h"
-#include "io/cancel.h"
+#include "base/text.h"
+#include "io/run_context.h"
 #include "io/worker_pool.h"
 
 namespace msdump {

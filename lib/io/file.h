@@ -1,9 +1,4 @@
-// File: a regular file opened for reading, read by offset. Never mapped: a dump that shrinks while it is read must be an
-// error, not a SIGBUS, and mapped pages count as resident.
-//
-// A FIFO, socket, device or directory is refused without blocking. The size is taken once, at open; a read that comes
-// back short is `changed_while_reading`. The first bytes are kept, so that the header and the data of a small file cost
-// one system call. Thread-safe after opening.
+// open(2), retried after a signal; always O_CLOEXEC, and mode 0666 less umask for a new file. Internal to lib/io.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +7,28 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
 
+namespace msdump {
+
+// The descriptor, or -1 with errno.
+[[nodiscard]] int open_file(const std::string& path, int flags);
+
+}  // namespace msdump
+
 struct stat;
 
 namespace msdump {
+
+// File: a regular file opened for reading, read by offset. Never mapped: a dump that shrinks while it is read must be an
+// error, not a SIGBUS, and mapped pages count as resident.
+//
+// A FIFO, socket, device or directory is refused without blocking. The size is taken once, at open; a read that comes
+// back short is `changed_while_reading`. The first bytes are kept, so that the header and the data of a small file cost
+// one system call. Thread-safe after opening.
 
 // Nanoseconds since the epoch; a time that does not fit 64 bits becomes the nearest that does.
 [[nodiscard]] int64_t mtime_ns_of(const struct ::stat& status);
@@ -92,5 +102,19 @@ class File {
   std::unique_ptr<std::byte[]> head_;
   size_t head_size_ = 0;
 };
+
+// Reads a whole text file, up to a limit.
+
+// too_large if the file has more than `limit` bytes. `what` is its name in that message: "a mapping.csv".
+Result<std::string> read_text(const File& file, uint64_t limit, std::string_view what);
+Result<std::string> read_text(const std::string& path, uint64_t limit, std::string_view what);
+
+// The same for texts of hundreds of MiB: the memory is not zeroed first.
+struct LargeText {
+  std::unique_ptr<char[]> bytes;
+  size_t size = 0;
+  [[nodiscard]] std::string_view view() const { return {bytes.get(), size}; }
+};
+Result<LargeText> read_large_text(const File& file, uint64_t limit, std::string_view what);
 
 }  // namespace msdump

@@ -2,17 +2,137 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
+#include <yaml.h>
 
 #include "base/text.h"
-#include "io/json_tree.h"
-#include "io/read_text.h"
+#include "io/file.h"
 
 namespace msdump {
 namespace {
+
+// Builds a JsonValue from the events of a parser; shared by io/json and io/yaml. Internal to lib/io.
+
+// Every call returns whether the parser may go on; if not, `refusal` says why.
+class JsonTree {
+ public:
+  // The tree takes at most twice the memory of its text, plus `spare_memory`.
+  JsonTree(size_t text_bytes, size_t spare_memory) : budget_(2 * text_bytes + spare_memory) {}
+
+  bool open(JsonKind kind, size_t offset);
+  bool close();
+  bool put(JsonKind kind, std::string_view text, size_t offset, bool boolean = false);
+  bool key(std::string_view text, size_t offset);
+  // Inside an object whose next event is a key.
+  [[nodiscard]] bool wants_key() const;
+
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }  // empty: none
+  JsonValue take() { return std::move(root_); }
+
+ private:
+  struct Open {
+    JsonValue value;
+    bool waits_for_value = false;  // the last member of the object has only its key yet
+  };
+
+  bool attach(JsonValue&& value);
+  bool keep_text(std::string_view text, std::string& into);
+  template <class T>
+  bool append(std::vector<T>& to, T&& item);
+  bool charge(size_t bytes);
+
+  size_t budget_, used_ = 0;
+  std::vector<Open> open_;  // the objects and arrays not closed yet
+  JsonValue root_;
+  std::string refusal_;
+};
+
+constexpr size_t kMaxDepth = 100;
+
+bool JsonTree::open(JsonKind kind, size_t offset) {
+  if (open_.size() == kMaxDepth) {
+    refusal_ = fmt::format("nested deeper than {}, the most that msdump reads", kMaxDepth);
+    return false;
+  }
+  Open& opened = open_.emplace_back();
+  opened.value.kind = kind;
+  opened.value.offset = offset;
+  return true;
+}
+
+bool JsonTree::close() {
+  JsonValue value = std::move(open_.back().value);
+  open_.pop_back();
+  const auto spare = [](const auto& list) { return (list.capacity() - list.size()) * sizeof(list[0]); };
+  used_ -= spare(value.items) + spare(value.members);
+  value.items.shrink_to_fit();
+  value.members.shrink_to_fit();
+  return attach(std::move(value));
+}
+
+bool JsonTree::put(JsonKind kind, std::string_view text, size_t offset, bool boolean) {
+  JsonValue value;
+  value.kind = kind;
+  value.offset = offset;
+  value.boolean = boolean;
+  return keep_text(text, value.text) && attach(std::move(value));
+}
+
+bool JsonTree::key(std::string_view text, size_t offset) {
+  JsonMember member;
+  member.key_offset = offset;
+  open_.back().waits_for_value = true;
+  return keep_text(text, member.key) && append(open_.back().value.members, std::move(member));
+}
+
+bool JsonTree::wants_key() const {
+  return !open_.empty() && open_.back().value.is(JsonKind::kObject) && !open_.back().waits_for_value;
+}
+
+bool JsonTree::attach(JsonValue&& value) {
+  if (open_.empty()) {
+    root_ = std::move(value);
+    return true;
+  }
+  Open& parent = open_.back();
+  if (parent.value.is(JsonKind::kArray)) return append(parent.value.items, std::move(value));
+  parent.value.members.back().value = std::move(value);
+  parent.waits_for_value = false;
+  return true;
+}
+
+bool JsonTree::keep_text(std::string_view text, std::string& into) {
+  if (!charge(text.size() > into.capacity() ? text.size() + 1 : 0)) return false;
+  into.assign(text);
+  return true;
+}
+
+// While a vector grows, its old and its new memory both exist.
+template <class T>
+bool JsonTree::append(std::vector<T>& to, T&& item) {
+  const size_t before = to.capacity();
+  if (to.size() == before) {
+    const size_t after = std::max<size_t>(1, 2 * before);
+    if (!charge(after * sizeof(T))) return false;
+    to.reserve(after);
+    used_ -= before * sizeof(T);
+  }
+  to.push_back(std::forward<T>(item));
+  return true;
+}
+
+bool JsonTree::charge(size_t bytes) {
+  used_ += bytes;
+  if (used_ <= budget_) return true;
+  refusal_ = fmt::format("its values take more than {} MiB of memory, the most that msdump allows", budget_ >> 20);
+  return false;
+}
 
 // Passes RapidJSON's events to the tree. A token begins at the first byte after the last token that is not a blank, a
 // separator or a closing bracket.
@@ -130,6 +250,140 @@ TextPosition TextPositions::at(size_t offset) {
     }
   }
   return position_;
+}
+
+namespace {
+
+constexpr uint64_t kMaxText = uint64_t{16} << 20;
+
+// Converts libyaml's character counts to byte offsets. Fast for increasing counts.
+class CharacterOffsets {
+ public:
+  explicit CharacterOffsets(std::string_view text) : text_(text) {}
+
+  size_t of(size_t character) {
+    if (character < character_) character_ = offset_ = 0;
+    while (character_ < character && offset_ < text_.size()) {
+      offset_ += std::max<size_t>(utf8_sequence_length(text_, offset_), 1);
+      ++character_;
+    }
+    return offset_;
+  }
+
+ private:
+  std::string_view text_;
+  size_t character_ = 0, offset_ = 0;
+};
+
+// Owns libyaml's parser and the event it returned last.
+class EventReader {
+ public:
+  explicit EventReader(std::string_view text) : ready_(yaml_parser_initialize(&parser_) != 0) {
+    if (!ready_) return;
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    // libyaml requires a pointer even for an empty text.
+    const char* const begin = text.empty() ? "" : text.data();
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(begin), text.size());
+  }
+  ~EventReader() {
+    drop();
+    if (ready_) yaml_parser_delete(&parser_);
+  }
+  EventReader(const EventReader&) = delete;
+  EventReader& operator=(const EventReader&) = delete;
+
+  // The next event, valid until the one after it; null when the text is not YAML.
+  const yaml_event_t* next() {
+    drop();
+    if (!ready_ || yaml_parser_parse(&parser_, &event_) == 0) return nullptr;
+    has_event_ = true;
+    return &event_;
+  }
+  [[nodiscard]] const yaml_mark_t& problem_mark() const { return parser_.problem_mark; }
+  [[nodiscard]] std::string_view problem() const { return parser_.problem == nullptr ? "not YAML" : parser_.problem; }
+
+ private:
+  void drop() {
+    if (has_event_) yaml_event_delete(&event_);
+    has_event_ = false;
+  }
+
+  yaml_parser_t parser_{};
+  yaml_event_t event_{};
+  bool ready_;
+  bool has_event_ = false;
+};
+
+class TreeReader {
+ public:
+  explicit TreeReader(std::string_view text) : offsets_(text), events_(text), tree_(text.size(), kJsonSpareMemory) {}
+
+  Result<JsonValue> read() {
+    for (;;) {
+      const yaml_event_t* const event = events_.next();
+      if (event == nullptr) return bad(events_.problem_mark(), events_.problem());
+      if (event->type == YAML_STREAM_END_EVENT) return tree_.take();
+      MSDUMP_CHECK_OK(take(*event));
+    }
+  }
+
+ private:
+  tl::unexpected<Error> bad(const yaml_mark_t& mark, std::string_view what) {
+    return fail(make_error(ErrorCode::kUsage, "line {}, column {}: {}", mark.line + 1, mark.column + 1, what)
+                    .with_offset(offsets_.of(mark.index)));
+  }
+
+  Status take(const yaml_event_t& event) {
+    switch (event.type) {
+      case YAML_DOCUMENT_START_EVENT:
+        if (documents_++ > 0) return bad(event.start_mark, "a second document");
+        return {};
+      case YAML_ALIAS_EVENT: return bad(event.start_mark, "aliases are not read");
+      case YAML_SCALAR_EVENT: return scalar(event);
+      case YAML_MAPPING_START_EVENT: return open(event, JsonKind::kObject);
+      case YAML_SEQUENCE_START_EVENT: return open(event, JsonKind::kArray);
+      case YAML_MAPPING_END_EVENT:
+      case YAML_SEQUENCE_END_EVENT: return checked(event, tree_.close());
+      default: return {};
+    }
+  }
+
+  Status open(const yaml_event_t& event, JsonKind kind) {
+    if (tree_.wants_key()) return bad_key(event);
+    return checked(event, tree_.open(kind, offsets_.of(event.start_mark.index)));
+  }
+
+  Status scalar(const yaml_event_t& event) {
+    const std::string_view text(reinterpret_cast<const char*>(event.data.scalar.value), event.data.scalar.length);
+    const size_t offset = offsets_.of(event.start_mark.index);
+    const bool null = text.empty() && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if (!tree_.wants_key()) return checked(event, tree_.put(null ? JsonKind::kNull : JsonKind::kString, text, offset));
+    return null ? bad_key(event) : checked(event, tree_.key(text, offset));
+  }
+
+  Status bad_key(const yaml_event_t& event) { return bad(event.start_mark, "a key that is not a text"); }
+
+  Status checked(const yaml_event_t& event, bool taken) {
+    if (taken) return {};
+    return bad(event.start_mark, tree_.refusal());
+  }
+
+  CharacterOffsets offsets_;
+  EventReader events_;
+  JsonTree tree_;
+  int documents_ = 0;
+};
+
+}  // namespace
+
+Result<JsonValue> parse_yaml(std::string_view text) {
+  if (text.size() > kMaxText) return fail(ErrorCode::kTooLarge, "{} bytes of YAML; at most {}", text.size(), kMaxText);
+  return TreeReader(text).read();
+}
+
+Result<JsonValue> read_yaml_file(const std::string& path) {
+  MSDUMP_TRY(const std::string text, read_text(path, kMaxText, "a YAML file"));
+  return in_file(parse_yaml(text), path);
 }
 
 }  // namespace msdump

@@ -1,12 +1,42 @@
-// What long work needs: threads, a way to stop it, where it reports its progress, and what other processes find out for
-// it (parts/fact_store.h). The last two may be null.
+// CancelToken: one flag that a signal handler may set and long work polls between two slabs or files.
 #pragma once
 
-#include "io/cancel.h"
-#include "io/progress.h"
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
 #include "io/worker_pool.h"
 
 namespace msdump {
+
+class CancelToken {
+ public:
+  void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }  // async-signal-safe
+  [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+  [[nodiscard]] Status check() const {
+    if (cancelled()) return fail(ErrorCode::kCancelled, "interrupted");
+    return {};
+  }
+
+ private:
+  static_assert(std::atomic<bool>::is_always_lock_free);
+  std::atomic<bool> cancelled_ = false;
+};
+
+// ProgressSink: how long work reports its progress. All calls may come from any thread.
+
+class ProgressSink {
+ public:
+  virtual ~ProgressSink() = default;
+  virtual void start(uint64_t units_total, uint64_t bytes_total) = 0;
+  virtual void add_bytes(uint64_t bytes) = 0;         // bytes of input processed since the last call
+  virtual void unit_done(std::string_view name) = 0;  // one file or tensor is finished
+  virtual void stop() {}                              // the work that start() announced is over
+};
+
+// What long work needs: threads, a way to stop it, where it reports its progress, and what other processes find out for
+// it (parts/fact_store.h). The last two may be null.
 
 class FactStore;
 

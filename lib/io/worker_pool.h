@@ -1,10 +1,5 @@
-// WorkerPool: a fixed number of threads that share loops.
-//
-// The one primitive is a loop over [0, count): the calling thread works on it too, idle workers join it, and the call
-// returns when every index is done. Loops nest (a file is one index of an outer loop, its slabs are an inner loop); since
-// the caller always works on its own loop, nesting cannot deadlock. With one job everything runs on the caller.
-//
-// Results are independent of the number of jobs: `ordered_for` hands results on in index order whatever finishes first.
+// How many CPUs this process may use: the smaller of its affinity mask and the CPU quota of its control group. A
+// container with two CPUs on a host with 128 gets two threads.
 #pragma once
 
 #include <condition_variable>
@@ -13,11 +8,27 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace msdump {
+
+[[nodiscard]] unsigned usable_cpus();
+
+// The smallest quota from the process's control group up to the root, rounded up to whole CPUs; no value when there is
+// none. `root` is /sys/fs/cgroup and `membership` the text of /proc/self/cgroup; versions 1 and 2.
+[[nodiscard]] std::optional<unsigned> cgroup_cpus(const std::string& root, const std::string& membership);
+
+// WorkerPool: a fixed number of threads that share loops.
+//
+// The one primitive is a loop over [0, count): the calling thread works on it too, idle workers join it, and the call
+// returns when every index is done. Loops nest (a file is one index of an outer loop, its slabs are an inner loop); since
+// the caller always works on its own loop, nesting cannot deadlock. With one job everything runs on the caller.
+//
+// Results are independent of the number of jobs: `ordered_for` hands results on in index order whatever finishes first.
 
 class WorkerPool {
  public:

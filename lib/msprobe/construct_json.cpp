@@ -2,8 +2,8 @@
 
 #include <unordered_set>
 
+#include "io/file.h"
 #include "io/json.h"
-#include "io/read_text.h"
 #include "msprobe/json_text.h"
 
 namespace msdump {

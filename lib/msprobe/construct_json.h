@@ -16,9 +16,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/capped_list.h"
+#include "base/containers.h"
 #include "base/error.h"
-#include "base/text_arena.h"
+#include "base/text.h"
 #include "io/file.h"
 
 namespace msdump {

@@ -30,7 +30,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/capped_list.h"
+#include "base/containers.h"
 #include "base/error.h"
 #include "io/file.h"
 #include "msprobe/names.h"

@@ -8,6 +8,106 @@
 namespace msdump {
 namespace {
 
+// After the string that begins at `at`, or the end of the text.
+size_t skip_string(std::string_view text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return std::min(at + 1, text.size());
+}
+
+bool ends_scalar(char c) { return std::string_view(",:]} \t\r\n\"{[").find(c) != std::string_view::npos; }
+
+// After the value that begins at `at`; `depth` becomes that of its brackets.
+size_t skip_value(std::string_view text, size_t at, size_t& depth) {
+  size_t open = 0;
+  depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      at = skip_string(text, at);
+    } else {
+      ++at;
+      if (c == '{' || c == '[') depth = std::max(depth, ++open);
+      if (c == '}' || c == ']') --open;
+      const bool scalar = depth == 0;
+      while (scalar && at < text.size() && !ends_scalar(text[at])) ++at;
+    }
+    if (open == 0) return at;
+  }
+  return at;
+}
+
+bool begins_value(std::string_view text, size_t at) {
+  return at < text.size() && std::string_view(",:]}").find(text[at]) == std::string_view::npos;
+}
+
+}  // namespace
+
+size_t skip_json_space(std::string_view text, size_t at) {
+  return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+}
+
+tl::unexpected<Error> bad_json(std::string_view text, size_t offset, std::string_view what) {
+  const TextPosition at = position_in(text, offset);
+  return fail(make_error(ErrorCode::kBadJson, "line {}, column {}: {}", at.line, at.column, what).with_offset(offset));
+}
+
+Result<JsonValue> parse_json_at(std::string_view text, size_t begin, size_t end) {
+  auto value = parse_json(text.substr(begin, end - begin));
+  if (value) return value;
+  // The message begins with a position in the part; replace it with that in the whole text.
+  const std::string& message = value.error().message;
+  const size_t what = message.find(": ");
+  return bad_json(text, begin + static_cast<size_t>(value.error().offset.value_or(0)),
+                  what == std::string::npos ? message : std::string_view(message).substr(what + 2));
+}
+
+Status JsonMemberReader::check_end() const {
+  const size_t rest = skip_json_space(text_, at_);
+  if (rest != text_.size()) return bad_json(text_, rest, "more text after the object");
+  return {};
+}
+
+Result<std::optional<JsonMemberPlace>> JsonMemberReader::next() {
+  at_ = skip_json_space(text_, at_);
+  if (at_ == text_.size()) return bad_json(text_, at_, "the text ends inside an object");
+  const char c = text_[at_];
+  if (!opened_) {
+    if (c != '{') return bad_json(text_, at_, "expected '{'");
+  } else if (c == '}') {
+    ++at_;
+    return std::nullopt;
+  } else if (c != ',') {
+    return bad_json(text_, at_, "expected ',' or '}'");
+  }
+  at_ = skip_json_space(text_, at_ + 1);
+  if (!opened_ && at_ < text_.size() && text_[at_] == '}') {
+    ++at_;
+    return std::nullopt;
+  }
+  opened_ = true;
+  MSDUMP_TRY(auto place, member());
+  return place;
+}
+
+Result<JsonMemberPlace> JsonMemberReader::member() {
+  JsonMemberPlace place;
+  if (at_ == text_.size()) return bad_json(text_, at_, "the text ends inside an object");
+  if (text_[at_] != '"') return bad_json(text_, at_, "expected the name of a member");
+  const size_t key_end = skip_string(text_, at_);
+  MSDUMP_TRY(auto key, parse_json_at(text_, at_, key_end));
+  place.key = std::move(key.text);
+  at_ = skip_json_space(text_, key_end);
+  if (at_ == text_.size() || text_[at_] != ':') return bad_json(text_, at_, "expected ':'");
+  place.begin = skip_json_space(text_, at_ + 1);
+  if (!begins_value(text_, place.begin)) return bad_json(text_, place.begin, "expected a value");
+  place.end = at_ = skip_value(text_, place.begin, place.depth);
+  return place;
+}
+
+namespace {
+
 constexpr size_t kMaxDepth = 90;  // for the brackets of an entry: a little less than parse_json accepts
 
 // The error of an entry that is not read at all, because its tree could take too much memory or is too deep for

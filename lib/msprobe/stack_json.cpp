@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "io/file.h"
 #include "io/json.h"
-#include "io/read_text.h"
 #include "msprobe/json_text.h"
 
 namespace msdump {

@@ -8,7 +8,7 @@
 
 #include "io/atomic_file.h"
 #include "io/json.h"
-#include "report/json_text.h"
+#include "report/json.h"
 
 namespace msdump {
 namespace {

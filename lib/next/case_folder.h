@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "config/rules/setups.h"
+#include "config/setups.h"
 #include "next/next_plan.h"
 
 namespace msdump {

@@ -15,7 +15,7 @@
 
 #include <vector>
 
-#include "check/check_run.h"
+#include "check/check.h"
 #include "next/next_plan.h"
 
 namespace msdump {

@@ -1,3 +1,28 @@
+// The dict literal in an npy header: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } with the keys in any
+// order, either quote, blanks anywhere between tokens. Nothing else of Python is understood, and nothing is guessed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace msdump::npy {
+
+struct HeaderLiteral {
+  std::string descr;
+  bool fortran_order = false;
+  Shape shape;
+};
+
+// All three keys exactly once; bad_npy otherwise, naming the column.
+Result<HeaderLiteral> parse_header_literal(std::string_view text);
+
 // .npy files: numpy's array format, versions 1.0 to 3.0.
 //
 //   1. 6 bytes "\x93NUMPY", u8 major, u8 minor
@@ -8,18 +33,6 @@
 //
 // dtypes numpy cannot read: MindSpore writes bfloat16 as '<E2' (2.4 and later), '<T2' (2.3) or '<h2' (2.2).
 // Source: numpy's format description; reference/dump-layouts-and-statistics.md section 4 (checked on files of 1.3 to 2.10).
-#pragma once
-
-#include <cstdint>
-#include <span>
-#include <string>
-
-#include "base/error.h"
-#include "io/file.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-
-namespace msdump::npy {
 
 struct Header {
   std::string descr;  // as written: "<f4"

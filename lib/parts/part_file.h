@@ -1,3 +1,39 @@
+// --shard I/N: which units of a run are the I-th of N processes' to do.
+//
+// The largest units first, each to the share with the fewest bytes so far: no share has more than 4/3 of what the best
+// distribution would give the largest one (Graham 1969), and mostly it is far closer. The result depends on the sizes and
+// the order of the units alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "parts/facts.h"
+
+namespace msdump {
+
+inline constexpr uint32_t kMostShards = 100'000;
+
+struct Shard {
+  uint32_t index = 1, count = 1;  // 1 <= index <= count <= kMostShards
+  bool operator==(const Shard&) const = default;
+};
+
+// "2/8"; kUsage for anything else.
+[[nodiscard]] Result<Shard> parse_shard(std::string_view text);
+[[nodiscard]] std::string to_string(const Shard& shard);
+
+// For each unit the index of its shard, from 1. Units without bytes count as one byte, so that they are spread, too.
+[[nodiscard]] std::vector<uint32_t> shares_of(std::span<const uint64_t> bytes, uint32_t count);
+
 // A part: what one process found out about its share of a run (--shard), for the process that merges.
 //
 //   1. lines of text, "word rest": first "msdump-part 1", the version of this format; then `version` (of msdump),
@@ -9,21 +45,6 @@
 //   4. "end ", the number of facts, a space, the SHA-1 of all bytes before, and a line end
 //
 // A part without its last line was cut. The bytes do not depend on the number of threads that found the facts.
-#pragma once
-
-#include <cstdint>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "base/error.h"
-#include "parts/fact_store.h"
-#include "parts/shard.h"
-
-namespace msdump {
 
 // What the parts of one run have in common, and which of them this is.
 struct PartHeader {
@@ -58,5 +79,37 @@ struct ReadPart {
 [[nodiscard]] bool looks_like_part(std::string_view head);
 // kTruncated for a part that was cut, kBadHeader for other texts; `path` is for messages.
 [[nodiscard]] Result<ReadPart> read_part(std::string_view text, const std::string& path);
+
+// PartSet: all parts of one run, checked to be all, each once, and of one run; their facts as a FactStore.
+//
+// Holds the bytes of all parts: some 150 bytes a tensor for stats and check, 600 a pair for diff.
+
+class PartSet : public FactStore {
+ public:
+  // In any order. Each error names the part that is not as the others: cut, doubled, of another version, command, run or
+  // input, or which ones are missing. `version` is this program's.
+  static Result<PartSet> read(const std::vector<std::string>& paths, std::string_view version);
+
+  // Of the first part; `shard` is its own.
+  [[nodiscard]] const PartHeader& header() const { return parts_.front().header; }
+  [[nodiscard]] size_t facts() const { return facts_.size(); }
+
+  [[nodiscard]] std::optional<std::string_view> find(const FactKey& key) const override;
+  void keep(const FactKey&, std::string) override {}
+
+ private:
+  struct Part {
+    std::string path;
+    std::unique_ptr<char[]> bytes;
+    PartHeader header;
+  };
+  Status add(const std::string& path, std::string_view version);
+  [[nodiscard]] Status check_alike(const Part& part) const;
+  [[nodiscard]] Status check_complete() const;
+
+  std::vector<Part> parts_;
+  std::map<uint32_t, size_t> by_index_;                      // of the shard: in `parts_`
+  std::vector<std::pair<FactKey, std::string_view>> facts_;  // in ascending order
+};
 
 }  // namespace msdump

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/json_text.h"
+#include "report/json.h"
 #include "report/row_sink.h"
 
 namespace msdump::report {

@@ -1,7 +1,135 @@
-#include "report/json_text.h"
+#include "report/json.h"
+
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "report/row_sink.h"
 
 namespace msdump::report {
+namespace {
+
+void append_code(std::string& into, unsigned code) {
+  constexpr unsigned kFirstOfPairs = 0x10000;
+  if (code < kFirstOfPairs) {
+    fmt::format_to(std::back_inserter(into), "\\u{:04x}", code);
+  } else {
+    code -= kFirstOfPairs;
+    fmt::format_to(std::back_inserter(into), "\\u{:04x}\\u{:04x}", 0xD800 + (code >> 10), 0xDC00 + (code & 0x3FF));
+  }
+}
+
+void append_bad_byte(std::string& into, char byte) { append_code(into, 0xDC00U + static_cast<uint8_t>(byte)); }
+
+void append_ascii(std::string& into, char c) {
+  switch (c) {
+    case '"': into += "\\\""; return;
+    case '\\': into += "\\\\"; return;
+    case '\n': into += "\\n"; return;
+    case '\r': into += "\\r"; return;
+    case '\t': into += "\\t"; return;
+    default: break;
+  }
+  if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F) {
+    append_code(into, static_cast<uint8_t>(c));
+  } else {
+    into += c;
+  }
+}
+
+// Where the text from `at` on stops being printable ASCII that JSON writes as it is.
+size_t plain_end(std::string_view text, size_t at) {
+  while (at < text.size() && text[at] >= 0x20 && text[at] < 0x7F && text[at] != '"' && text[at] != '\\') ++at;
+  return at;
+}
+
+// Non-finite numbers are strings: JSON has no spelling for them and null would lose which one it was.
+template <class T>
+void append_float(std::string& into, T value) {
+  if (!std::isfinite(value)) into += '"';
+  append_number_text(into, value);
+  if (!std::isfinite(value)) into += '"';
+}
+
+struct Appender {
+  std::string& into;
+
+  void operator()(std::monostate) const { into += "null"; }
+  void operator()(bool value) const { into += value ? "true" : "false"; }
+  void operator()(int64_t value) const { into += fmt::format_int(value).c_str(); }
+  void operator()(uint64_t value) const { into += fmt::format_int(value).c_str(); }
+  void operator()(float value) const { append_float(into, value); }
+  void operator()(double value) const { append_float(into, value); }
+  void operator()(const std::string& value) const { append_json_string(into, value); }
+  void operator()(const Object& value) const { append_json(into, value); }
+  void operator()(const List& values) const {
+    into += '[';
+    bool first = true;
+    for (const Value& value : values) {
+      if (!first) into += ',';
+      first = false;
+      append_json(into, value);
+    }
+    into += ']';
+  }
+};
+
+}  // namespace
+
+void append_json(std::string& into, const Value& value) { std::visit(Appender{into}, value.storage()); }
+
+void append_json(std::string& into, const Object& object) {
+  into += '{';
+  bool first = true;
+  for (const Member& member : object.members()) {
+    if (!first) into += ',';
+    first = false;
+    append_json_string(into, member.key);
+    into += ':';
+    append_json(into, member.value);
+  }
+  into += '}';
+}
+
+void append_json_string(std::string& into, std::string_view text) {
+  into += '"';
+  for (size_t at = 0; at < text.size();) {
+    const size_t plain = plain_end(text, at);  // most texts are plain to their end
+    into.append(text, at, plain - at);
+    if ((at = plain) == text.size()) break;
+    const size_t length = utf8_sequence_length(text, at);
+    if (length == 0) {
+      append_bad_byte(into, text[at]);
+    } else if (length == 1) {
+      append_ascii(into, text[at]);
+    } else if (const uint32_t code = code_point(text, at, length); is_unprintable(code)) {
+      append_code(into, code);
+    } else {
+      into.append(text.substr(at, length));
+    }
+    at += length == 0 ? 1 : length;
+  }
+  into += '"';
+}
+
+std::string surrogate_escaped(std::string_view text) {
+  std::string escaped;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_sequence_length(text, at);
+    if (length == 0) {
+      append_bad_byte(escaped, text[at]);
+    } else if (text[at] == '\0') {
+      append_code(escaped, 0);
+    } else {
+      escaped.append(text.substr(at, length));
+    }
+    at += length == 0 ? 1 : length;
+  }
+  return escaped;
+}
+
 namespace {
 
 class JsonFormatter : public RowFormatter {

@@ -2,18 +2,294 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "dump/elements/host_tensor.h"
-#include "stats/known_statistics.h"
-#include "stats/stream.h"
+#include "kernels/digest/digest.h"
+#include "kernels/reduce/reduce.h"
+#include "kernels/widen/widen.h"
+#include "tensor/dtype.h"
 
 namespace msdump::stats {
 namespace {
+
+// A stream: elements of one tensor on their way through the kernels. Internal to lib/stats.
+
+// How one tensor is analysed.
+struct Analysis {
+  DType dtype = DType::kUndefined;  // of the elements as read
+  size_t element_bytes = 1;
+  int64_t elements = 0;  // in the tensor
+  uint64_t count = 0;    // the value of the column, which may differ from `elements`
+  int64_t analysed = 0;  // number of elements that are analysed
+  Chunks chunks;
+  bool reducible = true;
+  bool reduced = true;     // anything but digests is wanted
+  bool halve = false;      // digests are taken of the upper half of each float32: it holds a bfloat16
+  bool widen = false;      // digests are taken of bfloat16 widened to float32
+  uint64_t md5_bytes = 0;  // of the analysed bytes, those MD5 covers
+};
+
+// What a whole tensor needs to become a TensorStatistics.
+struct TensorState {
+  Analysis analysis;
+  TensorStatistics result;
+  std::vector<kernels::ChunkStatistics> chunks;
+  std::optional<kernels::CodeRule> code_rule;
+  std::vector<kernels::CodeCounts> codes;          // by chunk: of the stream that begins with it
+  std::vector<kernels::ChunkStatistics> mean_abs;  // by chunk, of magnitudes; empty when not wanted
+  kernels::Md5State md5;
+  std::string sha1_text;  // hexadecimal digests of the slices so far
+};
+
+// Chunks [first_chunk, last_chunk) of a tensor. `buffer` is lent to it, so that consecutive streams share one.
+class Stream {
+ public:
+  Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int64_t last_chunk, const Wanted& wanted,
+         std::vector<std::byte>& buffer);
+
+  [[nodiscard]] bool done() const { return next_ >= end_; }
+  // Reads the next slab, of about this many bytes.
+  Status read(int64_t slab_bytes);
+  // The kernels' jobs for the slab that was read. They hold pointers into the stream.
+  void add_lanes(std::vector<kernels::ReduceLane>& lanes);
+  void add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes);
+  void add_digests(std::vector<kernels::Md5Job>& jobs);
+  [[nodiscard]] uint64_t slab_bytes() const { return static_cast<uint64_t>(slab_) * state_->analysis.element_bytes; }
+
+ private:
+  void add_sha1(const std::byte* data, size_t element_bytes);
+  void count_codes();
+  void add_lanes_of(const std::byte* slab, std::vector<kernels::ChunkStatistics>& states,
+                    std::vector<kernels::ReduceLane>& lanes) const;
+
+  HostTensor* tensor_;
+  TensorState* state_;
+  Wanted wanted_;
+  std::vector<std::byte>* buffer_;
+  std::vector<std::byte> digested_;    // the slab as digests see it, where that is not what was read
+  std::vector<std::byte> magnitudes_;  // the slab without signs, for mean_abs
+  int64_t first_chunk_ = 0;
+  int64_t end_ = 0, next_ = 0;         // elements
+  int64_t slab_begin_ = 0, slab_ = 0;  // elements
+};
+
+// SHA1 of more elements than these is that of the hexadecimal digests of slices. Slabs are whole slices.
+constexpr int64_t kHashedSlice = 20480;
+
+uint64_t packed_bytes(DType dtype, int64_t count) { return bytes_of(dtype, count).value_or(0); }
+
+// Digests cover as many bytes as the packed tensor has, even if they are taken of its unpacked, longer form.
+uint64_t md5_bytes_of(const Analysis& analysis, DType original) {
+  if (info(original).bits < 8 && info(original).bits > 0) return packed_bytes(original, analysis.elements);
+  const uint64_t width = analysis.halve ? 2 : analysis.widen ? 4 : analysis.element_bytes;
+  return static_cast<uint64_t>(analysis.elements) * width;
+}
+
+// The upper halves of float32 elements: the bfloat16 they were made from.
+void take_halves(const std::byte* floats, size_t count, std::vector<std::byte>& into) {
+  into.resize(count * 2);
+  for (size_t i = 0; i < count; ++i) std::memcpy(into.data() + 2 * i, floats + 4 * i + 2, 2);
+}
+
+// Floating-point elements without their sign, which is the highest bit of each; alone it is the NaN of hifloat8.
+void take_magnitudes(DType dtype, const std::byte* elements, size_t count, size_t element_bytes,
+                     std::vector<std::byte>& into) {
+  into.assign(elements, elements + count * element_bytes);
+  const bool has_nan = dtype == DType::kHifloat8;
+  for (size_t i = element_bytes - 1; i < into.size(); i += element_bytes) {
+    if (!has_nan || into[i] != std::byte{0x80}) into[i] &= std::byte{0x7F};
+  }
+}
+
+bool has_mean_abs(DType dtype) {
+  return dtype == DType::kBool || is_unsigned(dtype) || kernels::code_rule(dtype, dtype).has_value();
+}
+
+// By the dialect, or by what the options ask for instead.
+kernels::ReduceRule reduce_rule_of(const ComputeOptions& options) {
+  kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
+  if (options.finite) rule.finite_only = true;
+  return rule;
+}
+
+// The rule for mean_abs.
+kernels::ReduceRule mean_abs_rule() {
+  kernels::ReduceRule rule;
+  rule.finite_only = true;
+  rule.squares = rule.extremes = rule.counts = false;
+  return rule;
+}
+
+// Decides how a tensor is analysed.
+TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, const ComputeOptions& options) {
+  const kernels::ReduceRule rule = reduce_rule_of(options);
+  TensorState state;
+  Analysis& analysis = state.analysis;
+  const DType original = tensor.original_dtype();
+  analysis.dtype = tensor.dtype();
+  analysis.element_bytes = tensor.element_bytes();
+  analysis.elements = tensor.count();
+  state.result.dtype = original;
+  state.result.shape = tensor.shape();
+  if (tensor.plan().policy != PlanPolicy::kConverted) state.result.note = tensor.plan().note;
+  if (item.first_elements && *item.first_elements < analysis.elements) {
+    analysis.elements = *item.first_elements;
+    state.result.shape = {analysis.elements};
+  }
+  state.result.stored_bytes = bytes_of(tensor.plan().dtype, tensor.plan().src_elements).value_or(0);
+  const bool bfloat16 = original == DType::kBfloat16;
+  analysis.halve = bfloat16 && analysis.dtype == DType::kFloat32 && !options.dialect->widened_bfloat16;
+  analysis.widen = bfloat16 && analysis.dtype == DType::kBfloat16 && options.dialect->widened_bfloat16;
+  const DType sized = bfloat16 && options.dialect->widened_bfloat16 ? DType::kFloat32 : original;
+  const bool raw = is_raw(sized);
+  state.result.data_size = raw ? static_cast<uint64_t>(analysis.elements) : packed_bytes(sized, analysis.elements);
+  analysis.md5_bytes = md5_bytes_of(analysis, original);
+  analysis.reducible = !raw && kernels::can_reduce(analysis.dtype);
+  analysis.count = static_cast<uint64_t>(analysis.elements);
+  if (!options.honest)
+    analysis.count = analysed_count(*options.dialect, sized, state.result.data_size, analysis.elements);
+  analysis.analysed = analysis.reducible ? std::min(analysis.elements, static_cast<int64_t>(analysis.count)) : 0;
+  analysis.chunks = chunks_of(*options.dialect, analysis.analysed);
+  state.result.supported = analysis.reducible;
+  analysis.reduced = rule.sum || rule.squares || rule.extremes || rule.counts;
+  const auto chunks = static_cast<size_t>(analysis.chunks.count);
+  state.chunks.assign(chunks, kernels::start_statistics(rule));
+  if (!analysis.reducible) return state;
+  if (options.wanted.codes) state.code_rule = kernels::code_rule(analysis.dtype, original);
+  if (state.code_rule) state.codes.resize(chunks);
+  if (options.wanted.mean_abs && has_mean_abs(analysis.dtype))
+    state.mean_abs.assign(chunks, kernels::start_statistics(mean_abs_rule()));
+  return state;
+}
+
+// Merges the results of the streams of a tensor.
+Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions& options) {
+  TensorStatistics& result = state.result;
+  if (state.analysis.reducible) {
+    merge_chunks({*options.dialect, options.arch, options.honest}, state.chunks, state.analysis.chunks.merged, result);
+    result.count = state.analysis.count;
+    if (!state.mean_abs.empty()) result.mean_abs = mean_of_chunks(options.arch, state.mean_abs);
+  }
+  if (state.code_rule) result.codes.emplace();
+  for (const kernels::CodeCounts& codes : state.codes) {
+    result.codes->subnormal += codes.subnormal;
+    result.codes->positive_edge += codes.positive_edge;
+    result.codes->negative_edge += codes.negative_edge;
+  }
+  if (options.wanted.md5) result.md5 = kernels::hex(kernels::md5_finish(state.md5));
+  if (!options.wanted.sha1) return std::move(result);
+  if (state.analysis.elements > kHashedSlice) {
+    result.sha1 = kernels::hex(kernels::sha1(std::as_bytes(std::span(state.sha1_text))));
+  } else if (state.analysis.elements == 0) {
+    result.sha1 = kernels::hex(kernels::sha1({}));
+  } else {
+    result.sha1 = state.sha1_text;
+  }
+  return std::move(result);
+}
+
+Stream::Stream(HostTensor& tensor, TensorState& state, int64_t first_chunk, int64_t last_chunk, const Wanted& wanted,
+               std::vector<std::byte>& buffer)
+    : tensor_(&tensor), state_(&state), wanted_(wanted), buffer_(&buffer), first_chunk_(first_chunk) {
+  const Analysis& analysis = state.analysis;
+  next_ = analysis.chunks.begin(first_chunk);
+  const int64_t last = last_chunk - 1;
+  end_ = analysis.chunks.begin(last) + analysis.chunks.elements(last);
+  // Digests cover all elements, even those that the statistics leave out.
+  if (wanted_.md5 || wanted_.sha1) end_ = analysis.elements;
+}
+
+Status Stream::read(int64_t slab_bytes) {
+  const auto width = static_cast<int64_t>(state_->analysis.element_bytes);
+  int64_t most = std::max<int64_t>(1, slab_bytes / width);
+  // Digests of slices need whole slices.
+  if (wanted_.sha1) most = std::max<int64_t>(1, most / kHashedSlice) * kHashedSlice;
+  slab_begin_ = next_;
+  slab_ = std::min(most, end_ - next_);
+  const auto bytes = static_cast<size_t>(slab_ * width);
+  if (buffer_->size() < bytes) buffer_->resize(bytes);
+  MSDUMP_CHECK_OK(tensor_->read(slab_begin_, slab_, buffer_->data()));
+  next_ += slab_;
+  if (state_->code_rule) count_codes();
+  return {};
+}
+
+void Stream::count_codes() {
+  const int64_t end = std::min(slab_begin_ + slab_, state_->analysis.analysed);
+  if (slab_begin_ >= end) return;
+  kernels::count_codes(*state_->code_rule, buffer_->data(), end - slab_begin_,
+                       state_->codes[static_cast<size_t>(first_chunk_)]);
+}
+
+void Stream::add_lanes(std::vector<kernels::ReduceLane>& lanes) {
+  if (state_->analysis.reducible && state_->analysis.reduced) add_lanes_of(buffer_->data(), state_->chunks, lanes);
+}
+
+void Stream::add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes) {
+  if (state_->mean_abs.empty()) return;
+  const std::byte* slab = buffer_->data();
+  if (state_->analysis.dtype != DType::kBool && !is_unsigned(state_->analysis.dtype)) {
+    take_magnitudes(state_->analysis.dtype, slab, static_cast<size_t>(slab_), state_->analysis.element_bytes,
+                    magnitudes_);
+    slab = magnitudes_.data();
+  }
+  add_lanes_of(slab, state_->mean_abs, lanes);
+}
+
+void Stream::add_lanes_of(const std::byte* slab, std::vector<kernels::ChunkStatistics>& states,
+                          std::vector<kernels::ReduceLane>& lanes) const {
+  const Analysis& analysis = state_->analysis;
+  const int64_t end = std::min(slab_begin_ + slab_, analysis.analysed);
+  for (int64_t at = slab_begin_; at < end;) {
+    const int64_t chunk = std::min(at / analysis.chunks.size, analysis.chunks.count - 1);
+    const int64_t stop = std::min(end, analysis.chunks.begin(chunk) + analysis.chunks.elements(chunk));
+    const std::byte* data = slab + static_cast<size_t>(at - slab_begin_) * analysis.element_bytes;
+    lanes.push_back({analysis.dtype, data, stop - at, &states[static_cast<size_t>(chunk)]});
+    at = stop;
+  }
+}
+
+void Stream::add_digests(std::vector<kernels::Md5Job>& jobs) {
+  const Analysis& analysis = state_->analysis;
+  if (!wanted_.md5 && !wanted_.sha1) return;
+  const std::byte* data = buffer_->data();
+  size_t width = analysis.element_bytes;
+  const auto count = static_cast<size_t>(slab_);
+  if (analysis.halve) {
+    take_halves(data, count, digested_);
+    data = digested_.data();
+    width = 2;
+  } else if (analysis.widen) {
+    digested_.resize(count * 4);
+    kernels::widen(DType::kBfloat16, data, slab_, digested_.data());
+    data = digested_.data();
+    width = 4;
+  }
+  if (wanted_.md5) {
+    const uint64_t before = static_cast<uint64_t>(slab_begin_) * width;
+    const uint64_t left = analysis.md5_bytes > before ? analysis.md5_bytes - before : 0;
+    jobs.push_back({&state_->md5, data, static_cast<size_t>(std::min<uint64_t>(left, count * width))});
+  }
+  if (wanted_.sha1) add_sha1(data, width);
+}
+
+void Stream::add_sha1(const std::byte* data, size_t element_bytes) {
+  for (int64_t at = 0; at < slab_; at += kHashedSlice) {
+    const auto elements = static_cast<size_t>(std::min(kHashedSlice, slab_ - at));
+    const std::span<const std::byte> slice(data + static_cast<size_t>(at) * element_bytes, elements * element_bytes);
+    state_->sha1_text += kernels::hex(kernels::sha1(slice));
+  }
+}
 
 // Tensors a worker holds at a time: as many as the kernels process at once, unless they hold more than kLiveBytes.
 constexpr size_t kLive = 16;
@@ -283,6 +559,33 @@ void compute(const DumpIndex& index, std::span<const ComputeItem> items, const C
   };
   if (context.facts == nullptr) return compute_rest(items, sink);
   compute_unknown(*context.facts, items, compute_rest, sink);
+}
+
+FactKey statistics_key(const TensorRecord& tensor) { return {FactKind::kStatistics, tensor.file, tensor.item}; }
+
+void compute_unknown(FactStore& facts, std::span<const ComputeItem> items, const ComputeRest& compute_rest,
+                     const ComputeSink& sink) {
+  std::vector<ComputeItem> unknown;
+  std::vector<size_t> places;  // of these, in `items`
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (facts.find(statistics_key(*items[i].tensor))) continue;
+    unknown.push_back(items[i]);
+    places.push_back(i);
+  }
+  size_t next = 0;
+  const auto hand_over_until = [&](size_t end) {
+    for (; next < end; ++next) {
+      const auto known = facts.find(statistics_key(*items[next].tensor));
+      sink(next, decode_result<TensorStatistics>(known.value_or(std::string_view())));
+    }
+  };
+  compute_rest(unknown, [&](size_t item, Result<TensorStatistics>&& statistics) {
+    hand_over_until(places[item]);
+    if (statistics || statistics.error().code != ErrorCode::kCancelled)
+      facts.keep(statistics_key(*unknown[item].tensor), encode_result(statistics));
+    sink(next++, std::move(statistics));
+  });
+  hand_over_until(items.size());
 }
 
 }  // namespace msdump::stats

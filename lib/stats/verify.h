@@ -12,7 +12,7 @@
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "stats/compute.h"
-#include "stats/statistic_text.h"
+#include "stats/statistic_files.h"
 
 namespace msdump::stats {
 

@@ -1,18 +1,56 @@
-// The records of a table as Python's csv module and pandas write it: a field with a comma, a quote or a line end stands in
-// quotes, a quote in it is doubled, and a record goes over several lines when a field does. A byte order mark is skipped.
-// Any size of file in bounded memory: a record has at most 1 MiB and 4096 fields; a longer one is an error and is skipped.
+// LineReader: the lines of a text file of any size, in order and in bounded memory: a buffer of 256 KiB that grows to 1
+// MiB for a line that needs it. A longer line is an error and is skipped.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
-#include "tables/line_reader.h"
+#include "io/file.h"
 
 namespace msdump {
+
+struct Line {
+  std::string_view text;  // without its line end ("\n" or "\r\n"); valid until the next call
+  size_t number = 0;      // from 1
+  uint64_t offset = 0;    // of its first byte in the file
+  bool complete = false;  // it has a line end: only the last line of a file may have none
+};
+
+class LineReader {
+ public:
+  static constexpr size_t kMaxLine = size_t{1} << 20;
+
+  explicit LineReader(const File& file) : file_(&file) {}  // the file outlives the reader
+
+  // The next line; nothing at the end. A line that is too long is bad_csv, and the next call goes on after it; after
+  // an error of the file itself (a read that fails) the next call is the end.
+  Result<std::optional<Line>> next();
+
+ private:
+  Line take(size_t length, size_t line_end);
+  Status refill();
+
+  [[nodiscard]] size_t held() const { return end_ - begin_; }
+  [[nodiscard]] bool at_file_end() const { return file_offset_ == file_->size(); }
+
+  const File* file_;
+  std::unique_ptr<char[]> buffer_;
+  size_t capacity_ = 0;
+  size_t begin_ = 0, end_ = 0;  // the part of the buffer not yet handed out
+  size_t searched_ = 0;         // how much of that is known to hold no line feed
+  uint64_t file_offset_ = 0;    // of buffer_[end_]
+  size_t line_number_ = 0;
+  bool inside_long_line_ = false;
+};
+
+// The records of a table as Python's csv module and pandas write it: a field with a comma, a quote or a line end stands in
+// quotes, a quote in it is doubled, and a record goes over several lines when a field does. A byte order mark is skipped.
+// Any size of file in bounded memory: a record has at most 1 MiB and 4096 fields; a longer one is an error and is skipped.
 
 struct CsvRecord {
   std::vector<std::string_view> fields;  // unquoted; valid until the next call

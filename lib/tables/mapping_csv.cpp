@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text.h"
-#include "io/read_text.h"
-#include "kernels/digest/md5.h"
+#include "io/file.h"
+#include "kernels/digest/digest.h"
 
 namespace msdump {
 namespace {

@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "io/file.h"
 #include "tables/csv_records.h"
-#include "tables/statistic_column.h"
+#include "tables/statistic_csv.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 

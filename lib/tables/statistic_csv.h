@@ -1,3 +1,58 @@
+// The statistics that statistic.csv can have, each with three spellings:
+//   * the title of its column: "Max Value", "NaN Count", ... (also read: "Nan Count" of development snapshots of
+//     MindSpore, "MD5 Value" of msprobe, "l2norm" of CANN),
+//   * statistic_category of data_dump.json: "max", "nan count", "hash" and "hash:sha1" (SHA1), "hash:md5" (MD5), ...,
+//   * the keys of msdump's own output: "max", "nan_count", "sha1", ...
+// Source: reference/dump-layouts-and-statistics.md 3.1, 5 and 8.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "tables/csv_records.h"
+#include "tensor/shape.h"
+
+namespace msdump {
+
+enum class StatisticColumn : uint8_t {
+  kMax,
+  kMin,
+  kAvg,
+  kCount,
+  kNegativeZero,  // named after its title: elements below zero
+  kPositiveZero,  // elements above zero
+  kNan,
+  kNegativeInf,
+  kPositiveInf,
+  kZero,  // zeros of either sign
+  kL2Norm,
+  kMd5,
+  kSha1,
+};
+
+struct StatisticColumnInfo {
+  StatisticColumn column;
+  std::string_view title;     // as MindSpore writes it
+  std::string_view category;  // in data_dump.json
+  std::string_view key;       // in msdump's output
+};
+
+// Every column, in the order of the enum.
+[[nodiscard]] std::span<const StatisticColumnInfo> all_statistic_columns();
+[[nodiscard]] const StatisticColumnInfo& info(StatisticColumn column);
+
+// All case-insensitive, because people type them and the writers do not agree.
+[[nodiscard]] std::optional<StatisticColumn> statistic_column_from_title(std::string_view title);
+[[nodiscard]] std::optional<StatisticColumn> statistic_column_from_category(std::string_view category);
+[[nodiscard]] std::optional<StatisticColumn> statistic_column_from_key(std::string_view key);
+// Any of the three spellings: what an option of the command line takes.
+[[nodiscard]] std::optional<StatisticColumn> statistic_column_from_name(std::string_view name);
+
 // statistic.csv: the statistics of the tensors of a dump, one row per tensor, read line by line in bounded memory.
 //
 //   1. header   Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape[,TITLE]...
@@ -21,19 +76,6 @@
 // Each run that appends to a file writes a header, which holds for the rows after it. Source:
 // reference/dump-layouts-and-statistics.md 3 and 8, verified-on-real-mindspore.md 4; CANN runtime
 // src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp, ProcessDumpStats; msprobe ccsrc/atb_probe/atb_probe.cpp.
-#pragma once
-
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
-#include "base/error.h"
-#include "io/file.h"
-#include "tables/line_reader.h"
-#include "tables/statistic_column.h"
-#include "tensor/shape.h"
-
-namespace msdump {
 
 enum class StatisticForm : uint8_t { kMindSpore, kMsprobe, kOneOperator, kAtb };
 

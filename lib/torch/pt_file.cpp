@@ -1,17 +1,394 @@
 #include "torch/pt_file.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/text.h"
-#include "io/zip/zip.h"
+#include "io/zip.h"
+#include "tensor/dtype.h"
 #include "torch/pickle.h"
-#include "torch/pt_names.h"
-#include "torch/pt_tensor.h"
 
 namespace msdump::torch {
 namespace {
+
+// The names of classes and functions in the pickle of a .pt file, and what a tensor's reader makes of them. A call of any
+// other name is an object that is not read. Internal to lib/torch.
+//
+//   torch._utils._rebuild_tensor       (storage, offset, size, strides)
+//   torch._utils._rebuild_tensor_v2    (..., requires_grad, hooks[, metadata])
+//   torch._utils._rebuild_tensor_v3    (..., requires_grad, hooks, dtype[, metadata])     dtypes without a storage type
+//   torch._utils._rebuild_qtensor      (..., quantizer, requires_grad, hooks)             the integers are kept
+//   torch_npu.utils.storage._rebuild_npu_tensor    (..., requires_grad, hooks, format)    a copy in plain layout
+//   torch._utils._rebuild_parameter    (tensor, requires_grad, hooks)
+//   torch._tensor._rebuild_from_type_v2    (function, class, arguments, state)            the state is dropped
+//
+// with storage a persistent id: ("storage", torch.FloatStorage, key, location, elements).
+
+enum class NameRole : uint8_t {
+  kUnknown,
+  kTensor,        // begins with storage, offset, size, strides
+  kWrapper,       // begins with a tensor
+  kFromType,      // (function, class, arguments, state)
+  kUnreadable,    // a tensor, but not one of this kind: sparse, without data
+  kOrderedDict,   // a dict
+  kValue,         // makes something that holds no tensors
+  kTensorClass,   // torch.Tensor, Parameter: only named
+  kStorageClass,  // `dtype` of its elements; kUndefined: not known
+  kDtype,         // `dtype`; kUndefined: not one of ours
+};
+
+struct NameMeaning {
+  NameRole role = NameRole::kUnknown;
+  DType dtype = DType::kUndefined;
+  size_t dtype_argument = 0;     // of a kTensor: where it is; 0: the storage's class says it
+  size_t metadata_argument = 0;  // of a kTensor: where it may be; 0: there is none
+};
+
+constexpr std::string_view kUntypedStorage = "torch.storage.UntypedStorage";
+
+using enum NameRole;
+
+struct KnownName {
+  std::string_view name;
+  NameMeaning meaning;
+};
+
+constexpr NameMeaning storage(DType dtype) { return {.role = kStorageClass, .dtype = dtype}; }
+constexpr NameMeaning element(DType dtype) { return {.role = kDtype, .dtype = dtype}; }
+constexpr NameMeaning value() { return {.role = kValue}; }
+
+constexpr std::array kNames = {
+    KnownName{"torch._utils._rebuild_tensor", {.role = kTensor}},
+    KnownName{"torch._utils._rebuild_tensor_v2", {.role = kTensor, .metadata_argument = 6}},
+    KnownName{"torch._utils._rebuild_tensor_v3", {.role = kTensor, .dtype_argument = 6, .metadata_argument = 7}},
+    KnownName{"torch._utils._rebuild_qtensor", {.role = kTensor}},
+    KnownName{"torch_npu.utils.storage._rebuild_npu_tensor", {.role = kTensor}},
+    KnownName{"torch._utils._rebuild_parameter", {.role = kWrapper}},
+    KnownName{"torch._utils._rebuild_parameter_with_state", {.role = kWrapper}},
+    KnownName{"torch._tensor._rebuild_from_type_v2", {.role = kFromType}},
+    KnownName{"torch._utils._rebuild_sparse_tensor", {.role = kUnreadable}},
+    KnownName{"torch._utils._rebuild_nested_tensor", {.role = kUnreadable}},
+    KnownName{"torch._utils._rebuild_meta_tensor_no_storage", {.role = kUnreadable}},
+
+    KnownName{"torch.Tensor", {.role = kTensorClass}},
+    KnownName{"torch.nn.parameter.Parameter", {.role = kTensorClass}},
+    KnownName{"torch.nn.parameter.Buffer", {.role = kTensorClass}},
+
+    KnownName{"collections.OrderedDict", {.role = kOrderedDict}},
+    KnownName{"collections.defaultdict", {.role = kOrderedDict}},
+    KnownName{"collections.Counter", value()},
+    KnownName{"torch.Size", value()},
+    KnownName{"torch.device", value()},
+    KnownName{"torch.serialization._get_layout", value()},
+    KnownName{"torch.per_tensor_affine", value()},
+    KnownName{"torch.per_tensor_symmetric", value()},
+    KnownName{"torch.per_channel_affine", value()},
+    KnownName{"torch.per_channel_symmetric", value()},
+    KnownName{"torch.per_channel_affine_float_qparams", value()},
+    KnownName{"torch_npu.npu._format.Format", value()},
+    KnownName{"_codecs.encode", value()},
+    KnownName{"builtins.set", value()},
+    KnownName{"builtins.frozenset", value()},
+    KnownName{"builtins.bytearray", value()},
+    KnownName{"builtins.complex", value()},
+    KnownName{"__builtin__.set", value()},  // as protocol 2 writes those of builtins
+    KnownName{"__builtin__.frozenset", value()},
+    KnownName{"__builtin__.bytearray", value()},
+    KnownName{"__builtin__.complex", value()},
+
+    KnownName{kUntypedStorage, storage(DType::kUndefined)},
+    KnownName{"torch.DoubleStorage", storage(DType::kFloat64)},
+    KnownName{"torch.FloatStorage", storage(DType::kFloat32)},
+    KnownName{"torch.HalfStorage", storage(DType::kFloat16)},
+    KnownName{"torch.BFloat16Storage", storage(DType::kBfloat16)},
+    KnownName{"torch.ByteStorage", storage(DType::kUint8)},
+    KnownName{"torch.CharStorage", storage(DType::kInt8)},
+    KnownName{"torch.ShortStorage", storage(DType::kInt16)},
+    KnownName{"torch.IntStorage", storage(DType::kInt32)},
+    KnownName{"torch.LongStorage", storage(DType::kInt64)},
+    KnownName{"torch.BoolStorage", storage(DType::kBool)},
+    KnownName{"torch.ComplexFloatStorage", storage(DType::kComplex64)},
+    KnownName{"torch.ComplexDoubleStorage", storage(DType::kComplex128)},
+    KnownName{"torch.QInt8Storage", storage(DType::kQint8)},
+    KnownName{"torch.QUInt8Storage", storage(DType::kQuint8)},
+    KnownName{"torch.QInt32Storage", storage(DType::kQint32)},
+
+    KnownName{"torch.float64", element(DType::kFloat64)},
+    KnownName{"torch.float32", element(DType::kFloat32)},
+    KnownName{"torch.float16", element(DType::kFloat16)},
+    KnownName{"torch.bfloat16", element(DType::kBfloat16)},
+    KnownName{"torch.uint8", element(DType::kUint8)},
+    KnownName{"torch.int8", element(DType::kInt8)},
+    KnownName{"torch.int16", element(DType::kInt16)},
+    KnownName{"torch.int32", element(DType::kInt32)},
+    KnownName{"torch.int64", element(DType::kInt64)},
+    KnownName{"torch.uint16", element(DType::kUint16)},
+    KnownName{"torch.uint32", element(DType::kUint32)},
+    KnownName{"torch.uint64", element(DType::kUint64)},
+    KnownName{"torch.bool", element(DType::kBool)},
+    KnownName{"torch.complex32", element(DType::kComplex32)},
+    KnownName{"torch.complex64", element(DType::kComplex64)},
+    KnownName{"torch.complex128", element(DType::kComplex128)},
+    KnownName{"torch.qint8", element(DType::kQint8)},
+    KnownName{"torch.quint8", element(DType::kQuint8)},
+    KnownName{"torch.qint32", element(DType::kQint32)},
+    KnownName{"torch.float8_e5m2", element(DType::kFloat8E5m2)},
+    KnownName{"torch.float8_e4m3fn", element(DType::kFloat8E4m3fn)},
+    KnownName{"torch.float8_e8m0fnu", element(DType::kFloat8E8m0)},
+};
+
+// dtypes that only torch has: their tensors are listed but not read.
+constexpr std::array<std::string_view, 5> kOtherDtypes = {"torch.float8_", "torch.float4_", "torch.bits", "torch.quint",
+                                                          "torch.uint"};
+
+NameMeaning meaning_of(std::string_view global) {
+  for (const KnownName& known : kNames) {
+    if (known.name == global) return known.meaning;
+  }
+  constexpr std::string_view kPackage = "torch.";
+  if (!global.starts_with(kPackage)) return {};
+  if (global.ends_with("Storage") && global.find('.', kPackage.size()) == std::string_view::npos) {
+    return storage(DType::kUndefined);
+  }
+  for (const std::string_view prefix : kOtherDtypes) {
+    if (global.starts_with(prefix)) return element(DType::kUndefined);
+  }
+  return {};
+}
+
+// One tensor of a .pt file: from its call in the pickle and its storage in the archive. Internal to lib/torch.
+struct PtArchive {
+  const ZipFile* zip = nullptr;
+  std::string folder = {};
+  bool big_endian = false;
+};
+
+constexpr size_t kMaxStorageKey = 64;
+constexpr int kMaxWrappers = 8;  // a Parameter in a Parameter in ...
+
+struct StorageRef {
+  DType dtype = DType::kUndefined;
+  std::string_view class_name, key, location;
+  int64_t elements = 0;  // bytes, if it has no type
+};
+
+Error malformed(std::string_view what) { return make_error(ErrorCode::kBadHeader, "damaged tensor: {}", what); }
+
+// Storages on these devices are copied to the CPU when saved; other locations have no data ("meta") or are unknown.
+bool is_known_location(std::string_view location) {
+  constexpr std::array<std::string_view, 9> kDevices = {"cpu", "cuda", "npu",  "xpu", "mps",
+                                                        "hpu", "mlu",  "musa", "xla"};
+  const size_t colon = location.find(':');
+  const std::string_view device = location.substr(0, colon);
+  return std::find(kDevices.begin(), kDevices.end(), device) != kDevices.end() &&
+         (colon == std::string_view::npos || is_digits(location.substr(colon + 1)));
+}
+
+class TensorReader {
+ public:
+  TensorReader(const Pickle& pickle, const PtArchive& archive, PtTensor& tensor)
+      : pickle_(pickle), archive_(archive), tensor_(tensor) {}
+
+  Status read(PickleRef call) {
+    MSDUMP_CHECK_OK(unwrap(call));
+    const auto arguments = items(arguments_);
+    if (arguments.size() < 4) return fail(malformed("too few arguments"));
+    MSDUMP_TRY(tensor_.shape, numbers(arguments[2], "its size"));
+    MSDUMP_TRY(tensor_.strides, numbers(arguments[3], "its strides"));
+    MSDUMP_TRY(const StorageRef storage, storage_of(arguments[0]));
+    MSDUMP_CHECK_OK(set_dtype(storage, arguments));
+    MSDUMP_TRY(const int64_t count, check_layout());
+    MSDUMP_CHECK_OK(check_metadata(arguments));
+    MSDUMP_TRY(const int64_t first, number(arguments[1], "its offset"));
+    return place(storage, first, count);
+  }
+
+ private:
+  [[nodiscard]] std::span<const PickleRef> items(PickleRef value) const { return pickle_[value].items; }
+
+  // Unwraps Parameters and subclasses down to the function that makes the tensor, and its arguments.
+  Status unwrap(PickleRef call) {
+    PickleRef function = pickle_[call].callable;
+    arguments_ = pickle_[call].argument;
+    for (int depth = 0; depth < kMaxWrappers; ++depth) {
+      const PickleValue& named = pickle_[function];
+      if (named.kind != PickleKind::kGlobal) return fail(malformed("a function that is not a name"));
+      meaning_ = meaning_of(pickle_.global_of(named));
+      const auto arguments = items(arguments_);
+      if (meaning_.role == NameRole::kTensor) return {};
+      if (meaning_.role == NameRole::kWrapper) {
+        if (arguments.empty() || pickle_[arguments[0]].kind != PickleKind::kCall) {
+          return fail(malformed("a parameter without a tensor"));
+        }
+        function = pickle_[arguments[0]].callable;
+        arguments_ = pickle_[arguments[0]].argument;
+      } else if (meaning_.role == NameRole::kFromType) {
+        if (arguments.size() < 3 || pickle_[arguments[2]].kind != PickleKind::kTuple) {
+          return fail(malformed("a subclass without a tensor"));
+        }
+        function = arguments[0];
+        arguments_ = arguments[2];
+      } else {
+        return fail(ErrorCode::kUnsupportedFormat, "unsupported tensor: {}", pickle_.global_of(named));
+      }
+    }
+    return fail(malformed("nested in itself"));
+  }
+
+  Result<int64_t> number(PickleRef value, std::string_view what) const {
+    const PickleValue& found = pickle_[value];
+    if (found.kind != PickleKind::kInt || found.number < 0) {
+      return fail(malformed(fmt::format("{} is not a number of 0 or more", what)));
+    }
+    return found.number;
+  }
+
+  Result<std::vector<int64_t>> numbers(PickleRef value, std::string_view what) const {
+    const PickleValue& found = pickle_[value];
+    if (found.kind != PickleKind::kTuple) return fail(malformed(fmt::format("{} is not a tuple", what)));
+    if (found.items.size() > kMaxRank) {
+      return fail(ErrorCode::kTooLarge, "{} dimensions, at most {} are read", found.items.size(), kMaxRank);
+    }
+    std::vector<int64_t> all;
+    for (const PickleRef item : found.items) {
+      MSDUMP_TRY(const int64_t dim, number(item, what));
+      all.push_back(dim);
+    }
+    return all;
+  }
+
+  Result<StorageRef> storage_of(PickleRef value) const {
+    if (pickle_[value].kind != PickleKind::kPersistent) return fail(malformed("it has no storage"));
+    const auto id = items(pickle_[value].argument);
+    const auto is = [&](size_t i, PickleKind kind) { return pickle_[id[i]].kind == kind; };
+    if (id.size() != 5 || !is(0, PickleKind::kText) || pickle_[id[0]].text != "storage" ||
+        !is(1, PickleKind::kGlobal) || !is(2, PickleKind::kText) || !is(3, PickleKind::kText)) {
+      return fail(malformed("its storage is not (\"storage\", class, key, location, elements)"));
+    }
+    StorageRef storage;
+    storage.class_name = pickle_.global_of(pickle_[id[1]]);
+    const NameMeaning meaning = meaning_of(storage.class_name);
+    if (meaning.role != NameRole::kStorageClass) return fail(malformed("its storage has no storage class"));
+    storage.dtype = meaning.dtype;
+    storage.key = pickle_[id[2]].text;
+    if (storage.key.size() > kMaxStorageKey) return fail(malformed("its storage's key is too long"));
+    storage.location = pickle_[id[3]].text;
+    MSDUMP_TRY(storage.elements, number(id[4], "its storage's size"));
+    return storage;
+  }
+
+  Status set_dtype(const StorageRef& storage, std::span<const PickleRef> arguments) {
+    std::string_view name = storage.class_name;
+    tensor_.dtype = storage.dtype;
+    if (meaning_.dtype_argument > 0) {
+      if (arguments.size() <= meaning_.dtype_argument) return fail(malformed("too few arguments"));
+      const PickleValue& given = pickle_[arguments[meaning_.dtype_argument]];
+      if (given.kind != PickleKind::kGlobal) return fail(malformed("its dtype is not a name"));
+      name = pickle_.global_of(given);
+      const NameMeaning meaning = meaning_of(name);
+      if (meaning.role != NameRole::kDtype) return fail(malformed("its dtype is not the name of one"));
+      tensor_.dtype = meaning.dtype;
+    }
+    if (tensor_.dtype == DType::kUndefined) return fail(ErrorCode::kUnsupportedDtype, "unsupported: {}", excerpt(name));
+    tensor_.big_endian = archive_.big_endian && info(tensor_.dtype).bits > 8;
+    return {};
+  }
+
+  // The number of elements.
+  Result<int64_t> check_layout() {
+    const Shape& shape = tensor_.shape;
+    if (shape.size() != tensor_.strides.size()) {
+      return fail(malformed(fmt::format("{} dimensions and {} strides", shape.size(), tensor_.strides.size())));
+    }
+    const auto count = element_count(shape);
+    const auto bytes = count ? bytes_of(tensor_.dtype, *count) : std::nullopt;
+    if (!bytes) return fail(malformed(fmt::format("dimension product of {} overflows", describe(shape))));
+    tensor_.bytes = *bytes;
+    tensor_.contiguous = true;
+    int64_t expected = 1;
+    for (size_t axis = shape.size(); axis-- > 0 && *count > 0;) {
+      // The stride of a dimension of 1 means nothing.
+      if (shape[axis] != 1 && tensor_.strides[axis] != expected) tensor_.contiguous = false;
+      expected *= shape[axis];
+    }
+    if (!tensor_.contiguous) {
+      return fail(make_error(ErrorCode::kUnsupportedFormat, "the elements are not contiguous: shape {}, strides {}",
+                             describe(shape), join_dims(tensor_.strides, "x"))
+                      .with_hint("save tensor.contiguous()"));
+    }
+    return *count;
+  }
+
+  // Bits that make the value the conjugate or the negative of what is stored.
+  [[nodiscard]] Status check_metadata(std::span<const PickleRef> arguments) const {
+    if (meaning_.metadata_argument == 0 || arguments.size() <= meaning_.metadata_argument) return {};
+    const PickleValue& metadata = pickle_[arguments[meaning_.metadata_argument]];
+    if (metadata.kind == PickleKind::kNone) return {};
+    if (metadata.kind != PickleKind::kDict) return fail(malformed("its metadata are not a dict"));
+    for (size_t i = 1; i < metadata.items.size(); i += 2) {
+      const PickleValue &key = pickle_[metadata.items[i - 1]], &set = pickle_[metadata.items[i]];
+      if (set.kind == PickleKind::kBool && set.number == 0) continue;
+      return fail(make_error(ErrorCode::kUnsupportedFormat, "unsupported: a tensor with the metadata '{}'",
+                             key.kind == PickleKind::kText ? excerpt(key.text) : "?")
+                      .with_hint("save tensor.resolve_conj().resolve_neg()"));
+    }
+    return {};
+  }
+
+  Status place(const StorageRef& storage, int64_t first, int64_t count) {
+    if (count == 0) return {};
+    if (!is_known_location(storage.location)) {
+      return fail(ErrorCode::kUnsupportedFormat, "unsupported: a storage on '{}'", excerpt(storage.location));
+    }
+    // Both in bytes; a storage without a type counts bytes already.
+    const auto stored = bytes_of(storage.dtype == DType::kUndefined ? DType::kUint8 : storage.dtype, storage.elements);
+    const auto begin = bytes_of(tensor_.dtype, first);
+    const auto end = begin ? checked_add(*begin, tensor_.bytes) : std::nullopt;
+    if (!stored || !end) return fail(malformed("its storage's size or its offset overflows"));
+    if (*end > *stored) return fail(too_small(storage, *end, *stored));
+    const std::string name = archive_.folder + "/data/" + std::string(storage.key);
+    const auto entry = archive_.zip->find(name);
+    if (!entry) return fail(ErrorCode::kTruncated, "the archive has no storage '{}'", excerpt(name));
+    MSDUMP_TRY(const uint64_t data, archive_.zip->data_offset(*entry));
+    if (*end > archive_.zip->entries()[*entry].size) {
+      return fail(too_small(storage, *end, archive_.zip->entries()[*entry].size).with_offset(data));
+    }
+    tensor_.offset = data + *begin;
+    if (*begin == 0 && tensor_.bytes == archive_.zip->entries()[*entry].size) {
+      MSDUMP_TRY(ZipData all, archive_.zip->data(*entry));
+      tensor_.zip = std::make_shared<const ZipData>(std::move(all));
+    }
+    return {};
+  }
+
+  static Error too_small(const StorageRef& storage, uint64_t needed, uint64_t present) {
+    return make_error(ErrorCode::kTruncated, "storage '{}': {} bytes needed, {} present", excerpt(storage.key), needed,
+                      present);
+  }
+
+  const Pickle& pickle_;
+  const PtArchive& archive_;
+  PtTensor& tensor_;
+  NameMeaning meaning_;
+  PickleRef arguments_ = 0;
+};
+
+// `call` is a kCall that makes a tensor. A fault becomes the problem of the tensor, whose other fields keep what is
+// known.
+// The key is left empty.
+PtTensor read_tensor(const Pickle& pickle, PickleRef call, const PtArchive& archive) {
+  PtTensor tensor;
+  if (auto status = TensorReader(pickle, archive, tensor).read(call); !status) {
+    tensor.problem = std::move(status).error();
+  }
+  return tensor;
+}
 
 constexpr uint64_t kMaxPickleBytes = uint64_t{64} << 20;
 constexpr size_t kMaxDepth = 64;

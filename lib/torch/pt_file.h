@@ -26,7 +26,7 @@
 
 #include "base/error.h"
 #include "io/file.h"
-#include "io/zip/zip_data.h"
+#include "io/zip.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 

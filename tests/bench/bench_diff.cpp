@@ -18,8 +18,8 @@
 #include <fstream>
 #include <thread>
 
-#include "base/text_arena.h"
-#include "compare/match/nearest_name.h"
+#include "base/text.h"
+#include "compare/dumps/unpaired_tensors.h"
 #include "compare/match/pairing.h"
 #include "divergence/divergence.h"
 #include "dump/index/tensor_list.h"

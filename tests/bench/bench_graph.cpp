@@ -16,7 +16,7 @@
 
 #include "graph/join/numbering.h"
 #include "graph/load/load_graph.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 #include "io/worker_pool.h"
 #include "made_ge.h"
 #include "made_ir.h"

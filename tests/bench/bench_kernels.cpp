@@ -17,8 +17,7 @@
 
 #include "kernels/copy/copy_strided.h"
 #include "kernels/cpu.h"
-#include "kernels/digest/md5.h"
-#include "kernels/digest/sha1.h"
+#include "kernels/digest/digest.h"
 #include "kernels/pair/pair.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/widen/widen.h"

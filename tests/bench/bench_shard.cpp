@@ -13,7 +13,7 @@
 #include <numeric>
 
 #include "npy/npy.h"
-#include "parts/shard.h"
+#include "parts/part_file.h"
 #include "whole_process.h"
 
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "compare/statistics/record_diff.h"
+#include "compare/statistics/statistic_diff.h"
 #include "dump/index/tensor_list.h"
 
 namespace {

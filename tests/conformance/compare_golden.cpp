@@ -12,7 +12,6 @@
 #include "io/json.h"
 #include "kernels/pair/pair.h"
 #include "kernels/pair/pair_dtype.h"
-#include "kernels/pair/pair_kl.h"
 #include "npy/npy.h"
 #include "support/catch.h"
 #include "support/paths.h"

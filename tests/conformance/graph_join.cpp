@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "graph/join/proof.h"
+#include "graph/join/numbering.h"
 #include "graph/lines/line_search.h"
 #include "support/catch.h"
 #include "support/csv_rows.h"

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "ir/protobuf/ir_protobuf.h"
-#include "ir/protobuf/protobuf_fields.h"
+#include "ir/protobuf/protobuf_value.h"
 #include "ir/text/ir_text.h"
 #include "support/catch.h"
 #include "support/paths.h"

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "compare/statistics/record_diff.h"
+#include "compare/statistics/statistic_diff.h"
 #include "io/json.h"
 #include "support/catch.h"
 #include "support/paths.h"

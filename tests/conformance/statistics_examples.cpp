@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "stats/choice.h"
+#include "stats/dialect.h"
 #include "stats/verify.h"
 #include "support/catch.h"
 #include "support/paths.h"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "dump/index/framework.h"
+#include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "support/catch.h"
 #include "support/paths.h"

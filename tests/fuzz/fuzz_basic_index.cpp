@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "fuzz_file.h"
-#include "tensor/basic_index.h"
+#include "tensor/shape.h"
 
 namespace {
 

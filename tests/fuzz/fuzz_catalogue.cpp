@@ -11,9 +11,9 @@
 #include "base/text.h"
 #include "dump/elements/host_tensor.h"
 #include "dump/index/tensor_list.h"
-#include "dump/names/identity_value.h"
+#include "dump/names/identity.h"
 #include "fuzz_file.h"
-#include "report/json_text.h"
+#include "report/json.h"
 
 namespace {
 

@@ -9,11 +9,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "frame/argv.h"
 #include "frame/cli.h"
-#include "frame/parse_errors.h"
+#include "frame/command_line.h"
 #include "frame/usage.h"
-#include "shared/path_list.h"
+#include "shared/dump_paths.h"
 
 #include "fuzz_file.h"
 

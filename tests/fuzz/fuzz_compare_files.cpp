@@ -4,10 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/quick_glob.h"
 #include "base/text.h"
 #include "compare/accept/baseline.h"
-#include "compare/accept/tolerance_file.h"
+#include "compare/accept/diff_rules.h"
 #include "compare/match/rename/name_map.h"
 #include "fuzz_file.h"
 

@@ -6,12 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "config/data_dump/data_dump.h"
-#include "config/data_dump/iteration.h"
-#include "config/data_dump/kernels.h"
+#include "config/data_dump.h"
 #include "config/json/json_slips.h"
+#include "config/kernels.h"
 #include "config/lint.h"
-#include "config/rules/regex_syntax.h"
 #include "fuzz_file.h"
 
 namespace {

@@ -7,7 +7,6 @@
 #include "ascend/opdebug.h"
 #include "base/text.h"
 #include "dump/layouts/family.h"
-#include "dump/layouts/sidecars.h"
 #include "format/plan.h"
 #include "fuzz_file.h"
 

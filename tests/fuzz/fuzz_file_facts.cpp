@@ -7,11 +7,10 @@
 
 #include "dump/elements/host_tensor.h"
 #include "fuzz_file.h"
-#include "info/array_text.h"
 #include "info/file_facts.h"
 #include "info/shown_array.h"
 #include "io/json.h"
-#include "report/json_text.h"
+#include "report/json.h"
 
 namespace {
 

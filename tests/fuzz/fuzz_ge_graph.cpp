@@ -5,9 +5,6 @@
 
 #include "fuzz_file.h"
 #include "ge/graph/ge_graph.h"
-#include "ge/graph/ge_json.h"
-#include "ge/graph/ge_onnx.h"
-#include "ge/graph/ge_proto.h"
 #include "ge/graph/torchair_lines.h"
 #include "graph/flow/data_flow.h"
 

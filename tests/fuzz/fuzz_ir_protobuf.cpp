@@ -7,8 +7,7 @@
 #include "fuzz_file.h"
 #include "ir/model/types.h"
 #include "ir/protobuf/ir_protobuf.h"
-#include "ir/protobuf/protobuf_graph.h"
-#include "ir/protobuf/source_address.h"
+#include "ir/protobuf/protobuf_value.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "ir/model/types.h"
 #include "ir/text/attributes.h"
 #include "ir/text/ir_text.h"
-#include "ir/text/node_head.h"
+#include "ir/text/node_text.h"
 
 namespace {
 

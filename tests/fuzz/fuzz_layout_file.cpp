@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "compare/match/cut/layout/layout_file.h"
-#include "compare/match/cut/layout/layout_search.h"
+#include "compare/match/placement/placement_file.h"
+#include "compare/match/placement/placement_search.h"
 #include "fuzz_file.h"
 
 namespace {

@@ -10,7 +10,7 @@
 
 #include "fuzz_file.h"
 #include "kernels/cpu.h"
-#include "kernels/digest/md5.h"
+#include "kernels/digest/digest.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "fuzz_file.h"
 #include "profiles/msaccucmp/float32_reader.h"
 #include "profiles/msaccucmp/metrics.h"
-#include "profiles/msaccucmp/row.h"
+#include "profiles/msaccucmp/result.h"
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "compare/match/msprobe/msprobe_items.h"
-#include "compare/match/msprobe/msprobe_stacks.h"
 #include "fuzz_file.h"
 #include "profiles/msprobe/result.h"
 

@@ -6,12 +6,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include "base/int_ranges.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "dump/layouts/layout.h"
-#include "dump/names/converted_name.h"
 #include "dump/names/file_name.h"
-#include "dump/names/saved_name.h"
 
 #include "fuzz_file.h"
 #include "msprobe/names.h"

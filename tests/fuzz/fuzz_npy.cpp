@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "fuzz_file.h"
-#include "npy/header_literal.h"
 #include "npy/npy.h"
 
 namespace {

@@ -19,7 +19,6 @@
 #include "fuzz_file.h"
 #include "kernels/cpu.h"
 #include "kernels/pair/pair.h"
-#include "kernels/pair/pair_kl.h"
 
 namespace {
 

@@ -1,12 +1,11 @@
 // Any bytes as a part of a run, and, after a first byte that says so, as its facts: the digest at the end of a part would
 // keep most of them from being read.
-#include "compare/dumps/known_pair.h"
-#include "convert/known_outcome.h"
+#include "compare/dumps/compare_dumps.h"
+#include "convert/file_converter.h"
 #include "fuzz_file.h"
-#include "kernels/digest/md5.h"
-#include "kernels/digest/sha1.h"
+#include "kernels/digest/digest.h"
 #include "parts/part_file.h"
-#include "stats/known_statistics.h"
+#include "stats/compute.h"
 
 namespace {
 

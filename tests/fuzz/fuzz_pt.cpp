@@ -3,9 +3,8 @@
 #include <string_view>
 
 #include "dump/layouts/family.h"
-#include "dump/layouts/sidecars.h"
 #include "fuzz_file.h"
-#include "io/zip/zip.h"
+#include "io/zip.h"
 #include "torch/pickle.h"
 #include "torch/pt_file.h"
 

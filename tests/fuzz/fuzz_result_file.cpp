@@ -1,7 +1,6 @@
 // Any bytes as results of msprobe's tools, as a table and as JSON.
 #include "fuzz_file.h"
-#include "info/results/result_csv.h"
-#include "info/results/result_json.h"
+#include "info/results/result_file.h"
 
 namespace {
 

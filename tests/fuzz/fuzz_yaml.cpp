@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "fuzz_file.h"
-#include "io/yaml.h"
+#include "io/json.h"
 
 namespace {
 

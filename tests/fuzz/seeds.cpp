@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "compare/dumps/known_pair.h"
-#include "convert/known_outcome.h"
+#include "compare/dumps/compare_dumps.h"
+#include "convert/file_converter.h"
 #include "parts/part_file.h"
-#include "stats/known_statistics.h"
+#include "stats/compute.h"
 #include "support/dump_builder.h"
 #include "support/ge_builder.h"
 #include "support/ir_pb_builder.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "compare/pair/precision.h"
-#include "compare/statistics/record_diff.h"
+#include "compare/statistics/statistic_diff.h"
 #include "msprobe/names.h"
 #include "support/must.h"
 

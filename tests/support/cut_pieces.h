@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compare/match/cut/layout/cut_layout.h"
-#include "compare/match/cut/layout/piece_values.h"
+#include "compare/match/placement/placement.h"
+#include "compare/match/placement/placement_samples.h"
 #include "support/scratch_dir.h"
 #include "support/statistics_run.h"
 

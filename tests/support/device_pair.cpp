@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "compare/dumps/no_partner.h"
+#include "compare/dumps/unpaired_tensors.h"
 #include "graph/op_name.h"
 #include "io/worker_pool.h"
 #include "support/dump_builder.h"

@@ -11,7 +11,6 @@
 #include "dump/index/tensor_list.h"
 #include "stats/compute.h"
 #include "stats/statistic_files.h"
-#include "stats/statistic_text.h"
 
 namespace msdump::test {
 

@@ -8,19 +8,17 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "check/check_junit.h"
+#include "check/check.h"
 #include "check/check_options.h"
 #include "check/check_page.h"
 #include "check/check_rows.h"
-#include "check/check_share.h"
-#include "check/check_shown.h"
 #include "check/check_text.h"
 #include "check/tree/tool_results.h"
 #include "check/trend.h"
 #include "check/values/value_rules.h"
 #include "frame/usage.h"
 #include "info/tree_facts.h"
-#include "shared/opened_check.h"
+#include "shared/opened_graph.h"
 #include "shared/report_page.h"
 
 namespace msdump::cli {

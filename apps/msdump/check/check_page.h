@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "check/check_options.h"
 #include "frame/subcommand.h"
-#include "shared/opened_check.h"
+#include "shared/opened_graph.h"
 
 namespace msdump::cli {
 

@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "dump/names/identity_value.h"
+#include "dump/names/identity.h"
 #include "graph/lines/source_lines.h"
-#include "shared/graph_rows.h"
-#include "shared/identity_row.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {

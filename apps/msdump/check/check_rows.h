@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "check/check_run.h"
+#include "check/check.h"
 #include "check/trend.h"
 #include "report/row_sink.h"
 #include "report/value.h"

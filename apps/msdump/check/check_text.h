@@ -1,12 +1,29 @@
-// What msdump check prints for people: the first operator with its line and ranges, and what to do.
+// Which findings msdump check prints. Machine output has all of them in their order. The table has the worst first, at
+// most forty, notes only on request, and no row that repeats another.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "check/check_run.h"
+#include "base/error.h"
+#include "check/check.h"
 
 namespace msdump::cli {
+
+struct ShownFindings {
+  std::vector<const check::Finding*> rows;
+  size_t more = 0, inputs = 0;  // left out: beyond the number, or because another row says the same
+};
+struct ShownKinds {
+  bool table = true;
+  bool all = false;         // the table has every finding
+  bool with_notes = false;  // the table has notes
+};
+[[nodiscard]] ShownFindings shown_findings(const check::CheckRun& run, const ShownKinds& kinds);
+
+// What msdump check prints for people: the first operator with its line and ranges, and what to do.
 
 // "input 0 float32", and what it holds: "-89.1 .. 93.2", "24 +inf of 96, the others 0 .. 3e+38"; empty if not known.
 [[nodiscard]] std::string tensor_head(const check::CheckRun& run, uint32_t tensor);
@@ -27,5 +44,11 @@ inline constexpr const char* kApartHeading = "the first place where ranks differ
 [[nodiscard]] std::string overflowed_calls_text(const check::CheckRun& run);
 // "1237 tensors: 8 errors (nan 6, inf 2), 1 warning (saturation 1), 12 notes"
 [[nodiscard]] std::string check_summary_text(const check::CheckRun& run);
+
+// --junit: the findings as test cases, one for each rule that was judged and each group of operators.
+// There is a failure or an error wherever the exit code is not 0.
+
+// `checked`: false if nothing was selected.
+Status write_junit(const check::CheckRun& run, const std::string& path, check::Severity fail_level, bool checked);
 
 }  // namespace msdump::cli

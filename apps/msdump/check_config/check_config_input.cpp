@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "config/lint.h"
 #include "io/dir_walk.h"
-#include "io/read_text.h"
-#include "shared/read_stream.h"
+#include "io/file.h"
+#include "shared/dump_paths.h"
 
 namespace msdump::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 
 namespace msdump::cli {
 

@@ -11,7 +11,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "diff/diff_explain.h"
 #include "diff/diff_layouts.h"
 #include "diff/diff_options.h"
 #include "diff/diff_page.h"
@@ -21,8 +20,8 @@
 #include "diff/diff_text.h"
 #include "frame/usage.h"
 #include "shared/opened_graph.h"
-#include "shared/parallel_rows.h"
 #include "shared/report_page.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {

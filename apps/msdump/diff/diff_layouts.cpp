@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "compare/match/cut/layout/layout_file.h"
+#include "compare/match/placement/placement_file.h"
 #include "io/atomic_file.h"
 
 namespace msdump::cli {

@@ -21,7 +21,7 @@
 
 namespace CLI {
 class App;
-}
+}  // namespace CLI
 
 namespace msdump::cli {
 

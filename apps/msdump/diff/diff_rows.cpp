@@ -10,16 +10,45 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "compare/pair/metric_table.h"
-#include "diff/diff_elements.h"
 #include "diff/diff_text.h"
 #include "divergence/roots/cut_text.h"
-#include "dump/names/identity_value.h"
+#include "dump/names/identity.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/dump_json.h"
-#include "shared/graph_rows.h"
-#include "shared/identity_row.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
+
+report::Object element_object(const WorstElement& element) {
+  report::Object object;
+  object.add("index", report::list_of(element.index)).add("a", element.a).add("b", element.b);
+  return object;
+}
+
+report::List elements_value(const std::vector<WorstElement>& elements) {
+  report::List list;
+  for (const WorstElement& element : elements) list.emplace_back(element_object(element));
+  return list;
+}
+
+report::List axes_value(const ErrorAxes& axes) {
+  report::List list;
+  for (const AxisError& axis : axes.axes) {
+    report::List ranges;
+    for (const AxisRange& range : axis.ranges) {
+      report::Object object;
+      object.add("first", range.first).add("last", range.last).add("share", range.share);
+      object.add("max_abs", range.max_abs).add("mismatches", range.mismatches);
+      ranges.emplace_back(std::move(object));
+    }
+    report::Object object;
+    object.add("axis", axis.axis).add("extent", axis.extent).add("carried", axis.carried);
+    object.add("ranges", std::move(ranges));
+    list.emplace_back(std::move(object));
+  }
+  return list;
+}
+
 namespace {
 
 constexpr std::array kVerdicts = {Verdict::kSame,      Verdict::kClose, Verdict::kDiffer,

@@ -1,16 +1,23 @@
-// The rows of msdump diff, its summary and its first_divergence, as machine output has them.
+// Single elements of a pair of tensors, and where on its axes the error lies, as machine output has them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "compare/pair/element_errors.h"
 #include "diff/diff_options.h"
 #include "divergence/dump_diff.h"
 #include "report/row_sink.h"
 #include "report/value.h"
 
 namespace msdump::cli {
+
+[[nodiscard]] report::Object element_object(const WorstElement& element);
+[[nodiscard]] report::List elements_value(const std::vector<WorstElement>& elements);
+[[nodiscard]] report::List axes_value(const ErrorAxes& axes);
+
+// The rows of msdump diff, its summary and its first_divergence, as machine output has them.
 
 // True if a scale of the loss was divided out of the row's judgement: its metrics are those of what was dumped.
 [[nodiscard]] bool is_scaled(const report::Row& row);

@@ -67,4 +67,9 @@ void add_line(std::string& text, fmt::format_string<Parts...> format, Parts&&...
 [[nodiscard]] std::string siblings_text(uint32_t count, double median, double spread);
 [[nodiscard]] report::Value siblings_value(uint32_t count, double median, double spread);
 
+// msdump diff --explain: the account of one operator, run by run.
+
+[[nodiscard]] std::string explain_text(const DiffResult& run);
+[[nodiscard]] report::List explain_value(const DiffResult& run);
+
 }  // namespace msdump::cli

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "frame/log.h"
+#include "frame/messages.h"
 
 namespace msdump::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "frame/terminal.h"
-#include "io/progress.h"
+#include "io/run_context.h"
 
 namespace msdump::cli {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "frame/exit_code.h"
-#include "io/cancel.h"
+#include "frame/usage.h"
+#include "io/run_context.h"
 
 namespace msdump::cli {
 

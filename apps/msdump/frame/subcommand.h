@@ -15,12 +15,12 @@
 #include <string_view>
 #include <vector>
 
-#include "frame/exit_code.h"
 #include "frame/messages.h"
 #include "frame/progress.h"
 #include "frame/terminal.h"
+#include "frame/usage.h"
 #include "io/run_context.h"
-#include "parts/part_set.h"
+#include "parts/part_file.h"
 #include "report/row_sink.h"
 #include "shared/options.h"
 

@@ -1,17 +1,18 @@
 #include "frame/terminal.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <climits>
-#include <csignal>
-#include <cstdlib>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+
+#include "base/text.h"
 
 namespace msdump::cli {
 namespace {
@@ -153,6 +154,39 @@ void Console::status(std::string_view text) {
   if (text.empty() && !status_shown_) return;
   (void)write_all(fd_, std::string(kEraseLine).append(text), cancel_);
   status_shown_ = !text.empty();
+}
+
+std::string lines_for_terminal(std::string_view lines) {
+  std::string text;
+  while (!lines.empty()) {
+    const size_t end = lines.find('\n');
+    std::string_view line = lines.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    text += escape_for_terminal(line);
+    if (end == std::string_view::npos) break;
+    text += '\n';
+    lines.remove_prefix(end + 1);
+  }
+  return text;
+}
+
+std::string shell_quoted(std::string_view path) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%,";
+  if (!path.empty() && path.find_first_not_of(kPlain) == std::string_view::npos) return std::string(path);
+  const auto replaced = [&](std::string_view quote, std::string_view backslash) {
+    std::string text;
+    for (const char c : path) text += c == '\'' ? quote : c == '\\' ? backslash : std::string_view(&c, 1);
+    return text;
+  };
+  // Writes control characters as $'...' does.
+  if (escape_for_terminal(path) != path) return "$'" + escape_for_terminal(replaced("\\'", "\\\\")) + "'";
+  return "'" + replaced("'\\''", "\\") + "'";
+}
+
+std::string shell_line(std::span<const std::string> words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  return line;
 }
 
 }  // namespace msdump::cli

@@ -11,11 +11,12 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 #include "report/row_sink.h"
 
 namespace msdump::cli {
@@ -93,5 +94,16 @@ class Console {
   std::mutex mutex_;
   bool status_shown_ = false;
 };
+
+// Lines of another tool's format (statistic.csv, result files) on a terminal, which the names in them must not control.
+// A file or a pipe gets the bytes unchanged.
+
+// Escaped, except for the ends of lines; "\r\n" becomes "\n".
+[[nodiscard]] std::string lines_for_terminal(std::string_view lines);
+
+// Words as a shell reads them back.
+
+[[nodiscard]] std::string shell_quoted(std::string_view word);
+[[nodiscard]] std::string shell_line(std::span<const std::string> words);
 
 }  // namespace msdump::cli

@@ -1,5 +1,7 @@
 #include "help/help.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -151,5 +153,128 @@ std::string command_help(const CommandInfo& info, const CLI::App& app, size_t wi
   if (info.works) text += environment_section(app, width);
   return text + exit_section(info, width);
 }
+
+// The manual page, made from the same tree of options as --help.
+
+namespace {
+
+// Text as troff takes it: no hyphenation marks, no request at the start of a line.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\') {
+      result += "\\e";
+    } else if (c == '-') {
+      result += "\\-";
+    } else if ((c == '.' || c == '\'') && (result.empty() || result.back() == '\n')) {
+      result += "\\&";
+      result += c;
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string tagged(std::string_view tag, std::string_view text) {
+  return fmt::format(".TP\n.B {}\n{}\n", escaped(tag), escaped(text));
+}
+
+std::string options_of(const CLI::App& app) {
+  std::string text;
+  for (const std::string& group : app.get_groups()) {
+    if (group.empty()) continue;
+    text += fmt::format(".PP\n.I {}\n", escaped(group));
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_group() != group || !option->nonpositional()) continue;
+      const std::string value = option_value(*option);
+      text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", escaped(option_names(*option)),
+                          value.empty() ? "" : " \\fI" + escaped(value) + "\\fR", escaped(option_description(*option)));
+    }
+  }
+  return text;
+}
+
+std::string command_section(const CommandTree::Entry& entry) {
+  const CommandInfo& info = entry.info();
+  std::string text = fmt::format(".SS msdump {}\n.B msdump {}\n{}\n.PP\n{}\n", escaped(info.name), escaped(info.name),
+                                 escaped(info.usage), escaped(info.description));
+  text += options_of(*entry.app);
+  if (!info.examples.empty()) text += ".PP\n.I Examples\n";
+  for (const Example& example : info.examples) {
+    text +=
+        fmt::format(".PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n.RS 8\n{}\n.RE\n", escaped(example.line), escaped(example.meaning));
+  }
+  text += ".PP\n.I Exit status\n";
+  for (const ExitMeaning& one : exit_meanings(info)) text += tagged(one.code, one.meaning);
+  return text;
+}
+
+}  // namespace
+
+std::string man_page(const CommandTree& tree) {
+  std::string text = fmt::format(".TH MSDUMP 1 \"\" \"msdump {}\" \"User Commands\"\n", version_number());
+  text += fmt::format(".SH NAME\nmsdump \\- {}\n", escaped(kTagline));
+  text += ".SH SYNOPSIS\n.B msdump\n.I COMMAND\n[\\fIOPTIONS\\fR]\n";
+  text +=
+      ".SH DESCRIPTION\nReads tensor dumps without Python, CANN or a framework. Results go to standard output, "
+      "everything else to standard error. One file that cannot be read never ends a run: it is named, the other files "
+      "are read, and the exit status is 3.\n.PP\nLong options may have a single dash, as in msaccucmp: \\fB\\-out\\fR "
+      "\\fIDIR\\fR, \\fB\\-out=\\fIDIR\\fR.\n";
+  text += ".SH COMMANDS\n";
+  for (const CommandTree::Entry& entry : tree.entries()) text += command_section(entry);
+  text += ".SH ENVIRONMENT\n";
+  for (const EnvironmentVariable& variable : environment_variables()) text += tagged(variable.name, variable.meaning);
+  return text;
+}
+
+// msdump help [COMMAND]
+
+namespace {
+
+class Help : public Command {
+ public:
+  [[nodiscard]] const CommandInfo& info() const override {
+    static const CommandInfo info{.name = "help",
+                                  .order = 100,
+                                  .summary = "this screen, or the help of one command",
+                                  .usage = "[COMMAND] [--man]",
+                                  .description = "Prints the first screen, or what COMMAND --help prints.",
+                                  .examples = {{"msdump help convert", "the same as msdump convert --help"},
+                                               {"msdump help --man | man -l -", "the manual page"}},
+                                  .done = {},
+                                  .no = {},
+                                  .works = false};
+    return info;
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("COMMAND", command_, "The command")->group("");
+    app.add_flag("--man", man_, "The manual page, for man -l -")->group(kGeneralGroup);
+  }
+
+  ExitCode run(Session& session) override {
+    if (man_) {
+      (void)session.out.write(man_page(session.tree));
+      return ExitCode::kOk;
+    }
+    if (command_.empty()) {
+      (void)session.out.write(overview(session.tree));
+      return ExitCode::kOk;
+    }
+    const CommandTree::Entry& entry = session.tree.find(command_);
+    const size_t width = std::clamp<size_t>(session.terminal.out_width, 60, 100);
+    (void)session.out.write(command_help(entry.info(), *entry.app, width));
+    return ExitCode::kOk;
+  }
+
+ private:
+  std::string command_;
+  bool man_ = false;
+};
+
+const Registration kHelpCommand{[] { return std::make_unique<Help>(); }};
+
+}  // namespace
 
 }  // namespace msdump::cli

@@ -7,7 +7,7 @@
 #include "frame/usage.h"
 #include "info/info_run.h"
 #include "io/dir_walk.h"
-#include "tensor/basic_index.h"
+#include "tensor/shape.h"
 
 namespace msdump::cli {
 namespace {

@@ -6,13 +6,13 @@
 
 #include "base/text.h"
 #include "check/tree/tool_results.h"
-#include "dump/index/framework.h"
-#include "dump/names/field_files.h"
+#include "dump/index/dump_index.h"
+#include "dump/names/file_kind.h"
+#include "frame/terminal.h"
 #include "info/file_facts.h"
 #include "info/info_run.h"
 #include "info/info_text.h"
 #include "info/info_values.h"
-#include "shared/shell_text.h"
 
 namespace msdump::cli {
 namespace {

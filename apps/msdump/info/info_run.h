@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "dump/index/dump_index.h"
-#include "frame/exit_code.h"
 #include "frame/subcommand.h"
+#include "frame/usage.h"
 #include "report/row_sink.h"
 #include "shared/options.h"
 

@@ -10,11 +10,11 @@
 
 #include "base/text.h"
 #include "dump/layouts/family.h"
-#include "dump/names/field_files.h"
+#include "dump/names/file_kind.h"
+#include "frame/terminal.h"
 #include "info/info_run.h"
 #include "info/info_text.h"
 #include "info/tree_facts.h"
-#include "shared/shell_text.h"
 
 namespace msdump::cli {
 namespace {

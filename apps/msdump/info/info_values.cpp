@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include "dump/elements/host_tensor.h"
-#include "info/array_text.h"
 #include "info/shown_array.h"
-#include "tensor/basic_index.h"
+#include "tensor/shape.h"
 
 namespace msdump::cli {
 namespace {

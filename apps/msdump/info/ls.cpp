@@ -12,14 +12,13 @@
 
 #include "base/text.h"
 #include "compare/statistics/statistic_tables.h"
-#include "dump/index/framework.h"
+#include "dump/index/dump_index.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "info/json_value.h"
-#include "report/json_text.h"
+#include "report/json.h"
 #include "shared/catalogue.h"
-#include "shared/identity_row.h"
-#include "shared/parallel_rows.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {

@@ -1,4 +1,3 @@
-// msdump map-ir: every operator of the IR with its tensor files, and every file with its operator.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,14 +8,98 @@
 #include "base/text.h"
 #include "frame/usage.h"
 #include "graph/flow/dot.h"
-#include "graph/lines/nearest_operator.h"
 #include "graph/lines/source_lines.h"
-#include "map_ir/map_ir_summary.h"
-#include "shared/graph_rows.h"
-#include "shared/identity_row.h"
+#include "graph/opened_graph.h"
+#include "report/value.h"
 #include "shared/opened_graph.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
+namespace {
+
+// The summary of msdump map-ir about the join.
+class JoinSummary {
+ public:
+  explicit JoinSummary(const OpenedGraph& opened);
+
+  // parsed, nodes, matched_operators, unmatched_operators, matched_files, unmatched_files.
+  [[nodiscard]] report::Object counts() const;
+  // numbering, unmatched_files. Files that cannot be read become failures of `opened`.
+  [[nodiscard]] report::Object further(const RunContext& context, OpenedGraph& opened) const;
+  // "parsed 8 of 8; 6 of 7 operators have files, 6 of 6 files have an operator".
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] bool complete() const { return counts_.complete(); }
+  [[nodiscard]] bool nothing_selected() const { return counts_.nothing_selected(); }
+
+  void name_unmatched_files(Session& session) const;
+
+ private:
+  const OpenedGraph& opened_;
+  JoinCounts counts_;
+};
+
+constexpr size_t kUnmatchedShown = 20;
+
+JoinSummary::JoinSummary(const OpenedGraph& opened) : opened_(opened), counts_(count_joined(opened)) {}
+
+report::Object JoinSummary::counts() const {
+  report::Object counts;
+  counts.add("parsed", opened_.loaded->parsed).add("nodes", opened_.loaded->expected);
+  counts.add("matched_operators", counts_.matched_operators).add("unmatched_operators", counts_.unmatched_operators);
+  counts.add("matched_files", counts_.matched_files).add("unmatched_files", counts_.unmatched_files);
+  return counts;
+}
+
+report::Object JoinSummary::further(const RunContext& context, OpenedGraph& opened) const {
+  report::Object further;
+  if (!opened_.joined) return further;
+  const Numbering& choice = opened_.joined->join.numbering();
+  report::Object numbering;
+  numbering.add("renumbered", choice.renumbered).add("confidence", choice.confidence);
+  numbering.add("agreeing", choice.agreeing).add("contradicting", choice.contradicting);
+  numbering.add("evidence", choice.evidence.empty() ? report::Value() : report::Value(choice.evidence));
+  further.add("numbering", std::move(numbering));
+  report::List unmatched;
+  const FileJoin& join = opened_.joined->join;
+  context.pool.ordered_for(
+      static_cast<int64_t>(counts_.unmatched_groups.size()),
+      [&](int64_t i) {
+        if (context.cancel.cancelled()) return OperatorFiles();
+        return files_of_groups(opened_, {counts_.unmatched_groups[static_cast<size_t>(i)]}, Detail::kHeaders);
+      },
+      [&](int64_t i, OperatorFiles&& files) {
+        opened.add_failures(std::move(files.failures));
+        const std::string reason = join.reason(join.groups()[counts_.unmatched_groups[static_cast<size_t>(i)]]);
+        for (const TensorRecord& tensor : files.tensors) {
+          report::Object file = identity_object(opened_.catalogue->index, tensor);
+          file.add("reason", reason);
+          unmatched.emplace_back(std::move(file));
+        }
+      });
+  further.add("unmatched_files", std::move(unmatched));
+  return further;
+}
+
+std::string JoinSummary::text() const {
+  std::string text = fmt::format("parsed {} of {}", opened_.loaded->parsed, opened_.loaded->expected);
+  if (!opened_.joined) return text;
+  return text + fmt::format("; {} of {} operators have files, {} of {} files have an operator",
+                            counts_.matched_operators, counts_.matched_operators + counts_.unmatched_operators,
+                            counts_.matched_files, counts_.matched_files + counts_.unmatched_files);
+}
+
+void JoinSummary::name_unmatched_files(Session& session) const {
+  for (size_t i = 0; i < counts_.unmatched_groups.size() && i < kUnmatchedShown; ++i) {
+    const TensorGroup& group = opened_.joined->join.groups()[counts_.unmatched_groups[i]];
+    const std::string place = group.rank ? fmt::format(" of rank {}", *group.rank) : std::string();
+    session.messages.note(fmt::format("{}{}: {}", group.op_name, place, opened_.joined->join.reason(group)));
+  }
+}
+
+}  // namespace
+
+// msdump map-ir: every operator of the IR with its tensor files, and every file with its operator.
+
 namespace {
 
 constexpr uint32_t kMostHops = 1000;
@@ -340,4 +423,5 @@ class MapIr : public Command {
 const Registration kMapIrCommand{[] { return std::make_unique<MapIr>(); }};
 
 }  // namespace
+
 }  // namespace msdump::cli

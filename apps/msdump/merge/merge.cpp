@@ -10,14 +10,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "frame/argv.h"
 #include "frame/cli.h"
-#include "frame/failure_document.h"
-#include "frame/parse_errors.h"
+#include "frame/command_line.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "io/atomic_file.h"
-#include "parts/part_set.h"
+#include "parts/part_file.h"
 #include "shared/sharding.h"
 
 namespace msdump::cli {

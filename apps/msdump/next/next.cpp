@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "config/rules/setups.h"
+#include "config/setups.h"
 #include "config/write/dump_request.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
@@ -19,11 +19,9 @@
 #include "next/case_folder.h"
 #include "next/checked_plan.h"
 #include "next/compared_plan.h"
+#include "next/next_input.h"
 #include "next/next_text.h"
-#include "next/saved_document.h"
-#include "next/used_config.h"
-#include "report/json_text.h"
-#include "shared/opened_check.h"
+#include "report/json.h"
 #include "shared/opened_graph.h"
 
 namespace msdump::cli {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "shared/graph_rows.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "dump/index/framework.h"
-#include "dump/index/near_miss.h"
+#include "dump/index/catalogue.h"
+#include "dump/index/dump_index.h"
 #include "dump/layouts/family.h"
-#include "frame/log.h"
+#include "frame/messages.h"
 #include "info/tree_facts.h"
 #include "report/row_sink.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "dump/index/catalogue.h"
-#include "frame/exit_code.h"
 #include "frame/subcommand.h"
+#include "frame/usage.h"
 #include "report/value.h"
 #include "shared/options.h"
 

@@ -1,5 +1,9 @@
-// The meaning of -d and its relatives: resolve_dumps of options.h.
+#include "shared/dump_paths.h"
+
+#include <poll.h>
+#include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
@@ -10,9 +14,51 @@
 #include "base/text.h"
 #include "io/dir_walk.h"
 #include "shared/options.h"
-#include "shared/path_list.h"
 
 namespace msdump::cli {
+
+Result<std::string> read_stream(int descriptor, const std::string& path, size_t most, const CancelToken& cancel) {
+  constexpr int kPeriod = 200;  // milliseconds
+  std::string text, block(size_t{64} << 10, '\0');
+  for (;;) {
+    MSDUMP_CHECK_OK(cancel.check());
+    pollfd input{descriptor, POLLIN, 0};
+    if (::poll(&input, 1, kPeriod) <= 0) continue;  // nothing yet, or a signal: a read would wait
+    const ssize_t count = ::read(descriptor, block.data(), block.size());
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) return fail(system_error(errno, "read", path, ErrorCode::kReadFailed));
+    if (count == 0) return text;
+    text.append(block, 0, static_cast<size_t>(count));
+    if (text.size() > most) return fail(make_error(ErrorCode::kTooLarge, "a longer text").with_path(path));
+  }
+}
+
+Result<std::vector<std::string>> paths_of_list(std::string_view text) {
+  const char separator = text.find('\0') == std::string_view::npos ? '\n' : '\0';
+  std::vector<std::string> paths;
+  // Not split(): for a list of nothing but separators it would make a view of each empty entry.
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    if (end > begin) paths.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (paths.size() > kMostListEntries)
+      return fail(ErrorCode::kUsage, "the list on standard input has more than {} entries", kMostListEntries);
+  }
+  return paths;
+}
+
+Result<std::vector<std::string>> read_path_list(const CancelToken& cancel) {
+  auto text = read_stream(STDIN_FILENO, "standard input", kMostListBytes, cancel);
+  if (!text && text.error().code == ErrorCode::kTooLarge)
+    return fail(ErrorCode::kUsage, "the list on standard input is longer than {}", human_bytes(kMostListBytes));
+  if (!text) return fail(std::move(text).error());
+  MSDUMP_TRY(std::vector<std::string> paths, paths_of_list(*text));
+  if (paths.empty()) return fail(ErrorCode::kUsage, "the list on standard input is empty");
+  return paths;
+}
+
+// The meaning of -d and its relatives: resolve_dumps of options.h.
+
 namespace {
 
 std::string nearest_name(const std::filesystem::path& missing) {

@@ -1,10 +1,13 @@
 // The options that find-op, map-ir, diff and check share, and their messages about the graph.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "check/check.h"
 #include "frame/subcommand.h"
 #include "graph/opened_graph.h"
 #include "shared/catalogue.h"
@@ -12,7 +15,7 @@
 
 namespace CLI {
 class App;
-}
+}  // namespace CLI
 
 namespace msdump::cli {
 
@@ -52,5 +55,20 @@ bool report_graph_failures(Session& session, const OpenedGraph& opened, Choices 
 
 // A path relative to the dump if it is inside; any other unchanged.
 [[nodiscard]] std::string shown_path(const OpenedGraph& opened, const std::string& path);
+
+// A dump that is opened for a check.
+
+struct OpenedCheck {
+  OpenedGraph opened;
+  std::unique_ptr<check::CheckRun> run;
+
+  [[nodiscard]] const Catalogue& catalogue() const { return *opened.catalogue; }
+  [[nodiscard]] bool has_tensors() const { return !opened.catalogue->list.tensors().empty(); }
+};
+
+// `watched`: globs of operators whose outputs were watched. Reads no tensor yet. Must not move: `run` refers to `opened`.
+Result<std::unique_ptr<OpenedCheck>> open_check(Session& session, const GraphOptions& options, check::RuleSet rules,
+                                                std::span<const std::string> watched,
+                                                Headers headers = Headers::kWhereNeeded);
 
 }  // namespace msdump::cli

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "frame/usage.h"
-#include "io/cpus.h"
+#include "io/worker_pool.h"
 
 namespace msdump::cli {
 namespace {

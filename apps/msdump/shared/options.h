@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "dump/index/selection.h"
 #include "frame/terminal.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 #include "report/row_sink.h"
 
 namespace CLI {

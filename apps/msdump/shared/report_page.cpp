@@ -9,14 +9,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/base64.h"
+#include "base/numbers.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "frame/cli.h"
+#include "frame/terminal.h"
 #include "frame/usage.h"
 #include "io/atomic_file.h"
-#include "io/zip/gzip.h"
-#include "shared/shell_text.h"
+#include "io/zip.h"
 
 namespace msdump::cli {
 

@@ -12,9 +12,8 @@
 #include "frame/cli.h"
 #include "frame/usage.h"
 #include "io/atomic_file.h"
-#include "io/read_text.h"
-#include "kernels/digest/md5.h"
-#include "kernels/digest/sha1.h"
+#include "io/file.h"
+#include "kernels/digest/digest.h"
 #include "shared/options.h"
 
 namespace msdump::cli {

@@ -15,10 +15,9 @@
 
 #include "base/error.h"
 #include "dump/index/dump_index.h"
-#include "frame/exit_code.h"
 #include "frame/subcommand.h"
+#include "frame/usage.h"
 #include "parts/part_file.h"
-#include "parts/shard.h"
 
 namespace CLI {
 class App;

@@ -1,4 +1,6 @@
-// msdump stats: a statistic.csv from the tensors, as a version of MindSpore writes it; or a check of the existing one.
+#include <sys/stat.h>
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,10 +10,19 @@
 
 #include "base/text.h"
 #include "frame/subcommand.h"
+#include "frame/terminal.h"
 #include "frame/usage.h"
+#include "io/dir_walk.h"
+#include "shared/rows.h"
+#include "stats/compute.h"
+#include "stats/statistic_files.h"
 #include "stats/stats_run.h"
+#include "stats/verify.h"
 
 namespace msdump::cli {
+
+// msdump stats: a statistic.csv from the tensors, as a version of MindSpore writes it; or a check of the existing one.
+
 namespace {
 
 constexpr const char* kStatisticsGroup = "Statistics";
@@ -170,4 +181,195 @@ class Stats : public Command {
 const Registration kStatsCommand{[] { return std::make_unique<Stats>(); }};
 
 }  // namespace
+
+// The forms of msdump stats that are a statistic.csv: files, or the bytes of one on stdout.
+
+namespace {
+
+constexpr std::string_view kName = "statistic.csv";
+
+// Runs all tensors in the order of their directories; `visit(directory, tensor, result)` gets each result.
+template <class Visit>
+void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDirectory>& directories, Visit&& visit) {
+  const std::vector<TensorRecord>& tensors = task.catalogue.list.tensors();
+  std::vector<stats::ComputeItem> items;
+  std::vector<size_t> directory_of;
+  for (size_t d = 0; d < directories.size(); ++d) {
+    for (const size_t tensor : directories[d].tensors) {
+      items.push_back({&tensors[tensor]});
+      directory_of.push_back(d);
+    }
+  }
+  stats::compute(task.catalogue.index, items, options_of(task), task.session.context,
+                 [&](size_t item, Result<stats::TensorStatistics>&& result) {
+                   visit(directory_of[item], *items[item].tensor, result);
+                 });
+}
+
+std::string target_of(const StatsTask& task, const stats::StatisticDirectory& directory) {
+  const std::string& base = task.request.in_place ? task.catalogue.index.paths()[directory.root] : task.request.out;
+  return join_path(join_path(base, directory.relative), kName);
+}
+
+// Nothing is computed before it is certain that every file may be written.
+Status check_targets(const StatsTask& task, const std::vector<stats::StatisticDirectory>& directories) {
+  std::set<std::string> targets;
+  for (const stats::StatisticDirectory& directory : directories) {
+    const std::string target = target_of(task, directory);
+    if (task.request.in_place && path_kind(task.catalogue.index.paths()[directory.root]) != PathKind::kDirectory) {
+      return fail(make_error(ErrorCode::kUsage, "--in-place needs the directory of the tensors, not single files"));
+    }
+    if (!targets.insert(target).second) {
+      return fail(make_error(ErrorCode::kUsage, "two of the dumps would write the same file")
+                      .with_path(target)
+                      .with_hint("write them to different OUT directories"));
+    }
+    if (task.request.in_place && !task.request.force && path_kind(target) != PathKind::kMissing) {
+      return fail(make_error(ErrorCode::kUsage, "exists already")
+                      .with_path(target)
+                      .with_hint("--force replaces it; --verify compares with it"));
+    }
+  }
+  return {};
+}
+
+stats::TextStyle style_of(const StatsTask& task) { return {task.dialect, task.columns, task.request.exact}; }
+
+}  // namespace
+
+ExitCode write_statistic_files(StatsTask& task) {
+  const auto directories = stats::statistic_directories(task.catalogue.index, task.catalogue.list.tensors());
+  if (Status allowed = check_targets(task, directories); !allowed) return task.session.end_with(allowed.error());
+  StatsOutcome outcome(task);
+  stats::StatisticFileWriter writer(task.catalogue.index, style_of(task), task.session.context.cancel);
+  bool stopped = false;
+  const auto stop_at = [&](const Status& status) {
+    if (status) return;
+    outcome.fail(status.error());
+    stopped = true;
+    task.session.cancel.cancel();
+  };
+  compute_by_directory(
+      task, directories,
+      [&](size_t directory, const TensorRecord& tensor, const Result<stats::TensorStatistics>& result) {
+        if (!stopped) outcome.take(tensor, result);
+        stop_at(writer.take(target_of(task, directories[directory]), tensor, result));
+      });
+  stop_at(writer.finish());
+  const ExitCode code = outcome.conclude(
+      fmt::format("{} of {} written", plural(writer.rows(), "row"), plural(writer.files(), "statistic.csv")));
+  return stopped ? ExitCode::kSomeFailed : code;
+}
+
+ExitCode print_statistic_csv(StatsTask& task) {
+  const auto directories = stats::statistic_directories(task.catalogue.index, task.catalogue.list.tensors());
+  const stats::TextStyle style = style_of(task);
+  StatsOutcome outcome(task);
+  const auto write = [&out = task.session.out](const std::string& line) {
+    return (out.tty() ? out.write(lines_for_terminal(line)) : out.write(line)).has_value();
+  };
+  bool open = write(stats::header_line(style));
+  compute_by_directory(task, directories,
+                       [&](size_t, const TensorRecord& tensor, const Result<stats::TensorStatistics>& result) {
+                         const stats::TensorStatistics* statistics = outcome.take(tensor, result);
+                         if (!open || statistics == nullptr || !statistics->supported) return;
+                         open = write(stats::row_line(style, task.catalogue.index, tensor, *statistics));
+                         if (!open) task.session.cancel.cancel();  // the stream remembers why
+                       });
+  return outcome.conclude("");
+}
+
+// msdump stats --verify: the differences between a statistic.csv and its tensors.
+
+namespace {
+
+std::vector<report::Column> columns() {
+  std::vector<report::Column> result = identity_columns();
+  for (report::Column& column : result) {
+    const bool shown = column.key == "op_name" || column.key == "io" || column.key == "slot" || column.key == "step" ||
+                       column.key == "rank";
+    if (!shown) column.title.clear();
+  }
+  result.push_back({"column", "column"});
+  result.push_back({"stored", "stored"});
+  result.push_back({"computed", "computed"});
+  return result;
+}
+
+class VerifyReport {
+ public:
+  VerifyReport(StatsTask& task, const stats::Verification& verification, size_t rows)
+      : task_(task), verification_(verification), rows_(rows), outcome_(task) {}
+
+  ExitCode print() {
+    sink_ = task_.session.open_report(task_.request.form, task_.catalogue.index.paths(), columns());
+    for (const auto& verdict : verification_.verdicts) {
+      for (const stats::CellDifference& difference : verdict.comparison.differences)
+        add(*verdict.tensor, difference.column, difference.stored, difference.computed);
+    }
+    for (const stats::OneSidedRow& row : stats::one_sided_rows(task_.catalogue.index, task_.catalogue.list.tensors())) {
+      ++(row.is_stored ? extra_ : missing_);
+      add(*row.tensor, {}, row.is_stored ? "a row" : "", row.is_stored ? "" : "a row");
+    }
+    for (const Error& error : verification_.failures) outcome_.fail(error);
+    report::Closing closing;
+    closing.summary.add("tensors", rows_).add("cells", verification_.cells);
+    closing.summary.add("differing", verification_.differing).add("missing", missing_).add("extra", extra_);
+    closing.summary.add("unverifiable", verification_.unverifiable).add("dialect", verification_.dialect->name);
+    closing.failures = outcome_.failure_objects();
+    (void)sink_->finish(std::move(closing));
+    const ExitCode code = outcome_.conclude(text());
+    return verification_.differing + missing_ + extra_ > 0 ? worse(code, ExitCode::kNo) : code;
+  }
+
+ private:
+  void add(const TensorRecord& tensor, std::string_view column, std::string_view stored, std::string_view computed) {
+    const auto text = [](std::string_view word) { return word.empty() ? report::Value() : report::Value(word); };
+    report::Row row = identity_object(task_.catalogue.index, tensor);
+    const bool one_sided = column.empty();
+    row.add("column", text(column));
+    row.add("stored", one_sided ? text(stored) : report::Value(stored));
+    row.add("computed", one_sided ? text(computed) : report::Value(computed));
+    if (!sink_->row(row)) task_.session.cancel.cancel();
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string line =
+        fmt::format("dialect of MindSpore {}: {} of {} compared, {} differ", verification_.dialect->name,
+                    plural(verification_.cells, "cell"), plural(rows_, "tensor"), verification_.differing);
+    if (verification_.unverifiable > 0) line += fmt::format(", {} not verifiable", verification_.unverifiable);
+    if (missing_ > 0) line += fmt::format(", {} without a row", plural(missing_, "tensor"));
+    if (extra_ > 0) line += fmt::format(", {} without a tensor", plural(extra_, "row"));
+    return line;
+  }
+
+  StatsTask& task_;
+  const stats::Verification& verification_;
+  const size_t rows_;
+  StatsOutcome outcome_;
+  std::unique_ptr<report::RowSink> sink_;
+  size_t missing_ = 0, extra_ = 0;
+};
+
+}  // namespace
+
+ExitCode verify_statistics(StatsTask& task) {
+  const auto rows = stats::read_stored_rows(task.catalogue.index, task.catalogue.list.tensors());
+  if (!rows) return task.session.end_with(rows.error());
+  const auto& files = task.catalogue.index.files();
+  const bool any_table = std::any_of(files.begin(), files.end(),
+                                     [](const IndexedFile& file) { return file.kind == FileKind::kStatistic; });
+  if (!any_table) {
+    report_failures(task.session, task.catalogue);
+    task.session.messages.error(ErrorCode::kNotFound, "there is no statistic.csv to compare with",
+                                "without --verify stats makes one");
+    return task.catalogue.list.failures().empty() ? ExitCode::kUsage : ExitCode::kSomeFailed;
+  }
+  // Of the dialects that the style of the file leaves, the one that agrees best; of equal ones the newest.
+  const auto verification = stats::verify(task.catalogue.index, task.catalogue.list.tensors(), *rows, task.candidates,
+                                          task.request.arch, task.session.context);
+  if (!verification) return ExitCode::kOk;  // interrupted: the frame turns the signal into the code
+  return VerifyReport(task, *verification, rows->size()).print();
+}
+
 }  // namespace msdump::cli

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "frame/exit_code.h"
 #include "frame/subcommand.h"
+#include "frame/usage.h"
 #include "report/row_sink.h"
 #include "shared/catalogue.h"
 #include "shared/options.h"

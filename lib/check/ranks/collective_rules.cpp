@@ -12,7 +12,7 @@
 #include "check/ranks/rank_values.h"
 #include "check/tree/completeness.h"
 #include "check/values/value_rules.h"
-#include "parts/fact_store.h"
+#include "parts/facts.h"
 
 namespace msdump::check {
 

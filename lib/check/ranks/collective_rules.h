@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 #include "check/checked_dump.h"
-#include "check/ranks/exchange.h"
+#include "check/ranks/collective_call.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
-#include "check/values/facts_reader.h"
+#include "check/values/tensor_facts.h"
 #include "io/run_context.h"
 
 namespace msdump::check {

@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "check/checked_dump.h"
-#include "check/ranks/exchange.h"
-#include "check/ranks/exchange_verdict.h"
+#include "check/ranks/collective_call.h"
 #include "check/ranks/reduction_judge.h"
-#include "check/values/facts_reader.h"
-#include "io/cancel.h"
+#include "check/values/tensor_facts.h"
+#include "io/run_context.h"
 
 namespace msdump::check {
 

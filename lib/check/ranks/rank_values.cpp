@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "compare/pair/known_diff.h"
+#include "compare/pair/metric_table.h"
 #include "compare/pair/tensor_diff.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
-#include "parts/fact_store.h"
-#include "tensor/dtype_kind.h"
+#include "parts/facts.h"
+#include "tensor/dtype.h"
 
 namespace msdump::check {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "check/checked_dump.h"
-#include "check/values/facts_reader.h"
+#include "check/values/tensor_facts.h"
 #include "io/run_context.h"
 #include "kernels/pair/pair.h"
 

@@ -6,11 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "base/enum_table.h"
+#include "base/containers.h"
 #include "base/text.h"
-#include "check/ranks/departures.h"
 #include "check/ranks/rank_values.h"
-#include "check/ranks/replica_table.h"
+#include "check/ranks/replica_divergence.h"
 #include "check/values/value_rules.h"
 
 namespace msdump::check {

@@ -21,7 +21,7 @@
 #include "check/checked_dump.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
-#include "check/values/facts_reader.h"
+#include "check/values/tensor_facts.h"
 #include "io/run_context.h"
 
 namespace msdump::check {

@@ -2,7 +2,7 @@
 
 #include "check/rules/rules.h"
 
-#include "base/enum_table.h"
+#include "base/containers.h"
 
 namespace msdump::check {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "graph/op_name.h"
-#include "io/read_text.h"
+#include "io/file.h"
 
 namespace msdump::check {
 namespace {

@@ -21,10 +21,9 @@
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/tree/dump_settings.h"
-#include "check/tree/execution_order.h"
 #include "dump/index/selection.h"
 #include "dump/index/tensor_list.h"
-#include "info/tree_oddities.h"
+#include "info/tree_facts.h"
 
 namespace msdump::check {
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "base/checked.h"
+#include "base/bytes.h"
 #include "base/text.h"
-#include "config/data_dump/kernels.h"
-#include "graph/join/renumber.h"
+#include "config/kernels.h"
+#include "graph/join/numbering.h"
 #include "graph/op_name.h"
 
 namespace msdump {

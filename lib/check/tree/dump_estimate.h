@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "config/data_dump/data_dump.h"
+#include "config/data_dump.h"
 #include "graph/op_graph.h"
 
 namespace msdump {

@@ -11,8 +11,7 @@
 
 #include "base/text.h"
 #include "check/tree/completeness.h"
-#include "info/results/result_csv.h"
-#include "info/results/result_json.h"
+#include "info/results/result_file.h"
 #include "io/file.h"
 
 namespace msdump::check {

@@ -10,7 +10,7 @@
 #include "check/rules/rules.h"
 #include "dump/index/selection.h"
 #include "dump/names/file_kind.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 
 namespace msdump::check {
 

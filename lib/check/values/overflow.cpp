@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/order.h"
+#include "base/containers.h"
 #include "base/text.h"
 #include "check/values/value_rules.h"
 #include "dump/names/file_name.h"

@@ -22,7 +22,7 @@
 #include "check/rules/rules.h"
 #include "check/tree/dump_settings.h"
 #include "dump/index/selection.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 
 namespace msdump::check {
 

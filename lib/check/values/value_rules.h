@@ -4,11 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "check/checked_dump.h"
+#include "check/nonfinite/nonfinite.h"
 #include "check/rules/finding.h"
 #include "check/rules/rules.h"
-#include "check/values/facts_reader.h"
-#include "check/values/health.h"
+#include "check/values/tensor_facts.h"
 
 namespace msdump::check {
 
@@ -36,5 +37,12 @@ struct LimitPassed {
 [[nodiscard]] std::string slot_text(const TensorRecord& tensor);
 // A finding about a tensor, with its operator; without a message.
 [[nodiscard]] Finding finding_of(const CheckedDump& dump, const RuleSet& rules, RuleId id, uint32_t tensor);
+
+// The rules about the range of a tensor: how many of its elements lie in it, and how far max and min are apart. Off by
+// default: counting reads each tensor again.
+
+// All facts must have been read. Tensors that cannot be read again are in `failures`; an error only when interrupted.
+Status judge_ranges(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
+                    std::vector<Finding>& findings, std::vector<Error>& failures);
 
 }  // namespace msdump::check

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "io/cancel.h"
 #include "io/file.h"
+#include "io/run_context.h"
 
 namespace msdump::check {
 

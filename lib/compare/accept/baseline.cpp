@@ -6,11 +6,11 @@
 #include <limits>
 
 #include "base/text.h"
-#include "dump/names/identity_value.h"
+#include "dump/names/identity.h"
 #include "io/atomic_file.h"
+#include "io/file.h"
 #include "io/json.h"
-#include "io/read_text.h"
-#include "report/json_text.h"
+#include "report/json.h"
 
 namespace msdump {
 namespace {

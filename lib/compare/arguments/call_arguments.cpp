@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "msprobe/dump_json.h"
-#include "tensor/dtype_kind.h"
+#include "tensor/dtype.h"
 
 namespace msdump {
 namespace {

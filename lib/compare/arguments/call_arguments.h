@@ -18,7 +18,7 @@
 #include "compare/arguments/argument_diff.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tolerance.h"
-#include "dump/layouts/call_argument.h"
+#include "dump/layouts/family.h"
 
 namespace msdump {
 

@@ -1,5 +1,8 @@
-// Compares the tensors of two dumps that have been paired, on all threads: tables first, each by one thread, then the
-// pairs in pieces. The result does not depend on the number of threads.
+// What a pair of parameters that differ has in common nevertheless, in words after the reason:
+//
+//   rows appended        the verdict stays `shape`; how the common rows compare, and what the further ones hold
+//   another order        a square matrix that is transposed, rows that are regrouped (match/parameters/parameter_views.h):
+//                        the verdict stays `differ`, because nothing says that it is meant so
 #pragma once
 
 #include <cstdint>
@@ -9,12 +12,23 @@
 #include "base/error.h"
 #include "compare/accept/diff_rules.h"
 #include "compare/match/pairing.h"
-#include "compare/pair/second_look.h"
+#include "compare/pair/element_errors.h"
+#include "compare/pair/metric_table.h"
 #include "compare/pair/tensor_diff.h"
-#include "compare/statistics/computed_statistics.h"
+#include "compare/statistics/statistic_diff.h"
 #include "compare/statistics/statistic_tables.h"
+#include "compare/statistics/statistic_values.h"
+#include "parts/facts.h"
 
 namespace msdump {
+
+// An error when one of the tensors cannot be read.
+Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
+                          const TensorRecord& record_b, const Tolerance& tolerance, const RunContext& context,
+                          TensorDiff& diff);
+
+// Compares the tensors of two dumps that have been paired, on all threads: tables first, each by one thread, then the
+// pairs in pieces. The result does not depend on the number of threads.
 
 // One of the two dumps.
 struct ComparedDump {
@@ -39,5 +53,14 @@ struct ComparedTensors {
 [[nodiscard]] ComparedTensors compare_dumps(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
                                             const std::vector<uint32_t>& chosen, const DiffRules& rules,
                                             const SecondLookOptions& look, const RunContext& context);
+
+// The lists of what the comparison of a pair finds, for a part of a run (parts/fact_codec.h).
+
+void fields(auto& visit, FieldsOf<WorstElement> auto& value) { MSDUMP_FIELDS(index, a, b, distance); }
+void fields(auto& visit, FieldsOf<AxisRange> auto& value) { MSDUMP_FIELDS(first, last, share, max_abs, mismatches); }
+void fields(auto& visit, FieldsOf<AxisError> auto& value) { MSDUMP_FIELDS(axis, extent, ranges, carried); }
+void fields(auto& visit, FieldsOf<ErrorAxes> auto& value) { MSDUMP_FIELDS(of_mismatches, axes); }
+void fields(auto& visit, FieldsOf<SecondLook> auto& value) { MSDUMP_FIELDS(worst, axes); }
+void fields(auto& visit, FieldsOf<PairDetails> auto& value) { MSDUMP_FIELDS(worst, look); }
 
 }  // namespace msdump

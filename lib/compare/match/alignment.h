@@ -1,3 +1,33 @@
+// The longest common subsequence of two sequences of keys: Myers' greedy search (An O(ND) difference algorithm, 1986),
+// from the ends towards the beginnings.
+//
+//   1. keys that only one sequence has are left out first: they pair with nothing
+//   2. row d holds, for each diagonal, how far d edits reach; the first row that reaches the beginnings ends the search,
+//      and the pairs follow from the rows. Where several subsequences are longest, keys of `b` are skipped last
+//   3. a search that fills kMostCells + 4 (n + m) cells stops: what the furthest diagonal reaches is paired, and the next
+//      search begins there. Up to 1024 keys a side, and whenever few keys differ, one search is enough and the result
+//      exact
+//   4. after kMostSearches searches the rest stays unpaired
+// Time (n + m) x edits, at most kMostSearches times the cells of a search; memory n + m and these cells.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/containers.h"
+
+namespace msdump {
+
+inline constexpr size_t kMostCells = size_t{1} << 21, kMostSearches = 64;
+
+// Indices in a and b, ascending on both sides. Sets `bounded`, if it is not null, when one search was not enough.
+[[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> common_subsequence(std::span<const uint64_t> a,
+                                                                            std::span<const uint64_t> b,
+                                                                            bool* bounded = nullptr);
+
 // Aligns two sequences of operators by their keys: which item of one is which of the other, both in order.
 //
 // Keys come in levels, most certain first (an operator with its neighbours; its type and scope; its type). At each
@@ -7,14 +37,6 @@
 //      same again
 //   3. where there are no anchors: the longest common subsequence (common_subsequence.h)
 // The next level tries what a level leaves unpaired. n log n for n items, except for rule 3.
-#pragma once
-
-#include <cstdint>
-#include <vector>
-
-#include "base/reached_limits.h"
-
-namespace msdump {
 
 struct AlignedPair {
   uint32_t a = 0, b = 0;

@@ -1,12 +1,13 @@
 #include "compare/match/op_sequence.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
-#include "base/hash_slots.h"
+#include "base/containers.h"
 #include "base/text.h"
-#include "compare/match/common_name.h"
-#include "compare/match/sequence_flow.h"
-#include "graph/name_table.h"
+#include "graph/flow/data_flow.h"
+#include "graph/op_graph.h"
 #include "graph/op_name.h"
 #include "msprobe/names.h"
 
@@ -105,6 +106,91 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
   levels.push_back(std::move(common));
   levels.push_back(std::move(types));
   return levels;
+}
+
+namespace {
+
+// "Cell.attn.q.Dense.forward.0" without its first part, its class and its number.
+std::string module_name(std::string_view name) {
+  const std::vector<std::string_view> parts = split(name, '.');
+  const auto direction = std::find_if(parts.begin(), parts.end(), [](std::string_view part) {
+    return part == "forward" || part == "backward" || part == "parameters_grad";
+  });
+  std::string result = "module";
+  const size_t end = static_cast<size_t>(direction - parts.begin());
+  for (size_t i = 1; i + 1 < end; ++i) (result += ' ').append(parts[i]);
+  if (direction != parts.end()) (result += ' ').append(*direction);
+  return result;
+}
+
+std::string call_name(std::string_view name, std::string_view op_type) {
+  std::string type = to_lower(op_type);
+  std::erase(type, '_');
+  return "call " + type + (name.ends_with(".backward") ? " backward" : " forward");
+}
+
+}  // namespace
+
+std::string common_name(std::string_view op_name) {
+  const auto entry = parse_msprobe_entry(op_name);
+  if (!entry || entry->kind == MsprobeEntryKind::kDebug) return name_without_numbers(op_name);
+  return entry->kind == MsprobeEntryKind::kCall ? call_name(op_name, entry->op_type) : module_name(op_name);
+}
+
+std::string_view common_parameter_name(std::string_view parameter) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNames = {
+      std::pair<std::string_view, std::string_view>{"gamma", "weight"},
+      {"beta", "bias"},
+      {"embedding_table", "weight"},
+      {"moving_mean", "running_mean"},
+      {"moving_variance", "running_var"}};
+  const auto found =
+      std::find_if(kNames.begin(), kNames.end(), [&](const auto& name) { return name.first == parameter; });
+  return found == kNames.end() ? parameter : found->second;
+}
+
+SequenceFlow::SequenceFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators)
+    : known_(has_flow(dump)) {
+  if (dump.graph == nullptr) return;
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> place(dump.graph->size(), kNone);
+  for (uint32_t i = 0; i < operators.size(); ++i) {
+    if (operators[i].op != kNoIndex) place[operators[i].op] = i;
+  }
+  first_consumer_.assign(operators.size() + 1, 0);
+  for (uint32_t i = 0; i < operators.size(); ++i) {
+    first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
+    first_parameter_.push_back(static_cast<uint32_t>(parameters_.size()));
+    if (operators[i].op == kNoIndex) continue;
+    const IrGraph& ir = dump.graph->ir(operators[i].op);
+    for (const InputEdge& edge : inputs_of(*dump.graph, operators[i].op)) {
+      if (edge.from == InputEdge::From::kParameter)
+        parameters_.push_back({edge.slot, text_hash(ir.text(ir.parameters[edge.parameter].name)),
+                               is_kept(ir, ir.parameters[edge.parameter])});
+      if (edge.from != InputEdge::From::kOperator || place[edge.op] == kNone) continue;
+      producers_.push_back({edge.slot, place[edge.op]});
+      ++first_consumer_[place[edge.op] + 1];
+    }
+  }
+  first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
+  first_parameter_.push_back(static_cast<uint32_t>(parameters_.size()));
+  for (size_t i = 0; i < operators.size(); ++i) first_consumer_[i + 1] += first_consumer_[i];
+  consumers_.resize(producers_.size());
+  std::vector<uint32_t> next(first_consumer_.begin(), first_consumer_.end() - 1);
+  for (uint32_t i = 0; i < operators.size(); ++i) {
+    for (uint32_t at = first_producer_[i]; at < first_producer_[i + 1]; ++at) consumers_[next[producers_[at].op]++] = i;
+  }
+}
+
+std::vector<uint64_t> SequenceFlow::with_neighbours(const std::vector<uint64_t>& keys) const {
+  std::vector<uint64_t> wider(keys.size());
+  for (uint32_t i = 0; i < keys.size(); ++i) {
+    uint64_t key = keys[i], readers = 0;
+    for (const auto& [slot, producer] : producers(i)) key = mix_hash(mix_hash(key, slot + 1), keys[producer]);
+    for (const uint32_t consumer : consumers(i)) readers += mix_hash(1, keys[consumer]);
+    wider[i] = mix_hash(key, readers);
+  }
+  return wider;
 }
 
 }  // namespace msdump

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +33,56 @@ using CompareSide = DumpWithGraph;
 
 // "Default/conv1-Conv2d/Conv2D" of "Default/conv1-Conv2d/Conv2D-op12"; calls of msprobe lose their counter.
 [[nodiscard]] std::string name_without_numbers(std::string_view name);
+
+// One name for what MindSpore and PyTorch name differently in dumps of msprobe.
+//
+//   module      Cell.attn.q.Dense.forward.0, Module.attn.q.Linear.forward.0        module attn q forward
+//   call        Primitive.matmul.MatMul.3.forward, Functional.matmul.3.forward,
+//               Torch.matmul.3.forward, Mint.matmul.3.forward                      call matmul forward
+//   parameter   gamma weight, beta bias, embedding_table weight, moving_mean running_mean, moving_variance running_var
+// Numbers of calls are left out. Any other name, such as that of an operator in an IR, only loses its number.
+// Source: reference/verified-on-real-msprobe.md 3.
+
+[[nodiscard]] std::string common_name(std::string_view op_name);
+[[nodiscard]] std::string_view common_parameter_name(std::string_view parameter);
+
+// SequenceFlow: the producers and consumers of each operator of a sequence, and the parameters that it reads, from the
+// graph of the dump; none without one. Lists in one vector, and where each begins.
+
+class SequenceFlow {
+ public:
+  struct Producer {
+    uint32_t slot, op;  // of the input that it feeds
+  };
+  struct Parameter {
+    uint32_t slot;
+    uint64_t name;   // its hash
+    bool is_weight;  // a value that the network keeps, not an input of the graph
+  };
+  SequenceFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators);
+
+  [[nodiscard]] bool known() const { return known_; }
+  // By the slots of the inputs.
+  [[nodiscard]] std::span<const Producer> producers(uint32_t op) const { return part(producers_, first_producer_, op); }
+  [[nodiscard]] std::span<const Parameter> parameters(uint32_t op) const {
+    return part(parameters_, first_parameter_, op);
+  }
+  [[nodiscard]] std::span<const uint32_t> consumers(uint32_t op) const { return part(consumers_, first_consumer_, op); }
+  // Keys of the operators with one more circle of neighbours: producers by slot, consumers in any order.
+  [[nodiscard]] std::vector<uint64_t> with_neighbours(const std::vector<uint64_t>& keys) const;
+
+ private:
+  template <class Item>
+  static std::span<const Item> part(const std::vector<Item>& all, const std::vector<uint32_t>& first, uint32_t op) {
+    if (first.empty()) return {};
+    return std::span<const Item>(all).subspan(first[op], first[op + 1] - first[op]);
+  }
+
+  bool known_ = false;
+  std::vector<Producer> producers_;
+  std::vector<Parameter> parameters_;
+  std::vector<uint32_t> consumers_;
+  std::vector<uint32_t> first_producer_, first_parameter_, first_consumer_;  // by operator, and one more
+};
 
 }  // namespace msdump

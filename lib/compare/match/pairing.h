@@ -1,3 +1,33 @@
+// How much of two dumps is of one network: operators of which a pair of tensors has the same shape. Between releases and
+// frameworks that are at least two in five; of two networks, whose types and even names are often the same, one in five.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/containers.h"
+#include "base/error.h"
+#include "compare/match/op_sequence.h"
+#include "compare/match/rename/name_map.h"
+
+namespace msdump {
+
+struct Pairing;
+
+struct Likeness {
+  size_t alike = 0;       // pairs of operators
+  size_t comparable = 0;  // operators of the side with fewer; tensors of one element are not compared
+  bool by_name = false;   // both sides have the same names throughout
+  [[nodiscard]] bool two_networks() const { return !by_name && comparable >= 10 && alike * 10 < comparable * 3; }
+};
+
+// `outside_a`, `outside_b`: operators that do not count.
+[[nodiscard]] Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                                   const std::vector<bool>& outside_a, const std::vector<bool>& outside_b);
+
 // Which operator and which tensor of one side is which of the other: never by time stamp, task or stream.
 //
 //   0. the user's mapping (rename/name_map.h); without one, wrappers that all modules of one side are in are left out of
@@ -13,20 +43,6 @@
 // Checkpoints have no operators: parameters/parameter_pairing.h.
 // Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever its
 // number, and so is a single rank.
-#pragma once
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "base/error.h"
-#include "base/reached_limits.h"
-#include "compare/match/likeness.h"
-#include "compare/match/op_sequence.h"
-#include "compare/match/rename/name_map.h"
-
-namespace msdump {
 
 enum class PairedBy : uint8_t {
   kName,

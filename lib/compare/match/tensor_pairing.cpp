@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "compare/match/common_name.h"
+#include "compare/match/op_sequence.h"
 #include "graph/op_name.h"
 
 namespace msdump {

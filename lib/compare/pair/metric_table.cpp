@@ -4,7 +4,7 @@
 #include <array>
 #include <type_traits>
 
-#include "base/enum_table.h"
+#include "base/containers.h"
 
 namespace msdump {
 namespace {

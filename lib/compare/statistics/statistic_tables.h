@@ -1,24 +1,38 @@
-// StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table
-// is read once, on first use; after that a row is found by its place.
+// The statistics of a tensor that lies in pieces (tensor_pieces.h), from those of the pieces: as far as they follow.
 //
-// A row costs 40 bytes and the text of its values: 150 000 rows with the usual three columns take some 10 MB, for the
-// lifetime of this object.
+//   pieces beside each other   max, min, mean, norm and the counts follow
+//   terms of a sum             the mean follows; of max, min and norm only the range in which they lie, so that their
+//                              slack may be large
+//   maxima of parts            the max follows; of min, mean and norm only the range
+//
+// Checksums and, where pieces are multiplied or reduced, counts do not follow.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
-#include "base/text_arena.h"
+#include "base/text.h"
 #include "compare/statistics/statistic_values.h"
+#include "dump/elements/host_tensor.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
-#include "stats/choice.h"
+#include "stats/dialect.h"
 
 namespace msdump {
+
+// `of_pieces`: by TensorPieces::records.
+[[nodiscard]] StatisticValues merged_statistics(const TensorPieces& pieces, std::span<const StatisticValues> of_pieces);
+
+// StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table
+// is read once, on first use; after that a row is found by its place.
+//
+// A row costs 40 bytes and the text of its values: 150 000 rows with the usual three columns take some 10 MB, for the
+// lifetime of this object.
 
 class StatisticTables {
  public:

@@ -22,8 +22,12 @@
 #include <string_view>
 #include <vector>
 
-#include "stats/choice.h"
-#include "tables/statistic_column.h"
+#include "base/error.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
+#include "io/run_context.h"
+#include "stats/dialect.h"
+#include "tables/statistic_csv.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -96,5 +100,25 @@ struct StoredStatistics {
 
 // The last step of every maker of StatisticValues: drops the meaningless numbers (see above).
 void drop_empty_numbers(StatisticValues& values);
+
+// The statistics of a tensor's elements, computed as the writer of the other side would have computed them:
+//
+//   statistic.csv   in the dialect of its version (stats/dialect.h), including means of first chunks and lost NaNs; with
+//                   MD5 and SHA1 if the other side has them
+//   dump.json       exact, a NaN makes all of them NaN; for complex numbers those of the moduli; CRC-32 and xor of the
+//                   bytes, or of a float32 copy where MindSpore dumped bfloat16
+
+// The dialects that may have written `other`, likeliest first, only one of those that compute alike; a single null if
+// it is not from a statistic.csv of MindSpore.
+[[nodiscard]] std::vector<const stats::Dialect*> dialects_of(const StatisticValues& other);
+
+// Returns the number of elements of a sampled dump ("sample_mode"), which has the statistics of a tensor's first
+// elements, and their number as the shape.
+[[nodiscard]] std::optional<int64_t> sampled_elements(const TensorRecord& tensor, const StatisticValues& other);
+
+// `dialect` is one of dialects_of(other).
+Result<StatisticValues> computed_values(const DumpIndex& index, const TensorRecord& tensor,
+                                        const StatisticValues& other, const stats::Dialect* dialect,
+                                        const RunContext& context);
 
 }  // namespace msdump

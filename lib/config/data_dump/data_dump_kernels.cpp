@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "config/data_dump/data_dump_rules.h"
-#include "config/data_dump/kernels.h"
+#include "config/kernels.h"
 
 namespace msdump::data_dump {
 namespace {

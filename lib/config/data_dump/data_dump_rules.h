@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "config/data_dump/data_dump.h"
-#include "config/rules/known_keys.h"
+#include "config/data_dump.h"
+#include "config/keys.h"
 
 namespace msdump::data_dump {
 

@@ -6,7 +6,7 @@
 // configurations (corpus/msprobe/configs).
 #pragma once
 
-#include "config/rules/finding.h"
+#include "config/finding.h"
 #include "io/json.h"
 
 namespace msdump {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "config/kernels.h"
 #include "config/msprobe/msprobe_rules.h"
-#include "config/rules/regex_syntax.h"
 
 namespace msdump::msprobe {
 namespace {

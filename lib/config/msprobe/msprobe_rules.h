@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "config/rules/finding.h"
-#include "config/rules/known_keys.h"
+#include "config/finding.h"
+#include "config/keys.h"
 
 namespace msdump::msprobe {
 

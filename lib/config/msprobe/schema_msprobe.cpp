@@ -1,6 +1,6 @@
 #include <array>
 
-#include "config/rules/schema.h"
+#include "config/keys.h"
 
 namespace msdump {
 namespace {

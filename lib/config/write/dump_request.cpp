@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "config/data_dump/data_dump.h"
+#include "config/data_dump.h"
 #include "config/lint.h"
 #include "config/write/config_objects.h"
-#include "report/json_text.h"
+#include "report/json.h"
 
 namespace msdump {
 namespace {

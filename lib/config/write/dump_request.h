@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "config/rules/setups.h"
+#include "config/setups.h"
 
 namespace msdump {
 

@@ -1,12 +1,312 @@
 #include "divergence/model/noise_model.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/numbers.h"
-#include "divergence/model/own_noise.h"
-#include "divergence/model/scores.h"
+#include "divergence/model/constants.h"
+#include "divergence/model/operator_gain.h"
+#include "divergence/model/scored_outputs.h"
+#include "divergence/runs/run_view.h"
 
 namespace msdump {
+
+double quantile_of_unsorted(std::span<double> values, double share) {
+  const auto place = static_cast<size_t>(share * static_cast<double>(values.size()));
+  const auto found = values.begin() + static_cast<std::ptrdiff_t>(std::min(place, values.size() - 1));
+  std::nth_element(values.begin(), found, values.end());
+  return *found;
+}
+
+namespace {
+
+// What the operators of a kind have of an error is the most that they add of their own. Some add less than others, as one
+// that multiplies by a power of two: not the smallest error bounds the kind, but a low share of them.
+class NoiseBounds {
+ public:
+  explicit NoiseBounds(size_t kinds) : kinds_(kinds) {}
+  void add(uint32_t kind, uint32_t op, double error) { kinds_[kind].push_back({error, op}); }
+  void sort();  // once all are added
+  // Of the operators of the kind other than `op`; infinite without any.
+  [[nodiscard]] double without(uint32_t kind, uint32_t op) const;
+
+ private:
+  struct Bound {
+    double error;
+    uint32_t op;
+    bool operator<(const Bound& other) const { return error < other.error; }
+  };
+  std::vector<std::vector<Bound>> kinds_;
+};
+
+void NoiseBounds::sort() {
+  for (std::vector<Bound>& kind : kinds_) std::sort(kind.begin(), kind.end());
+}
+
+double NoiseBounds::without(uint32_t kind, uint32_t op) const {
+  const std::vector<Bound>& bounds = kinds_[kind];
+  for (auto i = static_cast<size_t>(kShareOfBounds * static_cast<double>(bounds.size())); i < bounds.size(); ++i) {
+    if (bounds[i].op != op) return bounds[i].error;
+  }
+  return INFINITY;
+}
+
+// The second stage of the noise model: how much rounding the two sides of a pair add, taken from the pair itself.
+class NoiseEstimate {
+ public:
+  NoiseEstimate(const RunView& view, const RunOperators& operators, double storage_rounding, ScoredOutputs& outputs)
+      : view_(view),
+        operators_(operators),
+        storage_rounding_(storage_rounding),
+        outputs_(outputs.all()),
+        bounds_(outputs.kinds()),
+        sample_of_(outputs_.size(), UINT32_MAX) {}
+
+  double run() {
+    double prior = 0;
+    size_t count = 0;
+    for (uint32_t i = 0; i < outputs_.size(); ++i) {
+      if (!outputs_[i].judged()) continue;
+      prior += std::log(kPriorNoise * std::max(outputs_[i].roundoff, storage_rounding_ / kLargestOverMean));
+      ++count;
+      add_sample(i);
+    }
+    if (count == 0) return 0;
+    bounds_.sort();
+    const Calibration calibration(std::move(samples_), {prior / static_cast<double>(count), true, kShareOfNoise, true});
+    std::vector<double> all;
+    for (uint32_t i = 0; i < outputs_.size(); ++i) {
+      if (!outputs_[i].judged()) continue;
+      set_noise(i, calibration);
+      if (!view_.is_gradient(outputs_[i].run)) all.push_back(outputs_[i].noise);
+    }
+    return all.empty() ? 0 : quantile_of_unsorted(all, 0.5);
+  }
+
+ private:
+  // Of an operator that adds rounding, where it shows.
+  void add_sample(uint32_t i) {
+    const ScoredOutput& output = outputs_[i];
+    if (static_cast<NoiseClass>(output.group.noise_class) == NoiseClass::kMoves) return;
+    if (operators_.repeats(output.run) || is_constant(output.tensor)) return;
+    const double floor = kLeastNoise * output.roundoff;
+    const double all = std::max(output.measured / output.amplification, floor);
+    const uint32_t op = view_.run(output.run).op;
+    if (output.measured > 0) bounds_.add(output.group.kind, op, all);
+    double own = output.propagated;
+    const double unsure =
+        hypotenuse(operators_.gain(output.run).spread, output.by_statistics ? 2 * kSpreadOfStatistics : 0);
+    if (output.measured > std::exp(unsure) * output.propagated || output.propagated == 0) {
+      own = std::sqrt(output.measured * output.measured - output.propagated * output.propagated);
+    } else if (!output.by_statistics || output.measured > 0 || output.propagated > kMostHidden * output.hidden) {
+      return;  // the error of the inputs hides it
+    }
+    own /= output.amplification;
+    sample_of_[i] = static_cast<uint32_t>(samples_.size());
+    samples_.push_back({output.group, op, std::log(std::max(own, floor)), kSpreadOfNoise});
+  }
+
+  // Zeros and other values that are all the same round all the same.
+  [[nodiscard]] bool is_constant(uint32_t tensor) const {
+    const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
+    return metrics.max_b && metrics.max_b == metrics.min_b;
+  }
+
+  void set_noise(uint32_t i, const Calibration& calibration) {
+    ScoredOutput& output = outputs_[i];
+    const Centre centre =
+        sample_of_[i] == UINT32_MAX ? calibration.at(output.group, kSpreadOfNoise) : calibration.without(sample_of_[i]);
+    const double most = bounds_.without(output.group.kind, view_.run(output.run).op);
+    output.noise = std::min(std::exp(centre.centre), most);
+    double above = output.noise * std::exp(centre.spread);
+    // Of cuts many calls have no siblings, and the other calls of the class say more than what a device may do.
+    if (centre.siblings == 0 && !view_.of_cuts()) above = std::max(above, operators_.gain(output.run).approximation);
+    output.noise_above = std::max(output.noise, std::min(above, most));
+    output.expected = hypotenuse(output.propagated, output.noise * output.amplification);
+  }
+
+  const RunView& view_;
+  const RunOperators& operators_;
+  const double storage_rounding_;
+  const std::span<ScoredOutput> outputs_;
+  NoiseBounds bounds_;
+  std::vector<Calibration::Sample> samples_;
+  std::vector<uint32_t> sample_of_;  // by output
+};
+
+// The relative error of rounding a value to what the coarser side stores, at most. It shows in the parameters and inputs
+// of the network: no operator has changed them yet. Files of a wider dtype may hold them.
+double find_storage_rounding(const RunView& view) {
+  std::vector<double> entering;
+  size_t exact = 0;
+  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+    // Of cuts many sources are not known: what comes after the forward pass may be made of anything before.
+    if (view.of_cuts() && view.is_backward(run)) break;
+    if (view.place(run).step != view.place(0).step || view.one_sided(run)) continue;
+    for (const RunInput& input : view.run(run).inputs) {
+      if (input.made_by != kNoRun || input.from == InputEdge::From::kConstant || input.tensor == kNoTensor) continue;
+      const auto error = view.error(input.tensor);
+      if (!error || error->discrete || error->elements < kFewElements) continue;
+      if (error->relative > 0 && error->relative < kMostRounding) entering.push_back(error->relative);
+      exact += error->relative == 0 ? 1U : 0U;
+    }
+  }
+  const double rounding = unit_roundoff(DType::kFloat32);
+  if (entering.size() < kFewEntering || entering.size() * kMostExactPerRounded < exact) return rounding;
+  return std::max(rounding, kLargestOverMean * quantile_of_unsorted(entering, 0.5));
+}
+
+// Sets `noise`, `noise_above` and `expected` of the outputs that are judged: the rounding that operators add, seen where
+// the error of the inputs does not hide it, and never more than the smallest error of the kind. Returns what most
+// operators add, at most; 0 where nothing is judged.
+double estimate_noise(const RunView& view, const RunOperators& operators, double storage_rounding,
+                      ScoredOutputs& outputs) {
+  return NoiseEstimate(view, operators, storage_rounding, outputs).run();
+}
+
+// The last stage of the noise model: how far each output lies above what its siblings lead one to expect.
+
+// The point that a standard normal variable exceeds with this probability; Abramowitz and Stegun 26.2.23.
+double normal_quantile(double probability) {
+  const double t = std::sqrt(-2 * std::log(probability));
+  return t -
+         (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
+}
+
+class Scorer {
+ public:
+  Scorer(const RunView& view, const RunOperators& operators, double storage_rounding, std::span<ScoredOutput> outputs)
+      : view_(view), operators_(operators), storage_rounding_(storage_rounding), outputs_(outputs) {}
+
+  double run() {
+    for (uint32_t i = 0; i < outputs_.size(); ++i) {
+      if (outputs_[i].judged()) add_sample(i);
+    }
+    if (samples_.empty()) return 0;
+    const double threshold = normal_quantile(1 / kComparisonsPerFalseAlarm / static_cast<double>(samples_.size()));
+    const Calibration calibration(std::move(samples_), {0, false, 0.5});
+    pool_steps();
+    for (uint32_t i = 0; i < output_of_.size(); ++i) {
+      ScoredOutput& output = outputs_[output_of_[i]];
+      output.siblings = calibration.without(i);
+      if (is_vague(output) && !output.is_never_noise()) output.beyond_arithmetic = false;
+      const double beyond_chance = output.measured > std::max(output.chance, storage_rounding_) ? 1 : 0;
+      output.score = beyond_chance * (residual_of(output_of_[i]) - output.siblings.centre) / spread_of(output_of_[i]);
+    }
+    return threshold;
+  }
+
+ private:
+  struct Pooled {
+    double runs = 0, residuals = 0;  // the sum of these
+  };
+
+  void add_sample(uint32_t i) {
+    ScoredOutput& output = outputs_[i];
+    const OperatorGain& gain = operators_.gain(output.run);
+    const double least = kLeastNoise * output.roundoff * output.amplification;
+    output.beyond_arithmetic = is_beyond_arithmetic(output);
+    output.expected = std::max(output.expected, least);
+    output.residual = std::log(std::max(output.measured, least) / output.expected);
+    // The result is the remainder of terms that cancel, and consists of rounding. Not where all runs of the kind are as far
+    // off, and no arithmetic explains it.
+    const bool by_kind = output.beyond_arithmetic && output.propagated < kMostError;
+    if (output.expected > kMostError && !by_kind) {
+      output.unjudged = Unjudged::kCancels;
+      return;
+    }
+    // Nothing went in and nothing came out: that says nothing about the gains.
+    if (output.measured <= std::max(least, output.hidden) &&
+        output.propagated <= std::max(least, kMostHidden * output.hidden))
+      return;
+    output_of_.push_back(i);
+    const double spread = hypotenuse(gain.spread, output.by_statistics ? kSpreadOfStatistics : 0);
+    samples_.push_back(
+        {output.group, view_.run(output.run).op, output.residual, hypotenuse(spread, output.uncertainty)});
+  }
+
+  // Of a module, the calls inside it say more.
+  [[nodiscard]] bool is_beyond_arithmetic(const ScoredOutput& output) const {
+    const OperatorGain& gain = operators_.gain(output.run);
+    if (gain.rule == GainRule::kFlip) return false;
+    if (operators_.repeats(output.run) && !view_.inside(output.run).empty()) return false;
+    const bool known = gain.noise != NoiseClass::kUnknown;
+    const double growth = known ? kMostGrowth : kMostGrowthOfUnknown;
+    const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
+    const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
+    return output.measured > std::max(output.chance, slack * hypotenuse(growth * output.most, ceiling));
+  }
+
+  // Steps show the same operator again: what its statistics show by chance averages out. A fault may begin in any of them,
+  // so a step is averaged with those after it.
+  void pool_steps() {
+    std::map<Key, Pooled> after;
+    pooled_.resize(outputs_.size());
+    for (auto i = output_of_.rbegin(); i != output_of_.rend(); ++i) {
+      if (!outputs_[*i].by_statistics) continue;
+      Pooled& steps = after[key_of(outputs_[*i])];
+      steps.runs += 1;
+      steps.residuals += outputs_[*i].residual;
+      pooled_[*i] = steps;
+    }
+  }
+
+  using Key = std::tuple<uint32_t, std::optional<int64_t>, std::string_view>;  // an operator, its rank and slot
+  [[nodiscard]] Key key_of(const ScoredOutput& output) const {
+    return {operators_.unit(output.run), view_.place(output.run).rank, view_.slot(output.tensor)};
+  }
+
+  // Gradients of a normalisation cancel, and a few statistics exaggerate: where several siblings have what is expected,
+  // the score says whether this one is off.
+  [[nodiscard]] bool is_vague(const ScoredOutput& output) const {
+    const bool vague = output.by_statistics || operators_.gain(output.run).noise == NoiseClass::kNormalisation;
+    return vague && view_.is_gradient(output.run) && output.siblings.siblings >= kSeveral &&
+           output.siblings.sibling_centre < std::log(kMostGrowth);
+  }
+
+  [[nodiscard]] double residual_of(uint32_t i) const {
+    const double own = outputs_[i].residual;
+    return outputs_[i].by_statistics ? std::min(own, pooled_[i].residuals / pooled_[i].runs) : own;
+  }
+
+  [[nodiscard]] double spread_of(uint32_t i) const {
+    const ScoredOutput& output = outputs_[i];
+    // The error of a tensor of few elements is itself a random number.
+    const double elements = view_.error(output.tensor)->elements;
+    // Its own noise is known from others alone, and often as a bound only.
+    const double above = hypotenuse(output.propagated, output.noise_above * output.amplification);
+    const double of_noise = std::max(0.0, std::log(above / output.expected));
+    const double of_statistics = output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / pooled_[i].runs : 0;
+    return std::sqrt(of_noise * of_noise +
+                     std::max(output.siblings.spread * output.siblings.spread, kLeastSpread * kLeastSpread) +
+                     output.uncertainty * output.uncertainty + 0.5 / elements + of_statistics);
+  }
+
+  const RunView& view_;
+  const RunOperators& operators_;
+  const double storage_rounding_;
+  const std::span<ScoredOutput> outputs_;
+  std::vector<Calibration::Sample> samples_;
+  std::vector<uint32_t> output_of_;  // by sample
+  std::vector<Pooled> pooled_;       // by output
+};
+
+// Sets `residual`, `siblings`, `score` and `beyond_arithmetic`; outputs that consist of rounding are not judged. Returns
+// the limit of an alarm: 0 where no output is judged.
+double score_outputs(const RunView& view, const RunOperators& operators, double storage_rounding,
+                     ScoredOutputs& outputs) {
+  return Scorer(view, operators, storage_rounding, outputs.all()).run();
+}
+
+}  // namespace
 
 NoiseModel::NoiseModel(const RunView& view)
     : view_(view),

@@ -1,11 +1,4 @@
-// NoiseModel: for every run of a comparison the error that its inputs and its own arithmetic lead to, and how far the
-// measured one lies above it.
-//
-//   expected^2 = propagated^2 + (noise * amplification)^2      scored_outputs.h; the noise: own_noise.h
-//   score      (log(measured / expected) - centre) / spread of its siblings: standard deviations; scores.h
-//
-// A run is judged unless it draws or chooses, an input has an error beyond kMostError, or nothing is known of its inputs.
-// Cost: linear in the tensors of the runs.
+// Quantiles of values that are in no order.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +7,24 @@
 #include <vector>
 
 #include "divergence/model/expectation.h"
-#include "divergence/model/input_search.h"
-#include "divergence/model/run_operators.h"
+#include "divergence/model/operator_gain.h"
 #include "divergence/model/scored_outputs.h"
 #include "divergence/runs/run_view.h"
 
 namespace msdump {
+
+// The value that this share of the others are at most as large as, without interpolation: 0.5 for the median, of an even
+// number the upper one; 1 for the largest. `values` are reordered; there is at least one.
+[[nodiscard]] double quantile_of_unsorted(std::span<double> values, double share);
+
+// NoiseModel: for every run of a comparison the error that its inputs and its own arithmetic lead to, and how far the
+// measured one lies above it.
+//
+//   expected^2 = propagated^2 + (noise * amplification)^2      scored_outputs.h; the noise: own_noise.h
+//   score      (log(measured / expected) - centre) / spread of its siblings: standard deviations; scores.h
+//
+// A run is judged unless it draws or chooses, an input has an error beyond kMostError, or nothing is known of its inputs.
+// Cost: linear in the tensors of the runs.
 
 class NoiseModel {
  public:

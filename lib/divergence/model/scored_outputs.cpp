@@ -1,15 +1,291 @@
 #include "divergence/model/scored_outputs.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
-#include "base/hash_slots.h"
+#include "base/containers.h"
 #include "base/text.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/expectation.h"
 
 namespace msdump {
+namespace {
+
+// Groups up to this size are judged without the sample itself; in larger ones it does not matter.
+constexpr size_t kSmall = 32;
+constexpr double kDeviationOfNormal = 1.4826;
+
+// Between neighbours, linearly. Reorders the values.
+double quantile_of(std::vector<double>& values, double share) {
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), below, values.end());
+  if (below + 1 == values.end()) return *below;
+  const double above = *std::min_element(below + 1, values.end());
+  return *below + (place - std::floor(place)) * (above - *below);
+}
+
+double median_of(std::vector<double>& values) { return quantile_of(values, 0.5); }
+
+double deviation_of(const std::vector<double>& values, double centre) {
+  std::vector<double> distances;
+  distances.reserve(values.size());
+  for (const double value : values) distances.push_back(std::abs(value - centre));
+  return kDeviationOfNormal * median_of(distances);
+}
+
+// The values less one of them: the first that equals `value`.
+std::vector<double> without_one(std::vector<double> values, double value) {
+  const auto found = std::find(values.begin(), values.end(), value);
+  if (found != values.end()) values.erase(found);
+  return values;
+}
+
+struct Level {
+  double size = 0, centre = 0, deviation = 0;
+};
+
+}  // namespace
+
+Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : samples_(std::move(samples)), rule_(rule) {
+  const auto add = [](std::vector<Group>& groups, uint32_t index, double value) {
+    if (groups.size() <= index) groups.resize(index + 1);
+    groups[index].values.push_back(value);
+  };
+  std::vector<uint32_t> order(samples_.size());  // by unit of a kind
+  std::iota(order.begin(), order.end(), 0U);
+  const auto unit_of = [&](uint32_t i) { return std::pair(samples_[i].group.kind, samples_[i].unit); };
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return unit_of(a) < unit_of(b); });
+  values_.resize(samples_.size());
+  std::vector<double> of_unit;
+  for (auto at = order.begin(); at != order.end();) {
+    const auto end = std::find_if(at, order.end(), [&](uint32_t other) { return unit_of(other) != unit_of(*at); });
+    of_unit.clear();
+    std::transform(at, end, std::back_inserter(of_unit), [&](uint32_t i) { return samples_[i].value; });
+    const double value = median_of(of_unit);
+    const SampleGroup& group = samples_[*at].group;
+    add(kinds_, group.kind, value);
+    add(classes_, group.noise_class, value);
+    all_.values.push_back(value);
+    for (; at != end; ++at) values_[*at] = value;
+  }
+  const auto finish = [&](Group& group) {
+    if (group.values.empty()) return;
+    group.centre = quantile_of(group.values, rule_.share);
+    group.deviation = deviation_of(group.values, group.centre);
+  };
+  for (std::vector<Group>* const groups : {&kinds_, &classes_}) std::for_each(groups->begin(), groups->end(), finish);
+  finish(all_);
+  if (rule_.kinds_vary) {
+    for (const Group& kind : kinds_) {
+      if (!kind.values.empty()) centres_.push_back(kind.centre);
+    }
+    if (!centres_.empty()) between_ = deviation_of(centres_, median_of(centres_));
+  }
+  std::vector<double> scales;
+  for (const Sample& sample : samples_) {
+    if (sample.spread > 0) scales.push_back(std::abs(sample.value - kinds_[sample.group.kind].centre) / sample.spread);
+  }
+  if (scales.size() < kFewScales) return;
+  scale_ = std::clamp(kDeviationOfNormal * median_of(scales), kLeastScale, kMostScale);
+}
+
+double Calibration::between_others(const Group* kind) const {
+  if (kind == nullptr || kind->values.empty() || centres_.size() > kSmall) return between_;
+  std::vector<double> others = without_one(centres_, kind->centre);
+  return others.empty() ? 0 : deviation_of(others, median_of(others));
+}
+
+Centre Calibration::centre_of(SampleGroup group, double spread, const double* left_out) const {
+  const auto level = [&](const Group* found) {
+    Level result;
+    if (found == nullptr || found->values.empty()) return result;
+    result = {static_cast<double>(found->values.size()), found->centre, found->deviation};
+    if (left_out == nullptr) return result;
+    result.size -= 1;
+    if (found->values.size() > kSmall) return result;
+    std::vector<double> others = without_one(found->values, *left_out);
+    if (others.empty()) return Level();
+    result.centre = quantile_of(others, rule_.share);
+    result.deviation = deviation_of(others, result.centre);
+    return result;
+  };
+  const auto of = [](const std::vector<Group>& groups, uint32_t index) {
+    return index < groups.size() ? &groups[index] : nullptr;
+  };
+  const Level all = level(&all_), of_class = level(of(classes_, group.noise_class)),
+              kind = level(of(kinds_, group.kind));
+  const auto lean = [](const Level& from, double on, double weight) {
+    return (from.size * from.centre + weight * on) / (from.size + weight);
+  };
+  const double above = rule_.by_class ? lean(of_class, lean(all, rule_.prior, kLeanOfAll), kLeanOfClass) : rule_.prior;
+  Centre result;
+  result.centre = lean(kind, above, kLeanOfKind);
+  result.siblings = static_cast<uint32_t>(kind.size);
+  result.sibling_centre = kind.centre;
+  result.sibling_spread = kind.deviation;
+  const double prior = spread * scale_;
+  const double degrees = std::max(0.0, kind.size - 1);  // a single sibling has no spread
+  const double variance =
+      (kLeanOfSpread * prior * prior + degrees * kind.deviation * kind.deviation) / (kLeanOfSpread + degrees);
+  // The centre itself is not known better than this; less where the siblings disagree with what the kind leans on.
+  const double apart = kind.size > 0 ? kind.centre - above : 0;
+  const double between = rule_.kinds_vary ? between_others(of(kinds_, group.kind)) : 0;
+  const double of_kinds = std::max(prior * prior, between * between);
+  result.spread = std::sqrt(variance + (of_kinds * kLeanOfKind + apart * apart) / (kind.size + kLeanOfKind));
+  return result;
+}
+
+Centre Calibration::without(uint32_t sample) const {
+  const Sample& one = samples_[sample];
+  return centre_of(one.group, one.spread, &values_[sample]);
+}
+
+Centre Calibration::at(SampleGroup group, double spread) const { return centre_of(group, spread, nullptr); }
+
+namespace {
+
+// Operators without tensors of their own between an input and those that are known: in a row, and in all. Branches that
+// meet again would take more with every row.
+constexpr uint32_t kMostLookedThrough = 8;
+constexpr size_t kMostInputs = 64;
+constexpr ReachedLimit kDepthLimit = {
+    "operators_looked_through", kMostLookedThrough,
+    "operators behind more than this many undumped ones in a row are judged without them"};
+constexpr ReachedLimit kInputsLimit = {
+    "inputs_of_an_operator", kMostInputs,
+    "operators with more inputs, or undumped operators before them, are judged by these"};
+
+}  // namespace
+
+bool InputSearch::add_tensor(uint32_t tensor, const RunInput* input, KnownInputs& result) const {
+  const auto error = tensor == kNoTensor ? std::nullopt : view_.error(tensor);
+  if (!error) return false;
+  KnownInput known;
+  known.tensor = tensor;
+  known.error = *error;
+  known.error.relative = std::max(error->relative, error->hidden());
+  known.shape = view_.diff(tensor).shape;
+  const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
+  if (metrics.max_b && metrics.min_b && error->rms > 0)
+    known.peak = std::max(std::abs(*metrics.max_b), std::abs(*metrics.min_b)) / error->rms;
+  if (input != nullptr) {
+    known.slot = input->slot;
+    known.is_constant = input->from == InputEdge::From::kConstant;
+  }
+  result.known.push_back(std::move(known));
+  return true;
+}
+
+// An input counts with the error that it was written with: more than that is a change on the way, which shows in the
+// outputs if it matters.
+bool InputSearch::add_operand(const RunInput& input, KnownInputs& result) const {
+  if (input.made_by != kNoRun && view_.is_surprise(input.made_by)) return false;
+  const uint32_t lacking = input.made_by == kNoRun ? kNoRun : view_.lacking(input.made_by);
+  if (!add_tensor(input.tensor, &input, result)) return lacking == kNoRun && add_tensor(input.made_as, &input, result);
+  const auto made = input.made_as == kNoTensor ? std::nullopt : view_.error(input.made_as);
+  TensorError& error = result.known.back().error;
+  if (!made) return true;
+  // What lacks an input of the reference's is off by that, and what is made of it later is not.
+  const double written =
+      lacking == kNoRun || view_.same_in_a(input.tensor, input.made_as) ? made->relative : largest_error_into(lacking);
+  if (error.relative > kChangedOnTheWay * written)
+    error.relative = std::max(written, view_.expected_rounding(input.made_by));
+  error.relative = std::max(error.relative, assumed_[input.made_as]);
+  return true;
+}
+
+double InputSearch::largest_error_into(uint32_t run) const {
+  double largest = 0;
+  for (const RunInput& input : view_.run(run).inputs) {
+    const auto error = input.tensor == kNoTensor ? std::nullopt : view_.error(input.tensor);
+    if (error) largest = std::max({largest, error->relative, error->hidden()});
+  }
+  return largest;
+}
+
+// Does an exponential read values of which some are masked? Their error is that of the mask, which does not count: what
+// was masked says more.
+bool InputSearch::is_masked_for(uint32_t run, const RunInput& input) const {
+  if (operators_.gain(run).rule != GainRule::kExponential) return false;
+  if (input.made_by == kNoRun || input.tensor == kNoTensor) return false;
+  const double least = view_.diff(input.tensor).metrics.min_b.value_or(0);
+  return least < kMask && view_.diff(input.tensor).metrics.max_b.value_or(least) > kFarAboveMask * least;
+}
+
+void InputSearch::add_inputs(uint32_t run, uint32_t depth, KnownInputs& result) const {
+  for (const RunInput& input : view_.run(run).inputs) {
+    if (!is_masked_for(run, input) && add_operand(input, result)) continue;
+    if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
+    result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
+    const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;
+    if (input.made_by != kNoRun && depth < kMostLookedThrough && few) {
+      result.pattern = mix_hash(result.pattern, operators_.type(input.made_by));
+      result.through.push_back(input.made_by);
+      add_inputs(input.made_by, depth + 1, result);
+    } else {
+      result.complete = false;
+      if (!few) limits_.insert(kInputsLimit);
+      if (few && input.made_by != kNoRun) limits_.insert(kDepthLimit);
+    }
+  }
+}
+
+void InputSearch::add_before(uint32_t run, KnownInputs& result) const {
+  result.by_order = true;
+  result.complete = false;
+  for (uint32_t before = run; before-- > 0 && result.known.empty() && run - before <= kMostInputs;) {
+    if (view_.place(before).rank != view_.place(run).rank || view_.place(before).step != view_.place(run).step) return;
+    for (const uint32_t tensor : view_.outputs(before)) (void)add_tensor(tensor, nullptr, result);
+  }
+}
+
+// A collective operation passes on the errors of all ranks.
+void InputSearch::add_other_ranks(uint32_t run, KnownInputs& result) const {
+  const InputSummary& all = view_.inputs_of_group(run);
+  for (KnownInput& input : result.known) {
+    input.error.relative = std::max(input.error.relative, all.largest_error);
+    input.error.exact = input.error.exact && all.all_same;
+  }
+}
+
+// A backward call also reads what its forward call saved.
+void InputSearch::add_saved(uint32_t forward, KnownInputs& result) const {
+  const size_t gradients = result.known.size();
+  for (const RunInput& input : view_.run(forward).inputs) (void)add_tensor(input.tensor, nullptr, result);
+  const size_t read = result.known.size();
+  for (const uint32_t tensor : view_.run(forward).outputs) (void)add_tensor(tensor, nullptr, result);
+  for (size_t i = gradients; i < result.known.size(); ++i) {
+    result.known[i].of_forward = true;
+    result.known[i].is_result = i >= read;
+  }
+}
+
+KnownInputs InputSearch::inputs_of(uint32_t run) const {
+  KnownInputs result;
+  add_inputs(run, 0, result);
+  if (view_.graph().flow() == FlowKind::kOrder && view_.run(run).inputs.empty()) add_before(run, result);
+  if (view_.is_collective(run)) add_other_ranks(run, result);
+  for (const uint32_t backward : view_.backward_calls_of(run)) {
+    for (const RunInput& input : view_.run(backward).inputs) (void)add_tensor(input.tensor, nullptr, result);
+  }
+  for (const uint32_t forward : view_.forward_calls_of(run)) add_saved(forward, result);
+  return result;
+}
+
+std::vector<uint32_t> InputSearch::within(uint32_t run) const {
+  std::vector<uint32_t> runs = inputs_of(run).through;
+  std::sort(runs.begin(), runs.end());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  runs.push_back(run);
+  return runs;
+}
+
 namespace {
 
 // Optimizers that divide by the size of the gradient: an element that is next to nothing moves its parameter as far as a

@@ -1,5 +1,11 @@
-// The outputs of all runs as the noise model sees them. To collect them is its first stage: what the errors of the inputs
-// lead to (expectation.h), which outputs can be judged, and which are siblings. own_noise.h and scores.h fill in the rest.
+// What the pair of dumps says about itself: the rounding that operators of a kind add, and how far single operators lie
+// from what their inputs lead to one to expect. No operator is judged by itself: each is left out of the samples that it
+// is compared with.
+//
+// Three levels: the operators of a kind (op type, output, forward or gradient, dtypes), those of its class, and all. A
+// level with few samples leans on the one above it; the uppermost leans on what a dtype's rounding is.
+// Centres are medians and spreads are median deviations, so that a few faults among siblings do not move them.
+// Source: design/divergence.md, section 3.
 #pragma once
 
 #include <cmath>
@@ -8,12 +14,108 @@
 #include <string_view>
 #include <vector>
 
-#include "divergence/model/calibration.h"
-#include "divergence/model/input_search.h"
-#include "divergence/model/run_operators.h"
+#include "base/containers.h"
+#include "divergence/model/expectation.h"
+#include "divergence/model/operator_gain.h"
 #include "divergence/runs/run_view.h"
 
 namespace msdump {
+
+// Where a sample belongs: dense numbers from 0.
+struct SampleGroup {
+  uint32_t kind = 0, noise_class = 0;
+};
+
+struct Centre {
+  double centre = 0;
+  double spread = 0;                              // standard deviation of a further sample around it
+  uint32_t siblings = 0;                          // samples of the kind, without the one that is judged
+  double sibling_centre = 0, sibling_spread = 0;  // of these alone; 0 without any
+};
+
+// Centres of samples (logarithms) by kind, class and all.
+class Calibration {
+ public:
+  struct Sample {
+    SampleGroup group;
+    uint32_t unit = 0;  // the operator: its runs in all steps have the same fault, and count once
+    double value = 0;
+    double spread = 0;  // the prior's, of this sample
+  };
+  struct Rule {
+    double prior = 0;         // the centre if there is no sample at all, or what kinds with few samples lean on
+    bool by_class = true;     // kinds with few samples lean on their class; else on the prior
+    double share = 0.5;       // of the samples below the centre
+    bool kinds_vary = false;  // kinds without samples of their own are as far apart as the others are
+  };
+  Calibration(std::vector<Sample> samples, const Rule& rule);
+
+  // For the sample of this index, which does not count itself.
+  [[nodiscard]] Centre without(uint32_t sample) const;
+  // For one that is not among the samples.
+  [[nodiscard]] Centre at(SampleGroup group, double spread) const;
+
+ private:
+  struct Group {
+    std::vector<double> values;
+    double centre = 0, deviation = 0;
+  };
+  // The standard deviation of the centres of the other kinds.
+  [[nodiscard]] double between_others(const Group* kind) const;
+  [[nodiscard]] Centre centre_of(SampleGroup group, double spread, const double* left_out) const;
+
+  std::vector<Sample> samples_;
+  std::vector<double> values_;  // by sample: the median of its operator
+  std::vector<Group> kinds_, classes_;
+  Group all_;
+  const Rule rule_;
+  std::vector<double> centres_;  // of kinds
+  double between_ = 0;           // their standard deviation
+  double scale_ = 1;             // how the spreads of this pair compare with the prior's
+};
+
+// What is known of the inputs of a run. An input that was compared is known. What was not is made of what its producer
+// read: operators that were fused, were not dumped or have no partner are looked through. Where neither a graph nor values
+// know what a run reads, the outputs of what ran before stand for it.
+
+struct KnownInputs {
+  std::vector<KnownInput> known;
+  uint64_t pattern = 0;  // a hash of what is not known directly: such runs are siblings of their like alone
+  bool complete = true;
+  bool by_order = false;          // what ran before stands for them
+  std::vector<uint32_t> through;  // runs that were looked through
+};
+
+class InputSearch {
+ public:
+  InputSearch(const RunView& view, const RunOperators& operators)
+      : view_(view), operators_(operators), assumed_(view.tensors()) {}
+
+  [[nodiscard]] KnownInputs inputs_of(uint32_t run) const;
+  // The runs that an output stands for, fused or not dumped between: ascending, itself last.
+  [[nodiscard]] std::vector<uint32_t> within(uint32_t run) const;
+  // From now on, what reads a tensor is taken to read at least this error.
+  void assume(uint32_t tensor, double error) { assumed_[tensor] = error; }
+  [[nodiscard]] const ReachedLimits& limits() const { return limits_; }
+
+ private:
+  [[nodiscard]] bool is_masked_for(uint32_t run, const RunInput& input) const;
+  void add_inputs(uint32_t run, uint32_t depth, KnownInputs& result) const;
+  void add_before(uint32_t run, KnownInputs& result) const;
+  void add_other_ranks(uint32_t run, KnownInputs& result) const;
+  void add_saved(uint32_t forward, KnownInputs& result) const;
+  [[nodiscard]] double largest_error_into(uint32_t run) const;
+  bool add_operand(const RunInput& input, KnownInputs& result) const;
+  bool add_tensor(uint32_t tensor, const RunInput* input, KnownInputs& result) const;
+
+  const RunView& view_;
+  const RunOperators& operators_;
+  std::vector<double> assumed_;   // by tensor
+  mutable ReachedLimits limits_;  // that any of the searches reached
+};
+
+// The outputs of all runs as the noise model sees them. To collect them is its first stage: what the errors of the inputs
+// lead to (expectation.h), which outputs can be judged, and which are siblings. own_noise.h and scores.h fill in the rest.
 
 // Why nobody judged a tensor: the model an output, or explanation.h any other.
 enum class Unjudged : uint8_t {

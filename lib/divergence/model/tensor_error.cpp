@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 #include "divergence/model/constants.h"
-#include "tensor/dtype_kind.h"
+#include "tensor/dtype.h"
 
 namespace msdump {
 namespace {

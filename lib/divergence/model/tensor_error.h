@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compare/pair/tensor_diff.h"
-#include "tensor/dtype_kind.h"
+#include "tensor/dtype.h"
 
 namespace msdump {
 

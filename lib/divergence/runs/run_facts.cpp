@@ -1,14 +1,227 @@
 #include "divergence/runs/run_facts.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "compare/pair/precision.h"
+#include "divergence/model/constants.h"
 #include "graph/flow/communication.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/names.h"
 
 namespace msdump {
+namespace {
+
+// The contents of a tensor of the reference as one number; 0 for contents that many tensors share.
+uint64_t contents_of(const TensorDiff& diff) {
+  const kernels::PairMetrics& metrics = diff.metrics;
+  if (diff.checksum_b != 0) return diff.checksum_b;
+  // An extreme that is infinite, as of masked values, is not known: the other one tells tensors apart unless it is whole.
+  const auto& known = metrics.max_b ? metrics.max_b : metrics.min_b;
+  if (!known || metrics.max_b == metrics.min_b) return 0;
+  if ((!metrics.max_b || !metrics.min_b) && *known == std::round(*known)) return 0;
+  uint64_t key = 0x9E37'79B9'7F4A'7C15;
+  for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b, std::optional(diff.scale)}) {
+    key = (key ^ std::bit_cast<uint64_t>(value.value_or(0))) * 0xFF51'AFD7'ED55'8CCD;
+    key ^= key >> 32;
+  }
+  return key;
+}
+
+// Files of the type Parameter count as outputs; values at the end of a step and variables of the script are in no run.
+TensorRole role_in_comparison(const NameFacts& name) {
+  if (name.io == Io::kOutput) return TensorRole::kOutput;
+  const TensorRole role = role_of(name);
+  return name.io == Io::kDebug || role == TensorRole::kParameter ? TensorRole::kOther : role;
+}
+
+}  // namespace
+
+RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                     const std::vector<TensorDiff>& diffs, const CutEvidence* cuts) {
+  RunSource source;
+  source.known_types = true;
+  const bool of_b = has_flow(b);
+  if (of_b || has_flow(a)) source.graph = of_b ? b.graph : a.graph;
+  source.operators.reserve(pairing.operators.size());
+  for (const OpPair& pair : pairing.operators) {
+    const SequencedOp& op = pair.b != kNoOperator ? pairing.b[pair.b] : pairing.a[pair.a];
+    RunSource::Operator& known = source.operators.emplace_back();
+    known.type = op.type;
+    const uint32_t in_flow = of_b ? pair.b : pair.a;
+    if (source.graph != nullptr && in_flow != kNoOperator) known.op = (of_b ? pairing.b : pairing.a)[in_flow].op;
+  }
+  source.tensors = pairing.tensors.size();
+  source.tensor = [&](uint32_t index) {
+    const TensorPair& pair = pairing.tensors[index];
+    const CompareSide& side = pair.b != kNoTensor ? b : a;
+    const TensorRecord& record = (*side.tensors)[pair.b != kNoTensor ? pair.b : pair.a];
+    const FolderIdentity folder = place_of(*side.index, record);
+    RunTensor tensor;
+    tensor.op = pair.op;
+    tensor.place = {folder.rank, folder.step, record.occurrence};
+    tensor.graph = folder.graph;
+    tensor.role = role_in_comparison(record.name);
+    tensor.is_parameter = is_module_parameter(record.name);
+    tensor.op_name = record.name.op_name;
+    tensor.slot = record.name.slot;
+    return tensor;
+  };
+  source.contents.reserve(diffs.size());
+  for (size_t i = 0; i < diffs.size(); ++i) {
+    const uint64_t of_pieces = cuts == nullptr ? 0 : cuts->contents_b[i];
+    source.contents.push_back(of_pieces != 0 ? of_pieces : contents_of(diffs[i]));
+  }
+  if (cuts != nullptr) source.other_contents = cuts->contents_a;
+  return RunGraph(std::move(source));
+}
+
+TensorFacts::TensorFacts(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
+                         const std::vector<TensorDiff>& diffs, const CutEvidence* cuts)
+    : a_(a),
+      b_(b),
+      pairing_(pairing),
+      diffs_(diffs),
+      cuts_(cuts),
+      loss_scale_(msdump::loss_scale(diffs)),
+      coarser_throughout_(msdump::coarser_throughout(a, b, pairing).has_value()) {
+  errors_.reserve(diffs_.size());
+  verdicts_.reserve(diffs_.size());
+  for (const TensorDiff& diff : diffs_) {
+    errors_.push_back(error_of(diff, loss_scale_));
+    const bool found = diff.verdict != Verdict::kUnmatched && diff.verdict != Verdict::kSkipped;
+    const bool gained_nan = diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
+    verdicts_.push_back({diff.verdict, found && !diff.mislabelled, gained_nan});
+  }
+}
+
+bool TensorFacts::is_scaled(uint32_t tensor) const {
+  return loss_scale_ != 1 && is_about_times(diffs_[tensor], loss_scale_);
+}
+
+bool TensorFacts::is_attribute(uint32_t tensor) const {
+  return tensor != kNoTensor && pairing_.tensors[tensor].alone == Alone::kAttribute;
+}
+
+bool TensorFacts::any_differs(const std::vector<uint32_t>& tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return differs(tensor); });
+}
+
+bool TensorFacts::layout_known(uint32_t tensor) const {
+  if (cuts_ == nullptr || cuts_->known[tensor]) return true;
+  const auto& error = errors_[tensor];
+  // Of two layouts at once, both may be wrong: the largest of each half of a row is near that of the row.
+  double most = cuts_->both_cut ? kMostError / kChangedOnTheWay : kMostError;
+  // Values of the same kind have about the same statistics, whichever they are.
+  if (error && error->by_statistics) most = kMostError / (kChangedOnTheWay * kChangedOnTheWay);
+  return error && !error->discrete && error->relative < most;
+}
+
+bool TensorFacts::layout_sure(uint32_t tensor) const {
+  if (cuts_ == nullptr || cuts_->alike[tensor]) return true;
+  const auto& error = errors_[tensor];
+  return layout_known(tensor) && error && (error->discrete || error->relative < kMostError);
+}
+
+void TensorFacts::forget(uint32_t tensor) {
+  verdicts_[tensor] = {Verdict::kSkipped, false, false};
+  errors_[tensor].reset();
+}
+
+const std::vector<int64_t>& TensorFacts::ranks_not_finite(uint32_t tensor) const {
+  static const std::vector<int64_t> kNowhere;
+  if (cuts_ == nullptr) return kNowhere;
+  const auto found = cuts_->not_finite.find(tensor);
+  return found == cuts_->not_finite.end() ? kNowhere : found->second;
+}
+
+bool TensorFacts::any_compared(const std::vector<uint32_t>& tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return compared(tensor); });
+}
+
+double TensorFacts::largest_error(const std::vector<uint32_t>& tensors) const {
+  double largest = 0;
+  for (const uint32_t tensor : tensors) {
+    if (const auto& error = errors_[tensor]) largest = std::max(largest, error->relative);
+  }
+  return largest;
+}
+
+bool TensorFacts::same_in_a(uint32_t left, uint32_t right) const {
+  const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
+  return x.max_a == y.max_a && x.min_a == y.min_a && x.mean_a == y.mean_a;
+}
+
+bool TensorFacts::same_in_b(uint32_t left, uint32_t right) const {
+  const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
+  return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b && diffs_[left].scale == diffs_[right].scale;
+}
+
+std::string_view TensorFacts::slot(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  return both.b != kNoTensor ? (*b_.tensors)[both.b].name.slot : (*a_.tensors)[both.a].name.slot;
+}
+
+DType TensorFacts::dtype(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  return both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : (*b_.tensors)[both.b].name.dtype;
+}
+
+std::pair<std::string_view, FolderIdentity> TensorFacts::name_and_place(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  const CompareSide& side = both.b != kNoTensor ? b_ : a_;
+  const TensorRecord& record = (*side.tensors)[both.b != kNoTensor ? both.b : both.a];
+  return {record.name.op_name, place_of(*side.index, record)};
+}
+
+DType TensorFacts::expected_dtype(uint32_t tensor) const {
+  const TensorPair& both = pairing_.tensors[tensor];
+  const DType a = both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : DType::kUndefined;
+  const DType b = both.b != kNoTensor ? (*b_.tensors)[both.b].name.dtype : DType::kUndefined;
+  // Tables without a column for it hold values of float32: a roundoff of 0 would make every difference one of the arithmetic.
+  if (a == DType::kUndefined && b == DType::kUndefined) return DType::kFloat32;
+  if (b == DType::kUndefined) return a;
+  return coarser_throughout_ && unit_roundoff(a) > unit_roundoff(b) ? a : b;
+}
+
+std::string TensorFacts::parameter_like(uint32_t tensor) const {
+  const auto hash = [&](uint32_t i) {
+    uint64_t result = 0;
+    const auto& metrics = diffs_[i].metrics;
+    for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b})
+      result = mix_hash(result, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));  // -0 is 0
+    return result;
+  };
+  const auto same_as = [&](uint32_t i) { return [this, i](uint32_t other) { return same_in_b(i, other); }; };
+  if (!diffs_[tensor].metrics.max_b) return {};
+  if (!parameters_) {
+    parameters_.emplace();
+    for (uint32_t i = 0; i < pairing_.tensors.size(); ++i) {
+      const uint32_t of_b = pairing_.tensors[i].b;
+      if (of_b == kNoTensor || (*b_.tensors)[of_b].name.io != Io::kParameter) continue;
+      (void)parameters_->find_or_add(hash(i), i, same_as(i));
+    }
+  }
+  const uint32_t found = parameters_->find(hash(tensor), same_as(tensor));
+  if (found == HashSlots::kNone) return {};
+  const NameFacts& name = (*b_.tensors)[pairing_.tensors[found].b].name;
+  return fmt::format("{}:{}", name.op_name, name.slot);
+}
+
+void TensorFacts::add_to(InputSummary& summary, uint32_t tensor) const {
+  if (!compared(tensor)) return;
+  summary.differ = summary.differ || differs(tensor);
+  summary.all_same = summary.all_same && is(tensor, Verdict::kSame);
+  summary.gained_nan = summary.gained_nan || gained_nan(tensor);
+  summary.gained_inf = summary.gained_inf || is(tensor, Verdict::kNan);
+  if (const auto& error = errors_[tensor]) summary.largest_error = std::max(summary.largest_error, error->relative);
+}
+
 namespace {
 
 const SourceFrame* frame_of(const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {

@@ -1,12 +1,407 @@
 #include "divergence/runs/run_view.h"
 
 #include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
-#include "divergence/cuts/forgotten_values.h"
+#include "divergence/model/constants.h"
+#include "divergence/runs/run_facts.h"
 #include "graph/flow/communication.h"
 
 namespace msdump {
 namespace {
+
+class GroupNames {
+ public:
+  explicit GroupNames(const RunFacts& facts) : facts_(facts) {
+    add_arguments(facts.b());
+    add_arguments(facts.a());
+  }
+
+  // Empty where nothing says it.
+  [[nodiscard]] std::string of(uint32_t run) const {
+    std::string group = by_ir(run);
+    const auto call = of_calls_.find({facts_.name(run), facts_.place(run).rank, facts_.place(run).step});
+    if (group.empty() && call != of_calls_.end()) group = call->second;
+    return group;
+  }
+
+ private:
+  struct Call {  // of one rank
+    std::string_view name;
+    std::optional<int64_t> rank, step;
+    auto operator<=>(const Call&) const = default;
+  };
+
+  // Arguments of calls of one name as the reference spells it; the candidate's where that has none.
+  void add_arguments(const CompareSide& side) {
+    if (side.arguments == nullptr) return;
+    for (const CallArgument& argument : *side.arguments) {
+      const bool ranks = argument.value.kind == CallValue::Kind::kGroup;
+      if (!ranks && (argument.value.kind != CallValue::Kind::kText || argument.slot != "group")) continue;
+      const FolderIdentity& folder = side.index->folders()[side.index->files()[argument.table].folder].identity;
+      std::string group = ranks ? group_of_ranks(argument.value.text, folder.rank) : std::string(argument.value.text);
+      if (!group.empty()) of_calls_.try_emplace({argument.op_name, folder.rank, folder.step}, std::move(group));
+    }
+  }
+
+  [[nodiscard]] std::string by_ir(uint32_t run) const {
+    const auto by = [&](const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
+      if (op == kNoOperator || operators[op].op == kNoIndex || side.graph == nullptr) return std::string();
+      const OpId id = operators[op].op;
+      return group_of(side.graph->ir(id).text(side.graph->node(id).attributes), facts_.place(run).rank);
+    };
+    const Pairing& pairing = facts_.pairing();
+    std::string group = by(facts_.b(), pairing.b, facts_.pair(run).b);
+    return group.empty() ? by(facts_.a(), pairing.a, facts_.pair(run).a) : group;
+  }
+
+  const RunFacts& facts_;
+  std::map<Call, std::string> of_calls_;
+};
+
+}  // namespace
+
+CollectiveRuns collective_runs(const RunFacts& facts) {
+  const GroupNames groups(facts);
+  CollectiveRuns found;
+  using Key = std::tuple<std::string_view, std::optional<int64_t>, std::string>;  // name, step, group
+  std::map<Key, uint32_t> places;
+  const auto place_of = [&](uint32_t run, const std::string& group) {
+    const auto next = static_cast<uint32_t>(places.size());
+    const auto [place, is_new] = places.try_emplace({facts.name(run), facts.place(run).step, group}, next);
+    if (is_new) {
+      found.collectives.members.emplace_back();
+      found.inputs.emplace_back();
+    }
+    return place->second;
+  };
+  std::unordered_map<std::string_view, bool> types;
+  found.collectives.at.assign(facts.runs().size(), kNoRun);
+  for (uint32_t run = 0; run < facts.runs().size(); ++run) {
+    const auto [type, is_new] = types.try_emplace(facts.op(run).type, false);
+    if (is_new) type->second = is_communication(type->first);
+    if (!type->second) continue;
+    const uint32_t own = found.collectives.at[run] = place_of(run, groups.of(run));
+    // A rank that does not name its group may be in any.
+    for (const uint32_t one : std::set<uint32_t>{own, place_of(run, {})}) {
+      found.collectives.members[one].push_back(run);
+      for (const RunInput& input : facts.run(run).inputs) facts.add_to(found.inputs[one], input.tensor);
+    }
+  }
+  return found;
+}
+
+namespace {
+
+// Of a step. What updates the weights follows the last backward call.
+enum class PassOfStep : uint8_t { kForward, kBackward, kUpdate };
+
+// The outputs of the runs after one, of its step and pass: where no reader is known, these show whether what it made was
+// right. The next step shows it where nothing is left of the pass. Of an update the weights that it reads do: of one that is
+// wrong, all that follows is.
+class LaterOutputs {
+ public:
+  void begin(std::optional<int64_t> step, PassOfStep pass) {
+    if (step != step_) {
+      next_ = passes_[0];
+      next_weights_ = weights_;
+      passes_ = {};
+      weights_ = {};
+    }
+    step_ = step;
+    pass_ = pass;
+  }
+  void add(bool compared, bool differs) { passes_[static_cast<size_t>(pass_)].add(compared, differs); }
+  void add_weight(const Shape& shape, bool differs) {
+    weights_.all.add(true, differs);
+    weights_.by_shape[shape].add(true, differs);
+  }
+  [[nodiscard]] bool any() const { return shown().compared > 0; }
+  [[nodiscard]] bool agree() const { return any() && !differ(); }
+  [[nodiscard]] bool differ() const { return shown().many_differ(); }
+  // What comes of gradients that were reduced.
+  [[nodiscard]] bool weights_agree() const {
+    const bool weights = pass_ != PassOfStep::kForward && next_weights_.all.compared > 0;
+    return weights ? !next_weights_.all.many_differ() : agree();
+  }
+  // Of those with this shape.
+  [[nodiscard]] bool weights_agree(const Shape& shape) const {
+    const auto found = next_weights_.by_shape.find(shape);
+    return pass_ != PassOfStep::kForward && found != next_weights_.by_shape.end() && !found->second.many_differ();
+  }
+
+ private:
+  struct Outputs {
+    size_t compared = 0, differ = 0;
+
+    void add(bool one_compared, bool one_differs) {
+      compared += one_compared ? 1U : 0U;
+      differ += one_differs ? 1U : 0U;
+    }
+    [[nodiscard]] bool many_differ() const {
+      constexpr double kFew = 0.2;
+      return static_cast<double>(differ) > kFew * static_cast<double>(compared);
+    }
+  };
+  struct Weights {
+    Outputs all;
+    std::map<Shape, Outputs> by_shape;
+  };
+  [[nodiscard]] const Outputs& shown() const {
+    const Outputs& own = passes_[static_cast<size_t>(pass_)];
+    if (pass_ == PassOfStep::kUpdate && next_weights_.all.compared > 0) return next_weights_.all;
+    return own.compared == 0 || (pass_ == PassOfStep::kUpdate && next_.compared > 0) ? next_ : own;
+  }
+
+  std::optional<int64_t> step_;
+  PassOfStep pass_ = PassOfStep::kForward;
+  std::array<Outputs, 3> passes_;
+  Weights weights_;  // that forward calls of the step read
+  Outputs next_;     // of the forward pass of the step after
+  Weights next_weights_;
+};
+
+// From the last run to the first: a reader that heals got what it needed, whatever its input looks like.
+class ReaderSearch {
+ public:
+  explicit ReaderSearch(RunFacts& facts) : facts_(facts), read_(facts.tensors(), Read::kNever) {
+    found_.right.resize(facts.tensors());
+    found_.mended.resize(facts.tensors());
+    found_.differs_after.resize(facts.runs().size());
+    for (uint32_t run = 0; run < facts.runs().size(); ++run) {
+      if (!facts.is_backward(run)) continue;
+      backward_.try_emplace(facts.place(run).step, run, run).first->second.second = run;
+    }
+    for (uint32_t run = 0; run < facts.runs().size(); ++run) {
+      const PassOfStep pass = pass_of(run);
+      const bool reduces = pass == PassOfStep::kBackward && is_communication(facts.op(run).type);
+      if (pass != PassOfStep::kUpdate && !reduces) continue;
+      for (const uint32_t output : facts.run(run).outputs) updated_.insert(facts.diff(output).shape);
+    }
+  }
+
+  PassedOn search() && {
+    for (auto run = static_cast<uint32_t>(facts_.runs().size()); run-- > 0;) {
+      pass_ = pass_of(run);
+      later_.begin(facts_.place(run).step, pass_);
+      collective_ = is_communication(facts_.op(run).type);
+      const Read outputs = see_outputs(run);
+      see_inputs(run, outputs);
+      found_.differs_after[run] = later_.differ();
+    }
+    forget_unread();
+    return std::move(found_);
+  }
+
+ private:
+  enum class Read : uint8_t { kNever, kRight, kMended, kWrong };  // the last that applies counts
+
+  [[nodiscard]] PassOfStep pass_of(uint32_t run) const {
+    if (facts_.is_backward(run)) return PassOfStep::kBackward;
+    const auto found = backward_.find(facts_.place(run).step);
+    if (found == backward_.end() || run < found->second.first) return PassOfStep::kForward;
+    return run < found->second.second ? PassOfStep::kBackward : PassOfStep::kUpdate;
+  }
+
+  // Does it differ on some of the ranks alone? Then it does not come of what all were given.
+  [[nodiscard]] bool is_uneven(uint32_t tensor) const { return facts_.of_cuts() && facts_.cuts()->uneven[tensor]; }
+
+  // As far as the shape tells: does a forward call read what no call of its step makes and an update has made?
+  [[nodiscard]] bool is_weight(uint32_t run, const RunInput& input) const {
+    if (pass_ != PassOfStep::kForward || !facts_.compared(input.tensor)) return false;
+    const bool made_here = input.made_by != kNoRun && facts_.place(input.made_by).step == facts_.place(run).step;
+    return !made_here && updated_.contains(facts_.diff(input.tensor).shape);
+  }
+
+  // What the outputs of the run show of its inputs.
+  Read see_outputs(uint32_t run) {
+    Read shown = Read::kNever;
+    const std::vector<uint32_t>& outputs = facts_.run(run).outputs;
+    for (const uint32_t output : outputs) {
+      const Read read = read_[output];
+      found_.right[output] = read == Read::kRight && facts_.differs(output);
+      found_.mended[output] = read == Read::kMended && facts_.differs(output);
+      // Ranks may have a sum where others have the mean, which a later call takes.
+      const bool doubtful = !facts_.layout_known(output) || (facts_.of_cuts() && collective_ && facts_.differs(output));
+      const bool agree = collective_ ? later_.weights_agree() : later_.agree();
+      const bool updates = collective_ && later_.weights_agree(facts_.diff(output).shape);
+      // Nothing shows whether the last update is right.
+      const bool unseen = pass_ == PassOfStep::kUpdate && !collective_ && !later_.any();
+      if (doubtful && (found_.right[output] || updates || (read == Read::kNever && (agree || unseen)))) {
+        // What differs as values of another layout do, and does not matter, differs in its layout alone.
+        facts_.forget(output);
+        harmless_.insert(facts_.name(run));
+      } else if (facts_.compared(output)) {
+        const Read own = !facts_.differs(output) ? Read::kRight : facts_.layout_known(output) ? Read::kWrong : read;
+        shown = std::max(shown, found_.right[output] ? Read::kRight : own);
+      }
+    }
+    // What cannot be told of one says nothing of those before it.
+    const bool any_later = later_.any();
+    for (const uint32_t output : outputs) {
+      if (facts_.differs(output) && collective_ && read_[output] == Read::kNever && !any_later) {
+        unread_.push_back(run);
+      } else {
+        later_.add(facts_.compared(output), facts_.differs(output) && !found_.right[output]);
+      }
+    }
+    return shown;
+  }
+
+  void see_inputs(uint32_t run, Read outputs) {
+    const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
+    for (const RunInput& input : facts_.run(run).inputs) {
+      if (is_weight(run, input))
+        later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor) && !is_uneven(input.tensor));
+      if (!facts_.compared(input.tensor)) {
+        // The other side computes this in another call: what came of it is right.
+        if (even) note(input.made_as, Read::kRight);
+        continue;
+      }
+      // A small error is made even by a collective alone, as the local maxima are by that of all: an update may be right
+      // within its tolerance although the gradient is not.
+      const auto& error = facts_.error(input.tensor);
+      const bool small = error && error->relative < kMostError && !collective_;
+      const bool healed = heals || (even && !small);
+      see_input(input, healed, outputs);
+      const bool unknown = facts_.differs(input.tensor) && !facts_.layout_known(input.tensor);
+      if (unknown && (healed || (outputs <= Read::kRight && later_.agree()))) facts_.forget(input.tensor);
+    }
+  }
+
+  // What was read, of the outputs that it was made as.
+  void see_input(const RunInput& input, bool healed, Read outputs) {
+    const bool differs = facts_.differs(input.tensor);
+    // Its own writer has the value, with another partner or none.
+    if (!differs) note(input.also_made_as, Read::kRight);
+    if (input.made_as == kNoTensor) return;
+    const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
+    const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? wrong : outputs;
+    // What another output holds in the candidate says nothing against this one.
+    const bool of_other = input.also_made_as != kNoTensor && input.also_made_as != input.made_as;
+    if (now <= Read::kMended || !of_other) note(input.made_as, now);
+  }
+
+  void note(uint32_t tensor, Read read) {
+    if (tensor != kNoTensor) read_[tensor] = std::max(read_[tensor], read);
+  }
+
+  [[nodiscard]] bool is_mended(uint32_t output, uint32_t input) const {
+    const auto &left = facts_.error(output), &read = facts_.error(input);
+    return facts_.of_cuts() && left && read && kChangedOnTheWay * read->relative < left->relative;
+  }
+
+  // At the end of the last step: as in the steps before.
+  void forget_unread() {
+    for (const uint32_t run : unread_) {
+      if (!harmless_.contains(facts_.name(run))) continue;
+      for (const uint32_t output : facts_.run(run).outputs) {
+        if (facts_.differs(output)) facts_.forget(output);
+      }
+    }
+  }
+
+  RunFacts& facts_;
+  PassedOn found_;
+  std::vector<Read> read_;  // by tensor
+  LaterOutputs later_;
+  std::map<std::optional<int64_t>, std::pair<uint32_t, uint32_t>> backward_;  // by step: the first run and the last
+  std::set<Shape> updated_;                 // shapes of what is reduced there, and of what is made after it
+  bool collective_ = false;                 // the run that is seen
+  PassOfStep pass_ = PassOfStep::kForward;  // its own
+  std::vector<uint32_t> unread_;            // doubtful, and nothing later shows whether they matter
+  std::set<std::string_view> harmless_;     // operators of which something else showed that they do not
+};
+
+}  // namespace
+
+bool PassedOn::heals(const RunFacts& facts, uint32_t run) const {
+  const std::vector<uint32_t>& all = facts.run(run).outputs;
+  return facts.of_cuts() && !all.empty() &&
+         std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return right[tensor]; });
+}
+
+bool PassedOn::evens_out(const RunFacts& facts, uint32_t run) const {
+  const std::vector<uint32_t>& all = facts.run(run).outputs;
+  return facts.of_cuts() && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
+           return right[tensor] || (facts.compared(tensor) && !facts.differs(tensor));
+         });
+}
+
+PassedOn passed_on(RunFacts& facts) { return ReaderSearch(facts).search(); }
+
+namespace {
+
+// Values of runs that are cut differently which were compared although they need not be equal.
+
+// Numbers of rows, experts and positions, and truth values about them, are those of a rank's own part: where it reads one,
+// or follows from such numbers, and wherever both sides have parts of their own. Not where nearly all of them agree: then
+// the others are wrong.
+void forget_local_numbers(RunFacts& facts) {
+  const CutEvidence* const cuts = facts.cuts();
+  if (cuts == nullptr) return;
+  const auto differs_as_number = [&](uint32_t tensor) {
+    return facts.compared(tensor) && facts.error(tensor) && facts.error(tensor)->discrete &&
+           facts.error(tensor)->relative > 0 && !cuts->alike[tensor];
+  };
+  const auto is_local = [&](uint32_t tensor) {
+    return tensor != kNoTensor && (cuts->parts[tensor] || facts.is_forgotten(tensor));
+  };
+  const auto of_unknown_layout = [&](uint32_t tensor) {
+    return facts.compared(tensor) && facts.differs(tensor) && !facts.layout_known(tensor);
+  };
+  for (const OpRun& run : facts.runs()) {
+    const auto locals = std::count_if(run.inputs.begin(), run.inputs.end(),
+                                      [&](const RunInput& input) { return is_local(input.tensor); });
+    for (const RunInput& input : run.inputs) {
+      const bool local =
+          cuts->both_cut || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.made_as);
+      if (local && input.tensor != kNoTensor && differs_as_number(input.tensor)) facts.forget(input.tensor);
+      if (cuts->both_cut && facts.is_forgotten(input.made_as) && of_unknown_layout(input.tensor))
+        facts.forget(input.tensor);
+    }
+    // What is picked by such numbers lies in an order of its own, unless a layout is found.
+    const bool picked = std::any_of(run.inputs.begin(), run.inputs.end(),
+                                    [&](const RunInput& input) { return facts.is_forgotten(input.tensor); });
+    for (const uint32_t output : run.outputs) {
+      const bool local = locals > 0 || cuts->both_cut;
+      if (local && differs_as_number(output)) facts.forget(output);
+      if (picked && of_unknown_layout(output)) facts.forget(output);
+    }
+  }
+}
+
+// A call that the reference alone has is not the candidate's fault. One of the candidate alone was paired with what goes
+// into it: where that is something else, so is what comes out.
+void forget_made_up(RunFacts& facts) {
+  const CutEvidence* const cuts = facts.cuts();
+  if (cuts == nullptr) return;
+  for (uint32_t index = 0; index < facts.runs().size(); ++index) {
+    if (facts.pair(index).how != PairedBy::kValues || !is_communication(facts.op(index).type)) continue;
+    const std::vector<RunInput>& inputs = facts.run(index).inputs;
+    const bool other = std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+      return input.made_by == kNoRun && facts.compared(input.tensor) && facts.differs(input.tensor) &&
+             !(facts.error(input.tensor) && facts.error(input.tensor)->relative < kMostError);
+    });
+    for (const uint32_t output : facts.run(index).outputs) {
+      if (facts.compared(output) && (other || cuts->made_up[output]) && facts.differs(output)) facts.forget(output);
+    }
+    for (const RunInput& input : inputs) {
+      if (other && facts.compared(input.tensor)) facts.forget(input.tensor);
+    }
+  }
+}
 
 constexpr int kMostNested = 1000;  // modules
 

@@ -1,16 +1,48 @@
-// All that divergence/divergence.h judges by: the facts about tensors and runs, which runs are one collective, what lies
-// inside a module, and which outputs count.
+// Which runs of a comparison are one collective operation: those of a name and step on the ranks of a group, as the IR or
+// msprobe's arguments name it; on all ranks where neither does.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "compare/match/module_tree.h"
-#include "divergence/runs/collective_runs.h"
-#include "divergence/runs/passed_on.h"
 #include "divergence/runs/run_facts.h"
 
 namespace msdump {
+
+// What goes into one of `members` comes out of all of them.
+struct Collectives {
+  std::vector<std::vector<uint32_t>> members;  // runs of one operation on the ranks of its group
+  std::vector<uint32_t> at;                    // by run: in `members`; kNoRun for any other operator
+};
+
+struct CollectiveRuns {
+  Collectives collectives;
+  std::vector<InputSummary> inputs;  // by place in Collectives::members
+};
+
+[[nodiscard]] CollectiveRuns collective_runs(const RunFacts& facts);
+
+// What readers show of the outputs of a run: an output that differs although every run that reads it got what it needed is
+// not what was passed on.
+
+struct PassedOn {
+  std::vector<bool> right;   // by tensor: it differs, and what was passed on does not
+  std::vector<bool> mended;  // by tensor: what reads it got much less of the error
+  // By run: more than a few outputs from it on, of its step and pass, differ; of an update, those of the next step.
+  std::vector<bool> differs_after;
+
+  // Of runs that are cut differently: does every output of the run differ, and did no reader get what differs?
+  [[nodiscard]] bool heals(const RunFacts& facts, uint32_t run) const;
+  // Of such runs, where each rank may compute with parts in its own way: do all outputs agree, or what was passed on?
+  [[nodiscard]] bool evens_out(const RunFacts& facts, uint32_t run) const;
+};
+
+// Forgets what differs in its layout alone, as its readers show. Linear in the runs and their tensors.
+[[nodiscard]] PassedOn passed_on(RunFacts& facts);
+
+// All that divergence/divergence.h judges by: the facts about tensors and runs, which runs are one collective, what lies
+// inside a module, and which outputs count.
 
 class RunView : public RunFacts {
  public:

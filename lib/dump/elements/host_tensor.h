@@ -1,11 +1,14 @@
-// HostTensor: the elements of one tensor in host order (C order of the host shape), read piece by piece from an array,
-// raw bytes, or a dump file in device format. Memory is bounded whatever the size of the tensor and of its blocks:
-// elements that change places are moved slab by slab.
+// TensorPieces: a tensor that lies in several others, each of which has boxes of it: the shards of a parameter on the
+// ranks of a tensor-parallel group, or the partial sums of a product. And the reader of its elements, which holds no
+// more of them than are asked for.
 //
-// Elements have the dtype that the file stores, one byte each for those narrower than a byte; `original_dtype` is that of
-// the framework's tensor where the file holds a wider copy.
+//   1. a box is a range of each axis, in the piece and in the whole; together the boxes cover the whole
+//   2. elements of boxes of several pieces that lie on each other are added up, or the largest of them is taken (NaN where
+//      one is NaN): in float64, and they come as float32 (float64 where a piece has float64 or integers)
+//   3. else they come in the dtype of the pieces, which is one
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,14 +19,86 @@
 
 #include "base/error.h"
 #include "dump/elements/stored_elements.h"
-#include "dump/elements/tensor_pieces.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "dump/layouts/stored_tensor.h"
 #include "format/plan.h"
 #include "io/file.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
 
 namespace msdump {
+
+class DumpIndex;
+class PieceTensors;
+struct TensorRecord;
+
+struct PieceBox {
+  uint32_t piece = 0;                   // in TensorPieces::records
+  std::vector<int64_t> from, to, size;  // by axis: where it begins in the piece and in the whole, and its extent
+};
+
+// What is done with the elements of boxes that lie on each other.
+enum class PieceOverlap : uint8_t { kNone, kAdded, kLargest };
+[[nodiscard]] inline double larger_or_nan(double x, double y) { return x > y || std::isnan(x) ? x : y; }
+
+struct TensorPieces {
+  Shape shape;                               // of the whole
+  std::vector<const TensorRecord*> records;  // not empty; with shapes; they outlive this
+  std::vector<PieceBox> boxes;               // none: the only record is the whole
+  PieceOverlap overlap = PieceOverlap::kNone;
+  double factor = 1;  // that every element is multiplied by
+
+  [[nodiscard]] bool is_plain() const { return boxes.empty(); }
+};
+
+// The elements of the whole. Reads pieces; not for several threads at once.
+class PiecesReader {
+ public:
+  // kShapeMismatch where a piece has not the elements that a box wants, kUnsupportedDtype where dtypes do not go together.
+  static Result<PiecesReader> open(const DumpIndex& index, const TensorPieces& pieces);
+  PiecesReader(PiecesReader&&) noexcept;
+  PiecesReader& operator=(PiecesReader&&) noexcept;
+  ~PiecesReader();
+
+  [[nodiscard]] DType dtype() const { return dtype_; }
+  [[nodiscard]] DType original_dtype() const { return original_dtype_; }
+  // Elements [first, first + count) in C order.
+  Status read(int64_t first, int64_t count, std::byte* into);
+  [[nodiscard]] Status check_unchanged();
+
+ private:
+  PiecesReader() = default;
+  // A box as runs of elements that follow each other in both: run i begins at start(i, ..) and has `run` elements.
+  struct Runs {
+    uint32_t piece = 0;
+    int64_t run = 0, count = 0;
+    std::vector<int64_t> extents, from_strides, to_strides;  // of the axes that are outside of a run
+    int64_t from = 0, to = 0;
+    [[nodiscard]] int64_t start(int64_t index, bool in_whole) const;
+  };
+  [[nodiscard]] static Runs runs_of(const PieceBox& box, const Shape& piece, const Shape& whole);
+  Status read_runs(const Runs& runs, int64_t first, int64_t count, std::byte* into);
+  void put(const std::byte* elements, int64_t count, int64_t at, std::byte* into);
+
+  std::unique_ptr<PieceTensors> pieces_;
+  std::vector<Runs> boxes_;
+  DType dtype_ = DType::kUndefined, original_dtype_ = DType::kUndefined;
+  DType stored_ = DType::kUndefined;  // of the pieces, and the bytes of an element of them
+  size_t width_ = 0;
+  bool computed_ = false;  // added, compared or multiplied
+  bool largest_ = false;
+  double factor_ = 1;
+  std::vector<double> results_, terms_;
+  std::vector<std::byte> covered_;
+};
+
+// HostTensor: the elements of one tensor in host order (C order of the host shape), read piece by piece from an array,
+// raw bytes, or a dump file in device format. Memory is bounded whatever the size of the tensor and of its blocks:
+// elements that change places are moved slab by slab.
+//
+// Elements have the dtype that the file stores, one byte each for those narrower than a byte; `original_dtype` is that of
+// the framework's tensor where the file holds a wider copy.
 
 struct HostOptions {
   // The host format that device formats become: NCHW, which for 5 dimensions means NCDHW. None: elements as stored.
@@ -91,5 +166,35 @@ struct HostPair {
 // other's shape is one that its device shape can stand for.
 Result<HostPair> open_pair(const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
                            const TensorRecord& b);
+
+// PieceTensors: the tensors of many ranks, opened to be read in turn. They are kept open as far as the descriptors of the
+// process allow (KeepOpen); the others are opened for each read. A file that is another one when it is opened again is an
+// error.
+
+class PieceTensors {
+ public:
+  // `index` lists the tensors, and outlives this.
+  explicit PieceTensors(const DumpIndex& index) : index_(&index) {}
+
+  // Opens the tensor of a record, which outlives this, as the next piece.
+  Result<HostTensor*> add(const TensorRecord& record);
+  // The pointer is valid until the next call.
+  Result<HostTensor*> open(size_t piece);
+  [[nodiscard]] size_t size() const { return pieces_.size(); }
+  Status check_unchanged();
+
+ private:
+  struct Piece {
+    const TensorRecord* record;
+    std::pair<uint64_t, int64_t> stamp;
+    std::optional<HostTensor> kept = {};
+    std::optional<KeepOpen> permission = {};
+  };
+
+  const DumpIndex* index_;
+  std::vector<Piece> pieces_;
+  std::optional<HostTensor> last_;  // the one that was opened last, if it is not kept
+  size_t last_piece_ = 0;
+};
 
 }  // namespace msdump

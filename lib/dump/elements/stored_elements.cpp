@@ -1,11 +1,13 @@
 #include "dump/elements/stored_elements.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "kernels/widen/widen.h"
-#include "tensor/dtype_kind.h"
+#include "tensor/dtype.h"
 
 namespace msdump {
 namespace {
@@ -130,6 +132,156 @@ Result<Plan> plan_stored(const StoredTensor& tensor, std::optional<Format> targe
   }
   plan_fortran_order(plan);
   return plan;
+}
+
+namespace {
+
+// Size of the elements that are read and moved at once.
+constexpr int64_t kWindowBytes = int64_t{1} << 20;
+
+// Indices [begin, begin + count) of an axis.
+struct AxisRange {
+  int64_t begin = 0, count = 0;
+};
+
+// An axis whose elements are one constant stride apart, or whole blocks of it.
+bool crosses_blocks(const PlanAxis& axis, const AxisRange& range) {
+  return (range.begin + axis.phase) / axis.block != (range.begin + range.count - 1 + axis.phase) / axis.block;
+}
+
+void restrict_axis(const AxisRange& range, PlanAxis& axis, PlanPart& part) {
+  const int64_t shifted = range.begin + axis.phase;
+  const bool crosses = crosses_blocks(axis, range);
+  part.src_base += shifted / axis.block * axis.src_outer;
+  part.dst_base += range.begin * axis.dst_stride;
+  axis.extent = range.count;
+  axis.phase = shifted % axis.block;
+  if (crosses) return;
+  part.src_base += axis.phase * axis.src_inner;
+  axis.block = range.count;
+  axis.phase = axis.src_outer = 0;
+}
+
+class RangeReader {
+ public:
+  RangeReader(const PlannedTensor& tensor, int64_t first, int64_t count, std::byte* into)
+      : tensor_(tensor),
+        begin_(first),
+        end_(first + count),
+        into_(into),
+        width_(tensor.elements.element_bytes()),
+        window_elements_(kWindowBytes / static_cast<int64_t>(width_)) {}
+
+  Status run() {
+    for (PlanPart part : tensor_.plan.parts) {
+      std::stable_sort(part.axes.begin(), part.axes.end(),
+                       [](const PlanAxis& a, const PlanAxis& b) { return a.dst_stride > b.dst_stride; });
+      part_ = std::move(part);
+      spans_.assign(part_.axes.size() + 1, 1);
+      for (size_t i = part_.axes.size(); i-- > 0;)
+        spans_[i] = spans_[i + 1] + (part_.axes[i].extent - 1) * part_.axes[i].dst_stride;
+      ranges_.clear();
+      MSDUMP_CHECK_OK(cut(part_.dst_base));
+    }
+    return {};
+  }
+
+ private:
+  // The boxes of indices that together are the host elements of the range. The indices of the outer axes are chosen and
+  // lead to host element `at`; with all indices of the inner ones these elements are [at, at + span).
+  Status cut(int64_t at) {
+    const size_t level = ranges_.size();
+    const int64_t span = spans_[level];
+    if (at >= end_ || at + span <= begin_) return {};
+    if (at >= begin_ && at + span <= end_) {
+      for (size_t i = level; i < part_.axes.size(); ++i) ranges_.push_back({0, part_.axes[i].extent});
+      Status status = read_box(0);
+      ranges_.resize(level);
+      return status;
+    }
+    const PlanAxis& axis = part_.axes[level];
+    const int64_t inner = spans_[level + 1];
+    const auto host = [&](int64_t index) { return at + index * axis.dst_stride; };
+    for (int64_t index = first_reaching(at, axis, inner); index < axis.extent && host(index) < end_;) {
+      int64_t next = index + 1;
+      if (host(index) >= begin_ && host(index) + inner <= end_) {
+        // All that follow as long as they end inside the range.
+        if (axis.dst_stride > 0) next = std::min(axis.extent, (end_ - inner - at) / axis.dst_stride + 1);
+        ranges_.push_back({index, next - index});
+        for (size_t i = level + 1; i < part_.axes.size(); ++i) ranges_.push_back({0, part_.axes[i].extent});
+        MSDUMP_CHECK_OK(read_box(0));
+      } else {
+        ranges_.push_back({index, 1});
+        MSDUMP_CHECK_OK(cut(host(index)));
+      }
+      ranges_.resize(level);
+      index = next;
+    }
+    return {};
+  }
+
+  // The first index with an element at or after the beginning of the range.
+  [[nodiscard]] int64_t first_reaching(int64_t at, const PlanAxis& axis, int64_t inner) const {
+    if (axis.dst_stride <= 0 || at + inner > begin_) return 0;
+    return (begin_ - at - inner) / axis.dst_stride + 1;
+  }
+
+  // Blocks larger than a window are not read as a whole: ranges that cross their borders are cut there.
+  Status read_box(size_t axis_number) {
+    for (size_t i = axis_number; i < part_.axes.size(); ++i) {
+      const PlanAxis& axis = part_.axes[i];
+      const AxisRange whole = ranges_[i];
+      if (axis.block <= window_elements_ || !crosses_blocks(axis, whole)) continue;
+      for (int64_t at = whole.begin; at < whole.begin + whole.count;) {
+        const int64_t border = ((at + axis.phase) / axis.block + 1) * axis.block - axis.phase;
+        const int64_t stop = std::min(border, whole.begin + whole.count);
+        ranges_[i] = {at, stop - at};
+        MSDUMP_CHECK_OK(read_box(i + 1));
+        at = stop;
+      }
+      ranges_[i] = whole;
+      return {};
+    }
+    PlanPart box = part_;
+    for (size_t i = 0; i < box.axes.size(); ++i) restrict_axis(ranges_[i], box.axes[i], box);
+    return read_part(box);
+  }
+
+  Status read_part(const PlanPart& part) {
+    const int64_t gap = tensor_.elements.gap();
+    const Tiling tiling = choose_tiling(part, window_elements_, gap);
+    for (int64_t i = 0; i < tiling.windows; ++i) {
+      const Window window = make_window(part, tiling, i, gap);
+      stored_.resize(static_cast<size_t>(window.src.elements()) * width_);
+      moved_.resize(static_cast<size_t>(window.dst.elements()) * width_);
+      MSDUMP_CHECK_OK(tensor_.elements.read(tensor_.file, window.src, stored_.data()));
+      run_window(part, window, stored_.data(), moved_.data(), width_);
+      const std::byte* from = moved_.data();
+      const size_t bytes = static_cast<size_t>(window.dst.run) * width_;
+      for_each_run(window.dst, [&](int64_t first) {
+        std::memcpy(into_ + static_cast<size_t>(first - begin_) * width_, from, bytes);
+        from += bytes;
+        return true;
+      });
+    }
+    return {};
+  }
+
+  const PlannedTensor& tensor_;
+  const int64_t begin_, end_;
+  std::byte* const into_;
+  const size_t width_;
+  const int64_t window_elements_;
+  PlanPart part_;               // its axes in host order, the outermost first
+  std::vector<int64_t> spans_;  // host elements from the first to the last of the axes from this one on
+  std::vector<AxisRange> ranges_;
+  std::vector<std::byte> stored_, moved_;
+};
+
+}  // namespace
+
+Status read_host_range(const PlannedTensor& tensor, int64_t first, int64_t count, std::byte* into) {
+  return RangeReader(tensor, first, count, into).run();
 }
 
 }  // namespace msdump

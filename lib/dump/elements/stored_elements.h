@@ -50,4 +50,15 @@ class StoredElements {
 // stays in it, with a note.
 [[nodiscard]] Result<Plan> plan_stored(const StoredTensor& tensor, std::optional<Format> target);
 
+// Reads any run of host elements of a tensor whose elements change places, in buffers of a fixed size.
+
+struct PlannedTensor {
+  const File& file;
+  StoredElements elements;
+  const Plan& plan;
+};
+
+// Host elements [first, first + count) into `into`. Besides `into` it needs some MiB, whatever the tensor's size. Thread-safe.
+Status read_host_range(const PlannedTensor& tensor, int64_t first, int64_t count, std::byte* into);
+
 }  // namespace msdump

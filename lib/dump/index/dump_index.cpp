@@ -1,5 +1,6 @@
 #include "dump/index/dump_index.h"
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -9,18 +10,40 @@
 #include <optional>
 #include <set>
 #include <utility>
-
-#include <sys/stat.h>
+#include <vector>
 
 #include "base/text.h"
-#include "dump/index/counted_files.h"
 #include "dump/layouts/family.h"
-#include "dump/layouts/sidecars.h"
-#include "dump/names/file_content.h"
+#include "dump/names/file_kind.h"
+#include "dump/names/file_name.h"
 #include "io/dir_walk.h"
+#include "io/json.h"
 #include "tables/mapping_csv.h"
 
 namespace msdump {
+
+std::shared_ptr<const KeptLists::List> KeptLists::find(const IndexedFile& file) {
+  const std::lock_guard lock(mutex_);
+  const auto found = lists_.find(&file);
+  if (found == lists_.end()) return nullptr;
+  found->second.used = ++now_;
+  return found->second.list;
+}
+
+void KeptLists::add(const IndexedFile& file, std::shared_ptr<const List> list) {
+  const std::lock_guard lock(mutex_);
+  Kept& kept = lists_[&file];
+  if (kept.list != nullptr) tensors_ -= kept.list->tensors.size();
+  tensors_ += list->tensors.size();
+  kept = {std::move(list), ++now_};
+  while (tensors_ > most_ && lists_.size() > 1) {
+    const auto oldest = std::min_element(lists_.begin(), lists_.end(),
+                                         [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    tensors_ -= oldest->second.list->tensors.size();
+    lists_.erase(oldest);
+  }
+}
+
 namespace {
 
 constexpr std::string_view kMappingName = "mapping.csv";
@@ -364,6 +387,160 @@ Result<OpenedFile> DumpIndex::open_tensor(const IndexedFile& file, uint32_t item
   all.tensors.clear();
   all.tensors.push_back(std::move(tensor));
   return all;
+}
+
+namespace {
+
+struct Counted {
+  IndexedFile* file = nullptr;
+  CountedName name;
+};
+using CountedFiles = std::vector<Counted>;
+
+// Only the path says what such a file is.
+bool is_foreign(const IndexedFile& file) {
+  if (file.family != &npy_family() && file.family != &pt_family()) return false;
+  return file.facts.op_type.empty() && file.facts.timestamp.empty() && !file.facts.op_name.empty();
+}
+
+std::string_view stem_of(const IndexedFile& file) {
+  const std::string_view name = file.shown_name();
+  return name.substr(0, name.rfind('.'));
+}
+
+bool has_equal_numbers(const CountedFiles& files) {
+  std::set<std::string_view> numbers;
+  return !std::all_of(files.begin(), files.end(),
+                      [&](const Counted& counted) { return numbers.insert(counted.name.number).second; });
+}
+
+bool has_runs_of_several_names(const CountedFiles& files) {
+  std::set<std::string_view> names;
+  for (const Counted& counted : files) names.insert(counted.name.name);
+  return names.size() > 1 && names.size() < files.size();
+}
+
+bool has_several_devices(const CountedFiles& files) {
+  return std::any_of(files.begin(), files.end(),
+                     [&](const Counted& other) { return other.name.device != files.front().name.device; });
+}
+
+// `kept`: how much of the stem names the operator. A folder that says a step or a rank is not part of the name.
+void take(const Counted& counted, const IndexedFolder& folder, size_t kept) {
+  NameFacts& facts = counted.file->facts;
+  const std::string_view stem = stem_of(*counted.file);
+  facts.op_name.remove_suffix(stem.size() - kept);
+  if (folder.identity.layout != Layout::kFlat) facts.op_name = facts.op_name.substr(facts.op_name.rfind('/') + 1);
+  facts.timestamp = counted.name.number;
+  facts.dtype = counted.name.dtype;
+}
+
+void take_all(const CountedFiles& files, const IndexedFolder& folder) {
+  for (const Counted& counted : files) take(counted, folder, counted.name.name.size());
+}
+
+}  // namespace
+
+void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder) {
+  CountedFiles of_devices, of_tensor_dump, numbered;
+  size_t other_pt = 0;
+  for (IndexedFile& file : files) {
+    if (!is_foreign(file)) continue;
+    const std::string_view stem = stem_of(file);
+    const bool pt = file.family == &pt_family();
+    const auto of_device = pt ? parse_torch_npu_name(stem) : std::nullopt;
+    const auto name = of_device ? of_device : pt ? parse_numbered_name(stem) : parse_tensor_dump_name(stem);
+    if (name) {
+      (of_device ? of_devices : pt ? numbered : of_tensor_dump).push_back({&file, *name});
+    } else if (pt) {
+      ++other_pt;
+    }
+  }
+  const bool keep_device = has_several_devices(of_devices);
+  for (const Counted& counted : of_devices) {
+    const std::string_view name = counted.name.name, device = counted.name.device;
+    take(counted, folder, keep_device ? static_cast<size_t>(device.data() + device.size() - name.data()) : name.size());
+  }
+  if (!has_equal_numbers(of_tensor_dump)) take_all(of_tensor_dump, folder);
+  const bool saved = other_pt == 0 && has_runs_of_several_names(numbered) && !has_equal_numbers(numbered);
+  if (saved) take_all(numbered, folder);
+}
+
+namespace {
+
+constexpr uint64_t kMostConfigBytes = uint64_t{1} << 20;
+
+// "ms_version" of a .dump_metadata/config.json; a file without one is not evidence, and not a failure.
+std::optional<std::string> version_in(const std::string& path) {
+  const auto json = read_json(path, kMostConfigBytes);
+  if (!json) return std::nullopt;
+  const JsonValue* version = json->find("ms_version");
+  return version != nullptr && version->is(JsonKind::kString) ? std::optional(version->text) : std::nullopt;
+}
+
+bool in_metadata(const std::string& folder) {
+  return folder == ".dump_metadata" || folder.ends_with("/.dump_metadata");
+}
+
+struct NameEvidence {
+  bool with_dtype = false, full_scope = false, last_component = false, raw_bin = false, msprobe = false;
+};
+
+NameEvidence read_names(const DumpIndex& index) {
+  NameEvidence evidence;
+  for (const IndexedFile& file : index.files()) {
+    const bool in_tree = index.folders()[file.folder].identity.layout == Layout::kTree;
+    evidence.msprobe = evidence.msprobe || file.kind == FileKind::kDumpJson || file.kind == FileKind::kDebugJson;
+    if (file.kind == FileKind::kRaw && index.folders()[file.folder].identity.layout == Layout::kOldSync)
+      evidence.raw_bin = true;
+    if (file.kind != FileKind::kNpy || !in_tree || file.facts.timestamp.empty()) continue;
+    if (file.facts.dtype != DType::kUndefined) {
+      evidence.with_dtype = true;
+    } else if (file.facts.op_name.starts_with("Default_") || file.facts.op_name.starts_with("Gradients_")) {
+      evidence.full_scope = true;
+    } else if (file.facts.op_type != "Parameter") {
+      evidence.last_component = true;
+    }
+  }
+  return evidence;
+}
+
+void judge_by_names(const NameEvidence& names, FrameworkFacts& facts) {
+  const auto range = [&](std::string_view text, std::optional<Version> from, std::optional<Version> to) {
+    facts.framework = "MindSpore";
+    facts.text = text;
+    facts.from = from;
+    facts.to = to;
+  };
+  if (names.with_dtype) {
+    range("2.4 or later", Version{2, 4, 0}, std::nullopt);
+  } else if (names.full_scope) {
+    range("2.3", Version{2, 3, 0}, Version{2, 4, 0});
+  } else if (names.last_component) {
+    range("1.3 to 2.2", Version{1, 3, 0}, Version{2, 3, 0});
+  } else if (names.raw_bin) {
+    range("1.0 to 1.2", Version{1, 0, 0}, Version{1, 3, 0});
+  } else if (names.msprobe) {
+    facts.framework = "msprobe";
+  }
+}
+
+}  // namespace
+
+FrameworkFacts framework_of(const DumpIndex& index) {
+  FrameworkFacts facts;
+  for (const IndexedFile& file : index.files()) {
+    if (file.name != "config.json" || !in_metadata(index.folder_of(file))) continue;
+    const auto text = version_in(index.path_of(file));
+    const auto version = text ? parse_version(*text) : std::nullopt;
+    if (!version) continue;
+    facts.framework = "MindSpore";
+    facts.version = version;
+    facts.text = *text;
+    return facts;
+  }
+  judge_by_names(read_names(index), facts);
+  return facts;
 }
 
 }  // namespace msdump

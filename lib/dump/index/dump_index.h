@@ -1,28 +1,68 @@
+// The tensors of files that were opened lately, so that reading all tensors of a few large files in any order does not
+// parse a header for each. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "dump/layouts/layout.h"
+#include "dump/layouts/stored_tensor.h"
+#include "dump/names/file_kind.h"
+#include "dump/names/identity.h"
+#include "io/dir_walk.h"
+#include "io/run_context.h"
+#include "io/worker_pool.h"
+
+namespace msdump {
+
+struct IndexedFile;
+
+class KeptLists {
+ public:
+  struct List {
+    uint64_t size;  // of the file, which is read again when this or the next has changed
+    int64_t mtime_ns;
+    FileKind container;
+    std::string op_name;
+    std::vector<StoredTensor> tensors;
+  };
+
+  // `most`: tensors of all lists together, but for the last one that was added.
+  explicit KeptLists(size_t most) : most_(most) {}
+
+  [[nodiscard]] std::shared_ptr<const List> find(const IndexedFile& file);  // null for none
+  // Takes the place of the file's list, and of those that were not asked for longest.
+  void add(const IndexedFile& file, std::shared_ptr<const List> list);
+
+ private:
+  struct Kept {
+    std::shared_ptr<const List> list;
+    uint64_t used = 0;
+  };
+
+  const size_t most_;
+  std::mutex mutex_;
+  std::unordered_map<const IndexedFile*, Kept> lists_;
+  size_t tensors_ = 0;
+  uint64_t now_ = 0;
+};
+
 // DumpIndex: the catalogue every command starts with. It says which files of a dump hold tensors, of which operator,
 // and which hold none, from names, folders and sizes without opening a tensor file (mapping.csv is read).
 // `open_tensors` then lists the tensors of one file; tensor_list.h does so for all files.
 //
 // Each kind of file is a family (family.h) in a source file of its own; nothing else knows the kinds.
 // A file costs about 160 bytes plus its name; the facts of the name are views of it.
-#pragma once
-
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "base/error.h"
-#include "base/text_arena.h"
-#include "dump/index/kept_lists.h"
-#include "dump/layouts/layout.h"
-#include "dump/layouts/stored_tensor.h"
-#include "dump/names/file_kind.h"
-#include "dump/names/identity.h"
-#include "io/cancel.h"
-#include "io/dir_walk.h"
-#include "io/worker_pool.h"
-
-namespace msdump {
 
 class Family;
 class Sidecars;
@@ -104,5 +144,33 @@ class DumpIndex {
   std::vector<std::shared_ptr<Sidecars>> sidecars_;  // by folder
   std::unique_ptr<KeptLists> kept_;
 };
+
+// Files whose names end in a counter of their writer (names/saved_name.h), found among the names of one folder. Internal
+// to lib/dump.
+
+// `files` are those of one folder, after their families are known. A file that was counted loses the counter from its
+// op name and has it as its time stamp, so that its runs are in order:
+//   torch_npu    always. The device leaves the name, too, unless files of several devices lie in the folder.
+//   TensorDump   if no two of the folder's numbers are equal
+//   acl_save     if, moreover, all .pt files of the folder end in a number, and one of several names has several numbers.
+//                "layer_0.pt, layer_1.pt" may be two layers, but "a_0.pt, b_1.pt, a_2.pt" are runs of a and b.
+void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder);
+
+// Which framework wrote a dump, by what the tree itself says.
+//
+//   .dump_metadata/config.json   {"device_target":"CPU","ms_version":"2.10.0"}        (MindSpore 1.3 and later)
+//   dump.json, debug.json        "framework": "mindspore" | "pytorch"                 (msprobe)
+//   names of .npy files          with a dtype: 2.4 and later; "Default_..." without: 2.3; else 1.3 to 2.2
+//   names of raw .bin files      1.0 to 1.2
+// Source: reference/dump-layouts-and-statistics.md 1.4, 2.7.
+
+struct FrameworkFacts {
+  std::string framework;            // "MindSpore", "msprobe"; empty: not known
+  std::optional<Version> version;   // as config.json says it
+  std::string text;                 // for people and for `framework_version`: "2.10.0", "2.4 or later"; may be empty
+  std::optional<Version> from, to;  // what names leave open: from <= version < to
+};
+
+[[nodiscard]] FrameworkFacts framework_of(const DumpIndex& index);
 
 }  // namespace msdump

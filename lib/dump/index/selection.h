@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/int_ranges.h"
+#include "base/numbers.h"
 #include "dump/names/identity.h"
 
 namespace msdump {

@@ -1,8 +1,4 @@
-// TensorList: every tensor of a dump, one record each, in the order of reports. Made from a DumpIndex: each file lists
-// its tensors (its header is read, never its data), and each table (statistic.csv, dump.json) its rows. A row about a
-// tensor in a file is joined to that file's record; the others are tensors without elements.
-//
-// A record costs about 180 bytes; texts and shapes are shared.
+// SharedShapes keeps each shape once, at a stable address. A dump of a million tensors has a few hundred shapes.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +7,72 @@
 #include <string_view>
 #include <vector>
 
+#include "base/containers.h"
 #include "base/error.h"
-#include "base/text_arena.h"
+#include "base/text.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/selection.h"
-#include "dump/index/shared_shapes.h"
-#include "dump/index/tensor_view.h"
-#include "dump/layouts/call_argument.h"
+#include "dump/layouts/family.h"
 #include "dump/layouts/layout.h"
 #include "dump/names/identity.h"
 #include "io/run_context.h"
 #include "tensor/shape.h"
 
 namespace msdump {
+
+class SharedShapes {
+ public:
+  static constexpr uint32_t kNone = HashSlots::kNone;
+
+  // The number of a shape; they count from 0.
+  uint32_t number_of(const Shape& shape) {
+    uint64_t hash = shape.size();
+    for (const int64_t dim : shape) hash = mix_hash(hash, static_cast<uint64_t>(dim));
+    const auto same = [&](uint32_t other) { return shapes_[other] == shape; };
+    const uint32_t number = numbers_.find_or_add(mix_hash(hash, 0), static_cast<uint32_t>(shapes_.size()), same);
+    if (number == shapes_.size()) shapes_.push_back(shape);
+    return number;
+  }
+  // Valid as long as this object, even if it is moved.
+  [[nodiscard]] const Shape* shape(uint32_t number) const { return &shapes_[number]; }
+  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(shapes_.size()); }
+
+ private:
+  std::deque<Shape> shapes_;
+  HashSlots numbers_;
+};
+
+// TensorView: some of the elements of a tensor, in an order of their own: a part of its rows, or all of it transposed. Or
+// a tensor that is put together of several others (tensor_pieces.h).
+
+struct TensorPieces;
+
+// Not empty. Of a tensor whose elements lie in C order, a byte or more each.
+struct TensorView {
+  struct Axis {
+    int64_t extent = 1, stride = 1;
+  };
+
+  Shape shape;             // with as many elements as the axes
+  std::vector<Axis> axes;  // the outermost first; (i, j, ..) is element first + i * stride + j * stride ..
+  int64_t first = 0;
+  const TensorPieces* pieces = nullptr;  // then the others say nothing
+
+  [[nodiscard]] int64_t count() const;
+  [[nodiscard]] int64_t last() const;  // the last element of the tensor that it has
+  [[nodiscard]] bool is_run() const;   // elements that follow each other
+  // Which element of the tensor its element `index` is.
+  [[nodiscard]] int64_t element(int64_t index) const;
+};
+
+// All elements of a tensor, an axis a dimension.
+[[nodiscard]] TensorView view_of(const Shape& shape);
+
+// TensorList: every tensor of a dump, one record each, in the order of reports. Made from a DumpIndex: each file lists
+// its tensors (its header is read, never its data), and each table (statistic.csv, dump.json) its rows. A row about a
+// tensor in a file is joined to that file's record; the others are tensors without elements.
+//
+// A record costs about 180 bytes; texts and shapes are shared.
 
 inline constexpr uint32_t kNoTable = UINT32_MAX;
 inline constexpr uint32_t kNoOrder = UINT32_MAX;

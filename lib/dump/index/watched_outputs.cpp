@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/quick_glob.h"
 #include "base/text.h"
 #include "dump/layouts/family.h"
 

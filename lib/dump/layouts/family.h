@@ -1,21 +1,71 @@
-// A family is one kind of file that holds tensors. To add a kind, write one file that defines a Family and name it in
-// family.cpp; no command changes.
+// What a table of the dump (dump.json of msprobe) has of calls beside their tensors; the catalogue lists it apart.
+//
+// Arguments that are not tensors: factors, axes, flags, names. Overflows: the status register of the device after a call.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
-#include "base/capped_list.h"
+#include "base/containers.h"
 #include "base/error.h"
-#include "base/text_arena.h"
-#include "dump/layouts/call_argument.h"
+#include "base/text.h"
 #include "dump/layouts/layout.h"
 #include "dump/layouts/stored_tensor.h"
 #include "dump/names/file_kind.h"
 #include "dump/names/identity.h"
+#include "tensor/dtype.h"
 
 namespace msdump {
+
+struct CallValue {
+  // kGroup: the ranks of a process group, "[0,1]", which is not compared.
+  enum class Kind : uint8_t { kAbsent, kNone, kBool, kNumber, kText, kList, kGroup };
+  Kind kind = Kind::kAbsent;
+  bool is_dtype = false;  // kText: the name of a dtype
+  std::string_view text;  // as written: "1e-05", "true", "mean", "[1,null]"; of None empty
+};
+
+struct CallArgument {
+  std::string_view op_name, slot;
+  CallValue value;
+  uint32_t table = 0;  // DumpIndex::files()
+};
+
+struct CallOverflow {
+  std::string_view op_name;
+  std::optional<uint64_t> status;  // 0: none; no value: it could not be read
+  int64_t order = 0;               // of the call in its table
+  uint32_t table = 0;              // DumpIndex::files()
+};
+
+// Sidecars: files outside the catalogue that say something about its files. If msdump is given one file of
+// dump_tensor_data, or that folder, the dump.json above it is outside, and it alone knows that a float32 was bfloat16.
+// One object per folder reads them once, on first use. A sidecar that cannot be read says nothing.
+
+class Sidecars {
+ public:
+  // `json_outside`: the folder is msprobe's dump_tensor_data, and its dump.json is not in the catalogue.
+  explicit Sidecars(std::string folder, bool json_outside = false)
+      : folder_(std::move(folder)), json_outside_(json_outside) {}
+
+  // The dtype of the framework's tensor in this file; kUndefined if nothing says it. Thread-safe.
+  [[nodiscard]] DType dtype_of(std::string_view file_name) const;
+
+ private:
+  void load() const;
+  std::string folder_;
+  bool json_outside_;
+  mutable std::once_flag loaded_;
+  mutable std::map<std::string, DType, std::less<>> dtypes_;
+};
+
+// A family is one kind of file that holds tensors. To add a kind, write one file that defines a Family and name it in
+// family.cpp; no command changes.
 
 class Sidecars;
 

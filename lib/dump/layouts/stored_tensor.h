@@ -11,7 +11,7 @@
 #include "dump/names/identity.h"
 #include "format/plan.h"
 #include "io/file.h"
-#include "io/zip/zip_data.h"
+#include "io/zip.h"
 
 namespace msdump {
 

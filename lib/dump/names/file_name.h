@@ -62,4 +62,64 @@ struct RawBinFileName {
 // Suffixes of files that lie in and beside dumps and are never tensors: csv, json, ir, txt, ...
 [[nodiscard]] bool is_known_other_suffix(std::string_view suffix);
 
+// File names of tensors that a graph saves one by one, outside a dump of MindSpore's.
+//
+//   torchair FX   node-target.{INPUT|OUTPUT}.i[.j].time.npy        mm-aten.mm.default.INPUT.0.20240125031118787351.npy
+//   torch_npu     name_device_D[_N].{pt|bin}                       add_device_0_0.pt, of npugraph_ex and
+//                                                                  save_npugraph_tensor; N counts per name and device
+//   TensorDump    name_dtype_N.npy                                 mul_float32_3.npy; N counts all that a process saves
+//   acl_save      name_N.pt                                        act_0.pt, of msprobe; likewise
+//
+// Only the first two are forms that nobody else uses. Whether a number at the end of the others is a counter shows in
+// the names beside it (index/counted_files.h).
+// Source: torchair python/torchair/fx_dumper.py; op-plugin, save_npugraph_tensor; mindspore
+// ccsrc/tools/tensor_dump/tensordump.cc; msprobe ccsrc/aclgraph_dump/aclgraph_dump.cpp.
+
+// The texts are views of the name that was parsed.
+struct FxFileName {
+  std::string_view node, target;  // "mm", "aten.mm.default"
+  Io io = Io::kOutput;
+  std::string_view slot;  // "0"; "0.1" of a list of tensors
+  std::string_view timestamp;
+};
+[[nodiscard]] std::optional<FxFileName> parse_fx_file_name(std::string_view name);
+
+// A name that ends in a counter; the functions below take it without its suffix.
+struct CountedName {
+  std::string_view name;
+  std::string_view device;          // of torch_npu; else empty
+  std::string_view number;          // empty: not counted
+  DType dtype = DType::kUndefined;  // of TensorDump
+};
+[[nodiscard]] std::optional<CountedName> parse_torch_npu_name(std::string_view stem);    // add_device_0_0
+[[nodiscard]] std::optional<CountedName> parse_tensor_dump_name(std::string_view stem);  // mul_float32_3
+[[nodiscard]] std::optional<CountedName> parse_numbered_name(std::string_view stem);     // act_0
+
+// Names of the arrays that msdump convert and msaccucmp write: FILE is the file that an array came from, io its section.
+//
+//   .npy   FILE.io.slot[.dims | .format[.dtype]]        dims: 2x3x4, "scalar"
+//   .bin   FILE.io.slot.dims.dtype.format               dims: 2_3_4, "scalar"; the number of elements without -f
+//          FILE.{l1buffer|space}.slot                   bytes
+//   FILE.PARAMETER in place of FILE.io.slot, of a checkpoint
+//
+// Source: convert/output_name.h, reference/ascend-dump-file.md section 7.2.
+
+// The texts are views of the name that was parsed.
+struct ConvertedName {
+  std::string_view file;       // empty for an array of a checkpoint
+  std::string_view parameter;  // with what follows it in an .npy, which only the shape tells apart; else empty
+  Io io = Io::kOutput;
+  std::string_view slot;
+  std::optional<Shape> shape;  // of .bin; absent: all bytes of the file
+  std::optional<Format> format;
+  std::optional<DType> dtype;
+};
+
+[[nodiscard]] std::optional<ConvertedName> parse_converted_npy_name(std::string_view name);
+[[nodiscard]] std::optional<ConvertedName> parse_converted_bin_name(std::string_view name);
+
+// Without what convert adds to the name of a parameter: the dimensions, the format, or format and dtype. A parameter of one
+// dimension whose own name ends in the number of its elements ("bias.8") loses that.
+[[nodiscard]] std::string_view parameter_of(const ConvertedName& name, const Shape& shape);
+
 }  // namespace msdump

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "report/value.h"
 #include "tensor/dtype.h"
 #include "tensor/format.h"
 
@@ -42,5 +43,13 @@ struct Identity {
   NameFacts name;
   uint32_t occurrence = 0;  // counts the runs of one operator inside one step
 };
+
+// What names a tensor, as values of reports.
+
+// A slot is a number where it is one, else the text ("weight", "0.1"); null when it is not known.
+[[nodiscard]] report::Value slot_value(std::string_view slot);
+
+// rank, graph, step, op_name, op_type, io, slot, task_id, stream_id, timestamp; null where unknown.
+[[nodiscard]] report::Object identity_value(const Identity& identity);
 
 }  // namespace msdump

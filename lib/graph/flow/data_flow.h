@@ -1,11 +1,10 @@
-// The data flow into an operator: for each of its inputs, as dump files number them, the operator, parameter or constant
-// that produced the value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are passed through.
+// Which inputs an operator writes into: after it has run, its dump shows the result there, not what went in.
 //
-// Input k of the files is the k-th element of the device types; operands of the IR become these by leaving out monads
-// and unfolding tuples; up to 2.0 constants that are attributes are left out, too.
-// In a graph of GE they are the operands: absent optional inputs are not among those. Sub-graphs that one operator runs are
-// passed through in both directions.
-// Source: reference/ir.md 1.8 and 1.11, reference/verified-on-real-mindspore.md 2 and 5.
+//   1. the IR marks them (`is_inplace`, MindSpore 2.10 and later), but not for every operator: SGD's have no mark
+//   2. a short table of operators known to do so
+// The bytes prove it for others: an input that is not what its producer wrote, or what others read of a parameter
+// (graph/flow/run_graph.h).
+// Source: corpus/diagnosis/README.md 2; MindSpore's documentation of these operators.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +14,26 @@
 #include "graph/op_graph.h"
 
 namespace msdump {
+
+[[nodiscard]] bool updates_input(const OpGraph& graph, OpId op, uint32_t slot);
+
+// The table.
+[[nodiscard]] bool is_known_to_update(std::string_view op_type, uint32_t slot);
+// Is any input of this type in it?
+[[nodiscard]] bool is_known_to_update(std::string_view op_type);
+
+// An input that kernels of a type are given and do not use: the reserve of BatchNormGrad, which is whatever memory the
+// BatchNorm left unwritten.
+[[nodiscard]] bool ignores_input(std::string_view op_type, uint32_t slot);
+
+// The data flow into an operator: for each of its inputs, as dump files number them, the operator, parameter or constant
+// that produced the value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are passed through.
+//
+// Input k of the files is the k-th element of the device types; operands of the IR become these by leaving out monads
+// and unfolding tuples; up to 2.0 constants that are attributes are left out, too.
+// In a graph of GE they are the operands: absent optional inputs are not among those. Sub-graphs that one operator runs are
+// passed through in both directions.
+// Source: reference/ir.md 1.8 and 1.11, reference/verified-on-real-mindspore.md 2 and 5.
 
 struct InputEdge {
   enum class From : uint8_t { kOperator, kParameter, kConstant, kUnknown };

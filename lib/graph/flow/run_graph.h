@@ -1,3 +1,59 @@
+// Operators that were dumped before those that were not: on these a value depends that comes out of a gap.
+//
+// Cost: linear in the operators and edges of the gaps, whatever their shape, and at most kMostAncestors times that.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/containers.h"
+#include "graph/flow/data_flow.h"
+#include "graph/join/dump_operators.h"
+#include "graph/op_graph.h"
+
+namespace msdump {
+
+// Of more, those that are last in the graph are kept.
+inline constexpr size_t kMostAncestors = 32;
+
+class GapAncestors {
+ public:
+  // `dumped`: by operator. The graph must outlive it.
+  GapAncestors(const OpGraph& graph, std::vector<bool> dumped);
+
+  // Ascending: dumped operators that an operator depends on with no other one between; itself, if it was dumped. Edges
+  // that lead back, of loops, are not followed. Valid until the next call.
+  [[nodiscard]] std::span<const OpId> of(OpId op);
+
+ private:
+  enum class State : uint8_t { kNew, kOpen, kDone };
+  struct Visit {
+    OpId op = 0;
+    std::vector<OpId> producers;
+    size_t next = 0;  // in `producers`
+  };
+  [[nodiscard]] Visit begin(OpId op);
+  void finish(const Visit& visit);
+  [[nodiscard]] std::span<const OpId> found(OpId op) const;
+
+  const OpGraph& graph_;
+  const std::vector<bool> dumped_;
+  std::vector<State> states_;                          // by operator
+  std::vector<std::pair<uint32_t, uint32_t>> ranges_;  // by operator: in `all_`; operators of a chain share one
+  std::vector<OpId> all_;
+};
+
 // RunGraph: the runs of the operators of a dump and the tensors between them. A run is one execution: of an operator, on
 // a rank, in a step, the n-th of that operator there.
 //
@@ -16,25 +72,6 @@
 // Ancestry is closed over operators that were not dumped: of an input that one of them made, the nearest runs before
 // these are known (graph/flow/gap_ancestors.h).
 // Source: corpus/diagnosis/README.md 2 and 4.
-#pragma once
-
-#include <compare>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
-#include "base/hash_slots.h"
-#include "graph/flow/data_flow.h"
-#include "graph/join/dump_operators.h"
-
-namespace msdump {
 
 inline constexpr uint32_t kNoRun = UINT32_MAX;
 
@@ -177,5 +214,16 @@ class RunGraph {
   std::map<ParameterKey, uint32_t> updates_;   // the last run that updated a parameter
   std::deque<std::string> module_parameters_;  // names: "Module.fc.Linear.forward.0:weight"
 };
+
+// The edges of a RunGraph one by one, for what shows the data flow.
+
+struct FlowEdge {
+  uint32_t from = kNoRun, to = kNoRun;  // in RunGraph::runs
+  uint32_t tensor = kNoTensor;  // what was passed: the input of `to`, else the output of `from`; may be kNoTensor
+  bool gap = false;             // operators between the two were not dumped
+};
+
+// By `to`, in the order of its inputs.
+[[nodiscard]] std::vector<FlowEdge> flow_edges(const RunGraph& graph);
 
 }  // namespace msdump

@@ -5,17 +5,111 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "base/containers.h"
 #include "base/text.h"
-#include "graph/join/kernel_names.h"
-#include "graph/name_table.h"
+#include "graph/op_graph.h"
 #include "graph/op_name.h"
 #include "ir/text/attributes.h"
 
 namespace msdump {
-namespace {
+
+// The names that the operators with a kernel have in files, and the operators of a name.
+
+// The most operators of equal names that one group may have, and beginnings that are compared: names crafted to be
+// equal must not cost the product of both sides.
+constexpr uint32_t kMostNamesakes = 64;
+
+class KernelNames {
+ public:
+  // Both outlive it.
+  KernelNames(const OpGraph& graph, const Numbering& numbering) : graph_(graph), numbering_(numbering) {}
+
+  void assign(OpId op, NormalName& name) const {
+    name.assign(graph_, op, numbering_.renumbered ? numbering_.numbers[op] : kNoIndex);
+  }
+  [[nodiscard]] std::string of(OpId op) const;
+  // Those that may belong to the group, kMostNamesakes at most. The first call makes the table.
+  [[nodiscard]] std::vector<OpId> find(std::string_view name, const TensorGroup& group);
+
+  // visit(origin, op)
+  template <class Visit>
+  void for_each_kernel(const Visit& visit) const {
+    for_each_node([&](const Origin& origin, const IrNode& node, OpId op) {
+      if (node.kind == IrNodeKind::kKernel) visit(origin, op);
+    });
+  }
+  // The same, and what GE dumps without a kernel: the inputs of a graph (Data) and its results (NetOutput).
+  template <class Visit>
+  void for_each_dumped(const Visit& visit) const {
+    for_each_node([&](const Origin& origin, const IrNode& node, OpId op) {
+      const bool of_ge = origin.kind == OriginKind::kGeGraph && node.kind == IrNodeKind::kVirtual;
+      if (of_ge || node.kind == IrNodeKind::kKernel) visit(origin, op);
+    });
+  }
+
+ private:
+  template <class Visit>
+  void for_each_node(const Visit& visit) const {
+    for (const Origin& origin : graph_.origins()) {
+      for (uint32_t i = 0; i < origin.graph.nodes.size(); ++i) {
+        const IrNode& node = origin.graph.nodes[i];
+        if (node.leaf != Text::kEmpty) visit(origin, node, origin.first_operator + i);
+      }
+    }
+  }
+
+  void prepare();
+
+  const OpGraph& graph_;
+  const Numbering& numbering_;
+  bool prepared_ = false;
+  HashSlots first_of_name_;         // operators
+  std::vector<OpId> next_of_name_;  // by operator, ascending; kNoIndex for the last
+  size_t longest_ = 0;
+};
+
+std::string KernelNames::of(OpId op) const {
+  NormalName name;
+  assign(op, name);
+  return std::string(name.full());
+}
+
+void KernelNames::prepare() {
+  prepared_ = true;
+  std::vector<OpId> kernels;
+  for_each_kernel([&](const Origin&, OpId op) { kernels.push_back(op); });
+  first_of_name_ = HashSlots(kernels.size());
+  next_of_name_.assign(graph_.size(), kNoIndex);
+  std::vector<OpId> last_of_name(graph_.size());
+  NormalName name, other;
+  for (const OpId op : kernels) {
+    assign(op, name);
+    longest_ = std::max(longest_, name.full().size());
+    const OpId first = first_of_name_.find_or_add(name_hash(name.full()), op, [&](OpId known) {
+      assign(known, other);
+      return other.full() == name.full();
+    });
+    if (first != op) next_of_name_[last_of_name[first]] = op;
+    last_of_name[first] = op;
+  }
+}
+
+std::vector<OpId> KernelNames::find(std::string_view name, const TensorGroup& group) {
+  if (!prepared_) prepare();
+  std::vector<OpId> found;
+  if (name.size() > longest_) return found;
+  const NormalName normal(name);
+  OpId op = first_of_name_.find(name_hash(normal.full()), [&](OpId known) { return of(known) == normal.full(); });
+  for (; op != kNoIndex && found.size() < kMostNamesakes; op = next_of_name_[op]) {
+    if (same_place(graph_.origin(op), group)) found.push_back(op);
+  }
+  return found;
+}
 
 constexpr double kWholeName = 1.0, kLastPart = 0.95, kByType = 0.6, kGuess = 0.3, kSeveralFused = 0.85,
                  kWithSuffix = 0.75, kCutOff = 0.5;
@@ -24,6 +118,8 @@ constexpr size_t kShortestCutName = 60;
 constexpr size_t kMostNumbers = 64;
 
 bool same_type(std::string_view a, std::string_view b) { return a == b || to_lower(a) == to_lower(b); }
+
+namespace {
 
 // "data-12" of constants/, "cst3" (1.3 to 1.5): values that the graph has instead of computing them.
 bool is_constant_name(std::string_view name) {
@@ -353,6 +449,49 @@ std::vector<uint32_t> FileJoin::groups_of_parameter(uint32_t origin, uint32_t pa
   for (; at != parameters_.end() && at->origin == origin && at->parameter == parameter; ++at)
     groups.push_back(at->group);
   return groups;
+}
+
+std::string_view explanation(JoinRule rule) {
+  switch (rule) {
+    case JoinRule::kUnmatched: return "";
+    case JoinRule::kFullName: return "by its full name";
+    case JoinRule::kLastComponent: return "by the last part of its name";
+    case JoinRule::kTypeDecided: return "by the last part of its name and its type; others have that name, too";
+    case JoinRule::kAmbiguous: return "several operators have that name";
+    case JoinRule::kFused: return "the file's name is that of several operators, fused";
+    case JoinRule::kDerived: return "the file's name begins with its name; the graph engine appended the rest";
+    case JoinRule::kCut: return "the file's name is the beginning of its name, cut off";
+    case JoinRule::kParameter: return "a parameter or constant of the graph";
+  }
+  return "";
+}
+
+std::string FileJoin::reason(OpId op) const {
+  const IrNode& node = graph_->node(op);
+  if (node.kind == IrNodeKind::kCall) return "calls another graph, has no kernel of its own";
+  if (node.kind == IrNodeKind::kVirtual) return "for the compiler only, has no kernel";
+  if (node.leaf == Text::kEmpty) return "the IR has no full name for it";
+  if (!dumped_[graph_->origin_index(op)])
+    return "no tensor of its graph is here: it did not run, was not dumped, or is not selected";
+  if (graph_->origin(op).kind == OriginKind::kStackJson)
+    return "no tensor has its name: called, but not selected for the dump";
+  return "no file has its name: not selected for the dump, without a kernel of its own, or fused into another operator";
+}
+
+std::string FileJoin::reason(const TensorGroup& group) const {
+  if (rule_of(group) == JoinRule::kParameter) return std::string(explanation(JoinRule::kParameter));
+  if (group.parameter) return "a parameter or constant that no graph here names";
+  const bool graph_known = std::any_of(graph_->origins().begin(), graph_->origins().end(),
+                                       [&](const Origin& origin) { return same_place(origin, group); });
+  if (!graph_known) return "there is no IR of its graph";
+  for (const std::string_view word :
+       {"trans_TransData", "trans_Cast", "atomic_addr_clean", "MemSet", "PartitionedCall"}) {
+    if (group.op_name.find(word) != std::string_view::npos)
+      return "inserted by the graph engine; the IR has no such operator";
+  }
+  const bool of_msprobe = std::any_of(graph_->origins().begin(), graph_->origins().end(),
+                                      [](const Origin& origin) { return origin.kind == OriginKind::kStackJson; });
+  return of_msprobe ? "stack.json has no call of this name" : "no operator of the IR has this name";
 }
 
 }  // namespace msdump

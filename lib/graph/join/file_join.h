@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/reached_limits.h"
+#include "base/containers.h"
 #include "graph/join/tensor_groups.h"
 #include "graph/op_graph.h"
 

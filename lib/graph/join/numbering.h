@@ -1,18 +1,95 @@
-// Decides which numbers operators have in file names: those of the graph, or new ones (graph/join/renumber.h). It is known
-// for MindSpore up to 2.2 (the graph's) and from 2.7 on (new). In between, and as a check, the tensor values decide: under
-// the right hypothesis the inputs of operators equal the outputs of their producers.
-// Source: reference/verified-on-real-mindspore.md 1.1.
+// The numbers that operators have in file names, where these are not those of the IR.
+//
+// MindSpore 2.7 and later writes graphs/*.ir and *.pb beside a dump before it renumbers the kernels of all graphs.
+// The rule: graphs in ascending id, in each the nodes in the order of the IR, every node that has a name, virtual ones
+// too; one counter for each text before "-op", for the whole process. All graphs of the process must be there.
+// Source: reference/verified-on-real-mindspore.md 1.1, proved there by the bytes along the data flow.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
+#include "graph/flow/data_flow.h"
 #include "graph/join/file_join.h"
+#include "graph/op_graph.h"
 #include "io/run_context.h"
 
 namespace msdump {
+
+// By operator: the new number; kNoIndex where the name stays as it is (no number in it, or not OriginPlace::kDump).
+// Processes are distinguished by their rank and by the folder of their IR: one for each of several dumps.
+[[nodiscard]] std::vector<uint32_t> renumbered(const OpGraph& graph);
+
+// Compares the value that went into an operator with the one its producer wrote: that proves, or disproves, that files
+// belong to the operators they were joined to.
+
+enum class Agreement : uint8_t { kEqual, kDifferent, kUnknown };
+
+// Compares tensors of one dump. With elements: the first and the last MiB of them. Other dimensions with as many
+// elements of the same dtype are not a difference, as a reshape has no kernel. Without elements: the texts of their
+// rows in statistic.csv. Thread-safe.
+class ValueComparer {
+ public:
+  ValueComparer(const DumpIndex& index, const std::vector<TensorRecord>& tensors);
+  ValueComparer(const ValueComparer&) = delete;
+  ValueComparer& operator=(const ValueComparer&) = delete;
+  ~ValueComparer();
+
+  // Indices of tensors.
+  [[nodiscard]] Agreement compare(uint32_t a, uint32_t b) const;
+
+  // Files that could not be read, each once, by path.
+  [[nodiscard]] std::vector<Error> failures() const;
+
+ private:
+  class Rows;
+  [[nodiscard]] Agreement compare_elements(const TensorRecord& a, const TensorRecord& b) const;
+  [[nodiscard]] Agreement unread(Error error, const TensorRecord& tensor) const;
+
+  const DumpIndex& index_;
+  const std::vector<TensorRecord>& tensors_;
+  std::unique_ptr<Rows> rows_;  // of tables, read when the first is asked for
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Error> failures_;
+};
+
+// One edge between two operators that both have tensors: input `slot` of `consumer` is output `output` of `producer`.
+struct ProofEdge {
+  OpId consumer = 0, producer = 0;
+  uint32_t slot = 0, output = 0;
+  uint32_t input_tensor = 0, output_tensor = 0;  // indices of tensors, of the same step and occurrence
+};
+// Edges into one operator from operators with tensors.
+[[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
+                                                 const OpGraph& graph, const FileJoin& join, OpId consumer);
+// The same where inputs_of() is known.
+[[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
+                                                 const std::vector<InputEdge>& inputs, const FileJoin& join,
+                                                 OpId consumer);
+
+// Results of comparisons; those without a result are not counted.
+struct ProofTally {
+  uint64_t agreeing = 0, contradicting = 0;
+
+  void count(Agreement agreement);
+  [[nodiscard]] uint64_t all() const { return agreeing + contradicting; }
+  [[nodiscard]] double share() const;  // that agrees; 0 when there is nothing
+};
+// The confidence that files belong to an operator, after a proof was tried: certain if all agree, low if more
+// contradict than agree.
+[[nodiscard]] double proved_confidence(double confidence, const ProofTally& tally);
+
+// Decides which numbers operators have in file names: those of the graph, or new ones (graph/join/renumber.h). It is known
+// for MindSpore up to 2.2 (the graph's) and from 2.7 on (new). In between, and as a check, the tensor values decide: under
+// the right hypothesis the inputs of operators equal the outputs of their producers.
+// Source: reference/verified-on-real-mindspore.md 1.1.
 
 struct Joined {
   FileJoin join;

@@ -11,7 +11,6 @@
 
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
-#include "graph/name_table.h"
 #include "graph/op_graph.h"
 
 namespace msdump {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "base/containers.h"
 #include "base/error.h"
-#include "base/reached_limits.h"
 #include "dump/index/dump_index.h"
 #include "graph/op_graph.h"
 

@@ -1,9 +1,13 @@
 #include "graph/load/load_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,18 +17,229 @@
 #include "ge/operators/operator_table.h"
 #include "graph/flow/communication.h"
 #include "graph/lines/line_search.h"
-#include "graph/load/ge_lines.h"
-#include "graph/load/stack_graph.h"
+#include "graph/op_graph.h"
 #include "io/dir_walk.h"
 #include "io/file.h"
-#include "io/read_text.h"
+#include "ir/model/ir_builder.h"
 #include "ir/protobuf/ir_protobuf.h"
 #include "ir/text/ir_text.h"
 #include "msprobe/construct_json.h"
+#include "msprobe/names.h"
 #include "msprobe/stack_json.h"
 
 namespace msdump {
 namespace {
+
+// Of gradients of parameters, too: Cell.fc.Dense.parameters_grad.0 belongs to Cell.fc.Dense.forward.0.
+std::optional<std::string> forward_of(std::string_view name) {
+  constexpr std::string_view kGradients = ".parameters_grad";
+  const size_t at = name.rfind(kGradients);
+  if (at == std::string_view::npos) return forward_entry_of(name);
+  const std::string_view call = name.substr(at + kGradients.size());
+  return std::string(name.substr(0, at)) + ".forward" + (call.empty() ? ".0" : std::string(call));
+}
+
+class StackGraph {
+ public:
+  StackGraph(const StackJson& stacks, const std::set<std::string_view>& dumped_ops)
+      : stacks_(stacks), dumped_ops_(dumped_ops) {
+    graph_ = builder_.begin_graph("", "", 0);
+  }
+
+  Result<IrGraph> run() {
+    for (const StackJson::Op& op : stacks_.ops) add(op.name, op, FrameKind::kOwn);
+    for (const std::string_view name : dumped_ops_) {
+      if (stacks_.find(name) != nullptr) continue;
+      const auto forward = forward_of(name);
+      const StackJson::Op* const op = forward ? stacks_.find(*forward) : nullptr;
+      if (op != nullptr) add(name, *op, FrameKind::kForward);
+    }
+    return builder_.finish();
+  }
+
+ private:
+  void add(std::string_view name, const StackJson::Op& op, FrameKind kind) {
+    IrNode node;
+    node.graph = graph_;
+    const auto entry = parse_msprobe_entry(name);
+    node.op = builder_.intern(entry ? entry->op_type : name);
+    node.leaf = builder_.keep(name);
+    node.stack = stack(op, kind);
+    builder_.add_node(node, {});
+  }
+
+  // Thousands of operators may share a stack of thousands of frames: it is made once.
+  List stack(const StackJson::Op& op, FrameKind kind) {
+    if (op.count == 0) return List::kEmpty;
+    const auto [known, added] = lists_[kind == FrameKind::kForward ? 1 : 0].try_emplace(op.begin, List::kEmpty);
+    if (!added) return known->second;
+    std::vector<uint32_t> frames;
+    for (const uint32_t index : stacks_.stack_of(op)) frames.push_back(frame(index, kind, frames.empty()));
+    return known->second = builder_.stack(frames);
+  }
+
+  uint32_t frame(uint32_t index, FrameKind kind, bool begins_chain) {
+    auto& known = frames_[static_cast<size_t>(kind == FrameKind::kForward) * 2 + static_cast<size_t>(begins_chain)];
+    if (known.empty()) known.assign(stacks_.frames.size(), kNoIndex);
+    if (known[index] != kNoIndex) return known[index];
+    const MsprobeFrame& from = stacks_.frames[index];
+    IrGraph& ir = builder_.graph();
+    SourceFrame to;
+    to.file = ir.pool.view(builder_.intern(from.file));
+    to.code = ir.pool.view(builder_.intern(from.code));
+    to.line = to.end_line = static_cast<uint32_t>(std::min<int64_t>(std::max<int64_t>(from.line, 0), kNoIndex - 1));
+    to.kind = kind;
+    to.begins_chain = begins_chain;
+    ir.frames.push_back(to);
+    return known[index] = static_cast<uint32_t>(ir.frames.size() - 1);
+  }
+
+  const StackJson& stacks_;
+  const std::set<std::string_view>& dumped_ops_;
+  IrGraphBuilder builder_;
+  uint32_t graph_ = kNoIndex;
+  std::unordered_map<size_t, List> lists_[2];  // by kind: the stack that begins there in frame_ids
+  std::vector<uint32_t> frames_[4];            // by kind and begins_chain: indices in the graph
+};
+
+}  // namespace
+
+Result<IrGraph> graph_of_stacks(const StackJson& stacks, const std::set<std::string_view>& dumped_ops) {
+  return StackGraph(stacks, dumped_ops).run();
+}
+
+namespace {
+
+// Lines for the operators of GE: from the IR of MindSpore, whose full names GE keeps.
+//
+//   dump file -> operator of GE -> its original names (or its own) -> operator of that name in the IR -> its stack
+// An operator with one original has its stack. One with several, a fused operator, has the stacks of all.
+
+bool has_lines(const Origin& origin) {
+  return origin.kind == OriginKind::kIrText || origin.kind == OriginKind::kIrProtobuf;
+}
+
+bool same_rank(const Origin& a, const Origin& b) { return !a.rank || !b.rank || *a.rank == *b.rank; }
+
+// Frames and stacks of an IR in a graph of GE. Each is copied once.
+class FrameCopier {
+ public:
+  FrameCopier(const IrGraph& from, IrGraph& to) : from_(from), to_(to) {}
+
+  // The stack of an operator that was made of these; kEmpty if none has lines.
+  List stack_of(const std::vector<uint32_t>& originals) {
+    if (originals.size() > 1) return joined_stack(originals);
+    const List own = from_.nodes[originals.front()].stack;
+    const auto [at, added] = stacks_.try_emplace(own, List::kEmpty);
+    if (!added) return at->second;
+    scratch_.clear();
+    for (const uint32_t index : from_.pool.view(own)) scratch_.push_back(frame(index, false));
+    return at->second = to_.pool.intern(scratch_);
+  }
+
+ private:
+  // Thousands of lists may repeat names with long stacks: the total is limited.
+  List joined_stack(const std::vector<uint32_t>& originals) {
+    scratch_.clear();
+    for (const uint32_t original : originals) {
+      const auto stack = from_.stack(from_.nodes[original]);
+      if (stack.size() > frames_left_) break;
+      frames_left_ -= stack.size();
+      for (const uint32_t index : stack) scratch_.push_back(frame(index, true));
+    }
+    return to_.pool.intern(scratch_);
+  }
+
+  uint32_t frame(uint32_t index, bool several) {
+    std::vector<uint32_t>& known = known_[several ? 1 : 0];
+    if (known.empty()) known.assign(from_.frames.size(), kNoIndex);
+    if (known[index] != kNoIndex) return known[index];
+    SourceFrame copy = from_.frames[index];
+    copy.file = text(copy.file);
+    copy.code = text(copy.code);
+    if (several && copy.kind == FrameKind::kOwn) copy.kind = FrameKind::kCandidate;
+    to_.frames.push_back(copy);
+    return known[index] = static_cast<uint32_t>(to_.frames.size() - 1);
+  }
+
+  std::string_view text(std::string_view original) {
+    const auto [at, added] = texts_.try_emplace(original);
+    if (added) at->second = to_.pool.view(to_.pool.keep(original));
+    return at->second;
+  }
+
+  const IrGraph& from_;
+  IrGraph& to_;
+  std::array<std::vector<uint32_t>, 2> known_;  // by `several`
+  std::unordered_map<std::string_view, std::string_view> texts_;
+  std::unordered_map<List, List> stacks_;
+  std::vector<uint32_t> scratch_;
+  size_t frames_left_ = (size_t{4} << 20) + 64 * to_.nodes.size();
+};
+
+// One IR and the graphs of GE to which it may give lines.
+class NamedLines {
+ public:
+  explicit NamedLines(const Origin& ir) : ir_(ir.graph) {
+    for (uint32_t i = 0; i < ir_.nodes.size(); ++i) {
+      if (ir_.nodes[i].leaf != Text::kEmpty) nodes_.try_emplace(ir_.full_name(ir_.nodes[i]), i);
+    }
+  }
+
+  // Do most operators that may have a name of MindSpore have a name in this IR?
+  bool give(Origin& ge) const {
+    IrGraph& graph = ge.graph;
+    FrameCopier copier(ir_, graph);
+    size_t named = 0, found = 0;
+    std::vector<uint32_t> nodes;
+    for (IrNode& node : graph.nodes) {
+      if (node.kind != IrNodeKind::kKernel) continue;
+      find(graph, node, nodes);
+      const bool inserted = graph.originals(node) && graph.originals(node)->empty();
+      named += node.scope != Text::kEmpty && !inserted ? 1U : 0U;
+      found += nodes.empty() ? 0U : 1U;
+      if (nodes.empty() || node.stack != List::kEmpty) continue;
+      node.stack = copier.stack_of(nodes);
+    }
+    graph.pool.close();
+    return found > 0 && found * 2 >= named;
+  }
+
+ private:
+  void find(const IrGraph& graph, const IrNode& node, std::vector<uint32_t>& nodes) const {
+    nodes.clear();
+    const auto add = [&](const std::string& name) {
+      const auto found = nodes_.find(name);
+      if (found != nodes_.end()) nodes.push_back(found->second);
+    };
+    const auto originals = graph.originals(node);
+    if (!originals) return add(graph.full_name(node));
+    for (const uint32_t name : *originals) add(std::string(graph.text(Text{name})));
+  }
+
+  const IrGraph& ir_;
+  std::unordered_map<std::string, uint32_t> nodes_;
+};
+
+// IR and graph are of the same rank, where both know theirs. An IR that has most of the names that MindSpore gave to the
+// operators of a GE graph is the same net before GE changed it: the graph takes its lines, and the IR is dropped.
+void give_lines_to_ge(std::vector<Origin>& origins) {
+  const auto is_ge = [](const Origin& origin) { return origin.kind == OriginKind::kGeGraph; };
+  if (std::none_of(origins.begin(), origins.end(), is_ge)) return;
+  std::vector<bool> taken(origins.size());
+  for (size_t i = 0; i < origins.size(); ++i) {
+    if (!has_lines(origins[i])) continue;
+    const NamedLines lines(origins[i]);
+    for (Origin& ge : origins) {
+      if (is_ge(ge) && same_rank(ge, origins[i])) taken[i] = lines.give(ge) || taken[i];
+    }
+  }
+  std::vector<Origin> left;
+  for (size_t i = 0; i < origins.size(); ++i) {
+    if (!taken[i]) left.push_back(std::move(origins[i]));
+  }
+  origins = std::move(left);
+}
 
 namespace fs = std::filesystem;
 

@@ -1,4 +1,5 @@
-// Reads the files that ir_files.h finds into one OpGraph, several at a time.
+// The operators of msprobe's stack.json as a graph: without edges and types, with their source lines. A backward call
+// has no stack of its own; it gets that of its forward call, as a gradient.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,18 @@
 #include <vector>
 
 #include "base/error.h"
-#include "graph/lines/line_query.h"
+#include "graph/lines/line_search.h"
 #include "graph/load/ir_files.h"
 #include "graph/op_graph.h"
 #include "io/run_context.h"
+#include "ir/model/ir_graph.h"
+#include "msprobe/stack_json.h"
 
 namespace msdump {
+
+Result<IrGraph> graph_of_stacks(const StackJson& stacks, const std::set<std::string_view>& dumped_ops);
+
+// Reads the files that ir_files.h finds into one OpGraph, several at a time.
 
 struct GraphRequest {
   std::optional<LineQuery>

@@ -19,6 +19,7 @@
 // core/monitor/anomaly_processor.py; mstt pytorch/free_benchmark/common/params.py.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -26,7 +27,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/capped_list.h"
+#include "base/containers.h"
+#include "base/error.h"
+#include "io/file.h"
+#include "io/run_context.h"
 
 namespace msdump {
 
@@ -54,5 +58,47 @@ struct ResultFile {
   std::optional<ResultRow> first_failed;          // an error, else a warning
   ProblemList problems;                           // of bad rows
 };
+
+// Counts the verdicts of a file of results. Internal to lib/info/results.
+
+class ResultTally {
+ public:
+  ResultTally(ResultFile& file, const ResultVisitor& visit) : file_(file), visit_(visit) {}
+
+  // One verdict of the current row.
+  void take(const ResultRow& row) {
+    worst_ = std::max(worst_, row.verdict);
+    const bool better = row.verdict == ResultVerdict::kError && file_.first_failed &&
+                        file_.first_failed->verdict == ResultVerdict::kWarning;
+    if (row.verdict >= ResultVerdict::kWarning && (!file_.first_failed || better)) file_.first_failed = row;
+    if (visit_) visit_(row);
+  }
+
+  void end_row() {
+    ++file_.rows;
+    file_.failed += worst_ == ResultVerdict::kError ? 1 : 0;
+    file_.warnings += worst_ == ResultVerdict::kWarning ? 1 : 0;
+    file_.skipped += worst_ == ResultVerdict::kSkipped ? 1 : 0;
+    worst_ = ResultVerdict::kPassed;
+  }
+
+ private:
+  ResultFile& file_;
+  const ResultVisitor& visit_;
+  ResultVerdict worst_ = ResultVerdict::kPassed;
+};
+
+// A message of any length as one line of at most 400 bytes.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+// Tables of results (info/results/result_file.h).
+
+// bad_csv if the columns are not those of such a table, too_large beyond 1 GiB. After an interruption the result is incomplete.
+Result<ResultFile> read_result_csv(const File& file, const CancelToken& cancel, const ResultVisitor& visit);
+
+// Results in JSON (info/results/result_file.h).
+
+// bad_json; too_large beyond 1 GiB, and a problem for a member of more than 64 MiB.
+Result<ResultFile> read_result_json(const File& file, const ResultVisitor& visit);
 
 }  // namespace msdump

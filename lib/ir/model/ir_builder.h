@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ir/model/handle_map.h"
 #include "ir/model/ir_graph.h"
 #include "ir/model/source_frame.h"
 

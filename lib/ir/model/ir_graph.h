@@ -1,3 +1,91 @@
+// HandleMap maps a handle of an InternPool, or any other non-zero number, to an index.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/containers.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace msdump {
+
+class HandleMap {
+ public:
+  [[nodiscard]] std::optional<uint32_t> find(uint32_t key) const {
+    const uint32_t at = slots_.find(hash(key), kSame);
+    return at == HashSlots::kNone ? std::nullopt : std::optional(values_[at]);
+  }
+
+  // Replaces the value of an existing key.
+  void set(uint32_t key, uint32_t value) {
+    const uint32_t at = slots_.find_or_add(hash(key), static_cast<uint32_t>(values_.size()), kSame);
+    if (at == values_.size()) values_.push_back(value);
+    values_[at] = value;
+  }
+
+ private:
+  // HashSlots compares the upper half itself, so equal hashes are equal keys.
+  static constexpr uint64_t hash(uint32_t key) { return uint64_t{key} << 32; }
+  static constexpr auto kSame = [](uint32_t) { return true; };
+
+  HashSlots slots_;
+  std::vector<uint32_t> values_;
+};
+
+// InternPool: texts and lists of numbers, each kept once and named by a handle of four bytes.
+//
+// An IR of a million operators repeats a few thousand scopes, types and source lines; texts that do not repeat (debug
+// names) are kept without a look-up. A text costs its bytes, four for the length, and the padding to a multiple of
+// four. The look-up table, some sixteen bytes a text, exists only while the pool grows.
+//
+// Handles address 16 GiB of texts. Beyond that intern() and keep() return the empty text, and full() is true.
+
+enum class Text : uint32_t { kEmpty = 0 };
+enum class List : uint32_t { kEmpty = 0 };
+
+class InternPool {
+ public:
+  // Equal texts have equal handles.
+  Text intern(std::string_view text) { return Text{find_or_add(text)}; }
+  List intern(std::span<const uint32_t> numbers);
+
+  // Stores a text without a look-up: its handle is new, and a later intern() of the same text returns another one.
+  Text keep(std::string_view text) { return Text{add(text)}; }
+
+  // Valid as long as the pool, even if the pool is moved.
+  [[nodiscard]] std::string_view view(Text text) const { return at(static_cast<uint32_t>(text)); }
+  [[nodiscard]] std::span<const uint32_t> view(List list) const;
+
+  // No intern() after this: frees the look-up table.
+  void close() { slots_.reset(); }
+
+  [[nodiscard]] bool full() const { return full_; }
+  [[nodiscard]] uint64_t memory() const { return chunk_bytes_ + (slots_ ? slots_->memory() : 0); }
+
+ private:
+  static constexpr uint32_t kChunkWords = uint32_t{1} << 14;  // 64 KiB; a longer text takes several adjacent ones
+
+  uint32_t find_or_add(std::string_view text);
+  uint32_t add(std::string_view text);
+  [[nodiscard]] std::string_view at(uint32_t handle) const;
+
+  std::vector<std::unique_ptr<uint32_t[]>> owned_;
+  std::vector<uint32_t*> chunks_;
+  std::optional<HashSlots> slots_;  // of the texts that are looked up
+  uint32_t free_words_ = 0;         // at the end of the last chunk
+  uint64_t chunk_bytes_ = 0;
+  bool full_ = false;
+};
+
+// A 64-bit hash that differs in each process: nobody can prepare texts that collide.
+[[nodiscard]] uint64_t hash_bytes(std::string_view bytes);
+
 // IrGraph: what a graph file says, from IR text (ir/text/ir_text.h), from IR protobuf or from GE (ge/graph/ge_graph.h): graphs, parameters, operators, their
 // types, and the source lines that each came from. It owns its texts; nothing refers to the file.
 //
@@ -10,21 +98,6 @@
 //
 // An operator takes about 90 bytes with its operands, plus its debug name and leaf; everything else is kept once.
 // Source: reference/ir.md 1 and 3, reference/verified-on-real-mindspore.md 5.
-#pragma once
-
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "base/capped_list.h"
-#include "ir/model/intern_pool.h"
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
-
-namespace msdump {
 
 inline constexpr uint32_t kNoIndex = UINT32_MAX;  // no graph, no number, no type
 

@@ -1,3 +1,29 @@
+// The source lines of an operator in IR protobuf, the field source_address: lines as in IR text, joined.
+//
+//        # In file PATH PLACE/CODE/                  its own stack
+//        # Corresponding forward node candidate:     then stacks of the forward operator of a gradient,
+//        # Corresponding code candidate:             of operators fused or expanded into this one
+//        #  - In file ..                             the first line of such a stack (from 1.6)
+//        #    In file ..                             its other lines
+// Innermost first in every version, also from 2.0 on, where the IR text is outermost first. Other lines are remarks.
+// Source: reference/ir.md 1.7 and 3, reference/verified-on-real-mindspore.md 5.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "ir/model/ir_builder.h"
+#include "ir/model/ir_graph.h"
+
+namespace msdump {
+
+// Appends the indices of the frames. Returns how many lines begin as a frame but have no PLACE.
+size_t add_source_address(IrGraphBuilder& builder, std::string_view text, std::vector<uint32_t>& frames);
+
 // read_ir_protobuf: IR protobuf of MindSpore 1.0 to 2.10, into an IrGraph.
 //
 //   graphs/ms_output_trace_code_graph_{G}.pb         beside a dump: proto/debug_graph.proto, with source lines, names
@@ -16,17 +42,6 @@
 // An unreadable part of a graph is a problem with its byte offset, and is left out. A file that ends inside its
 // graph (`truncated`) has the nodes that are whole, and lacks what follows them: parameters, constants, the root.
 // Source: reference/ir.md 3, reference/verified-on-real-mindspore.md 5.
-#pragma once
-
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "base/error.h"
-#include "io/file.h"
-#include "ir/model/ir_graph.h"
-
-namespace msdump {
 
 struct IrProtobufOptions {
   // Keys of attributes to keep: what links an operator to the ones it was made from.

@@ -10,6 +10,80 @@
 namespace msdump {
 namespace {
 
+constexpr uint64_t kMaxTag = UINT32_MAX;
+
+}  // namespace
+
+std::optional<uint64_t> ProtobufFields::varint() {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    if (at_ == message_.size()) {
+      state_ = State::kCut;
+      return std::nullopt;
+    }
+    const auto byte = static_cast<uint8_t>(message_[at_++]);
+    value |= uint64_t{byte & 0x7fU} << shift;
+    if (byte < 0x80) return value;
+  }
+  state_ = State::kDamaged;
+  return std::nullopt;
+}
+
+bool ProtobufFields::fixed(size_t size, ProtobufField& field) {
+  if (message_.size() - at_ < size) {
+    state_ = State::kCut;
+    return false;
+  }
+  for (size_t i = 0; i < size; ++i) field.value |= uint64_t{static_cast<uint8_t>(message_[at_ + i])} << (8 * i);
+  at_ += size;
+  return true;
+}
+
+std::optional<ProtobufField> ProtobufFields::next() {
+  if (at_ == message_.size() || state_ != State::kGood) return std::nullopt;
+  ProtobufField field;
+  field.offset = offset_ = at_;
+  const auto tag = varint();
+  if (!tag) return std::nullopt;
+  field.number = static_cast<uint32_t>((*tag & kMaxTag) >> 3);
+  const auto wire_type = *tag & 7;
+  if (*tag > kMaxTag || field.number == 0) {
+    state_ = State::kDamaged;
+    return std::nullopt;
+  }
+  if (wire_type == 1 || wire_type == 5) {
+    if (!fixed(wire_type == 1 ? 8 : 4, field)) return std::nullopt;
+    return field;
+  }
+  if (wire_type != 0 && wire_type != 2) {
+    state_ = State::kDamaged;
+    return std::nullopt;
+  }
+  const auto number = varint();
+  if (!number) return std::nullopt;
+  if (wire_type == 0) {
+    field.value = *number;
+    return field;
+  }
+  field.is_bytes = true;
+  field.cut = *number > message_.size() - at_;
+  if (field.cut) state_ = State::kCut;
+  field.bytes = message_.substr(at_, field.cut ? std::string_view::npos : static_cast<size_t>(*number));
+  at_ += field.bytes.size();
+  return field;
+}
+
+std::optional<std::string_view> find_field(std::string_view message, uint32_t number) {
+  std::optional<std::string_view> found;
+  ProtobufFields fields(message);
+  while (const auto field = fields.next()) {
+    if (field->number == number && field->is_bytes && !field->cut) found = field->bytes;
+  }
+  return found;
+}
+
+namespace {
+
 // Numbers of DataType that mean the same in both schemas.
 enum DataType : int {
   kBool = 1,
@@ -239,6 +313,62 @@ std::optional<std::string> protobuf_type_text(IrSchema schema, std::string_view 
 
 std::optional<ProtobufValue> protobuf_value(IrSchema schema, std::string_view message) {
   return schema == IrSchema::kAnfIr ? value_of_message<Anf>(message) : value_of_message<Debug>(message);
+}
+
+namespace {
+
+// Of ModelProto, GraphProto, NodeProto and NamedValueProto: proto/debug_graph.proto.
+constexpr uint32_t kModelGraph = 4;
+constexpr uint32_t kNodeTag = 1, kConstantTag = 5, kRootNameTag = 6;
+constexpr uint32_t kNodeOutputIndex = 7, kNodeSourceAddress = 9, kLastNodeField = 10;
+constexpr uint32_t kConstantFullName = 3;
+
+Error not_ir(size_t offset, std::string_view what) {
+  return make_error(ErrorCode::kBadProtobuf, "this is not an IR protobuf: {}", what).with_offset(offset);
+}
+
+bool looks_like_node(const ProtobufField& node) {
+  ProtobufFields fields(node.bytes);
+  while (const auto field = fields.next()) {
+    if (field->number > kLastNodeField || field->is_bytes == (field->number == kNodeOutputIndex)) return false;
+  }
+  return fields.state() == ProtobufFields::State::kGood ||
+         (node.cut && fields.state() != ProtobufFields::State::kDamaged);
+}
+
+Result<IrProtobufGraph> place_of_graph(std::string_view file) {
+  ProtobufFields fields(file);
+  for (bool first = true; const auto field = fields.next(); first = false) {
+    if (first && field->number == 1 && field->is_bytes && looks_like_node(*field))
+      return IrProtobufGraph{file, 0, true, false};
+    if (first && (field->number != 1 || field->is_bytes)) return fail(not_ir(0, "it begins with no model and no node"));
+    if (field->number == kModelGraph && field->is_bytes) {
+      return IrProtobufGraph{field->bytes, static_cast<size_t>(field->bytes.data() - file.data()), false, field->cut};
+    }
+  }
+  if (fields.state() == ProtobufFields::State::kDamaged) return fail(not_ir(fields.offset(), "a damaged field"));
+  if (fields.state() == ProtobufFields::State::kGood) return fail(not_ir(file.size(), "there is no graph in it"));
+  return fail(make_error(ErrorCode::kTruncated, "the file ends before its graph").with_offset(file.size()));
+}
+
+IrSchema schema_of(const IrProtobufGraph& graph) {
+  if (graph.bare) return IrSchema::kDebugGraph;
+  ProtobufFields fields(graph.bytes);
+  while (const auto field = fields.next()) {
+    if (!field->is_bytes) continue;
+    if (field->number == kRootNameTag) return IrSchema::kDebugGraph;
+    if (field->number == kNodeTag && find_field(field->bytes, kNodeSourceAddress)) return IrSchema::kDebugGraph;
+    if (field->number == kConstantTag && find_field(field->bytes, kConstantFullName)) return IrSchema::kDebugGraph;
+  }
+  return IrSchema::kAnfIr;
+}
+
+}  // namespace
+
+Result<IrProtobufGraph> find_ir_graph(std::string_view file) {
+  MSDUMP_TRY(auto graph, place_of_graph(file));
+  graph.schema = schema_of(graph);
+  return graph;
 }
 
 }  // namespace msdump

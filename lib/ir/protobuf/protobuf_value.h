@@ -1,3 +1,50 @@
+// The fields of a protobuf message in order, without a schema: for messages that are cut, and for reading a few bytes
+// of a large one. Groups, which no IR has, are damage.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace msdump {
+
+struct ProtobufField {
+  uint32_t number = 0;
+  bool is_bytes = false;   // length-delimited: bytes, strings, messages
+  bool cut = false;        // it extends past the end of the message
+  std::string_view bytes;  // a view of the message
+  uint64_t value = 0;      // of a number
+  size_t offset = 0;       // where its tag begins in the message
+};
+
+class ProtobufFields {
+ public:
+  enum class State : uint8_t { kGood, kCut, kDamaged };
+
+  explicit ProtobufFields(std::string_view message) : message_(message) {}
+
+  // The next field; nothing at the end, and where fields can no longer be recognised: see state().
+  std::optional<ProtobufField> next();
+
+  [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] size_t offset() const { return offset_; }  // of the last field that was begun
+
+ private:
+  std::optional<uint64_t> varint();
+  bool fixed(size_t size, ProtobufField& field);
+
+  std::string_view message_;
+  size_t at_ = 0, offset_ = 0;
+  State state_ = State::kGood;
+};
+
+// The bytes of the last field of this number, the one that protobuf uses; nothing if there is none.
+[[nodiscard]] std::optional<std::string_view> find_field(std::string_view message, uint32_t number);
+
 // Types and values of IR protobuf as IR text of MindSpore 2.3 and later spells them, so that both become one model:
 //
 //   types   <Tensor[Float32], (2, 3)>, <Bool, NoShape>, <Tuple[Int64,Tensor[Float16]], TupleShape(NoShape, (4))>
@@ -8,14 +55,6 @@
 // types are equal in proto/anf_ir.proto and proto/debug_graph.proto up to 42, and differ from 43 on (save_graphs: 43
 // complex64, 46 bfloat16, 49 UMonad; beside a dump: 43 UMonad, 44 IOMonad, 46 bfloat16).
 // Source: reference/ir.md 3, and the files of MindSpore 1.2 to 2.10 in the conformance data.
-#pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
-namespace msdump {
 
 // The schema of the messages.
 enum class IrSchema : uint8_t {
@@ -33,5 +72,18 @@ struct ProtobufValue {
 
 // `message` is a serialised ValueProto. Nothing if it is damaged.
 [[nodiscard]] std::optional<ProtobufValue> protobuf_value(IrSchema schema, std::string_view message);
+
+// Where the graph is in an IR protobuf (format: ir/protobuf/ir_protobuf.h), and which of the two schemas it has.
+
+struct IrProtobufGraph {
+  std::string_view bytes;  // the GraphProto
+  size_t offset = 0;       // of it in the file
+  bool bare = false;       // it is the whole file
+  bool cut = false;        // it extends past the end of the file
+  IrSchema schema = IrSchema::kDebugGraph;
+};
+
+// bad_protobuf if it is not IR protobuf, truncated if it ends too early to decide.
+Result<IrProtobufGraph> find_ir_graph(std::string_view file);
 
 }  // namespace msdump

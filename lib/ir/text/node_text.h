@@ -1,3 +1,38 @@
+// The line that defines an operator:
+//
+//   "%" NUMBER ["(" DEBUG ")"] " = " OP "(" OPERANDS ")" {" " GROUP}     or     "Return(" OPERANDS ")" {" " GROUP}
+//   1. DEBUG     free text up to ") = ": "[CNode]8", "CNode_310$a", "equiv[CNode]707"
+//   2. OP        "Conv2D", "PrimFunc_Add", "call @g", "%5[@FuncUnion(@a, @b)]", "$(@g:x)[@f]", "f{(Tensor, Tensor)}"
+//                In sort mode of 2.0 and in analyze_fail "PrimitivePy::Sub{prim_type=2}[output_names=..]": Sub
+//   3. OPERANDS  "%3", "%para1_x", "$(@g:para4_x)", "@g", or a literal, which may hold brackets and quotes
+//   4. GROUP     attributes: ir/text/attributes.h
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/model/ir_graph.h"
+#include "ir/text/text_blocks.h"
+
+namespace msdump {
+
+struct NodeHead {
+  uint32_t number = kNoIndex;  // kNoIndex: Return
+  std::string_view debug_name, op;
+  std::string_view operands;    // between the brackets
+  std::string_view attributes;  // the rest of the line
+  bool operands_closed = true;
+};
+
+// Returns what is wrong with it, or nullptr.
+[[nodiscard]] const char* parse_node_head(std::string_view text, NodeHead& head);
+
+// Whether no bracket is open at its end, and no group announced: "primitive_attrs:".
+[[nodiscard]] bool is_complete_head(std::string_view text);
+
 // One operator of IR text: its lines, joined where they were wrapped and sorted by meaning. The lines after the
 // definition, in the order of writing (indentation, and blanks around them, do not count):
 //
@@ -12,18 +47,6 @@
 //   7. "# In file ..": ir/model/source_frame.h
 // A line that is none of these continues the previous one if that one is open: a bracket is missing, or a source line
 // has no end. Otherwise it is a value that 1.3 prints on a line of its own, or is not understood.
-#pragma once
-
-#include <deque>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "ir/model/ir_graph.h"
-#include "ir/text/node_head.h"
-#include "ir/text/text_blocks.h"
-
-namespace msdump {
 
 // How the name is labelled, which differs between versions.
 enum class NameLabel : uint8_t { kNone, kPlain, kLower, kUpper, kSort };

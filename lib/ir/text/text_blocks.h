@@ -1,17 +1,4 @@
-// IrTextReader: IR text from beginning to end as a sequence of events, in bounded memory: a buffer of 512 KiB that
-// grows to 16 MiB for an operator that needs it.
-//
-//   kHead      a line outside of the graphs: the head of the file, attributes and order of graphs
-//   kGraph     "subgraph @g parent: [subgraph @p](%para3_x, %para4_y) {", which may take several lines
-//   kNode      an operator: the line that defines it and everything up to the next definition or the end of its graph
-//   kGraphEnd  "}"
-//
-// Lines end in "\n" or "\r\n"; a byte order mark is not part of the first; the line numbers of a documentation page are
-// skipped when most lines have one. A line longer than 1 MiB is a problem and skipped, with its operator if
-// it defines one.
-//
-// With a needle only operators whose text holds it are events. The others are only counted, as fast as line ends are
-// found, so searching a gigabyte for a source line is quick.
+// The kind of a line of IR text, by its first characters alone. Indentation is not trusted: copies of IR lose it.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +14,44 @@
 #include "base/error.h"
 #include "io/file.h"
 #include "ir/model/ir_graph.h"
-#include "ir/text/line_kind.h"
+#include "ir/model/scan.h"
 
 namespace msdump {
+
+enum class LineKind : uint8_t {
+  kBlank,
+  kEllipsis,   // "...": something was left out by whoever made the copy
+  kNode,       // "%4(x) = Conv2D(..", "%4 = Assign(.."
+  kReturn,     // "Return(..", "return(..", "Primitive::Return{prim_type=1}(.."
+  kParameter,  // "%para1_x : <..>"; without a type it is the rest of a wrapped line
+  kColon,      // ": (..": types, or a full name up to 1.6
+  kHash,       // "# ..": name, scope, source line, banner
+  kStrategy,   // "{in_strategy: ..}     : (..": before the types, up to 1.6
+  kGraph,      // "subgraph @g(..) {"
+  kGraphNote,  // "subgraph attr:", "subgraph instance: .."
+  kClose,      // "}"
+  kText,  // anything else: the rest of a line that was wrapped, a value on a line of its own (1.3), the file's head
+};
+
+[[nodiscard]] LineKind line_kind(std::string_view line);
+
+// A line number that a documentation page put before the line, "  12 " or "124:"; 0 if there is none.
+[[nodiscard]] size_t gutter_length(std::string_view line);
+
+// IrTextReader: IR text from beginning to end as a sequence of events, in bounded memory: a buffer of 512 KiB that
+// grows to 16 MiB for an operator that needs it.
+//
+//   kHead      a line outside of the graphs: the head of the file, attributes and order of graphs
+//   kGraph     "subgraph @g parent: [subgraph @p](%para3_x, %para4_y) {", which may take several lines
+//   kNode      an operator: the line that defines it and everything up to the next definition or the end of its graph
+//   kGraphEnd  "}"
+//
+// Lines end in "\n" or "\r\n"; a byte order mark is not part of the first; the line numbers of a documentation page are
+// skipped when most lines have one. A line longer than 1 MiB is a problem and skipped, with its operator if
+// it defines one.
+//
+// With a needle only operators whose text holds it are events. The others are only counted, as fast as line ends are
+// found, so searching a gigabyte for a source line is quick.
 
 struct IrNeedle {
   std::string text;  // empty: every operator

@@ -27,7 +27,7 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/copy/copy_block.h"
+#include "kernels/copy/copy_strided.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {

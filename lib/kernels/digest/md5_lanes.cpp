@@ -18,8 +18,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/digest/digest.h"
 #include "kernels/digest/md5_lanes.h"
-#include "kernels/digest/md5_steps.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {

@@ -1,19 +1,245 @@
-// pair, block by block: the steps of pair_facts.h in vectors, with a short way for blocks that are equal bit by bit.
 #include "kernels/pair/pair.h"
 
+#include <algorithm>
+#include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "kernels/dispatch.h"
 #include "kernels/pair/pair_block.h"
-#include "kernels/pair/pair_common.h"
-#include "kernels/pair/pair_element.h"
 #include "kernels/widen/widen.h"
-#include "tensor/dtype_kind.h"
+#include "tensor/dtype.h"
 
 namespace msdump::kernels {
+namespace {
+
+constexpr int kBucketShift = 52 - kBucketsPerOctaveLog2;
+constexpr uint32_t kInOctave = kBucketsPerOctave - 1;
+constexpr size_t kAtOnce = 256;
+
+}  // namespace
+
+MagnitudeBucket bucket_of(double magnitude) {
+  return static_cast<MagnitudeBucket>(std::bit_cast<uint64_t>(magnitude) >> kBucketShift);
+}
+
+double lower_end(MagnitudeBucket bucket) {
+  return std::bit_cast<double>(static_cast<uint64_t>(bucket) << kBucketShift);
+}
+
+MagnitudeCounts::Octave& MagnitudeCounts::octave(uint32_t number) {
+  const auto at = std::lower_bound(octaves_.begin(), octaves_.end(), number,
+                                   [](const Octave& octave, uint32_t wanted) { return octave.number < wanted; });
+  if (at != octaves_.end() && at->number == number) return *at;
+  return *octaves_.insert(at, Octave{number, {}});
+}
+
+void MagnitudeCounts::add(MagnitudeBucket bucket, uint64_t times) {
+  if (bucket != 0 && times != 0) octave(bucket >> kBucketsPerOctaveLog2).counts[bucket & kInOctave] += times;
+}
+
+void MagnitudeCounts::add(const MagnitudeCounts& other) {
+  for (const Octave& theirs : other.octaves_) {
+    Octave& ours = octave(theirs.number);
+    for (size_t i = 0; i < kBucketsPerOctave; ++i) ours.counts[i] += theirs.counts[i];
+  }
+}
+
+std::optional<double> MagnitudeCounts::at_rank(uint64_t rank, uint64_t below) const {
+  if (rank < below) return 0;
+  rank -= below;
+  for (const Octave& octave : octaves_) {
+    for (uint32_t i = 0; i < kBucketsPerOctave; ++i) {
+      if (rank < octave.counts[i]) return lower_end((octave.number << kBucketsPerOctaveLog2) + i);
+      rank -= octave.counts[i];
+    }
+  }
+  return std::nullopt;
+}
+
+uint64_t MagnitudeCounts::total() const {
+  uint64_t total = 0;
+  for (const Octave& octave : octaves_) total = std::accumulate(octave.counts.begin(), octave.counts.end(), total);
+  return total;
+}
+
+void MagnitudeTally::add(std::span<const double> magnitudes, uint64_t zeros, double max) {
+  if (zeros == magnitudes.size()) return;
+  if (counters_.empty() || bucket_of(max) >= first_ + kBuckets) cover(max);
+  if (counted_ + magnitudes.size() > kMostCounted) empty();
+  counted_ += magnitudes.size();
+  if (count(magnitudes) + zeros == magnitudes.size()) return;
+  // Few numbers lie below the table: they would be at least 58 octaves below the largest.
+  for (const double magnitude : magnitudes) {
+    if (const MagnitudeBucket bucket = bucket_of(magnitude); bucket <= first_) counts_.add(bucket, 1);
+  }
+}
+
+// Most pairs of similar tensors are equal, and zeros take no counter.
+size_t MagnitudeTally::count(std::span<const double> magnitudes) {
+  uint32_t buckets[kAtOnce + kBucketRoom];
+  uint32_t* const counters = counters_.data();
+  size_t all = 0;
+  while (!magnitudes.empty()) {
+    const size_t number = std::min(kAtOnce, magnitudes.size());
+    const size_t found = find_buckets(magnitudes.data(), number, first_, buckets);
+    size_t at = 0;
+    for (; at + 2 <= found; at += 2) {
+      ++counters[2 * buckets[at]];
+      ++counters[2 * buckets[at + 1] + 1];
+    }
+    if (at < found) ++counters[2 * buckets[at]];
+    all += found;
+    magnitudes = magnitudes.subspan(number);
+  }
+  return all;
+}
+
+// The table ends a few octaves above `max`: the next blocks will have similar values.
+void MagnitudeTally::cover(double max) {
+  constexpr MagnitudeBucket kRoom = 5U << kBucketsPerOctaveLog2;
+  if (counters_.empty()) {
+    counters_.resize(2 * kBuckets);
+  } else {
+    empty();
+  }
+  const MagnitudeBucket end = (bucket_of(max) & ~kInOctave) + kRoom;
+  first_ = end > kBuckets ? end - kBuckets : 0;
+}
+
+void MagnitudeTally::empty() {
+  if (counted_ == 0) return;
+  counted_ = 0;
+  constexpr size_t kCounters = 2 * kBucketsPerOctave;
+  for (MagnitudeBucket octave = 0; octave < kBuckets; octave += kBucketsPerOctave) {
+    uint32_t* const counters = &counters_[2 * octave];
+    if (std::all_of(counters, counters + kCounters, [](uint32_t times) { return times == 0; })) continue;
+    for (MagnitudeBucket i = 0; i < kBucketsPerOctave; ++i) {
+      counts_.add(first_ + octave + i, uint64_t{counters[2 * i]} + counters[2 * i + 1]);
+    }
+    std::fill(counters, counters + kCounters, 0U);
+  }
+}
+
+// Squares of two groups, each about its own mean, and of the distance between the means (Chan, Golub, LeVeque).
+void Moments::take(uint64_t count, double mean, double half_rest, double max, double min) {
+  const auto before = static_cast<double>(count_), added = static_cast<double>(count), all = before + added;
+  max_ = std::max(max_, max);
+  min_ = std::min(min_, min);
+  count_ += count;
+  if (before == 0) {
+    mean_ = mean;
+    half_rest_ = half_rest;
+    return;
+  }
+  const double half = (0.5 * mean - 0.5 * mean_) + (half_rest - half_rest_);  // of the distance, which may be infinite
+  if (half == 0) return;
+  half_rest_ += half * (added / all);
+  Scaled between = scaled_square(half);
+  between.value *= 4 * (before * (added / all));
+  if (std::abs(between.exponent) < 900) between = {std::ldexp(between.value, between.exponent), 0};
+  squares_.add(between);
+}
+
+void Moments::add(const BlockMoments& block) {
+  if (block.count == 0) return;
+  take(block.count, block.mean, 0.5 * block.mean_rest, block.max, block.min);
+  sum_.add(block.sum);
+  squares_.add(block.squares);
+}
+
+void Moments::add(const Moments& next) {
+  if (next.count_ == 0) return;
+  take(next.count_, next.mean_, next.half_rest_, next.max_, next.min_);
+  sum_.add(next.sum_);
+  squares_.add(next.squares_);
+}
+
+std::optional<double> Moments::mean() const {
+  if (count_ == 0) return std::nullopt;
+  return squares_.total().value == 0 ? mean_ : sum_.over(static_cast<double>(count_));
+}
+
+std::optional<double> Moments::deviation() const {
+  if (count_ == 0) return std::nullopt;
+  Scaled variance = squares_.total();
+  variance.value = std::max(0.0, variance.value / static_cast<double>(count_));
+  return root_of(variance);
+}
+
+std::optional<double> Moments::max() const { return count_ == 0 ? std::nullopt : std::optional(max_); }
+std::optional<double> Moments::min() const { return count_ == 0 ? std::nullopt : std::optional(min_); }
+
+void PairState::add(const BlockFacts& block) {
+  if (block.finite > 0 && (!worst || block.sums.max_abs > max_abs)) {
+    worst = elements + static_cast<uint64_t>(block.worst);
+    max_abs = block.sums.max_abs;
+  }
+  max_rel = std::max(max_rel, block.sums.max_rel);
+  max_scaled = std::max(max_scaled, block.sums.max_scaled);
+  if (block.max_ulp) max_ulp = std::max(max_ulp.value_or(0), *block.max_ulp);
+  const auto count = [](uint64_t& total, int64_t more) { total += static_cast<uint64_t>(more); };
+  count(elements, block.elements);
+  count(finite, block.finite);
+  count(equal, block.equal);
+  count(reference_zero, block.reference_zero);
+  count(reference_nonzero, block.reference_nonzero);
+  count(under_1e3, block.sums.under_1e3);
+  count(under_5e3, block.sums.under_5e3);
+  count(over_tolerance, block.sums.over_tolerance);
+  count(nan_a, block.specials.nan_a);
+  count(nan_b, block.specials.nan_b);
+  count(nan_mismatch, block.specials.nan_mismatch);
+  count(inf_mismatch, block.specials.inf_mismatch);
+  abs.add(block.sums.abs);
+  relative.add(block.sums.relative);
+  squares.add(block.sums.squares);
+  squares_a.add(block.sums.squares_a);
+  squares_b.add(block.sums.squares_b);
+  products.add(block.sums.products);
+  a.add(block.a);
+  b.add(block.b);
+}
+
+void PairState::merge(const PairState& next) {
+  if (next.worst && (!worst || next.max_abs > max_abs)) {
+    worst = elements + *next.worst;
+    max_abs = next.max_abs;
+  }
+  max_rel = std::max(max_rel, next.max_rel);
+  max_scaled = std::max(max_scaled, next.max_scaled);
+  if (next.max_ulp) max_ulp = std::max(max_ulp.value_or(0), *next.max_ulp);
+  elements += next.elements;
+  finite += next.finite;
+  equal += next.equal;
+  reference_zero += next.reference_zero;
+  reference_nonzero += next.reference_nonzero;
+  under_1e3 += next.under_1e3;
+  under_5e3 += next.under_5e3;
+  over_tolerance += next.over_tolerance;
+  nan_a += next.nan_a;
+  nan_b += next.nan_b;
+  nan_mismatch += next.nan_mismatch;
+  inf_mismatch += next.inf_mismatch;
+  abs.add(next.abs);
+  relative.add(next.relative);
+  squares.add(next.squares);
+  squares_a.add(next.squares_a);
+  squares_b.add(next.squares_b);
+  products.add(next.products);
+  a.add(next.a);
+  b.add(next.b);
+  magnitudes.add(next.magnitudes);
+  has_magnitudes |= next.has_magnitudes;
+}
+
+// pair, block by block: the steps of pair_facts.h in vectors, with a short way for blocks that are equal bit by bit.
+
 namespace {
 
 // One side of a block.
@@ -227,6 +453,155 @@ void pair_block(DType dtype, const std::byte* a, const std::byte* b, int64_t cou
 void pair_reference(DType dtype, const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule,
                     PairState& state) {
   pair_blocks(dtype, a, b, count, rule, state, false);
+}
+
+// From a state to the metrics.
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// sqrt(a / b); infinite when only b is 0.
+double root_of_ratio(const WideSum& a, const WideSum& b) {
+  const Scaled above = a.total(), below = b.total();
+  if (above.value == 0) return 0;
+  if (below.value == 0) return kInf;
+  return root_of({above.value / below.value, above.exponent - below.exponent});
+}
+
+std::optional<double> cosine(const PairState& state) {
+  const Scaled a = state.squares_a.total(), b = state.squares_b.total(), product = state.products.total();
+  if (a.value == 0 || b.value == 0) return std::nullopt;
+  if (state.equal == state.finite) return 1.0;  // which the roots of equal sums may miss by their last digit
+  const auto even = [](Scaled x) {
+    return x.exponent % 2 == 0 ? x : Scaled{std::ldexp(x.value, x.exponent % 2), x.exponent - x.exponent % 2};
+  };
+  const Scaled x = even(a), y = even(b);
+  const double ratio = product.value / (std::sqrt(x.value) * std::sqrt(y.value));
+  return std::clamp(std::ldexp(ratio, product.exponent - x.exponent / 2 - y.exponent / 2), -1.0, 1.0);
+}
+
+std::optional<double> quantile(const PairState& state, uint64_t rank) {
+  if (!state.has_magnitudes) return std::nullopt;
+  return state.magnitudes.at_rank(rank, state.finite - state.magnitudes.total());
+}
+
+}  // namespace
+
+PairMetrics finish(const PairState& state) {
+  PairMetrics metrics;
+  metrics.count = state.finite;
+  metrics.equal = state.equal;
+  metrics.over_tolerance = state.over_tolerance;
+  metrics.reference_zero = state.reference_zero;
+  metrics.nan_a = state.nan_a;
+  metrics.nan_b = state.nan_b;
+  metrics.nan_mismatch = state.nan_mismatch;
+  metrics.inf_mismatch = state.inf_mismatch;
+  metrics.mean_a = state.a.mean();
+  metrics.mean_b = state.b.mean();
+  metrics.std_a = state.a.deviation();
+  metrics.std_b = state.b.deviation();
+  metrics.max_a = state.a.max();
+  metrics.max_b = state.b.max();
+  metrics.min_a = state.a.min();
+  metrics.min_b = state.b.min();
+  if (state.finite == 0) return metrics;
+
+  const auto count = static_cast<double>(state.finite);
+  Scaled mean_square = state.squares.total();
+  mean_square.value /= count;
+  metrics.max_abs = state.max_abs;
+  metrics.max_rel = state.reference_zero > 0 ? kInf : state.max_rel;
+  metrics.max_scaled = state.max_scaled;
+  metrics.mean_abs = state.abs.over(count);
+  if (state.reference_nonzero > 0) metrics.mean_rel = state.relative.over(static_cast<double>(state.reference_nonzero));
+  metrics.rmse = root_of(mean_square);
+  metrics.l2_distance = root_of(state.squares.total());
+  metrics.relative_l2 = root_of_ratio(state.squares, state.squares_b);
+  metrics.cosine = cosine(state);
+  metrics.under_1e3 = static_cast<double>(state.under_1e3) / count;
+  metrics.under_5e3 = static_cast<double>(state.under_5e3) / count;
+  metrics.p50_abs = quantile(state, (state.finite - 1) / 2);
+  metrics.p99_abs = quantile(state, state.finite - 1 - state.finite / 100);
+  metrics.max_ulp = state.max_ulp;
+  metrics.worst = state.worst;
+  return metrics;
+}
+
+namespace {
+
+constexpr double kFloor = 0x1p-23;      // FLT_EPSILON
+constexpr double kZero = 2.220446e-16;  // as msaccucmp writes DBL_EPSILON
+
+// Steps 1 and 2. Halves, because max - min may be infinite.
+class Weight {
+ public:
+  Weight(double max, double min) : half_min_(0.5 * min), half_range_(0.5 * max - 0.5 * min) {}
+
+  [[nodiscard]] double of(double x) const {
+    const double weight = half_range_ > 0 ? (0.5 * x - half_min_) / half_range_ : x;
+    return std::max(weight, kFloor);
+  }
+
+ private:
+  double half_min_, half_range_;
+};
+
+}  // namespace
+
+// x = m 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh(s) with s = (m - 1) / (m + 1), |s| <= 0.172, as a series.
+double natural_log(double x) {
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);
+  if (m < 0x1.6a09e667f3bcdp-1) {
+    m *= 2;
+    --exponent;
+  }
+  const double s = (m - 1) / (m + 1), t = s * s;
+  double series = 0;
+  for (int k = 23; k >= 3; k -= 2) series = (series + 1.0 / k) * t;
+  constexpr double kLn2High = 0x1.62e42fefa38p-1, kLn2Low = 0x1.ef35793c7673p-45;  // high has 11 zeros at its end
+  return exponent * kLn2High + (2 * s + (2 * s * series + exponent * kLn2Low));
+}
+
+void KlState::merge(const KlState& next) {
+  p.add(next.p);
+  q.add(next.q);
+  p_log_ratio.add(next.p_log_ratio);
+  finite += next.finite;
+}
+
+bool can_kl(DType dtype) {
+  if (!can_pair(dtype)) return false;
+  const DType becomes = info(dtype).npy_dtype;
+  return becomes != DType::kComplex64 && becomes != DType::kComplex128;
+}
+
+void kl_block(DType dtype, const std::byte* a, const std::byte* b, int64_t count, const KlRange& range,
+              KlState& state) {
+  assert(can_kl(dtype));
+  const DType stored = element::stored_as(dtype);
+  const int64_t bytes = element::bytes(dtype);
+  const Weight weight_a(range.max_a, range.min_a), weight_b(range.max_b, range.min_b);
+  for (int64_t at = 0; at < count; ++at, a += bytes, b += bytes) {
+    const double x = element::as_double(stored, a), y = element::as_double(stored, b);
+    if (!std::isfinite(x) || !std::isfinite(y)) continue;
+    const double p = weight_a.of(x), q = weight_b.of(y);
+    state.p.add(p);
+    state.q.add(q);
+    state.p_log_ratio.add(p * (natural_log(p) - natural_log(q)));
+    ++state.finite;
+  }
+}
+
+// With p = P / sum P and q = Q / sum Q: sum P ln(P / Q) / sum P + ln(sum Q / sum P).
+std::optional<double> finish(const KlState& state) {
+  if (state.finite == 0) return std::nullopt;
+  const double p = state.p.value(), q = state.q.value();
+  if (!std::isfinite(p) || !std::isfinite(q)) return std::nullopt;
+  const double divergence = state.p_log_ratio.value() / p + (natural_log(q) - natural_log(p));
+  return std::abs(divergence) < kZero ? 0 : divergence;
 }
 
 }  // namespace msdump::kernels

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <type_traits>
 
-#include "base/load.h"
+#include "base/bytes.h"
 #include "kernels/pair/pair.h"
-#include "kernels/pair/pair_element.h"
+#include "kernels/pair/pair_block.h"
 #include "kernels/widen/widen.h"
 #include "kernels/widen/widen_halves.h"
-#include "tensor/dtype_kind.h"
+#include "tensor/dtype.h"
 
 namespace msdump::kernels {
 namespace {

@@ -9,8 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/pair/pair_element.h"
-#include "kernels/pair/pair_facts.h"
+#include "kernels/pair/pair_block.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {

@@ -1,22 +1,25 @@
+#include "kernels/reduce/reduce.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <vector>
+
+#include "base/bytes.h"
+#include "kernels/reduce/reduce_block.h"
+#include "kernels/reduce/reduce_bytes.h"
+#include "kernels/widen/widen.h"
+
+namespace msdump::kernels {
+
 // The fast form of reduce: up to eight lanes run side by side, block by block; the next lane replaces one that has
 // ended.
 //
 // Vectors do all additions of all numbers: a sum that stays finite or becomes infinite is right to the last bit. Only a
 // sum that becomes NaN is recomputed from its block, because CPUs differ in the NaN; after that, it never changes
 // again.
-#include "kernels/reduce/reduce.h"
 
-#include <algorithm>
-#include <array>
-#include <cassert>
-#include <vector>
-
-#include "kernels/reduce/reduce_block.h"
-#include "kernels/reduce/reduce_bytes.h"
-#include "kernels/reduce/reduce_element.h"
-#include "kernels/widen/widen.h"
-
-namespace msdump::kernels {
 namespace {
 
 using Row = std::span<const double>;
@@ -262,6 +265,132 @@ void reduce(std::span<const ReduceLane> lanes, const ReduceRule& rule) {
     if (!reduce_bytes(lane, rule)) others.push_back(lane);
   }
   Reduction(rule).run(others);
+}
+
+// The definition of reduce, and what it and the fast form share.
+
+namespace element {
+namespace {
+
+uint8_t code(const std::byte* from) { return std::to_integer<uint8_t>(*from); }
+
+}  // namespace
+
+DType stored_as(DType dtype) {
+  if (needs_widening(dtype) || is_raw(dtype)) return dtype;
+  return info(dtype).npy_dtype;
+}
+
+double as_double(DType stored, const std::byte* at) {
+  switch (stored) {
+    case DType::kBool: return code(at) != 0 ? 1.0 : 0.0;
+    case DType::kInt8: return static_cast<double>(load<int8_t>(at));
+    case DType::kUint8: return static_cast<double>(load<uint8_t>(at));
+    case DType::kInt16: return static_cast<double>(load<int16_t>(at));
+    case DType::kUint16: return static_cast<double>(load<uint16_t>(at));
+    case DType::kInt32: return static_cast<double>(load<int32_t>(at));
+    case DType::kUint32: return static_cast<double>(load<uint32_t>(at));
+    case DType::kInt64: return static_cast<double>(load<int64_t>(at));
+    case DType::kUint64: return static_cast<double>(load<uint64_t>(at));
+    case DType::kFloat16: return static_cast<double>(decode_float16(load<uint16_t>(at)));
+    case DType::kBfloat16: return static_cast<double>(decode_bfloat16(load<uint16_t>(at)));
+    case DType::kFloat32: return static_cast<double>(load<float>(at));
+    case DType::kFloat64: return load<double>(at);
+    case DType::kHifloat8: return static_cast<double>(decode_hifloat8(code(at)));
+    case DType::kFloat8E5m2: return static_cast<double>(decode_float8_e5m2(code(at)));
+    case DType::kFloat8E4m3fn: return static_cast<double>(decode_float8_e4m3fn(code(at)));
+    case DType::kFloat8E8m0: return static_cast<double>(decode_float8_e8m0(code(at)));
+    case DType::kFloat4E2m1: return static_cast<double>(decode_float4_e2m1(code(at)));
+    case DType::kFloat4E1m2: return static_cast<double>(decode_float4_e1m2(code(at)));
+    default: assert(false && "can_reduce is false for this dtype"); return 0;
+  }
+}
+
+int64_t bytes(DType dtype) { return info(dtype).bits < 8 ? 1 : info(dtype).bits / 8; }
+
+}  // namespace element
+
+ChunkStatistics start_statistics(const ReduceRule& rule) {
+  using Limits = std::numeric_limits<double>;
+  ChunkStatistics state;
+  state.min = rule.finite_start ? Limits::max() : Limits::infinity();
+  state.max = -state.min;
+  return state;
+}
+
+bool can_reduce(DType dtype) {
+  if (is_raw(dtype)) return false;
+  const DType becomes = info(dtype).npy_dtype;
+  return becomes != DType::kComplex64 && becomes != DType::kComplex128;
+}
+
+void reduce_reference(std::span<const ReduceLane> lanes, const ReduceRule& rule) {
+  for (const ReduceLane& lane : lanes) {
+    const DType stored = element::stored_as(lane.dtype);
+    const int64_t step = element::bytes(lane.dtype);
+    for (int64_t at = 0; at < lane.count; ++at) {
+      element::advance(*lane.state, element::as_double(stored, lane.data + at * step), rule);
+    }
+  }
+}
+
+namespace {
+
+template <class T>
+uint64_t count_of(const std::byte* elements, int64_t count, double first, double last) {
+  uint64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(load<T>(elements + static_cast<size_t>(i) * sizeof(T)));
+    found += value >= first && value <= last ? 1U : 0U;
+  }
+  return found;
+}
+
+uint64_t count_halves(const std::byte* elements, int64_t count, double first, double last) {
+  uint64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(decode_float16(load<uint16_t>(elements + static_cast<size_t>(i) * 2)));
+    found += value >= first && value <= last ? 1U : 0U;
+  }
+  return found;
+}
+
+uint64_t count_widened(DType dtype, const std::byte* elements, int64_t count, double first, double last) {
+  constexpr int64_t kAtOnce = 1024;
+  const auto bytes = static_cast<size_t>((info(dtype).bits + 7) / 8);  // unpacked
+  std::array<std::byte, kAtOnce * sizeof(float)> wide;
+  uint64_t found = 0;
+  for (int64_t begin = 0; begin < count; begin += kAtOnce) {
+    const int64_t some = std::min(kAtOnce, count - begin);
+    widen(dtype, elements + static_cast<size_t>(begin) * bytes, some, wide.data());
+    found += count_of<float>(wide.data(), some, first, last);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<uint64_t> count_range(DType dtype, const std::byte* elements, int64_t count, double first, double last) {
+  if (needs_widening(dtype) && dtype != DType::kComplex32) return count_widened(dtype, elements, count, first, last);
+  switch (dtype) {
+    case DType::kFloat16: return count_halves(elements, count, first, last);
+    case DType::kFloat32: return count_of<float>(elements, count, first, last);
+    case DType::kFloat64: return count_of<double>(elements, count, first, last);
+    case DType::kInt8:
+    case DType::kInt4:
+    case DType::kInt2: return count_of<int8_t>(elements, count, first, last);
+    case DType::kUint8:
+    case DType::kUint2:
+    case DType::kUint1:
+    case DType::kBool: return count_of<uint8_t>(elements, count, first, last);
+    case DType::kInt16: return count_of<int16_t>(elements, count, first, last);
+    case DType::kUint16: return count_of<uint16_t>(elements, count, first, last);
+    case DType::kInt32: return count_of<int32_t>(elements, count, first, last);
+    case DType::kUint32: return count_of<uint32_t>(elements, count, first, last);
+    case DType::kInt64: return count_of<int64_t>(elements, count, first, last);
+    case DType::kUint64: return count_of<uint64_t>(elements, count, first, last);
+    default: return std::nullopt;
+  }
 }
 
 }  // namespace msdump::kernels

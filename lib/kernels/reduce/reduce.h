@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "tensor/dtype.h"
@@ -76,5 +77,11 @@ void reduce(std::span<const ReduceLane> lanes, const ReduceRule& rule);
 
 // The definition, one element at a time. The oracle of the tests; slow.
 void reduce_reference(std::span<const ReduceLane> lanes, const ReduceRule& rule);
+
+// How many elements lie in a range.
+
+// Elements from `first` to `last`, both included; NaN is in no range. No value for a dtype that is not of real numbers.
+[[nodiscard]] std::optional<uint64_t> count_range(DType dtype, const std::byte* elements, int64_t count, double first,
+                                                  double last);
 
 }  // namespace msdump::kernels

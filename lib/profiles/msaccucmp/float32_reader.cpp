@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "base/load.h"
+#include "base/bytes.h"
 #include "kernels/pair/pair_dtype.h"
 #include "kernels/widen/widen.h"
 

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "dump/elements/host_tensor.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 #include "profiles/numpy_sum.h"
 #include "tensor/dtype.h"
 

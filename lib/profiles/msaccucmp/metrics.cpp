@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/pair/pair_kl.h"
+#include "kernels/pair/pair.h"
 #include "profiles/msaccucmp/float32_reader.h"
 #include "profiles/msaccucmp/text.h"
 #include "profiles/numpy_sum.h"

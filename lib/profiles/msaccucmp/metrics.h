@@ -29,7 +29,7 @@
 
 #include "base/error.h"
 #include "dump/elements/host_tensor.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 
 namespace msdump {
 

@@ -1,22 +1,89 @@
 #include "profiles/msprobe/result.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "compare/match/msprobe/msprobe_items.h"
 #include "compare/match/msprobe/msprobe_keys.h"
 #include "compare/match/msprobe/msprobe_layers.h"
-#include "compare/match/msprobe/msprobe_stacks.h"
 #include "io/dir_walk.h"
 #include "io/file.h"
-#include "io/yaml.h"
+#include "io/json.h"
 #include "profiles/msprobe/match.h"
 #include "profiles/msprobe/metrics.h"
-#include "profiles/msprobe/row.h"
 #include "profiles/msprobe/statistics.h"
 #include "profiles/msprobe/verdict.h"
 
 namespace msdump {
+namespace {
+
+constexpr size_t kStepsNamed = 4;
+
+// step0, step1, ..; not step01.
+Result<std::vector<std::string>> steps_in(const std::string& folder) {
+  std::vector<std::string> steps;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const std::string_view number = name.starts_with("step") ? std::string_view(name).substr(4) : std::string_view();
+    if (!is_digits(number) || (number.size() > 1 && number[0] == '0')) continue;
+    if (path_kind(join_path(folder, name)) == PathKind::kDirectory) steps.push_back(name);
+  }
+  if (error) return fail(system_error(error.value(), "list the folder", folder, ErrorCode::kReadFailed));
+  std::sort(steps.begin(), steps.end(), [](const std::string& a, const std::string& b) { return natural_less(a, b); });
+  return steps;
+}
+
+std::optional<std::string> json_in(const std::string& folder) {
+  for (const std::string_view name : {"dump.json", "debug.json"}) {
+    std::string path = join_path(folder, name);
+    if (path_kind(path) == PathKind::kFile) return path;
+  }
+  return std::nullopt;
+}
+
+std::string some_of(const std::vector<std::string>& steps) {
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(steps.size(), kStepsNamed));
+  const std::vector<std::string> first(steps.begin(), steps.begin() + shown);
+  return fmt::format("{}{}", fmt::join(first, ", "), steps.size() > kStepsNamed ? ", .." : "");
+}
+
+Result<std::string> step_folder(const std::string& path, std::optional<int64_t> step) {
+  MSDUMP_TRY(const std::vector<std::string> steps, steps_in(path));
+  if (step) {
+    const std::string wanted = fmt::format("step{}", *step);
+    if (std::find(steps.begin(), steps.end(), wanted) != steps.end()) return join_path(path, wanted);
+    if (steps.empty() && std::filesystem::path(path).filename() == wanted) return path;
+    return fail(make_error(ErrorCode::kNotFound, "no {} here{}", wanted, steps.empty() ? "" : ": " + some_of(steps))
+                    .with_path(path));
+  }
+  if (steps.empty()) return path;
+  if (steps.size() == 1) return join_path(path, steps.front());
+  return fail(make_error(ErrorCode::kUsage, "{} here: {}", plural(steps.size(), "step"), some_of(steps))
+                  .with_path(path)
+                  .with_hint("msprobe compares one step: --step N for both sides, or --a-step N and --b-step M"));
+}
+
+}  // namespace
+
+Result<std::string> find_msprobe_place(const std::string& path, const MsprobePlace& place) {
+  const PathKind kind = path_kind(path);
+  if (kind == PathKind::kMissing) return fail(make_error(ErrorCode::kNotFound, "does not exist").with_path(path));
+  if (kind != PathKind::kDirectory) return path;
+  if (const auto json = json_in(path)) return *json;
+  MSDUMP_TRY(const std::string step, step_folder(path, place.step));
+  if (!place.rank) return step;
+  const std::string rank = join_path(step, fmt::format("rank{}", *place.rank));
+  if (const auto json = json_in(rank)) return *json;
+  return fail(
+      make_error(ErrorCode::kNotFound, "no rank{} with a dump.json or debug.json here", *place.rank).with_path(step));
+}
+
 namespace {
 
 constexpr std::string_view kPyTorch = "pytorch";
@@ -333,6 +400,92 @@ Result<MsprobeCompareCounts> write_msprobe_result(const std::string& target_json
   Comparison comparison(target_json, golden_json, options);
   MSDUMP_CHECK_OK(comparison.prepare());
   return comparison.write(context, sink);
+}
+
+namespace {
+
+// rank, rank0, rank12; not rank07.
+bool is_rank(std::string_view name) {
+  if (!name.starts_with("rank")) return false;
+  const std::string_view number = name.substr(4);
+  return number.empty() || (is_digits(number) && (number.size() == 1 || number[0] != '0'));
+}
+
+bool is_process(std::string_view name) { return name.starts_with("proc") && is_digits(name.substr(4)); }
+
+Result<std::vector<std::string>> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  if (error) return fail(system_error(error.value(), "list the folder", folder, ErrorCode::kReadFailed));
+  return names;
+}
+
+std::vector<std::string> ranks_of(std::vector<std::string> names) {
+  std::erase_if(names, [](const std::string& name) { return !is_rank(name); });
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) { return natural_less(a, b); });
+  return names;
+}
+
+Result<std::vector<std::string>> process_of(std::vector<std::string> names, const std::string& folder) {
+  std::erase_if(names, [](const std::string& name) { return !is_process(name); });
+  if (names.size() == 1) return names;
+  return fail(make_error(ErrorCode::kUsage, "{} where msprobe expects rank folders or one proc folder",
+                         plural(names.size(), "proc folder"))
+                  .with_path(folder)
+                  .with_hint("name a step folder, or the two dump.json"));
+}
+
+bool is_file(const std::string& path) { return path_kind(path) == PathKind::kFile; }
+
+std::string result_name(std::string_view json) {
+  return json == "debug.json" ? "debug_compare_result" : "compare_result";
+}
+
+Result<std::vector<MsprobeJsonPair>> file_pair(const std::string& target, const std::string& golden) {
+  for (const std::string_view json : {"dump.json", "debug.json"}) {
+    if (target.ends_with(json) && golden.ends_with(json)) {
+      return std::vector<MsprobeJsonPair>{{target, golden, result_name(json)}};
+    }
+  }
+  return fail(make_error(ErrorCode::kUsage, "msprobe compares two dump.json or two debug.json").with_path(target));
+}
+
+}  // namespace
+
+Result<std::vector<MsprobeJsonPair>> find_msprobe_pairs(const std::string& target, const std::string& golden) {
+  const PathKind target_kind = path_kind(target), golden_kind = path_kind(golden);
+  if (target_kind == PathKind::kFile && golden_kind == PathKind::kFile) return file_pair(target, golden);
+  if (target_kind != PathKind::kDirectory || golden_kind != PathKind::kDirectory) {
+    return fail(make_error(ErrorCode::kUsage, "msprobe compares two files or two folders").with_path(target));
+  }
+  MSDUMP_TRY(const auto target_names, names_in(target));
+  MSDUMP_TRY(const auto golden_names, names_in(golden));
+  auto target_folders = ranks_of(target_names), golden_folders = ranks_of(golden_names);
+  if (target_folders.size() != golden_folders.size()) {
+    return fail(make_error(ErrorCode::kUsage, "{} here, {} in {}: msprobe matches ranks by their order",
+                           plural(target_folders.size(), "rank"), golden_folders.size(), golden)
+                    .with_path(target));
+  }
+  if (target_folders.empty()) {
+    MSDUMP_TRY(target_folders, process_of(target_names, target));
+    MSDUMP_TRY(golden_folders, process_of(golden_names, golden));
+  }
+  std::vector<MsprobeJsonPair> pairs;
+  const std::string first = join_path(target, target_folders[0]);
+  const std::string json = is_file(join_path(first, "dump.json")) ? "dump.json" : "debug.json";
+  for (size_t i = 0; i < target_folders.size(); ++i) {
+    MsprobeJsonPair pair{join_path(join_path(target, target_folders[i]), json),
+                         join_path(join_path(golden, golden_folders[i]), json),
+                         result_name(json) + "_" + target_folders[i]};
+    if (is_file(pair.target) && is_file(pair.golden)) pairs.push_back(std::move(pair));
+  }
+  if (pairs.empty()) {
+    return fail(make_error(ErrorCode::kNotADump, "no dump.json or debug.json on both sides").with_path(target));
+  }
+  return pairs;
 }
 
 }  // namespace msdump

@@ -1,3 +1,30 @@
+// The part of an msprobe dump that `compare` takes, from a path above or below it:
+//
+//   <dump>/step<N>/rank<R>/dump.json       also graph/ or pynative/ in between is a place of its own: name it
+//
+//   a file                                 itself
+//   a folder with dump.json, debug.json    that file, dump.json first
+//   a folder with step<N> folders          the requested one, or the only one; several are kUsage
+//   with a requested rank                  its folder's file, below the step
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "profiles/result_writer.h"
+
+namespace msdump {
+
+struct MsprobePlace {
+  std::optional<int64_t> step, rank;
+};
+
+// A step folder or a file. kUsage when the step is not clear, kNotFound when there is no such step or rank.
+Result<std::string> find_msprobe_place(const std::string& path, const MsprobePlace& place);
+
 // The result CSV of msprobe's own `compare`, to the byte, from two dump.json or debug.json: msdump diff --profile
 // msprobe. Columns, order, rounding, spellings and faults are msprobe's.
 //
@@ -15,17 +42,6 @@
 // Not done: files of more than 1 048 500 rows (msprobe cuts them into parts), its refusal of cells that look like
 // formulas.
 // Source: reference/compare-and-check.md 2, reference/verified-on-real-msprobe.md 5 and 6; msprobe 26.2.0.
-#pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "base/error.h"
-#include "profiles/result_writer.h"
-
-namespace msdump {
 
 struct MsprobeCompareOptions {
   bool pandas2 = false;  // the digits of pandas 2 and numpy 1

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "base/load.h"
+#include "base/bytes.h"
 #include "base/numbers.h"
 #include "kernels/widen/widen.h"
-#include "tensor/dtype_kind.h"
+#include "tensor/dtype.h"
 
 namespace msdump {
 namespace {

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/base64.h"
-#include "base/enum_table.h"
+#include "base/containers.h"
 #include "base/text.h"
 #include "report/junit.h"
 #include "report/page/page_parts.h"

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/page/page_table.h"
+#include "report/page/page_data.h"
 
 namespace msdump::report {
 

@@ -1,3 +1,90 @@
+// The rows of a report as columns, for the page of --report: cells are taken out of the rows of machine output, and
+// become JSON of a size that a browser can read at once.
+//
+//   {"count":2,"columns":[{"key":"op_name","title":"op name","shown":true,"words":["","a","b"],"cells":[1,2]},
+//                         {"key":"error","title":"error","shown":true,"numbers":[0.0012,"inf"]}]}
+//
+// A text is a place in the column's `words`, of which the first is for a cell without text. Numbers have five digits,
+// because people read them; NaN and infinities are the texts of machine output; null is an absent number. The text of a
+// column KEY_note stands beside the number of the column KEY. Texts are
+// escaped as for a terminal, and end after kMostPageText bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "report/value.h"
+
+namespace msdump::report {
+
+inline constexpr size_t kMostPageText = 1000;
+
+struct PageColumn {
+  enum class Kind : uint8_t { kText, kNumber };
+
+  std::string key, title;
+  Kind kind = Kind::kText;
+  bool shown = true;                            // in the table, else only where one row is shown in full
+  std::function<Value(const Row&)> value = {};  // of a row; by default what it has at `key`, a dotted path
+};
+
+class PageTable {
+ public:
+  using Cells = std::vector<std::string>;  // by column: texts, and numbers as JSON
+
+  explicit PageTable(std::vector<PageColumn> columns);
+
+  // The cells of a row: several threads may make them.
+  [[nodiscard]] Cells cells_of(const Row& row) const;
+  void add(const Cells& cells);
+
+  [[nodiscard]] size_t rows() const { return rows_; }
+  [[nodiscard]] const std::vector<PageColumn>& columns() const { return columns_; }
+  // A cell as people read it; empty for none.
+  [[nodiscard]] std::string text(size_t row, size_t column) const;
+  void append_json(std::string& into) const;
+
+ private:
+  struct Content {
+    std::vector<std::string> words = {""};
+    std::unordered_map<std::string, uint32_t> places;  // of `words`, by the text before it was escaped
+    std::vector<uint32_t> cells;
+    std::string numbers;  // as JSON, with commas between them
+    std::vector<size_t> ends;
+  };
+
+  std::vector<PageColumn> columns_;
+  std::vector<Content> contents_;  // by column
+  size_t rows_ = 0;
+};
+
+// A number with five digits, as JSON; "null" for anything else.
+[[nodiscard]] std::string short_number(const Value& value);
+
+// Which rows of a large run its page holds. A page of all rows of a million tensors could not be sent or opened.
+//
+//   1. those that are marked: the evidence of what went wrong
+//   2. of each two-thousandth of the run, for each kind of row, the ones with the largest and the smallest error: at the
+//      width of a screen the chart looks the same
+//   3. then those that differ, in order, as long as there is room
+
+inline constexpr size_t kMostPageRows = 100'000;
+
+struct PagePoint {
+  double error = 0;  // NaN where there is none
+  uint8_t kind = 0;  // a verdict
+  bool marked = false, differs = false;
+};
+
+// Places in `points`, ascending: all of them if they are at most `most`.
+[[nodiscard]] std::vector<size_t> page_sample(const std::vector<PagePoint>& points, size_t most = kMostPageRows);
+
 // What the script of a page draws from, as JSON; the page holds it packed (page.h).
 //
 //   {"kind":"diff","command":["msdump","diff","a","b"],"all":N,"rows":TABLE,"points":TABLE|null,
@@ -8,17 +95,6 @@
 // has. An edge leads from one run of an operator to one that reads its result, which the row shows (null: no row does);
 // runs are numbered as in the column `run` of the points, else of the rows. `gap` is 1 where an operator between them was
 // not dumped.
-#pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "report/page/page_table.h"
-#include "report/value.h"
-
-namespace msdump::report {
 
 struct PageEdge {
   uint32_t from = 0, to = 0;

@@ -1,4 +1,4 @@
-#include "frame/argv.h"
+#include "frame/command_line.h"
 
 #include <CLI/CLI.hpp>
 

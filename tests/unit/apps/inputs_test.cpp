@@ -5,9 +5,9 @@
 
 #include <unistd.h>
 
-#include "io/cpus.h"
+#include "io/worker_pool.h"
+#include "shared/dump_paths.h"
 #include "shared/options.h"
-#include "shared/path_list.h"
 #include "support/catch.h"
 
 namespace msdump::cli {

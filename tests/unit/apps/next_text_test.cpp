@@ -1,6 +1,6 @@
 #include "next/next_text.h"
 
-#include "report/json_text.h"
+#include "report/json.h"
 #include "support/catch.h"
 
 namespace msdump::cli {

@@ -1,4 +1,4 @@
-#include "shared/shell_text.h"
+#include "frame/terminal.h"
 
 #include <string>
 #include <vector>

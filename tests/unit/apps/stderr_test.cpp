@@ -5,7 +5,7 @@
 
 #include "frame/messages.h"
 #include "frame/progress.h"
-#include "frame/terminal_lines.h"
+#include "frame/terminal.h"
 #include "support/program/run_program.h"
 
 namespace msdump::cli {

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "frame/argv.h"
+#include "frame/command_line.h"
 #include "help/help.h"
 #include "support/catch.h"
 #include "support/program/run_program.h"

@@ -1,4 +1,4 @@
-#include "next/used_config.h"
+#include "next/next_input.h"
 
 #include "support/catch.h"
 #include "support/scratch_dir.h"

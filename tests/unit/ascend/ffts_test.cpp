@@ -1,4 +1,4 @@
-#include "ascend/ffts.h"
+#include "ascend/dump_file.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "base/capped_list.h"
+#include "base/containers.h"
 
 #include "support/catch.h"
 

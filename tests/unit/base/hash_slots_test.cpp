@@ -1,4 +1,4 @@
-#include "base/hash_slots.h"
+#include "base/containers.h"
 
 #include <set>
 #include <string>

@@ -7,13 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/byte_reader.h"
-#include "base/checked.h"
-#include "base/enum_table.h"
-#include "base/int_ranges.h"
-#include "base/load.h"
+#include "base/bytes.h"
+#include "base/containers.h"
 #include "base/numbers.h"
-#include "base/order.h"
 #include "support/catch.h"
 
 namespace msdump {

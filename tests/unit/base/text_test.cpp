@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/quick_glob.h"
-#include "base/text_arena.h"
 #include "support/catch.h"
 
 namespace msdump {

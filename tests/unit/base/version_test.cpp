@@ -1,4 +1,4 @@
-#include "base/version.h"
+#include "base/numbers.h"
 
 #include "support/catch.h"
 

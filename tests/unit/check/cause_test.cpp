@@ -1,5 +1,5 @@
 // Why an operator is bad, where a mask, an empty tensor or a hole in the dump stands beside it.
-#include "check/first/nonfinite_cause.h"
+#include "check/nonfinite/first_nonfinite.h"
 
 #include <filesystem>
 #include <limits>

@@ -1,6 +1,4 @@
 // What a check of a part of a dump reads and reports, and what the search for the first one reports.
-#include "check/check_run.h"
-
 #include "check/check.h"
 
 #include "small_dump.h"

@@ -1,5 +1,5 @@
 // A check that several processes share: what stays together, and what the rules find out without judging.
-#include "check/check_share.h"
+#include "check/check.h"
 
 #include <algorithm>
 #include <map>

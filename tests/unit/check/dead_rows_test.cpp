@@ -1,4 +1,4 @@
-#include "check/values/dead_rows.h"
+#include "check/values/weight_rules.h"
 
 #include "small_dump.h"
 #include "support/safetensors_builder.h"

@@ -1,7 +1,7 @@
 // Which of several candidates is the first: ranks, collectives, overflows; and what is said of it.
 #include <limits>
 
-#include "check/first/first_nonfinite.h"
+#include "check/nonfinite/first_nonfinite.h"
 
 #include "small_dump.h"
 

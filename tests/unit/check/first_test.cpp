@@ -1,4 +1,4 @@
-#include "check/first/first_nonfinite.h"
+#include "check/nonfinite/first_nonfinite.h"
 
 #include <limits>
 

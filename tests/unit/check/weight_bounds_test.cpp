@@ -2,7 +2,6 @@
 #include <cmath>
 #include <utility>
 
-#include "check/values/gradient_rules.h"
 #include "check/values/weight_rules.h"
 
 #include "small_dump.h"

@@ -1,4 +1,4 @@
-#include "checkpoint/shard_index.h"
+#include "checkpoint/shards.h"
 
 #include <string>
 #include <vector>

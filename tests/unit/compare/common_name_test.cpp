@@ -1,4 +1,4 @@
-#include "compare/match/common_name.h"
+#include "compare/match/op_sequence.h"
 
 #include "support/catch.h"
 

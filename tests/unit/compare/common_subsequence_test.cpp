@@ -1,4 +1,4 @@
-#include "compare/match/common_subsequence.h"
+#include "compare/match/alignment.h"
 
 #include <algorithm>
 #include <random>

@@ -1,4 +1,4 @@
-#include "compare/statistics/computed_statistics.h"
+#include "compare/statistics/statistic_values.h"
 
 #include "support/catch.h"
 #include "support/scratch_dir.h"

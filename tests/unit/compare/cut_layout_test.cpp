@@ -1,8 +1,8 @@
-#include "compare/match/cut/layout/cut_layout.h"
+#include "compare/match/placement/placement.h"
 
 #include <set>
 
-#include "compare/match/cut/layout/layout_choices.h"
+#include "compare/match/placement/placement_choices.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 

@@ -1,4 +1,4 @@
-#include "compare/match/cut/cut_pairing.h"
+#include "compare/match/placement/sharded_pairing.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "compare/match/cut/cut_side.h"
+#include "compare/match/placement/sharded_side.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Which operators of a device dump are which of the network: match_device() through pair_sides().
 #include "compare/match/device/device_match.h"
-#include "compare/match/device/device_signs.h"
+#include "compare/match/device/device_name.h"
 
 #include <algorithm>
 

@@ -3,8 +3,7 @@
 
 #include <Eigen/Core>
 
-#include "compare/match/device/op_tensors.h"
-#include "compare/match/device/value_probe.h"
+#include "compare/match/device/match_evidence.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/scratch_dir.h"

@@ -1,4 +1,4 @@
-#include "compare/pair/error_picture.h"
+#include "compare/pair/element_errors.h"
 
 #include <cmath>
 #include <limits>

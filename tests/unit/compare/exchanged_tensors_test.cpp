@@ -1,4 +1,4 @@
-#include "compare/dumps/exchanged_tensors.h"
+#include "compare/dumps/unpaired_tensors.h"
 
 #include "support/catch.h"
 #include "support/made_net.h"

@@ -1,8 +1,7 @@
-#include "compare/match/cut/layout/layout_choices.h"
+#include "compare/match/placement/placement_choices.h"
 
 #include <algorithm>
 
-#include "compare/match/cut/layout/layout_factors.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 

@@ -1,4 +1,4 @@
-#include "compare/match/cut/layout/layout_file.h"
+#include "compare/match/placement/placement_file.h"
 
 #include <string>
 

@@ -1,10 +1,10 @@
-#include "compare/match/cut/layout/layout_search.h"
+#include "compare/match/placement/placement_search.h"
 
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
-#include "compare/match/cut/layout/statistic_samples.h"
+#include "compare/match/placement/placement_samples.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 

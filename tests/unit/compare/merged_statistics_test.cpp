@@ -1,10 +1,10 @@
-#include "compare/statistics/merged_statistics.h"
+#include "compare/statistics/statistic_tables.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "compare/match/cut/layout/cut_layout.h"
+#include "compare/match/placement/placement.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 

@@ -1,8 +1,8 @@
-#include "compare/accept/metric_limit.h"
+#include "compare/accept/diff_rules.h"
 
 #include <set>
 
-#include "report/json_text.h"
+#include "report/json.h"
 #include "support/made_tensors.h"
 
 namespace msdump {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "compare/match/msprobe/msprobe_stacks.h"
 #include "support/catch.h"
 #include "support/growth.h"
 #include "support/scratch_dir.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "compare/match/msprobe/msprobe_layers.h"
-#include "io/yaml.h"
+#include "io/json.h"
 #include "support/catch.h"
 #include "support/growth.h"
 #include "support/made_items.h"

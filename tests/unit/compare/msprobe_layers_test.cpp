@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "io/yaml.h"
+#include "io/json.h"
 #include "support/catch.h"
 #include "support/growth.h"
 #include "support/made_items.h"

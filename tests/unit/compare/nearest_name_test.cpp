@@ -1,4 +1,4 @@
-#include "compare/match/nearest_name.h"
+#include "compare/dumps/unpaired_tensors.h"
 
 #include <algorithm>
 #include <random>

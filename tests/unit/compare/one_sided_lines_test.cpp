@@ -1,4 +1,4 @@
-#include "compare/dumps/one_sided_lines.h"
+#include "compare/dumps/unpaired_tensors.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/cancel.h"
+#include "io/run_context.h"
 #include "support/catch.h"
 #include "support/growth.h"
 #include "support/made_checkpoint.h"

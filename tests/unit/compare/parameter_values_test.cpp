@@ -1,9 +1,9 @@
-#include "compare/match/parameters/parameter_values.h"
+#include "compare/match/parameters/parameter_views.h"
 
 #include <cmath>
 #include <limits>
 
-#include "compare/match/parameters/best_partners.h"
+#include "compare/match/parameters/same_parameters.h"
 #include "support/catch.h"
 #include "support/made_checkpoint.h"
 #include "support/scratch_dir.h"

@@ -1,4 +1,4 @@
-#include "compare/dumps/parameter_verdict.h"
+#include "compare/dumps/compare_dumps.h"
 
 #include "io/worker_pool.h"
 #include "support/catch.h"

@@ -1,6 +1,6 @@
-#include "compare/match/rename/path_rules.h"
+#include "compare/match/rename/name_map_file.h"
 
-#include "compare/match/rename/wrapped_modules.h"
+#include "compare/match/rename/name_map.h"
 #include "support/catch.h"
 
 namespace msdump {

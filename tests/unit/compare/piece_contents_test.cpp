@@ -1,4 +1,4 @@
-#include "compare/match/cut/piece_contents.h"
+#include "compare/match/placement/sharded_side.h"
 
 #include <cmath>
 #include <filesystem>

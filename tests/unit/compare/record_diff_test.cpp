@@ -1,4 +1,4 @@
-#include "compare/statistics/record_diff.h"
+#include "compare/statistics/statistic_diff.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,11 +1,10 @@
-#include "compare/pair/second_look.h"
+#include "compare/pair/element_errors.h"
 
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "compare/pair/pair_distance.h"
-#include "report/json_text.h"
+#include "report/json.h"
 #include "support/made_tensors.h"
 
 namespace msdump {

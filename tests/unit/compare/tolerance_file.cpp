@@ -1,4 +1,4 @@
-#include "compare/accept/tolerance_file.h"
+#include "compare/accept/diff_rules.h"
 
 #include "base/text.h"
 #include "support/catch.h"

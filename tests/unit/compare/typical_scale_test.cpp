@@ -1,4 +1,4 @@
-#include "compare/pair/typical_scale.h"
+#include "compare/pair/tensor_diff.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "config/data_dump/data_dump.h"
+#include "config/data_dump.h"
 
 #include <algorithm>
 

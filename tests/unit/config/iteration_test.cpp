@@ -1,4 +1,4 @@
-#include "config/data_dump/iteration.h"
+#include "config/data_dump.h"
 
 #include "support/catch.h"
 

@@ -1,6 +1,5 @@
-#include "config/data_dump/kernels.h"
+#include "config/kernels.h"
 
-#include "config/rules/regex_syntax.h"
 #include "support/catch.h"
 
 namespace msdump {

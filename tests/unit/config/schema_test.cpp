@@ -1,4 +1,4 @@
-#include "config/rules/schema.h"
+#include "config/keys.h"
 
 #include <set>
 

@@ -1,6 +1,6 @@
-#include "config/rules/setups.h"
+#include "config/setups.h"
 
-#include "config/rules/finding.h"
+#include "config/finding.h"
 #include "support/catch.h"
 
 namespace msdump {

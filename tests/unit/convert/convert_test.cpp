@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "convert/settings_file.h"
+#include "convert/output_tree.h"
 #include "io/atomic_file.h"
 #include "support/catch.h"
 #include "support/convert_run.h"

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "convert/output_tree.h"
-#include "io/directory_lock.h"
+#include "io/atomic_file.h"
 #include "support/catch.h"
 #include "support/convert_run.h"
 #include "support/dump_builder.h"

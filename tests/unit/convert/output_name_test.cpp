@@ -1,5 +1,5 @@
 // The names of converted files, mode by mode; hostile names from inside files.
-#include "convert/output_name.h"
+#include "convert/output_tree.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // The tensor writer: whole or in windows, unpacked, moved and widened, the bytes are those of the slow way.
-#include "convert/tensor_writer.h"
+#include "convert/file_converter.h"
 
 #include <algorithm>
 #include <cstring>

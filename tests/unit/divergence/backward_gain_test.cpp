@@ -1,5 +1,5 @@
 // Gains of backward calls against derivatives that are worked out by hand.
-#include "divergence/model/backward_gain.h"
+#include "divergence/model/expectation.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "divergence/model/calibration.h"
+#include "divergence/model/scored_outputs.h"
 
 #include <cmath>
 

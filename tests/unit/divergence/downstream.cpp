@@ -1,4 +1,4 @@
-#include "divergence/downstream.h"
+#include "divergence/root_list.h"
 
 #include <random>
 #include <set>

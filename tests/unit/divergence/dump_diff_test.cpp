@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "compare/pair/known_diff.h"
+#include "compare/pair/metric_table.h"
 #include "divergence/roots/cut_text.h"
 #include "graph/lines/source_lines.h"
 #include "parts/part_file.h"

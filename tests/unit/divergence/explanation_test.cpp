@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "divergence/operator_named.h"
+#include "divergence/dump_diff.h"
 #include "support/catch.h"
 #include "support/made_net.h"
 

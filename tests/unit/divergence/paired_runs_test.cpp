@@ -1,4 +1,4 @@
-#include "divergence/runs/paired_runs.h"
+#include "divergence/runs/run_facts.h"
 
 #include <algorithm>
 #include <optional>

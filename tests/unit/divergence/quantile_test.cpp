@@ -1,4 +1,4 @@
-#include "divergence/model/quantile.h"
+#include "divergence/model/noise_model.h"
 
 #include <vector>
 

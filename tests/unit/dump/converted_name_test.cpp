@@ -1,4 +1,4 @@
-#include "dump/names/converted_name.h"
+#include "dump/names/file_name.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "dump/index/counted_files.h"
+#include "dump/index/dump_index.h"
 
 #include <string>
 #include <vector>

@@ -1,11 +1,10 @@
 // The names are those that the sources in dump/names/field_files.h give.
-#include "dump/names/field_files.h"
+#include "dump/names/file_kind.h"
 
 #include <set>
 #include <string>
 
 #include "base/text.h"
-#include "dump/names/file_content.h"
 #include "support/catch.h"
 
 namespace msdump {

@@ -3,7 +3,7 @@
 #include <set>
 #include <string_view>
 
-#include "dump/index/framework.h"
+#include "dump/index/dump_index.h"
 #include "support/catch.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"

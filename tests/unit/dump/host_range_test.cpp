@@ -1,11 +1,11 @@
-#include "dump/elements/host_range.h"
+#include "dump/elements/stored_elements.h"
 
 #include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include "base/checked.h"
+#include "base/bytes.h"
 #include "dump/elements/host_tensor.h"
 #include "support/catch.h"
 #include "support/format_oracle.h"

@@ -1,6 +1,6 @@
-#include "dump/names/identity_value.h"
+#include "dump/names/identity.h"
 
-#include "report/json_text.h"
+#include "report/json.h"
 #include "support/catch.h"
 
 namespace msdump {

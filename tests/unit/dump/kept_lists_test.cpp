@@ -1,8 +1,7 @@
-#include "dump/index/kept_lists.h"
+#include "dump/index/dump_index.h"
 
 #include <array>
 
-#include "dump/index/dump_index.h"
 #include "support/catch.h"
 
 namespace msdump {

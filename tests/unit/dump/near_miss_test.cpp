@@ -1,4 +1,4 @@
-#include "dump/index/near_miss.h"
+#include "dump/index/catalogue.h"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "dump/elements/host_tensor.h"
-#include "io/zip/gzip.h"
+#include "io/zip.h"
 #include "support/catch.h"
 #include "support/npy_builder.h"
 #include "support/pt_builder.h"

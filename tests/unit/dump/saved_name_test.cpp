@@ -1,4 +1,4 @@
-#include "dump/names/saved_name.h"
+#include "dump/names/file_name.h"
 
 #include <string>
 

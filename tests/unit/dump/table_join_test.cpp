@@ -1,4 +1,4 @@
-#include "dump/index/table_join.h"
+#include "dump/index/list_order.h"
 
 #include <memory>
 #include <optional>

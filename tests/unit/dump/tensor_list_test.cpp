@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/capped_list.h"
+#include "base/containers.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/npy_builder.h"

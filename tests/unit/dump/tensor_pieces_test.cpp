@@ -1,11 +1,10 @@
-#include "dump/elements/tensor_pieces.h"
+#include "dump/elements/host_tensor.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
-#include "dump/elements/host_tensor.h"
 #include "support/catch.h"
 #include "support/cut_pieces.h"
 

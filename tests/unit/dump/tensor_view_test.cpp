@@ -1,4 +1,4 @@
-#include "dump/index/tensor_view.h"
+#include "dump/index/tensor_list.h"
 
 #include <cstring>
 

@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "ge/graph/ge_json.h"
-#include "ge/graph/ge_onnx.h"
-#include "ge/graph/ge_proto.h"
+#include "ge/graph/ge_graph.h"
 #include "support/catch.h"
 
 namespace msdump {

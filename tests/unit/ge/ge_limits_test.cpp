@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "ge/graph/ge_onnx.h"
-#include "ge/graph/ge_proto.h"
+#include "ge/graph/ge_graph.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 

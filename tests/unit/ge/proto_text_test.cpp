@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include "ge/graph/proto_messages.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "graph/flow/dot.h"
-#include "graph/flow/gap_ancestors.h"
+#include "graph/flow/run_graph.h"
 #include "graph/join/file_join.h"
-#include "graph/join/renumber.h"
+#include "graph/join/numbering.h"
 #include "graph/lines/line_search.h"
-#include "graph/load/stack_graph.h"
+#include "graph/load/load_graph.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
 #include "support/growth.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "graph/flow/data_flow.h"
-#include "graph/join/proof.h"
+#include "graph/join/numbering.h"
 #include "graph/lines/line_search.h"
 #include "graph/lines/source_lines.h"
 #include "support/catch.h"

@@ -1,4 +1,4 @@
-#include "graph/flow/in_place.h"
+#include "graph/flow/data_flow.h"
 
 #include <string_view>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "graph/lines/line_query.h"
+#include "graph/lines/line_search.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "graph/name_table.h"
+#include "graph/op_graph.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "graph/lines/nearest_operator.h"
+#include "graph/lines/source_lines.h"
 
 #include "support/catch.h"
 #include "support/graph_run.h"

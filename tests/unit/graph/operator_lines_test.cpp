@@ -1,4 +1,4 @@
-#include "graph/lines/operator_lines.h"
+#include "graph/lines/source_lines.h"
 
 #include <string>
 #include <vector>

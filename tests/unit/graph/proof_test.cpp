@@ -1,4 +1,4 @@
-#include "graph/join/proof.h"
+#include "graph/join/numbering.h"
 
 #include <filesystem>
 #include <string>

@@ -1,4 +1,4 @@
-#include "graph/join/renumber.h"
+#include "graph/join/numbering.h"
 
 #include <string>
 #include <utility>

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "graph/flow/flow_edges.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
 

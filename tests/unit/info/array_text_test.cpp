@@ -1,11 +1,11 @@
-#include "info/array_text.h"
+#include "info/shown_array.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
-#include "report/json_text.h"
+#include "report/json.h"
 #include "support/catch.h"
 
 namespace msdump {

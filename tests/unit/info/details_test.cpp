@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "info/file_facts.h"
-#include "report/json_text.h"
+#include "report/json.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/ir_pb_builder.h"

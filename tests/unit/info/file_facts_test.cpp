@@ -4,7 +4,7 @@
 #include <string>
 
 #include "dump/layouts/family.h"
-#include "report/json_text.h"
+#include "report/json.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/npy_builder.h"

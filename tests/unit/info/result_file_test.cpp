@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "info/results/result_csv.h"
-#include "info/results/result_json.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "dump/index/dump_index.h"
-#include "info/array_text.h"
 #include "npy/npy.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 
 #include "as_nobody.h"
-#include "io/text_file.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/scratch_dir.h"

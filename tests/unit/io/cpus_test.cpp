@@ -1,4 +1,4 @@
-#include "io/cpus.h"
+#include "io/worker_pool.h"
 
 #include <string>
 

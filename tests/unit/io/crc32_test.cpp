@@ -1,4 +1,4 @@
-#include "io/zip/zip.h"
+#include "io/zip.h"
 
 #include <string>
 #include <string_view>

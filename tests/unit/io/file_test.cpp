@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "as_nobody.h"
-#include "io/read_text.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/scratch_dir.h"

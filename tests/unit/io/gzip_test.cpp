@@ -1,4 +1,4 @@
-#include "io/zip/gzip.h"
+#include "io/zip.h"
 
 #include <random>
 #include <string>

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "io/atomic_file.h"
-#include "io/cancel.h"
 #include "io/dir_walk.h"
 #include "io/file.h"
+#include "io/run_context.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 

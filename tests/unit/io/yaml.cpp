@@ -1,4 +1,4 @@
-#include "io/yaml.h"
+#include "io/json.h"
 
 #include "support/catch.h"
 #include "support/scratch_dir.h"

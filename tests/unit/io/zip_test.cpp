@@ -1,4 +1,4 @@
-#include "io/zip/zip.h"
+#include "io/zip.h"
 
 #include "support/catch.h"
 #include "support/scratch_dir.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/text/line_kind.h"
+#include "ir/text/text_blocks.h"
 #include "support/catch.h"
 
 namespace msdump {

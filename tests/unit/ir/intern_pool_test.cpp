@@ -1,9 +1,8 @@
-#include "ir/model/intern_pool.h"
+#include "ir/model/ir_graph.h"
 
 #include <set>
 #include <string>
 
-#include "ir/model/handle_map.h"
 #include "support/catch.h"
 
 namespace msdump {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/protobuf/protobuf_graph.h"
+#include "ir/protobuf/protobuf_value.h"
 #include "support/catch.h"
 #include "support/ir_pb_builder.h"
 #include "support/operand_text.h"

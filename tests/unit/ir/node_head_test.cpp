@@ -1,4 +1,4 @@
-#include "ir/text/node_head.h"
+#include "ir/text/node_text.h"
 
 #include <fmt/format.h>
 

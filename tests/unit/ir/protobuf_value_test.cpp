@@ -1,6 +1,5 @@
 #include "ir/protobuf/protobuf_value.h"
 
-#include "ir/protobuf/protobuf_fields.h"
 #include "support/catch.h"
 #include "support/ir_pb_builder.h"
 

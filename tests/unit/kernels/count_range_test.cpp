@@ -1,4 +1,4 @@
-#include "kernels/reduce/count_range.h"
+#include "kernels/reduce/reduce.h"
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "kernels/digest/md5.h"
+#include "kernels/digest/digest.h"
 
 #include <cstring>
 #include <random>
@@ -8,7 +8,6 @@
 
 #include <openssl/evp.h>
 
-#include "kernels/digest/md5_steps.h"
 #include "support/catch.h"
 #include "unit/kernels/each_target.h"
 

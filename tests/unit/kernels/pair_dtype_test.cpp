@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/pair/pair_kl.h"
+#include "kernels/pair/pair.h"
 #include "unit/kernels/pair_values.h"
 
 namespace msdump::kernels {

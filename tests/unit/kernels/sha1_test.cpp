@@ -1,4 +1,4 @@
-#include "kernels/digest/sha1.h"
+#include "kernels/digest/digest.h"
 
 #include <cstdint>
 #include <random>
@@ -8,7 +8,6 @@
 
 #include <openssl/evp.h>
 
-#include "kernels/digest/md5.h"
 #include "support/catch.h"
 #include "unit/kernels/each_target.h"
 

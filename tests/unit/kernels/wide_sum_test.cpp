@@ -1,4 +1,4 @@
-#include "kernels/reduce/wide_sum.h"
+#include "kernels/pair/pair.h"
 
 #include <cmath>
 #include <limits>

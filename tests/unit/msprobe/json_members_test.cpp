@@ -1,4 +1,4 @@
-#include "msprobe/json_members.h"
+#include "msprobe/json_text.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "npy/header_literal.h"
 #include "support/catch.h"
 #include "support/npy_builder.h"
 #include "support/scratch_dir.h"

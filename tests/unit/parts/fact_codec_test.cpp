@@ -1,5 +1,5 @@
 // Facts as bytes: what is written is read back to the last bit, and other bytes are refused.
-#include "parts/fact_codec.h"
+#include "parts/facts.h"
 
 #include <bit>
 #include <cmath>

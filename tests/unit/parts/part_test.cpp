@@ -1,8 +1,7 @@
 // Parts as files, and sets of them: complete, of one run, each once.
-#include "parts/part_set.h"
+#include "parts/part_file.h"
 
-#include "kernels/digest/md5.h"
-#include "kernels/digest/sha1.h"
+#include "kernels/digest/digest.h"
 #include "support/catch.h"
 #include "support/scratch_dir.h"
 

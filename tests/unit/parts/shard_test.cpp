@@ -1,5 +1,5 @@
 // Who does what of a run that several processes share.
-#include "parts/shard.h"
+#include "parts/part_file.h"
 
 #include <algorithm>
 #include <numeric>

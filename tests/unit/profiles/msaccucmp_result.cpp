@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
-#include "profiles/msaccucmp/files.h"
 #include "support/catch.h"
 #include "support/dump_builder.h"
 #include "support/npy_builder.h"

@@ -1,4 +1,4 @@
-#include "profiles/msprobe/place.h"
+#include "profiles/msprobe/result.h"
 
 #include "support/catch.h"
 #include "support/scratch_dir.h"

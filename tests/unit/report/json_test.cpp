@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "report/json_text.h"
+#include "report/json.h"
 #include "report/row_sink.h"
 #include "support/catch.h"
 

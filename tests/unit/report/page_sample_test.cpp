@@ -1,4 +1,4 @@
-#include "report/page/page_sample.h"
+#include "report/page/page_data.h"
 
 #include <algorithm>
 #include <cmath>

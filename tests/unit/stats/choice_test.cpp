@@ -1,4 +1,4 @@
-#include "stats/choice.h"
+#include "stats/dialect.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // Statistics that another process computed: taken as they are, in the order of the tensors, and the rest computed.
-#include "stats/known_statistics.h"
+#include "stats/compute.h"
 
 #include <map>
 

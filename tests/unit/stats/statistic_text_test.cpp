@@ -1,4 +1,4 @@
-#include "stats/statistic_text.h"
+#include "stats/statistic_files.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "tables/line_reader.h"
+#include "tables/csv_records.h"
 
 #include <string>
 #include <vector>

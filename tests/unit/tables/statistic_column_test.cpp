@@ -1,4 +1,4 @@
-#include "tables/statistic_column.h"
+#include "tables/statistic_csv.h"
 
 #include "base/text.h"
 #include "support/catch.h"

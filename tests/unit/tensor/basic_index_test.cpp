@@ -1,4 +1,4 @@
-#include "tensor/basic_index.h"
+#include "tensor/shape.h"
 
 #include <numeric>
 

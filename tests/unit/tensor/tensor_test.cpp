@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "support/catch.h"
 #include "tensor/dtype.h"
-#include "tensor/dtype_kind.h"
 #include "tensor/format.h"
 #include "tensor/shape.h"
 

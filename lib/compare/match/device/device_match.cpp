@@ -1,22 +1,232 @@
 #include "compare/match/device/device_match.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "compare/match/device/operators/absorbed.h"
-#include "compare/match/device/operators/assignment.h"
-#include "compare/match/device/operators/claims.h"
-#include "compare/match/device/operators/host_neighbours.h"
-#include "compare/match/device/operators/host_operators.h"
-#include "compare/match/device/operators/rewrites.h"
-#include "compare/match/device/operators/value_match.h"
+#include "compare/match/device/match_evidence.h"
+#include "compare/match/device/operator_claims.h"
+#include "compare/match/device/operator_rewrites.h"
 
 namespace msdump {
 namespace {
+
+// Operators of the host that the device has as part of the one before, without naming them: a bias, an activation. The
+// output of the device operator is theirs, as values show.
+
+constexpr uint32_t kMostAbsorbed = 6;  // by one operator
+
+// By how much a later output must fit better to be the fused one, where it is alike and where a fault has changed it.
+constexpr double kBetter = 0.01, kMuchBetter = 0.1;
+
+bool is_bias(std::string_view family) { return family == "biasadd" || family == "add"; }
+
+// The operators after the claim's that nothing has taken, up to the one whose output the device has.
+std::vector<uint32_t> absorbed_after(const OperatorClaim& claim, const HostOperators& hosts, HostNeighbours& neighbours,
+                                     MatchEvidence& evidence) {
+  std::vector<uint32_t> chain, best;
+  const auto output = evidence.device_tensors.largest(claim.device, Io::kOutput);
+  if (!output) return best;
+  std::optional<double> value = likeness_of_output(*output, claim.host, evidence), first;
+  for (uint32_t at = claim.host; chain.size() < kMostAbsorbed;) {
+    at = neighbours.only_free_consumer(at);
+    if (at == kNoOperator) break;
+    chain.push_back(at);
+    const std::optional<double> next = likeness_of_output(*output, at, evidence);
+    if (chain.size() == 1) first = next;
+    const bool alike = next && *next >= kAlike && (!value || *next > *value + kBetter);
+    if (alike || (next && value && *next > *value + kMuchBetter)) {
+      best = chain;
+      value = next;
+    }
+  }
+  // Values may not decide: a bias of zeros, statistics alone. An input more than the operator itself takes is a bias.
+  if (!best.empty() || chain.empty() || !is_bias(hosts.key(chain.front()).family)) return best;
+  const uint32_t inputs = evidence.device_tensors.count(claim.device, Io::kInput);
+  const bool more = inputs > evidence.host_tensors.tensor_inputs(claim.host);
+  if (more && (!value || !first || *first > *value - kBetter)) best = {chain.front()};
+  return best;
+}
+
+// By device operator, in the order of the data flow. They are taken.
+std::map<uint32_t, std::vector<uint32_t>> absorb_consumers(Claims& claims, HostOperators& hosts,
+                                                           HostNeighbours& neighbours, MatchEvidence& evidence) {
+  std::map<uint32_t, std::vector<uint32_t>> absorbed;
+  for (const OperatorClaim& claim : claims) {
+    if (!claim.is_last || !claim.is_met() || claim.rewrite != nullptr) continue;
+    std::vector<uint32_t> chain = absorbed_after(claim, hosts, neighbours, evidence);
+    for (const uint32_t host : chain) hosts.take(host);
+    if (!chain.empty()) absorbed[claim.device] = std::move(chain);
+  }
+  return absorbed;
+}
+
+// Decides which of several operators of the host meets which of several claims, both in the order of their dumps: in order
+// where shapes and values do not contradict, else as values say; what is left, in order again.
+
+enum class Care : uint8_t {
+  kGuess,      // every claim that can be met is met
+  kConfirmed,  // only by what values confirm, or by what stands alone on both sides
+};
+
+class ClaimAssigner {
+ public:
+  // The arguments outlive it.
+  ClaimAssigner(Claims& claims, HostOperators& hosts, MatchEvidence& evidence)
+      : claims_(claims), hosts_(hosts), evidence_(evidence) {}
+
+  // Indices of claims that are not met, and operators that are not taken.
+  void assign(std::vector<uint32_t> claims, std::vector<uint32_t> hosts, Care care);
+
+ private:
+  // These remove from the lists what they have met.
+  void assign_side_by_side(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care);
+  void assign_by_outputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts);
+  void assign_by_inputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care);
+  void assign_in_order(const std::vector<uint32_t>& claims, const std::vector<uint32_t>& hosts);
+
+  Claims& claims_;
+  HostOperators& hosts_;
+  MatchEvidence& evidence_;
+};
+
+// The best first; what has been met is taken off the lists.
+void meet_best(RatedPairs pairs, std::vector<uint32_t>& open, std::vector<uint32_t>& free, Claims& claims,
+               HostOperators& hosts) {
+  std::sort(pairs.begin(), pairs.end());
+  for (const auto& [value, claim, host] : pairs) {
+    if (!claims[claim].is_met() && !hosts.is_taken(host)) meet(claims[claim], host, hosts);
+  }
+  std::erase_if(open, [&](uint32_t claim) { return claims[claim].is_met(); });
+  free = hosts.free_of(free);
+}
+
+void ClaimAssigner::assign(std::vector<uint32_t> claims, std::vector<uint32_t> hosts, Care care) {
+  if (claims.empty() || hosts.empty()) return;
+  assign_side_by_side(claims, hosts, care);
+  if (claims.size() * hosts.size() <= kMostCompared) {
+    assign_by_outputs(claims, hosts);
+    // An output that is like no other may be wrong, or that of an operator that is fused with this one.
+    assign_by_inputs(claims, hosts, care);
+  } else {
+    evidence_.limits.insert(kComparedLimit);
+  }
+  if (care == Care::kGuess) assign_in_order(claims, hosts);
+}
+
+// Where both sides have as many, each with the one in its place.
+void ClaimAssigner::assign_side_by_side(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care) {
+  if (claims.size() != hosts.size()) return;
+  const bool alone = claims.size() == 1;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Fit fit = fit_of(claims_[claims[i]], hosts[i], evidence_);
+    const bool bad = !fit.shapes || (fit.values && *fit.values < kUnlike);
+    const bool good = care == Care::kConfirmed ? !bad && (alone || fit.values.has_value()) : alone || !bad;
+    if (good) meet(claims_[claims[i]], hosts[i], hosts_);
+  }
+  std::erase_if(claims, [&](uint32_t claim) { return claims_[claim].is_met(); });
+  hosts = hosts_.free_of(hosts);
+}
+
+void ClaimAssigner::assign_by_outputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts) {
+  RatedPairs pairs;
+  for (const uint32_t claim : claims) {
+    for (const uint32_t host : hosts) {
+      const Fit fit = fit_of(claims_[claim], host, evidence_);
+      if (fit.shapes && fit.values && *fit.values >= kAlike) pairs.emplace_back(-*fit.values, claim, host);
+    }
+  }
+  meet_best(std::move(pairs), claims, hosts, claims_, hosts_);
+}
+
+void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care) {
+  if (claims.size() * hosts.size() > kMostComparedByInputs) {
+    evidence_.limits.insert(kComparedByInputsLimit);
+    return;
+  }
+  const double least = care == Care::kConfirmed ? kAlike : kHalfOfInputs;
+  RatedPairs pairs;
+  for (const uint32_t claim : claims) {
+    for (const uint32_t host : hosts) {
+      const double value = likeness_of_inputs(claims_[claim].device, host, evidence_);
+      if (value >= least) pairs.emplace_back(-value, claim, host);
+    }
+  }
+  meet_best(std::move(pairs), claims, hosts, claims_, hosts_);
+}
+
+// Each with the next that its shape does not exclude.
+void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const std::vector<uint32_t>& hosts) {
+  size_t next = 0;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const size_t last = hosts.size() - std::min(hosts.size(), claims.size() - i);  // leaves some for the others
+    for (size_t at = next; at < hosts.size() && at <= std::max(next, last); ++at) {
+      const Fit fit = fit_of(claims_[claims[i]], hosts[at], evidence_);
+      if (!fit.shapes && claims.size() != hosts.size()) continue;
+      meet(claims_[claims[i]], hosts[at], hosts_);
+      next = at + 1;
+      break;
+    }
+  }
+}
+
+// Operators of the device that neither name nor type nor order have matched, by the values of their outputs alone.
+
+constexpr int64_t kTooFew = 8;  // elements, of which values say nothing
+constexpr double kCertain = 0.99;
+
+// Operators that are not taken, by rank and elements of the output.
+using ByCount = std::map<std::pair<std::optional<int64_t>, int64_t>, std::vector<uint32_t>>;
+
+ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence) {
+  ByCount by_count;
+  for (uint32_t host = 0; host < hosts.size(); ++host) {
+    const auto output = evidence.host_tensors.largest(host, Io::kOutput);
+    if (hosts.is_taken(host) || !output) continue;
+    const auto count = host_elements(evidence.host.tensor(*output));
+    if (count && *count > kTooFew) by_count[{hosts.key(host).rank, *count}].push_back(host);
+  }
+  return by_count;
+}
+
+// The operator of the host, by that of the device. They are taken.
+std::map<uint32_t, uint32_t> match_by_values(Claims& claims, HostOperators& hosts, MatchEvidence& evidence) {
+  const ByCount by_count = free_by_count(hosts, evidence);
+  std::map<uint32_t, uint32_t> matches;
+  size_t compared = 0;
+  for (uint32_t device = 0; device < evidence.device.operators.size(); ++device) {
+    const SequencedOp& one = evidence.device.operators[device];
+    const OperatorClaim* const claim = claims.last_of(device);
+    const auto output = evidence.device_tensors.largest(device, Io::kOutput);
+    if (!output || (claim != nullptr && claim->is_met()) || !ge::OperatorTable::get().inserted(one.type).empty())
+      continue;
+    const auto count = host_elements(evidence.device.tensor(*output));
+    const auto found = count ? by_count.find({evidence.rank_of(one), *count}) : by_count.end();
+    if (found == by_count.end()) continue;
+    double best = kCertain;
+    uint32_t match = kNoOperator;
+    for (const uint32_t host : found->second) {
+      if (hosts.is_taken(host)) continue;
+      if (++compared > kMostCompared) {
+        evidence.limits.insert(kComparedLimit);
+        break;
+      }
+      const auto value = likeness_of_output(*output, host, evidence);
+      if (!value || *value <= best) continue;
+      best = *value;
+      match = host;
+    }
+    if (match == kNoOperator) continue;
+    hosts.take(match);
+    matches[device] = match;
+  }
+  return matches;
+}
 
 class DeviceMatcher {
  public:
@@ -44,7 +254,7 @@ class DeviceMatcher {
   void meet_in_scope(bool last) {
     std::vector<std::vector<uint32_t>> by_group(hosts_.groups());
     for (uint32_t i = claims_.size(); i-- > 0;) {
-      const Claim& claim = claims_[i];
+      const OperatorClaim& claim = claims_[i];
       if (claim.is_met() || claim.is_last != last) continue;
       if (!last && meet_producer(claims_[i], claims_[i + 1])) continue;
       if (const uint32_t group = hosts_.find_group(claim.key); group != HashSlots::kNone) by_group[group].push_back(i);
@@ -57,7 +267,7 @@ class DeviceMatcher {
   }
 
   // What the next member reads, directly or through operators that are fused in between and that no name says.
-  bool meet_producer(Claim& claim, const Claim& next) {
+  bool meet_producer(OperatorClaim& claim, const OperatorClaim& next) {
     if (!next.is_met()) return false;
     for (std::vector<uint32_t> chain = {next.host}; chain.size() <= kMostAbsorbed;) {
       uint32_t before = kNoOperator;
@@ -84,17 +294,17 @@ class DeviceMatcher {
   void join_parts_by_name() {
     using Name = std::tuple<std::optional<int64_t>, std::string_view, std::string_view, uint64_t>;
     std::map<Name, uint32_t> wanted;  // by claims that are not met, and the operators that others have met
-    const auto name_of = [](const Claim& claim) {
+    const auto name_of = [](const OperatorClaim& claim) {
       return Name(claim.key.rank, claim.original.scope, claim.original.type, claim.original.number);
     };
-    for (const Claim& claim : claims_) {
+    for (const OperatorClaim& claim : claims_) {
       if (!claim.is_met() && !claim.original.type.empty()) wanted.emplace(name_of(claim), kNoOperator);
     }
-    for (const Claim& claim : claims_) {
+    for (const OperatorClaim& claim : claims_) {
       const auto found = claim.is_met() ? wanted.find(name_of(claim)) : wanted.end();
       if (found != wanted.end() && found->second == kNoOperator) found->second = claim.host;
     }
-    for (Claim& claim : claims_) {
+    for (OperatorClaim& claim : claims_) {
       const auto found = claim.is_met() ? wanted.end() : wanted.find(name_of(claim));
       if (found == wanted.end() || found->second == kNoOperator) continue;
       claim.host = found->second;
@@ -105,7 +315,7 @@ class DeviceMatcher {
   // Those of one scope that the table knows as parts: one for each operator, in order.
   void join_parts_by_table() {
     std::map<OpKey, size_t> used;  // operators, by the key of the part
-    for (Claim& claim : claims_) {
+    for (OperatorClaim& claim : claims_) {
       if (claim.is_met()) continue;
       for (const ge::Rewrite& rewrite : table_.rewrites()) {
         if (rewrite.mindspore.size() != 1 || !table_.is_part_of(claim.key.family, rewrite.mindspore[0])) continue;
@@ -126,7 +336,7 @@ class DeviceMatcher {
     };
     std::map<std::pair<std::optional<int64_t>, std::string>, Family> families;
     for (uint32_t i = 0; i < claims_.size(); ++i) {
-      const Claim& claim = claims_[i];
+      const OperatorClaim& claim = claims_[i];
       if (!claim.is_met() && claim.is_last) families[{claim.key.rank, claim.key.family}].claims.push_back(i);
     }
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
@@ -154,7 +364,7 @@ class DeviceMatcher {
 
   [[nodiscard]] DeviceMatch match_of(uint32_t device) {
     DeviceMatch match;
-    for (const Claim& claim : claims_.of(device)) {
+    for (const OperatorClaim& claim : claims_.of(device)) {
       if (claim.is_met()) add(claim, match);
     }
     if (const auto found = inside_.find(device); found != inside_.end())
@@ -168,7 +378,7 @@ class DeviceMatcher {
     return match;
   }
 
-  void add(const Claim& claim, DeviceMatch& match) const {
+  void add(const OperatorClaim& claim, DeviceMatch& match) const {
     match.sure = true;
     if (claim.rewrite != nullptr) return add_rewritten(claim, match);
     match.hosts.push_back(claim.host);
@@ -177,7 +387,7 @@ class DeviceMatcher {
     if (!match.outputs_in_order) add_outputs_of_part(claim, match);
   }
 
-  static void add_rewritten(const Claim& claim, DeviceMatch& match) {
+  static void add_rewritten(const OperatorClaim& claim, DeviceMatch& match) {
     match.hosts.insert(match.hosts.end(), claim.rewritten.begin(), claim.rewritten.end());
     for (const ge::Rewrite::Output& output : claim.rewrite->outputs) {
       // The first output is that of the last member.
@@ -187,7 +397,7 @@ class DeviceMatcher {
   }
 
   // A part of a split that is fused with what follows: its first output is the last operator's, the others its own.
-  void add_outputs_of_part(const Claim& claim, DeviceMatch& match) const {
+  void add_outputs_of_part(const OperatorClaim& claim, DeviceMatch& match) const {
     const std::string family = table_.family(evidence_.device.operators[claim.device].type);
     for (const ge::Rewrite& rewrite : table_.rewrites()) {
       if (rewrite.mindspore.size() != 1 || rewrite.mindspore.front() != hosts_.key(claim.host).family) continue;

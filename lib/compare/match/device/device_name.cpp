@@ -1,6 +1,10 @@
 #include "compare/match/device/device_name.h"
 
+#include <set>
+#include <string_view>
+
 #include "base/text.h"
+#include "ge/operators/operator_table.h"
 #include "graph/op_name.h"
 
 namespace msdump {
@@ -84,6 +88,17 @@ DeviceName parse_device_name(std::string_view name) { return parse_numbered(name
 bool names_several(std::string_view name) {
   const bool may = name.find(kNumberMark) != name.rfind(kNumberMark) || name.find(kFusion) != std::string_view::npos;
   return may && parse_device_name(name).originals.size() > 1;
+}
+
+DeviceSigns device_signs(const std::vector<SequencedOp>& operators) {
+  const ge::OperatorTable& table = ge::OperatorTable::get();
+  std::set<std::string_view> types;
+  for (const SequencedOp& one : operators) {
+    if (one.tensors.empty()) continue;
+    if (one.type == "TransData" || names_several(one.name)) return DeviceSigns::kCertain;
+    if (table.is_of_device(one.type)) types.insert(one.type);
+  }
+  return types.size() > 2 ? DeviceSigns::kTypes : DeviceSigns::kNone;
 }
 
 }  // namespace msdump

@@ -11,9 +11,12 @@
 // Source: reference/ge-operators.md 3.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "graph/join/dump_operators.h"
 
 namespace msdump {
 
@@ -33,5 +36,11 @@ struct DeviceName {
 [[nodiscard]] DeviceName parse_device_name(std::string_view name);
 // Does it stand for several operators? Quick where it does not.
 [[nodiscard]] bool names_several(std::string_view name);
+
+// Has a compiler for the device named the operators of a dump? Types alone are a weak sign: a network may have some of
+// them itself.
+
+enum class DeviceSigns : uint8_t { kNone, kTypes, kCertain };
+[[nodiscard]] DeviceSigns device_signs(const std::vector<SequencedOp>& operators);
 
 }  // namespace msdump

@@ -1,20 +1,237 @@
 #include "compare/match/device/device_pairing.h"
 
 #include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "compare/match/device/device_match.h"
 #include "compare/match/device/device_name.h"
-#include "compare/match/device/device_op_pairs.h"
-#include "compare/match/device/device_signs.h"
 #include "compare/match/device/input_match.h"
-#include "compare/match/device/op_runs.h"
-#include "compare/match/device/outer_inputs.h"
+#include "compare/match/device/match_evidence.h"
+#include "compare/match/pairing.h"
 #include "ge/operators/operator_table.h"
 
 namespace msdump {
 namespace {
+
+// DeviceOpPairs: the operators of both dumps as pairs. An operator of the host has the device operator that has its first
+// output, else another one that stands for it; a device operator without one stands alone.
+class DeviceOpPairs {
+ public:
+  DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t hosts, bool device_is_a);
+
+  // In the order of b; an operator of a alone follows its predecessor in a.
+  [[nodiscard]] const std::vector<OpPair>& pairs() const { return pairs_; }
+  // Of an operator of the host; kNoOperator: none.
+  [[nodiscard]] uint32_t partner(uint32_t host) const { return partner_[host]; }
+  // The pair of an operator of the host, and that of a device operator whose tensor has no partner: its last one.
+  [[nodiscard]] uint32_t of_host(uint32_t host) const { return of_host_[host]; }
+  [[nodiscard]] uint32_t of_device(uint32_t device) const;
+
+ private:
+  void choose_partners();
+  void list_pairs();
+  void sort_pairs();
+  [[nodiscard]] OpPair pair_of(uint32_t device, uint32_t host) const;
+
+  const std::vector<DeviceMatch>& matches_;
+  const bool device_is_a_;
+  std::vector<uint32_t> partner_;  // by operator of the host
+  std::vector<OpPair> pairs_;
+  std::vector<uint32_t> of_host_, alone_;  // in pairs_: by operator of the host; by device operator without one
+};
+
+DeviceOpPairs::DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t hosts, bool device_is_a)
+    : matches_(matches), device_is_a_(device_is_a), partner_(hosts, kNoOperator) {
+  choose_partners();
+  list_pairs();
+  sort_pairs();
+  of_host_.resize(partner_.size());
+  alone_.resize(matches.size());
+  for (uint32_t i = 0; i < pairs_.size(); ++i) {
+    const uint32_t device = device_is_a ? pairs_[i].a : pairs_[i].b, host = device_is_a ? pairs_[i].b : pairs_[i].a;
+    (host != kNoOperator ? of_host_[host] : alone_[device]) = i;
+  }
+}
+
+void DeviceOpPairs::choose_partners() {
+  std::vector<uint32_t> first_output(partner_.size(), UINT32_MAX);  // that the partner has
+  for (uint32_t device = 0; device < matches_.size(); ++device) {
+    const DeviceMatch& match = matches_[device];
+    for (const uint32_t host : match.hosts) {
+      uint32_t output = UINT32_MAX - 1;
+      if (match.outputs_in_order && host == match.hosts.back()) output = 0;
+      for (const MatchedOutput& one : match.outputs) {
+        if (one.host == host) output = std::min(output, one.host_output);
+      }
+      if (output > first_output[host] && partner_[host] != kNoOperator) continue;
+      first_output[host] = output;
+      partner_[host] = device;
+    }
+  }
+}
+
+OpPair DeviceOpPairs::pair_of(uint32_t device, uint32_t host) const {
+  OpPair pair;
+  (device_is_a_ ? pair.a : pair.b) = device;
+  (device_is_a_ ? pair.b : pair.a) = host;
+  if (device != kNoOperator && host != kNoOperator) {
+    pair.how = matches_[device].sure ? PairedBy::kCompiler : PairedBy::kValues;
+    pair.confidence = confidence(pair.how);
+  }
+  return pair;
+}
+
+void DeviceOpPairs::list_pairs() {
+  std::vector<bool> has_pair(matches_.size(), false);
+  for (uint32_t host = 0; host < partner_.size(); ++host) {
+    pairs_.push_back(pair_of(partner_[host], host));
+    if (partner_[host] != kNoOperator) has_pair[partner_[host]] = true;
+  }
+  for (uint32_t device = 0; device < has_pair.size(); ++device) {
+    if (!has_pair[device]) pairs_.push_back(pair_of(device, kNoOperator));
+  }
+}
+
+void DeviceOpPairs::sort_pairs() {
+  const size_t count_a = device_is_a_ ? matches_.size() : partner_.size();
+  std::vector<uint32_t> after(count_a, 0);  // the place in b, plus 1, that an operator of a comes after
+  for (const OpPair& pair : pairs_) {
+    if (pair.a != kNoOperator && pair.b != kNoOperator) after[pair.a] = std::max(after[pair.a], pair.b + 1);
+  }
+  for (size_t i = 1; i < after.size(); ++i) {
+    if (after[i] == 0) after[i] = after[i - 1];
+  }
+  const auto key = [&](const OpPair& pair) {
+    return pair.b != kNoOperator ? std::tuple(pair.b + 1, 0, pair.a) : std::tuple(after[pair.a], 1, pair.a);
+  };
+  std::sort(pairs_.begin(), pairs_.end(), [&](const OpPair& x, const OpPair& y) { return key(x) < key(y); });
+}
+
+uint32_t DeviceOpPairs::of_device(uint32_t device) const {
+  const DeviceMatch& match = matches_[device];
+  for (size_t i = match.hosts.size(); i-- > 0;) {
+    if (partner_[match.hosts[i]] == device) return of_host(match.hosts[i]);
+  }
+  return alone_[device];
+}
+
+// The tensors of an operator, run by run and slot by slot.
+struct RunKey {
+  std::optional<int64_t> step;  // none where a single step is compared
+  uint32_t occurrence = 0;
+  auto operator<=>(const RunKey&) const = default;
+};
+
+struct RunTensors {
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<std::pair<uint64_t, uint32_t>>
+      output_at;  // by the number of the slot; an output without one is the first
+};
+
+using Runs = std::map<RunKey, RunTensors>;
+
+bool by_slot(const std::pair<uint64_t, uint32_t>& x, const std::pair<uint64_t, uint32_t>& y) {
+  return x.first < y.first;
+}
+
+// The number in the slot of a tensor.
+std::optional<uint64_t> slot_of(const MatchSide& side, uint32_t tensor) {
+  return parse_u64(side.tensor(tensor).name.slot);
+}
+
+Runs runs_of(const MatchSide& side, uint32_t op, bool lone_step) {
+  Runs runs;
+  for (const uint32_t index : side.operators[op].tensors) {
+    const TensorRecord& record = side.tensor(index);
+    RunKey key{std::nullopt, record.occurrence};
+    const DumpIndex& dump = *side.dump.index;
+    if (!lone_step) key.step = dump.folders()[dump.files()[record.file].folder].identity.step;
+    RunTensors& run = runs[key];
+    (record.name.io == Io::kInput ? run.inputs : run.outputs).push_back(index);
+  }
+  for (auto& [key, run] : runs) {
+    for (std::vector<uint32_t>* const list : {&run.inputs, &run.outputs}) {
+      std::stable_sort(list->begin(), list->end(), [&](uint32_t x, uint32_t y) {
+        return natural_less(side.tensor(x).name.slot, side.tensor(y).name.slot);
+      });
+    }
+    for (const uint32_t output : run.outputs) run.output_at.emplace_back(slot_of(side, output).value_or(0), output);
+    std::stable_sort(run.output_at.begin(), run.output_at.end(), by_slot);
+  }
+  return runs;
+}
+
+// kNoTensor: there is none.
+uint32_t output_of(const Runs& runs, const RunKey& key, uint64_t slot) {
+  const auto run = runs.find(key);
+  if (run == runs.end()) return kNoTensor;
+  const auto& outputs = run->second.output_at;
+  const auto found = std::lower_bound(outputs.begin(), outputs.end(), std::pair(slot, uint32_t{0}), by_slot);
+  return found == outputs.end() || found->first != slot ? kNoTensor : found->second;
+}
+
+// Which inputs of the operators of the host the device operator that stands for them can have: those that none of them
+// makes for another.
+struct HostInput {
+  uint32_t host = 0, tensor = 0;  // operator
+};
+
+std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, uint32_t host, const SequenceFlow& flow) {
+  std::set<uint64_t> slots;
+  if (match.hosts.size() == 1) return slots;
+  for (const auto& [slot, producer] : flow.producers(host)) {
+    if (std::find(match.hosts.begin(), match.hosts.end(), producer) != match.hosts.end()) slots.insert(slot);
+  }
+  return slots;
+}
+
+// Without a data flow: does one of the first outputs of another of the operators have the same values?
+bool is_output_inside(const DeviceMatch& match, uint32_t host, uint32_t tensor, const std::vector<Runs>& hosts,
+                      const RunKey& key, MatchEvidence& evidence) {
+  constexpr size_t kMostOutputs = 64;
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    const auto run = hosts[i].find(key);
+    if (match.hosts[i] == host || run == hosts[i].end()) continue;
+    const std::vector<uint32_t>& outputs = run->second.outputs;
+    for (size_t k = 0; k < std::min(outputs.size(), kMostOutputs); ++k) {
+      if (evidence.host_values.is_same(tensor, outputs[k])) return true;
+    }
+    if (outputs.size() > kMostOutputs) {
+      evidence.limits.insert(
+          {"device_outputs", kMostOutputs,
+           "an input was not compared with all outputs of the operators that are one on the device"});
+    }
+  }
+  return false;
+}
+
+// In one run. `hosts` are the runs of match.hosts.
+std::vector<HostInput> outer_inputs(const DeviceMatch& match, const std::vector<Runs>& hosts, const RunKey& key,
+                                    MatchEvidence& evidence) {
+  std::vector<HostInput> inputs;
+  const SequenceFlow& flow = evidence.host_flow;
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    const auto run = hosts[i].find(key);
+    if (run == hosts[i].end()) continue;
+    const uint32_t host = match.hosts[i];
+    const std::set<uint64_t> fed = slots_fed_inside(match, host, flow);
+    for (const uint32_t tensor : run->second.inputs) {
+      const auto slot = slot_of(evidence.host, tensor);
+      const bool inside = (slot && fed.contains(*slot)) ||
+                          (!flow.known() && is_output_inside(match, host, tensor, hosts, key, evidence));
+      if (!inside) inputs.push_back({host, tensor});
+    }
+  }
+  return inputs;
+}
 
 bool is_parameter(const SequencedOp& one) { return one.type == "Parameter"; }
 

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "compare/match/device/op_tensors.h"
-#include "compare/match/device/value_probe.h"
+#include "compare/match/device/match_evidence.h"
 #include "ge/operators/operator_table.h"
-#include "tensor/dtype_kind.h"
+#include "tensor/dtype.h"
 
 namespace msdump {
 namespace {

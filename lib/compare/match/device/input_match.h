@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/reached_limits.h"
+#include "base/containers.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump {

@@ -1,18 +1,78 @@
-// MatchEvidence: what a match with a device knows of the two dumps: the tensors of their operators, the data flow of the
-// host, and which tensors have the same values. Operators (device_match.h) and tensors (device_pairing.h) share it.
+// OpTensors: what a match looks at of the tensors of each operator, in its first run.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
-#include "base/reached_limits.h"
-#include "compare/match/device/op_tensors.h"
-#include "compare/match/device/value_probe.h"
-#include "compare/match/sequence_flow.h"
+#include "base/containers.h"
+#include "compare/match/op_sequence.h"
+#include "compare/match/read_failures.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump {
+
+class OpTensors {
+ public:
+  OpTensors(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators);
+
+  // The input or output with the most elements; the first of several. Parameters count as outputs.
+  [[nodiscard]] std::optional<uint32_t> largest(uint32_t op, Io io) const {
+    const uint32_t tensor = (io == Io::kOutput ? outputs_ : inputs_)[op];
+    return tensor == kNoTensor ? std::nullopt : std::optional(tensor);
+  }
+  [[nodiscard]] uint32_t count(uint32_t op, Io io) const {
+    return (io == Io::kOutput ? output_count_ : input_count_)[op];
+  }
+  // Inputs without those that a device may have as attributes: integers, booleans and single numbers.
+  [[nodiscard]] uint32_t tensor_inputs(uint32_t op) const { return tensor_inputs_[op]; }
+
+ private:
+  std::vector<uint32_t> inputs_, outputs_;  // by operator: the largest
+  std::vector<uint32_t> input_count_, output_count_, tensor_inputs_;
+};
+
+// Elements of the tensor on the host; no value where its shape is padded for the device, or not known.
+[[nodiscard]] std::optional<int64_t> host_elements(const TensorRecord& tensor);
+// False only where the two are known to differ.
+[[nodiscard]] bool same_elements(const TensorRecord& one, const TensorRecord& other);
+
+// Can this input be an attribute of an operator on a device?
+[[nodiscard]] bool may_be_attribute(const TensorRecord& tensor);
+
+// ValueProbe: do two tensors hold the values of one computation, done twice? A few hundred elements decide. Two runs of a
+// network correlate in spite of another precision and of a loss scale; other tensors of the same size do not.
+
+class ValueProbe {
+ public:
+  ValueProbe(const DumpWithGraph& a, const DumpWithGraph& b) : a_(a), b_(b) {}
+
+  // From 0 (nothing in common) to 1. No value where that cannot be known: one has no elements or cannot be read, or is
+  // constant and the other is not.
+  [[nodiscard]] std::optional<double> similarity(uint32_t a, uint32_t b);
+  // Do they hold the same values, not only alike ones? False where that cannot be known.
+  [[nodiscard]] bool is_same(uint32_t a, uint32_t b);
+  // Files that could not be read.
+  [[nodiscard]] const ReadFailures& failures() const { return failures_; }
+
+ private:
+  struct Sample {
+    int64_t count = 0;  // of the whole tensor
+    std::vector<double> values;
+  };
+  using Samples = std::unordered_map<uint32_t, Sample>;
+  // Empty for a tensor that says nothing.
+  const Sample& sample_of(const DumpWithGraph& side, Samples& samples, uint32_t tensor);
+
+  const DumpWithGraph a_, b_;  // handles: what they point to outlives this
+  Samples samples_a_, samples_b_;
+  ReadFailures failures_;
+};
+
+// MatchEvidence: what a match with a device knows of the two dumps: the tensors of their operators, the data flow of the
+// host, and which tensors have the same values. Operators (device_match.h) and tensors (device_pairing.h) share it.
 
 // One side of the match.
 struct MatchSide {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -62,5 +63,21 @@ struct MsprobeItemForm {
 // kBadJson with offset, line and column if it is not JSON or has no "data"; kTooLarge beyond the limits.
 Result<MsprobeItems> read_msprobe_items(const File& file, const MsprobeItemForm& form,
                                         const MsprobeItemLimits& limits = {});
+
+// The call stacks of a stack.json as msprobe's result file prints them: str() of the list of frames, once per stack.
+// (msprobe/stack_json.h parses the frames and describes the two forms of the file.)
+
+struct MsprobeStacks {
+  std::vector<std::string> texts;
+  std::unordered_map<std::string, size_t> by_name;  // index in texts
+  // The older form of the file has operators as its keys; only that form matters to the layer mapping.
+  bool older_form = false;
+  std::vector<std::vector<std::string>> frames;  // by text; older form only
+
+  [[nodiscard]] const std::string* find(const std::string& entry) const;
+};
+
+// kBadJson with offset, line and column if it is not a JSON object; kTooLarge for more than 4 GiB.
+Result<MsprobeStacks> read_msprobe_stacks(const File& file);
 
 }  // namespace msdump

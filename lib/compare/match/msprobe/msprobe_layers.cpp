@@ -1,19 +1,243 @@
 #include "compare/match/msprobe/msprobe_layers.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "compare/match/msprobe/msprobe_items.h"
 #include "compare/match/msprobe/msprobe_keys.h"
-#include "compare/match/msprobe/msprobe_scopes.h"
+#include "io/dir_walk.h"
+#include "io/file.h"
+#include "msprobe/construct_json.h"
 
 namespace msdump {
 namespace {
+
+// The scope of each entry of a dump, as msprobe's layer mapping makes it; the rules are in msprobe_layers.h.
+struct MsprobeScope {
+  std::string scope;  // "TopLayer.fc1" or "Module.layers.0.fc1": the first part is ignored
+  std::string type;   // the class of a module, the API of a call
+  std::string state;  // "forward", "backward", "parameters_grad"
+};
+
+constexpr std::string_view kTopScope = "TopLayer", kGradients = "parameters_grad";
+constexpr std::array<std::string_view, 4> kFrameworkFiles{"site-packages/torch", "package/torch",
+                                                          "site-packages/mindspore", "package/mindspore"};
+constexpr std::array<std::string_view, 2> kSkippedFiles{"msprobe", "MindSpeed"};
+constexpr std::array<std::string_view, 2> kSkippedFunctions{"construct", "__call__"};
+
+template <size_t N>
+bool contains_any(std::string_view text, const std::array<std::string_view, N>& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+using Parts = std::vector<std::string_view>;
+
+std::string joined(const Parts& parts, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < std::min(count, parts.size()); ++i) {
+    if (i > 0) text += '.';
+    text += parts[i];
+  }
+  return text;
+}
+
+bool is_module(std::string_view type) { return type == "Cell" || type == "Module"; }
+
+// The lines between "Template" and the framework's entry into the model.
+std::vector<std::string> lines_of_call(const std::vector<std::string>& lines, bool mindspore) {
+  size_t begin = 0, end = lines.size();
+  bool begun = false;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].find("Template") != std::string::npos) {
+      begin = i + 1;
+      begun = true;
+      continue;
+    }
+    const bool entry = mindspore ? lines[i].find("construct") != std::string::npos
+                                 : lines[i].find("in forward,") != std::string::npos ||
+                                       lines[i].find("in backward,") != std::string::npos;
+    if (begun && entry) {
+      end = i;
+      break;
+    }
+  }
+  const auto at = [&](size_t i) { return lines.begin() + static_cast<std::ptrdiff_t>(i); };
+  return {at(std::min(begin, end)), at(end)};
+}
+
+// The function of the outermost of the framework's lines at the beginning: "File F, line N, in FUNCTION, ..".
+std::optional<std::string> framework_function(const std::vector<std::string>& lines) {
+  const std::string* last = nullptr;
+  for (const std::string& line : lines) {
+    if (!contains_any(std::string_view(line).substr(0, line.find(',')), kFrameworkFiles)) break;
+    last = &line;
+  }
+  if (last == nullptr) return std::nullopt;
+  const auto fields = split(*last, ',');
+  if (fields.size() < 3 || contains_any(fields[0], kSkippedFiles) || contains_any(fields[2], kSkippedFunctions)) {
+    return std::nullopt;
+  }
+  Parts words;
+  for (const std::string_view word : split(fields[2], ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words.size() < 2 ? std::nullopt : std::optional<std::string>(words[1]);
+}
+
+class ScopeMaker {
+ public:
+  ScopeMaker(const MsprobeStacks& stacks, const ConstructJson& construct, bool mindspore)
+      : stacks_(stacks), construct_(construct), mindspore_(mindspore) {}
+
+  Result<MsprobeScope> make(const std::string& name) const {
+    const Parts parts = split(name, '.');
+    if (parts.size() < 4) return fail(ErrorCode::kUsage, "'{}' has fewer than four parts", excerpt(name));
+    const size_t n = parts.size();
+    if (parts[n - 1] == kGradients) return gradients(parts, n);
+    if (parts[n - 2] == kGradients && is_digits(parts[n - 1])) return gradients(parts, n - 1);
+    MsprobeScope scope;
+    scope.type = parts[n - 3];
+    if (is_module(parts[0])) {
+      // {Cell}.{path}.{name}.{Class}.{direction}.{call}: the path and the name.
+      scope.state = parts[n - 2];
+      const std::string path = joined(parts, n - 4);
+      scope.scope = (path.empty() ? std::string(kTopScope) : path) + "." + std::string(parts[n - 4]);
+      return scope;
+    }
+    scope.state = parts[n - 1];
+    MSDUMP_TRY(scope.scope, module_of(name));
+    if (const auto function = function_of(name, parts[0])) scope.scope += "." + *function;
+    scope.scope += "." + scope.type;
+    return scope;
+  }
+
+ private:
+  // {Cell}.{path}.{name}.{Class}.parameters_grad[.{call}]; `end` is after parameters_grad.
+  static MsprobeScope gradients(const Parts& parts, size_t end) {
+    const std::string layer = joined(parts, parts.size() - 3);
+    return {(layer.empty() ? std::string(kTopScope) : layer) + "." + std::string(parts[end - 3]),
+            std::string(parts[end - 2]), std::string(kGradients)};
+  }
+
+  // The path of the module that a call was made in.
+  [[nodiscard]] Result<std::string> module_of(const std::string& name) const {
+    const ConstructJson::Node* node = construct_.find(name);
+    if (node == nullptr || node->parent.empty()) return std::string(kTopScope);
+    const Parts parts = split(node->parent, '.');
+    if (parts.size() > 1 && parts.size() < 4) {
+      return fail(ErrorCode::kUsage, "'{}' has fewer than four parts", excerpt(node->parent));
+    }
+    if (parts.size() < 4) return std::string();
+    return joined(parts, parts.size() - 3);
+  }
+
+  [[nodiscard]] std::optional<std::string> function_of(const std::string& name, std::string_view prefix) const {
+    if (!stacks_.older_form || prefix == "Primitive" || prefix == "Jit") return std::nullopt;
+    const auto found = stacks_.by_name.find(name);
+    if (found == stacks_.by_name.end()) return std::nullopt;
+    return framework_function(lines_of_call(stacks_.frames[found->second], mindspore_));
+  }
+
+  const MsprobeStacks& stacks_;
+  const ConstructJson& construct_;
+  bool mindspore_;
+};
+
+// A backward call has the scope of its forward call.
+void take_forward_scopes(const std::vector<std::string>& entries, std::vector<MsprobeScope>& scopes) {
+  std::unordered_map<std::string, size_t> by_name;
+  for (size_t i = 0; i < entries.size(); ++i) by_name.emplace(entries[i], i);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const Parts parts = split(entries[i], '.');
+    const size_t n = parts.size();
+    if (parts[n - 1] != "backward" && parts[n - 2] != "backward") continue;
+    std::string forward = joined(parts, n - 2);
+    for (const std::string_view part : {parts[n - 2], parts[n - 1]}) {
+      std::string text(part);
+      for (size_t at = text.find("backward"); at != std::string::npos; at = text.find("backward", at)) {
+        text.replace(at, 8, "forward");
+      }
+      forward += "." + text;
+    }
+    if (const auto found = by_name.find(forward); found != by_name.end()) scopes[i].scope = scopes[found->second].scope;
+  }
+}
+
+// The last number in the first part of a scope.
+std::optional<int64_t> number_in_first_part(std::string_view scope) {
+  std::string_view part = scope.substr(0, scope.find('.'));
+  while (!part.empty() && !is_digits(part.substr(part.size() - 1))) part.remove_suffix(1);
+  size_t begin = part.size();
+  while (begin > 0 && is_digits(part.substr(begin - 1, 1))) --begin;
+  return parse_i64(part.substr(begin));
+}
+
+// MindSpore counts the layers on from one pipeline stage to the next, PyTorch starts again.
+void renumber_layers(std::vector<MsprobeScope>& scopes) {
+  std::set<std::pair<std::string, size_t>> by_name;  // scopes that may have a number, as they are called now
+  std::vector<std::string> prefixes;
+  std::unordered_set<std::string> known;
+  for (size_t i = 0; i < scopes.size(); ++i) {
+    by_name.emplace(scopes[i].scope, i);
+    std::string prefix = scopes[i].scope + ".layers.";
+    if (scopes[i].type == "ParallelTransformer" && known.insert(prefix).second) prefixes.push_back(std::move(prefix));
+  }
+  for (const std::string& prefix : prefixes) {
+    std::vector<std::pair<size_t, int64_t>> numbered;
+    for (auto at = by_name.lower_bound({prefix, 0}); at != by_name.end() && at->first.starts_with(prefix); ++at) {
+      const auto number = number_in_first_part(std::string_view(at->first).substr(prefix.size()));
+      if (number) numbered.emplace_back(at->second, *number);
+    }
+    const auto lowest = std::min_element(numbered.begin(), numbered.end(), [](const auto& left, const auto& right) {
+      return left.second < right.second;
+    });
+    for (const auto& [i, number] : numbered) {
+      std::string& scope = scopes[i].scope;
+      by_name.erase({scope, i});
+      scope.replace(prefix.size(), std::min(scope.find('.', prefix.size()), scope.size()) - prefix.size(),
+                    std::to_string(number - lowest->second));
+      by_name.emplace(scope, i);
+    }
+  }
+}
+
+// By entry. Empty without stacks or modules; an error when only one of stack.json and construct.json is there, or a
+// name has fewer than four parts.
+Result<std::vector<MsprobeScope>> msprobe_scopes(const MsprobeLayerSide& side) {
+  const std::string folder = side.json_path.substr(0, side.json_path.rfind('/') + 1);
+  const std::string stack_path = folder + "stack.json", construct_path = folder + "construct.json";
+  const bool has_stack = path_kind(stack_path) == PathKind::kFile;
+  const bool has_construct = path_kind(construct_path) == PathKind::kFile;
+  if (!has_stack && !has_construct) return std::vector<MsprobeScope>{};
+  MSDUMP_TRY(const File stack_file, File::open(stack_path));
+  MSDUMP_TRY(const MsprobeStacks stacks, read_msprobe_stacks(stack_file));
+  MSDUMP_TRY(const File construct_file, File::open(construct_path));
+  MSDUMP_TRY(const ConstructJson construct, read_construct_json(construct_file));
+  if (stacks.texts.empty() || construct.nodes.empty()) return std::vector<MsprobeScope>{};
+
+  const ScopeMaker maker(stacks, construct, side.items.framework != "pytorch");
+  std::vector<MsprobeScope> scopes;
+  for (const std::string& entry : side.items.entries) {
+    MSDUMP_TRY(MsprobeScope scope, in_file(maker.make(entry), side.json_path));
+    scopes.push_back(std::move(scope));
+  }
+  take_forward_scopes(side.items.entries, scopes);
+  renumber_layers(scopes);
+  return scopes;
+}
 
 constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A";
 

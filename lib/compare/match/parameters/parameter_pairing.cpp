@@ -2,24 +2,354 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/hash_slots.h"
-#include "compare/match/parameters/joined_parameters.h"
-#include "compare/match/parameters/parameter_links.h"
+#include "base/containers.h"
+#include "base/numbers.h"
+#include "compare/match/parameters/parameter_side.h"
+#include "compare/match/parameters/parameter_views.h"
 #include "compare/match/parameters/same_parameters.h"
 #include "compare/pair/pair_reader.h"
 
 namespace msdump {
 namespace {
+
+// Parameters of one side that are one parameter of the other: queries, keys and values; gate and up; the experts of a
+// layer. Found by their values: each part lies somewhere in the whole, on one axis, as a run or in as many equal groups
+// as the others, and together they are all of it. A part whose values prove nothing takes what the others leave.
+//
+// What is found of weights holds for the biases of the same modules. Parts may lie transposed.
+
+constexpr size_t kMostJoinedViews = size_t{1} << 19;  // that may be tried: some seconds
+
+class JoinedParameters {
+ public:
+  // The whole is of the candidate, or of the reference.
+  JoinedParameters(ParameterLinks& links, bool whole_in_a)
+      : links_(links),
+        whole_in_a_(whole_in_a),
+        whole_(whole_in_a ? links.a() : links.b()),
+        parts_(whole_in_a ? links.b() : links.a()) {}
+
+  void run();
+
+ private:
+  struct Part {
+    uint32_t item = kNoItem;
+    JoinedPart place;
+    double distance = 0;
+  };
+  using Parts = std::vector<Part>;
+  using Numbers = std::vector<int64_t>;
+  struct Joined {
+    Parts parts;
+    std::optional<size_t> extra = {};  // which of a part's numbers the whole does not have
+  };
+
+  [[nodiscard]] std::optional<Part> find_part(uint32_t whole, uint32_t item, const std::vector<uint32_t>& others);
+  [[nodiscard]] std::optional<double> distance(uint32_t whole, uint32_t item, const JoinedPart& place);
+  [[nodiscard]] std::optional<Parts> tiled(uint32_t whole, Parts found, const std::vector<uint32_t>& blind) const;
+  [[nodiscard]] std::optional<Joined> concatenated(uint32_t whole, const Numbers& numbers);
+  [[nodiscard]] std::optional<Joined> stacked(uint32_t whole, const Numbers& numbers);
+  [[nodiscard]] std::vector<uint32_t> members_with(const Numbers& numbers) const;
+
+  void join(uint32_t of_class, uint32_t example, const Joined& found);
+  void join_biases(uint32_t of_class, const Parts& found);
+  void link(uint32_t whole, const Parts& parts);
+  [[nodiscard]] std::vector<uint32_t> free_members(uint32_t of_class) const;
+
+  ParameterLinks& links_;
+  const bool whole_in_a_;
+  ParameterSide &whole_, &parts_;
+  size_t views_left_ = kMostJoinedViews;
+};
+
+constexpr size_t kProbedWholes = 3;             // of a class
+constexpr size_t kMostTried = size_t{1} << 24;  // of a class and a parameter
+constexpr int64_t kMostPlaces = 64;             // in a group
+constexpr size_t kMostCandidates = 64;          // parts of one whole that are tried
+constexpr size_t kMostNamed = 6;
+constexpr double kExact = 0.01;  // nearer is not looked for
+constexpr ReachedLimit kTriedLimit = {
+    "joined_parameters", kMostTried,
+    "there are too many parameters without a partner to look for those that were joined"};
+constexpr ReachedLimit kCandidatesLimit = {"joined_candidates", kMostCandidates,
+                                           "a parameter has too many possible parts to look for them"};
+constexpr ReachedLimit kPlacesLimit = {"joined_places", kMostPlaces,
+                                       "a part was looked for at some places of a joined parameter only"};
+constexpr ReachedLimit kJoinedViewsLimit = {"joined_views", kMostJoinedViews,
+                                            "not all places of parts in joined parameters were tried"};
+
+bool is_alike(const JoinedPart& one, const JoinedPart& other) {
+  return one.axis == other.axis && one.groups == other.groups && one.transposed == other.transposed;
+}
+
+std::vector<uint32_t> JoinedParameters::free_members(uint32_t of_class) const {
+  std::vector<uint32_t> free;
+  for (const auto& [numbers, item] : whole_.classes()[of_class].members) {
+    if (whole_.is_free(item) && whole_.shape(item) != nullptr) free.push_back(item);
+  }
+  return free;
+}
+
+void JoinedParameters::run() {
+  const size_t most = whole_.free_classes().size() * parts_.size();
+  if (most > kMostTried) {
+    links_.limits.insert(kTriedLimit);
+    return;
+  }
+  for (const uint32_t of_class : whole_.free_classes()) {
+    const std::vector<uint32_t> free = free_members(of_class);
+    for (size_t i = 0; i < std::min(free.size(), kProbedWholes); ++i) {
+      const uint32_t whole =
+          free[i * (free.size() - 1) / std::max<size_t>(std::min(free.size(), kProbedWholes) - 1, 1)];
+      if (!whole_.is_free(whole)) break;
+      const Numbers& numbers = whole_.parsed(whole).numbers;
+      auto found = concatenated(whole, numbers);
+      if (!found) found = stacked(whole, numbers);
+      if (!found) continue;
+      join(of_class, whole, *found);
+      if (!found->extra) join_biases(of_class, found->parts);
+      break;
+    }
+  }
+}
+
+std::optional<double> JoinedParameters::distance(uint32_t whole, uint32_t item, const JoinedPart& place) {
+  if (views_left_ == 0) {
+    links_.limits.insert(kJoinedViewsLimit);
+    return std::nullopt;
+  }
+  --views_left_;
+  const TensorView view = joined_view(*whole_.shape(whole), place, *parts_.shape(item));
+  return distance_of_view({whole_.values(), whole_.tensor(whole)}, view, parts_.values(item));
+}
+
+// Groups and places in them: begins are sums of the extents of other parts.
+std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole, uint32_t item,
+                                                                  const std::vector<uint32_t>& others) {
+  const Shape& shape = *whole_.shape(whole);
+  const Shape plain = without_ones(shape);
+  std::optional<Part> best;
+  for (const JoinedPart& simple : joined_places(shape, *parts_.shape(item))) {
+    const int64_t extent = plain[simple.axis], both = std::gcd(extent, simple.extent);
+    std::vector<int64_t> extents;
+    for (const uint32_t other : others) {
+      for (const JoinedPart& place : joined_places(shape, *parts_.shape(other))) {
+        if (is_alike(place, simple)) extents.push_back(place.extent);
+      }
+    }
+    for (const int64_t groups : divisors_of(both)) {
+      JoinedPart place = simple;
+      place.groups = groups;
+      place.extent = simple.extent / groups;
+      const int64_t block = extent / groups, own = std::gcd(place.extent, block);
+      int64_t step = own;
+      for (const int64_t other : extents) {
+        if (other % groups == 0) step = std::gcd(step, other / groups);
+      }
+      const bool few = block / step > kMostPlaces;
+      if (few) step = own;
+      if (block / step > kMostPlaces) step = block - place.extent;
+      for (; place.begin + place.extent <= block; place.begin += step) {
+        const auto found = distance(whole, item, place);
+        if (found && is_near(*found, parts_.values(item).size()) && (!best || *found < best->distance))
+          best = Part{item, place, *found};
+        if (best && best->distance < kExact) return best;
+      }
+      if (few && !best) links_.limits.insert(kPlacesLimit);
+    }
+  }
+  return best;
+}
+
+// The parts that are all of the whole: those found, and of the others one for each gap that it alone fits.
+std::optional<JoinedParameters::Parts> JoinedParameters::tiled(uint32_t whole, Parts found,
+                                                               const std::vector<uint32_t>& blind) const {
+  const Shape& shape = *whole_.shape(whole);
+  std::sort(found.begin(), found.end(), [](const Part& x, const Part& y) {
+    return x.place.begin != y.place.begin ? x.place.begin < y.place.begin : x.distance < y.distance;
+  });
+  for (const Part& first : found) {
+    const int64_t block = without_ones(shape)[first.place.axis] / first.place.groups;
+    Parts parts;
+    std::vector<uint32_t> left = blind;
+    int64_t at = 0;
+    const auto fill = [&](int64_t end) {
+      for (size_t i = 0; i < left.size() && at < end; ++i) {
+        for (JoinedPart place : joined_places(shape, *parts_.shape(left[i]))) {
+          if (place.extent != (end - at) * first.place.groups) continue;
+          place.groups = first.place.groups;
+          place.extent = end - at;
+          place.begin = at;
+          if (!is_alike(place, first.place)) continue;
+          parts.push_back({left[i], place, 0});
+          left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+          at = end;
+          break;
+        }
+      }
+    };
+    for (const Part& one : found) {
+      if (!is_alike(one.place, first.place) || one.place.begin < at) continue;
+      fill(one.place.begin);
+      if (one.place.begin != at) break;
+      parts.push_back(one);
+      at += one.place.extent;
+    }
+    fill(block);
+    if (at == block && parts.size() > 1) return parts;
+  }
+  return std::nullopt;
+}
+
+std::vector<uint32_t> JoinedParameters::members_with(const Numbers& numbers) const {
+  std::vector<uint32_t> items;
+  for (const uint32_t of_class : parts_.free_classes()) {
+    const uint32_t item = parts_.free_member(of_class, numbers);
+    if (item != kNoItem && parts_.shape(item) != nullptr) items.push_back(item);
+  }
+  return items;
+}
+
+std::optional<JoinedParameters::Joined> JoinedParameters::concatenated(uint32_t whole, const Numbers& numbers) {
+  std::vector<uint32_t> items = members_with(numbers);
+  std::erase_if(items, [&](uint32_t item) { return joined_places(*whole_.shape(whole), *parts_.shape(item)).empty(); });
+  if (items.size() > kMostCandidates) {
+    links_.limits.insert(kCandidatesLimit);
+    return std::nullopt;
+  }
+  Parts found;
+  std::vector<uint32_t> blind;
+  for (const uint32_t item : items) {
+    const auto values = parts_.values(item);
+    if (!value_distance(values, values)) {
+      blind.push_back(item);
+    } else if (auto part = find_part(whole, item, items)) {
+      found.push_back(*part);
+    }
+  }
+  auto parts = tiled(whole, std::move(found), blind);
+  return parts ? std::optional(Joined{std::move(*parts)}) : std::nullopt;
+}
+
+// Members that have one number more than the whole, in the order of that number.
+std::optional<JoinedParameters::Joined> JoinedParameters::stacked(uint32_t whole, const Numbers& numbers) {
+  const Shape& shape = *whole_.shape(whole);
+  const Shape plain = without_ones(shape);
+  for (const uint32_t of_class : parts_.free_classes()) {
+    for (size_t extra = 0; extra <= numbers.size(); ++extra) {
+      std::map<int64_t, uint32_t> members;
+      for (const auto& [own, item] : parts_.classes()[of_class].members) {
+        if (!parts_.is_free(item) || own.size() != numbers.size() + 1 || parts_.shape(item) == nullptr) continue;
+        Numbers rest = own;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(extra));
+        if (rest == numbers) members.emplace(own[extra], item);
+      }
+      if (members.size() < 2) continue;
+      for (const JoinedPart& place : joined_places(shape, *parts_.shape(members.begin()->second))) {
+        if (place.extent * static_cast<int64_t>(members.size()) != plain[place.axis]) continue;
+        Parts parts;
+        bool fits = true;
+        for (const auto& [number, item] : members) {
+          fits = fits && *parts_.shape(item) == *parts_.shape(members.begin()->second);
+          parts.push_back({item, place, 0});
+          parts.back().place.begin = static_cast<int64_t>(parts.size() - 1) * place.extent;
+        }
+        for (const size_t i : {size_t{0}, parts.size() / 2, parts.size() - 1}) {
+          const auto apart = fits ? distance(whole, parts[i].item, parts[i].place) : std::nullopt;
+          fits = apart && is_near(*apart, parts_.values(parts[i].item).size());
+        }
+        if (fits) return Joined{std::move(parts), extra};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// The same of all members of the class of `example`.
+void JoinedParameters::join(uint32_t of_class, uint32_t example, const Joined& found) {
+  for (const uint32_t whole : free_members(of_class)) {
+    if (*whole_.shape(whole) != *whole_.shape(example)) continue;
+    Parts parts;
+    for (const Part& one : found.parts) {
+      Numbers numbers = whole_.parsed(whole).numbers;
+      if (found.extra) {
+        const auto at = static_cast<std::ptrdiff_t>(*found.extra);
+        numbers.insert(numbers.begin() + at, parts_.parsed(one.item).numbers[*found.extra]);
+      }
+      const uint32_t item = parts_.free_member(parts_.class_of(one.item), numbers);
+      if (item == kNoItem || parts_.shape(item) == nullptr || *parts_.shape(item) != *parts_.shape(one.item)) break;
+      parts.push_back({item, one.place, 0});
+    }
+    if (parts.size() == found.parts.size()) link(whole, parts);
+  }
+}
+
+void JoinedParameters::join_biases(uint32_t of_class, const Parts& found) {
+  const ParameterParts whole = parts_of(whole_.classes()[of_class].pattern);
+  for (const uint32_t other : whole_.free_classes()) {
+    const ParameterParts own = parts_of(whole_.classes()[other].pattern);
+    if (own.module != whole.module || own.leaf == whole.leaf) continue;
+    for (const uint32_t item : free_members(other)) {
+      const Shape plain = without_ones(*whole_.shape(item));
+      if (plain.size() != 1) continue;
+      Parts parts;
+      int64_t at = 0;
+      for (const Part& one : found) {
+        const auto module = parts_of(parts_.parsed(one.item).pattern).module;
+        const auto of_part = parts_.class_named(fmt::format("{}.{}", module, own.leaf));
+        const uint32_t member = of_part ? parts_.free_member(*of_part, whole_.parsed(item).numbers) : kNoItem;
+        if (member == kNoItem || parts_.shape(member) == nullptr) break;
+        const int64_t count = *element_count(*parts_.shape(member)), groups = one.place.groups;
+        if (count % groups != 0) break;
+        parts.push_back({member, {0, groups, at, count / groups, false}, 0});
+        at += count / groups;
+      }
+      const bool all = parts.size() == found.size() && at * found.front().place.groups == plain[0];
+      if (all) link(item, parts);
+    }
+  }
+}
+
+void JoinedParameters::link(uint32_t whole, const Parts& parts) {
+  std::vector<std::string> names;
+  for (const Part& one : parts) names.push_back(parts_.parsed(one.item).text);
+  names = short_names(names);
+  const size_t count = names.size();
+  if (count > kMostNamed) {
+    names.erase(names.begin() + 2, names.end() - 1);
+    names[1] = "..";
+  }
+  const JoinedPart& first = parts.front().place;
+  const std::string how = fmt::format("concat({}; axis {}{}{})", fmt::join(names, ", "), first.axis,
+                                      first.groups > 1 ? fmt::format(", {} groups", first.groups) : "",
+                                      first.transposed ? ", transposed" : "");
+  links_.tell("concatenated", fmt::format("{} = {}", whole_.classes()[whole_.class_of(whole)].pattern, how), 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    ParameterLink link;
+    (whole_in_a_ ? link.a : link.b) = whole;
+    (whole_in_a_ ? link.b : link.a) = parts[i].item;
+    link.how = PairedBy::kValues;
+    link.part = i + 1;
+    link.note = fmt::format("part {} of {}: {} = {}", i + 1, count, whole_.name(whole), how);
+    (whole_in_a_ ? link.view_a : link.view_b) =
+        joined_view(*whole_.shape(whole), parts[i].place, *parts_.shape(parts[i].item));
+    links_.add(std::move(link));
+  }
+}
 
 // Are the elements of two tensors of one dump the same?
 Result<bool> same_elements(const DumpIndex& index, const TensorRecord& one, const TensorRecord& other,

@@ -15,8 +15,7 @@
 #include "compare/match/pairing.h"
 #include "compare/match/parameters/parameter_side.h"
 #include "dump/index/tensor_list.h"
-#include "dump/index/tensor_view.h"
-#include "io/cancel.h"
+#include "io/run_context.h"
 
 namespace msdump {
 

@@ -100,4 +100,18 @@ uint32_t ParameterSide::free_member(uint32_t of_class, const std::vector<int64_t
   return found == classes_[of_class].members.end() || !free_[found->second] ? kNoItem : found->second;
 }
 
+void ParameterLinks::add(ParameterLink link) {
+  if (link.a != kNoItem) a_.take(link.a);
+  if (link.b != kNoItem) b_.take(link.b);
+  links_.push_back(std::move(link));
+}
+
+void ParameterLinks::tell(const std::string& kind, const std::string& text, uint64_t count) {
+  const auto [place, added] = places_.try_emplace({kind, text}, told_.size());
+  if (added) told_.push_back({kind, text, 0});
+  told_[place->second].count += count;
+}
+
+std::vector<FoundRelation> ParameterLinks::told() const { return told_; }
+
 }  // namespace msdump

@@ -1,3 +1,26 @@
+// Partners by distance: of all candidates the nearest ones, where no other is nearly as near to either of the two.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/match/parameters/parameter_side.h"
+
+namespace msdump {
+
+struct PartnerCandidate {
+  uint32_t a = 0, b = 0;
+  double distance = 0;
+  double likeness = 0;  // decides between candidates at the same distance: of equal values each is right
+  uint32_t tag = 0;     // the caller's
+};
+
+// Each a and each b at most once; in the order of distance.
+[[nodiscard]] std::vector<PartnerCandidate> best_partners(std::vector<PartnerCandidate> candidates);
+
 // Pairs of one parameter with one parameter:
 //
 //   by_name       the same name; else the same but for separators and what frameworks call otherwise (parameter_names.h)
@@ -7,17 +30,6 @@
 //   by_module     weight and bias of modules that are partners
 //   one_by_one    the same of parameters whose numbers differ
 //   by_shape      constants of the same value, and what has the only such shape and a like name
-#pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "compare/match/parameters/parameter_links.h"
-
-namespace msdump {
 
 inline constexpr size_t kMostViews = size_t{1} << 19;  // of parameters that may be tried: some seconds
 

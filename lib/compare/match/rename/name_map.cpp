@@ -1,10 +1,36 @@
 #include "compare/match/rename/name_map.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <unordered_set>
 
 #include "graph/op_name.h"
 
 namespace msdump {
+namespace {
+
+constexpr std::string_view kModules = "Module.", kWrapper = "module.";
+
+}  // namespace
+
+size_t wrappers_of(const std::vector<SequencedOp>& operators) {
+  size_t fewest = SIZE_MAX;
+  for (const SequencedOp& one : operators) {
+    std::string_view name = one.name;
+    if (!name.starts_with(kModules)) continue;
+    name.remove_prefix(kModules.size());
+    size_t wrappers = 0;
+    for (; name.starts_with(kWrapper); ++wrappers) name.remove_prefix(kWrapper.size());
+    fewest = std::min(fewest, wrappers);
+  }
+  return fewest == SIZE_MAX ? 0 : fewest;
+}
+
+std::string without_wrappers(std::string_view name, size_t wrappers) {
+  if (!name.starts_with(kModules)) return std::string(name);
+  return std::string(kModules) + std::string(name.substr(kModules.size() + wrappers * kWrapper.size()));
+}
+
 namespace {
 
 constexpr std::string_view kAnyItem = ".input.0", kNoKey = "N/A";  // msprobe_cell_key takes items

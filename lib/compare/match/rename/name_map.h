@@ -1,3 +1,27 @@
+// Wrappers of a whole network keep it in their member `module` (PyTorch's DistributedDataParallel), so msprobe writes
+// Module.module.blocks.0.. for what is Module.blocks.0.. without one.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/match/msprobe/msprobe_keys.h"
+#include "compare/match/rename/name_map_file.h"
+#include "graph/join/dump_operators.h"
+
+namespace msdump {
+
+// How many wrappers the modules of a dump are in; 0 if one of them is not in any, or there are no modules.
+[[nodiscard]] size_t wrappers_of(const std::vector<SequencedOp>& operators);
+
+// The name of a module without its outermost wrappers; any other name as it is.
+[[nodiscard]] std::string without_wrappers(std::string_view name, size_t wrappers);
+
 // The user's mapping (name_map_file.h) as a function: from an operator or a tensor of the candidate to that of the
 // reference.
 //
@@ -12,18 +36,6 @@
 //
 // Names are compared in the spelling of file names ('/', '.' and blanks are '_'). The caller checks that a partner exists
 // and that no two candidates have the same one.
-#pragma once
-
-#include <optional>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-
-#include "base/error.h"
-#include "compare/match/msprobe/msprobe_keys.h"
-#include "compare/match/rename/name_map_file.h"
-
-namespace msdump {
 
 class NameMap {
  public:

@@ -1,22 +1,232 @@
 #include "compare/match/rename/name_map_file.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
-#include "base/enum_table.h"
+#include "base/containers.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "compare/match/msprobe/msprobe_items.h"
 #include "compare/match/msprobe/msprobe_layers.h"
-#include "compare/match/rename/name_map_csv.h"
-#include "dump/layouts/msprobe_facts.h"
+#include "dump/layouts/name_facts.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "io/read_text.h"
-#include "io/yaml.h"
 #include "msprobe/names.h"
 
 namespace msdump {
 namespace {
+
+constexpr std::string_view kEndsComponent = "./-";
+
+bool has_rule(std::string_view line) { return !line.empty() && line.front() != '#'; }
+
+struct Component {
+  size_t begin, end;
+};
+
+std::vector<Component> components_of(std::string_view name) {
+  std::vector<Component> components;
+  for (size_t begin = 0;;) {
+    const size_t end = std::min(name.find_first_of(kEndsComponent, begin), name.size());
+    components.push_back({begin, end});
+    if (end == name.size()) return components;
+    begin = end + 1;
+  }
+}
+
+// What the star of a pattern with one or none is; nothing if the text does not match.
+std::optional<std::string_view> star_of(std::string_view pattern, std::string_view text) {
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text ? std::optional(std::string_view()) : std::nullopt;
+  const std::string_view before = pattern.substr(0, star), after = pattern.substr(star + 1);
+  if (text.size() < before.size() + after.size() || !text.starts_with(before) || !text.ends_with(after))
+    return std::nullopt;
+  return text.substr(star, text.size() - before.size() - after.size());
+}
+
+// The right side with the texts of its stars; nothing if the components from `first` on are others.
+std::optional<std::string> replacement_at(const PathRule& rule, std::string_view name,
+                                          const std::vector<Component>& components, size_t first) {
+  if (first + rule.from.size() > components.size()) return std::nullopt;
+  std::string result = rule.to;
+  size_t star = result.find('*');
+  for (size_t i = 0; i < rule.from.size(); ++i) {
+    const Component& one = components[first + i];
+    const auto text = star_of(rule.from[i], name.substr(one.begin, one.end - one.begin));
+    if (!text) return std::nullopt;
+    if (rule.from[i].find('*') == std::string::npos || star == std::string::npos) continue;
+    result.replace(star, 1, *text);
+    star = result.find('*', star + text->size());
+  }
+  return result;
+}
+
+std::string renamed_by(const PathRule& rule, std::string_view name) {
+  const std::vector<Component> components = components_of(name);
+  std::string result;
+  size_t done = 0;  // of the name
+  for (size_t i = 0; i < components.size();) {
+    const auto replacement = replacement_at(rule, name, components, i);
+    if (!replacement) {
+      ++i;
+      continue;
+    }
+    result += name.substr(done, components[i].begin - done);
+    result += *replacement;
+    i += rule.from.size();
+    done = components[i - 1].end;
+    if (replacement->empty() && done < name.size()) ++done;  // with what ends the component
+  }
+  return result + std::string(name.substr(done));
+}
+
+tl::unexpected<Error> wrong_rule(size_t line, std::string_view what) {
+  return fail(make_error(ErrorCode::kUsage, "line {}: {}", line, what)
+                  .with_hint("a rule is: part of the candidate's path = part of the reference's"));
+}
+
+}  // namespace
+
+bool looks_like_path_rules(std::string_view text) {
+  for (const std::string_view whole : split(text, '\n')) {
+    const std::string_view line = trimmed(whole);
+    if (!has_rule(line)) continue;
+    const bool of_yaml = line.starts_with("- ") || line[0] == '{' || line[0] == '[' || line.ends_with(':') ||
+                         line.find(": ") != std::string_view::npos;
+    return !of_yaml && line.find('=') != std::string_view::npos && line.find(',') == std::string_view::npos;
+  }
+  return false;
+}
+
+Result<std::vector<PathRule>> read_path_rules(std::string_view text) {
+  std::vector<PathRule> rules;
+  size_t number = 0;
+  for (const std::string_view whole : split(text, '\n')) {
+    ++number;
+    const std::string_view line = trimmed(whole);
+    if (!has_rule(line)) continue;
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos) return wrong_rule(number, fmt::format("'{}' has no '='", excerpt(line)));
+    const std::string_view from = trimmed(line.substr(0, equals)), to = trimmed(line.substr(equals + 1));
+    if (from.empty()) return wrong_rule(number, "the left side is empty");
+    if (std::count(to.begin(), to.end(), '*') > std::count(from.begin(), from.end(), '*'))
+      return wrong_rule(number, "more stars on the right than on the left");
+    PathRule& rule = rules.emplace_back();
+    for (const Component& one : components_of(from)) {
+      rule.from.emplace_back(from.substr(one.begin, one.end - one.begin));
+      if (std::count(rule.from.back().begin(), rule.from.back().end(), '*') > 1)
+        return wrong_rule(number, "two stars in one component");
+    }
+    rule.to = to;
+  }
+  return rules;
+}
+
+std::string renamed_by(const std::vector<PathRule>& rules, std::string_view name) {
+  std::string result(name);
+  for (const PathRule& rule : rules) result = renamed_by(rule, result);
+  return result;
+}
+
+namespace {
+
+// The plain form of --map: two columns, candidate and reference (name_map_file.h). Internal to it.
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF", kBlanks = " \t\r";
+
+bool has_content(std::string_view line) { return !line.empty() && line.front() != '#'; }
+
+// Replaces each quoted part by its quotes.
+std::string without_quoted(std::string_view line) {
+  std::string result;
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted) result += c;
+  }
+  return result;
+}
+
+tl::unexpected<Error> wrong(size_t line, std::string_view what) {
+  return fail(
+      make_error(ErrorCode::kUsage, "line {}: {}", line, what).with_hint("a line is: candidate name, reference name"));
+}
+
+// One line, whose quotes may hold commas and, doubled, quotes.
+Result<std::vector<std::string>> fields_of(std::string_view line, size_t number) {
+  std::vector<std::string> fields;
+  for (size_t at = 0;; ++at) {
+    std::string field;
+    at = std::min(line.find_first_not_of(kBlanks, at), line.size());
+    if (at < line.size() && line[at] == '"') {
+      for (++at; at < line.size() && (line[at] != '"' || line.substr(at).starts_with("\"\"")); ++at) {
+        if (line[at] == '"') ++at;
+        field += line[at];
+      }
+      if (at == line.size()) return wrong(number, "a quote is not closed");
+      const size_t comma = std::min(line.find(',', at), line.size());
+      if (!trimmed(line.substr(at + 1, comma - at - 1)).empty()) return wrong(number, "text after a closing quote");
+      at = comma;
+    } else {
+      const size_t comma = std::min(line.find(',', at), line.size());
+      field = trimmed(line.substr(at, comma - at));
+      at = comma;
+    }
+    fields.push_back(std::move(field));
+    if (at == line.size()) return fields;
+  }
+}
+
+bool is_header(const std::vector<std::string>& fields) {
+  static constexpr std::array<std::string_view, 7> kLeft = {"candidate", "candidate name", "a",     "target",
+                                                            "npu",       "npu name",       "actual"};
+  static constexpr std::array<std::string_view, 7> kRight = {"reference", "reference name", "b",      "golden",
+                                                             "bench",     "bench name",     "desired"};
+  const std::string left = to_lower(fields[0]), right = to_lower(fields[1]);
+  return std::find(kLeft.begin(), kLeft.end(), left) != kLeft.end() &&
+         std::find(kRight.begin(), kRight.end(), right) != kRight.end();
+}
+
+// The first line with content has a comma and is not YAML.
+bool looks_like_name_csv(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    if (has_content(line)) {
+      const std::string plain = without_quoted(line);
+      const bool of_yaml = plain.starts_with("- ") || plain[0] == '{' || plain[0] == '[' || plain.ends_with(':') ||
+                           plain.find(": ") != std::string::npos;
+      return !of_yaml && plain.find(',') != std::string::npos;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
+// kUsage with the line for an unclosed quote, a wrong number of columns, an empty name.
+Result<std::vector<NamePair>> read_name_csv(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::vector<NamePair> pairs;
+  bool is_first = true;
+  size_t number = 0;
+  for (const std::string_view whole : split(text, '\n')) {
+    ++number;
+    const std::string_view line = trimmed(whole);
+    if (!has_content(line)) continue;
+    MSDUMP_TRY(std::vector<std::string> fields, fields_of(line, number));
+    if (fields.size() != 2) return wrong(number, fmt::format("{} columns; expected 2", fields.size()));
+    if (fields[0].empty() || fields[1].empty())
+      return wrong(number, "a name is missing; 'N/A' says that there is none");
+    if (!(is_first && is_header(fields))) pairs.push_back({std::move(fields[0]), std::move(fields[1]), number});
+    is_first = false;
+  }
+  return pairs;
+}
 
 constexpr uint64_t kMostBytes = uint64_t{16} << 20;
 constexpr std::string_view kNoPartner = "N/A";

@@ -1,3 +1,39 @@
+// Rules that rename a part of the path in names of operators, one on each line of a file:
+//
+//   blocks=layers           the component "blocks", wherever it is: Module.layers.0.attn.Linear.forward.0
+//   net.encoder=encoder     components that follow each other
+//   stage*=layers.*         * is any text inside a component; on the right it is what the * on the left was
+//   module=                 the component is left out
+//
+// Components end at '.', '/' and '-'. Rules apply in the order of the file, each to what the one before made of the name.
+// Empty lines and lines that begin with # are ignored.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "dump/names/identity.h"
+
+namespace msdump {
+
+struct PathRule {
+  std::vector<std::string> from;  // components
+  std::string to;
+};
+
+// The first line with content has a '=', no comma, and is not YAML.
+[[nodiscard]] bool looks_like_path_rules(std::string_view text);
+
+// kUsage with the line for a line without '=', an empty left side, more stars on the right than on the left.
+Result<std::vector<PathRule>> read_path_rules(std::string_view text);
+
+[[nodiscard]] std::string renamed_by(const std::vector<PathRule>& rules, std::string_view name);
+
 // --map FILE: which name of the candidate is which of the reference, in any of the forms in use. The content decides which
 // form it is:
 //
@@ -14,20 +50,6 @@
 //
 // "N/A" on the right: no partner. A name that is listed with two different partners is an error.
 // Bounds: 16 MiB. Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
-#pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "base/error.h"
-#include "compare/match/rename/path_rules.h"
-#include "dump/names/identity.h"
-
-namespace msdump {
 
 enum class NameMapKind : uint8_t { kCsv, kData, kCell, kApi, kLayers, kPaths };
 [[nodiscard]] std::string_view name_of(NameMapKind kind);  // "csv", "data mapping", "cell mapping", ..

@@ -1,0 +1,209 @@
+#include "frame/command_line.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "frame/usage.h"
+#include "io/dir_walk.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr RefusedOption kNoOut{
+    'o', "there is no option '-o'; it means two different things in this field",
+    "results go to --out PATH; an output of an operator is chosen with --io output --slot K"};
+
+// `-o`, `-o=1`, `-o1`; not `-output`, which is a misspelling of something else.
+bool uses_letter(std::string_view token, char letter) {
+  if (token.size() < 2 || token[0] != '-' || token[1] != letter) return false;
+  return token.size() == 2 || token[2] == '=' || is_digit(token[2]);
+}
+
+class Scanner {
+ public:
+  Scanner(const std::vector<std::string>& arguments, const OptionNames& names, Command& command)
+      : arguments_(arguments), names_(names), command_(command) {}
+
+  Prepared scan() {
+    while (at_ < arguments_.size()) {
+      const std::string& token = arguments_[at_];
+      if (token == "--") break;
+      const bool is_option = token.size() > 1 && token[0] == '-';
+      if (is_option && ignore()) continue;
+      if (!is_option) {
+        take(token);
+      } else if (token[1] == '-') {
+        take_long(token);
+      } else {
+        take_single_dash(token);
+      }
+    }
+    for (; at_ < arguments_.size(); ++at_) prepared_.arguments.push_back(arguments_[at_]);
+    return std::move(prepared_);
+  }
+
+ private:
+  void take(const std::string& token) {
+    prepared_.arguments.push_back(token);
+    ++at_;
+  }
+
+  void take_with_value(const std::string& token) {
+    take(token);
+    if (at_ < arguments_.size()) take(arguments_[at_]);
+  }
+
+  bool ignore() {
+    const size_t count = command_.ignored(std::span(arguments_).subspan(at_));
+    at_ += count;
+    return count > 0;
+  }
+
+  void take_long(const std::string& token) {
+    const size_t equals = token.find('=');
+    const std::string name = token.substr(2, equals == std::string::npos ? equals : equals - 2);
+    if (name == "help") prepared_.help = true;
+    if (name == "version") prepared_.version = true;
+    if (equals == std::string::npos && names_.takes_value(name)) {
+      take_with_value(token);
+    } else {
+      take(token);
+    }
+  }
+
+  void take_single_dash(const std::string& token) {
+    const std::string name = token.substr(1, token.find('=') - 1);
+    if (name.size() >= 2 && names_.has_long(name)) return take_long("-" + token);
+    refuse(token);
+    for (size_t i = 1; i < token.size(); ++i) {
+      if (!names_.has_letter(token[i])) break;  // CLI11 reports it
+      if (token[i] == 'h') prepared_.help = true;
+      if (token[i] == 'V') prepared_.version = true;
+      if (!names_.letter_takes_value(token[i])) continue;
+      if (i + 1 == token.size()) return take_with_value(token);
+      check_attached(token, token.substr(i + 1));
+      break;
+    }
+    take(token);
+  }
+
+  void refuse(const std::string& token) {
+    for (const RefusedOption& option : command_.refused()) {
+      if (uses_letter(token, option.letter)) throw UsageError(std::string(option.message), std::string(option.hint));
+    }
+    if (uses_letter(token, kNoOut.letter) && !names_.has_letter(kNoOut.letter)) {
+      throw UsageError(std::string(kNoOut.message), std::string(kNoOut.hint));
+    }
+  }
+
+  // `-formt NCHW` would parse as `-f ormt`. An attached value that exists as a file is meant as one.
+  void check_attached(const std::string& token, const std::string& value) const {
+    const std::string word = "-" + token;
+    const std::optional<std::string> near = closest_match(word, names_.spellings());
+    if (!near || near->size() < 6 || path_kind(value) != PathKind::kMissing) return;
+    throw UsageError(fmt::format("unknown option '{}'; did you mean '{}'?", token, *near));
+  }
+
+  const std::vector<std::string>& arguments_;
+  const OptionNames& names_;
+  Command& command_;
+  size_t at_ = 0;
+  Prepared prepared_;
+};
+
+}  // namespace
+
+OptionNames::OptionNames(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    // An optional value is left to CLI11: what follows may also be an option.
+    const bool value = option->get_items_expected_min() > 0;
+    for (const std::string& name : option->get_lnames()) {
+      long_names_[name] = value;
+      if (!option->get_group().empty()) spellings_.push_back("--" + name);
+    }
+    for (const std::string& name : option->get_snames()) letters_[name[0]] = value;
+  }
+}
+
+bool OptionNames::takes_value(const std::string& long_name) const {
+  const std::map<std::string, bool>::const_iterator found = long_names_.find(long_name);
+  return found != long_names_.end() && found->second;
+}
+
+bool OptionNames::letter_takes_value(char letter) const {
+  const std::map<char, bool>::const_iterator found = letters_.find(letter);
+  return found != letters_.end() && found->second;
+}
+
+Prepared prepare_arguments(const std::vector<std::string>& arguments, const OptionNames& names, Command& command) {
+  return Scanner(arguments, names, command).scan();
+}
+
+namespace {
+
+std::string see_help(const CLI::App& app) { return fmt::format("msdump {} --help lists the options", app.get_name()); }
+
+std::optional<UsageError> unknown_option(const CLI::App& app, const OptionNames& names) {
+  for (const std::string& token : app.remaining(true)) {
+    if (token.size() < 2 || token[0] != '-' || token == "--") continue;
+    const std::string typed = token.substr(0, token.find('='));
+    // A single dash and several letters is meant as a long name.
+    const std::string word = typed[1] == '-' ? typed : "-" + typed;
+    std::string text = unknown_word("option", word, names.spellings());
+    if (word != typed) text.replace(text.find(word), word.size(), typed);
+    const bool guessed = text.find("did you mean") != std::string::npos;
+    return UsageError(text, guessed ? "" : see_help(app));
+  }
+  return std::nullopt;
+}
+
+// CLI11 puts the option first: "--out: 1 required TEXT missing", "--out is required".
+std::string option_of(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find_first_of(": "));
+}
+
+UsageError usage_error_of(const CLI::ParseError& error, const CLI::App& app, const OptionNames& names) {
+  if (std::optional<UsageError> unknown = unknown_option(app, names)) return *unknown;
+  // By type: the name that CLI11 gives an error is sometimes the command's.
+  const std::string text = error.what(), option = option_of(error);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> extras = app.remaining(true);
+    return UsageError(fmt::format("unexpected argument '{}'", extras.empty() ? "" : extras.front()), see_help(app));
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return UsageError(fmt::format("option '{}' is required", option), see_help(app));
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const bool repeated = text.find("At Most") != std::string::npos;
+    return UsageError(fmt::format("option '{}' {}", option, repeated ? "is given more than once" : "needs a value"));
+  }
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    const std::string other = text.substr(text.rfind(' ') + 1);
+    return UsageError(fmt::format("options '{}' and '{}' exclude each other", option, other));
+  }
+  if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) {
+    const std::string other = text.substr(text.rfind(' ') + 1);
+    return UsageError(fmt::format("option '{}' needs '{}'", option, other));
+  }
+  return UsageError(text, see_help(app));
+}
+
+}  // namespace
+
+void parse_options(CLI::App& app, const OptionNames& names, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    throw usage_error_of(error, app, names);
+  } catch (const UsageError& error) {
+    throw unknown_option(app, names).value_or(error);
+  }
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,60 @@
+// The rewriting of the arguments before CLI11 sees them.
+//
+// CLI11 cannot have single-dash long names (`-out` would be `-o ut`), which users of msaccucmp type.
+// Each `-xyz` or `-xyz=v` whose xyz is exactly a long name of the command gets its second dash. The value of a preceding
+// option is left alone, and so is everything after a bare `--`. Names and arity come from the CLI11 tree.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frame/subcommand.h"
+#include "frame/usage.h"
+
+namespace msdump::cli {
+
+// The names of a command's options and whether each takes a value.
+class OptionNames {
+ public:
+  explicit OptionNames(const CLI::App& app);
+  [[nodiscard]] bool has_long(const std::string& name) const { return long_names_.contains(name); }
+  [[nodiscard]] bool has_letter(char letter) const { return letters_.contains(letter); }
+  [[nodiscard]] bool takes_value(const std::string& long_name) const;
+  [[nodiscard]] bool letter_takes_value(char letter) const;
+  // "--out", "--format", ...: candidates for did-you-mean; hidden options are not among them.
+  [[nodiscard]] const std::vector<std::string>& spellings() const { return spellings_; }
+
+ private:
+  std::map<std::string, bool> long_names_;
+  std::map<char, bool> letters_;
+  std::vector<std::string> spellings_;
+};
+
+struct Prepared {
+  std::vector<std::string> arguments;
+  bool help = false, version = false;  // --help or --version is among the options
+};
+
+// Throws UsageError for a rejected option and for a single-dash word that is nearly a long name and would otherwise be
+// split into `-f ormt`.
+[[nodiscard]] Prepared prepare_arguments(const std::vector<std::string>& arguments, const OptionNames& names,
+                                         Command& command);
+
+}  // namespace msdump::cli
+
+namespace CLI {
+// CLI11's errors in our words, with did-you-mean for options.
+
+class App;
+}  // namespace CLI
+
+namespace msdump::cli {
+
+class OptionNames;
+
+// Always throws UsageError. An unknown option causes most other complaints (its value becomes a positional), so it is
+// reported first.
+void parse_options(CLI::App& app, const OptionNames& names, std::vector<std::string> arguments);
+
+}  // namespace msdump::cli

@@ -1,0 +1,300 @@
+#include "compare/accept/diff_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/text.h"
+#include "graph/op_name.h"
+#include "io/file.h"
+
+namespace msdump {
+namespace {
+
+struct Sign {
+  std::string_view text;
+  MetricRelation relation;
+};
+// Longer signs first: ">" begins ">=".
+constexpr std::array kSigns = {Sign{">=", MetricRelation::kAtLeast}, Sign{"<=", MetricRelation::kAtMost},
+                               Sign{">", MetricRelation::kAbove}, Sign{"<", MetricRelation::kBelow}};
+constexpr std::string_view kForm = "a limit is METRIC>=NUMBER, or with > <= <";
+
+std::string_view sign_of(MetricRelation relation) {
+  return std::find_if(kSigns.begin(), kSigns.end(), [relation](Sign sign) { return sign.relation == relation; })->text;
+}
+
+std::optional<double> finite_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+tl::unexpected<Error> unknown_metric(std::string_view name) {
+  const std::vector<std::string> names = metric_names();
+  const auto near = closest_match(name, names);
+  return fail(make_error(ErrorCode::kUsage, "no metric is called '{}'", excerpt(name))
+                  .with_hint(near ? fmt::format("did you mean '{}'?", *near) : "--list-metrics names them"));
+}
+
+bool is_equal(const TensorDiff& diff) { return diff.verdict == Verdict::kSame || diff.verdict == Verdict::kEmpty; }
+
+// As printed in a reason.
+std::string value_text(const MetricLimit& limit, const TensorDiff& diff) {
+  const auto value = limit.metric->value(diff);
+  if (!value) return "not defined";
+  if (const auto* whole = std::get_if<uint64_t>(&*value)) return std::to_string(*whole);
+  return report::number_text(std::get<double>(*value));
+}
+
+}  // namespace
+
+Result<MetricLimit> parse_metric_limit(std::string_view text) {
+  const size_t at = text.find_first_of("<>=");
+  if (at == std::string_view::npos) {
+    return fail(make_error(ErrorCode::kUsage, "'{}' is not a limit", excerpt(text)).with_hint(std::string(kForm)));
+  }
+  const auto* const sign =
+      std::find_if(kSigns.begin(), kSigns.end(), [&](Sign known) { return text.substr(at).starts_with(known.text); });
+  if (sign == kSigns.end()) {
+    return fail(
+        make_error(ErrorCode::kUsage, "'{}' has no relation >= > <= <", excerpt(text)).with_hint(std::string(kForm)));
+  }
+  const std::string_view name = trimmed(text.substr(0, at)), number = trimmed(text.substr(at + sign->text.size()));
+  MetricLimit limit;
+  limit.relation = sign->relation;
+  limit.metric = find_metric(name);
+  if (limit.metric == nullptr) return unknown_metric(name);
+  const auto bound = finite_number(number);
+  if (!bound) {
+    return fail(
+        make_error(ErrorCode::kUsage, "'{}' is not a number that {} can be compared with", excerpt(number), name)
+            .with_hint(std::string(kForm)));
+  }
+  limit.bound = *bound;
+  return limit;
+}
+
+std::string text_of(const MetricLimit& limit) {
+  return fmt::format("{}{}{}", limit.metric->name, sign_of(limit.relation), limit.bound);
+}
+
+LimitCheck check_limit(const MetricLimit& limit, const TensorDiff& diff) {
+  if (!has_metrics(diff.verdict)) return LimitCheck::kUndefined;
+  const auto number = limit.metric->value(diff);
+  if (!number) return is_equal(diff) ? LimitCheck::kUndefined : LimitCheck::kBroken;
+  const double value = std::visit([](auto plain) { return static_cast<double>(plain); }, *number);
+  bool holds = false;
+  switch (limit.relation) {
+    case MetricRelation::kAtLeast: holds = value >= limit.bound; break;
+    case MetricRelation::kAbove: holds = value > limit.bound; break;
+    case MetricRelation::kAtMost: holds = value <= limit.bound; break;
+    case MetricRelation::kBelow: holds = value < limit.bound; break;
+  }
+  return holds ? LimitCheck::kHolds : LimitCheck::kBroken;
+}
+
+bool needs_kl(std::span<const MetricLimit> limits) {
+  return std::any_of(limits.begin(), limits.end(), [](const MetricLimit& limit) { return limit.metric->name == "kl"; });
+}
+
+void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& tolerance, TensorDiff& diff) {
+  if (limits.empty() || !has_metrics(diff.verdict)) return;
+  bool broken = false;
+  for (const MetricLimit& limit : limits) {
+    if (check_limit(limit, diff) != LimitCheck::kBroken) continue;
+    broken = true;
+    if (!diff.reason.empty()) diff.reason += "; ";
+    diff.reason += fmt::format("{} is {}, not {}{}", limit.metric->name, value_text(limit, diff),
+                               sign_of(limit.relation), limit.bound);
+  }
+  if (diff.verdict == Verdict::kNan) return;
+  if (broken) {
+    diff.verdict = Verdict::kDiffer;
+  } else if (diff.verdict == Verdict::kDiffer && !tolerance.rtol && !tolerance.atol) {
+    diff.verdict = Verdict::kClose;
+  }
+}
+
+namespace {
+
+constexpr uint64_t kMostToleranceBytes = uint64_t{4} << 20;
+constexpr size_t kMostRules = 100'000, kLongestLine = 4096;
+constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kTypePrefix = "type:", kDtypePrefix = "dtype:";
+
+struct Word {
+  std::string_view text;
+  size_t column = 1;
+};
+
+// The words before a comment.
+std::vector<Word> words_of(std::string_view line) {
+  std::vector<Word> words;
+  for (size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;
+       at = line.find_first_not_of(kBlanks, at)) {
+    if (line[at] == '#') break;
+    const size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.push_back({line.substr(at, end - at), at + 1});
+    at = end;
+  }
+  return words;
+}
+
+tl::unexpected<Error> at(size_t line, size_t column, Error error) {
+  error.message = fmt::format("line {}, column {}: {}", line, column, error.message);
+  return fail(std::move(error));
+}
+
+Result<double> tolerance_value(std::string_view key, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < 0) {
+    return fail(make_error(ErrorCode::kUsage, "{} is '{}'; expected a number, 0 or more", key, excerpt(text)));
+  }
+  return value;
+}
+
+// "rtol=1e-3", "cosine>=0.99".
+Status take_setting(std::string_view text, ToleranceRule& rule) {
+  const size_t sign = text.find_first_of("<>=");
+  const std::string_view key = text.substr(0, sign);
+  if (key == "rtol" || key == "atol") {
+    if (sign == std::string_view::npos || text[sign] != '=') {
+      return fail(make_error(ErrorCode::kUsage, "'{}' gives {} no value", excerpt(text), key)
+                      .with_hint(fmt::format("write {}=1e-3, without blanks", key)));
+    }
+    MSDUMP_TRY(const double value, tolerance_value(key, text.substr(sign + 1)));
+    (key == "rtol" ? rule.tolerance.rtol : rule.tolerance.atol) = value;
+    return {};
+  }
+  if (find_metric(key) == nullptr) {
+    std::vector<std::string> names = metric_names();
+    names.insert(names.end(), {"rtol", "atol"});
+    const auto near = closest_match(key, names);
+    return fail(
+        make_error(ErrorCode::kUsage, "'{}' is neither a tolerance nor a metric", excerpt(key))
+            .with_hint(near ? fmt::format("did you mean '{}'?", *near) : "a rule is GLOB rtol=X atol=X METRIC>=X"));
+  }
+  MSDUMP_TRY(MetricLimit limit, parse_metric_limit(text));
+  rule.limits.push_back(limit);
+  return {};
+}
+
+// The name of a dtype for any of its spellings; globs unchanged.
+Result<std::string> dtype_pattern(std::string_view text) {
+  if (text.find_first_of("*?") != std::string_view::npos) return to_lower(text);
+  if (const auto dtype = dtype_from_name(text)) return std::string(name_of(*dtype));
+  std::vector<std::string> names;
+  for (const DTypeInfo& entry : all_dtypes()) names.emplace_back(entry.name);
+  const auto near = closest_match(text, names);
+  return fail(make_error(ErrorCode::kUsage, "no dtype is called '{}'", excerpt(text))
+                  .with_hint(near ? fmt::format("did you mean '{}'?", *near) : ""));
+}
+
+bool ends_in_io(std::string_view pattern) {
+  const size_t colon = pattern.rfind(':');
+  return colon != std::string_view::npos && io_named(pattern.substr(colon + 1)).has_value();
+}
+
+}  // namespace
+
+Result<ToleranceRules> ToleranceRules::parse(std::string_view text) {
+  if (text.size() > kMostToleranceBytes) {
+    return fail(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", text.size(), kMostToleranceBytes);
+  }
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  ToleranceRules result;
+  size_t number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    MSDUMP_CHECK_OK(result.add_line(line, ++number));
+  }
+  return result;
+}
+
+Result<ToleranceRules> ToleranceRules::read(const std::string& path) {
+  MSDUMP_TRY(const std::string text, read_text(path, kMostToleranceBytes, "a file of tolerances"));
+  return in_file(parse(text), path);
+}
+
+Status ToleranceRules::add_line(std::string_view line, size_t number) {
+  if (line.size() > kLongestLine) {
+    return fail(ErrorCode::kTooLarge, "line {}: {} bytes; at most {}", number, line.size(), kLongestLine);
+  }
+  const std::vector<Word> words = words_of(line);
+  if (words.empty()) return {};
+  if (rules_.size() == kMostRules) return fail(ErrorCode::kTooLarge, "line {}: more than {} rules", number, kMostRules);
+  ToleranceRule rule;
+  rule.line = number;
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (auto taken = take_setting(words[i].text, rule); !taken) {
+      return at(number, words[i].column, std::move(taken.error()));
+    }
+  }
+  rules_.push_back(std::move(rule));
+  if (auto added = add_glob(words[0].text); !added) return at(number, words[0].column, std::move(added.error()));
+  return {};
+}
+
+Status ToleranceRules::add_glob(std::string_view pattern) {
+  const auto rule = static_cast<uint32_t>(rules_.size() - 1);
+  if (pattern.starts_with(kTypePrefix)) {
+    globs_.push_back({Target::kType, QuickGlob(std::string(pattern.substr(kTypePrefix.size()))), rule});
+    return {};
+  }
+  if (pattern.starts_with(kDtypePrefix)) {
+    MSDUMP_TRY(std::string dtype, dtype_pattern(pattern.substr(kDtypePrefix.size())));
+    globs_.push_back({Target::kDtype, QuickGlob(std::move(dtype)), rule});
+    return {};
+  }
+  // A setting as the first word: the glob is missing.
+  if (const size_t sign = pattern.find_first_of("<>="); sign != std::string_view::npos) {
+    const std::string_view key = pattern.substr(0, sign);
+    if (key == "rtol" || key == "atol" || find_metric(key) != nullptr) {
+      return fail(make_error(ErrorCode::kUsage, "'{}' where a glob is expected", excerpt(pattern))
+                      .with_hint(fmt::format("for all tensors: * {}", excerpt(pattern))));
+    }
+  }
+  std::string text = normalised_op_name(pattern);
+  if (ends_in_io(text)) text += ":*";
+  QuickGlob glob(std::move(text));
+  if (glob.is_plain()) {
+    plain_[glob.pattern()] = rule;
+  } else {
+    const bool of_tensor = glob.pattern().find(':') != std::string::npos;
+    globs_.push_back({of_tensor ? Target::kTensor : Target::kName, std::move(glob), rule});
+  }
+  return {};
+}
+
+bool ToleranceRules::fits(const Glob& glob, const ToleranceSubject& subject, const Names& names) {
+  switch (glob.target) {
+    case Target::kName: return glob.glob.matches(names.name);
+    case Target::kTensor: return glob.glob.matches(names.tensor);
+    case Target::kType: return glob.glob.matches(subject.op_type);
+    case Target::kDtype:
+      return glob.glob.matches(msdump::name_of(subject.dtype_a)) || glob.glob.matches(msdump::name_of(subject.dtype_b));
+  }
+  return false;
+}
+
+const ToleranceRule* ToleranceRules::rule_for(const ToleranceSubject& subject) const {
+  if (rules_.empty()) return nullptr;
+  Names names{normalised_op_name(subject.op_name), {}};
+  names.tensor = normalised_op_name(fmt::format("{}:{}:{}", names.name, msdump::name_of(subject.io), subject.slot));
+  int64_t best = -1;
+  for (const std::string* text : {&names.name, &names.tensor}) {
+    if (const auto found = plain_.find(*text); found != plain_.end()) best = std::max<int64_t>(best, found->second);
+  }
+  for (auto glob = globs_.rbegin(); glob != globs_.rend() && glob->rule > best; ++glob) {
+    if (!fits(*glob, subject, names)) continue;
+    best = glob->rule;
+    break;
+  }
+  return best < 0 ? nullptr : &rules_[static_cast<size_t>(best)];
+}
+
+}  // namespace msdump

@@ -1,0 +1,293 @@
+#include "compare/match/device/operator_claims.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "compare/match/device/device_name.h"
+#include "ge/operators/operator_table.h"
+
+namespace msdump {
+namespace {
+
+uint64_t hash_of(const OpKey& key) {
+  const uint64_t text = mix_hash(text_hash(key.scope), text_hash(key.family));
+  return mix_hash(text, static_cast<uint64_t>(key.rank.value_or(-1)));
+}
+
+}  // namespace
+
+HostOperators::HostOperators(const MatchEvidence& evidence)
+    : group_of_key_(evidence.host.operators.size() / 4), taken_(evidence.host.operators.size(), false) {
+  const std::vector<SequencedOp>& operators = evidence.host.operators;
+  group_of_.reserve(operators.size());
+  for (uint32_t i = 0; i < operators.size(); ++i) {
+    const SequencedOp& one = operators[i];
+    const DeviceName name = parse_device_name(one.name);
+    OpKey key{evidence.rank_of(one), name.originals.empty() ? one.name : name.originals.back().scope,
+              ge::OperatorTable::get().family(one.type)};
+    const uint32_t group =
+        group_of_key_.find_or_add(hash_of(key), groups(), [&](uint32_t known) { return groups_[known].key == key; });
+    if (group == groups_.size()) {
+      families_.insert(key.family);
+      groups_.push_back({std::move(key), {}});
+    }
+    groups_[group].operators.push_back(i);
+    group_of_.push_back(group);
+  }
+}
+
+const std::vector<uint32_t>& HostOperators::with_key(const OpKey& key) const {
+  static const std::vector<uint32_t> none;
+  const uint32_t group = find_group(key);
+  return group == HashSlots::kNone ? none : in_group(group);
+}
+
+uint32_t HostOperators::find_group(const OpKey& key) const {
+  return group_of_key_.find(hash_of(key), [&](uint32_t known) { return groups_[known].key == key; });
+}
+
+std::vector<uint32_t> HostOperators::free_of(const std::vector<uint32_t>& hosts) const {
+  std::vector<uint32_t> free;
+  std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(free), [&](uint32_t host) { return !taken_[host]; });
+  return free;
+}
+
+namespace {
+
+constexpr uint32_t kNear = 64;  // operators
+
+}  // namespace
+
+std::vector<uint32_t> HostNeighbours::producers_of(uint32_t host) {
+  std::vector<uint32_t> found;
+  for (const auto& [slot, producer] : evidence_.host_flow.producers(host)) found.push_back(producer);
+  if (evidence_.host_flow.known()) return found;
+  for (uint32_t before = host; before-- > 0 && host - before < kNear;) {
+    if (!hosts_.is_taken(before) && feeds(before, host)) found.push_back(before);
+  }
+  return found;
+}
+
+std::vector<uint32_t> HostNeighbours::consumers_of(uint32_t host) {
+  const auto known = evidence_.host_flow.consumers(host);
+  std::vector<uint32_t> found(known.begin(), known.end());
+  if (evidence_.host_flow.known()) return found;
+  for (uint32_t after = host + 1; after < hosts_.size() && after - host < kNear; ++after) {
+    if (!hosts_.is_taken(after) && feeds(host, after)) found.push_back(after);
+  }
+  return found;
+}
+
+uint32_t HostNeighbours::only_free_consumer(uint32_t host) {
+  uint32_t found = kNoOperator;
+  for (const uint32_t consumer : consumers_of(host)) {
+    if (hosts_.is_taken(consumer) || consumer == found) continue;
+    if (found != kNoOperator) return kNoOperator;
+    found = consumer;
+  }
+  return found;
+}
+
+bool HostNeighbours::feeds(uint32_t producer, uint32_t consumer) {
+  const auto output = evidence_.host_tensors.largest(producer, Io::kOutput);
+  if (!output || hosts_.key(producer).rank != hosts_.key(consumer).rank) return false;
+  const MatchSide& side = evidence_.host;
+  const std::vector<uint32_t>& inputs = side.operators[consumer].tensors;
+  return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
+    return side.tensor(input).name.io == Io::kInput && evidence_.host_values.is_same(*output, input);
+  });
+}
+
+std::vector<uint32_t> HostNeighbours::chain_that_ends(const std::vector<std::string>& families, uint32_t end) {
+  std::vector<uint32_t> chain = {end};
+  for (size_t i = families.size() - 1; i-- > 0;) {
+    const auto fits = [&](uint32_t host) {
+      const bool used = hosts_.is_taken(host) || std::find(chain.begin(), chain.end(), host) != chain.end();
+      return !used && hosts_.key(host).family == families[i] && hosts_.key(host).rank == hosts_.key(end).rank;
+    };
+    uint32_t found = kNoOperator;
+    for (const uint32_t later : chain) {
+      for (const uint32_t producer : producers_of(later)) {
+        if (fits(producer)) found = producer;
+      }
+    }
+    const bool guess = !evidence_.host_flow.known();
+    for (uint32_t before = end; guess && found == kNoOperator && before-- > 0 && end - before < kNear;) {
+      if (fits(before)) found = before;
+    }
+    if (found == kNoOperator) return {};
+    chain.insert(chain.begin(), found);
+  }
+  return chain;
+}
+
+namespace {
+
+// The claims of one device operator.
+class ClaimReader {
+ public:
+  ClaimReader(const MatchEvidence& evidence, const HostOperators& hosts, uint32_t device)
+      : evidence_(evidence),
+        hosts_(hosts),
+        device_(device),
+        one_(evidence.device.operators[device]),
+        family_(table_.family(one_.type)) {}
+
+  std::vector<OperatorClaim> read() {
+    if (one_.tensors.empty()) return {};
+    if (one_.type == "Parameter") {
+      add({evidence_.rank_of(one_), one_.name, family_}, {});
+    } else if (DeviceName name = parse_device_name(one_.name); !name.is_part || !is_inserted()) {
+      claim_names(std::move(name));
+      claim_original();
+    }
+    if (!claims_.empty()) claims_.back().is_last = true;
+    return std::move(claims_);
+  }
+
+ private:
+  void add(OpKey key, OriginalName original) {
+    OperatorClaim claim;
+    claim.device = device_;
+    claim.key = std::move(key);
+    claim.original = std::move(original);
+    claims_.push_back(std::move(claim));
+  }
+
+  [[nodiscard]] bool is_inserted() const { return !table_.inserted(one_.type).empty(); }
+
+  [[nodiscard]] OpKey key_of(const OriginalName& original) const {
+    return {evidence_.rank_of(one_), original.scope, table_.family(original.type)};
+  }
+
+  void claim_names(DeviceName&& name) {
+    if (name.originals.size() == 1) return claim_name(std::move(name.originals.front()), name.is_part);
+    for (OriginalName& original : name.originals) {
+      OpKey key = key_of(original);
+      if (original.is_part) key.family = family_;
+      add(std::move(key), std::move(original));
+    }
+  }
+
+  void claim_name(OriginalName original, bool is_part) {
+    OpKey key = key_of(original);
+    if (is_part || !hosts_.has_key(key)) {
+      key.family = family_;
+    } else if (key.family != family_ && may_be_inside()) {
+      add({key.rank, key.scope, family_}, {});
+    }
+    add(std::move(key), std::move(original));
+  }
+
+  // Has the host operators of this one's family, or of one that is split into it?
+  [[nodiscard]] bool may_be_inside() const {
+    const auto& rewrites = table_.rewrites();
+    return hosts_.has_family(family_) || std::any_of(rewrites.begin(), rewrites.end(), [&](const ge::Rewrite& rewrite) {
+             return rewrite.device.size() > 1 &&
+                    std::find(rewrite.device.begin(), rewrite.device.end(), family_) != rewrite.device.end();
+           });
+  }
+
+  // What the file of the first output says, unless the name ends in that.
+  void claim_original() {
+    const TensorRecord* const output = first_output();
+    if (output == nullptr || output->original == nullptr || is_inserted()) return;
+    const DeviceName name = parse_device_name(output->original->op);
+    if (name.originals.empty()) return;
+    OpKey key = key_of(name.originals.back());
+    if (!hosts_.has_key(key)) return;
+    if (!claims_.empty()) {
+      const OpKey& last = claims_.back().key;
+      if (last == key || table_.is_part_of(last.family, key.family)) return;
+    } else if (family_ != key.family && may_be_inside()) {
+      // Only the type says where the fused operators begin.
+      add({key.rank, key.scope, family_}, {});
+    }
+    add(std::move(key), name.originals.back());
+  }
+
+  [[nodiscard]] const TensorRecord* first_output() const {
+    for (const uint32_t tensor : one_.tensors) {
+      const TensorRecord& record = evidence_.device.tensor(tensor);
+      if (record.name.io == Io::kOutput && record.name.slot == "0") return &record;
+    }
+    return nullptr;
+  }
+
+  const ge::OperatorTable& table_ = ge::OperatorTable::get();
+  const MatchEvidence& evidence_;
+  const HostOperators& hosts_;
+  const uint32_t device_;
+  const SequencedOp& one_;
+  const std::string family_;
+  std::vector<OperatorClaim> claims_;
+};
+
+}  // namespace
+
+Claims::Claims(const MatchEvidence& evidence, const HostOperators& hosts) {
+  const auto count = static_cast<uint32_t>(evidence.device.operators.size());
+  first_.reserve(count + size_t{1});
+  for (uint32_t device = 0; device < count; ++device) {
+    first_.push_back(size());
+    for (OperatorClaim& claim : ClaimReader(evidence, hosts, device).read()) all_.push_back(std::move(claim));
+  }
+  first_.push_back(size());
+}
+
+namespace {
+
+// Without attributes; the first of many.
+std::vector<uint32_t> compared_inputs(const MatchSide& side, uint32_t op) {
+  constexpr size_t kMost = 8;
+  std::vector<uint32_t> inputs;
+  for (const uint32_t tensor : side.operators[op].tensors) {
+    const TensorRecord& record = side.tensor(tensor);
+    if (record.name.io == Io::kInput && !may_be_attribute(record) && inputs.size() < kMost) inputs.push_back(tensor);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+bool same_count(uint32_t device_tensor, uint32_t host_tensor, const MatchEvidence& evidence) {
+  return same_elements(evidence.device.tensor(device_tensor), evidence.host.tensor(host_tensor));
+}
+
+Fit fit_of(const OperatorClaim& claim, uint32_t host, MatchEvidence& evidence) {
+  Fit fit;
+  for (const Io io : {Io::kOutput, Io::kInput}) {
+    if (io == Io::kOutput && !claim.is_last) continue;
+    const auto a = evidence.device_tensors.largest(claim.device, io), b = evidence.host_tensors.largest(host, io);
+    if (!a || !b) continue;
+    if (io == Io::kOutput) fit.shapes = same_count(*a, *b, evidence);
+    if (!fit.shapes) return fit;
+    fit.values = evidence.values.similarity(*a, *b);
+    if (fit.values) return fit;
+  }
+  return fit;
+}
+
+std::optional<double> likeness_of_output(uint32_t device_tensor, uint32_t host, MatchEvidence& evidence) {
+  const auto output = evidence.host_tensors.largest(host, Io::kOutput);
+  return output ? evidence.values.similarity(device_tensor, *output) : std::nullopt;
+}
+
+double likeness_of_inputs(uint32_t device, uint32_t host, MatchEvidence& evidence) {
+  const std::vector<uint32_t> a = compared_inputs(evidence.device, device), b = compared_inputs(evidence.host, host);
+  if (a.empty() || b.empty()) return 0;
+  const bool by_device = a.size() <= b.size();
+  double sum = 0;
+  for (const uint32_t one : by_device ? a : b) {
+    double best = 0;
+    for (const uint32_t other : by_device ? b : a) {
+      const uint32_t x = by_device ? one : other, y = by_device ? other : one;
+      if (same_count(x, y, evidence)) best = std::max(best, evidence.values.similarity(x, y).value_or(0));
+    }
+    sum += best >= kAlike ? best : best / 10;
+  }
+  return sum / static_cast<double>(std::min(a.size(), b.size()));
+}
+
+}  // namespace msdump

@@ -1,0 +1,206 @@
+#include "compare/match/device/operator_rewrites.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/containers.h"
+#include "base/text.h"
+#include "compare/match/device/operator_claims.h"
+
+namespace msdump {
+namespace {
+
+// The operators of one scope that nothing has met or taken yet, by family.
+struct RewriteScope {
+  std::map<std::string, std::vector<uint32_t>> claims, hosts;
+};
+
+// How often a scope has these families more often on this side than on the other; families of both are not looked at.
+template <class Here, class There>
+size_t surplus(const std::vector<std::string>& families, const std::vector<std::string>& others, const Here& here,
+               const There& there) {
+  size_t least = SIZE_MAX;
+  for (const std::string& family : families) {
+    const auto found = here.find(family);
+    if (found == here.end()) return 0;
+    if (std::find(others.begin(), others.end(), family) != others.end()) continue;
+    const auto other = there.find(family);
+    const size_t opposite = other == there.end() ? 0 : other->second.size();
+    least = std::min(least, found->second.size() > opposite ? found->second.size() - opposite : 0);
+  }
+  return least == SIZE_MAX ? 0 : least;
+}
+
+std::optional<uint32_t> output_at(const MatchSide& side, uint32_t op, uint32_t slot) {
+  for (const uint32_t tensor : side.operators[op].tensors) {
+    const NameFacts& name = side.tensor(tensor).name;
+    if (name.io == Io::kOutput && parse_u64(name.slot) == slot) return tensor;
+  }
+  return std::nullopt;
+}
+
+// One rewriting in one scope.
+class RewriteMatcher {
+ public:
+  RewriteMatcher(const ge::Rewrite& rewrite, Claims& claims, HostOperators& hosts, HostNeighbours& neighbours,
+                 MatchEvidence& evidence)
+      : rewrite_(rewrite), claims_(claims), hosts_(hosts), neighbours_(neighbours), evidence_(evidence) {}
+
+  void apply(RewriteScope& scope) {
+    const std::vector<std::string> last = {rewrite_.mindspore.back()};
+    times_ = std::min(surplus(rewrite_.device, rewrite_.mindspore, scope.claims, scope.hosts),
+                      surplus(last, rewrite_.device, scope.hosts, scope.claims));
+    if (times_ == 0) return;
+    std::vector<uint32_t> ends = hosts_.free_of(scope.hosts[last.front()]);
+    for (uint32_t part = static_cast<uint32_t>(rewrite_.device.size()); part-- > 0;)
+      ends = apply_part(part, scope.claims[rewrite_.device[part]], ends);
+    if (ends.empty()) return;
+    for (auto& [family, claims] : scope.claims)
+      std::erase_if(claims, [&](uint32_t claim) { return claims_[claim].is_met(); });
+    for (auto& [family, hosts] : scope.hosts) hosts = hosts_.free_of(hosts);
+  }
+
+ private:
+  [[nodiscard]] bool finds_chain(uint32_t part) const { return part + 1 == rewrite_.device.size(); }
+
+  // Which of these claims is this part of a rewriting that ends in one of `ends`: what values confirm, then in order.
+  // The last part, which comes first, finds the operators that are rewritten. Returns the ends that it has met.
+  std::vector<uint32_t> apply_part(uint32_t part, const std::vector<uint32_t>& claims,
+                                   const std::vector<uint32_t>& ends) {
+    std::set<uint32_t> met;
+    const auto take = [&](uint32_t claim, uint32_t end) {
+      if (claims_[claim].is_met() || met.contains(end) || !meet_part(claims_[claim], part, end)) return false;
+      met.insert(end);
+      return true;
+    };
+    for (const bool by_inputs : {false, true}) {
+      for (const auto& [value, claim, end] : rated(part, claims, ends, by_inputs)) {
+        if (met.size() < times_) take(claim, end);
+      }
+    }
+    auto next = ends.begin();
+    for (const uint32_t claim : claims) {
+      if (claims_[claim].is_met()) continue;
+      while (met.size() < times_ && next != ends.end() && !take(claim, *next)) ++next;
+    }
+    return {met.begin(), met.end()};
+  }
+
+  // False when there are no operators that can have been rewritten.
+  bool meet_part(OperatorClaim& claim, uint32_t part, uint32_t end) {
+    if (finds_chain(part)) {
+      if (hosts_.is_taken(end)) return false;
+      chains_[end] = neighbours_.chain_that_ends(rewrite_.mindspore, end);
+    }
+    if (chains_[end].empty()) return false;
+    claim.rewritten = chains_[end];
+    for (const uint32_t host : claim.rewritten) hosts_.take(host);
+    claim.host = end;
+    claim.rewrite = &rewrite_;
+    claim.part = part;
+    return true;
+  }
+
+  [[nodiscard]] RatedPairs rated(uint32_t part, const std::vector<uint32_t>& claims, const std::vector<uint32_t>& ends,
+                                 bool by_inputs) {
+    RatedPairs pairs;
+    if (claims.size() * ends.size() > (by_inputs ? kMostComparedByInputs : kMostCompared)) {
+      evidence_.limits.insert(by_inputs ? kComparedByInputsLimit : kComparedLimit);
+      return pairs;
+    }
+    for (const uint32_t end : ends) {
+      if (finds_chain(part) && hosts_.is_taken(end)) continue;
+      const std::vector<uint32_t> chain =
+          by_inputs ? neighbours_.chain_that_ends(rewrite_.mindspore, end) : std::vector<uint32_t>{end};
+      for (const uint32_t claim : claims) {
+        if (chain.empty() || claims_[claim].is_met()) continue;
+        const double value = by_inputs ? likeness_of_inputs(claims_[claim].device, chain.front(), evidence_)
+                                       : likeness_of_own_output(part, claims_[claim], end);
+        if (value >= (by_inputs ? kHalfOfInputs : kAlike)) pairs.emplace_back(-value, claim, end);
+      }
+    }
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+  }
+
+  // Of an output of a part that is one of the last operator's; 0 where nothing is known.
+  [[nodiscard]] double likeness_of_own_output(uint32_t part, const OperatorClaim& claim, uint32_t end) {
+    for (const ge::Rewrite::Output& output : rewrite_.outputs) {
+      if (output.device_op != part || output.op + 1 != rewrite_.mindspore.size()) continue;
+      if (output.device_output == 0 && !claim.is_last) continue;
+      const auto a = output_at(evidence_.device, claim.device, output.device_output);
+      const auto b = output_at(evidence_.host, end, output.output);
+      if (a && b && same_count(*a, *b, evidence_)) return evidence_.values.similarity(*a, *b).value_or(0);
+    }
+    return 0;
+  }
+
+  const ge::Rewrite& rewrite_;
+  Claims& claims_;
+  HostOperators& hosts_;
+  HostNeighbours& neighbours_;
+  MatchEvidence& evidence_;
+  size_t times_ = 0;
+  std::map<uint32_t, std::vector<uint32_t>> chains_;  // of the host, by the last
+};
+
+// What the device claims in a scope, and the operators of the host that are there.
+struct ScopeMembers {
+  std::vector<uint32_t> claims, hosts;
+};
+
+// In the order of their first claims.
+std::vector<ScopeMembers> scopes_of(const Claims& claims, const HostOperators& hosts) {
+  std::vector<ScopeMembers> scopes;
+  HashSlots slots(hosts.groups());
+  const auto hash_of = [](const OpKey& key) {
+    return mix_hash(text_hash(key.scope), static_cast<uint64_t>(key.rank.value_or(-1)));
+  };
+  const auto is_scope_of = [&](uint32_t known, const OpKey& key) {
+    const OpKey& first = claims[scopes[known].claims.front()].key;
+    return first.scope == key.scope && first.rank == key.rank;
+  };
+  for (uint32_t i = 0; i < claims.size(); ++i) {
+    const OpKey& key = claims[i].key;
+    const uint32_t scope = slots.find_or_add(hash_of(key), static_cast<uint32_t>(scopes.size()),
+                                             [&](uint32_t known) { return is_scope_of(known, key); });
+    if (scope == scopes.size()) scopes.emplace_back();
+    scopes[scope].claims.push_back(i);
+  }
+  for (uint32_t i = 0; i < hosts.size(); ++i) {
+    const OpKey& key = hosts.key(i);
+    const uint32_t scope = slots.find(hash_of(key), [&](uint32_t known) { return is_scope_of(known, key); });
+    if (scope != HashSlots::kNone) scopes[scope].hosts.push_back(i);
+  }
+  return scopes;
+}
+
+RewriteScope by_family(const ScopeMembers& members, const Claims& claims, const HostOperators& hosts) {
+  RewriteScope scope;
+  for (const uint32_t claim : members.claims) scope.claims[claims[claim].key.family].push_back(claim);
+  for (const uint32_t host : members.hosts) scope.hosts[hosts.key(host).family].push_back(host);
+  return scope;
+}
+
+}  // namespace
+
+void meet_by_rewrites(Claims& claims, HostOperators& hosts, HostNeighbours& neighbours, MatchEvidence& evidence) {
+  std::multimap<std::string, const ge::Rewrite*> rewrites;  // by the family of the first device operator
+  for (const ge::Rewrite& rewrite : ge::OperatorTable::get().rewrites())
+    rewrites.emplace(rewrite.device.front(), &rewrite);
+  for (const ScopeMembers& members : scopes_of(claims, hosts)) {
+    if (members.hosts.empty()) continue;
+    RewriteScope scope = by_family(members, claims, hosts);
+    std::vector<const ge::Rewrite*> possible;
+    for (const auto& [family, of_family] : scope.claims) {
+      const auto [first, last] = rewrites.equal_range(family);
+      for (auto at = first; at != last; ++at) possible.push_back(at->second);
+    }
+    for (const ge::Rewrite* const rewrite : possible)
+      RewriteMatcher(*rewrite, claims, hosts, neighbours, evidence).apply(scope);
+  }
+}
+
+}  // namespace msdump

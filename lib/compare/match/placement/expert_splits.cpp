@@ -1,0 +1,202 @@
+#include "compare/match/placement/expert_splits.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+
+#include "graph/flow/communication.h"
+#include "msprobe/names.h"
+#include "tensor/dtype.h"
+
+namespace msdump {
+namespace {
+
+// A weight whose elements are others on some of the ranks.
+struct Weight {
+  uint32_t op = 0, tensor = 0;               // of the side
+  std::vector<std::vector<size_t>> classes;  // of ranks that have the same elements, by place
+};
+
+// Numbers of rows and tokens are not weights: those that a rank counts from its own first row are also another rank's.
+bool may_be_weight(const TensorRecord& record) {
+  return record.name.io != Io::kOutput && record.shape != nullptr && record.shape->size() >= 2 &&
+         kind_of(record.name.dtype) == DTypeKind::kFloat;
+}
+
+class ExpertSplits {
+ public:
+  explicit ExpertSplits(const CutMatch& match) : match_(match), agreements_(match.agreements()) {}
+
+  Result<CutSplitsOfBoth> run() const {
+    const CutMatch::OneSide a = match_.cut_of(true), b = match_.cut_of(false);
+    MSDUMP_TRY(const std::vector<Weight> in_a, weights_of(a));
+    MSDUMP_TRY(const std::vector<Weight> in_b, weights_of(b));
+    CutSplitsOfBoth splits = {splits_of(a, in_a, in_b), splits_of(b, in_b, in_a)};
+    if (splits.a.empty() && splits.b.empty()) return splits;
+    MSDUMP_TRY(splits.a, with_neighbours(std::move(splits.a), a));
+    MSDUMP_TRY(splits.b, with_neighbours(std::move(splits.b), b));
+    return splits;
+  }
+
+ private:
+  // Of operators that have no partner, or none that fits.
+  Result<std::vector<Weight>> weights_of(const CutMatch::OneSide& cut) const {
+    const CutSide& side = *cut.own;
+    std::vector<Weight> weights;
+    for (size_t i = 0; i < agreements_.size(); ++i) {
+      const uint32_t op = cut.own_of(match_.result.pairing.operators[i]);
+      if (agreements_[i] >= CutMatch::kUnlike || op == kNoOperator) continue;
+      for (const uint32_t tensor : side.operators()[op].tensors) {
+        const TensorRecord& record = side.tensors()[tensor];
+        const auto& records = side.members(tensor).records;
+        if (records.size() < 2 || !may_be_weight(record)) continue;
+        const bool alike = std::all_of(records.begin(), records.end(), [&](const TensorRecord* piece) {
+          return piece != nullptr && piece->shape != nullptr && *piece->shape == *record.shape;
+        });
+        if (!alike) continue;
+        MSDUMP_TRY(const std::vector<uint64_t> digests, match_.digests_of(cut, tensor));
+        Weight weight{op, tensor, classes_of(digests)};
+        if (weight.classes.size() > 1) weights.push_back(std::move(weight));
+      }
+    }
+    return weights;
+  }
+
+  static std::vector<std::vector<size_t>> classes_of(const std::vector<uint64_t>& digests) {
+    std::vector<std::vector<size_t>> classes;
+    std::map<uint64_t, size_t> known;
+    for (size_t place = 0; place < digests.size(); ++place) {
+      const auto [found, is_new] = known.try_emplace(digests[place], classes.size());
+      if (is_new) classes.emplace_back();
+      classes[found->second].push_back(place);
+    }
+    const bool even = std::all_of(classes.begin(), classes.end(),
+                                  [&](const auto& one) { return one.size() == classes.front().size(); });
+    return even ? classes : std::vector<std::vector<size_t>>();
+  }
+
+  // Those of which two classes are the weights of different calls of the other side.
+  [[nodiscard]] CutSplits splits_of(const CutMatch::OneSide& cut, const std::vector<Weight>& weights,
+                                    const std::vector<Weight>& others) const {
+    const CutSide &own = *cut.own, &other = *cut.other;
+    struct Place {
+      uint32_t op;
+      const TensorRecord* record;
+    };
+    using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool, Io, std::string_view, Shape>;
+    const auto kind = [](const SequencedOp& op, const TensorRecord& record) {
+      return std::tuple_cat(kind_of(op), std::tuple(record.name.io, record.name.slot, *record.shape));
+    };
+    std::map<Kind, std::vector<Place>> known;  // on the other side: single pieces
+    std::map<uint32_t, const Weight*> split_there;
+    for (const Weight& one : others) split_there[one.tensor] = &one;
+    for (uint32_t op = 0; op < other.operators().size(); ++op) {
+      for (const uint32_t tensor : other.operators()[op].tensors) {
+        const TensorRecord& record = other.tensors()[tensor];
+        if (!may_be_weight(record)) continue;
+        std::vector<Place>& places = known[kind(other.operators()[op], record)];
+        const auto split = split_there.find(tensor);
+        if (split == split_there.end()) {
+          places.push_back({op, other.members(tensor).records.front()});
+          continue;
+        }
+        for (const std::vector<size_t>& one : split->second->classes)
+          places.push_back({op, other.members(tensor).records[one.front()]});
+      }
+    }
+    CutSplits splits;
+    for (const Weight& weight : weights) {
+      const SequencedOp& op = own.operators()[weight.op];
+      const auto found = known.find(kind(op, own.tensors()[weight.tensor]));
+      if (found == known.end()) continue;
+      std::set<const TensorRecord*> matched;
+      for (const std::vector<size_t>& one : weight.classes) {
+        const TensorRecord* const piece = own.members(weight.tensor).records[one.front()];
+        for (const Place& place : found->second) {
+          if (place.record == nullptr || matched.contains(place.record) || !same_values(cut.of_a, piece, place.record))
+            continue;
+          matched.insert(place.record);
+          break;
+        }
+      }
+      if (matched.size() > 1) add_split(own, weight.tensor, op, weight.classes, splits);
+    }
+    return splits;
+  }
+
+  [[nodiscard]] bool same_values(bool of_a, const TensorRecord* own, const TensorRecord* other) const {
+    CutPieces left = match_.pieces_of(of_a, std::span(&own, 1)), right = match_.pieces_of(!of_a, std::span(&other, 1));
+    const std::optional<CutFit> fit = find_layout(left, right, {}, match_.prior);
+    return fit && fit->tells && fit->agreement >= CutMatch::kLike;
+  }
+
+  static void add_split(const CutSide& side, uint32_t tensor, const SequencedOp& op,
+                        const std::vector<std::vector<size_t>>& classes, CutSplits& splits) {
+    const std::vector<int64_t>& ranks = side.ranks(tensor);
+    for (uint32_t part = 0; part < classes.size(); ++part) {
+      for (const size_t place : classes[part]) splits.try_emplace({op.name, op.step, ranks[place]}, part);
+    }
+  }
+
+  // Also the calls between those that are split, which read what these write, and the backward calls of all of them.
+  Result<CutSplits> with_neighbours(CutSplits splits, const CutMatch::OneSide& cut) const {
+    const CutSide& side = *cut.own;
+    using PartOfRank = std::map<int64_t, uint32_t>;
+    const auto parts_of = [&](const SequencedOp& op, const std::string& name) {
+      PartOfRank parts;
+      if (op.tensors.empty()) return parts;
+      for (const int64_t rank : side.ranks(op.tensors.front())) {
+        const auto found = splits.find({name, op.step, rank});
+        if (found != splits.end()) parts[rank] = found->second;
+      }
+      return parts;
+    };
+    const auto split = [&](const SequencedOp& op, const PartOfRank& parts) {
+      for (const auto& [rank, part] : parts) splits.try_emplace({op.name, op.step, rank}, part);
+    };
+    std::vector<uint32_t> open;
+    for (size_t i = 0; i < agreements_.size(); ++i) {
+      const uint32_t op = cut.own_of(match_.result.pairing.operators[i]);
+      if (op != kNoOperator && agreements_[i] < CutMatch::kUnlike) open.push_back(op);
+    }
+    std::map<uint64_t, PartOfRank> written;  // by contents
+    const auto note = [&](const SequencedOp& op, const PartOfRank& parts) -> Status {
+      for (const uint32_t tensor : op.tensors) {
+        MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+        if (contents != 0) written.try_emplace(contents, parts);
+      }
+      return {};
+    };
+    for (const SequencedOp& op : side.operators()) {
+      const PartOfRank parts = parts_of(op, op.name);
+      if (!parts.empty()) MSDUMP_CHECK_OK(note(op, parts));
+    }
+    for (const uint32_t index : open) {
+      const SequencedOp& op = side.operators()[index];
+      if (is_communication(op.type) || !parts_of(op, op.name).empty()) continue;
+      PartOfRank parts;
+      if (const auto forward = forward_entry_of(op.name)) parts = parts_of(op, *forward);
+      for (const uint32_t tensor : op.tensors) {
+        if (!parts.empty() || side.tensors()[tensor].name.io == Io::kOutput) continue;
+        MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+        const auto found = written.find(contents);
+        if (contents != 0 && found != written.end()) parts = found->second;
+      }
+      if (parts.empty()) continue;
+      split(op, parts);
+      MSDUMP_CHECK_OK(note(op, parts));
+    }
+    return splits;
+  }
+
+  const CutMatch& match_;
+  const std::vector<double> agreements_;  // by operator of the pairing
+};
+
+}  // namespace
+
+Result<CutSplitsOfBoth> find_expert_splits(const CutMatch& match) { return ExpertSplits(match).run(); }
+
+}  // namespace msdump

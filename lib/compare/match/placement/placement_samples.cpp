@@ -1,0 +1,453 @@
+#include "compare/match/placement/placement_samples.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/containers.h"
+#include "compare/pair/pair_reader.h"
+#include "compare/statistics/statistic_tables.h"
+#include "compare/statistics/statistic_values.h"
+#include "kernels/pair/pair_dtype.h"
+#include "tensor/dtype.h"
+
+namespace msdump {
+
+PieceValues::PieceValues(const DumpIndex& index, std::span<const TensorRecord* const> records, ReadFailures* failures)
+    : tensors_(index), failures_(failures) {
+  size_t count = 0;
+  for (const TensorRecord* const record : records) {
+    ok_ = record != nullptr && record->has_elements && !record->broken && record->shape != nullptr;
+    if (!ok_) return;
+    shapes_.push_back(*record->shape);
+    count += static_cast<size_t>(element_count(shapes_.back()).value_or(kMostKept + 1));
+  }
+  const bool all = count <= kMostKept;
+  for (const TensorRecord* const record : records) {
+    const auto opened = tensors_.add(*record);
+    if (!opened) {
+      forget(opened.error());
+      return;
+    }
+    HostTensor& tensor = **opened;
+    if (tensors_.size() == 1) dtype_ = tensor.dtype();
+    ok_ = tensor.dtype() == dtype_ && kernels::common_dtype(dtype_, DType::kFloat64) == DType::kFloat64 &&
+          element_count(*record->shape) == tensor.count();
+    if (!ok_) return;
+    if (!all) continue;
+    std::vector<std::byte> stored(static_cast<size_t>(tensor.count()) * tensor.element_bytes());
+    if (const Status read = tensor.read(0, tensor.count(), stored.data()); !read) {
+      forget(read.error());
+      return;
+    }
+    std::vector<double>& kept = kept_.emplace_back(static_cast<size_t>(tensor.count()));
+    kernels::widen_to(dtype_, DType::kFloat64, stored.data(), tensor.count(),
+                      reinterpret_cast<std::byte*>(kept.data()));
+  }
+  fetched_.resize(tensors_.size());
+}
+
+void PieceValues::forget(const Error& error) {
+  ok_ = false;
+  if (failures_ != nullptr) failures_->add(error);
+}
+
+void PieceValues::fetch(size_t piece, std::vector<int64_t> elements) {
+  if (are_kept()) return;
+  std::vector<std::pair<int64_t, double>>& known = fetched_[piece];
+  std::sort(elements.begin(), elements.end());
+  elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
+  std::erase_if(elements, [&](int64_t element) {
+    return std::binary_search(known.begin(), known.end(), std::pair(element, 0.0),
+                              [](const auto& x, const auto& y) { return x.first < y.first; });
+  });
+  if (elements.empty()) return;
+  if (fetched_count_ + elements.size() > kMostKept) {
+    for (auto& of_piece : fetched_) of_piece.clear();
+    fetched_count_ = 0;
+  }
+  fetched_count_ += elements.size();
+  const auto opened = tensors_.open(piece);
+  if (!opened) forget(opened.error());
+  const auto middle = static_cast<std::ptrdiff_t>(known.size());
+  for (const int64_t element : elements) {
+    std::array<std::byte, 16> stored{};
+    double value = std::numeric_limits<double>::quiet_NaN();
+    const Status read = opened ? (*opened)->read(element, 1, stored.data()) : Status();
+    if (opened && read)
+      kernels::widen_to(dtype_, DType::kFloat64, stored.data(), 1, reinterpret_cast<std::byte*>(&value));
+    if (!read) forget(read.error());
+    known.emplace_back(element, value);
+  }
+  std::inplace_merge(known.begin(), known.begin() + middle, known.end(),
+                     [](const auto& x, const auto& y) { return x.first < y.first; });
+}
+
+double PieceValues::at(size_t piece, int64_t element) {
+  if (are_kept()) return kept_[piece][static_cast<size_t>(element)];
+  const auto find = [&] {
+    const auto& known = fetched_[piece];
+    const auto found = std::lower_bound(known.begin(), known.end(), element,
+                                        [](const auto& one, int64_t wanted) { return one.first < wanted; });
+    return found != known.end() && found->first == element ? &found->second : nullptr;
+  };
+  if (const double* const value = find()) return *value;
+  fetch(piece, {element});
+  return *find();
+}
+
+Result<std::vector<uint64_t>> PieceValues::digests(const CancelToken& cancel) {
+  std::vector<uint64_t> digests;
+  for (size_t piece = 0; piece < tensors_.size(); ++piece) {
+    MSDUMP_TRY(HostTensor* const tensor, tensors_.open(piece));
+    uint64_t digest = 1;
+    MSDUMP_CHECK_OK(for_each_slab(*tensor, cancel, [&](std::span<const std::byte> bytes, int64_t) {
+      digest = mix_hash(digest, text_hash({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    }));
+    digests.push_back(digest);
+  }
+  return digests;
+}
+
+PieceStatistics::PieceStatistics(StatisticTables& tables, std::span<const TensorRecord* const> records,
+                                 const RunContext& context, ReadFailures* failures)
+    : records_(records.begin(), records.end()) {
+  for (const TensorRecord* const record : records) {
+    ok_ = ok_ && record != nullptr && record->shape != nullptr && !record->broken &&
+          (record->has_elements || record->table != kNoTable);
+    if (!ok_) return;
+    StatisticValues exact;
+    exact.origin = StatisticOrigin::kTorchJson;
+    auto values = record->has_elements ? computed_values(tables.index(), *record, exact, nullptr, context)
+                                       : tables.values_of(*record);
+    if (!values && failures != nullptr) failures->add(values.error());
+    ok_ = values && std::any_of(values->numbers.begin(), values->numbers.end(),
+                                [](const auto& number) { return number.has_value(); });
+    if (!ok_) return;
+    shapes_.push_back(*record->shape);
+    values_.push_back(std::move(*values));
+  }
+}
+
+std::vector<uint64_t> PieceStatistics::digests() const {
+  std::vector<uint64_t> digests;
+  for (const StatisticValues& one : values_) {
+    uint64_t digest = 1;
+    for (const auto& number : one.numbers)
+      digest = mix_hash(digest, number ? std::bit_cast<uint64_t>(number->value) : 1);
+    for (const Checksum& checksum : one.checksums) digest = mix_hash(digest, text_hash(checksum.text));
+    digests.push_back(digest);
+  }
+  return digests;
+}
+
+namespace {
+
+constexpr int64_t kSamples = 192, kFewSamples = 32;
+constexpr double kAgrees = 0.25;  // of the median deviation
+// So many of the first values agree, or nothing fits. Of values with an error of a half a quarter agrees.
+constexpr size_t kFirstLook = 16, kFirstAgree = 2, kSecondLook = 48, kSecondAgree = 9;
+constexpr double kLeastCosine = 0.5;  // of the first values
+
+// Calls `see` with every value of the copies and its counterpart until it returns false. The copies take turns, so that the
+// first values are of all of them.
+template <class See>
+void for_each_pair(const std::vector<double>& copies, const std::vector<double>& values, const See& see) {
+  const size_t size = values.size(), count = size == 0 ? 0 : copies.size() / size;
+  for (size_t first = 0; first < count; ++first) {
+    size_t copy = first;
+    for (size_t i = 0; i < size; ++i) {
+      if (!see(copies[copy * size + i], values[i])) return;
+      if (++copy == count) copy = 0;
+    }
+  }
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Of a piece; none where the place is not in its part. The segments of an axis are in the order of the whole.
+std::optional<int64_t> element_at(const std::vector<int64_t>& place,
+                                  const std::vector<std::vector<AxisSegment>>& segments, const Shape& piece) {
+  int64_t at = 0;
+  for (size_t axis = 0; axis < place.size(); ++axis) {
+    const auto& of_axis = segments[axis];
+    const auto after = std::upper_bound(of_axis.begin(), of_axis.end(), place[axis],
+                                        [](int64_t wanted, const AxisSegment& one) { return wanted < one.to; });
+    if (after == of_axis.begin()) return std::nullopt;
+    const AxisSegment& found = *std::prev(after);
+    if (place[axis] >= found.to + found.size) return std::nullopt;
+    at = at * piece[axis] + found.from + place[axis] - found.to;
+  }
+  return at;
+}
+
+// The elements of a piece that are at these places. Where it has one range of each axis, other layouts put the piece to other
+// places, of which the elements are those at the same distance from its begin: all are read at once.
+void fetch(PieceValues& pieces, size_t piece, const std::vector<std::vector<AxisSegment>>& segments,
+           const ElementSamples::Places& places) {
+  if (pieces.are_kept()) return;
+  const Shape& own = pieces.shapes()[piece];
+  const bool plain = std::all_of(segments.begin(), segments.end(), [](const auto& axis) { return axis.size() == 1; });
+  std::vector<int64_t> elements;
+  for (const std::vector<int64_t>& place : places) {
+    if (const auto at = element_at(place, segments, own)) elements.push_back(*at);
+    if (!plain) continue;
+    int64_t at = 0;
+    for (size_t axis = 0; axis < own.size(); ++axis) at = at * own[axis] + place[axis] % own[axis];
+    elements.push_back(at);
+  }
+  pieces.fetch(piece, std::move(elements));
+}
+
+}  // namespace
+
+ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
+  constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
+  const int64_t count = element_count(shape).value_or(0), samples = std::min(count, few ? kFewSamples : kSamples);
+  std::vector<std::vector<int64_t>> places;
+  int64_t stride = samples * 3 / 8 | 1;
+  while (std::gcd(samples, stride) != 1) stride += 2;
+  for (int64_t number = 0; number < samples; ++number) {
+    const int64_t step = count / samples, i = number * stride % samples;
+    int64_t at =
+        i * step + static_cast<int64_t>((static_cast<uint64_t>(i + 1) * kMixer >> 20) % static_cast<uint64_t>(step));
+    std::vector<int64_t> place(shape.size());
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      place[axis] = at % shape[axis];
+      at /= shape[axis];
+    }
+    places.push_back(std::move(place));
+  }
+  return places;
+}
+
+bool ElementSamples::reduces_equals(PieceValues& pieces, const CutLayout& layout) {
+  constexpr int64_t kFewest = 8, kMost = 64;
+  const int64_t count = element_count(pieces.shapes().front()).value_or(0);
+  if (count < kFewest) return false;
+  const auto are_equal = [&](size_t one, size_t other) {
+    bool constant = true;
+    std::vector<int64_t> looked_at;
+    for (int64_t i = 0; i < std::min(count, kMost); ++i) looked_at.push_back(i * (count / std::min(count, kMost)));
+    pieces.fetch(one, looked_at);
+    pieces.fetch(other, looked_at);
+    for (const int64_t at : looked_at) {
+      const double value = pieces.at(one, at);
+      if (value != pieces.at(other, at)) return false;
+      constant = constant && value == pieces.at(one, 0);
+    }
+    return !constant;
+  };
+  return any_terms(layout, [&](size_t one, size_t other) {
+    return pieces.shapes()[one] == pieces.shapes()[other] && are_equal(one, other);
+  });
+}
+
+bool ElementSamples::is_other_number(PieceValues& a, PieceValues& b) {
+  constexpr double kSlack = 0.02;
+  const auto number_of = [](PieceValues& pieces) -> std::optional<double> {
+    for (size_t piece = 0; piece < pieces.shapes().size(); ++piece) {
+      const bool one = element_count(pieces.shapes()[piece]) == 1;
+      if (!one || pieces.at(piece, 0) != pieces.at(0, 0)) return std::nullopt;
+    }
+    return pieces.at(0, 0);
+  };
+  const std::optional<double> of_a = number_of(a), of_b = number_of(b);
+  if (!of_a || !of_b || !std::isfinite(*of_a / *of_b) || *of_a == 0) return false;
+  const double ratio = std::abs(*of_a / *of_b), multiple = std::max(ratio, 1 / ratio);
+  return *of_a / *of_b < 0 || std::abs(multiple - std::round(multiple)) > kSlack * multiple;
+}
+
+bool ElementSamples::tell(const std::vector<double>& /*a*/, const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
+}
+
+std::vector<double> ElementSamples::values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy,
+                                              const Shape& whole, const Places& places) {
+  const PieceShapes shapes(pieces.shapes());
+  std::vector<std::pair<size_t, std::vector<std::vector<AxisSegment>>>> parts;  // by rank
+  for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
+    if (layout.copy_of(rank) != copy) continue;
+    auto& [piece, segments] = parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, shapes, whole));
+    for (std::vector<AxisSegment>& of_axis : segments)
+      std::sort(of_axis.begin(), of_axis.end(), [](const auto& x, const auto& y) { return x.to < y.to; });
+  }
+  for (const auto& [piece, segments] : parts) fetch(pieces, piece, segments, places);
+  const bool largest = layout.has(CutRole::kMax);
+  const bool reduced = largest || layout.adds();
+  std::vector<double> values;
+  values.reserve(places.size());
+  for (const std::vector<int64_t>& place : places) {
+    std::optional<double> value;
+    for (const auto& [piece, segments] : parts) {
+      const auto at = element_at(place, segments, pieces.shapes()[piece]);
+      if (!at) continue;
+      const double own = pieces.at(piece, *at);
+      value = !value ? own : largest ? larger_or_nan(*value, own) : *value + own;
+      if (!reduced) break;
+    }
+    values.push_back(value.value_or(0));
+  }
+  return values;
+}
+
+ElementSamples::Target::Target(std::vector<double> values, double roundoff, const Shape&)
+    : values_(std::move(values)), roundoff_(roundoff) {
+  std::vector<double> finite;
+  for (const double value : values_) {
+    if (std::isfinite(value)) finite.push_back(value);
+  }
+  if (finite.empty()) return;
+  if (values_.size() == 1) {
+    near_ = kSameNumber * std::abs(values_.front());
+    return;
+  }
+  const double middle = median(finite);
+  for (double& value : finite) value = std::abs(value - middle);
+  // Of a tensor that is mostly one value: of the others.
+  const double smallest = 1e-6 * *std::max_element(finite.begin(), finite.end());
+  std::erase_if(finite, [&](double deviation) { return deviation <= smallest; });
+  if (!finite.empty()) near_ = kAgrees * median(finite);
+}
+
+Nearness ElementSamples::Target::nearness(const std::vector<double>& a, double factor, bool hurry) const {
+  double squares = 0, distance = 0;
+  size_t agree = 0, seen = 0;
+  for_each_pair(a, values_, [&](double own, double wanted) {
+    if (hurry && ((seen == kFirstLook && agree < kFirstAgree) || (seen == kSecondLook && agree < kSecondAgree)))
+      return false;
+    ++seen;
+    const double value = own * factor;
+    const bool equal = value == wanted || (std::isnan(value) && std::isnan(wanted));
+    if (equal || std::abs(value - wanted) <= near_ + roundoff_ * std::abs(wanted)) ++agree;
+    if (!std::isfinite(value) || !std::isfinite(wanted)) return true;
+    squares += wanted * wanted;
+    distance += (value - wanted) * (value - wanted);
+    return true;
+  });
+  const double error = distance == 0 ? 0 : std::sqrt(distance / std::max(squares, 1e-300));
+  return {seen == 0 ? 1 : static_cast<double>(agree) / static_cast<double>(seen), error};
+}
+
+double ElementSamples::Target::scaled_agreement(const std::vector<double>& a) const {
+  constexpr size_t kFewest = 16;  // elements: of fewer, some factor fits too easily
+  if (values_.size() < kFewest) return 0;
+  double product = 0, squares = 0, wanted_squares = 0;
+  size_t seen = 0;
+  for_each_pair(a, values_, [&](double value, double wanted) {
+    if (seen++ == kFirstLook && product * product < kLeastCosine * kLeastCosine * squares * wanted_squares) {
+      product = 0;
+      return false;
+    }
+    if (!std::isfinite(value) || !std::isfinite(wanted)) return true;
+    product += value * wanted;
+    squares += value * value;
+    wanted_squares += wanted * wanted;
+    return true;
+  });
+  const double factor = product / squares;
+  return std::isfinite(factor) && factor != 0 ? nearness(a, factor).agreement : 0;
+}
+
+namespace {
+
+constexpr double kNear = 0.05, kEqual = 1e-4;  // of a unit
+constexpr size_t kEnds = 2 * kExtrema;
+
+double middle_of(const std::vector<double>& values, Extremum which) {
+  const size_t at = 2 * static_cast<size_t>(which);
+  return (values[at] + values[at + 1]) / 2;
+}
+
+// Of a sum there is only a range.
+bool knows_extremes(const std::vector<double>& values) {
+  const auto known = [&](Extremum which) {
+    const size_t at = 2 * static_cast<size_t>(which);
+    return values[at + 1] - values[at] <= kNear * std::abs(middle_of(values, which));
+  };
+  return known(Extremum::kMax) && known(Extremum::kMin);
+}
+
+}  // namespace
+
+std::vector<double> StatisticSamples::values_of(const PieceStatistics& pieces, const CutLayout& layout, int64_t copy,
+                                                const Shape& whole, Places) {
+  std::vector<StatisticValues> parts;
+  for (size_t rank = 0; rank < pieces.values().size(); ++rank) {
+    if (layout.copy_of(static_cast<int64_t>(rank)) == copy) parts.push_back(pieces.values()[rank]);
+  }
+  const StatisticValues merged = merged_statistics(pieces_of(layout, pieces.records(), whole, copy), parts);
+  std::vector<double> values;
+  for (const auto& number : merged.numbers) {
+    const double slack = number ? number->slack : 0;
+    const double value = number ? number->value : std::numeric_limits<double>::quiet_NaN();
+    values.push_back(value - slack);
+    values.push_back(value + slack);
+  }
+  return values;
+}
+
+bool StatisticSamples::reduces_equals(const PieceStatistics& pieces, const CutLayout& layout) {
+  const auto equal = [](const StatisticValues& a, const StatisticValues& b) {
+    for (size_t i = 0; i < kExtrema; ++i) {
+      const auto &x = a.numbers[i], &y = b.numbers[i];
+      if (x.has_value() != y.has_value() || (x && x->value != y->value)) return false;
+    }
+    return true;
+  };
+  const auto is_constant = [](const StatisticValues& values) {
+    const auto &max = values.number(Extremum::kMax), &min = values.number(Extremum::kMin);
+    return max && min && max->value == min->value;
+  };
+  return any_terms(layout, [&](size_t one, size_t other) {
+    const StatisticValues& values = pieces.values()[one];
+    return pieces.shapes()[one] == pieces.shapes()[other] && !is_constant(values) &&
+           equal(values, pieces.values()[other]);
+  });
+}
+
+bool StatisticSamples::tell(const std::vector<double>& a, const std::vector<double>& b) {
+  const double max = middle_of(b, Extremum::kMax), min = middle_of(b, Extremum::kMin);
+  return max != min && knows_extremes(a) && knows_extremes(b);
+}
+
+StatisticSamples::Target::Target(std::vector<double> values, double roundoff, const Shape& whole)
+    : values_(std::move(values)) {
+  const auto count = static_cast<double>(std::max<int64_t>(element_count(whole).value_or(1), 1));
+  const double max = std::abs(middle_of(values_, Extremum::kMax)), min = std::abs(middle_of(values_, Extremum::kMin));
+  const double norm = middle_of(values_, Extremum::kNorm);
+  const double extreme = std::isnan(max + min) ? 0 : std::max(max, min);
+  const double magnitude = std::isnan(norm) ? extreme : norm / std::sqrt(count);
+  near_ = roundoff > 0 ? kNear : kEqual;
+  units_ = {extreme, extreme, magnitude / std::sqrt(count) + roundoff * magnitude, norm};
+}
+
+Nearness StatisticSamples::Target::nearness(const std::vector<double>& a, double factor, bool /*hurry*/) const {
+  size_t known = 0, agree = 0;
+  double error = 0;
+  for (size_t i = 0; i < a.size(); i += 2) {
+    const size_t which = i % kEnds;
+    const double low = a[i] * factor, high = a[i + 1] * factor;
+    const double wanted_low = values_[which], wanted_high = values_[which + 1];
+    if (std::isnan(low) || std::isnan(high) || std::isnan(wanted_low) || std::isnan(wanted_high)) continue;
+    ++known;
+    const double distance = low == wanted_low ? 0 : std::max({0.0, low - wanted_high, wanted_low - high});
+    const double relative = distance == 0 ? 0 : distance / std::max(units_[which / 2], 1e-300);
+    if (relative <= near_) ++agree;
+    error = std::max(error, relative);
+  }
+  return {known == 0 ? 0 : static_cast<double>(agree) / static_cast<double>(known), error};
+}
+
+}  // namespace msdump

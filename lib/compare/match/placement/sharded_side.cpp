@@ -1,0 +1,363 @@
+#include "compare/match/placement/sharded_side.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/containers.h"
+#include "compare/match/placement/placement_samples.h"
+#include "graph/flow/communication.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+// NaN is like nothing.
+std::optional<double> only_value(PieceValues& values, size_t piece, int64_t count) {
+  constexpr int64_t kLooks = 64;
+  if (count == 0) return std::nullopt;
+  const int64_t looks = std::min(count, kLooks);
+  std::vector<int64_t> looked_at;
+  for (int64_t i = 0; i < looks; ++i) looked_at.push_back(i * (count / looks));
+  values.fetch(piece, looked_at);
+  const double first = values.at(piece, 0);
+  for (const int64_t at : looked_at) {
+    if (values.at(piece, at) != first) return std::nullopt;
+  }
+  return first;
+}
+
+}  // namespace
+
+Result<PieceContents::Digests> PieceContents::of(std::span<const TensorRecord* const> records,
+                                                 const CancelToken& cancel) {
+  std::vector<Piece> pieces;
+  {
+    const std::scoped_lock lock(lock_);
+    for (const TensorRecord* const record : records) {
+      const auto known = known_.find(record);
+      if (known == known_.end()) break;
+      pieces.push_back(known->second);
+    }
+  }
+  if (pieces.size() == records.size()) return digests_of(pieces);
+  PieceValues values(index_, records, &failures_);
+  if (!values.ok()) return Digests();
+  const Result<std::vector<uint64_t>> digests = values.digests(cancel);
+  if (!digests) {
+    failures_.add(digests.error());
+    return fail(digests.error());
+  }
+  pieces.clear();
+  for (size_t i = 0; i < digests->size(); ++i) {
+    const int64_t count = element_count(values.shapes()[i]).value_or(0);
+    pieces.push_back({(*digests)[i], count == 0, only_value(values, i, count)});
+  }
+  const std::scoped_lock lock(lock_);
+  for (size_t i = 0; i < records.size(); ++i) known_.try_emplace(records[i], pieces[i]);
+  return digests_of(pieces);
+}
+
+PieceContents::Digests PieceContents::digests_of(std::span<const Piece> pieces) {
+  Digests digests;
+  digests.alike = true;
+  std::optional<double> only;
+  for (const Piece& piece : pieces) {
+    digests.of_pieces.push_back(piece.digest);
+    if (piece.empty) continue;
+    digests.alike = digests.alike && piece.only && (!only || *only == *piece.only);
+    only = piece.only;
+  }
+  return digests;
+}
+
+uint64_t contents_number(uint32_t ranks, std::span<const uint64_t> digests) {
+  if (digests.empty()) return 0;
+  uint64_t all = ranks + 1;
+  for (const uint64_t digest : digests) all = mix_hash(all, digest);
+  return all;
+}
+
+namespace {
+
+constexpr int64_t kNoRank = -1;
+// Ranks of one program may have a few calls that the others lack, as a first rank that logs.
+constexpr double kOneProgram = 0.7, kSameCalls = 0.9, kSameShapes = 0.95;
+
+int64_t rank_of(const SequencedOp& op) { return op.rank.value_or(kNoRank); }
+
+using CallKey = std::tuple<std::string_view, std::string_view, std::optional<int64_t>>;  // name, type, step
+CallKey key_of(const SequencedOp& op) { return {op.name, op.type, op.step}; }
+
+using SlotKey = std::tuple<std::optional<int64_t>, uint32_t, Io, std::string_view>;  // step, occurrence, io, slot
+SlotKey key_of(const DumpWithGraph& dump, const TensorRecord& tensor) {
+  return {place_of(*dump.index, tensor).step, tensor.occurrence, tensor.name.io, tensor.name.slot};
+}
+
+template <class Key>
+double share_in_common(const std::set<Key>& a, const std::set<Key>& b) {
+  size_t common = 0;
+  for (const Key& key : a) common += b.count(key);
+  const size_t all = a.size() + b.size() - common;
+  return all == 0 ? 1 : static_cast<double>(common) / static_cast<double>(all);
+}
+
+bool is_backward(std::string_view name) { return name.starts_with("Gradients") || forward_entry_of(name).has_value(); }
+
+struct RankCalls {
+  std::map<CallKey, uint64_t> shapes;  // of each call: of its tensors
+  bool communicates = false;
+};
+
+RankCalls calls_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t rank) {
+  RankCalls calls;
+  for (const SequencedOp& op : operators) {
+    if (rank_of(op) != rank || op.tensors.empty()) continue;
+    calls.communicates = calls.communicates || is_communication(op.type);
+    std::map<SlotKey, uint64_t> slots;
+    for (const uint32_t index : op.tensors) {
+      const TensorRecord& tensor = (*dump.tensors)[index];
+      uint64_t shape = 1;
+      if (tensor.shape != nullptr) {
+        for (const int64_t extent : *tensor.shape) shape = mix_hash(shape, static_cast<uint64_t>(extent));
+      }
+      slots[key_of(dump, tensor)] = shape;
+    }
+    uint64_t all = 1;
+    for (const auto& [slot, shape] : slots) all = mix_hash(all, shape);
+    calls.shapes[key_of(op)] = all;
+  }
+  return calls;
+}
+
+// On one rank of both.
+bool cut_alike(const RankCalls& a, const RankCalls& b) {
+  size_t common = 0, alike = 0;
+  for (const auto& [key, shapes] : a.shapes) {
+    const auto other = b.shapes.find(key);
+    if (other == b.shapes.end()) continue;
+    ++common;
+    if (shapes == other->second) ++alike;
+  }
+  const size_t fewer = std::min(a.shapes.size(), b.shapes.size());
+  const bool same_calls = static_cast<double>(common) >= kSameCalls * static_cast<double>(fewer);
+  return a.communicates == b.communicates && (same_calls || !a.communicates) &&
+         static_cast<double>(alike) >= kSameShapes * static_cast<double>(common);
+}
+
+}  // namespace
+
+std::set<int64_t> ranks_of(const DumpWithGraph& dump) {
+  std::set<int64_t> ranks;
+  const int64_t* last = nullptr;
+  for (const TensorRecord& tensor : *dump.tensors) {
+    const auto& rank = dump.index->folders()[dump.index->files()[tensor.file].folder].identity.rank;
+    if (!rank || (last != nullptr && *last == *rank)) continue;
+    ranks.insert(*rank);
+    last = &*rank;
+  }
+  return ranks;
+}
+
+bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b) {
+  const std::set<int64_t> in_a = ranks_of(a), in_b = ranks_of(b);
+  if (in_a.size() <= 1 && in_b.size() <= 1) return false;
+  std::vector<int64_t> common;
+  std::set_intersection(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(common));
+  if (common.empty()) return true;
+  const std::vector<SequencedOp> of_a = operators_of(a), of_b = operators_of(b);
+  return !cut_alike(calls_of(a, of_a, common.front()), calls_of(b, of_b, common.front()));
+}
+
+bool sends(const SequencedOp& op) {
+  return is_communication(op.type) &&
+         (op.type.find("send") != std::string_view::npos || op.type.find("recv") != std::string_view::npos);
+}
+
+CutSide::CutSide(const DumpWithGraph& dump) : CutSide(dump, {}, std::make_shared<PieceContents>(*dump.index)) {}
+
+CutSide::CutSide(const CutSide& whole, const CutSplits& splits) : CutSide(whole.dump_, splits, whole.contents_) {}
+
+CutSide::CutSide(const DumpWithGraph& dump, const CutSplits& splits, std::shared_ptr<PieceContents> contents)
+    : dump_(dump), contents_(std::move(contents)) {
+  const std::vector<SequencedOp> all = operators_of(dump);
+  find_programs(all);
+  for (uint32_t program = 0; program < programs_.size(); ++program) add_program(program, all, splits);
+  order_operators();
+}
+
+void CutSide::find_programs(const std::vector<SequencedOp>& all) {
+  struct Program {
+    std::set<CallKey> calls;
+    bool sends = false;
+    std::vector<int64_t> ranks;
+  };
+  std::map<int64_t, std::vector<uint32_t>> by_rank;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (!all[i].tensors.empty()) by_rank[rank_of(all[i])].push_back(i);
+  }
+  std::vector<Program> programs;
+  for (const auto& [rank, operators] : by_rank) {
+    Program own;
+    for (const uint32_t op : operators) {
+      own.calls.insert(key_of(all[op]));
+      own.sends = own.sends || sends(all[op]);
+    }
+    const auto same = std::find_if(programs.begin(), programs.end(), [&](const Program& other) {
+      const double common = share_in_common(own.calls, other.calls);
+      return own.sends || other.sends ? common == 1 : common >= kOneProgram;
+    });
+    if (same == programs.end()) {
+      own.ranks = {rank};
+      programs.push_back(std::move(own));
+      of_program_.push_back(operators);
+    } else {
+      same->ranks.push_back(rank);
+      std::vector<uint32_t>& of = of_program_[static_cast<size_t>(same - programs.begin())];
+      of.insert(of.end(), operators.begin(), operators.end());
+    }
+  }
+  for (Program& program : programs) programs_.push_back(std::move(program.ranks));
+}
+
+uint32_t CutSide::rank_set(std::vector<int64_t> ranks) {
+  const auto found = std::find(rank_sets_.begin(), rank_sets_.end(), ranks);
+  if (found != rank_sets_.end()) return static_cast<uint32_t>(found - rank_sets_.begin());
+  rank_sets_.push_back(std::move(ranks));
+  return static_cast<uint32_t>(rank_sets_.size() - 1);
+}
+
+void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all, const CutSplits& splits) {
+  const uint32_t all_ranks = rank_set(programs_[program]);
+  const auto part_of = [&](const SequencedOp& op) -> std::optional<uint32_t> {
+    if (splits.empty()) return std::nullopt;
+    const auto found = splits.find({op.name, op.step, rank_of(op)});
+    return found == splits.end() ? std::nullopt : std::optional(found->second);
+  };
+  const auto ranks_of_part = [&](const SequencedOp& op, uint32_t part) {
+    std::vector<int64_t> ranks;
+    for (const int64_t rank : programs_[program]) {
+      const auto found = splits.find({op.name, op.step, rank});
+      if (found != splits.end() && found->second == part) ranks.push_back(rank);
+    }
+    return ranks;
+  };
+  std::map<std::pair<CallKey, std::optional<uint32_t>>, uint32_t> places;  // in operators_
+  std::map<std::pair<uint32_t, SlotKey>, uint32_t> slots;
+  for (const uint32_t index : of_program_[program]) {
+    const SequencedOp& own = all[index];
+    const std::optional<uint32_t> part = part_of(own);
+    const auto [found, is_new] = places.try_emplace({key_of(own), part}, static_cast<uint32_t>(operators_.size()));
+    if (is_new) {
+      SequencedOp& op = operators_.emplace_back(own);
+      op.rank.reset();
+      op.tensors.clear();
+      origins_.push_back({program, part ? rank_set(ranks_of_part(own, *part)) : all_ranks, part});
+    }
+    const std::vector<int64_t>& ranks = rank_sets_[origins_[found->second].ranks];
+    const auto place = static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank_of(own)) - ranks.begin());
+    for (const uint32_t tensor : own.tensors) {
+      const TensorRecord& record = (*dump_.tensors)[tensor];
+      const auto [slot, is_new_slot] =
+          slots.try_emplace({found->second, key_of(dump_, record)}, static_cast<uint32_t>(tensors_.size()));
+      if (is_new_slot) {
+        operators_[found->second].tensors.push_back(slot->second);
+        tensors_.push_back(record);
+        members_.push_back({origins_[found->second].ranks, std::vector<const TensorRecord*>(ranks.size(), nullptr)});
+        TensorPieces pieces;
+        pieces.records = {&record};
+        if (record.shape != nullptr) pieces.shape = *record.shape;
+        tensors_.back().view = keep(std::move(pieces));
+      }
+      members_[slot->second].records[place] = &record;
+    }
+  }
+}
+
+// Of several programs: forward, in their order, then backward, in the opposite order; step by step. What updates the weights
+// comes after the backward calls. The parts of calls that are split follow each other, each with all of its calls.
+void CutSide::order_operators() {
+  const auto last = static_cast<uint32_t>(programs_.size() - 1);
+  std::vector<uint32_t> order(operators_.size()), first_in_place(operators_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  // Parts were added rank by rank: a call belongs where its first part is.
+  std::map<std::pair<uint32_t, CallKey>, uint32_t> places;
+  for (uint32_t i = 0; i < operators_.size(); ++i)
+    first_in_place[i] = places.try_emplace({origins_[i].program, key_of(operators_[i])}, i).first->second;
+  std::map<std::pair<uint32_t, std::optional<int64_t>>, uint32_t> last_backward;  // by program and step
+  for (uint32_t i = 0; i < operators_.size(); ++i) {
+    if (is_backward(operators_[i].name)) last_backward[{origins_[i].program, operators_[i].step}] = first_in_place[i];
+  }
+  const auto key = [&](uint32_t op) {
+    const uint32_t program = origins_[op].program;
+    const auto last_of_step = last_backward.find({program, operators_[op].step});
+    const bool updates = last_of_step != last_backward.end() && first_in_place[op] > last_of_step->second;
+    const bool backward = programs_.size() > 1 && (updates || is_backward(operators_[op].name));
+    return std::tuple(programs_.size() > 1 ? operators_[op].step : std::nullopt, backward,
+                      backward ? last - program : program, first_in_place[op], origins_[op].part.value_or(0));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return key(x) < key(y); });
+  // Within a row of split calls: by part.
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin;
+    while (end < order.size() && origins_[order[end]].part) ++end;
+    std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                     order.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](uint32_t x, uint32_t y) { return origins_[x].part < origins_[y].part; });
+    begin = std::max(end, begin + 1);
+  }
+  std::vector<SequencedOp> sorted;
+  std::vector<Origin> origins;
+  for (const uint32_t op : order) {
+    sorted.push_back(std::move(operators_[op]));
+    origins.push_back(origins_[op]);
+  }
+  operators_ = std::move(sorted);
+  origins_ = std::move(origins);
+  uint32_t place = 0;
+  for (const SequencedOp& op : operators_) {
+    for (const uint32_t tensor : op.tensors) {
+      if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = place;
+    }
+    ++place;
+  }
+}
+
+DumpWithGraph CutSide::side() const {
+  DumpWithGraph side = dump_;
+  side.tensors = &tensors_;
+  side.operators = &operators_;
+  side.join = nullptr;
+  return side;
+}
+
+const TensorView* CutSide::keep(TensorPieces pieces) {
+  views_.emplace_back().pieces = &pieces_.emplace_back(std::move(pieces));
+  return &views_.back();
+}
+
+void CutSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
+  pieces_[tensor] = std::move(pieces);
+  TensorRecord& record = tensors_[tensor];
+  record.shape = &pieces_[tensor].shape;
+  uint64_t bytes = 0;
+  for (const TensorRecord* const piece : pieces_[tensor].records) bytes += piece->bytes.value_or(0);
+  if (record.bytes) record.bytes = bytes;
+}
+
+uint32_t CutSide::add_tensor(uint32_t of, const TensorRecord& named) {
+  TensorRecord record = tensors_[of];
+  record.name.op_name = named.name.op_name;
+  record.name.op_type = named.name.op_type;
+  record.name.io = named.name.io;
+  record.name.slot = named.name.slot;
+  record.occurrence = named.occurrence;
+  record.view = keep(pieces_[of]);
+  record.shape = &pieces_.back().shape;
+  tensors_.push_back(record);
+  members_.push_back(members_[of]);
+  return static_cast<uint32_t>(tensors_.size() - 1);
+}
+
+}  // namespace msdump

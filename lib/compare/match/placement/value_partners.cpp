@@ -1,0 +1,481 @@
+#include "compare/match/placement/value_partners.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "compare/match/placement/placement_samples.h"
+#include "graph/flow/communication.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+constexpr size_t kFollowing = 8;  // calls that agree
+
+class ValuePartners {
+ public:
+  explicit ValuePartners(CutMatch& match) : match_(match) {}
+
+  Result<std::vector<uint32_t>> run() {
+    match_.allow_all_factors();  // those of wrong partners say nothing
+    const Pairing& pairing = match_.result.pairing;
+    partners_.assign(pairing.a.size(), kNoOperator);
+    owner_.assign(pairing.b.size(), kNoOperator);
+    fits_.assign(pairing.a.size(), false);
+    std::map<Kind, Choice> open;
+    std::vector<uint32_t> open_a;
+    const std::vector<double> agreements = match_.agreements();
+    for (size_t i = 0; i < agreements.size(); ++i) {
+      const OpPair& pair = pairing.operators[i];
+      if (pair.a != kNoOperator && pair.b != kNoOperator) take(pair.a, pair.b);
+      if (agreements[i] >= CutMatch::kUnlike) fits_[pair.a] = true;
+      if (agreements[i] >= CutMatch::kLike) continue;
+      if (pair.a != kNoOperator) open_a.push_back(pair.a);
+      if (pair.b != kNoOperator) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
+    }
+    certain_.assign(pairing.b.size(), false);
+    for (const uint32_t a : open_a) {
+      MSDUMP_CHECK_OK(match_.context.cancel.check());
+      const auto found = open.find(kind_of(pairing.a[a]));
+      if (found != open.end()) MSDUMP_CHECK_OK(find_partner(a, found->second));
+    }
+    part_crossing(open_a);
+    pair_between();
+    part_others();
+    MSDUMP_CHECK_OK(part_strays());
+    return std::move(partners_);
+  }
+
+ private:
+  using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool>;  // kind_of()
+  struct Choice {
+    std::vector<uint32_t> operators;  // of b, of one kind
+    size_t begin = 0;                 // where the search begins: partners mostly come in order
+  };
+
+  void take(uint32_t a, uint32_t b) {
+    if (owner_[b] != kNoOperator) partners_[owner_[b]] = kNoOperator;
+    if (partners_[a] != kNoOperator) owner_[partners_[a]] = kNoOperator;
+    partners_[a] = b;
+    owner_[b] = a;
+  }
+
+  // One all of whose tensors fit; else, as after a fault, one whose weights do. A present partner that may be right keeps its
+  // place before others with these weights.
+  Status find_partner(uint32_t a, Choice& choice) {
+    const uint32_t now = partners_[a];
+    Match of_now = Match::kNone;
+    if (now != kNoOperator) {
+      MSDUMP_TRY(of_now, match_of(a, now));
+    }
+    std::optional<size_t> of_weights;
+    const size_t count = choice.operators.size();
+    for (size_t tried = 0; tried < std::min(count, CutMatch::kMostTried); ++tried) {
+      const size_t place = (choice.begin + tried) % count;
+      const uint32_t b = choice.operators[place];
+      if (certain_[b] || b == now || !match_.may_try(trials_)) continue;
+      MSDUMP_TRY(const Match match, match_of(a, b));
+      if (match == Match::kAll) {
+        certain_[b] = true;
+        choice.begin = place + 1;
+        take(a, b);
+        return {};
+      }
+      if (match == Match::kWeights && !of_weights) of_weights = place;
+    }
+    if (count > CutMatch::kMostTried) match_.leave_out_calls();
+    if (of_now != Match::kNone) {
+      certain_[now] = true;
+    } else if (of_weights && !fits_[a]) {
+      certain_[choice.operators[*of_weights]] = true;
+      choice.begin = *of_weights + 1;
+      take(a, choice.operators[*of_weights]);
+    }
+    return {};
+  }
+
+  // The place of a call is between those of the calls around it whose values or weights tell: a partner elsewhere that has
+  // no value in common was found by its name, which another layer or stage has, too.
+  void part_crossing(const std::vector<uint32_t>& open) {
+    const std::vector<uint32_t> before = nearest_known(false), after = nearest_known(true);
+    for (const uint32_t a : open) {
+      if (partners_[a] == kNoOperator || is_known(a) || before[a] == kNoOperator || after[a] == kNoOperator) continue;
+      const bool crosses = before[a] < after[a] && (partners_[a] < before[a] || partners_[a] > after[a]);
+      if (crosses && agreement_of(a) == Agreement::kNone) take_away(a);
+    }
+  }
+
+  [[nodiscard]] bool is_known(uint32_t a) const {
+    return partners_[a] != kNoOperator && (fits_[a] || certain_[partners_[a]]);
+  }
+
+  // By operator of a: the partner of the nearest call before or after it, of its step and pass, whose values or weights tell.
+  [[nodiscard]] std::vector<uint32_t> nearest_known(bool after) const {
+    const auto count = static_cast<uint32_t>(partners_.size());
+    std::vector<uint32_t> nearest(count, kNoOperator);
+    std::pair<std::optional<int64_t>, bool> pass;
+    uint32_t last = kNoOperator;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t a = after ? count - 1 - i : i;
+      const SequencedOp& op = match_.result.pairing.a[a];
+      const std::pair here(op.step, forward_entry_of(op.name).has_value());
+      if (i == 0 || here != pass) last = kNoOperator;
+      pass = here;
+      nearest[a] = last;
+      if (is_known(a)) last = partners_[a];
+    }
+    return nearest;
+  }
+
+  void take_away(uint32_t a) {
+    owner_[partners_[a]] = kNoOperator;
+    partners_[a] = kNoOperator;
+  }
+
+  // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are; nor are two
+  // of different types that have no value in common, where another call nearby has one.
+  void part_others() {
+    const Pairing& pairing = match_.result.pairing;
+    for (uint32_t a = 0; a < partners_.size(); ++a) {
+      if (partners_[a] == kNoOperator) continue;
+      const bool same_type = pairing.a[a].type == pairing.b[partners_[a]].type;
+      if (!shapes_fit(a) || (!same_type && agreement_of(a) == Agreement::kNone && is_elsewhere(a)))
+        partners_[a] = kNoOperator;
+    }
+  }
+
+  // Does a call near the partner have one of its values?
+  [[nodiscard]] bool is_elsewhere(uint32_t a) {
+    const Pairing& pairing = match_.result.pairing;
+    constexpr uint32_t kNear = CutMatch::kMostTried / 2;
+    const uint32_t b = partners_[a], first = b < kNear ? 0 : b - kNear;
+    const uint32_t end = std::min(static_cast<uint32_t>(pairing.b.size()), b + kNear);
+    for (const uint32_t x : pairing.a[a].tensors) {
+      const TensorRecord& one = match_.result.a->tensors()[x];
+      for (uint32_t near = first; near < end; ++near) {
+        for (const uint32_t y : pairing.b[near].tensors) {
+          const TensorRecord& other = match_.result.b->tensors()[y];
+          if (one.name.io != other.name.io || step_of(*match_.index_a, one) != step_of(*match_.index_b, other))
+            continue;
+          if (!match_.may_be_one(x, y) || !match_.may_try(trials_)) continue;
+          if (const Fit& fit = fit_of(x, y); fit.agrees && fit.tells) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool shapes_fit(uint32_t a) {
+    const auto common = in_common(a, partners_[a]);
+    return std::all_of(common.begin(), common.end(), [&](const auto& both) {
+      const auto& [x, y] = both;
+      if (match_.is_empty(true, x) != match_.is_empty(false, y)) return false;
+      return fit_of(x, y).possible || !ok(match_.pieces_of(true, x)) || !ok(match_.pieces_of(false, y));
+    });
+  }
+
+  // Two calls that have no value in common, although what follows them agrees, are not the same: a fault would have spread.
+  Status part_strays() {
+    size_t fitting = 0;  // calls that follow, one after the other
+    std::optional<int64_t> step;
+    for (auto a = static_cast<uint32_t>(partners_.size()); a-- > 0;) {
+      MSDUMP_CHECK_OK(match_.context.cancel.check());
+      const SequencedOp& op = match_.result.pairing.a[a];
+      if (op.step != step) {
+        step = op.step;
+        fitting = 0;
+      }
+      if (partners_[a] == kNoOperator) continue;
+      switch (agreement_of(a)) {
+        case Agreement::kAll: ++fitting; break;
+        case Agreement::kSome: fitting = 0; break;
+        case Agreement::kNone:
+          if (fitting >= kFollowing) {
+            partners_[a] = kNoOperator;
+          } else {
+            fitting = 0;
+          }
+      }
+    }
+    return {};
+  }
+
+  enum class Agreement : uint8_t { kNone, kSome, kAll };
+
+  // Of the tensors of two partners. Zeros and other values that are all alike are no value in common.
+  [[nodiscard]] Agreement agreement_of(uint32_t a) {
+    if (fits_[a]) return Agreement::kAll;
+    bool all = true, any = false;
+    for (const auto& [x, y] : in_common(a, partners_[a])) {
+      const Fit& fit = fit_of(x, y);
+      all = all && fit.agrees;
+      any = any || (fit.agrees && fit.tells);
+    }
+    return all ? Agreement::kAll : any ? Agreement::kSome : Agreement::kNone;
+  }
+
+  // What is left: the same kind between the same partners.
+  void pair_between() {
+    const Pairing& pairing = match_.result.pairing;
+    std::vector<bool> taken(pairing.b.size(), false);
+    for (const uint32_t b : partners_) {
+      if (b != kNoOperator) taken[b] = true;
+    }
+    std::vector<uint32_t> next(partners_.size() + 1, static_cast<uint32_t>(pairing.b.size()));
+    for (size_t a = partners_.size(); a-- > 0;) next[a] = partners_[a] == kNoOperator ? next[a + 1] : partners_[a];
+    uint32_t before = 0;
+    for (uint32_t a = 0; a < partners_.size(); ++a) {
+      if (partners_[a] != kNoOperator) {
+        before = partners_[a] + 1;
+        continue;
+      }
+      const auto end = static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{CutMatch::kMostTried}));
+      for (uint32_t b = before; b < end; ++b) {
+        if (taken[b] || kind_of(pairing.a[a]) != kind_of(pairing.b[b])) continue;
+        partners_[a] = b;
+        taken[b] = true;
+        before = b + 1;
+        break;
+      }
+    }
+  }
+
+  enum class Match : uint8_t { kNone, kWeights, kAll };
+
+  // Do the tensors of the two that have a slot in common hold the same values, and do these values tell? Or at least the
+  // weights?
+  Result<Match> match_of(uint32_t a, uint32_t b) {
+    size_t outputs = 0, weights = 0;
+    bool tells = false;
+    const auto common = in_common(a, b);
+    for (const bool of_weights : {true, false}) {
+      for (const auto& [x, y] : common) {
+        MSDUMP_TRY(const bool weight, is_weight(a, x));
+        if (weight != of_weights) continue;
+        const Fit& fit = fit_of(x, y);
+        if (!fit.agrees) return weight || weights == 0 ? Match::kNone : Match::kWeights;
+        tells = tells || fit.tells;
+        if (weight && fit.tells) ++weights;
+        if (match_.result.a->tensors()[x].name.io == Io::kOutput) ++outputs;
+      }
+    }
+    if (tells && outputs > 0) return Match::kAll;
+    return weights > 0 ? Match::kWeights : Match::kNone;
+  }
+
+  // An input after the first that no earlier call of its step wrote. The first one may have been written by what is not
+  // dumped.
+  Result<bool> is_weight(uint32_t op, uint32_t tensor) {
+    const TensorRecord& record = match_.result.a->tensors()[tensor];
+    if (record.name.io != Io::kInput || record.name.slot == "0" || record.shape == nullptr) return false;
+    const auto [known, is_new] = weights_.try_emplace(tensor, false);
+    if (!is_new) return known->second;
+    const CutMatch::OneSide cut = match_.cut_of(true);
+    MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+    if (contents == 0) return false;
+    MSDUMP_TRY(const Written* const written, written_in(step_of(*match_.index_a, record), *record.shape));
+    const auto writer = written->find(contents);
+    return known->second = writer == written->end() || writer->second >= op;
+  }
+
+  using Written = std::map<uint64_t, uint32_t>;  // by contents: the first call of the step that has them as an output
+
+  // Outputs of one shape.
+  Result<const Written*> written_in(std::optional<int64_t> step, const Shape& shape) {
+    const auto [known, is_new] = written_.try_emplace({step, shape});
+    if (!is_new) return &known->second;
+    if (outputs_.empty()) list_outputs();
+    for (const auto& [op, tensor] : outputs_[{step, shape}]) {
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(match_.cut_of(true), tensor));
+      if (contents != 0) known->second.try_emplace(contents, op);
+    }
+    return &known->second;
+  }
+
+  void list_outputs() {
+    const std::vector<SequencedOp>& operators = match_.result.pairing.a;
+    for (uint32_t op = 0; op < operators.size(); ++op) {
+      for (const uint32_t tensor : operators[op].tensors) {
+        const TensorRecord& record = match_.result.a->tensors()[tensor];
+        if (record.name.io == Io::kOutput && record.shape != nullptr)
+          outputs_[{step_of(*match_.index_a, record), *record.shape}].emplace_back(op, tensor);
+      }
+    }
+  }
+
+  // The tensors that two operators have in the same slot.
+  [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> in_common(uint32_t a, uint32_t b) const {
+    const auto same_slot = [&](const TensorRecord& one, const TensorRecord& other) {
+      return one.name.io == other.name.io && one.name.slot == other.name.slot && one.occurrence == other.occurrence &&
+             step_of(*match_.index_a, one) == step_of(*match_.index_b, other);
+    };
+    std::vector<std::pair<uint32_t, uint32_t>> common;
+    for (const uint32_t x : match_.result.pairing.a[a].tensors) {
+      for (const uint32_t y : match_.result.pairing.b[b].tensors) {
+        if (same_slot(match_.result.a->tensors()[x], match_.result.b->tensors()[y])) common.emplace_back(x, y);
+      }
+    }
+    return common;
+  }
+
+  struct Fit {
+    bool possible = false;  // some layout fits the shapes
+    bool agrees = false, tells = false;
+  };
+  // Of two tensors; several steps ask of the same ones.
+  const Fit& fit_of(uint32_t x, uint32_t y) {
+    const auto [known, is_new] = known_.try_emplace({x, y});
+    if (!is_new) return known->second;
+    if (const auto fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick))
+      known->second = {true, fit->agreement >= CutMatch::kLike, fit->tells};
+    return known->second;
+  }
+
+  CutMatch& match_;
+  std::vector<uint32_t> partners_, owner_;              // by operator of a, of b
+  std::vector<bool> fits_;                              // by operator of a: with the partner that it has from the start
+  std::vector<bool> certain_;                           // by operator of b
+  std::map<std::pair<uint32_t, uint32_t>, Fit> known_;  // by tensors of a and b
+  std::map<uint32_t, bool> weights_;                    // by tensor of a
+  using StepAndShape = std::pair<std::optional<int64_t>, Shape>;
+  std::map<StepAndShape, Written> written_;
+  std::map<StepAndShape, std::vector<std::pair<uint32_t, uint32_t>>> outputs_;  // operators of a with their outputs
+  size_t trials_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<uint32_t>> partners_by_values(CutMatch& match) { return ValuePartners(match).run(); }
+
+namespace {
+
+// A single number tells if it is not one that many have.
+double single_number(CutPieces& pieces) {
+  if (element_count(shapes_of(pieces).front()) != 1) return 0;
+  if (PieceValues* const values = std::get_if<PieceValues>(&pieces)) return values->at(0, 0);
+  const auto& max = std::get<PieceStatistics>(pieces).values().front().number(Extremum::kMax);
+  return max ? max->value : 0;
+}
+
+class ValueTwins {
+ public:
+  explicit ValueTwins(CutMatch& match) : match_(match), taken_(match.result.pairing.tensors.size(), false) {
+    const std::vector<TensorPair>& tensors = match.result.pairing.tensors;
+    begins_.assign(match.result.pairing.operators.size() + 1, 0);
+    for (const TensorPair& pair : tensors) ++begins_[pair.op + 1];
+    for (size_t op = 1; op < begins_.size(); ++op) begins_[op] += begins_[op - 1];
+  }
+
+  Status run() {
+    std::vector<uint32_t> own, others;
+    const auto count = static_cast<uint32_t>(match_.result.pairing.operators.size());
+    for (uint32_t op = 0; op < count; ++op) {
+      const OpPair& pair = match_.result.pairing.operators[op];
+      if (is_communication(match_.result.pairing.op_type(op))) continue;  // collective_partners.h
+      if (pair.a == kNoOperator) {
+        others.push_back(op);
+      } else if (pair.b == kNoOperator) {
+        own.push_back(op);
+      } else {
+        MSDUMP_CHECK_OK(pair_between(own, others));
+        own.clear();
+        others.clear();
+      }
+    }
+    return pair_between(own, others);
+  }
+
+ private:
+  Status pair_between(const std::vector<uint32_t>& own, const std::vector<uint32_t>& others) {
+    if (own.empty() || others.empty()) return {};
+    const auto [loss, loss_there] = losses_of(own, others);
+    size_t begin = 0;  // what is computed earlier has its partners earlier
+    for (const uint32_t op : own) {
+      MSDUMP_CHECK_OK(match_.context.cancel.check());
+      const size_t end = std::min(others.size(), begin + CutMatch::kMostTried);
+      std::vector<CutMatch::Twin> twins;
+      for (uint32_t i = begins_[op]; i < begins_[op + 1]; ++i) {
+        for (size_t place = begin; place < end; ++place) {
+          auto twin = twin_in(i, others[place]);
+          if (!twin) continue;
+          if (output(i)) begin = place;
+          twins.push_back(*std::move(twin));
+          break;
+        }
+        const bool is_loss = i == loss && (twins.empty() || twins.back().pair != i) && !taken_[loss_there];
+        if (!is_loss) continue;
+        if (auto twin = twin_of(i, loss_there, false)) twins.push_back(*std::move(twin));
+      }
+      if (twins.empty() && end < others.size()) match_.leave_out_calls();
+      if (!twins.empty()) match_.add_partner(match_.cut_of(true), op, twins);
+    }
+    return {};
+  }
+
+  // The last single number that a forward call of each side leaves: the loss. None: kNoTensor.
+  [[nodiscard]] std::pair<uint32_t, uint32_t> losses_of(const std::vector<uint32_t>& own,
+                                                        const std::vector<uint32_t>& others) const {
+    const Pairing& pairing = match_.result.pairing;
+    const auto last_number = [&](const std::vector<uint32_t>& operators, bool of_a) {
+      for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
+        if (forward_entry_of(pairing.op_name(*op)) || begins_[*op] == begins_[*op + 1]) continue;
+        const uint32_t pair = begins_[*op + 1] - 1;
+        const TensorRecord& record = of_a ? match_.result.a->tensors()[pairing.tensors[pair].a]
+                                          : match_.result.b->tensors()[pairing.tensors[pair].b];
+        if (record.name.io == Io::kOutput && record.shape != nullptr && element_count(*record.shape) == 1) return pair;
+      }
+      return kNoTensor;
+    };
+    const uint32_t here = last_number(own, true), there = last_number(others, false);
+    return here == kNoTensor || there == kNoTensor ? std::pair(kNoTensor, kNoTensor) : std::pair(here, there);
+  }
+
+  [[nodiscard]] bool output(uint32_t i) const {
+    return match_.result.a->tensors()[match_.result.pairing.tensors[i].a].name.io == Io::kOutput;
+  }
+
+  std::optional<CutMatch::Twin> twin_in(uint32_t i, uint32_t other) {
+    for (uint32_t j = begins_[other]; j < begins_[other + 1]; ++j) {
+      if (auto twin = twin_of(i, j, true)) return twin;
+    }
+    return std::nullopt;
+  }
+
+  // Marks the tensor of the reference as taken. `by_values`: only if it has the values.
+  std::optional<CutMatch::Twin> twin_of(uint32_t i, uint32_t j, bool by_values) {
+    std::vector<TensorPair>& tensors = match_.result.pairing.tensors;
+    const uint32_t a = tensors[i].a, b = tensors[j].b;
+    const TensorRecord &one = match_.result.a->tensors()[a], &there = match_.result.b->tensors()[b];
+    const bool may_be = !taken_[j] && one.name.io == there.name.io && match_.may_be_one(a, b) &&
+                        step_of(*match_.index_a, one) == step_of(*match_.index_b, there);
+    if (!may_be || !match_.may_try(trials_)) return std::nullopt;
+    std::optional<CutFit> fit = match_.fit_of({0, a, b}, CutQuestion::Effort::kQuick);
+    if (!fit) return std::nullopt;
+    const bool fits = fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(b, *fit);
+    if (by_values && !fits) return std::nullopt;
+    taken_[j] = true;
+    tensors[j].alone = Alone::kElsewhere;
+    return CutMatch::Twin{i, b, *std::move(fit)};
+  }
+
+  // Also the mean of those of the ranks, as of their losses.
+  [[nodiscard]] bool is_one_number(uint32_t b, const CutFit& fit) const {
+    CutPieces other = match_.pieces_of(false, b);
+    if (!ok(other) || fit.a.has(CutRole::kSum) || fit.b.has(CutRole::kSum)) return false;
+    const double magnitude = std::abs(single_number(other));
+    return magnitude != 0 && magnitude != 1 && std::isfinite(magnitude) && fit.error <= ElementSamples::kSameNumber;
+  }
+
+  CutMatch& match_;
+  std::vector<bool> taken_;       // by tensor pair: the reference's tensor has a twin
+  std::vector<uint32_t> begins_;  // by operator of the pairing: its first tensor pair; and the end
+  size_t trials_ = 0;
+};
+
+}  // namespace
+
+Status pair_value_twins(CutMatch& match) { return ValueTwins(match).run(); }
+
+}  // namespace msdump

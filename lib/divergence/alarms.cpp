@@ -1,0 +1,463 @@
+#include "divergence/alarms.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "compare/pair/precision.h"
+#include "divergence/model/constants.h"
+#include "divergence/runs/run_view.h"
+
+namespace msdump {
+namespace {
+
+// Where NaN and infinities come from in runs that are cut differently: calls of the candidate alone lie between what is
+// compared, and a difference of its own does not show in the finite elements of what they leave.
+
+const RunInput* input_not_finite(const RunView& view, uint32_t run) {
+  const std::vector<RunInput>& inputs = view.run(run).inputs;
+  const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                  [&](const RunInput& input) { return !view.ranks_not_finite(input.tensor).empty(); });
+  return found == inputs.end() ? nullptr : &*found;
+}
+
+bool makes_not_finite(const RunView& view, uint32_t run) {
+  const std::vector<uint32_t>& outputs = view.run(run).outputs;
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](uint32_t output) { return !view.ranks_not_finite(output).empty(); });
+}
+
+// A gradient is not finite because the call was not, already in the forward pass.
+uint32_t forward_maker(const RunView& view, uint32_t run) {
+  for (const uint32_t forward : view.forward_calls_of(run)) {
+    if (makes_not_finite(view, forward) && input_not_finite(view, forward) == nullptr) return forward;
+  }
+  return run;
+}
+
+// A run reads a number that is not finite where the reference's is: the call of the candidate alone that made it of
+// finite ones. kNoRun where none goes in, or where the values do not lead back to such a call.
+uint32_t maker_of_not_finite(const RunView& view, uint32_t run) {
+  for (const RunInput* input = input_not_finite(view, run); input != nullptr;) {
+    const uint32_t maker = input->also_made_by != kNoRun ? input->also_made_by : input->made_by;
+    // Towards the first run, so that the way ends.
+    if (maker >= run || !view.of_candidate_only(maker)) return kNoRun;
+    run = maker;
+    input = input_not_finite(view, run);
+    if (input == nullptr && !view.run(run).inputs.empty() && makes_not_finite(view, run))
+      return forward_maker(view, run);
+  }
+  return kNoRun;
+}
+
+}  // namespace
+
+BlameState::BlameState(const RunView& compared, const NoiseModel& expected)
+    : view(compared), model(expected), one_sided(compared), roots(compared, expected, one_sided, history) {
+  history.states.resize(view.runs().size());
+  history.healthy.resize(view.tensors());
+  for (uint32_t tensor = 0; tensor < view.tensors(); ++tensor) {
+    if (const auto error = view.error(tensor)) history.healthy[tensor] = error->relative;
+  }
+}
+
+void BlameState::begin(uint32_t run) {
+  begin_step(run);
+  // What one side alone has may come from elsewhere in the step.
+  if (!view.one_sided(run)) backward = backward || view.is_backward(run);
+}
+
+void BlameState::begin_step(uint32_t run) {
+  const RunPlace& now = view.place(run);
+  if (run > 0 && now.rank == place.rank && now.step == place.step) return;
+  const bool same_rank = run > 0 && now.rank == place.rank;
+  alarmed_before = same_rank && (alarmed_before || alarmed[0] || alarmed[1]);
+  alarmed = {};
+  any_before = backward = false;
+  history.error_before = same_rank ? std::max(history.error_before, history.largest_error) : 0;
+  history.largest_error = 0;
+  first_of_step = run;
+  place = now;
+}
+
+void BlameState::note_alarm(uint32_t run) {
+  backward = backward || view.is_backward(run);
+  history.states[run].alarmed = history.states[run].downstream = true;
+  any_before = alarmed[backward ? 1 : 0] = true;
+}
+
+uint32_t BlameState::one_sided_maker(const RunInput& input) const {
+  for (const uint32_t maker : {input.also_made_by, input.made_by}) {
+    if (maker != kNoRun && view.one_sided(maker)) return maker;
+  }
+  return kNoRun;
+}
+
+void BlameState::add_cast(uint32_t cast, uint32_t reader, const RunInputs& inputs, uint32_t tensor) {
+  if (view.coarser_throughout() || !roots.report_once(cast, reader)) return;
+  Root& root = roots.add(cast, DivergenceKind::kValue, inputs, {tensor});
+  root.divergence.reader = reader;
+  root.lower(kOfCast);
+  root.uncertain_source = view.is_gradient(cast);
+  history.states[reader].downstream = true;
+  const TensorDiff& in = view.diff(tensor);
+  root.divergence.reason =
+      cast == reader ? fmt::format("it reads {} where the reference has {}", msdump::name_of(in.dtype_a),
+                                   msdump::name_of(in.dtype_b))
+                     : fmt::format("only the candidate has this cast to a coarser dtype; {} reads what it leaves",
+                                   view.name(reader));
+}
+
+namespace {
+
+using From = InputEdge::From;
+
+}  // namespace
+
+// Every step has network inputs of its own; the weights of later steps are what the first has made of them.
+EnteringValues::ParameterKey EnteringValues::key_of(uint32_t run, const RunInput& input) const {
+  const RunPlace& place = state_.view.place(run);
+  return {place.rank, input.is_weight ? std::nullopt : place.step, std::string(input.parameter)};
+}
+
+void EnteringValues::note_parameters(uint32_t run, const RunInputs& inputs) {
+  for (const RunInput& input : state_.view.run(run).inputs) {
+    if (input.from != From::kParameter || input.made_by != kNoRun || !state_.view.compared(input.tensor)) continue;
+    const bool off = std::any_of(inputs.entering.begin(), inputs.entering.end(),
+                                 [&](const RunInput* other) { return other == &input; });
+    const ParameterKey key = key_of(run, input);
+    if (!off && !reported_.contains(key)) agreed_.insert(key);
+  }
+}
+
+void EnteringValues::judge(uint32_t run, const RunInputs& inputs) {
+  for (const RunInput* const input : inputs.entering) {
+    // It was right where it was read first: something has updated it, or this reads it in a coarser format.
+    if (input->from == From::kParameter && agreed_.contains(key_of(run, *input))) {
+      const TensorDiff& diff = state_.view.diff(input->tensor);
+      if (unit_roundoff(diff.dtype_a) > unit_roundoff(diff.dtype_b))
+        return state_.add_cast(run, run, inputs, input->tensor);
+      continue;
+    }
+    const uint32_t tensor = state_.view.compared(input->tensor) ? input->tensor : input->made_as;
+    if (input->from == From::kParameter) {
+      add_parameter(run, inputs, *input, tensor);
+    } else if (!state_.any_before && !inputs.downstream && !state_.view.all_agree(run)) {
+      return judge_unknown_source(run, inputs, *input, tensor);  // where one comes from, others do
+    }
+  }
+}
+
+void EnteringValues::add_parameter(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
+  state_.history.healthy[tensor] = 0;
+  if (!reported_.insert(key_of(run, input)).second) {
+    state_.history.states[run].downstream = true;  // of the root at its first reader
+    return;
+  }
+  Root& root = state_.roots.add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput,
+                                         inputs, tensor);
+  root.divergence.parameter = input.parameter;
+  root.divergence.reason = "its value differs already where it is first read";
+}
+
+// A parameter where the reference has one of this value.
+Root& EnteringValues::add_by_value(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
+  std::string parameter = state_.view.parameter_like(tensor);
+  const DivergenceKind kind = parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter;
+  Root& root = state_.roots.add_entering(run, kind, inputs, tensor);
+  root.divergence.parameter = std::move(parameter);
+  return root;
+}
+
+void EnteringValues::judge_carried(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+  const bool wrong = state_.view.lacks_input(run) ? !state_.view.heals(run) : state_.view.any_differs(outputs);
+  if (!wrong) return;
+  const uint32_t tensor = inputs.carried.front()->tensor;
+  Root& root = add_by_value(run, inputs, tensor);
+  root.lower(kUnknownSource);
+  root.divergence.reason = fmt::format(
+      "its input {} differs by more than anything before it in this step or in those before", state_.view.slot(tensor));
+}
+
+void EnteringValues::judge_unknown_source(uint32_t run, const RunInputs& inputs, const RunInput& input,
+                                          uint32_t tensor) {
+  if (state_.view.other_framework()) return;
+  const uint32_t other =
+      state_.view.of_cuts() ? state_.one_sided_maker(input) : state_.one_sided.between(state_.first_of_step, run);
+  if (other != kNoRun) {
+    (void)state_.roots.add_one_sided(other, run, inputs);
+    return;
+  }
+  if (state_.view.is(tensor, Verdict::kShape)) {
+    Root& root = state_.roots.add(run, DivergenceKind::kShape, inputs, {tensor});
+    root.lower(kNotAllKnown);
+    root.divergence.reason = fmt::format("its input {} has another shape ({}), and nothing before it has",
+                                         state_.view.slot(tensor), state_.view.diff(tensor).reason);
+    return;
+  }
+  Root& root = add_by_value(run, inputs, tensor);
+  root.uncertain_source = !state_.view.of_cuts();  // there values are followed across what one side alone has
+  root.lower(root.divergence.parameter.empty() ? kUnknownSource : kNotAllKnown);
+  root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
+}
+
+void judge_constants(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+  const bool all_same = !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+    return state.view.is(tensor, Verdict::kSame);
+  });
+  const uint32_t tensor = inputs.constants.front();
+  const bool of_value = state.view.is(tensor, Verdict::kDiffer) || state.view.is(tensor, Verdict::kClose);
+  if (inputs.downstream || all_same || (!of_value && !state.view.any_differs(outputs))) return;
+  if (state.roots.has_line_of(run)) return;
+  Root& root = state.roots.add(run, DivergenceKind::kValue, inputs, outputs);
+  root.uncertain_source = state.view.is_gradient(run);
+  root.constant = tensor;
+  const auto& metrics = state.view.diff(tensor).metrics;
+  root.divergence.reason = fmt::format("its constant input {} differs", state.view.slot(tensor));
+  if (metrics.count == 1 && metrics.max_a && metrics.max_b)
+    root.divergence.reason += fmt::format(": {:g} against {:g}", *metrics.max_a, *metrics.max_b);
+}
+
+namespace {
+
+// Of a module the run inside of it that stands out most, where one does at all; of fused operators the likeliest.
+uint32_t named_for(const BlameState& state, uint32_t run) {
+  uint32_t named = kNoRun;
+  double most = kStandsOut;
+  for (const uint32_t inner : state.view.inside(run)) {
+    for (const ScoredOutput& output : state.model.outputs(inner)) {
+      if (!output.judged() || output.score <= most) continue;
+      most = output.score;
+      named = inner;
+    }
+  }
+  // Of cuts, calls that one side alone has may have made its inputs: see find_chains().
+  if (named == kNoRun && state.view.of_cuts()) return run;
+  return named == kNoRun ? state.model.likeliest_within(run) : named;
+}
+
+// Indices and truth values do not round: with equal inputs they are equal. Where the runs are cut differently, calls of one
+// side alone may have made an input; nearly all agree then unless these are other numbers.
+void add_discrete(const BlameState& state, const RunInputs& inputs, const std::vector<uint32_t>& outputs,
+                  std::vector<uint32_t>& left) {
+  if (!inputs.all_same || inputs.evidence.empty()) return;
+  for (const uint32_t tensor : outputs) {
+    if (inputs.unknown && (inputs.downstream || !state.view.layout_alike(tensor))) continue;
+    const auto error = state.view.error(tensor);
+    if (error && error->discrete && error->relative > 0) left.push_back(tensor);
+  }
+}
+
+// On one side, does an operator that may drop elements pass all of them on?
+bool passes_in(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs,
+               bool candidate) {
+  if (inputs.evidence.empty() || outputs.empty() || state.view.is_backward(run)) return false;
+  const uint32_t in = inputs.evidence.front(), out = outputs.front();
+  if (!state.view.diff(in).metrics.max_a || !state.view.diff(in).metrics.max_b) return false;
+  return candidate ? state.view.same_in_a(in, out) : state.view.same_in_b(in, out);
+}
+
+}  // namespace
+
+bool stands_out(const BlameState& state, const ScoredOutput& output, const RunInputs& inputs) {
+  if (!output.judged()) return false;
+  if (state.view.of_cuts() && (inputs.downstream || state.any_before)) {
+    if (!state.view.layout_sure(output.tensor)) return false;
+    // What the ranks put in shows whether a collective is wrong by itself.
+    if (state.view.is_collective(output.run)) return false;
+  }
+  if (output.beyond_arithmetic && !inputs.downstream) return true;
+  // What it is expected to have says nothing of the alarm that its input shows.
+  if (inputs.elevated && output.past_operators && !inputs.all_same) return false;
+  double score = output.score;
+  if (inputs.elevated && !output.exact_inputs) {
+    const double spread = output.siblings.spread;
+    score *= spread / hypotenuse(spread, kSpreadOfFaults);
+  }
+  return score > state.model.threshold();
+}
+
+void judge_shape(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+  std::vector<uint32_t> other;
+  for (const uint32_t tensor : outputs) {
+    if (state.view.is(tensor, Verdict::kShape) || state.view.is(tensor, Verdict::kDtype)) other.push_back(tensor);
+  }
+  if (other.empty() || inputs.other_shape || inputs.downstream || inputs.unknown) return;
+  Root& root = state.roots.add(run, DivergenceKind::kShape, inputs, other);
+  root.divergence.reason = "its inputs have the same shapes, its outputs have not";
+}
+
+void judge_outputs(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+  if (state.view.run(run).inputs.empty() && state.view.is_backward(run)) {
+    // Gradients of parameters, made by a backward call that may not have been dumped.
+    const std::vector<KnownInput> known = state.model.inputs(run);
+    if (std::all_of(known.begin(), known.end(), [](const KnownInput& input) { return input.of_forward; })) return;
+  }
+  // Elements that are finite on both sides come from others than those that are not.
+  if (inputs.other_shape || inputs.gained_nan || inputs.gained_inf) return;
+  std::vector<uint32_t> left;
+  const ScoredOutput* most = nullptr;
+  for (const ScoredOutput& output : state.model.outputs(run)) {
+    if (!stands_out(state, output, inputs)) continue;
+    left.push_back(output.tensor);
+    if (most == nullptr || output.score > most->score) most = &output;
+  }
+  if (left.empty()) add_discrete(state, inputs, outputs, left);
+  if (left.empty()) return;
+  Root& root = state.roots.add(named_for(state, run), state.roots.kind_of(left), inputs, left);
+  root.uncertain_source = inputs.unknown_source;
+  if (most != nullptr) state.roots.set_score(root, *most);
+  root.divergence.reason = inputs.evidence.empty()              ? "its outputs differ; its inputs were not compared"
+                           : inputs.all_same && !inputs.unknown ? "its inputs are equal bit for bit, its outputs differ"
+                                                                : "its outputs differ more than its inputs explain";
+}
+
+bool draws_differently(const BlameState& state, uint32_t run, const RunInputs& inputs,
+                       const std::vector<uint32_t>& outputs) {
+  if (state.model.gain(run).rule != GainRule::kRandom || inputs.other_shape) return false;
+  return state.view.any_differs(outputs) &&
+         !(passes_in(state, run, inputs, outputs, true) && passes_in(state, run, inputs, outputs, false));
+}
+
+bool judge_one_sided_draw(BlameState& state, uint32_t run, const RunInputs& inputs,
+                          const std::vector<uint32_t>& outputs) {
+  const bool a_passes = passes_in(state, run, inputs, outputs, true),
+             b_passes = passes_in(state, run, inputs, outputs, false);
+  if (a_passes == b_passes) return false;
+  Root& root = state.roots.add(run, DivergenceKind::kValue, inputs, outputs);
+  root.divergence.reason = fmt::format("only the {} draws random numbers here; the other passes its input on",
+                                       a_passes ? "reference" : "candidate");
+  return true;
+}
+
+void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+  if (inputs.unknown || inputs.downstream_of_nan) return;
+  // NaN may be made of the infinities of a call that the candidate alone has.
+  if (state.not_finite_before && inputs.gained_inf) return;
+  const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+    return state.view.gained_nan(tensor);
+  });
+  const bool makes_inf = !inputs.gained_inf && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+    return state.view.is(tensor, Verdict::kNan);
+  });
+  if (!makes_nan && !makes_inf) return;
+  // An overflow of values that were too large before: because of a root, or of the scale of the loss that a root sets.
+  const bool scaled = inputs.downstream && std::any_of(inputs.evidence.begin(), inputs.evidence.end(),
+                                                       [&](uint32_t tensor) { return state.view.is_scaled(tensor); });
+  if (!makes_nan && (inputs.elevated || scaled)) return;
+  Root& root = state.roots.add(run, DivergenceKind::kNan, inputs, outputs);
+  root.lower(kOfDownstream);
+  root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference lacks"
+                                     : "one side alone has infinities or NaN in its outputs, and not in its inputs";
+}
+
+void judge_entering_nan(BlameState& state, uint32_t run, const RunInputs& inputs) {
+  if (state.not_finite_before || inputs.downstream_of_nan) return;
+  const uint32_t maker = maker_of_not_finite(state.view, run);
+  if (maker == kNoRun || !state.roots.report_once(maker, run)) return;
+  state.not_finite_before = true;
+  std::vector<uint32_t> made = state.view.run(maker).outputs;
+  std::erase_if(made, [&](uint32_t output) { return state.view.ranks_not_finite(output).empty(); });
+  Root& root = state.roots.add(maker, DivergenceKind::kNan, inputs, std::move(made));
+  root.divergence.reader = run;
+  root.lower(kOfDownstream);
+  root.divergence.reason = "only the candidate has it: NaN or infinities come out of it, and none went in";
+  state.history.states[run].downstream_of_nan = true;
+}
+
+namespace {
+
+// A choice may come out the same although it was made of something else.
+bool is_another_value(const BlameState& state, const RunInput& input) {
+  const auto error = state.view.error(input.tensor);
+  return error && state.view.one_sided(input.made_by) && error->relative > kMostError;
+}
+
+// In the reference, does a run write what it reads?
+bool reader_writes(const BlameState& state, uint32_t reader, const RunInput& input) {
+  const auto& outputs = state.view.run(reader).outputs;
+  return state.view.diff(input.tensor).metrics.max_b &&
+         std::any_of(outputs.begin(), outputs.end(),
+                     [&](uint32_t tensor) { return state.view.same_in_b(input.tensor, tensor); });
+}
+
+// Is another reader of it, which ran before, alarmed, and may have written what looks like its output?
+bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& input) {
+  // Of a value that thousands read, the last ones before the run: each of them asks.
+  constexpr std::ptrdiff_t kMostReaders = 64;
+  const std::vector<uint32_t>& readers = state.view.run(input.made_by).readers;  // ascending
+  const auto end = std::lower_bound(readers.begin(), readers.end(), run);
+  const auto first = end - std::min(end - readers.begin(), kMostReaders);
+  if (first != readers.begin())
+    state.limits.insert(
+        {"readers_of_a_value", kMostReaders, "of a value with more readers, the last ones are looked at"});
+  return std::any_of(first, end, [&](uint32_t reader) {
+    return state.history.states[reader].alarmed && reader_writes(state, reader, input);
+  });
+}
+
+// Each way of cutting has operators of its own: the one that wrote the input.
+uint32_t one_sided_between(const BlameState& state, uint32_t first, uint32_t end, const RunInput& input) {
+  return state.view.of_cuts() ? state.one_sided_maker(input) : state.one_sided.between(first, end);
+}
+
+// For the reason. A hook of the script in the middle of a backward pass is a forward call of its own.
+std::string happened_between(const BlameState& state, uint32_t first, uint32_t end) {
+  const uint32_t run = state.one_sided.first_of_candidate(first, end);
+  if (run != kNoRun) return state.view.name(run) + ", which only the candidate has,";
+  return "something between them that was not dumped";
+}
+
+}  // namespace
+
+bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+  if (state.view.heals(run)) return false;
+  // The model counts what these leave as the error of the input, so that no output stands out by it.
+  const uint32_t maker = inputs.changed.front()->made_by;
+  const bool of_ranks = state.view.of_cuts() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
+  if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
+  const std::span<const ScoredOutput> scored = state.model.outputs(run);
+  const bool any =
+      std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged(); });
+  if (!any) return !state.view.all_agree(run) || outputs.empty() || is_another_value(state, *inputs.changed.front());
+  return std::any_of(scored.begin(), scored.end(),
+                     [&](const ScoredOutput& output) { return stands_out(state, output, inputs); });
+}
+
+bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
+  if (state.view.other_framework()) return false;
+  const RunInput& input = *inputs.changed.front();
+  const uint32_t first = state.view.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
+  // Calls of one side alone are nothing new where the runs are cut differently.
+  if (state.view.of_cuts() && inputs.downstream && state.view.one_sided(input.made_by)) return false;
+  if (const uint32_t other = one_sided_between(state, first, run, input); other != kNoRun) {
+    if (state.one_sided.turns_coarser(other)) {
+      state.add_cast(other, run, inputs, input.tensor);
+    } else {
+      (void)state.roots.add_one_sided(other, run, inputs);
+    }
+    return true;
+  }
+  const TensorDiff& diff = state.view.diff(input.tensor);
+  if (unit_roundoff(diff.dtype_a) > unit_roundoff(diff.dtype_b)) {
+    state.add_cast(run, run, inputs, input.tensor);
+    return true;
+  }
+  if (alarmed_reader_writes(state, run, input)) return true;
+  if (state.roots.is_changed_after(input.made_by, run)) return true;
+  if (inputs.downstream && !state.view.of_cuts()) return false;
+  Root& root = state.roots.add_changed(run, inputs, input);
+  root.divergence.reason =
+      fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),
+                  state.view.name(input.made_by), happened_between(state, first, run));
+  const bool known = !state.view.of_cuts() && state.one_sided.first_of_candidate(first, run) != kNoRun;
+  if (!root.exchanges && !known) root.divergence.after = input.made_by;
+  return true;
+}
+
+}  // namespace msdump

@@ -1,0 +1,175 @@
+#include "divergence/cut_evidence.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "check/ranks/collective_rules.h"
+#include "check/ranks/replica_rules.h"
+#include "compare/pair/pair_reader.h"
+#include "dump/elements/host_tensor.h"
+#include "kernels/reduce/reduce.h"
+#include "tensor/dtype.h"
+
+namespace msdump {
+namespace {
+
+constexpr double kAlike = 0.9;  // confidence
+
+// The tensors of a side, as Pairing::tensors has them.
+using OfPair = uint32_t TensorPair::*;
+
+// Of one of its pieces.
+int64_t elements_of(const CutSide& side, uint32_t tensor) {
+  const TensorRecord* const piece = side.members(tensor).records.front();
+  return piece == nullptr || piece->shape == nullptr ? 0 : element_count(*piece->shape).value_or(0);
+}
+
+// Of the pieces of tensors that the side alone has: their numbers of elements, as views have other shapes.
+std::set<int64_t> sizes_alone(const CutSide& side, const Pairing& pairing, OfPair own, OfPair other) {
+  std::set<int64_t> sizes;
+  for (const TensorPair& pair : pairing.tensors) {
+    if (pair.*own != kNoTensor && pair.*other == kNoTensor) sizes.insert(elements_of(side, pair.*own));
+  }
+  return sizes;
+}
+
+// `sizes`: of the tensors that are read; null: all.
+Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& pairing, OfPair own,
+                                            const std::set<int64_t>* sizes, const RunContext& context) {
+  std::vector<uint64_t> contents(pairing.tensors.size(), 0);
+  context.pool.parallel_for(static_cast<int64_t>(contents.size()), [&](int64_t i) {
+    const uint32_t tensor = pairing.tensors[static_cast<size_t>(i)].*own;
+    if (tensor == kNoTensor || context.cancel.cancelled()) return;
+    if (sizes != nullptr && !sizes->contains(elements_of(side, tensor))) return;
+    const CutSide::Members& members = side.members(tensor);
+    const Result<PieceContents::Digests> digests = side.contents().of(members.records, context.cancel);
+    if (digests && !digests->alike)
+      contents[static_cast<size_t>(i)] = contents_number(members.ranks, digests->of_pieces);
+  });
+  MSDUMP_CHECK_OK(context.cancel.check());
+  return contents;
+}
+
+Result<std::map<uint32_t, BrokenExchange>> find_broken(const ComparedCuts& cuts, const RunContext& context) {
+  const DumpWithGraph& candidate = cuts.candidate;
+  const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
+  if (ranks_of(candidate).size() < 2) return {};  // one rank exchanges nothing
+  MSDUMP_TRY(const std::vector<check::Finding> findings, check::broken_exchanges(candidate, context));
+  std::map<const TensorRecord*, const check::Finding*> by_record;
+  for (const check::Finding& finding : findings) by_record.emplace(&(*candidate.tensors)[finding.tensor], &finding);
+  std::map<uint32_t, BrokenExchange> broken;
+  for (uint32_t tensor = 0; tensor < pairs.size() && !findings.empty(); ++tensor) {
+    if (pairs[tensor].a == kNoTensor) continue;
+    for (const TensorRecord* const record : cuts.a.members(pairs[tensor].a).records) {
+      const auto found = by_record.find(record);
+      if (found != by_record.end())
+        broken.try_emplace(tensor, BrokenExchange{found->second->ranks, found->second->message});
+    }
+  }
+  return broken;
+}
+
+// False where the elements cannot be read.
+bool has_not_finite(const CutSide& side, const TensorRecord* piece, const CancelToken& cancel) {
+  if (piece == nullptr || !piece->has_elements || piece->broken) return false;
+  auto tensor = HostTensor::open(*side.side().index, *piece, {});
+  if (!tensor || !kernels::can_reduce(tensor->dtype()) || kind_of(tensor->dtype()) != DTypeKind::kFloat) return false;
+  kernels::ReduceRule counts;
+  counts.sum = counts.squares = counts.extremes = false;
+  kernels::ChunkStatistics state = kernels::start_statistics(counts);
+  const Status read = for_each_slab(*tensor, cancel, [&](std::span<const std::byte> bytes, int64_t count) {
+    const kernels::ReduceLane lane{tensor->dtype(), bytes.data(), count, &state};
+    kernels::reduce({&lane, 1}, counts);
+  });
+  return read && state.nan + state.negative_inf + state.positive_inf > 0;
+}
+
+std::vector<int64_t> ranks_not_finite(const CutSide& side, uint32_t tensor, const CancelToken& cancel) {
+  std::vector<int64_t> ranks;
+  const std::vector<const TensorRecord*>& pieces = side.members(tensor).records;
+  for (size_t place = 0; place < pieces.size(); ++place) {
+    if (has_not_finite(side, pieces[place], cancel)) ranks.push_back(side.ranks(tensor)[place]);
+  }
+  return ranks;
+}
+
+// Of what the candidate alone has, and of pairs that do not have their NaN and infinities in common.
+Result<std::map<uint32_t, std::vector<int64_t>>> find_not_finite(const ComparedCuts& cuts, const RunContext& context) {
+  const std::vector<TensorDiff>& diffs = cuts.diffs;
+  const auto is_nan = [](const TensorDiff& diff) { return diff.verdict == Verdict::kNan; };
+  if (std::none_of(diffs.begin(), diffs.end(), is_nan)) return {};
+  std::vector<std::vector<int64_t>> ranks(diffs.size());
+  context.pool.parallel_for(static_cast<int64_t>(diffs.size()), [&](int64_t i) {
+    const auto tensor = static_cast<size_t>(i);
+    const TensorPair& pair = cuts.pairing.tensors[tensor];
+    const bool asked = pair.b == kNoTensor || is_nan(diffs[tensor]);
+    if (!asked || pair.a == kNoTensor || context.cancel.cancelled()) return;
+    ranks[tensor] = ranks_not_finite(cuts.a, pair.a, context.cancel);
+    if (pair.b != kNoTensor && !ranks_not_finite(cuts.b, pair.b, context.cancel).empty()) ranks[tensor].clear();
+  });
+  MSDUMP_CHECK_OK(context.cancel.check());
+  std::map<uint32_t, std::vector<int64_t>> found;
+  for (uint32_t tensor = 0; tensor < ranks.size(); ++tensor) {
+    if (!ranks[tensor].empty()) found.emplace(tensor, std::move(ranks[tensor]));
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& context) {
+  const CutSide &a = cuts.a, &b = cuts.b;
+  const Pairing& pairing = cuts.pairing;
+  const std::vector<CutNote>& notes = cuts.notes;
+  CutEvidence evidence;
+  evidence.both_cut = std::any_of(notes.begin(), notes.end(), [](const CutNote& note) { return !note.b.dims.empty(); });
+  for (size_t i = 0; i < notes.size(); ++i) {
+    const CutNote& note = notes[i];
+    // What lies on one rank of each side has no layout. Of two layouts at once, others of the kind do not tell enough, and
+    // statistics do not say which element is where.
+    const bool whole = note.a.dims.empty() && note.b.dims.empty();
+    evidence.known.push_back(whole || (note.known && !evidence.both_cut && !cuts.diffs[i].by_statistics));
+    evidence.alike.push_back(evidence.known.back() && note.confidence >= kAlike);
+    evidence.uneven.push_back(note.uneven);
+    evidence.parts.push_back(note.a.has(CutRole::kConcat) || note.a.has(CutRole::kZigzag));
+  }
+  // Calls that were given a partner are after those that the side has.
+  for (const TensorPair& pair : pairing.tensors) {
+    const uint32_t op = pairing.operators[pair.op].a;
+    evidence.made_up.push_back(op != kNoOperator && op >= a.operators().size());
+  }
+  for (const OpPair& pair : pairing.operators)
+    evidence.programs.push_back(pair.a < a.operators().size() ? a.program_of(pair.a) : kNoOperator);
+  const std::set<int64_t> sizes = sizes_alone(a, pairing, &TensorPair::a, &TensorPair::b);
+  MSDUMP_TRY(evidence.contents_a, find_contents(a, pairing, &TensorPair::a, &sizes, context));
+  evidence.contents_b.assign(pairing.tensors.size(), 0);
+  if (evidence.both_cut) {
+    MSDUMP_TRY(evidence.contents_b, find_contents(b, pairing, &TensorPair::b, nullptr, context));
+  }
+  MSDUMP_TRY(evidence.broken, find_broken(cuts, context));
+  MSDUMP_TRY(evidence.not_finite, find_not_finite(cuts, context));
+  return evidence;
+}
+
+Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, const RunContext& context) {
+  if (ranks_of(cuts.candidate).size() < 2) return std::nullopt;
+  MSDUMP_TRY(const std::optional<check::FirstApart> first, check::first_apart(cuts.candidate, context));
+  if (!first) return std::nullopt;
+  if (ranks_of(cuts.reference).size() > 1) {
+    MSDUMP_TRY(const std::optional<check::FirstApart> of_reference, check::first_apart(cuts.reference, context));
+    if (of_reference) return std::nullopt;
+  }
+  const TensorRecord* const record = &(*cuts.candidate.tensors)[first->tensor];
+  const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
+  for (uint32_t tensor = 0; tensor < pairs.size(); ++tensor) {
+    if (pairs[tensor].a == kNoTensor) continue;
+    const std::vector<const TensorRecord*>& pieces = cuts.a.members(pairs[tensor].a).records;
+    if (std::find(pieces.begin(), pieces.end(), record) == pieces.end()) continue;
+    return ReplicasApart{tensor, first->kind == check::FirstApart::Kind::kParameter,
+                         first->ranks.empty() ? first->group : first->ranks, first->reason};
+  }
+  return std::nullopt;
+}
+
+}  // namespace msdump

@@ -1,0 +1,213 @@
+#include <utility>
+#include <vector>
+
+#include "checkpoint/ms_ckpt.h"
+#include "checkpoint/safetensors.h"
+#include "dump/layouts/family.h"
+#include "dump/layouts/name_facts.h"
+#include "dump/names/file_name.h"
+#include "io/zip.h"
+#include "torch/pt_file.h"
+
+namespace msdump {
+
+// PyTorch's files. Which of their tensors are what:
+//
+//   the name is an operator's: msprobe's (in      tensors of that operator
+//   dump_tensor_data), or counted (npugraph_ex,
+//   acl_save; names/saved_name.h)
+//   else a tensor in a dict, at any depth         a parameter: its op name is the key, "state_dict.layer.0.weight"
+//   else                                          tensors of an operator that is called as the file is
+//
+// .pt and pytorch_model.bin are PyTorch's; other .bin, .pth and .ckpt (Lightning) may be others' as well: their content
+// decides. Two names of one storage (tied weights) are two parameters.
+
+namespace {
+
+bool is_named_as_operator(const NameFacts& facts) { return !facts.slot.empty() || !facts.timestamp.empty(); }
+
+StoredTensor stored_tensor(const torch::PtTensor& tensor, const NameFacts& facts) {
+  StoredTensor stored;
+  const bool parameter = tensor.in_dict && !is_named_as_operator(facts);
+  if (parameter) stored.op_name = tensor.key;
+  stored.io = parameter ? Io::kParameter : facts.io;
+  const bool keyed = !tensor.key.empty() && !parameter;
+  stored.slot = keyed ? tensor.key : facts.slot.empty() ? "0" : std::string(facts.slot);
+  stored.offset = tensor.offset;
+  stored.bytes = stored.request.bytes = tensor.bytes;
+  stored.request.dtype = tensor.dtype;
+  stored.request.shape = tensor.shape;
+  stored.request.format_number = static_cast<int64_t>(Format::kND);
+  stored.big_endian = tensor.big_endian;
+  stored.zip = tensor.zip;
+  stored.problem = tensor.problem;
+  return stored;
+}
+
+// torch_npu saves the same archive as .bin when it is told so.
+bool is_saved_bin(std::string_view name) {
+  constexpr std::string_view kSuffix = ".bin";
+  return has_suffix(name, kSuffix) && parse_torch_npu_name(name.substr(0, name.size() - kSuffix.size()));
+}
+
+class PtFamily : public Family {
+ public:
+  std::string_view name() const override { return "PyTorch .pt"; }
+  FileKind kind() const override { return FileKind::kPt; }
+
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    // Checkpoints are called .pth, and mostly hold more than tensors: their content decides.
+    const bool pt = has_suffix(file.name, ".pt");
+    if (!pt && !has_suffix(file.name, ".pth") && !is_saved_bin(file.name)) return Claim::kNo;
+    if (!(pt && file.identity.tensor_data && take_msprobe_name(file, facts))) {
+      facts.op_name = foreign_name(file, pt ? 3 : 4);
+    }
+    return pt ? Claim::kByName : Claim::kByContent;
+  }
+
+  Result<OpenedFile> open(File file, const OpenContext& context) const override {
+    MSDUMP_TRY(const torch::PtFile pt, torch::read_pt(file));
+    OpenedFile opened{std::move(file), FileKind::kPt, {}, {}};
+    if (context.facts.op_name.empty()) opened.op_name = context.name.substr(0, context.name.rfind('.'));
+    for (const torch::PtTensor& tensor : pt.tensors) opened.tensors.push_back(stored_tensor(tensor, context.facts));
+    return opened;
+  }
+
+  bool recognises(std::span<const std::byte> head, uint64_t /*file_size*/) const override {
+    return torch::looks_like_pt(head);
+  }
+
+  bool names_tensors(const NameFacts& facts) const override { return !is_named_as_operator(facts); }
+};
+
+class PtCheckpointFamily final : public PtFamily {
+ public:
+  std::string_view name() const override { return "PyTorch checkpoint"; }
+
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    if (!has_suffix(file.name, ".bin") && !has_suffix(file.name, ".ckpt")) return Claim::kNo;
+    facts.op_type = "Parameter";
+    facts.io = Io::kParameter;
+    return is_model(file.name) ? Claim::kByName : Claim::kByContent;
+  }
+
+  // Other zip archives, and objects without tensors (training_args.bin), are not what was looked for.
+  Result<OpenedFile> open(File file, const OpenContext& context) const override {
+    const bool may_be_other = has_zip_magic(file.head()) && !is_model(context.name);
+    auto opened = PtFamily::open(std::move(file), context);
+    if (opened || !may_be_other) return opened;
+    const ErrorCode code = opened.error().code;
+    if (code == ErrorCode::kUnsupportedFormat || code == ErrorCode::kBadHeader) return fail(ErrorCode::kNotADump, "");
+    return opened;
+  }
+
+ private:
+  static bool is_model(std::string_view name) {
+    return has_suffix(name, ".bin") && (name.find("pytorch_model") != name.npos || name.starts_with("adapter_model"));
+  }
+};
+
+}  // namespace
+
+const Family& pt_family() {
+  static const PtFamily kFamily;
+  return kFamily;
+}
+
+const Family& pt_checkpoint_family() {
+  static const PtCheckpointFamily kFamily;
+  return kFamily;
+}
+
+// Checkpoints: the parameters of a model, each with a name of its own, in .safetensors files and those of MindSpore
+// (.ckpt, a suffix that others use, too).
+
+namespace {
+
+StoredTensor stored_tensor(StoredParameter&& parameter) {
+  StoredTensor stored;
+  stored.io = Io::kParameter;
+  stored.slot = "0";
+  stored.op_name = std::move(parameter.name);
+  stored.offset = parameter.offset;
+  stored.bytes = stored.request.bytes = parameter.bytes;
+  stored.request.dtype = parameter.dtype;
+  stored.request.shape = std::move(parameter.shape);
+  stored.request.format_number = static_cast<int64_t>(Format::kND);
+  if (!parameter.pieces.empty())
+    stored.pieces = std::make_shared<const std::vector<FilePiece>>(std::move(parameter.pieces));
+  stored.problem = std::move(parameter.problem);
+  return stored;
+}
+
+class CheckpointFamily : public Family {
+ public:
+  bool names_tensors(const NameFacts& /*facts*/) const override { return true; }
+
+ protected:
+  static Claim claim_suffix(const FileContext& file, std::string_view suffix, Claim fitting, NameFacts& facts) {
+    if (!has_suffix(file.name, suffix)) return Claim::kNo;
+    facts.op_type = "Parameter";
+    facts.io = Io::kParameter;
+    return fitting;
+  }
+
+  [[nodiscard]] OpenedFile opened(File file, std::vector<StoredParameter> parameters) const {
+    OpenedFile result{std::move(file), kind(), {}, {}};
+    result.tensors.reserve(parameters.size());
+    for (StoredParameter& parameter : parameters) result.tensors.push_back(stored_tensor(std::move(parameter)));
+    return result;
+  }
+};
+
+class SafetensorsFamily final : public CheckpointFamily {
+ public:
+  std::string_view name() const override { return "safetensors"; }
+  FileKind kind() const override { return FileKind::kSafetensors; }
+
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    return claim_suffix(file, ".safetensors", Claim::kByName, facts);
+  }
+
+  Result<OpenedFile> open(File file, const OpenContext& /*context*/) const override {
+    MSDUMP_TRY(SafeTensors checkpoint, read_safetensors(file));
+    return opened(std::move(file), std::move(checkpoint.tensors));
+  }
+
+  bool recognises(std::span<const std::byte> head, uint64_t file_size) const override {
+    return looks_like_safetensors(head, file_size);
+  }
+};
+
+class CkptFamily final : public CheckpointFamily {
+ public:
+  std::string_view name() const override { return "MindSpore checkpoint"; }
+  FileKind kind() const override { return FileKind::kCheckpoint; }
+
+  Claim claim(const FileContext& file, NameFacts& facts) const override {
+    return claim_suffix(file, ".ckpt", Claim::kByContent, facts);
+  }
+
+  Result<OpenedFile> open(File file, const OpenContext& /*context*/) const override {
+    MSDUMP_TRY(MsCkpt checkpoint, read_ms_ckpt(file));
+    return opened(std::move(file), std::move(checkpoint.tensors));
+  }
+
+  bool recognises(std::span<const std::byte> head, uint64_t file_size) const override {
+    return looks_like_ms_ckpt(head, file_size);
+  }
+};
+
+}  // namespace
+
+const Family& safetensors_family() {
+  static const SafetensorsFamily kFamily;
+  return kFamily;
+}
+
+const Family& ckpt_family() {
+  static const CkptFamily kFamily;
+  return kFamily;
+}
+
+}  // namespace msdump
