@@ -8,8 +8,6 @@
 
 namespace msdump {
 
-std::string_view name_of(Severity severity) { return severity == Severity::kError ? "error" : "warning"; }
-
 Effect other(std::string text) { return {Outcome::kOther, std::move(text)}; }
 Effect stops(std::string text) { return {Outcome::kStops, std::move(text)}; }
 Effect refused() { return stops(std::string(kRefused)); }

@@ -15,12 +15,10 @@
 #include <vector>
 
 #include "config/setups.h"
+#include "findings/finding.h"
 #include "io/json.h"
 
 namespace msdump {
-
-enum class Severity : uint8_t { kWarning, kError };
-[[nodiscard]] std::string_view name_of(Severity severity);
 
 struct Finding {
   size_t offset = 0;
