@@ -1,8 +1,4 @@
-// The steps of a dump as MindSpore's "iteration" names them: "all", or items between '|', each a step or a range a-b.
-//
-// Only digits, '-' and '|' are accepted at the start of a run. Items are parsed when a step is looked up: an item that
-// is neither a step nor a range then silently matches nothing; MindSpore 1.3 ended the process.
-// Source: reference/dump-layouts-and-statistics.md 5, reference/verified-on-real-mindspore.md 3.
+// MindSpore's data_dump.json, as MindSpore understands it.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +12,10 @@
 
 namespace msdump {
 
+// The steps of a dump as "iteration" names them: "all", or items between '|', each a step or a range a-b.
+//
+// Only digits, '-' and '|' are accepted at the start of a run. Items are parsed when a step is looked up: an item that
+// is neither a step nor a range then silently matches nothing; MindSpore 1.3 ended the process.
 struct IterationItem {
   enum class Kind : uint8_t {
     kRange,     // a step is a range of one
@@ -39,7 +39,7 @@ struct Iteration {
   bool accepted = true;  // at the start of a run
   std::vector<IterationItem> items;
 
-  // Does any item select a step, when steps count from `initial`?
+  // True if an item selects a step; steps count from `initial`.
   [[nodiscard]] bool selects_any(uint64_t initial = 0) const;
   // The number of steps; no value for all steps or more than 64 bits can count.
   [[nodiscard]] std::optional<uint64_t> count(uint64_t initial = 0) const;
@@ -47,23 +47,12 @@ struct Iteration {
 
 [[nodiscard]] Iteration parse_iteration(std::string_view text);
 
-// data_dump.json: what MindSpore reads from it, and the rules.
-//
-// DataDump is what could be understood of the file: a value is absent when the file has none or one of the wrong type.
-// Which sections count depends on the release and the device:
-//
-//   synchronous    e2e_dump_settings.enable; from 2.4 on, if the section exists; always on a GPU (1.3 and later) and on a
-//                  CPU (1.8 and later)
-//   asynchronous   Ascend, where it is not synchronous; to 1.2 async_dump_settings.enable
-//
-// Source: reference/dump-layouts-and-statistics.md 5, reference/verified-on-real-mindspore.md 3, and 380 runs of five
-// releases on a CPU (corpus/real/config-behaviour.csv).
-
+// The values of a file. A value is absent if the file has none or one of the wrong type.
 struct DataDump {
-  const JsonValue* common = nullptr;  // null when missing or no object; they point into the tree
+  const JsonValue* common = nullptr;  // null if missing or no object; they point into the tree
   const JsonValue* e2e = nullptr;
   const JsonValue* async = nullptr;
-  bool has_e2e = false;  // even when it is not an object
+  bool has_e2e = false;  // even if it is not an object
 
   std::optional<uint32_t> dump_mode, input_output, op_debug_mode, initial_iteration, sample_mode, sample_num;
   std::optional<bool> enable, trans_flag, async_enable;
@@ -73,20 +62,18 @@ struct DataDump {
 
   [[nodiscard]] bool is_synchronous(const Setup& setup) const;
   [[nodiscard]] bool is_asynchronous(const Setup& setup) const;
-  // The debug mode that takes effect: 0 where the key is not read.
+  // The debug mode that takes effect: 0 if the key is not read.
   [[nodiscard]] uint32_t debug_mode(const Setup& setup) const;
-  // Does the dump select kernels? Not when a debug mode overrides that.
+  // True if the dump selects kernels, and no debug mode overrides that.
   [[nodiscard]] bool dumps_kernels(const Setup& setup) const;
   [[nodiscard]] bool saves_statistics() const { return saved_data == "statistic" || saved_data == "full"; }
-  // Looks like a file for 1.0 to 1.2: their form of iteration or async_dump_settings, and no key of later releases.
+  // True if it looks like a file for 1.0 to 1.2: it has their form of iteration or async_dump_settings, and no key of later releases.
   [[nodiscard]] bool before_1_3() const;
 };
 
-// May it be in the path of a dump? Others are refused.
+// True for characters of a path that MindSpore accepts.
 [[nodiscard]] bool is_path_char(char c);
 
 [[nodiscard]] DataDump read_data_dump(const JsonValue& root);
-
-void lint_data_dump(Findings& findings, const JsonValue& root, const LintTarget& target);
 
 }  // namespace msdump

@@ -1,17 +1,16 @@
-// Findings of a lint, and how rules make them: a rule says, for each setup, what it would do with the content of the file.
-//
+// Findings about a configuration. A rule says what each setup would make of a value; Findings turns the answers into one
+// finding that names the setups:
 //   error     every setup refuses the run, aborts it or writes nothing
-//   warning   some do, or some silently do something else than was asked for; the text names which
+//   warning   some do, or some silently do something other than what was asked for
 //   nothing   all do what was asked for
 //
-// At most kMostOfARule findings of a rule are kept, plus one that counts the rest: a file of a million mistakes must
-// not cost the memory of a million messages.
+// At most kMostOfARule findings of a rule are kept, and one more counts the rest.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/setups.h"
@@ -20,30 +19,29 @@
 
 namespace msdump {
 
-struct Finding {
+struct Finding : FindingText {
   size_t offset = 0;
+  std::string key;              // "common_dump_settings.iteration", "kernels[2]"; empty: the whole file
+  std::string rule;             // a stable word
   size_t line = 1, column = 1;  // column in characters
-  std::string key;              // "common_dump_settings.iteration", "kernels[2]"; empty: the file as a whole
-  Severity severity = Severity::kWarning;
-  std::string rule;  // a stable word
-  std::string message, hint;
 };
 
 enum class Outcome : uint8_t {
   kFine,
-  kOther,  // silently does something other than what was asked for
-  kStops,  // the run is refused, or ends, or nothing is written
+  kIgnored,  // the reader silently does something other than what was asked for
+  kRefused,  // the run is refused, or ends, or nothing is written
 };
+inline constexpr std::string_view kRefused = "the run is refused", kNothingWritten = "nothing is written";
 struct Effect {
   Outcome outcome = Outcome::kFine;
   std::string text;  // what happens: "the run is refused"
 };
 [[nodiscard]] inline Effect fine() { return {}; }
-[[nodiscard]] Effect other(std::string text);
-[[nodiscard]] Effect stops(std::string text);
-inline constexpr std::string_view kRefused = "the run is refused", kNothingWritten = "nothing is written";
-[[nodiscard]] Effect refused();
-[[nodiscard]] Effect nothing_written();
+[[nodiscard]] inline Effect ignored(std::string text) { return {Outcome::kIgnored, std::move(text)}; }
+[[nodiscard]] inline Effect refused(std::string text = std::string(kRefused)) {
+  return {Outcome::kRefused, std::move(text)};
+}
+[[nodiscard]] inline Effect nothing_written() { return refused(std::string(kNothingWritten)); }
 
 // A place in the file.
 struct Spot {
@@ -51,7 +49,7 @@ struct Spot {
   size_t offset = 0;
 };
 
-// `subject` says what is in the file; the effect says what becomes of it.
+// The subject is the beginning of the message: what the file says. The effects follow it.
 struct Complaint {
   std::string_view rule;
   std::string subject;
@@ -66,7 +64,7 @@ class Findings {
   Findings(std::string_view text, std::vector<Setup> setups);
 
   [[nodiscard]] const std::vector<Setup>& setups() const { return setups_; }
-  // Adds a finding if some setup does not do what was asked for; returns whether it did.
+  // Adds a finding if some setup does not do what was asked for, and then returns true.
   template <class EffectOf>
   bool judge(const Spot& spot, const Complaint& complaint, const EffectOf& effect_of) {
     std::vector<Effect> effects;
@@ -81,8 +79,8 @@ class Findings {
   void warning(const Spot& spot, const Complaint& complaint) {
     add(spot, complaint, Severity::kWarning, complaint.subject);
   }
-  // Further findings of the rule are only counted, so their messages need not be made.
-  [[nodiscard]] bool has_enough_of(std::string_view rule) const;
+  // True if further findings of the rule are only counted, so their messages need not be made.
+  [[nodiscard]] bool has_enough_of(std::string_view rule) const { return cap_.is_full(std::string(rule)); }
   // In the order of the file.
   [[nodiscard]] std::vector<Finding> take();
 
@@ -93,14 +91,7 @@ class Findings {
   std::string_view text_;
   std::vector<Setup> setups_;
   std::vector<Finding> findings_;
-  struct Tally {
-    size_t seen = 0, errors = 0;
-    size_t last_offset = 0;
-  };
-  std::map<std::string, Tally, std::less<>> tallies_;
+  FindingCap<std::string, size_t> cap_{kMostOfARule};
 };
-
-// A value as a message names it: 'all', 3, a list, an object, null.
-[[nodiscard]] std::string in_words(const JsonValue& value);
 
 }  // namespace msdump

@@ -1,13 +1,220 @@
 #include "config/keys.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "config/key_tables.h"
 
 namespace msdump {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ValueType>, 10> kTypeWords = {{{"any", ValueType::kAny},
+                                                                                {"unsigned", ValueType::kUnsigned},
+                                                                                {"integer", ValueType::kInteger},
+                                                                                {"text", ValueType::kText},
+                                                                                {"bool", ValueType::kBool},
+                                                                                {"texts", ValueType::kTexts},
+                                                                                {"numbers", ValueType::kNumbers},
+                                                                                {"steps", ValueType::kSteps},
+                                                                                {"object", ValueType::kObject},
+                                                                                {"objects", ValueType::kObjects}}};
+
+std::optional<ValueType> type_named(std::string_view word) {
+  const auto found =
+      std::find_if(kTypeWords.begin(), kTypeWords.end(), [&](const auto& one) { return one.first == word; });
+  return found == kTypeWords.end() ? std::nullopt : std::optional(found->second);
+}
+
+// Splits at the first separator; the second text is empty without one.
+std::pair<std::string_view, std::string_view> halves(std::string_view text, std::string_view separator) {
+  const size_t at = text.find(separator);
+  if (at == std::string_view::npos) return {text, {}};
+  return {text.substr(0, at), text.substr(at + separator.size())};
+}
+
+std::vector<std::string> words_in(std::string_view text, char separator = ',') {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(text, separator)) {
+    if (!trimmed(word).empty()) words.emplace_back(trimmed(word));
+  }
+  return words;
+}
+
+// Reads a table line by line, each into the last key or the last rule.
+class TableReader {
+ public:
+  TableReader(ConfigKind kind, std::string_view text) : kind_(kind) {
+    std::string line;
+    for (const std::string_view one : split(text, '\n')) {
+      ++number_;
+      if (one.starts_with(' ')) {
+        line.append(" ").append(trimmed(one));
+        continue;
+      }
+      take(line);
+      line = one.starts_with('#') ? "" : one;
+    }
+    take(line);
+  }
+
+  std::vector<ConfigKey> keys;
+  std::vector<std::string> faults;
+
+ private:
+  void take(std::string_view line) {
+    if (line.empty() || take_line(line)) return;
+    faults.push_back(fmt::format("before line {}: {}", number_, line));
+  }
+
+  bool take_line(std::string_view line) {
+    if (line.starts_with('[')) {
+      section_ = line.substr(1, line.find(']') - 1);
+      return line.ends_with(']');
+    }
+    const auto [word, rest] = halves(line, " ");
+    if (word == "key") return take_key(rest);
+    if (keys.empty()) return false;
+    if (word == "rule") return take_rule(rest);
+    if (keys.back().rules.empty()) return take_attribute(keys.back(), word, rest);
+    return take_rule_line(keys.back().rules.back(), word, rest);
+  }
+
+  bool take_key(std::string_view text) {
+    const auto [name, type] = halves(text, " ");
+    const auto known = type_named(type);
+    ConfigKey& key = keys.emplace_back();
+    key.kind = kind_;
+    key.section = section_;
+    key.name = name;
+    key.type = known.value_or(ValueType::kAny);
+    return known.has_value();
+  }
+
+  static bool take_attribute(ConfigKey& key, std::string_view word, std::string_view text) {
+    if (word == "required") {
+      key.required = true;
+      return text.empty();
+    }
+    for (const auto& [name, member] : {std::pair("values", &ConfigKey::values),
+                                       {"default", &ConfigKey::fallback},
+                                       {"note", &ConfigKey::fallback_note},
+                                       {"meaning", &ConfigKey::meaning},
+                                       {"tasks", &ConfigKey::tasks}}) {
+      if (word != name) continue;
+      key.*member = text;
+      return !text.empty();
+    }
+    if (word == "needed") return take_conditions(text, key.needed.emplace_back());
+    if (word == "unread") return take_conditions(text, key.unread.emplace_back());
+    if (word == "since") return take_version(text, key.since);
+    if (word == "until") return take_version(text, key.until);
+    if (word == "before") {
+      const auto [version, type] = halves(text, " ");
+      key.older_type = type_named(type).value_or(ValueType::kAny);
+      return take_version(version, key.type_since) && key.older_type != ValueType::kAny;
+    }
+    if (word == "harmless") {
+      key.harmless = words_in(text);
+      return !key.harmless.empty();
+    }
+    if (word != "readers") return false;
+    key.readers = text == "pytorch" ? Readers::kPyTorch : text == "mindspore" ? Readers::kMindSpore : Readers::kNone;
+    return key.readers != Readers::kNone || text == "none";
+  }
+
+  bool take_rule(std::string_view text) {
+    const auto [name, pattern] = halves(text, " ");
+    const auto [match, words] = halves(pattern, " ");
+    KeyRule& rule = keys.back().rules.emplace_back();
+    rule.name = name;
+    rule.words = words_in(words);
+    if (match == "missing") {
+      rule.match = KeyRule::Match::kMissing;
+      return words.empty();
+    }
+    rule.match = match == "is" ? KeyRule::Match::kIs : match == "not" ? KeyRule::Match::kNot : KeyRule::Match::kUnless;
+    return !rule.words.empty() && (rule.match != KeyRule::Match::kUnless || match == "unless");
+  }
+
+  static bool take_rule_line(KeyRule& rule, std::string_view word, std::string_view text) {
+    if (word == "says") rule.subject = text;
+    if (word == "hint") rule.hint = text;
+    if (word != "-") return (word == "says" || word == "hint") && !text.empty();
+    const auto [conditions, effect] = halves(text, " -> ");
+    RuleCase& one = rule.cases.emplace_back();
+    return take_conditions(conditions, one.conditions) && take_effect(effect, one.effect);
+  }
+
+  static bool take_effect(std::string_view text, Effect& effect) {
+    constexpr std::string_view kWarn = "warn: ";
+    if (text == "refused") effect = refused();
+    if (text == kNothingWritten) effect = nothing_written();
+    if (text.starts_with(kWarn)) effect = ignored(std::string(text.substr(kWarn.size())));
+    return text == "fine" || effect.outcome != Outcome::kFine;
+  }
+
+  static bool take_conditions(std::string_view text, Conditions& conditions) {
+    if (text == "always") return true;
+    for (const std::string_view part : split(text, ';')) {
+      if (!take_condition(trimmed(part), conditions.emplace_back())) return false;
+    }
+    return true;
+  }
+
+  static bool take_condition(std::string_view text, Condition& condition) {
+    using Kind = Condition::Kind;
+    const auto [first, rest] = halves(text, " ");
+    if (first == "since" || first == "before") {
+      condition.kind = first == "since" ? Kind::kSince : Kind::kBefore;
+      return take_version(rest, condition.version);
+    }
+    if (first == "on" || first == "for") {
+      condition.kind = first == "on" ? Kind::kDevice : Kind::kFramework;
+      condition.words = words_in(rest);
+      const std::string_view known = first == "on" ? " cpu gpu ascend " : " pytorch mindspore ";
+      const auto is_known = [&](const std::string& one) {
+        return known.find(" " + one + " ") != std::string_view::npos;
+      };
+      return !condition.words.empty() && std::all_of(condition.words.begin(), condition.words.end(), is_known);
+    }
+    const auto [verb, words] = halves(rest, " ");
+    condition.fact = first;
+    condition.kind = verb == "has" ? Kind::kHas : words.starts_with("not ") ? Kind::kIsNot : Kind::kIs;
+    condition.words = words_in(condition.kind == Kind::kIsNot ? words.substr(4) : words);
+    return !condition.words.empty() && (verb == "is" || verb == "has");
+  }
+
+  static bool take_version(std::string_view text, Version& version) {
+    const auto parsed = parse_version(text);
+    version = parsed.value_or(Version{});
+    return parsed.has_value();
+  }
+
+  ConfigKind kind_;
+  size_t number_ = 0;
+  std::string section_;
+};
+
+const TableReader& table_of(ConfigKind kind) {
+  static const TableReader kDataDump(ConfigKind::kDataDump, kDataDumpKeys);
+  static const TableReader kMsprobe(ConfigKind::kMsprobe, kMsprobeKeys);
+  static const TableReader kAcl(ConfigKind::kAcl, kAclKeys);
+  static const TableReader kNone(ConfigKind::kUnknown, "");
+  switch (kind) {
+    case ConfigKind::kDataDump: return kDataDump;
+    case ConfigKind::kMsprobe: return kMsprobe;
+    case ConfigKind::kAcl: return kAcl;
+    case ConfigKind::kUnknown: break;
+  }
+  return kNone;
+}
+
+}  // namespace
 
 std::string_view name_of(ValueType type) {
   switch (type) {
@@ -25,22 +232,15 @@ std::string_view name_of(ValueType type) {
   return "";
 }
 
-std::span<const ConfigKey> keys_of(ConfigKind kind) {
-  switch (kind) {
-    case ConfigKind::kDataDump: return data_dump_keys();
-    case ConfigKind::kMsprobe: return msprobe_keys();
-    case ConfigKind::kAcl: return acl_keys();
-    case ConfigKind::kUnknown: break;
-  }
-  return {};
-}
+std::span<const ConfigKey> keys_of(ConfigKind kind) { return table_of(kind).keys; }
+
+std::vector<std::string> faults_in_table(ConfigKind kind) { return table_of(kind).faults; }
 
 const ConfigKey* find_key(ConfigKind kind, std::string_view section, std::string_view name) {
-  const ConfigKey* found = nullptr;
-  for (const ConfigKey& key : keys_of(kind)) {
-    if (key.section == section && key.name == name && (found == nullptr || found->since < key.since)) found = &key;
-  }
-  return found;
+  const std::span<const ConfigKey> keys = keys_of(kind);
+  const auto found = std::find_if(keys.begin(), keys.end(),
+                                  [&](const ConfigKey& key) { return key.section == section && key.name == name; });
+  return found == keys.end() ? nullptr : &*found;
 }
 
 bool exists_in(const ConfigKey& key, const Version& version) {
@@ -96,102 +296,9 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> can
 std::vector<std::string> names_of(ConfigKind kind, std::string_view section) {
   std::vector<std::string> names;
   for (const ConfigKey& key : keys_of(kind)) {
-    if (key.section == section) names.emplace_back(key.name);
+    if (key.section == section) names.push_back(key.name);
   }
   return names;
-}
-
-namespace {
-
-std::string section_title(std::string_view section) {
-  if (section.empty()) return "the top level";
-  if (section == kTaskSection) return "the block of a task";
-  if (section == kSliceSection || section == kAclListSection) return fmt::format("an item of {}", section);
-  return std::string(section);
-}
-
-// The sections of this family that know the key.
-std::string home_of(ConfigKind kind, std::string_view name) {
-  for (const ConfigKey& key : keys_of(kind)) {
-    if (key.name == name) return section_title(key.section);
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string key_path(const KeyedObject& where, std::string_view key) {
-  return where.path.empty() ? std::string(key) : fmt::format("{}.{}", where.path, key);
-}
-
-Spot spot_of(const KeyedObject& where, const JsonMember& member) {
-  return {key_path(where, member.key), member.key_offset};
-}
-
-const JsonMember* find_member(const JsonValue& object, std::string_view key) {
-  const auto found = std::find_if(object.members.rbegin(), object.members.rend(),
-                                  [&](const JsonMember& member) { return member.key == key; });
-  return found == object.members.rend() ? nullptr : &*found;
-}
-
-void check_repeated_keys(Findings& findings, const KeyedObject& where) {
-  struct Occurrences {
-    size_t count = 0;
-    const JsonMember* last = nullptr;
-  };
-  std::map<std::string_view, Occurrences> keys;
-  for (const JsonMember& member : where.object.members) {
-    Occurrences& of_key = keys[member.key];
-    ++of_key.count;
-    of_key.last = &member;
-  }
-  for (const JsonMember& member : where.object.members) {
-    const Occurrences& of_key = keys[member.key];
-    if (of_key.count < 2 || of_key.last != &member) continue;
-    const bool two = of_key.count == 2;
-    findings.warning(spot_of(where, member), {"duplicate-key",
-                                              fmt::format("{} appears {}: the last one counts", excerpt(member.key),
-                                                          two ? "twice" : fmt::format("{} times", of_key.count)),
-                                              two ? "remove the other" : "remove the others"});
-  }
-}
-
-void complain_of_unknown_key(Findings& findings, const KeyedObject& where, const JsonMember& member) {
-  if (findings.has_enough_of("unknown-key")) return findings.warning(spot_of(where, member), {"unknown-key", ""});
-  const std::string shown = excerpt(member.key), home = home_of(where.kind, member.key);
-  if (!home.empty()) {
-    findings.warning(
-        spot_of(where, member),
-        {"wrong-section", fmt::format("{} is not a key of {}: it is ignored", shown, section_title(where.section)),
-         fmt::format("it belongs in {}", home)});
-    return;
-  }
-  const std::vector<std::string> here = names_of(where.kind, where.section);
-  std::string hint = did_you_mean(member.key, here);
-  if (hint.empty()) {
-    std::vector<std::string> all;
-    for (const ConfigKey& key : keys_of(where.kind)) all.emplace_back(key.name);
-    hint = did_you_mean(member.key, all);
-  }
-  findings.warning(spot_of(where, member),
-                   {"unknown-key", fmt::format("'{}' is not a key: it is ignored", shown), hint});
-}
-
-std::string hint_for_missing(const KeyedObject& where, std::string_view missing) {
-  std::vector<std::string> unknown;
-  for (const JsonMember& member : where.object.members) {
-    if (find_key(where.kind, where.section, member.key) == nullptr) unknown.push_back(member.key);
-  }
-  const std::vector<std::string> names = {std::string(missing)};
-  for (const std::string& name : unknown) {
-    if (!did_you_mean(name, names).empty())
-      return fmt::format("'{}' is present; did you mean '{}'?", excerpt(name), missing);
-  }
-  return "";
-}
-
-Spot spot_of_item(const Spot& list, size_t index, const JsonValue& item) {
-  return {fmt::format("{}[{}]", list.key, index), item.offset};
 }
 
 }  // namespace msdump

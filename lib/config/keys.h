@@ -1,10 +1,39 @@
-// The keys that a dump configuration may have, by family, section and version: one table for the lint and for
-// --explain.
+// The keys that a dump configuration may have, and what its reader makes of their values. They are data: data_dump.keys,
+// msprobe.keys and acl.keys are tables in this form, a line each; a line that begins with blanks continues the one before.
 //
-//   data_dump   common_dump_settings, e2e_dump_settings (synchronous), async_dump_settings (to 1.2)
-//   msprobe     the top level; the block named after the task; load; items of slice
-//   acl         dump; items of dump.dump_list
-// Source: reference/dump-layouts-and-statistics.md 5, reference/compare-and-check.md 1.6, the documents of AscendCL.
+//   [SECTION]                 [] is the top level
+//   key NAME TYPE             the lines below describe this key
+//   required                  every run needs it
+//   needed CONDITIONS         a run needs it if these hold
+//   unread CONDITIONS         its value is not read if these hold
+//   since V                   the first release of MindSpore that has it
+//   until V                   the first release of MindSpore that has it no longer
+//   before V TYPE             its type in older releases
+//   readers pytorch           the only framework that reads it; none: older releases of msprobe only
+//   tasks TASK,TASK           the tasks of msprobe that read it; without this line, all
+//   harmless WORDS            values that lose nothing if they are not read, beside the default
+//   values, default, note     what `--explain` prints: the values, the default, when the default holds
+//   meaning TEXT              what the key does
+//
+//   rule NAME PATTERN         a finding NAME if the value fits PATTERN and some case below has an effect
+//   says TEXT                 the beginning of its message, instead of "KEY is VALUE"
+//   hint TEXT                 its hint; without this line, the words of PATTERN
+//   - CONDITIONS -> EFFECT    the first case whose conditions all hold decides for a setup; without one, all is fine
+//
+// PATTERN is one of
+//   is WORDS        the value is one of these
+//   not WORDS       it has the type of the key, and is none of these
+//   unless WORDS    it is none of these, whatever its type
+//   missing         there is no such key
+// WORDS stand between commas: a text, number or boolean; N.. for numbers from N on; or a class of values: <any>, <null>,
+// <bool>, <text>, <list>, <empty list>, <items> (a list with items), <texts> (a list of texts), <names> (of one at least),
+// <truthy> and <falsy> (as Python decides).
+//
+// CONDITIONS stand between semicolons: always, since V, before V (releases of MindSpore), on DEVICES, for FRAMEWORK,
+// FACT is WORDS, FACT is not WORDS, FACT has WORD (in a list). A fact is another key, or one that the head of the table
+// describes.
+//
+// EFFECT is fine; refused; nothing is written; warn: TEXT.
 #pragma once
 
 #include <span>
@@ -23,20 +52,43 @@ enum class ValueType : uint8_t { kAny, kUnsigned, kInteger, kText, kBool, kTexts
 
 enum class Readers : uint8_t { kBoth, kPyTorch, kMindSpore, kNone };  // kNone: older releases of msprobe only
 
+struct Condition {
+  enum class Kind : uint8_t { kSince, kBefore, kDevice, kFramework, kIs, kIsNot, kHas };
+  Kind kind = Kind::kSince;
+  Version version;
+  std::string fact;
+  std::vector<std::string> words;
+};
+using Conditions = std::vector<Condition>;  // all of them
+
+struct RuleCase {
+  Conditions conditions;
+  Effect effect;
+};
+
+struct KeyRule {
+  enum class Match : uint8_t { kIs, kNot, kUnless, kMissing };
+  std::string name;
+  Match match = Match::kIs;
+  std::vector<std::string> words;
+  std::string subject, hint;  // empty: "KEY is VALUE"; the words
+  std::vector<RuleCase> cases;
+};
+
 struct ConfigKey {
   ConfigKind kind = ConfigKind::kUnknown;
-  std::string_view section = {};  // empty: the top level
-  std::string_view name = {};
+  std::string section, name;
   ValueType type = ValueType::kAny;
-  std::string_view values = {};         // for people: "0, 1, 2"
-  std::string_view fallback = {};       // the default; empty: the key is required, or has no default
-  std::string_view fallback_note = {};  // for people: when it holds
+  std::string values, fallback, fallback_note, meaning;
   bool required = false;
-  Version since = {}, until = {};  // of MindSpore; until: the first release that does not read it, 0: none
+  std::vector<Conditions> needed, unread;  // any of them
+  Version since, until;
+  Version type_since;  // 0: it has always had this type
+  ValueType older_type = ValueType::kAny;
   Readers readers = Readers::kBoth;
-  std::string_view tasks =
-      {};  // for the block of an msprobe task: the tasks that read it, "statistics,tensor"; empty: all
-  std::string_view meaning = {};
+  std::string tasks;  // "statistics,tensor"; empty: all
+  std::vector<std::string> harmless;
+  std::vector<KeyRule> rules;
 };
 
 inline constexpr std::string_view kCommonSection = "common_dump_settings", kE2eSection = "e2e_dump_settings",
@@ -44,52 +96,23 @@ inline constexpr std::string_view kCommonSection = "common_dump_settings", kE2eS
 inline constexpr std::string_view kTaskSection = "<task>", kLoadSection = "load", kSliceSection = "slice";
 inline constexpr std::string_view kAclSection = "dump", kAclListSection = "dump_list";
 
-[[nodiscard]] std::span<const ConfigKey> data_dump_keys();
-[[nodiscard]] std::span<const ConfigKey> msprobe_keys();
-[[nodiscard]] std::span<const ConfigKey> acl_keys();
 [[nodiscard]] std::span<const ConfigKey> keys_of(ConfigKind kind);
+// The lines of a table that could not be read, each with its number; empty but for a mistake in the table.
+[[nodiscard]] std::vector<std::string> faults_in_table(ConfigKind kind);
 
-// Null when the section has no such key. If a key has existed twice over time, the newest.
+// Null if the section has no such key.
 [[nodiscard]] const ConfigKey* find_key(ConfigKind kind, std::string_view section, std::string_view name);
 [[nodiscard]] bool exists_in(const ConfigKey& key, const Version& version);
-// "MindSpore 2.3 and later", "MindSpore 1.0 to 1.2", "PyTorch only"; empty when there is no limit.
+// "MindSpore 2.3 and later", "MindSpore 1.0 to 1.2", "PyTorch only"; empty without a limit.
 [[nodiscard]] std::string availability(const ConfigKey& key);
 // "0 with e2e_dump_settings; required without"
 [[nodiscard]] std::string default_text(const ConfigKey& key);
 [[nodiscard]] bool task_reads(const ConfigKey& key, std::string_view task);
 
-// The keys that `wanted` means: a name or a glob, "section.name", in any case.
+// The keys that fit a name or a glob, "section.name", in any case.
 [[nodiscard]] std::vector<const ConfigKey*> keys_named(std::string_view wanted);
-// "did you mean 'dump_mode'?"; empty when nothing is near.
+// "did you mean 'dump_mode'?"; empty if no candidate is near.
 [[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 [[nodiscard]] std::vector<std::string> names_of(ConfigKind kind, std::string_view section);
-
-// Checks the keys of one object of a configuration against the table: unknown keys, with the likely intention; keys in
-// the wrong section; duplicate keys.
-
-struct KeyedObject {
-  const JsonValue& object;
-  ConfigKind kind = ConfigKind::kUnknown;
-  std::string_view section;  // of the table
-  std::string path;          // "e2e_dump_settings"; empty at the top
-};
-
-// "e2e_dump_settings.enable"
-[[nodiscard]] std::string key_path(const KeyedObject& where, std::string_view key);
-[[nodiscard]] Spot spot_of(const KeyedObject& where, const JsonMember& member);
-// The last member of that name, which is the one that counts; null when there is none.
-[[nodiscard]] const JsonMember* find_member(const JsonValue& object, std::string_view key);
-
-// Duplicate keys: the last one counts, in MindSpore's reader and in Python's.
-void check_repeated_keys(Findings& findings, const KeyedObject& where);
-
-// A key that is not in the table: "did you mean", or the section it belongs in.
-void complain_of_unknown_key(Findings& findings, const KeyedObject& where, const JsonMember& member);
-
-// For a missing key: a key of the object that may have been meant for it.
-[[nodiscard]] std::string hint_for_missing(const KeyedObject& where, std::string_view missing);
-
-// The list's items: "kernels[3]".
-[[nodiscard]] Spot spot_of_item(const Spot& list, size_t index, const JsonValue& item);
 
 }  // namespace msdump

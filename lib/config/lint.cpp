@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "config/acl.h"
 #include "config/data_dump.h"
-#include "config/json/json_fault.h"
-#include "config/json/json_slips.h"
+#include "config/json_faults.h"
 #include "config/keys.h"
-#include "config/msprobe/msprobe.h"
+#include "config/tools.h"
 
 namespace msdump {
 namespace {
 
-// Points for the top-level keys that a family knows: two each, one for a near miss.
+// Points for the top-level keys that a tool knows: two each, and one for a misspelt key.
 size_t familiarity(const JsonValue& root, ConfigKind kind) {
   const std::vector<std::string> names = names_of(kind, "");
   size_t points = 0;
@@ -44,7 +42,7 @@ SlipText text_of(JsonSlipKind kind) {
   return {};
 }
 
-void complain_of_slips(Findings& findings, ConfigKind kind, const std::vector<JsonSlip>& slips) {
+void report_slips(Findings& findings, ConfigKind kind, const std::vector<JsonSlip>& slips) {
   for (const JsonSlip& slip : slips) {
     const SlipText text = text_of(slip.kind);
     const Complaint complaint{text.rule, std::string(text.message), std::string(text.hint)};
@@ -58,15 +56,15 @@ void complain_of_slips(Findings& findings, ConfigKind kind, const std::vector<Js
 }
 
 // NaN and Infinity: Python reads them, nlohmann's reader does not.
-void complain_of_nan(Findings& findings, ConfigKind kind, const JsonValue& value) {
+void report_nan(Findings& findings, ConfigKind kind, const JsonValue& value) {
   const bool spelt = value.text == "NaN" || value.text == "Infinity" || value.text == "-Infinity";
   const bool word = value.is(JsonKind::kNumber) && value.text.find_first_of("nN") != std::string::npos;
   if (word && !(spelt && kind == ConfigKind::kMsprobe)) {
     findings.error({"", value.offset},
                    {"json-nan", fmt::format("'{}' is not JSON", excerpt(value.text)), "write a number"});
   }
-  for (const JsonValue& item : value.items) complain_of_nan(findings, kind, item);
-  for (const JsonMember& member : value.members) complain_of_nan(findings, kind, member.value);
+  for (const JsonValue& item : value.items) report_nan(findings, kind, item);
+  for (const JsonMember& member : value.members) report_nan(findings, kind, member.value);
 }
 
 size_t first_bad_utf8(std::string_view text) {
@@ -78,7 +76,7 @@ size_t first_bad_utf8(std::string_view text) {
   return text.size();
 }
 
-void lint_family(Findings& findings, ConfigKind kind, const JsonValue& root, const LintTarget& target) {
+void lint_tool(Findings& findings, ConfigKind kind, const JsonValue& root, const LintTarget& target) {
   switch (kind) {
     case ConfigKind::kDataDump: return lint_data_dump(findings, root, target);
     case ConfigKind::kMsprobe: return lint_msprobe(findings, root, target);
@@ -91,8 +89,8 @@ void lint_family(Findings& findings, ConfigKind kind, const JsonValue& root, con
   }
 }
 
-// A text that is not JSON even after mending.
-void complain_of_fault(Findings& findings, std::string_view text, const JsonFault& fault) {
+// Reports a text that is not JSON even after the repair.
+void report_fault(Findings& findings, std::string_view text, const JsonFault& fault) {
   if (fault.beyond_limits) return findings.error({"", fault.offset}, {"json-depth", fault.reason});
   std::string why = explain_fault(text, fault);
   if (why.empty()) why = fault.reason;
@@ -101,11 +99,11 @@ void complain_of_fault(Findings& findings, std::string_view text, const JsonFaul
   findings.error({"", fault.offset}, {"json-syntax", "not JSON: " + why});
 }
 
-tl::expected<JsonValue, JsonFault> read_mended(std::string_view text, std::string_view mended) {
+tl::expected<JsonValue, JsonFault> read_repaired(std::string_view text, std::string_view repaired) {
   if (is_utf16(text)) return tl::unexpected<JsonFault>(JsonFault{0, "UTF-16; save it as UTF-8"});
   const size_t zero = text.find('\0');
   if (zero != std::string_view::npos) return tl::unexpected<JsonFault>(JsonFault{zero, "a zero byte"});
-  return parse_json_or_fault(mended);
+  return parse_json_or_fault(repaired);
 }
 
 }  // namespace
@@ -124,8 +122,8 @@ ConfigKind kind_of_config(const JsonValue& root) {
 }
 
 LintReport lint_config(std::string_view text, const LintTarget& target) {
-  const MendedJson mended = mend_json(text);
-  const auto root = read_mended(text, mended.text);
+  const RepairedJson repaired = repair_json(text);
+  const auto root = read_repaired(text, repaired.text);
   LintReport report;
   if (root) report.kind = kind_of_config(*root);
   const bool old = root && report.kind == ConfigKind::kDataDump && read_data_dump(*root).before_1_3();
@@ -133,20 +131,21 @@ LintReport lint_config(std::string_view text, const LintTarget& target) {
   report.version = versions_text(report.kind, findings.setups());
   if (report.kind == ConfigKind::kMsprobe && target.msprobe)
     report.version += fmt::format(" under msprobe {}", short_text(*target.msprobe));
-  complain_of_slips(findings, report.kind, mended.slips);
+  report_slips(findings, report.kind, repaired.slips);
   const size_t bad_utf8 = first_bad_utf8(text);
   // A text with a zero byte is reported as such, not as badly encoded.
   if (bad_utf8 < text.size() && !is_utf16(text) && text.find('\0') == std::string_view::npos)
     findings.error({"", bad_utf8}, {"json-utf8", "a byte that is not UTF-8", "save the file as UTF-8"});
   if (root) {
-    complain_of_nan(findings, report.kind, *root);
-    lint_family(findings, report.kind, *root, target);
+    report_nan(findings, report.kind, *root);
+    lint_tool(findings, report.kind, *root, target);
   } else {
-    complain_of_fault(findings, mended.text, root.error());
+    report_fault(findings, repaired.text, root.error());
   }
   report.findings = findings.take();
-  for (const Finding& finding : report.findings)
-    ++(finding.severity == Severity::kError ? report.errors : report.warnings);
+  const SeverityCounts counts = count_severities(report.findings);
+  report.errors = counts.errors;
+  report.warnings = counts.warnings;
   return report;
 }
 

@@ -1,6 +1,6 @@
 // One configuration of a dump, judged as a whole: what it is, and what the framework would do with it.
 //
-// Text that is not JSON gives findings too: one for each slip (config/json/json_slips.h) that can be mended; the mended
+// Text that is not JSON gives findings too: one for each slip (config/json_faults.h) that can be mended; the mended
 // text is then judged. At most kMostConfigBytes of a file are read.
 #pragma once
 
@@ -23,7 +23,7 @@ struct LintReport {
 
 [[nodiscard]] LintReport lint_config(std::string_view text, const LintTarget& target);
 
-// By its keys.
+// The tool whose keys it has.
 [[nodiscard]] ConfigKind kind_of_config(const JsonValue& root);
 
 }  // namespace msdump

@@ -88,6 +88,17 @@ bool is_release_suffix(std::string_view text) {
 
 }  // namespace
 
+std::string_view name_of(Device device) {
+  switch (device) {
+    case Device::kCpu: return "cpu";
+    case Device::kGpu: return "gpu";
+    case Device::kAscend: return "ascend";
+  }
+  return "";
+}
+
+std::string_view name_of(Framework framework) { return framework == Framework::kPyTorch ? "pytorch" : "mindspore"; }
+
 std::string_view in_words(Device device) {
   switch (device) {
     case Device::kCpu: return "a CPU";

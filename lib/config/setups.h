@@ -20,8 +20,10 @@ enum class ConfigKind : uint8_t { kUnknown, kDataDump, kMsprobe, kAcl };
 [[nodiscard]] std::string_view title_of(ConfigKind kind);
 
 enum class Device : uint8_t { kCpu, kGpu, kAscend };
+[[nodiscard]] std::string_view name_of(Device device);   // "cpu": words of the tables of keys
 [[nodiscard]] std::string_view in_words(Device device);  // "a CPU", "Ascend"
 enum class Framework : uint8_t { kMindSpore, kPyTorch };
+[[nodiscard]] std::string_view name_of(Framework framework);  // "mindspore"
 
 struct Setup {
   Version version;  // of MindSpore; 0 where it does not matter

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/write/dump_request.h"
+#include "config/write_config.h"
 #include "dump/index/tensor_list.h"
 #include "graph/flow/run_graph.h"
 #include "graph/join/dump_operators.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/data_dump.h"
-#include "config/json/json_slips.h"
+#include "config/json_faults.h"
 #include "config/kernels.h"
 #include "config/lint.h"
 #include "fuzz_file.h"
@@ -45,7 +45,7 @@ void check_findings(const LintReport& report, std::string_view text) {
 }
 
 void check_slips(std::string_view text) {
-  const MendedJson mended = mend_json(text);
+  const RepairedJson mended = repair_json(text);
   require(mended.text.size() == text.size(), "mending moves nothing");
   for (const JsonSlip& slip : mended.slips) require(slip.offset < text.size(), "a slip is in the text");
   require(mended.text == text || !mended.slips.empty(), "what is mended is reported");
@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Iteration iteration = parse_iteration(text);
   require(!iteration.selects_any() || iteration.count() != 0U, "what selects is counted");
   (void)regex_fault(text);
-  if (const auto root = parse_json(mend_json(text).text)) {
+  if (const auto root = parse_json(repair_json(text).text)) {
     const DataDump dump = read_data_dump(*root);
     if (dump.kernels != nullptr && dump.kernels->items.size() < 20) check_filter(parse_kernels(*dump.kernels));
   }

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "check_config/check_config_input.h"
 #include "check_config/check_config_report.h"
-#include "config/json/json_slips.h"
+#include "config/json_faults.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "graph/load/load_graph.h"
@@ -245,7 +245,7 @@ class CheckConfig : public Command {
   }
 
   void estimate(Session& session, CheckedFile& file, const OpGraph& graph) const {
-    const auto root = parse_json(mend_json(file.text).text);
+    const auto root = parse_json(repair_json(file.text).text);
     if (file.report.kind != ConfigKind::kDataDump || !root) {
       session.messages.warning(fmt::format("{}: --estimate is for MindSpore's data_dump.json", file.path));
       return;

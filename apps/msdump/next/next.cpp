@@ -12,7 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "config/setups.h"
-#include "config/write/dump_request.h"
+#include "config/write_config.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "io/atomic_file.h"

@@ -22,7 +22,7 @@ TEST_CASE("a dump of AscendCL") {
 )");
   CHECK(listing(R"({"dump": {"dump_path": "/d", "dump_scene": "watcher", "dump_mode": "all", "dump_debug": "on",
 "dump_op_switch": "on"}})") == R"(
-1:68 error exclusive dump.dump_mode: dump_scene watcher with another dump_mode than output: the configuration is refused
+1:68 error exclusive dump.dump_mode: dump_scene watcher with another dump_mode than output: the configuration is refused -> set dump_mode to output
 1:89 error exclusive dump.dump_debug: dump_debug on with dump_scene: the configuration is refused -> remove one of them
 2:19 error exclusive dump.dump_op_switch: dump_op_switch on with dump_scene: the configuration is refused -> remove one of them
 )");

@@ -40,7 +40,7 @@ TEST_CASE("values of a data_dump.json that no release takes for what they say") 
 1:40 warning dump-mode common_dump_settings.dump_mode: dump_mode is 2: the run is refused (on a CPU or a GPU; MindSpore 1.3 to 2.2 on Ascend) -> 2 dumps what the script chooses with mindspore.set_dump, on Ascend
 1:51 error path-not-absolute common_dump_settings.path: path 'out' is not absolute: the run is refused -> begin it with '/'; 'out' is not expanded
 1:70 error net-name common_dump_settings.net_name: net_name is '': the run is refused -> only letters, digits, '-' and '_' are accepted, at least one
-2:53 warning support-device common_dump_settings.support_device: support_device is empty: nothing is written (on a GPU or Ascend) -> name the ids of the devices
+2:53 warning support-device common_dump_settings.support_device: support_device is an empty list: nothing is written (on a GPU or Ascend) -> name the ids of the devices
 )");
   CHECK(listing(R"({"common_dump_settings": {"dump_mode": 0, "path": "", "net_name": "Net", "iteration": "all",
 "input_output": 0, "kernels": [], "support_device": [0], "op_debug_mode": 1,
@@ -79,7 +79,7 @@ TEST_CASE("statistics are judged by where they are computed") {
 1:2 warning missing-key common_dump_settings.op_debug_mode: op_debug_mode is missing: the run is refused (MindSpore 1.3 to 1.7 on a CPU; MindSpore 1.3 to 2.3 on Ascend)
 3:1 warning not-in-version common_dump_settings.saved_data: saved_data is for MindSpore 1.6 and later: it is not read (MindSpore 1.3 to 1.5)
 3:15 warning saved-data common_dump_settings.saved_data: saved_data is 'full': the run is refused (MindSpore 1.6 and later on a CPU; MindSpore 1.6 to 2.3 on Ascend) -> a CPU saves tensors only; Ascend saves statistics in synchronous dumps from 2.3 on, and with file_format npy
-3:45 warning statistic-category common_dump_settings.statistic_category: statistic_category is empty: statistic.csv has no statistics (MindSpore 2.3 and later)
+3:45 warning statistic-category common_dump_settings.statistic_category: statistic_category is an empty list: statistic.csv has no statistics (MindSpore 2.3 and later)
 3:82 warning not-enabled e2e_dump_settings.enable: enable is false: nothing is written (MindSpore 1.3 to 1.7 on a CPU); the dump is on anyway (MindSpore 1.8 and later on a CPU; on a GPU)
 4:21 warning not-in-version e2e_dump_settings.stat_calc_mode: stat_calc_mode is for MindSpore 2.3 and later: it is not read (MindSpore 1.3 to 2.2)
 4:39 warning stat-calc-mode e2e_dump_settings.stat_calc_mode: stat_calc_mode is 'device': the host computes them (MindSpore 2.3 and later) -> the device computes statistics on Ascend, with saved_data statistic
@@ -179,7 +179,7 @@ TEST_CASE("items of iteration are named one by one, with what is wrong with each
   CHECK(listing(R"({"common_dump_settings": {"dump_mode": 0, "path": "/out", "net_name": "Net", "iteration": 3,
 "input_output": 0, "kernels": [], "support_device": [0]},
 "e2e_dump_settings": {"enable": true, "trans_flag": true}})") == R"(
-1:91 warning wrong-type common_dump_settings.iteration: iteration is 3: the run is refused (MindSpore 1.3 and later) -> a string is wanted from 1.3 on, a number before
+1:91 warning wrong-type common_dump_settings.iteration: iteration is 3: the run is refused (MindSpore 1.3 and later) -> a string is wanted from 1.3 on, a non-negative whole number before
 )");
 }
 
@@ -261,7 +261,7 @@ TEST_CASE("keys that are missing, misspelt or in the wrong place are named with 
 "input_output": 0, "kernels": 3, "support_device": [0], "op_debug_mode": 0, "saved_data": 1},
 "e2e_dump_settings": {"trans_flg": true, "sample_mode": 0, "path": "/x"}, "extra": {"a": 1}})") == R"(
 1:51 error wrong-type common_dump_settings.path: path is 7: the run is refused -> a string is wanted
-1:86 error wrong-type common_dump_settings.iteration: iteration is null: the run is refused -> a string is wanted from 1.3 on, a number before
+1:86 error wrong-type common_dump_settings.iteration: iteration is null: the run is refused -> a string is wanted from 1.3 on, a non-negative whole number before
 2:31 error wrong-type common_dump_settings.kernels: kernels is 3: the run is refused -> a list is wanted
 2:77 warning not-in-version common_dump_settings.saved_data: saved_data is for MindSpore 1.6 and later: it is not read (MindSpore 1.3 to 1.5)
 2:91 warning wrong-type common_dump_settings.saved_data: saved_data is 1: the run is refused (MindSpore 1.6 and later) -> a string is wanted
@@ -276,7 +276,7 @@ TEST_CASE("keys that are missing, misspelt or in the wrong place are named with 
 "async_dump_settings": {"enable": true}})") == R"(
 1:1 warning e2e-missing e2e_dump_settings: e2e_dump_settings is missing: the run is refused (MindSpore 1.0); nothing is written (MindSpore 1.1 to 1.7 on a CPU; MindSpore 1.1 to 1.2 on a GPU); MindSpore warns that its ms_backend writes nothing (MindSpore 2.6 and later) -> add "e2e_dump_settings": {"enable": true, "trans_flag": true}, unless the dump is asynchronous on Ascend
 1:2 warning missing-key common_dump_settings.op_debug_mode: op_debug_mode is missing: the run is refused (MindSpore 1.3 to 1.7 on a CPU; MindSpore 1.3 and later on Ascend)
-1:91 warning wrong-type common_dump_settings.iteration: iteration is 0: the run is refused (MindSpore 1.3 and later) -> a string is wanted from 1.3 on, a number before
+1:91 warning wrong-type common_dump_settings.iteration: iteration is 0: the run is refused (MindSpore 1.3 and later) -> a string is wanted from 1.3 on, a non-negative whole number before
 3:1 warning not-in-version async_dump_settings: async_dump_settings is for MindSpore 1.0 to 1.2: it is not read (MindSpore 1.3 and later)
 3:1 warning missing-key async_dump_settings.op_debug_mode: op_debug_mode is missing: the run is refused (MindSpore 1.0 to 1.2)
 )");

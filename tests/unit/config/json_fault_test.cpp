@@ -1,4 +1,4 @@
-#include "config/json/json_fault.h"
+#include "config/json_faults.h"
 
 #include <string>
 

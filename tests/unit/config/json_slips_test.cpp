@@ -1,4 +1,4 @@
-#include "config/json/json_slips.h"
+#include "config/json_faults.h"
 
 #include <string>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Kinds = std::vector<JsonSlipKind>;
 
-Kinds kinds_of(const MendedJson& mended) {
+Kinds kinds_of(const RepairedJson& mended) {
   Kinds kinds;
   for (const JsonSlip& slip : mended.slips) kinds.push_back(slip.kind);
   return kinds;
@@ -18,7 +18,7 @@ Kinds kinds_of(const MendedJson& mended) {
 
 // The text mended and read.
 JsonValue mended_value(const std::string& text) {
-  const MendedJson mended = mend_json(text);
+  const RepairedJson mended = repair_json(text);
   INFO(text << "\n" << mended.text);
   CHECK(mended.text.size() == text.size());
   const auto value = parse_json(mended.text);
@@ -32,7 +32,7 @@ TEST_CASE("JSON that is right is left as it is") {
   for (const std::string text :
        {"{}", R"({"a": "// no comment", "b": "it's", "c": "# neither, ] }", "d": [1, {"e": "\"'"}]})",
         "[true, null]"}) {
-    const MendedJson mended = mend_json(text);
+    const RepairedJson mended = repair_json(text);
     CHECK(mended.slips.empty());
     CHECK(mended.text == text);
   }
@@ -40,7 +40,7 @@ TEST_CASE("JSON that is right is left as it is") {
 
 TEST_CASE("comments are found and blanked with their line ends kept") {
   const std::string text = "{ // one\n\"a\": 1, /* two\n */ \"b\": 2 # three\n}";
-  const MendedJson mended = mend_json(text);
+  const RepairedJson mended = repair_json(text);
   CHECK(kinds_of(mended) == Kinds(3, JsonSlipKind::kComment));
   CHECK(text.substr(mended.slips[1].offset, 6) == "/* two");
   CHECK(position_in(mended.text, mended.text.find("\"b\"")).line == 3);
@@ -49,7 +49,7 @@ TEST_CASE("comments are found and blanked with their line ends kept") {
 
 TEST_CASE("a comma after the last item is found where it stands, also in front of a comment") {
   const std::string text = "{\"a\": [1, 2, ], \"b\": 3, // last\n}";
-  const MendedJson mended = mend_json(text);
+  const RepairedJson mended = repair_json(text);
   CHECK(kinds_of(mended) == Kinds{JsonSlipKind::kTrailingComma, JsonSlipKind::kTrailingComma, JsonSlipKind::kComment});
   CHECK(mended.slips[0].offset == text.find(", ]"));
   CHECK(mended.slips[1].offset == text.find(", //"));
@@ -57,13 +57,13 @@ TEST_CASE("a comma after the last item is found where it stands, also in front o
 }
 
 TEST_CASE("a comma between two closing brackets belongs to the outer one") {
-  CHECK(mend_json("[[1], ]").slips.at(0).offset == 4);
-  CHECK(mend_json("[[1],[2]]").slips.empty());
+  CHECK(repair_json("[[1], ]").slips.at(0).offset == 4);
+  CHECK(repair_json("[[1],[2]]").slips.empty());
 }
 
 TEST_CASE("texts in single quotes become texts unless that would move what follows") {
   CHECK(mended_value("{'a': 'b c'}").find("a")->text == "b c");
-  const MendedJson mended = mend_json(R"({'a"b': 1})");
+  const RepairedJson mended = repair_json(R"({'a"b': 1})");
   CHECK(kinds_of(mended) == Kinds{JsonSlipKind::kSingleQuotes});
   CHECK_FALSE(parse_json(mended.text));
 }
@@ -74,18 +74,18 @@ TEST_CASE("Python's words are taken for JSON's") {
   CHECK(value.items[1].is(JsonKind::kBool));
   CHECK(value.items[2].is(JsonKind::kNull));
   CHECK(value.items[3].text == "True");
-  CHECK(mend_json("[Truest]").slips.empty());
+  CHECK(repair_json("[Truest]").slips.empty());
 }
 
 TEST_CASE("a byte order mark is found and blanked") {
-  const MendedJson mended = mend_json("\xEF\xBB\xBF{}");
+  const RepairedJson mended = repair_json("\xEF\xBB\xBF{}");
   CHECK(kinds_of(mended) == Kinds{JsonSlipKind::kByteOrderMark});
   CHECK(mended.text == "   {}");
 }
 
 TEST_CASE("texts that end in the middle of anything are mended without reading on") {
   for (const std::string text : {"/", "/*", "/* *", "//", "'", "'a", "\"", "\"\\", "[,", ",]", "T", "#", "\xEF\xBB"}) {
-    CHECK(mend_json(text).text.size() == text.size());
+    CHECK(repair_json(text).text.size() == text.size());
   }
 }
 

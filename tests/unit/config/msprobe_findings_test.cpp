@@ -219,7 +219,7 @@ TEST_CASE("levels of msprobe and what they take") {
   CHECK(listing(R"({"dump_path": "/d", "level": "L2", "statistics": {"scope": ["a", "b"], "list": ["a", "b"],
 "data_mode": ["input", "output"], "device": "device"}})") == R"(
 1:30 warning level level: level L2 without a list of one API call: the run is refused (PyTorch) -> name one in the task's list
-1:30 warning level level: level L2 with task statistics: the run is refused (PyTorch) -> PyTorch takes task tensor only
+1:30 warning level level: level L2 without task tensor: the run is refused (PyTorch) -> PyTorch takes task tensor only
 1:60 warning scope statistics.scope: scope at level L2: the run is refused (PyTorch); it is not read (MindSpore) -> use list
 2:14 warning data-mode statistics.data_mode: data_mode at level L2: the run is refused (MindSpore) -> one of all, input, output
 2:35 warning not-read statistics.device: device is 'device': PyTorch does not read it (PyTorch)
@@ -235,7 +235,7 @@ TEST_CASE("levels of msprobe and what they take") {
 1:69 warning not-read statistics.tensor_list: tensor_list at level debug: it is not read
 )");
   CHECK(listing(R"({"dump_path": "/d", "level": "L1", "task": "structure"})") == R"(
-1:30 warning level level: task structure with level 'L1': it is treated as mix -> set level to L0 or mix
+1:30 warning level level: level is 'L1': task structure treats it as mix -> set level to L0 or mix
 )");
   CHECK(listing(R"({"dump_path": "/d", "level": "L2", "task": "acc_check"})") == R"(
 1:30 warning level level: level L2 without a list of one API call: the run is refused (PyTorch) -> name one in the task's list

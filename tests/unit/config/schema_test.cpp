@@ -22,6 +22,29 @@ TEST_CASE("every key of the table is there once and says what it does") {
   }
 }
 
+TEST_CASE("every line of the tables is understood, and every rule has a case and asks for known facts") {
+  const std::set<std::string> derived = {"dump", "debug", "task", "level", "block", "calls"};
+  for (const ConfigKind kind : {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
+    CHECK(faults_in_table(kind) == std::vector<std::string>());
+    const auto check = [&](const Conditions& conditions) {
+      for (const Condition& condition : conditions) {
+        INFO(condition.fact);
+        CHECK((condition.fact.empty() || derived.contains(condition.fact) || !keys_named(condition.fact).empty()));
+      }
+    };
+    for (const ConfigKey& key : keys_of(kind)) {
+      INFO(key.name);
+      for (const auto* const all : {&key.needed, &key.unread}) {
+        for (const Conditions& conditions : *all) check(conditions);
+      }
+      for (const KeyRule& rule : key.rules) {
+        CHECK_FALSE(rule.cases.empty());
+        for (const RuleCase& one : rule.cases) check(one.conditions);
+      }
+    }
+  }
+}
+
 TEST_CASE("a key is known by its name, its section and a glob") {
   CHECK(keys_named("saved_data").size() == 1);
   CHECK(keys_named("SAVED_DATA").size() == 1);

@@ -82,7 +82,7 @@ TEST_CASE("a finding is an error when every setup stops, a warning when some do 
   CHECK(all.column == 3);
   const Finding some = judged([](const Setup& setup) {
     if (setup.version < Version{2, 0, 0}) return fine();
-    return setup.version < Version{2, 3, 0} ? refused() : other("it is ignored");
+    return setup.version < Version{2, 3, 0} ? refused() : ignored("it is ignored");
   });
   CHECK(some.severity == Severity::kWarning);
   CHECK(some.message == "it is so: the run is refused (MindSpore 2.0 to 2.2); it is ignored (MindSpore 2.3 and later)");

@@ -1,6 +1,6 @@
 // Configurations that are written: each is judged by lint_config for its target, three are compared whole.
+#include "config/write_config.h"
 #include "config/lint.h"
-#include "config/write/dump_request.h"
 #include "lint_run.h"
 #include "support/catch.h"
 
