@@ -60,8 +60,8 @@ void add_ir_facts(const FactSource& source, FileFacts& facts) {
   }
   if (auto problem = not_ir(source, facts.kind, head)) facts.problems.push_back(std::move(*problem));
   if (facts.kind == FileKind::kIrProtobuf) return;
-  facts.detail.add("entry", std::move(entry)).add("subgraphs", std::move(subgraphs));
-  facts.detail.add("parameters", std::move(parameters));
+  facts.add("entry", std::move(entry)).add("subgraphs", std::move(subgraphs));
+  facts.add("parameters", std::move(parameters));
 }
 
 // Graphs of GE: the whole file is read, which is as fast as looking for its lines.
@@ -104,9 +104,9 @@ void add_ge_facts(const FactSource& source, FileFacts& facts) {
   } else {
     facts.problems.push_back(ir.error());
   }
-  facts.detail.add("form", std::move(form)).add("stage", std::move(stage)).add("graphs", std::move(graphs));
-  facts.detail.add("operators", std::move(operators)).add("edges", std::move(edges));
-  facts.detail.add("originals", std::move(originals)).add("fused", std::move(fused));
+  facts.add("form", std::move(form)).add("stage", std::move(stage)).add("graphs", std::move(graphs));
+  facts.add("operators", std::move(operators)).add("edges", std::move(edges));
+  facts.add("originals", std::move(originals)).add("fused", std::move(fused));
 }
 
 // Facts of the index of a checkpoint in several files, which are read for what they hold.
@@ -134,11 +134,10 @@ void add_shard_index_facts(const FactSource& source, FileFacts& facts) {
       facts.problems.push_back(problem_of(fault));
     }
   }
-  report::Object& detail = facts.detail;
-  detail.add("files", index ? report::Value(index->files.size()) : report::Value());
-  detail.add("parameters", index ? report::Value(index->parameters.size()) : report::Value());
-  detail.add("total_size", index ? report::Value(index->total_size) : report::Value());
-  detail.add("parameter_bytes", check.bytes).add("note", std::move(note));
+  facts.add("files", index ? report::Value(index->files.size()) : report::Value());
+  facts.add("parameters", index ? report::Value(index->parameters.size()) : report::Value());
+  facts.add("total_size", index ? report::Value(index->total_size) : report::Value());
+  facts.add("parameter_bytes", check.bytes).add("note", std::move(note));
 }
 
 }  // namespace msdump

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "dump/names/file_name.h"
 #include "info/fact_readers.h"
@@ -69,7 +71,7 @@ DumpJson read_front(std::string_view text) {
 // stack.json and construct.json: the members of an object, counted.
 template <class Json>
 void add_entries(const Result<Json>& json, FileFacts& facts) {
-  facts.detail.add("entries", json ? report::Value(json->entries) : report::Value());
+  facts.add("entries", json ? report::Value(json->entries) : report::Value());
   if (!json) return facts.problems.push_back(json.error());
   for (Error& problem : errors_of(json->problems)) facts.problems.push_back(std::move(problem));
 }
@@ -84,13 +86,15 @@ std::string_view tool_of(const JsonValue& json) {
   return {};
 }
 
-void add_config_json(const JsonValue& json, FileFacts& facts) {
+void add_config_json(std::string_view name, const JsonValue& json, FileFacts& facts) {
   report::List keys;
   for (size_t i = 0; i < std::min(json.members.size(), kMostKeys); ++i) keys.emplace_back(json.members[i].key);
   const JsonValue* version = json.find("ms_version");
-  facts.detail.add("tool", report::text_or_null(tool_of(json)));
-  facts.detail.add("version", version == nullptr ? report::Value() : report::text_or_null(version->text));
-  facts.detail.add("keys", std::move(keys));
+  const std::string_view tool = tool_of(json);
+  if (!tool.empty()) facts.title = fmt::format("{}, {}", name_of(facts.kind), explanation(facts.kind, name));
+  facts.add("tool", report::text_or_null(tool));
+  facts.add("version", version == nullptr ? report::Value() : report::text_or_null(version->text));
+  facts.add("keys", std::move(keys));
 }
 
 // KEY: at the beginning of a line.
@@ -102,15 +106,15 @@ void add_config_yaml(const FactSource& source, FileFacts& facts) {
     const bool key = end != std::string_view::npos && end > 0 && line[end] == ':' && keys.size() < kMostKeys;
     if (key) keys.emplace_back(line.substr(0, end));
   }
-  facts.detail.add("tool", nullptr).add("version", nullptr).add("keys", std::move(keys));
+  facts.add("tool", nullptr).add("version", nullptr).add("keys", std::move(keys));
 }
 
 void add_kernel_args(const FactSource& source, const JsonValue& json, FileFacts& facts) {
   const auto fields = split(source.indexed.shown_name(), '.');
   const bool named = fields.size() == 3;
-  facts.detail.add("op_type", named ? report::Value(fields[0]) : report::Value());
-  facts.detail.add("op_name", named ? report::Value(fields[1]) : report::Value());
-  facts.detail.add("arguments", value_of(json));
+  facts.add("op_type", named ? report::Value(fields[0]) : report::Value());
+  facts.add("op_name", named ? report::Value(fields[1]) : report::Value());
+  facts.add("arguments", value_of(json));
 }
 
 // Null if it cannot be read; adds the problem.
@@ -135,18 +139,18 @@ void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
   if (!json && !too_large) facts.problems.push_back(json.error());
   const bool counted = json.has_value();
   const DumpJson known = counted ? std::move(*json) : read_front(head_text(source));
-  facts.detail.add("framework", report::text_or_null(known.framework)).add("level", report::text_or_null(known.level));
-  facts.detail.add("task", report::text_or_null(known.task));
+  facts.add("framework", report::text_or_null(known.framework)).add("level", report::text_or_null(known.level));
+  facts.add("task", report::text_or_null(known.task));
   const auto number = [&](int64_t value) { return counted ? report::Value(value) : report::Value(); };
   const auto in_files = std::count_if(known.tensors.begin(), known.tensors.end(),
                                       [](const MsprobeTensor& tensor) { return tensor.data_name.has_value(); });
-  facts.detail.add("entries", number(known.entries));
-  facts.detail.add("tensors", number(static_cast<int64_t>(known.tensors.size())));
-  facts.detail.add("in_files", number(in_files)).add("other_values", number(known.others));
+  facts.add("entries", number(known.entries));
+  facts.add("tensors", number(static_cast<int64_t>(known.tensors.size())));
+  facts.add("in_files", number(in_files)).add_count("other_values", number(known.others));
   const auto parts = std::count_if(known.tensors.begin(), known.tensors.end(),
                                    [](const MsprobeTensor& tensor) { return tensor.distribution != nullptr; });
-  facts.detail.add("bad_entries", number(static_cast<int64_t>(known.problems.count())))
-      .add("distributed", number(parts));
+  facts.add_count("bad_entries", number(static_cast<int64_t>(known.problems.count())))
+      .add_count("distributed", number(parts));
   for (Error& problem : errors_of(known.problems)) facts.problems.push_back(std::move(problem));
   facts.tensor_count = known.tensors.size();
   for (const MsprobeTensor& tensor : known.tensors) {
@@ -159,7 +163,8 @@ void add_json_facts(const FactSource& source, FileFacts& facts) {
   const bool json = has_suffix(source.indexed.shown_name(), ".json");
   if (facts.kind == FileKind::kKernelArgs) return add_kernel_args(source, parsed_or_null(source, facts), facts);
   if (facts.kind == FileKind::kConfig && !json) return add_config_yaml(source, facts);
-  if (facts.kind == FileKind::kConfig) return add_config_json(parsed_or_null(source, facts), facts);
+  if (facts.kind == FileKind::kConfig)
+    return add_config_json(source.indexed.shown_name(), parsed_or_null(source, facts), facts);
   constexpr uint64_t kMostEntry = uint64_t{16} << 20, kMostKept = uint64_t{512} << 20;
   if (facts.kind == FileKind::kStackJson)
     return add_entries(read_stack_json(source.file, {kMostText, kMostEntry, kMostKept}), facts);

@@ -132,8 +132,8 @@ void add_statistic_facts(const FactSource& source, FileFacts& facts) {
   } else {
     facts.problems.push_back(std::move(reader).error());
   }
-  facts.detail.add("dialects", report::list_of(count.dialects)).add("columns", std::move(columns));
-  facts.detail.add("rows", count.rows).add("bad_rows", count.bad_rows.count()).add("runs", count.runs);
+  facts.add("dialects", report::list_of(count.dialects)).add("columns", std::move(columns));
+  facts.add("rows", count.rows).add_count("bad_rows", count.bad_rows.count()).add_count("runs", count.runs, 2);
   facts.tensor_count = count.rows;
   facts.tensor_bytes = count.bytes;
 }
@@ -141,7 +141,7 @@ void add_statistic_facts(const FactSource& source, FileFacts& facts) {
 void add_line_facts(const FactSource& source, FileFacts& facts) {
   if (facts.kind == FileKind::kMapping && source.file.size() > kMostMappingBytes) {
     facts.problems.push_back(make_error(ErrorCode::kTooLarge, "a mapping.csv of {} bytes", source.file.size()));
-    facts.detail.add("rows", report::Value()).add("bad_rows", report::Value());
+    facts.add("rows", report::Value()).add_count("bad_rows", report::Value());
     return;
   }
   constexpr std::string_view kOperatorsTitle = "NodeExecutionOrder-FullNameWithScope";
@@ -149,11 +149,11 @@ void add_line_facts(const FactSource& source, FileFacts& facts) {
   check_is_text(source, ErrorCode::kBadCsv, facts);
   const LineCount count = counted_lines(source, operators, facts);
   add_bad_rows(count.bad_rows, facts);
-  if (facts.kind == FileKind::kExecutionOrder) facts.detail.add("lists", operators ? "operators" : "steps");
-  facts.detail.add("rows", count.rows);
-  if (facts.kind == FileKind::kMapping) facts.detail.add("bad_rows", count.bad_rows.count());
+  if (facts.kind == FileKind::kExecutionOrder) facts.add("lists", operators ? "operators" : "steps");
+  facts.add("rows", count.rows);
+  if (facts.kind == FileKind::kMapping) facts.add_count("bad_rows", count.bad_rows.count());
   if (facts.kind != FileKind::kExecutionOrder) return;
-  facts.detail.add("first", report::text_or_null(count.first)).add("last", report::text_or_null(count.last));
+  facts.add("first", report::text_or_null(count.first)).add("last", report::text_or_null(count.last));
 }
 
 // Facts of what the tools of msprobe write: their verdicts, and the statistics of a training.
@@ -209,10 +209,10 @@ void add_result_facts(const FactSource& source, FileFacts& facts) {
   auto result = json ? read_result_json(source.file, {}) : read_result_csv(source.file, source.cancel, {});
   const ResultFile known = result ? std::move(*result) : ResultFile{};
   if (!result) facts.problems.push_back(std::move(result).error());
-  if (!json) facts.detail.add("columns", report::list_of(known.columns));
-  facts.detail.add("rows", known.rows).add("bad_rows", known.problems.count()).add("failed", known.failed);
-  facts.detail.add("warnings", known.warnings).add("skipped", known.skipped);
-  facts.detail.add("first_failed", value_of(known.first_failed));
+  if (!json) facts.add("columns", report::list_of(known.columns));
+  facts.add("rows", known.rows).add_count("bad_rows", known.problems.count()).add("failed", known.failed);
+  facts.add("warnings", known.warnings).add_count("skipped", known.skipped);
+  facts.add("first_failed", value_of(known.first_failed));
   add_bad_rows(known.problems, facts);
 }
 
@@ -226,10 +226,10 @@ void add_monitor_facts(const FactSource& source, FileFacts& facts) {
   } else {
     facts.problems.push_back(std::move(reader).error());
   }
-  facts.detail.add("columns", std::move(columns)).add("rows", count.rows).add("bad_rows", count.problems.count());
-  facts.detail.add("first_step", count.first_step).add("last_step", count.last_step);
-  facts.detail.add("without_values", count.without_values).add("with_nan", count.with_nan);
-  facts.detail.add("first_nan", std::move(count.first_nan));
+  facts.add("columns", std::move(columns)).add("rows", count.rows).add_count("bad_rows", count.problems.count());
+  facts.add("first_step", count.first_step).add("last_step", count.last_step);
+  facts.add_count("without_values", count.without_values).add_count("with_nan", count.with_nan);
+  facts.add("first_nan", std::move(count.first_nan));
   add_bad_rows(count.problems, facts);
   facts.tensor_count = static_cast<uint64_t>(count.rows);
 }

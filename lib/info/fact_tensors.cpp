@@ -22,6 +22,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kMostAttributes = 64, kLongestAttribute = 1000;
+constexpr size_t kShownTensors = 20, kShownAttributes = 5;  // in lines
 constexpr uint64_t kRecordBytes = 4096;
 
 report::Value dtype_value(std::optional<DType> dtype) {
@@ -61,19 +62,68 @@ report::Object tensor_object(const StoredTensor& tensor) {
 
 // What a conversion would report: a header that contradicts itself is a problem, a format without a known inverse a
 // note.
-report::Value judge(StoredTensor& tensor) {
+std::string judge(StoredTensor& tensor) {
   if (tensor.problem) return {};
   PlanRequest request = tensor.request;
   request.target = Format::kNCHW;
   auto plan = make_plan(request);
-  if (plan) return report::text_or_null(plan->note);
+  if (plan) return plan->note;
   tensor.problem = std::move(plan).error();
   return {};
 }
 
-report::Object identity_of(const FactSource& source) {
-  Identity identity = source.index.identity_of(source.indexed);
-  return identity_value(identity);
+// A shape as Python writes it: "(2, 3)", "(4,)"; empty if it is not known.
+std::string shape_text(const std::optional<Shape>& shape) {
+  return shape ? fmt::format("({}{})", fmt::join(*shape, ", "), shape->size() == 1 ? "," : "") : "";
+}
+
+std::string dtype_text(std::optional<DType> dtype) {
+  return dtype && *dtype != DType::kUndefined ? std::string(name_of(*dtype)) : "";
+}
+
+std::string format_text(const PlanRequest& request) {
+  const auto packed = unpack_format(request.format_number, request.sub_format);
+  return packed ? std::string(name_of(packed->format)) : "";
+}
+
+// "output 0"; the slot is empty if it is not known.
+std::string slot_text(Io io, std::string_view slot, char separator) {
+  const report::Value value = slot_value(slot);
+  const std::string text = report::Object().add("slot", value).text_or_number("slot");
+  return fmt::format("{}{}{}", name_of(io), separator, value.is_null() ? "" : text);
+}
+
+// Lines "operator: Conv2D conv1-op12, output 0" and "dumped at: rank 0, graph 0, step 3".
+void add_identity_lines(const Identity& identity, FileFacts& facts) {
+  const NameFacts& name = identity.name;
+  std::string op(name.op_type);
+  // For an array of unknown origin only the name is known, and the title has it.
+  const bool has_origin = !name.op_type.empty() || !name.timestamp.empty();
+  if (!name.op_name.empty()) op += fmt::format("{}{}", op.empty() ? "" : " ", name.op_name);
+  if (!name.slot.empty()) op += fmt::format("{}{}", op.empty() ? "" : ", ", slot_text(name.io, name.slot, ' '));
+  if (has_origin) facts.line("operator", op);
+  std::string place;
+  for (const auto& [key, number] :
+       {std::pair("rank", identity.rank), {"graph", identity.graph}, {"step", identity.step}})
+    if (number) place += fmt::format("{}{} {}", place.empty() ? "" : ", ", key, *number);
+  facts.line("dumped at", place);
+}
+
+void add_identity(const FactSource& source, FileFacts& facts) {
+  const Identity identity = source.index.identity_of(source.indexed);
+  facts.detail.add("identity", identity_value(identity));
+  add_identity_lines(identity, facts);
+}
+
+// Lines of one array; `notes` follow the shape.
+void add_array_lines(std::string dtype, const std::optional<Shape>& shape, std::string_view notes, std::string format,
+                     FileFacts& facts) {
+  facts.line("dtype", std::move(dtype));
+  const auto count = shape ? element_count(*shape) : std::nullopt;
+  std::string text = shape_text(shape);
+  if (count) text += fmt::format(", {} element{}", *count, *count == 1 ? "" : "s");
+  facts.line("shape", text.append(notes));
+  facts.line("format", std::move(format));
 }
 
 // What the family reads, or the problem.
@@ -96,8 +146,8 @@ void add_npy_facts(const FactSource& source, FileFacts& facts) {
   const bool known = header.has_value();
   const auto or_null = [&](auto value) { return known ? report::Value(value) : report::Value(); };
   const npy::Header fields = known ? *header : npy::Header{};
-  detail.add("dtype", dtype_value(fields.dtype));
-  detail.add("original_dtype", original != fields.dtype ? dtype_value(original) : report::Value());
+  const std::string original_text = original != fields.dtype ? dtype_text(original) : "";
+  detail.add("dtype", dtype_value(fields.dtype)).add("original_dtype", report::text_or_null(original_text));
   detail.add("npy_descr", or_null(fields.descr)).add("readable_by_numpy", or_null(fields.readable_by_numpy));
   detail.add("shape", or_null(report::list_of(fields.shape)));
   detail.add("elements", known ? report::Value(element_count(fields.shape)) : report::Value());
@@ -105,7 +155,14 @@ void add_npy_facts(const FactSource& source, FileFacts& facts) {
   detail.add("data_offset", or_null(fields.data_offset)).add("data_bytes", or_null(fields.data_bytes));
   const auto& format = source.indexed.facts.format;
   detail.add("format", format ? report::Value(name_of(*format)) : report::Value());
-  detail.add("identity", identity_of(source));
+  std::string dtype = dtype_text(fields.dtype);
+  if (!original_text.empty()) dtype += fmt::format(", a wider copy of {}", original_text);
+  if (known && !fields.readable_by_numpy) dtype += fmt::format(" ('{}', which numpy cannot read)", fields.descr);
+  if (known && fields.big_endian) dtype += ", big-endian";
+  add_array_lines(std::move(dtype), known ? std::optional(fields.shape) : std::nullopt,
+                  known && fields.fortran_order ? ", first axis fastest (Fortran order)" : "",
+                  format ? std::string(name_of(*format)) : "", facts);
+  add_identity(source, facts);
 }
 
 // Only the name says shape and dtype.
@@ -129,7 +186,9 @@ void add_raw_facts(const FactSource& source, FileFacts& facts) {
   const auto needed = count && !is_raw(dtype) ? bytes_of(dtype, *count) : std::nullopt;
   detail.add("dtype", dtype_value(dtype)).add("format", format_value(request));
   detail.add("shape", shape_value(request.shape)).add("elements", elements_of(request.shape));
-  detail.add("data_bytes", needed).add("identity", identity_of(source));
+  detail.add("data_bytes", needed);
+  add_array_lines(dtype_text(dtype), request.shape, "", format_text(request), facts);
+  add_identity(source, facts);
   if (request.shape) check_raw_size(source.file.size(), *request.shape, dtype, needed, facts);
 }
 
@@ -159,33 +218,58 @@ std::optional<OpenedFile> no_tensors(const Error& why, FileFacts& facts) {
   return std::nullopt;
 }
 
+// "float16 FRACTAL_Z (4, 1, 16, 16), on the host (16, 16, 1, 1), 2.0 KiB"
+std::string tensor_text(const StoredTensor& tensor, const std::string& note) {
+  const PlanRequest& request = tensor.request;
+  const std::string dtype = dtype_text(tensor.original_dtype ? tensor.original_dtype : request.dtype),
+                    format = format_text(request), host = shape_text(request.original_shape),
+                    device = shape_text(request.shape);
+  std::string text = fmt::format("{} {} {}", dtype.empty() ? "(unknown dtype)" : dtype,
+                                 format.empty() ? "(unknown format)" : format, device.empty() ? "(no shape)" : device);
+  if (!host.empty() && host != device) text += ", on the host " + host;
+  const auto packed = unpack_format(request.format_number, request.sub_format);
+  if (packed && packed->groups > 1) text += fmt::format(", {} groups", packed->groups);
+  if (tensor.problem) return text + ": " + tensor.problem->message;
+  text += ", " + human_bytes(tensor.bytes);
+  return note.empty() ? text : text + "; " + note;
+}
+
 void add_tensor_list(std::optional<OpenedFile> opened, FileFacts& facts) {
   report::List list;
   if (opened) facts.tensors = std::move(opened->tensors);
+  if (facts.tensors.empty()) facts.line("tensors", "none");
   for (StoredTensor& tensor : facts.tensors) {
-    report::Value note = judge(tensor);
-    list.emplace_back(tensor_object(tensor).add("note", std::move(note)));
+    const std::string note = judge(tensor);
+    list.emplace_back(tensor_object(tensor).add("note", report::text_or_null(note)));
     if (tensor.problem) facts.problems.push_back(Error(*tensor.problem).with_tensor(tensor.label()));
+    if (list.size() > kShownTensors) continue;
+    facts.line(tensor.op_name.empty() ? slot_text(tensor.io, tensor.slot, ':') : std::string(tensor.op_name),
+               tensor_text(tensor, note));
   }
+  if (facts.tensors.size() > kShownTensors)
+    facts.line("...", fmt::format("and {} more; --json names all", facts.tensors.size() - kShownTensors));
   facts.detail.add("tensors", std::move(list));
 }
 
 void add_dump_file_facts(const FactSource& source, FileFacts& facts) {
-  report::Object& detail = facts.detail;
   const auto dump = ascend::read_dump_file(source.file);
   const ascend::DumpFile head = dump ? *dump : ascend::DumpFile{};
-  detail.add("header", dump ? report::Value(name_of(head.header)) : report::Value());
-  detail.add("op_name", head.op_name.empty() ? report::Value() : report::Value(head.op_name));
-  detail.add("dump_time_us", head.dump_time_us == 0 ? report::Value() : report::Value(head.dump_time_us));
-  detail.add("attributes", attribute_list(head.attributes)).add("identity", identity_of(source));
+  facts.add("header", dump ? report::Value(name_of(head.header)) : report::Value());
+  facts.add("op_name", report::text_or_null(head.op_name));
+  facts.detail.add("dump_time_us", head.dump_time_us == 0 ? report::Value() : report::Value(head.dump_time_us));
+  facts.detail.add("attributes", attribute_list(head.attributes));
+  add_identity(source, facts);
   add_tensor_list(dump ? open_tensors(source, facts) : no_tensors(dump.error(), facts), facts);
+  for (size_t i = 0; i < std::min(head.attributes.size(), kShownAttributes); ++i)
+    facts.line("attribute",
+               fmt::format("{} = {}", excerpt(head.attributes[i].name), excerpt(head.attributes[i].value)));
 }
 
 void add_pt_facts(const FactSource& source, FileFacts& facts) {
   const auto pt = torch::read_pt(source.file);
-  facts.detail.add("other_values", pt ? report::Value(pt->other_values) : report::Value());
-  facts.detail.add("other_classes", pt ? report::Value(report::list_of(pt->other_classes)) : report::Value());
-  facts.detail.add("identity", identity_of(source));
+  facts.add_count("other_values", pt ? report::Value(pt->other_values) : report::Value());
+  facts.add("other_classes", pt ? report::Value(report::list_of(pt->other_classes)) : report::Value());
+  add_identity(source, facts);
   add_tensor_list(pt ? open_tensors(source, facts) : no_tensors(pt.error(), facts), facts);
 }
 
@@ -195,20 +279,20 @@ void add_safetensors_facts(const FactSource& source, FileFacts& facts) {
   if (checkpoint) {
     for (const auto& [key, value] : checkpoint->metadata) metadata.add(key, value.substr(0, kLongestAttribute));
   }
-  facts.detail.add("metadata", checkpoint ? report::Value(std::move(metadata)) : report::Value());
+  facts.add("metadata", checkpoint ? report::Value(std::move(metadata)) : report::Value());
   add_tensor_list(checkpoint ? open_tensors(source, facts) : no_tensors(checkpoint.error(), facts), facts);
 }
 
 void add_ckpt_facts(const FactSource& source, FileFacts& facts) {
   const auto checkpoint = read_ms_ckpt(source.file);
-  facts.detail.add("other_values", checkpoint ? report::Value(checkpoint->other_values) : report::Value());
+  facts.add_count("other_values", checkpoint ? report::Value(checkpoint->other_values) : report::Value());
   add_tensor_list(checkpoint ? open_tensors(source, facts) : no_tensors(checkpoint.error(), facts), facts);
 }
 
 void add_atb_facts(const FactSource& source, FileFacts& facts) {
   const auto tensor = ascend::read_atb_tensor(source.file);
-  facts.detail.add("same_as", tensor ? report::text_or_null(tensor->same_as) : report::Value());
-  facts.detail.add("identity", identity_of(source));
+  facts.add("same_as", tensor ? report::text_or_null(tensor->same_as) : report::Value());
+  add_identity(source, facts);
   add_tensor_list(tensor ? open_tensors(source, facts) : no_tensors(tensor.error(), facts), facts);
 }
 
@@ -250,8 +334,10 @@ void add_tensor_facts(const FactSource& source, FileFacts& facts) {
 
 void add_opdebug_facts(const FactSource& source, FileFacts& facts) {
   auto record = record_value(source, facts);
-  facts.detail.add("identity", identity_of(source));
-  facts.detail.add("record", record ? std::move(*record) : report::Value());
+  const Identity identity = source.index.identity_of(source.indexed);
+  facts.detail.add("identity", identity_value(identity));
+  facts.add("record", record ? std::move(*record) : report::Value());
+  add_identity_lines(identity, facts);
   if (!record) facts.problems.push_back(std::move(record).error());
 }
 

@@ -92,12 +92,20 @@ std::string first_bytes(const File& file) {
   return text;
 }
 
+// The reader of configurations names the tool.
+std::string title_of(FileKind kind, const IndexedFile& file) {
+  const std::string_view word = name_of(kind);
+  if (word == "unknown") return std::string(word);
+  return fmt::format("{}, {}", word,
+                     kind == FileKind::kConfig ? "of an unknown tool" : explanation(kind, file.shown_name()));
+}
+
 void add_unknown_facts(const FactSource& source, FileFacts& facts) {
   std::string why(explanation(facts.kind, source.indexed.shown_name()));
   if (source.file.size() == 0) why = "an empty file";
   if (facts.kind == FileKind::kUnknown && source.file.size() > 0)
     why = "neither its name nor its first bytes are those of a file that a dump has";
-  facts.detail.add("why", std::move(why)).add("first_bytes", first_bytes(source.file));
+  facts.add("why", std::move(why)).add("first_bytes", first_bytes(source.file));
 }
 
 void add_facts(const FactSource& source, FileFacts& facts) {
@@ -136,13 +144,32 @@ void add_facts(const FactSource& source, FileFacts& facts) {
 
 }  // namespace
 
+FileFacts& FileFacts::add(std::string_view key, report::Value value) {
+  std::string label(key);
+  std::replace(label.begin(), label.end(), '_', ' ');
+  lines.push_back({std::move(label), {}, value});
+  detail.add(key, std::move(value));
+  return *this;
+}
+
+FileFacts& FileFacts::add_count(std::string_view key, report::Value value, int64_t least) {
+  const auto* const number = value.get<int64_t>();
+  const auto* const count = value.get<uint64_t>();
+  const bool is_less =
+      (number != nullptr && *number < least) || (count != nullptr && *count < static_cast<uint64_t>(least));
+  if (!is_less) return add(key, std::move(value));
+  detail.add(key, std::move(value));
+  return *this;
+}
+
 FileFacts read_file_facts(const DumpIndex& index, const IndexedFile& file, const CancelToken& cancel) {
   FileFacts facts;
   facts.kind = kind_in_tree(file);
   facts.detail.add("bytes", file.size);
   const auto opened = File::open(index.path_of(file));
   if (!opened) {
-    facts.detail.add("why", opened.error().message);
+    facts.title = title_of(facts.kind, file);
+    facts.add("why", opened.error().message);
     facts.problems.push_back(opened.error());
     return facts;
   }
@@ -150,6 +177,7 @@ FileFacts read_file_facts(const DumpIndex& index, const IndexedFile& file, const
   facts.mtime_ns = opened->mtime_ns();
   facts.kind = kind_of(file, *opened);
   facts.family = family_of(facts.kind, file);
+  facts.title = title_of(facts.kind, file);
   add_facts({index, file, *opened, cancel}, facts);
   if (!facts.problems.empty() && facts.tensors.empty()) {
     if (auto mistaken = mistaken_content(facts.kind, opened->head())) facts.problems = {std::move(*mistaken)};

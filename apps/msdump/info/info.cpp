@@ -1,16 +1,116 @@
 // msdump info: what a file or a tree is.
+#include <algorithm>
+#include <memory>
 #include <string>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "info/info_run.h"
 #include "io/dir_walk.h"
+#include "shared/catalogue.h"
 #include "tensor/shape.h"
 
 namespace msdump::cli {
 namespace {
+
+// Objects with fixed keys become columns of their own; other objects one cell.
+std::vector<report::Column> columns_for(const std::vector<InfoRow>& rows) {
+  std::vector<report::Column> columns = {{"path", "path"}, {"kind", "kind"}};
+  const auto add = [&](const std::string& key) {
+    const auto same = [&](const report::Column& column) { return column.key == key; };
+    if (std::none_of(columns.begin(), columns.end(), same)) columns.push_back({key, key});
+  };
+  for (const InfoRow& row : rows) {
+    for (const report::Member& member : row.detail.members()) {
+      const auto* identity = member.key == "identity" ? member.value.get<report::Object>() : nullptr;
+      if (identity == nullptr) {
+        add("detail." + member.key);
+      } else {
+        for (const report::Member& one : identity->members()) add("detail.identity." + one.key);
+      }
+    }
+  }
+  return columns;
+}
+
+report::Row report_row(InfoRow row) {
+  report::Row object;
+  object.add("path", std::move(row.path)).add("kind", std::move(row.kind)).add("detail", std::move(row.detail));
+  return object;
+}
+
+std::string joined(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, "; ")); }
+
+void add_once(std::vector<std::string>& texts, std::string_view text) {
+  if (!text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.emplace_back(text);
+}
+
+// Prints each row as soon as it is known; CSV has to know all columns first.
+class Printer {
+ public:
+  Printer(InfoTask& task, std::vector<std::string> paths) : task_(task), paths_(std::move(paths)) {
+    const bool at_once = task.request.form == report::Form::kJson || task.request.form == report::Form::kJsonl;
+    if (at_once) sink_ = task.session.open_report(task.request.form, paths_, {});
+  }
+
+  // False if the reader has gone.
+  bool print(InfoRow row) {
+    if (sink_) return sink_->row(report_row(std::move(row))).has_value();
+    if (!task_.for_people()) {
+      waiting_.push_back(std::move(row));
+      return true;
+    }
+    return task_.session.out.write((std::exchange(first_, false) ? "" : "\n") + row.text).has_value();
+  }
+
+  void finish() {
+    if (task_.for_people()) return;
+    if (!sink_) sink_ = task_.session.open_report(task_.request.form, paths_, columns_for(waiting_));
+    for (InfoRow& row : waiting_) {
+      if (!sink_->row(report_row(std::move(row)))) break;
+    }
+    (void)sink_->finish({task_.summary.object(), std::move(task_.failures), {}});
+  }
+
+ private:
+  InfoTask& task_;
+  std::vector<std::string> paths_;
+  std::unique_ptr<report::RowSink> sink_;
+  std::vector<InfoRow> waiting_;
+  bool first_ = true;
+};
+
+// An error only if the run must end.
+Result<InfoRow> info_row(InfoTask& task, const std::string& path) {
+  const bool folder = path_kind(path) == PathKind::kDirectory;
+  auto index = DumpIndex::build({path}, {{}, &task.session.context.cancel, &task.session.context.pool});
+  if (!index) return fail(std::move(index).error());
+  return folder ? tree_row(task, path, *index) : file_row(task, path, *index);
+}
+
+ExitCode run_info(Session& session, const InfoRequest& request) {
+  auto resolved = resolve_existing(request.dump, session.context.cancel);
+  if (!resolved) return session.end_with(resolved.error());
+  const auto selection = Selection::compile(request.selection);
+  if (!selection) return session.end_with(selection.error());
+  InfoTask task{session, request, *selection};
+  for (const Error& error : resolved->missing) task.fail(error);
+  Printer printer(task, resolved->paths);
+  for (const std::string& path : resolved->paths) {
+    auto row = info_row(task, path);
+    if (session.context.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
+    if (!row) {
+      task.fail(row.error());
+    } else if (!printer.print(std::move(*row))) {
+      break;
+    }
+  }
+  printer.finish();
+  return task.code;
+}
 
 const CommandInfo& info_info() {
   static const CommandInfo info{
@@ -85,4 +185,26 @@ class Info : public Command {
 const Registration kInfoCommand{[] { return std::make_unique<Info>(); }};
 
 }  // namespace
+
+void InfoSummary::add_layout(std::string_view layout) { add_once(layouts, layout); }
+void InfoSummary::add_version(std::string_view version) { add_once(versions, version); }
+
+report::Object InfoSummary::object() const {
+  report::Object object;
+  object.add("tensors", tensors).add("bytes", bytes);
+  object.add("ranks", report::list_of(ranks)).add("graphs", report::list_of(graphs));
+  object.add("steps", report::list_of(steps)).add("layout", joined(layouts));
+  return object.add("framework_version", report::text_or_null(joined(versions)));
+}
+
+void InfoTask::fail(const Error& error, const DumpIndex* index) {
+  if (error.code == ErrorCode::kCancelled) return;
+  session.messages.error(error);
+  const bool missing = error.code == ErrorCode::kNotFound && index == nullptr;
+  const bool refused = missing || error.code == ErrorCode::kUsage;
+  code = worse(code, refused ? ExitCode::kUsage : ExitCode::kSomeFailed);
+  if (error.code == ErrorCode::kUsage) return;  // the input is fine
+  failures.push_back(index == nullptr ? report::failure_object(error) : relative_failure(*index, error));
+}
+
 }  // namespace msdump::cli

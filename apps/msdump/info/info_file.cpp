@@ -1,147 +1,112 @@
 // The row of a single file.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "check/tree/tool_results.h"
+#include "dump/elements/host_tensor.h"
 #include "dump/index/dump_index.h"
 #include "dump/names/file_kind.h"
 #include "frame/terminal.h"
 #include "info/file_facts.h"
 #include "info/info_run.h"
 #include "info/info_text.h"
-#include "info/info_values.h"
+#include "info/shown_array.h"
+#include "tensor/shape.h"
 
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kShownTensors = 20, kShownAttributes = 5;
+struct Shown {
+  ShownArray array;
+  DType dtype = DType::kUndefined;  // of the framework's tensor
+  Shape shape;                      // of the whole tensor in host format
+};
 
-std::string text_at(const report::Object& object, std::string_view key) { return std::string(object.text(key)); }
-
-std::string number_at(const report::Object& object, std::string_view key) {
-  const auto number = object.number(key);
-  return number ? std::to_string(*number) : std::string();
-}
-
-bool is_true(const report::Object& object, std::string_view key, bool wanted = true) {
-  const auto* held = object.get<bool>(key);
-  return held != nullptr && *held == wanted;
-}
-
-std::string shape_at(const report::Object& object, std::string_view key) {
-  const report::Value* value = object.find(key);
-  return value == nullptr ? std::string() : shape_text(*value);
-}
-
-// "Conv2D conv1-op12, output 0" and "rank 0, graph 0, step 3".
-void add_identity(const report::Object& identity, InfoText& text) {
-  std::string op = text_at(identity, "op_type");
-  // For an array of unknown origin only the name is known, and the title has it.
-  const bool foreign = op.empty() && text_at(identity, "timestamp").empty();
-  const std::string name = text_at(identity, "op_name");
-  if (!name.empty()) op += (op.empty() ? "" : " ") + name;
-  const std::string io = text_at(identity, "io");
-  const std::string slot = number_at(identity, "slot") + text_at(identity, "slot");
-  if (!io.empty()) op += fmt::format("{}{} {}", op.empty() ? "" : ", ", io, slot);
-  if (!foreign) text.line("operator", op);
-  std::string place;
-  for (const char* key : {"rank", "graph", "step"}) {
-    const std::string number = number_at(identity, key);
-    if (!number.empty()) place += fmt::format("{}{} {}", place.empty() ? "" : ", ", key, number);
+Result<Shown> read_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, size_t item) {
+  MSDUMP_TRY(OpenedFile opened, open_again(index, index.files().front(), facts, item));
+  MSDUMP_TRY(HostTensor tensor, HostTensor::open(std::move(opened), 0, {}));
+  if (!tensor.plan().note.empty()) {
+    Error note = make_error(ErrorCode::kUnsupportedFormat, "{}", tensor.plan().note).with_path(tensor.path());
+    note.tensor = facts.tensors[item].label();
+    task.session.messages.warning(note);
   }
-  text.line("dumped at", place);
-}
-
-void add_array(const report::Object& detail, InfoText& text) {
-  std::string dtype = text_at(detail, "dtype");
-  const std::string original = text_at(detail, "original_dtype"), descr = text_at(detail, "npy_descr");
-  if (!original.empty()) dtype += fmt::format(", a wider copy of {}", original);
-  if (is_true(detail, "readable_by_numpy", false)) dtype += fmt::format(" ('{}', which numpy cannot read)", descr);
-  if (is_true(detail, "big_endian")) dtype += ", big-endian";
-  text.line("dtype", dtype);
-  const std::string elements = number_at(detail, "elements");
-  std::string shape = shape_at(detail, "shape");
-  if (!elements.empty()) shape += fmt::format(", {} element{}", elements, elements == "1" ? "" : "s");
-  if (is_true(detail, "fortran_order")) shape += ", first axis fastest (Fortran order)";
-  text.line("shape", shape);
-  text.line("format", text_at(detail, "format"));
-}
-
-// "float16 FRACTAL_Z (4, 1, 16, 16), on the host (16, 16, 1, 1), 2.0 KiB"
-std::string tensor_text(const report::Object& tensor) {
-  const std::string dtype = text_at(tensor, "dtype"), format = text_at(tensor, "format");
-  const std::string host = shape_at(tensor, "original_shape"), device = shape_at(tensor, "shape");
-  const std::string problem = text_at(tensor, "problem"), note = text_at(tensor, "note");
-  std::string text = fmt::format("{} {} {}", dtype.empty() ? "(unknown dtype)" : dtype,
-                                 format.empty() ? "(unknown format)" : format, device.empty() ? "(no shape)" : device);
-  if (!host.empty() && host != device) text += ", on the host " + host;
-  const std::string groups = number_at(tensor, "sub_format");
-  if (!groups.empty()) text += fmt::format(", {} groups", groups);
-  if (!problem.empty()) return text + ": " + problem;
-  text += ", " + human_bytes(parse_u64(number_at(tensor, "bytes")).value_or(0));
-  return note.empty() ? text : text + "; " + note;
-}
-
-void add_tensors(const report::List& tensors, InfoText& text) {
-  if (tensors.empty()) text.line("tensors", "none");
-  for (size_t i = 0; i < std::min(tensors.size(), kShownTensors); ++i) {
-    const auto& tensor = *tensors[i].get<report::Object>();
-    std::string label = text_at(tensor, "op_name");
-    if (label.empty()) label = text_at(tensor, "io") + ":" + number_at(tensor, "slot") + text_at(tensor, "slot");
-    text.line(escape_for_terminal(label), tensor_text(tensor));
+  const std::string& slice = task.request.slice;
+  ArrayView view = whole_view(tensor.shape());
+  if (!slice.empty()) {
+    MSDUMP_TRY(view, index_view(slice, tensor.shape()));
   }
-  if (tensors.size() > kShownTensors)
-    text.line("...", fmt::format("and {} more; --json names all", tensors.size() - kShownTensors));
+  Shown shown{{}, tensor.original_dtype(), tensor.shape()};
+  MSDUMP_TRY(shown.array, read_shown(tensor, view, {task.for_people()}));
+  MSDUMP_CHECK_OK(tensor.check_unchanged());
+  return shown;
 }
 
-void add_attributes(const report::List& attributes, InfoText& text) {
-  for (size_t i = 0; i < std::min(attributes.size(), kShownAttributes); ++i) {
-    const auto& attribute = *attributes[i].get<report::Object>();
-    text.line("attribute",
-              fmt::format("{} = {}", excerpt(text_at(attribute, "name")), excerpt(text_at(attribute, "value"))));
+// "output:0[0,:]  float16 (2, 3)"
+std::string title_of(const InfoTask& task, const StoredTensor& tensor, const Shown& shown) {
+  const std::string slice = task.request.slice.empty() ? "" : fmt::format("[{}]", task.request.slice);
+  return fmt::format("{}{}  {} {}", tensor.label(), slice, name_of(shown.dtype),
+                     shape_text(report::list_of(shown.array.shape)));
+}
+
+// The members of "tensors" with the values of each.
+report::List with_values(const report::List& tensors, std::vector<report::Value> values) {
+  report::List list;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    report::Object object = *tensors[i].get<report::Object>();
+    list.emplace_back(object.add("values", std::move(values[i])));
   }
+  return list;
 }
 
-// Keys that the special lines above have shown, and keys that matter only if they are unusual.
-bool is_shown(std::string_view key) {
-  for (const std::string_view shown :
-       {"bytes", "dtype", "original_dtype", "npy_descr", "readable_by_numpy", "shape", "elements", "fortran_order",
-        "big_endian", "data_offset", "data_bytes", "format", "identity", "tensors", "attributes", "dump_time_us"}) {
-    if (key == shown) return true;
+// The same object with another value for a key.
+report::Object replaced(const report::Object& object, std::string_view key, const report::Value& value) {
+  report::Object result;
+  for (const report::Member& member : object.members())
+    result.add(member.key, member.key == key ? value : member.value);
+  return result;
+}
+
+// Adds the elements to the text or to the detail: with one tensor under "values", with several under "values" of each of
+// "tensors". Null if they cannot be read, which is a failure of the run.
+void add_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, report::Object& detail,
+                InfoText& text) {
+  const std::string path = index.path_of(index.files().front());
+  std::vector<report::Value> values(facts.tensors.size());
+  size_t chosen = 0, last = 0;
+  for (size_t i = 0; i < facts.tensors.size(); ++i) {
+    const StoredTensor& tensor = facts.tensors[i];
+    if (tensor.problem || !task.selection.matches_tensor(tensor.io, tensor.slot)) continue;
+    if (task.session.context.cancel.cancelled()) return;
+    ++chosen;
+    last = i;
+    const auto shown = read_values(task, index, facts, i);
+    if (!shown) {
+      Error error = shown.error();
+      if (error.path.empty()) error.path = path;
+      if (error.tensor.empty() && facts.tensors.size() > 1) error.tensor = tensor.label();
+      task.fail(error);
+    } else if (!task.for_people()) {
+      values[i] = array_value(shown->array);
+    } else {
+      text.block(title_of(task, tensor, *shown) + "\n" + array_text(shown->array));
+    }
   }
-  return false;
-}
-
-bool says_nothing(const report::Member& member) {
-  const bool count_of_faults = member.key == "bad_rows" || member.key == "bad_entries" ||
-                               member.key == "other_values" || member.key == "distributed" ||
-                               member.key == "without_values" || member.key == "with_nan" || member.key == "skipped";
-  const auto* number = member.value.get<uint64_t>();
-  const auto* signed_number = member.value.get<int64_t>();
-  const bool zero = (number != nullptr && *number == 0) || (signed_number != nullptr && *signed_number == 0);
-  return (count_of_faults && zero) || (member.key == "runs" && number != nullptr && *number < 2);
-}
-
-std::string label_of(std::string_view key) {
-  std::string label(key);
-  std::replace(label.begin(), label.end(), '_', ' ');
-  return label;
-}
-
-void add_facts(const FileFacts& facts, InfoText& text) {
-  const report::Object& detail = facts.detail;
-  const bool table = facts.kind == FileKind::kDumpJson || facts.kind == FileKind::kDebugJson;
-  add_array(detail, text);
-  for (const report::Member& member : detail.members()) {
-    if (table && member.key == "tensors") text.value("tensors", member.value);
-    if (!is_shown(member.key) && !says_nothing(member)) text.value(label_of(member.key), member.value);
+  if (chosen == 0 && facts.problems.empty()) {
+    const bool none = facts.tensors.empty();
+    task.fail(make_error(ErrorCode::kUsage, "{}",
+                         none ? "it holds no elements of tensors" : "it has no tensor of that --io and --slot")
+                  .with_path(path));
   }
-  if (const auto* identity = detail.get<report::Object>("identity")) add_identity(*identity, text);
-  if (const auto* tensors = detail.get<report::List>("tensors")) add_tensors(*tensors, text);
-  if (const auto* attributes = detail.get<report::List>("attributes")) add_attributes(*attributes, text);
+  if (task.for_people()) return;
+  const auto* tensors = detail.get<report::List>("tensors");
+  const bool several = facts.tensors.size() > 1 && tensors != nullptr;
+  report::Value one = chosen == 1 ? values[last] : report::Value();
+  if (several) detail = replaced(detail, "tensors", with_values(*tensors, std::move(values)));
+  detail.add("values", std::move(one));
 }
 
 void add_next(const std::string& path, const FileFacts& facts, bool values, InfoText& text) {
@@ -172,13 +137,6 @@ void add_to_summary(const DumpIndex& index, const FileFacts& facts, InfoSummary&
   summary.add_version(framework_of(index).text);
 }
 
-std::string title_of(const FileFacts& facts, std::string_view name) {
-  const std::string kind(name_of(facts.kind));
-  if (kind == "unknown") return kind;
-  const bool other = facts.kind == FileKind::kConfig && text_at(facts.detail, "tool").empty();
-  return fmt::format("{}, {}", kind, other ? "of an unknown tool" : explanation(facts.kind, name));
-}
-
 }  // namespace
 
 InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index) {
@@ -186,11 +144,11 @@ InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index
   for (const Error& problem : index.problems()) task.fail(problem);
   for (const Error& problem : facts.problems) task.fail(problem, &index);
   add_to_summary(index, facts, task.summary);
-  const std::string what = title_of(facts, index.files().front().shown_name());
-  InfoText text(path, what);
+  InfoText text(path, facts.title);
   if (task.for_people()) {
-    if (const auto* bytes = facts.detail.get<uint64_t>("bytes")) text.line("size", bytes_text(*bytes));
-    add_facts(facts, text);
+    text.line("size", bytes_text(index.files().front().size));
+    for (const FactLine& line : facts.lines)
+      line.text.empty() ? text.value(line.label, line.value) : text.line(line.label, line.text);
   }
   if (task.request.values) add_values(task, index, facts, facts.detail, text);
   if (!task.session.general.quiet) add_next(path, facts, task.request.values, text);

@@ -21,8 +21,6 @@ struct InfoRequest {
   report::Form form = report::Form::kTable;
 };
 
-[[nodiscard]] ExitCode run_info(Session& session, const InfoRequest& request);
-
 // What one path is. The table form has `text` and no detail; other forms have detail and no text.
 struct InfoRow {
   std::string path, kind;

@@ -80,7 +80,7 @@ InfoText::InfoText(std::string_view path, std::string_view what)
     : title_(escape_for_terminal(path) + ": " + std::string(what)) {}
 
 void InfoText::line(std::string_view label, std::string_view text) {
-  if (!text.empty()) lines_.push_back({std::string(label), escape_for_terminal(text)});
+  if (!text.empty()) lines_.push_back({escape_for_terminal(label), escape_for_terminal(text)});
 }
 
 void InfoText::more(std::string_view text) { lines_.push_back({{}, escape_for_terminal(text), true}); }
