@@ -1,7 +1,7 @@
 // Tensors of ATB operators that msprobe dumps: {in|out}tensorN.bin.
 //
 //   1. lines of text, NAME=VALUE: $Version, $Object.Count, $Object.Length, format, dtype, dims ("2,3"), and
-//      $Object.data=OFFSET,LENGTH, or data=KEY where another file has the same elements
+//      $Object.data=OFFSET,LENGTH, or data=KEY if another file has the same elements
 //   2. $End=1
 //   3. the elements
 //
@@ -27,12 +27,12 @@ struct AtbTensor {
   int32_t dtype_number = 0;
   int64_t format_number = 0;
   Shape shape;
-  uint64_t offset = 0, bytes = 0;  // all in the file, unless there is a problem
-  std::string same_as;             // the key of the file that has the elements; else empty
+  uint64_t offset = 0, bytes = 0;  // inside the file, unless there is a problem
+  std::string same_as;             // the key of the file with the elements; empty: this file
   std::optional<Error> problem;
 };
 
-// bad_header if the lines are not as above.
+// kBadHeader if the lines are damaged.
 Result<AtbTensor> read_atb_tensor(const File& file);
 
 [[nodiscard]] bool looks_like_atb_tensor(std::span<const std::byte> head);

@@ -24,11 +24,9 @@ namespace {
 //           u64 address, offset, size; list
 //   list:   u32 bytes, then records u32 tag, u32 length, value: tag 0 the shape (u64 each), tag 1 the original shape,
 //           tag 2 the name (outputs)
-//
-// Source: reference/ascend-dump-file.md section 1.3.
 
 constexpr uint64_t kHeaderBegin = 8;
-constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;  // real ones have a few hundred bytes
+constexpr uint64_t kMaxHeaderBytes = uint64_t{16} << 20;  // usual: a few hundred bytes
 
 enum Tag : uint32_t { kShapeTag = 0, kOriginalShapeTag = 1, kInputsTag = 4, kOutputsTag = 5 };
 
@@ -91,7 +89,7 @@ Status read_tensors(ByteReader reader, Section section, std::vector<DumpTensor>&
     return fail(
         make_error(ErrorCode::kBadHeader, "a second list of {}s", name_of(section)).with_offset(reader.offset()));
   }
-  // The count allocates nothing: each tensor must be present.
+  // The count is not used to allocate, because tensors may be missing.
   for (uint32_t slot = 0; slot < count; ++slot) {
     if (tensors.size() >= kMaxTensors) return fail(ErrorCode::kTooLarge, "header has more tensors than any operator");
     MSDUMP_TRY(DumpTensor tensor, read_tensor(reader, section));
@@ -101,7 +99,7 @@ Status read_tensors(ByteReader reader, Section section, std::vector<DumpTensor>&
   return {};
 }
 
-// Tensors with their sizes, but not yet placed in the file. `length` is L, not yet checked.
+// Tensors with their sizes, but without offsets. `length` is L, unchecked.
 Result<DumpFile> read_nano_header(const File& file, uint64_t length) {
   if (length > file.size() - kHeaderBegin) {
     return fail(ErrorCode::kTruncated, "truncated: header of {} bytes announced, {} present", length,
@@ -146,7 +144,7 @@ bool is_text(std::span<const std::byte> head) {
   });
 }
 
-// A classic file begins with the tag of one of DumpData's fields.
+// A classic file begins with the tag of a field of DumpData.
 bool begins_like_protobuf(std::span<const std::byte> head) {
   constexpr std::string_view kTags = "\x0a\x10\x1a\x22\x2a\x32\x3a\x42\x4a";
   return kTags.find(static_cast<char>(head[0])) != std::string_view::npos;
@@ -169,7 +167,7 @@ Error not_a_header(const File& file, uint64_t length) {
   return error;
 }
 
-// Places the tensors that are not inside the header after it, in the fixed order of the sections.
+// Sets the offsets of the tensors after the header, in the order of the sections.
 void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64_t file_size) {
   uint64_t position = data_begin;
   for (DumpTensor& tensor : tensors) {
@@ -186,13 +184,12 @@ void place_tensors(std::vector<DumpTensor>& tensors, uint64_t data_begin, uint64
       tensor.problem = make_error(ErrorCode::kTruncated, "needs {} bytes, {} present", tensor.size, present)
                            .with_offset(position)
                            .with_hint("the file was cut off, or its header is damaged");
-    // All later tensors are missing too; after an impossible size, their offsets are unknown.
+    // All later tensors are missing, too. After an impossible size their offsets are unknown.
     position = end.value_or(std::numeric_limits<uint64_t>::max());
   }
 }
 
-// A header that lists only tensors without a shape or data says nothing; a single such entry among others is an
-// optional input that was not given, which is harmless.
+// True if no tensor has a shape or data. (One such tensor among others is an optional input without a value.)
 Status check_substance(const DumpFile& dump) {
   const auto carries = [](const DumpTensor& tensor) { return tensor.size != 0 || tensor.shape || tensor.problem; };
   if (dump.tensors.empty() || std::any_of(dump.tensors.begin(), dump.tensors.end(), carries)) return {};
@@ -205,7 +202,7 @@ Result<DumpFile> read_classic(const File& file, uint64_t length) {
       classic && !classic->tensors.empty() &&
       std::any_of(classic->tensors.begin(), classic->tensors.end(), [](const DumpTensor& t) { return t.size > 0; });
   if (!whole) {
-    // Report what is wrong with the file, not with our guess.
+    // The error is about the file, not about the kind of header that was assumed.
     const bool unreadable = !classic && classic.error().code != ErrorCode::kBadProtobuf;
     if (unreadable && !is_text(file.head())) return classic;
     return fail(not_a_header(file, length));
@@ -289,7 +286,7 @@ bool looks_like_dump_file(std::span<const std::byte> head, uint64_t file_size) {
 
 namespace {
 
-// Memory for the tree of an attribute: enough for some 20,000 bounds.
+// Memory for the tree of an attribute, enough for some 20,000 bounds.
 constexpr size_t kSliceMemory = size_t{8} << 20;
 
 std::optional<size_t> thread_of(std::string_view file_name) {

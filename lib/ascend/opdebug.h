@@ -1,5 +1,5 @@
-// Opdebug records: what the hardware says about an overflow. One 2048-byte tensor of an `Opdebug.Node_OpDebug...` dump
-// file, in one of two layouts; all numbers little-endian.
+// Opdebug records, which the hardware writes for an overflow. A record is the one tensor of 2048 bytes in a dump file
+// `Opdebug.Node_OpDebug...`, in one of two layouts; all numbers are little-endian.
 //
 // Old (910A): three sections at 0 (DHA Atomic Add), 128 (L2 Atomic Add) and 256 (AI Core), each six u64: model_id,
 //   stream_id, task_id, task_type, pc_start, para_base. Then status u64 at 512 (DHA) and 768 (L2), and for AI Core
@@ -9,7 +9,7 @@
 //     status words in version 1)
 //   SDMA:  ... thread_id src_addr dst_addr channel_id status;  AICPU: ... context_id cpu_id thread_id status
 //
-// The magic distinguishes them, never the name of the chip. Source: reference/dump-layouts-and-statistics.md section 6.
+// The magic distinguishes the layouts. Source: msaccucmp.
 #pragma once
 
 #include <span>
@@ -38,13 +38,13 @@ struct OpdebugRecord {
   std::vector<OpdebugSection> sections;                            // three, or one
 };
 
-// `offset` is where the record begins in its file; only messages use it.
+// `offset` is that of the record in its file, for messages.
 Result<OpdebugRecord> read_opdebug(std::span<const std::byte> bytes, uint64_t offset);
 
-// The JSON that msaccucmp writes: indented by four blanks, in its key order.
+// The JSON of msaccucmp: four blanks of indentation, keys in its order.
 [[nodiscard]] std::string opdebug_json(const OpdebugRecord& record);
 
-// True for the op type of overflow records.
+// True if the op type is that of overflow records.
 [[nodiscard]] bool is_opdebug_name(std::string_view file_name);
 
 }  // namespace msdump::ascend

@@ -18,8 +18,8 @@ namespace {
 namespace io = google::protobuf::io;
 using Wire = google::protobuf::internal::WireFormatLite;
 
-// With kMaxTensors and kMaxRank these bound the memory that a hostile header takes. Real entries have a few hundred bytes;
-// the longest attributes, FFTS+ slices, some hundred KiB.
+// Together with kMaxTensors and kMaxRank, bounds on the memory for a hostile header. Usual entries have a few hundred bytes,
+// the longest attributes (FFTS+ slices) some hundred KiB.
 constexpr int kMaxRestBytes = 4 << 20;   // of all fields other than tensors
 constexpr int kMaxEntryBytes = 1 << 20;  // of one tensor, without its data
 constexpr size_t kMaxAttributes = 4096;
@@ -36,7 +36,7 @@ enum Field : int {
 // `data` inside OpOutput, OpInput, OpBuffer, Workspace.
 int data_field(int field) { return field == kOutputField ? 5 : field == kInputField ? 4 : 2; }
 
-// A range of a file as a protobuf stream; skipping costs nothing, so inline tensor bytes are never read.
+// A range of a file as a protobuf stream. Skipping reads nothing, so tensor bytes inside the message are never read.
 class FileStream final : public io::ZeroCopyInputStream {
  public:
   FileStream(const File& file, uint64_t begin, uint64_t end)
@@ -92,7 +92,7 @@ class HeaderScanner {
   }
 
   Result<DumpFile> run() {
-    std::string rest;  // the fields that are kept, without the tensors
+    std::string rest;  // fields other than tensors
     while (const uint32_t tag = input_.ReadTag()) {
       const int field = Wire::GetTagFieldNumber(tag);
       const bool tensor =
@@ -133,7 +133,7 @@ class HeaderScanner {
   }
   uint64_t position() { return begin_ + static_cast<uint64_t>(input_.CurrentPosition()); }
 
-  // A field other than a tensor. Unknown ones are not kept: parsed, they would take many times their bytes.
+  // A field other than a tensor. Unknown fields are dropped, because they would take many times their bytes.
   Status read_other_field(uint32_t tag, int field, std::string& rest) {
     const uint64_t begin = position();
     std::string bytes;
@@ -149,7 +149,7 @@ class HeaderScanner {
     return {};
   }
 
-  // One OpInput, OpOutput, OpBuffer or Workspace: its fields without `data` are parsed, `data` is only located.
+  // Parses an OpInput, OpOutput, OpBuffer or Workspace without `data`, which is only located.
   Status read_tensor(int field) {
     if (dump_.tensors.size() >= kMaxTensors) return fail(too_large("tensors"));
     int length = 0;
@@ -182,7 +182,7 @@ class HeaderScanner {
     return {};
   }
 
-  // Copies a field to `output`, which must not grow beyond `limit`; long fields are checked before they are read.
+  // Copies a field to `output`, up to `limit` bytes in all. Checks the length before reading.
   Status keep_field(uint32_t tag, io::CodedOutputStream& output, int limit, std::string_view what) {
     if (Wire::GetTagWireType(tag) != Wire::WIRETYPE_LENGTH_DELIMITED) {
       if (!Wire::SkipField(&input_, tag, &output)) return fail(broken("a damaged field"));
@@ -208,7 +208,7 @@ class HeaderScanner {
     return message;
   }
 
-  // A rank above kMaxRank makes the tensor a problem, and its dimensions are not kept.
+  // More than kMaxRank dimensions are a problem of the tensor and are dropped.
   static std::optional<Shape> shape_of(bool present, const pb::Shape& dims, std::string_view what, DumpTensor& tensor) {
     if (!present) return std::nullopt;
     if (static_cast<size_t>(dims.dim_size()) > kMaxRank) {
@@ -287,7 +287,7 @@ Result<DumpFile> read_protobuf_header(const File& file, uint64_t begin, uint64_t
   if (end - begin > static_cast<uint64_t>(std::numeric_limits<int>::max())) {
     return fail(ErrorCode::kTooLarge, "a protobuf message of {} bytes; protobuf stops at 2 GiB", end - begin);
   }
-  // libprotobuf reports broken input on stderr by itself; our error says it better.
+  // libprotobuf would also report damaged input on stderr.
   [[maybe_unused]] static const bool silenced = (google::protobuf::SetLogHandler(nullptr), true);
   return HeaderScanner(file, begin, end).run();
 }

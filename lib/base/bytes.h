@@ -1,5 +1,5 @@
-// Arithmetic on numbers that came from a file. Every size, count and product of dimensions goes through these before it
-// is used to allocate, seek or index: an overflow gives no value, never a small number.
+// Numbers from untrusted files: bounds-checked reading and arithmetic that detects overflow. Every size, count and offset
+// of a file goes through these functions before it is used to allocate, seek or index.
 #pragma once
 
 #include <bit>
@@ -28,8 +28,8 @@ template <std::integral T>
   return product;
 }
 
-// Number of elements of a shape: 1 for a scalar, 0 if any dimension is 0 (even if the others would overflow), no value
-// on overflow or for a negative dimension.
+// Number of elements of a shape: 1 for a scalar, 0 if any dimension is 0. No value on overflow or if a dimension is
+// negative.
 [[nodiscard]] constexpr std::optional<int64_t> checked_product(std::span<const int64_t> dims) {
   bool empty = false;
   for (int64_t dim : dims) {
@@ -46,14 +46,12 @@ template <std::integral T>
   return product;
 }
 
-// ceil(a / b) for a >= 0, b > 0; cannot overflow.
+// ceil(a / b) of a >= 0 and b > 0.
 [[nodiscard]] constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
-
-// Little-endian numbers from memory that is known to be long enough; it need not be aligned. Bytes of a header, whose
-// length is in doubt, are read through ByteReader.
 
 static_assert(std::endian::native == std::endian::little, "msdump reads little-endian files on little-endian hosts");
 
+// A number from memory of any alignment that is known to be long enough.
 template <class T>
 [[nodiscard]] inline T load(const std::byte* from) {
   T value;
@@ -61,10 +59,8 @@ template <class T>
   return value;
 }
 
-// ByteReader: the only way bytes of a file become numbers. A bounds-checked cursor over borrowed bytes; all numbers are
-// little-endian (every format msdump reads is) and unaligned. Reading past the end is an error that names the absolute
-// offset in the file, never undefined behaviour.
-
+// A bounds-checked cursor over the bytes of a header; numbers are little-endian and unaligned. Reading past the end is an
+// error with the offset in the file.
 class ByteReader {
  public:
   // `base_offset` is where `bytes` begins in its file; only messages use it.

@@ -1,8 +1,5 @@
-// A table with one value for each enumerator of an enum, whose enumerators count from 0. One with a value too few or too many
-// does not compile: a new enumerator would read beyond it.
-//
-//   constexpr auto kNames = enum_table<Color, std::string_view>("red", "green", "blue");
-//   kNames[color]
+// Small containers: a table by enumerator, a hash table of indices, a list that keeps its first items, and the limits that a
+// search reached.
 #pragma once
 
 #include <array>
@@ -20,7 +17,7 @@
 
 namespace msdump {
 
-// True if the enum has a name for the value: compilers write "(Color)3" for one without.
+// True if the enum has a name for the value. (Compilers write "(Color)3" for a value without a name.)
 template <auto kValue>
 [[nodiscard]] consteval bool is_enumerator() {
   constexpr std::string_view kName = "kValue = ";
@@ -28,6 +25,10 @@ template <auto kValue>
   return function[function.find(kName) + kName.size()] != '(';
 }
 
+// A value for each enumerator of an enum that counts from 0. A missing or superfluous value does not compile.
+//
+//   constexpr auto kNames = enum_table<Color, std::string_view>("red", "green", "blue");
+//   kNames[color]
 template <class Enum, class Value, size_t kSize>
 struct EnumTable {
   std::array<Value, kSize> values;
@@ -41,26 +42,21 @@ template <class Enum, class Value, class... Values>
   return {{Value(values)...}};
 }
 
-// known_first: the sort key for numbers that may be unknown (ranks, graphs, steps): known ones in order, then unknown
-// ones. (A plain std::optional would put unknown ones first.)
-
+// Sort key of a number that may be unknown (rank, graph, step): unknown ones come last.
 [[nodiscard]] constexpr std::pair<bool, int64_t> known_first(const std::optional<int64_t>& number) {
   return {!number, number.value_or(0)};
 }
 
-// HashSlots: a hash table of indices into a vector. The owner of the vector keeps one copy of each item; the table
-// allocates nothing per item.
-
 [[nodiscard]] uint64_t text_hash(std::string_view text);
 
-// Mixes another number into a hash. The order matters, and equal numbers do not cancel out.
+// Mixes a number into a hash. The order matters, and equal numbers do not cancel.
 [[nodiscard]] constexpr uint64_t mix_hash(uint64_t hash, uint64_t value) {
   hash = (hash * 0x9E37'79B9'7F4A'7C15 + value) * 0xFF51'AFD7'ED55'8CCD;
   return hash ^ hash >> 32;
 }
 
-// An open-addressing table: eight bytes per slot, at most half of the slots used. A look-up among a million items costs
-// one cache miss besides those of the item itself.
+// A hash table of indices into a vector that the caller owns. Open addressing, eight bytes a slot, at most half of them used.
+// A look-up among a million items costs one cache miss besides those of the item.
 class HashSlots {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -88,7 +84,7 @@ class HashSlots {
     uint32_t tag = 0;
     uint32_t index = kNone;
   };
-  // The place follows from the tag alone, so growing needs no hashes.
+  // The slot depends on the tag alone, so that growing needs no hashes.
   static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
   [[nodiscard]] size_t place_of(uint64_t hash) const { return (hash >> 32) * kSpread >> 11 & (slots_.size() - 1); }
 
@@ -106,8 +102,7 @@ class HashSlots {
   size_t used_ = 0;
 };
 
-// A list that keeps its first items and counts all: what is wrong with an input, which may be as much as it has lines.
-
+// A list that keeps its first items and counts all, for problems of an input, of which there may be one a line.
 template <class T>
 class CappedList {
  public:
@@ -127,10 +122,10 @@ class CappedList {
   void clear() { *this = {}; }
 
   [[nodiscard]] bool is_full() const { return first_.size() == kMost; }
-  [[nodiscard]] uint64_t count() const { return count_; }  // also of those that were not kept
+  [[nodiscard]] uint64_t count() const { return count_; }  // of all items
   [[nodiscard]] const std::vector<T>& first() const { return first_; }
 
-  // Of the first items.
+  // The first items as a container.
   [[nodiscard]] size_t size() const { return first_.size(); }
   [[nodiscard]] bool empty() const { return first_.empty(); }
   [[nodiscard]] const T& operator[](size_t i) const { return first_[i]; }
@@ -146,19 +141,17 @@ class CappedList {
 
 using ProblemList = CappedList<Error>;
 
-// The first `most` problems; if there are more, also one that counts them: "12 more like these".
+// The first `most` problems, and if there are more, one that counts them: "12 more like these".
 [[nodiscard]] std::vector<Error> errors_of(const ProblemList& problems, size_t most = ProblemList::kMost);
 
-// ReachedLimits: the bounds on work and memory that a search hit, so that its answer may not be the one that it would give
-// without them.
-
+// A bound on work or memory that a search reached. Without it, the answer might be another.
 struct ReachedLimit {
   std::string_view name;  // a stable word of the machine output
   uint64_t limit = 0;
-  std::string_view effect;  // what was left out, as a sentence without its end
+  std::string_view effect;  // what was left out: a sentence without a full stop
   auto operator<=>(const ReachedLimit&) const = default;
 };
-// Each once, by name. The order does not depend on which was hit first.
+// Each limit once, by name.
 using ReachedLimits = std::set<ReachedLimit>;
 
 }  // namespace msdump

@@ -1,10 +1,10 @@
 // Errors are values.
 //
 // Every function that an input can make fail returns Result<T>. The codes are the stable words of the machine output
-// ("failures[].code"); scripts rely on them, so a code is never renamed. A message says what was expected and what was
-// found; path, tensor and offset say where; the hint says what the user can do about it.
+// ("failures[].code"); scripts rely on them, so a code is never renamed. A message has the expectation and the finding; path,
+// tensor and offset are its position; the hint tells the user how to proceed.
 //
-// Asserts are for our own bugs only. Exceptions of third parties are turned into values where they are called.
+// Asserts are for bugs of msdump only. The caller of a third-party library turns its exceptions into values.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +37,11 @@ enum class ErrorCode : uint8_t {
   kWriteFailed,
   kChangedWhileReading,
   kNotADump,
-  kNothingCompared,  // diff: no tensor of one side has a partner that it can be compared with
-  kEmptySelection,   // the selection of the user matches nothing: an answer, not a fault of an input
-  kReadFailed,       // the system refused a read for a reason that is none of the above (an I/O error, a special file)
-  kUsage,            // the request itself cannot be carried out; never about the content of an input
-  kCancelled,        // SIGINT or SIGTERM; never reported as a failure of an input
+  kNothingCompared,  // diff: no tensor has a counterpart on the other side to compare with
+  kEmptySelection,   // the user's selection matches nothing: an answer, not a fault of an input
+  kReadFailed,       // the system refused a read for another reason (I/O error, special file)
+  kUsage,            // the request cannot be carried out; never about the content of an input
+  kCancelled,        // SIGINT or SIGTERM
   kInternal,         // our own bug
 };
 
@@ -51,8 +51,8 @@ std::string_view code_word(ErrorCode code);
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;             // one line, no trailing full stop, no path
-  std::string path;                // the file; empty when the error is not about a file
-  std::string tensor;              // "output:0", empty when the error is about the whole file
+  std::string path;                // the file; empty if the error is not about a file
+  std::string tensor;              // "output:0"; empty if the error is about the whole file
   std::optional<uint64_t> offset;  // byte offset in the file
   std::string hint;
 
@@ -91,8 +91,8 @@ template <class T>
   return result;
 }
 
-// The error for a failed system call on a path: ENOENT is not_found, EACCES is permission, and so on; `what` names the
-// attempt ("open", "create the directory"). All other errno values become `fallback`.
+// The error of a failed system call on a path. `what` names the attempt ("open", "create the directory"). An errno without
+// a code of its own (ENOENT and EACCES have one) becomes `fallback`.
 [[nodiscard]] Error system_error(int errno_value, std::string_view what, std::string path, ErrorCode fallback);
 
 }  // namespace msdump

@@ -1,5 +1,5 @@
-// Arithmetic with the same result on every CPU. The C library's exp, log, pow and hypot are not: it has several of each, for
-// CPUs with and without fused multiply-add, and they may differ in the last digit.
+// Arithmetic with the same result on every CPU, ranges of integers, and versions. (The C library has several versions of
+// exp, log, pow and hypot for CPUs with and without fused multiply-add; they differ in the last digit.)
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace msdump {
 
-// sqrt(x² + y²), right to the last digit or the one beside it. Infinite if one of them is; else NaN if one of them is.
+// sqrt(x² + y²) within one unit in the last place. Infinite if x or y is; else NaN if x or y is.
 [[nodiscard]] inline double hypotenuse(double x, double y) {
   constexpr double kSafe = 0x1p500;  // squares of numbers between 1 / kSafe and kSafe neither overflow nor vanish
   const double larger = std::max(std::abs(x), std::abs(y));
@@ -28,40 +28,38 @@ namespace msdump {
   return std::ldexp(hypotenuse(std::ldexp(x, -exponent), std::ldexp(y, -exponent)), exponent);
 }
 
-// An estimate to six significant digits: what exp and log leave in the others differs between CPUs.
+// An estimate to six significant digits. Later digits of exp() and log() differ between CPUs.
 [[nodiscard]] double rounded(double estimate);
 [[nodiscard]] inline std::optional<double> rounded(const std::optional<double>& estimate) {
   return estimate ? std::optional(rounded(*estimate)) : std::nullopt;
 }
 
-// 10 to the power of the exponent of a number of up to 15 digits: 100 of 999.9, 0.1 of 0.5; 0 where that is too small.
+// The largest power of ten that is not above a number of up to 15 digits: 100 for 999.9, 0.1 for 0.5. 0 if it is too
+// small for a double.
 [[nodiscard]] double power_of_ten_below(double value);
 
-// The divisors of a positive number, 1 and itself among them, ascending. Above 2^32 only 1: to find the others takes long.
+// All divisors of a positive number, ascending. Above 2^32 only 1, to bound the time.
 [[nodiscard]] std::vector<int64_t> divisors_of(int64_t number);
 
-// IntRanges: "0|5-8|100-120" as MindSpore writes iterations, with ',' accepted for '|'. Empty means: everything.
-
+// A set of integers as MindSpore writes iterations: "0|5-8|100-120", with ',' accepted for '|'.
 class IntRanges {
  public:
   // kUsage errors name the item that cannot be understood.
   static Result<IntRanges> parse(std::string_view text);
 
-  [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  [[nodiscard]] bool empty() const { return ranges_.empty(); }  // callers take it for "all"
   [[nodiscard]] bool contains(int64_t value) const;
 
  private:
   std::vector<std::pair<int64_t, int64_t>> ranges_;  // inclusive
 };
 
-// The version of a framework as numbers, so that 2.10 is later than 2.9.
-
-// {2, 10, 0}. Missing parts are 0.
+// The version of a framework as numbers, so that 2.10 is later than 2.9. Missing parts are 0.
 struct Version {
   int major = 0, minor = 0, patch = 0;
   auto operator<=>(const Version&) const = default;
 };
-// "2.5", "2.5.0", "2.3.0rc2": the leading numbers; no value when the text does not begin with one.
+// The leading numbers of "2.5", "2.5.0" or "2.3.0rc2"; no value if the text does not begin with a number.
 [[nodiscard]] std::optional<Version> parse_version(std::string_view text);
 [[nodiscard]] std::string to_string(const Version& version);
 

@@ -228,7 +228,7 @@ std::optional<uint64_t> parse_u64(std::string_view text) { return parse_number<u
 std::optional<int64_t> parse_i64(std::string_view text) { return parse_number<int64_t>(text); }
 
 bool natural_less(std::string_view a, std::string_view b) {
-  // Names in a dump share long prefixes: skip those quickly, then step back to the start of a number that they may cut.
+  // Names in a dump share long prefixes: skip them, then step back to the start of a number that the prefix may split.
   const size_t common = std::min(a.size(), b.size());
   auto i = static_cast<size_t>(
       std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(common), b.begin()).first - a.begin());
@@ -241,7 +241,7 @@ bool natural_less(std::string_view a, std::string_view b) {
       ++j;
       continue;
     }
-    // Two runs of digits: without leading zeros, the longer one is larger, and equally long ones compare as text.
+    // The longer of two numbers without leading zeros is larger; equally long ones compare as text.
     while (i < a.size() && a[i] == '0') ++i;
     while (j < b.size() && b[j] == '0') ++j;
     size_t a_end = i, b_end = j;
@@ -257,27 +257,27 @@ bool natural_less(std::string_view a, std::string_view b) {
   return a < b;  // they differ in leading zeros only, or not at all
 }
 
-// A run of digits becomes a '0', which sorts among other bytes as any digit does, then its length without leading
-// zeros, then its digits. The text ends in a zero byte, which no name contains.
+// A number becomes '0', which sorts among other bytes as any digit does, its length without leading zeros, and its digits.
+// The key ends with a zero byte, which no name contains.
 NaturalKey natural_key(std::string_view text) {
   constexpr size_t kBytes = 16, kLongestRun = 255;
   std::array<uint8_t, kBytes> bytes{};
   size_t used = 0;
-  const auto put = [&](uint8_t byte) {
+  const auto append = [&](uint8_t byte) {
     if (used < kBytes) bytes[used++] = byte;
   };
   for (size_t at = 0; at < text.size() && used < kBytes;) {
     if (!is_digit(text[at])) {
-      put(byte_at(text, at++));
+      append(byte_at(text, at++));
       continue;
     }
-    put('0');
+    append('0');
     while (at < text.size() && text[at] == '0') ++at;
     size_t end = at;
     while (end < text.size() && is_digit(text[end])) ++end;
-    put(static_cast<uint8_t>(std::min(end - at, kLongestRun)));
+    append(static_cast<uint8_t>(std::min(end - at, kLongestRun)));
     if (end - at >= kLongestRun) break;
-    while (at < end) put(byte_at(text, at++));
+    while (at < end) append(byte_at(text, at++));
   }
   const auto number = [&](size_t first) {
     uint64_t value = 0;

@@ -27,7 +27,9 @@ bool needs_mean_abs(const RuleSet& rules) {
 }
 
 bool compares_ranks(const RuleSet& rules, const DumpIndex& index) {
-  if (!rules.on(RuleId::kCollectiveMismatch) && !rules.on(RuleId::kReplicaMismatch)) return false;
+  const auto all = all_rules();
+  const auto compares = [&](const RuleInfo& rule) { return rule.has(kComparesRanks) && rules.on(rule.id); };
+  if (std::none_of(all.begin(), all.end(), compares)) return false;
   std::optional<int64_t> first;
   for (const IndexedFolder& folder : index.folders()) {
     if (!folder.identity.rank) continue;
@@ -50,15 +52,15 @@ CheckRun::CheckRun(const DumpWithGraph& of, RuleSet with, std::span<const std::s
   if (!watched.outputs.empty()) facts.limit_to(needed());
 }
 
-void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked) {
+void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identity&)>& is_chosen) {
   for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
     Identity identity = dump.identity(tensor);
-    chosen[tensor] = asked(dump.record(tensor), identity);
+    chosen[tensor] = is_chosen(dump.record(tensor), identity);
     const uint32_t op = dump.op_of(tensor);
     if (chosen[tensor] || op == kNone) continue;
     identity.name.op_name = dump.operators()[op].name;
     identity.name.op_type = dump.operators()[op].type;
-    chosen[tensor] = asked(dump.record(tensor), identity);
+    chosen[tensor] = is_chosen(dump.record(tensor), identity);
   }
   choose_snapshots();
   if (!selects_all()) facts.limit_to(needed());
@@ -109,9 +111,12 @@ size_t CheckRun::count(Severity severity) const {
                                            [&](const Finding& finding) { return finding.severity == severity; }));
 }
 
-size_t CheckRun::count(RuleId id) const {
-  return static_cast<size_t>(std::count_if(report.findings.begin(), report.findings.end(),
-                                           [&](const Finding& finding) { return finding.kind == info(id).name; }));
+std::array<size_t, kRules> CheckRun::count_by_rule(std::optional<Severity> severity) const {
+  std::array<size_t, kRules> counts{};
+  for (const Finding& finding : report.findings) {
+    if (!severity || finding.severity == *severity) ++counts[static_cast<size_t>(finding.rule)];
+  }
+  return counts;
 }
 
 const RuleInfo* CheckRun::first_rule() const {
@@ -124,100 +129,28 @@ std::optional<Severity> CheckRun::first_severity() const {
   return report.first ? std::optional(rules[first_rule()->id].severity) : std::nullopt;
 }
 
-bool CheckRun::repeats_its_maker(const Finding& finding) const {
-  const bool special = finding.kind == info(RuleId::kNan).name || finding.kind == info(RuleId::kInf).name;
-  if (!special || finding.tensor == kNone || dump.role(finding.tensor) != TensorRole::kInput) return false;
+bool CheckRun::repeats_producer(const Finding& finding) const {
+  if (!info(finding.rule).has(kSpreads) || finding.tensor == kNone) return false;
+  if (dump.role(finding.tensor) != TensorRole::kInput) return false;
   const uint32_t run = dump.run_of(finding.tensor);
   if (run == kNone) return false;
   for (const RunInput& input : dump.runs()[run].inputs) {
     if (input.tensor == finding.tensor && input.made_as != kNone) return true;
   }
-  // Without a flow: something before it is already not finite.
+  // If there is no data flow, an earlier tensor is already non-finite.
   return !dump.has_flow() && report.first && report.first->tensor != finding.tensor &&
          !dump.runs()[run].outputs.empty();
 }
 
-namespace {
-
-constexpr uint64_t kLeastUnits = 4;  // of a share
-
-bool judges_exchanges(const CheckRun& run) {
-  return run.facts.has_digests() && run.rules.on(RuleId::kCollectiveMismatch);
-}
-
-bool judges_replicas(const CheckRun& run) { return run.facts.has_digests() && run.rules.on(RuleId::kReplicaMismatch); }
-
-// By tensor: the number of the exchange that it is part of; kNone: of none, or nobody asks.
-std::vector<uint32_t> exchanges_of(const CheckRun& run) {
-  std::vector<uint32_t> of(run.dump.tensors(), kNone);
-  if (!judges_exchanges(run)) return of;
-  const JoinedCalls joined(run.dump);
-  for (uint32_t i = 0; i < joined.exchanges.size(); ++i) {
-    for (const uint32_t tensor : joined.tensors_of(joined.exchanges[i])) of[tensor] = i;
-  }
-  return of;
-}
-
-bool is_read(const CheckRun& run, uint32_t tensor) {
-  const TensorRecord& record = run.dump.record(tensor);
-  return !run.facts.has_read(tensor) && record.has_elements && !record.broken;
-}
-
-uint64_t bytes_of(const CheckRun& run, uint32_t tensor) {
-  const TensorRecord& record = run.dump.record(tensor);
-  return record.bytes.value_or(run.dump.index().files()[record.file].size);
-}
-
-// Operators whose tensors of all ranks are small enough to stay together.
-std::set<std::string_view> names_kept_together(const CheckRun& run, uint32_t shards) {
-  std::set<std::string_view> names;
-  if (!judges_replicas(run)) return names;
-  std::map<std::string_view, uint64_t> bytes;
-  uint64_t all = 0;
-  for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor) {
-    if (!is_read(run, tensor)) continue;
-    bytes[run.dump.record(tensor).name.op_name] += bytes_of(run, tensor);
-    all += bytes_of(run, tensor);
-  }
-  for (const auto& [name, own] : bytes) {
-    if (own <= all / shards / kLeastUnits) names.insert(name);
-  }
-  return names;
-}
-
-}  // namespace
-
-CheckUnits check_units(const CheckRun& run, uint32_t shards) {
+CheckUnits check_units(const CheckRun& run) {
   CheckUnits units;
-  units.of.assign(run.dump.tensors(), kNone);
-  using Key = std::tuple<uint32_t, std::string_view, std::optional<int64_t>>;  // exchange; else name, and rank if alone
-  std::map<Key, uint32_t> by_key;
-  const std::vector<uint32_t> exchanges = exchanges_of(run);
-  const std::set<std::string_view> together = names_kept_together(run, shards);
-  for (uint32_t tensor = 0; tensor < units.of.size(); ++tensor) {
-    if (!is_read(run, tensor)) continue;
-    Key key(exchanges[tensor], {}, {});
-    if (exchanges[tensor] == kNone) {
-      const std::string_view name = run.dump.record(tensor).name.op_name;
-      key = {kNone, name, together.contains(name) ? std::nullopt : run.dump.identity(tensor).rank};
-    }
-    const auto [found, is_new] = by_key.try_emplace(key, static_cast<uint32_t>(units.bytes.size()));
-    if (is_new) units.bytes.push_back(0);
-    units.of[tensor] = found->second;
-    units.bytes[found->second] += bytes_of(run, tensor);
+  for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor) {
+    const TensorRecord& record = run.dump.record(tensor);
+    if (run.facts.has_read(tensor) || !record.has_elements || record.broken) continue;
+    units.tensors.push_back(tensor);
+    units.bytes.push_back(record.bytes.value_or(run.dump.index().files()[record.file].size));
   }
   return units;
-}
-
-Status find_facts(CheckRun& run, const std::vector<bool>& tensors, const RunContext& context) {
-  run.facts.limit_to(tensors);
-  MSDUMP_CHECK_OK(run.facts.read_all(context));
-  std::vector<Finding> unused;
-  std::vector<Error> failures;
-  if (judges_exchanges(run)) MSDUMP_CHECK_OK(find_exchanges(run.dump, run.facts, tensors, context));
-  if (judges_replicas(run)) MSDUMP_CHECK_OK(judge_replicas(run.dump, run.facts, run.rules, context, unused));
-  MSDUMP_CHECK_OK(judge_weights(run.dump, run.facts, run.rules, context, unused, failures));
-  return judge_ranges(run.dump, run.facts, run.rules, context, unused, failures);
 }
 
 namespace {
@@ -254,7 +187,7 @@ Status take_first_overflow(CheckRun& run, const RunContext& context) {
   found.run = dump.run_of(joined->tensor);
   found.reason = "the device noted an overflow: " + describe(*joined);
   if (found.run != kNone) {
-    found.inputs = HealthJudge(dump, facts).inputs_of(found.run);
+    found.inputs = NonFiniteClassifier(dump, facts).inputs_of(found.run);
     found.outputs = dump.runs()[found.run].outputs;
     if (!found.outputs.empty()) found.tensor = found.outputs.front();
     MSDUMP_CHECK_OK(facts.read(found.inputs, context));
@@ -267,7 +200,7 @@ Status take_first_overflow(CheckRun& run, const RunContext& context) {
   return {};
 }
 
-// Whether to judge a rule. Reports that have a case for each rule go by what was asked here.
+// True if the rule is on; notes that it was judged, for reports that have a case for each rule.
 bool judges(CheckRun& run, RuleId id) { return run.report.judged[static_cast<size_t>(id)] = run.rules.on(id); }
 
 bool searches_nonfinite(CheckRun& run) {
@@ -275,9 +208,9 @@ bool searches_nonfinite(CheckRun& run) {
   return nan || inf;
 }
 
-// Reads one step, then two more, four more, ..: what is read is judged again, which at most doubles the work. Not beyond
-// the step of the first NaN.
-Status find_first_apart(CheckRun& run, const RunContext& context) {
+// Reads one step, then two more, four more and so on. All that was read is judged again, which at most doubles the work.
+// Stops at the step of the first NaN.
+Status find_first_divergence(CheckRun& run, const RunContext& context) {
   if (!run.facts.has_digests()) return {};
   std::map<std::pair<bool, int64_t>, std::vector<uint32_t>> steps;
   for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor)
@@ -290,12 +223,12 @@ Status find_first_apart(CheckRun& run, const RunContext& context) {
       MSDUMP_CHECK_OK(run.facts.read(next->second, context));
       next = last && next->first >= *last ? steps.end() : std::next(next);
     }
-    std::vector<Finding> findings;
-    MSDUMP_TRY(run.report.first_apart, judge_replicas(run.dump, run.facts, run.rules, context, findings));
-    if (!run.report.first_apart) continue;
-    const uint32_t tensor = run.report.first_apart->tensor;
-    std::erase_if(findings, [&](const Finding& finding) { return finding.tensor != tensor; });
-    for (Finding& finding : findings) run.report.findings.push_back(std::move(finding));
+    RuleContext judging(run.dump, run.facts, run.rules, context);
+    MSDUMP_TRY(run.report.first_divergence, judge_replicas(judging));
+    if (!run.report.first_divergence) continue;
+    for (Finding& finding : judging.findings) {
+      if (finding.tensor == run.report.first_divergence->tensor) run.report.findings.push_back(std::move(finding));
+    }
     break;
   }
   return {};
@@ -311,19 +244,19 @@ void keep_chosen(const CheckRun& run, std::vector<Finding>& findings) {
   }
   if (all) return;
   std::erase_if(findings, [&](const Finding& finding) {
-    if (finding.kind == info(RuleId::kUnreadable).name || finding.kind == info(RuleId::kEmptyFile).name) return false;
+    if (info(finding.rule).has(kAnySelection)) return false;
     if (finding.tensor != kNone) return !run.chosen[finding.tensor];
     return finding.op == kNone || !ops[finding.op];
   });
 }
 
-// The excuse of a mask does not apply to the tensor that is named as the first.
-void apply_excuses(CheckReport& report) {
+// Lowers findings to notes if they have a reason, but for the tensor that is named as the first non-finite one.
+void apply_downgrades(CheckReport& report) {
   const bool named = report.first && report.first->kind != FirstNonfinite::Kind::kOverflow;
   for (Finding& finding : report.findings) {
-    if (finding.excuse.empty() || (named && finding.tensor == report.first->tensor)) continue;
+    if (finding.downgrade_reason.empty() || (named && finding.tensor == report.first->tensor)) continue;
     finding.severity = Severity::kNote;
-    finding.message += finding.excuse;
+    finding.message += finding.downgrade_reason;
   }
 }
 
@@ -337,79 +270,74 @@ void drop_known(const std::vector<const Error*>& known, std::vector<Error>& fail
 void finish(CheckRun& run) {
   CheckReport& report = run.report;
   drop_known(run.listing_failures, report.failures);
-  apply_excuses(report);
+  apply_downgrades(report);
   keep_chosen(run, report.findings);
   for (Finding& finding : report.findings) complete_place(run.dump, finding);
   sort_findings(report.findings);
 }
 
-std::vector<const Error*> all_failures(const CheckRun& run) {
-  std::vector<const Error*> all = run.listing_failures;
-  for (const Error& error : run.report.failures) all.push_back(&error);
-  return all;
-}
-
 }  // namespace
 
-Status check_all(CheckRun& run, const Selection& places, const RunContext& context) {
-  const CheckedDump& dump = run.dump;
-  const RuleSet& rules = run.rules;
+Status check_all(CheckRun& run, const Selection& selection, const RunContext& context) {
   CheckReport& report = run.report;
   for (const RuleInfo& rule : all_rules()) (void)judges(run, rule.id);
   MSDUMP_CHECK_OK(run.facts.read_all(context));
-  report.failures = run.facts.take_failures();
-  judge_values(dump, run.facts, rules, report.findings);
-  judge_gradients(dump, run.facts, rules, report.findings);
-  MSDUMP_CHECK_OK(judge_weights(dump, run.facts, rules, context, report.findings, report.failures));
-  MSDUMP_CHECK_OK(judge_ranges(dump, run.facts, rules, context, report.findings, report.failures));
-  MSDUMP_TRY(report.watched,
-             judge_watched(dump, run.watched, run.chosen, rules, context, report.findings, report.failures));
-  if (rules.on(RuleId::kCollectiveMismatch)) {
-    MSDUMP_TRY(report.collectives, judge_collectives(dump, run.facts, rules, context, report.findings));
+  RuleContext judging(run.dump, run.facts, run.rules, context);
+  judging.failures = run.facts.take_failures();
+  judge_values(judging);
+  judge_gradients(judging);
+  MSDUMP_CHECK_OK(judge_weights(judging));
+  MSDUMP_CHECK_OK(judge_ranges(judging));
+  MSDUMP_TRY(report.watched, judge_watched(judging, run.watched, run.chosen));
+  if (judging.judges(RuleId::kCollectiveMismatch)) {
+    MSDUMP_TRY(report.collectives, judge_collectives(judging));
   }
-  if (rules.on(RuleId::kReplicaMismatch)) {
-    MSDUMP_TRY(report.first_apart, judge_replicas(dump, run.facts, rules, context, report.findings));
+  if (judging.judges(RuleId::kReplicaMismatch)) {
+    MSDUMP_TRY(report.first_divergence, judge_replicas(judging));
   }
-  report.overflows = read_overflows(dump, places, context.cancel, report.failures);
-  drop_known(run.listing_failures, report.failures);
-  judge_overflows(dump, report.overflows, rules, report.findings);
-  judge_tool_results(dump, places, rules, context.cancel, report.findings, report.failures);
-  DumpSettings settings = settings_of(dump.index(), report.failures);
+  report.overflows = read_overflows(judging, selection);
+  drop_known(run.listing_failures, judging.failures);
+  judge_overflows(judging, report.overflows);
+  judge_tool_results(judging, selection);
+  DumpSettings settings = settings_of(run.dump.index(), judging.failures);
   settings.watcher = !run.watched.outputs.empty();
-  const ExecutionOrders orders = read_execution_orders(dump.index(), report.failures);
-  judge_debug_trees(dump, settings, rules, report.findings);
-  const std::vector<const Error*> failures = all_failures(run);
-  const std::vector<Oddity> oddities = find_oddities(dump.index());
-  judge_completeness({dump, settings, orders, places, failures, oddities}, rules, report.findings);
+  const ExecutionOrders orders = read_execution_orders(run.dump.index(), judging.failures);
+  judge_debug_trees(judging, settings);
+  std::vector<const Error*> failures = run.listing_failures;
+  for (const Error& error : judging.failures) failures.push_back(&error);
+  const std::vector<TreeFinding> tree_findings = find_in_tree(run.dump.index());
+  judge_completeness(judging, {settings, orders, selection, failures, tree_findings});
+  report.findings = std::move(judging.findings);
+  report.failures = std::move(judging.failures);
   if (searches_nonfinite(run)) {
-    MSDUMP_TRY(report.first, find_first_nonfinite(dump, run.chosen, run.facts, context));
+    MSDUMP_TRY(report.first, find_first_nonfinite(run.dump, run.chosen, run.facts, context));
   }
-  if (rules.on(RuleId::kOperatorOverflow)) MSDUMP_CHECK_OK(take_first_overflow(run, context));
+  if (run.rules.on(RuleId::kOperatorOverflow)) MSDUMP_CHECK_OK(take_first_overflow(run, context));
   finish(run);
   return {};
 }
 
-Status check_first(CheckRun& run, const Selection& places, const RunContext& context) {
-  const CheckedDump& dump = run.dump;
-  const RuleSet& rules = run.rules;
+Status check_first(CheckRun& run, const Selection& selection, const RunContext& context) {
   CheckReport& report = run.report;
+  RuleContext judging(run.dump, run.facts, run.rules, context);
   if (searches_nonfinite(run)) {
-    MSDUMP_TRY(report.first, find_first_nonfinite(dump, run.chosen, run.facts, context));
+    MSDUMP_TRY(report.first, find_first_nonfinite(run.dump, run.chosen, run.facts, context));
   }
   if (report.first) {
-    std::vector<Finding> all;
-    judge_values(dump, run.facts, rules, all);
-    for (Finding& finding : all) {
+    judge_values(judging);
+    std::erase_if(judging.findings, [&](const Finding& finding) {
       const bool of_run =
-          report.first->run != kNone && finding.tensor != kNone && dump.run_of(finding.tensor) == report.first->run;
-      if (of_run || finding.tensor == report.first->tensor) report.findings.push_back(std::move(finding));
-    }
+          report.first->run != kNone && finding.tensor != kNone && run.dump.run_of(finding.tensor) == report.first->run;
+      return !of_run && finding.tensor != report.first->tensor;
+    });
   } else if (judges(run, RuleId::kOperatorOverflow)) {
-    report.overflows = read_overflows(dump, places, context.cancel, report.failures);
+    report.overflows = read_overflows(judging, selection);
     MSDUMP_CHECK_OK(take_first_overflow(run, context));
-    judge_overflows(dump, report.overflows, rules, report.findings);
+    judge_overflows(judging, report.overflows);
   }
-  if (judges(run, RuleId::kReplicaMismatch)) MSDUMP_CHECK_OK(find_first_apart(run, context));
+  report.findings = std::move(judging.findings);
+  report.failures = std::move(judging.failures);
+  if (judges(run, RuleId::kReplicaMismatch)) MSDUMP_CHECK_OK(find_first_divergence(run, context));
   for (Error& failure : run.facts.take_failures()) report.failures.push_back(std::move(failure));
   finish(run);
   return {};

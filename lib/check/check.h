@@ -1,4 +1,4 @@
-// CheckRun: one check of one dump: its runs, the facts of its tensors, the requested part of it, and what was found.
+// msdump check: one check of one dump, what it found, and how several processes share it.
 #pragma once
 
 #include <array>
@@ -15,7 +15,6 @@
 #include "check/nonfinite/first_nonfinite.h"
 #include "check/ranks/collective_rules.h"
 #include "check/ranks/replica_rules.h"
-#include "check/rules/finding.h"
 #include "check/rules/rules.h"
 #include "check/values/overflow.h"
 #include "check/values/tensor_facts.h"
@@ -30,48 +29,48 @@ struct CheckReport {
   std::array<bool, kRules> judged{};  // by RuleId; a rule that is on may not have been judged (check_first)
   std::vector<Finding> findings;      // tree first; then by rank, graph, step, place in the data flow, tensor, rule
   std::optional<FirstNonfinite> first;
-  std::optional<FirstApart> first_apart;  // of ranks
+  std::optional<FirstDivergence> first_divergence;  // of ranks
   std::vector<OverflowHit> overflows;
   WatchedCounts watched;
   CollectiveCounts collectives;
-  std::vector<Error> failures;  // that occurred here: of tensors, and of records
+  std::vector<Error> failures;  // of tensors and records, that occurred during the check
 };
 
 struct CheckRun {
-  // Of the whole dump. What `of` points to must outlive it. `watched_by_name`: globs for the operators whose outputs
-  // were watched; without any, the names of the dump tell.
+  // Checks the whole dump. What `of` points to must outlive it. `watched_by_name`: globs for the operators whose outputs
+  // CANN's watcher mode watched; without any, the names of the dump tell.
   CheckRun(const DumpWithGraph& of, RuleSet with, std::span<const std::string> watched_by_name = {});
   CheckRun(const CheckRun&) = delete;
   CheckRun& operator=(const CheckRun&) = delete;
 
-  // Limits the check to the tensors for which `asked` holds, by the identity in the file or by the same with the
-  // operator's name and type in the graph. Other tensors are read only if they show the inputs of these. With a watched
-  // output its snapshots are chosen.
-  void choose(const std::function<bool(const TensorRecord&, const Identity&)>& asked);
+  // Limits the check to the tensors for which `is_chosen` holds, with the identity in the file or with the operator's name
+  // and type in the graph. Other tensors are read only if they hold inputs of these. A watched output brings its snapshots.
+  void choose(const std::function<bool(const TensorRecord&, const Identity&)>& is_chosen);
 
   [[nodiscard]] bool selects_any() const;
   [[nodiscard]] bool selects_all() const;
-  // As the graph spells it, if there is one; empty for kNone.
+  // Spelled as in the graph, if there is one; empty for kNone.
   [[nodiscard]] std::string op_name(uint32_t op) const;
   [[nodiscard]] std::string_view op_type(uint32_t op) const;
   [[nodiscard]] OperatorLine line(uint32_t op) const;
   [[nodiscard]] const SourceFrame* frame(uint32_t op) const { return line(op).frame; }  // null: not known
   [[nodiscard]] size_t failed() const { return listing_failures.size() + report.failures.size(); }
   [[nodiscard]] size_t count(Severity severity) const;
-  [[nodiscard]] size_t count(RuleId id) const;
-  // The rule that `report.first` breaks, and its severity; nothing if there is none. Its tensor may have no finding: an
-  // input that was not chosen.
+  // Findings of each rule, by RuleId; of one severity if it is given.
+  [[nodiscard]] std::array<size_t, kRules> count_by_rule(std::optional<Severity> severity = std::nullopt) const;
+  // The rule that `report.first` breaks, and its severity; null if there is none. Its tensor may have no finding: an input
+  // that was not chosen.
   [[nodiscard]] const RuleInfo* first_rule() const;
   [[nodiscard]] std::optional<Severity> first_severity() const;
-  // Is it about an input, and the same as a finding about the output that the input came from?
-  [[nodiscard]] bool repeats_its_maker(const Finding& finding) const;
+  // True for a finding about an input that repeats a finding about its producer's output.
+  [[nodiscard]] bool repeats_producer(const Finding& finding) const;
 
   const RuleSet rules;
   const CheckedDump dump;
   const Watched watched;
   FactsReader facts;
   OperatorLines lines;
-  std::vector<bool> chosen;                    // by tensor: was it requested? Findings are about these
+  std::vector<bool> chosen;                    // by tensor: requested, so findings may be about it
   std::vector<const Error*> listing_failures;  // of the list and the graph; the pointers must stay valid
   CheckReport report;
 
@@ -80,30 +79,18 @@ struct CheckRun {
   [[nodiscard]] std::vector<bool> needed() const;
 };
 
-// A check that several processes share: which tensors stay together, and what is found out about some of them.
-//
-// A unit is
-//   * what the ranks put into one exchange, and got from it;
-//   * the tensors of an operator in all steps, since rules compare the steps of a weight, and on all ranks, since the same
-//     tensor of two ranks is compared; of one rank alone where there would be too few units to share them evenly.
-// What depends on the whole (the data flow, what is missing, tables, overflow records) is left to the run that judges.
-
-struct CheckUnits {
-  std::vector<uint64_t> bytes;  // by unit
-  std::vector<uint32_t> of;     // by tensor; kNone where nothing is read
-};
-[[nodiscard]] CheckUnits check_units(const CheckRun& run, uint32_t shards);
-
-// Keeps in context.facts what the rules ask of the elements of these tensors. The run is of no further use.
-[[nodiscard]] Status find_facts(CheckRun& run, const std::vector<bool>& tensors, const RunContext& context);
-
-// Everything that msdump check finds in one dump, in the order of reports.
-
-// Both fill `run.report`; `places` has the requested ranks, graphs and steps. An error only when interrupted.
-
+// Both fill `run.report`. Only rank, graph and step of `selection` are used. An error only when interrupted.
 // Reads every tensor.
-Status check_all(CheckRun& run, const Selection& places, const RunContext& context);
-// Reads only what is needed to find the first; the findings are about that operator.
-Status check_first(CheckRun& run, const Selection& places, const RunContext& context);
+Status check_all(CheckRun& run, const Selection& selection, const RunContext& context);
+// Reads only what the search for the first fault needs; the findings are about that operator.
+Status check_first(CheckRun& run, const Selection& selection, const RunContext& context);
+
+// The units of work that processes share with --shard: the tensors whose elements are read. A share has their statistics; the rules
+// judge in the run that merges.
+struct CheckUnits {
+  std::vector<uint32_t> tensors;
+  std::vector<uint64_t> bytes;  // of each
+};
+[[nodiscard]] CheckUnits check_units(const CheckRun& run);
 
 }  // namespace msdump::check

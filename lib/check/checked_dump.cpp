@@ -4,24 +4,13 @@
 #include <span>
 #include <tuple>
 
-#include "base/text.h"
+#include "ge/operators/operator_properties.h"
 #include "graph/op_name.h"
 
 namespace msdump::check {
 namespace {
 
 constexpr uint32_t kSeveral = kNone - 1;
-
-// What an optimizer keeps beside the weights, and settings that only the framework treats as parameters.
-bool is_state_name(std::string_view name) {
-  const std::string lower = to_lower(name);
-  for (const std::string_view word :
-       {"moment", "exp_avg", "accum", "stat_", "velocity", "global_step", "learning_rate", "beta1_power", "beta2_power",
-        "moving_", "running_", "scale_sense", "loss_scale", "lr_"}) {
-    if (lower.find(word) != std::string::npos) return true;
-  }
-  return false;
-}
 
 bool is_dynamic(const IrGraph& ir) {
   return std::any_of(ir.types.begin(), ir.types.end(), [](const IrType& type) {
@@ -61,7 +50,7 @@ RunSource CheckedDump::source() const {
   if (msdump::has_flow(dump_)) source.graph = dump_.graph;
   source.operators.reserve(operators_.size());
   for (uint32_t op = 0; op < operators_.size(); ++op) {
-    const bool ordered = of_msprobe(op) || (source.graph != nullptr && operators_[op].op != kNoIndex);
+    const bool ordered = is_of_msprobe(op) || (source.graph != nullptr && operators_[op].op != kNoIndex);
     source.operators.push_back({operators_[op].op, operators_[op].type, ordered});
   }
   source.tensors = dump_.tensors->size();
@@ -92,13 +81,13 @@ void CheckedDump::collect_parameters() {
   }
 }
 
-bool CheckedDump::of_msprobe(uint32_t op) const {
+bool CheckedDump::is_of_msprobe(uint32_t op) const {
   const SequencedOp& known = operators_[op];
   return !known.tensors.empty() && record(known.tensors.front()).order != kNoOrder;
 }
 
 std::optional<uint64_t> CheckedDump::order_of(uint32_t op) const {
-  if (of_msprobe(op)) return record(operators_[op].tensors.front()).order;
+  if (is_of_msprobe(op)) return record(operators_[op].tensors.front()).order;
   return operators_[op].op != kNoIndex && has_flow() ? std::optional<uint64_t>(op) : std::nullopt;
 }
 
@@ -128,12 +117,13 @@ bool CheckedDump::is_kept_name(std::string_view parameter) const {
   const std::string name = normalised_op_name(parameter);
   const auto found = parameters_.find(name);
   if (found != parameters_.end()) return found->second;
-  // Without an IR: inputs have the names of arguments; what a network keeps has the name of its cell and role.
+  // Without an IR, the name decides: inputs have the names of arguments, parameters those of their cell and role.
   return name.find('_') != std::string::npos || name.ends_with("weight") || name.ends_with("bias");
 }
 
 bool CheckedDump::is_weight_name(std::string_view parameter) const {
-  return is_kept_name(parameter) && !is_state_name(normalised_op_name(parameter));
+  return is_kept_name(parameter) &&
+         !ge::has_property(normalised_op_name(parameter), ge::OperatorProperty::kOptimizerState);
 }
 
 }  // namespace msdump::check

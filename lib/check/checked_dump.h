@@ -1,5 +1,5 @@
-// CheckedDump: a dump as the rules of check use it: its operators, their runs in the order of time
-// (graph/flow/run_graph.h), and what its parameters are.
+// CheckedDump: the dump that rules judge, with its operators, their executions in the order of time
+// (graph/flow/run_graph.h), and its parameters.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 #include <string_view>
 #include <vector>
 
-#include "check/rules/finding.h"
 #include "graph/flow/run_graph.h"
 
 namespace msdump::check {
 
+inline constexpr uint32_t kNone = UINT32_MAX;  // no tensor, operator, execution or file
 static_assert(kNone == kNoTensor && kNone == kNoRun);
 
-// The tensor that shows an input: its own dump, else its producer's output; kNone: neither.
+// The dumped tensor that holds the values of an input: its own file, else its producer's output, else kNone.
 [[nodiscard]] inline uint32_t tensor_of(const RunInput& input) {
   return input.tensor != kNone ? input.tensor : input.made_as;
 }
 
 class CheckedDump {
  public:
-  // What `dump` points to must outlive it.
+  // The objects that `dump` points to must outlive it.
   explicit CheckedDump(const DumpWithGraph& dump);
 
   [[nodiscard]] const DumpIndex& index() const { return *dump_.index; }
@@ -40,15 +40,15 @@ class CheckedDump {
 
   [[nodiscard]] const DumpWithGraph& dump() const { return dump_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
-  // The same operator in all steps: the first of its name. msprobe's stack.json has an operator of its own for each step.
+  // The first operator of the same name: msprobe's stack.json has one for each step.
   [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
-  // Its place in the data flow or in msprobe's record; no value if only names tell operators apart.
+  // Position in the data flow or in msprobe's record. None if only the names of operators are known.
   [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
   // Operators that read an output of this one; empty without an IR.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return graph_.readers_of_op(op); }
-  // Does the graph of an operator have shapes that are known only at run time?
+  // True if the operator's graph has shapes that are known only at run time.
   [[nodiscard]] bool has_dynamic_shapes(uint32_t op) const;
-  [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // of its tensors; kNone: of none, or several
+  [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // of all tensors in the file; kNone: none, or several
 
   [[nodiscard]] const RunGraph& run_graph() const { return graph_; }
   [[nodiscard]] const std::vector<OpRun>& runs() const { return graph_.runs(); }
@@ -57,28 +57,28 @@ class CheckedDump {
   [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const {
     return graph_.stand_ins(run, lost);
   }
-  // Runs that read the content of a parameter's file in the same step; empty without an IR.
+  // Executions of the same step that read the parameter of this tensor; empty without an IR.
   [[nodiscard]] const std::vector<uint32_t>& readers_of_parameter(uint32_t tensor) const;
 
-  // Is a parameter one that the network keeps, and trains? Inputs of the graph, and what an optimizer keeps beside the
-  // weights, are parameters as well. The IR says which; without one, a weight has the dotted name of its cell.
+  // True for a weight. Inputs of a graph and the state of optimizers are parameters as well. The IR tells them apart;
+  // without it, a weight has the dotted name of its cell.
   [[nodiscard]] bool is_weight_name(std::string_view parameter) const;
-  [[nodiscard]] bool is_kept_name(std::string_view parameter) const;  // a weight, or what an optimizer keeps
+  [[nodiscard]] bool is_kept_name(std::string_view parameter) const;  // a weight, or state of an optimizer
 
  private:
   void collect_operators();
   void collect_parameters();
   [[nodiscard]] RunGraph build_graph();
   [[nodiscard]] RunSource source() const;
-  [[nodiscard]] bool of_msprobe(uint32_t op) const;  // its tensors have places in msprobe's record
+  [[nodiscard]] bool is_of_msprobe(uint32_t op) const;  // msprobe recorded the order of its tensors
 
   DumpWithGraph dump_;
   std::vector<SequencedOp> operators_;
   std::vector<uint32_t> same_;                           // by operator
   std::vector<uint32_t> op_of_;                          // by tensor
-  std::vector<uint32_t> op_of_file_;                     // kNone: of none; kSeveral
+  std::vector<uint32_t> op_of_file_;                     // kNone, or kSeveral
   std::vector<bool> dynamic_;                            // by origin of the graph
-  std::map<std::string, bool, std::less<>> parameters_;  // of the IR, as files spell them: does the network keep it?
+  std::map<std::string, bool, std::less<>> parameters_;  // of the IR, as files spell them; true: the network keeps it
   RunGraph graph_;
 };
 

@@ -13,7 +13,7 @@ using Number = std::optional<int64_t>;
 
 constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-// The largest of some neighbours; not finite if one is not.
+// The largest of some neighbours; a non-finite number if there is one.
 std::optional<double> together(std::span<const std::optional<double>> numbers) {
   std::optional<double> largest;
   for (const auto& number : numbers) {
@@ -67,7 +67,7 @@ std::string sparkline(std::span<const std::optional<double>> numbers, size_t mos
     } else if (!std::isfinite(*number)) {
       text += '!';
     } else {
-      // Halves, because the whole range may not be a double.
+      // Halves, because the range may be larger than a double.
       const double share = high > low ? (*number / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
       text += kBars[std::min<size_t>(kBars.size() - 1, static_cast<size_t>(share * static_cast<double>(kBars.size())))];
     }

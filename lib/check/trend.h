@@ -11,15 +11,15 @@
 
 namespace msdump::check {
 
-// One tensor of one operator, in the order of steps: by rank, graph, the place of the operator, io, slot, occurrence.
+// One tensor of one operator in the order of steps.
 struct TrendSeries {
   std::vector<uint32_t> tensors;
 };
-// Those that have more than one step.
+// Series with more than one step: by rank, graph, place of the operator, io, slot, occurrence.
 [[nodiscard]] std::vector<TrendSeries> series_by_step(const CheckedDump& dump);
 
-// One character per number, its height between the smallest and the largest; '!' for what is not finite, a blank for
-// what is unknown. If there are more than `most` numbers, each place shows the largest of some neighbours.
+// A character for each number: its height is between the smallest and the largest, '!' is a non-finite number, a blank
+// an unknown one. If there are more than `most` numbers, each character is the largest of some neighbours.
 [[nodiscard]] std::string sparkline(std::span<const std::optional<double>> numbers, size_t most = 40);
 
 }  // namespace msdump::check

@@ -17,13 +17,13 @@ constexpr size_t kMostValues = 500'000;
 constexpr std::string_view kChecksum = "crc_num";
 constexpr uint64_t kChecksumBytes = kChecksum.size() + 10;
 
-// The number of a field and its wire type in one, as the file has them.
+// A tag: the number of a field and its wire type.
 constexpr uint32_t kValueField = 1 << 3 | 2;
 constexpr uint32_t kTagField = 1 << 3 | 2, kTensorField = 2 << 3 | 2, kMapTensorField = 3 << 3 | 2;
 constexpr uint32_t kDimField = 1 << 3, kPackedDimsField = 1 << 3 | 2, kTypeField = 2 << 3 | 2,
                    kContentField = 3 << 3 | 2;
 
-// One value: what stands before its elements, and where these are.
+// The fields of a value before its elements, and the position of the elements.
 struct Value {
   std::string name, type;
   Shape dims;
@@ -37,7 +37,7 @@ class ValueReader {
   explicit ValueReader(std::span<const std::byte> window)
       : in_(reinterpret_cast<const uint8_t*>(window.data()), static_cast<int>(window.size())) {}
 
-  // False for anything else than a value.
+  // False if the field is not a value.
   bool read(Value& value) {
     uint64_t length = 0;
     if (in_.ReadTagNoLastTag() != kValueField || !in_.ReadVarint64(&length)) return false;
@@ -103,12 +103,12 @@ bool is_checksum(std::span<const std::byte> window) {
   return text.size() == kChecksumBytes && text.starts_with(kChecksum);
 }
 
-// Puts the pieces of a parameter together.
+// Joins the values of a parameter.
 class Parameters {
  public:
   explicit Parameters(uint64_t file_size) : file_size_(file_size) {}
 
-  // `begin`: of the value in the file.
+  // `begin` is the offset of the value in the file.
   void take(const Value& value, uint64_t begin) {
     const bool incomplete = !all_.empty() && needed_ > all_.back().bytes && all_.back().bytes > 0;
     if (incomplete && all_.back().name == value.name) return add_piece(value, begin + value.offset);
@@ -145,11 +145,11 @@ class Parameters {
 
   uint64_t file_size_;
   std::vector<StoredParameter> all_;
-  std::string type_;                // of the last one, as are its bytes:
-  std::optional<uint64_t> needed_;  // no value: no file can have as many
+  std::string type_;                // of the last parameter
+  std::optional<uint64_t> needed_;  // bytes of the last parameter; no value: more than any file has
 };
 
-// The value at `begin`; nothing for the checksum. Names and shapes mostly need a few bytes.
+// The value at `begin`; none for the checksum.
 Result<std::optional<Value>> value_at(const File& file, uint64_t begin, std::vector<std::byte>& window) {
   for (const uint64_t most : {kFirstWindowBytes, kWindowBytes}) {
     window.resize(static_cast<size_t>(std::min(most, file.size() - begin)));
@@ -176,7 +176,7 @@ Result<MsCkpt> read_values(const File& file) {
     } else {
       ++checkpoint.other_values;
     }
-    if (value.end > file.size() - begin) break;  // cut: the problem of its last tensor
+    if (value.end > file.size() - begin) break;  // truncated, which is a problem of the last tensor
     begin += value.end;
   }
   checkpoint.tensors = parameters.run();

@@ -1,13 +1,13 @@
-// .ckpt files: checkpoints of MindSpore, a protobuf message.
+// .ckpt files: checkpoints of MindSpore, each a protobuf message.
 //
 //   Checkpoint    1 value, repeated
 //     Value       1 tag: the parameter's name; 2 tensor; 3 maptensor
 //     TensorProto 1 dims, repeated; 2 tensor_type ("Float32"); 3 tensor_content: the elements
-//   and perhaps "crc_num" with ten bytes at the end.
+//   and optionally "crc_num" with ten bytes at the end
 //
-// A scalar has dims [0] and one element. Elements of more than 512 MiB are written in pieces, each a value of the same
-// name and dims. Texts (tensor_type "str") and hash tables (maptensor) are only counted. A parameter without elements
-// is not written at all. A checkpoint that was encrypted is not recognised.
+// A scalar has dims [0] and one element. A parameter of more than 512 MiB consists of several values with its name and dims;
+// one without elements is absent. Texts (tensor_type "str") and hash tables (maptensor) are only counted. An encrypted
+// checkpoint is not recognised.
 //
 // Only the bytes before each tensor_content are read. Limits against hostile input: 500,000 values, 64 KiB before the
 // elements of each.

@@ -21,41 +21,12 @@ constexpr size_t kMostEntryBytes = size_t{64} << 10;
 constexpr size_t kMostMetadataBytes = size_t{1} << 20;
 constexpr std::string_view kMetadata = "__metadata__";
 
-struct StoredType {
-  std::string_view name;
-  DType dtype;
-  int bits = 0;  // of one element; 0: as msdump has it
-};
-
-// Without F8_E4M3FNUZ and F8_E5M2FNUZ, which msdump does not know.
-constexpr std::array kTypes = {
-    StoredType{"F32", DType::kFloat32},
-    StoredType{"F16", DType::kFloat16},
-    StoredType{"BF16", DType::kBfloat16},
-    StoredType{"F64", DType::kFloat64},
-    StoredType{"I64", DType::kInt64},
-    StoredType{"I32", DType::kInt32},
-    StoredType{"I16", DType::kInt16},
-    StoredType{"I8", DType::kInt8},
-    StoredType{"U64", DType::kUint64},
-    StoredType{"U32", DType::kUint32},
-    StoredType{"U16", DType::kUint16},
-    StoredType{"U8", DType::kUint8},
-    StoredType{"BOOL", DType::kBool},
-    StoredType{"C64", DType::kComplex64},
-    StoredType{"F8_E4M3", DType::kFloat8E4m3fn},
-    StoredType{"F8_E5M2", DType::kFloat8E5m2},
-    StoredType{"F8_E8M0", DType::kFloat8E8m0},
-    StoredType{"F4", DType::kFloat4E2m1},
-    StoredType{"F6_E2M3", DType::kFloat6E2m3, 6},
-    StoredType{"F6_E3M2", DType::kFloat6E3m2, 6},
-};
-
-// No value on overflow, and where the elements do not fill whole bytes.
-std::optional<uint64_t> bytes_needed(const StoredType& type, const Shape& shape) {
+// No value on overflow, and if the elements do not fill whole bytes.
+std::optional<uint64_t> bytes_needed(DType dtype, const Shape& shape) {
   const auto count = element_count(shape);
-  const int64_t bits_of_one = type.bits > 0 ? type.bits : info(type.dtype).bits;
-  const auto bits = count ? checked_mul(*count, bits_of_one) : std::nullopt;
+  const DTypeInfo& row = info(dtype);
+  const auto bits =
+      count ? checked_mul(*count, int64_t{is_raw(dtype) ? row.traits.packed_bits : row.bits}) : std::nullopt;
   return bits && *bits % 8 == 0 ? std::optional(static_cast<uint64_t>(*bits / 8)) : std::nullopt;
 }
 
@@ -145,14 +116,12 @@ class HeaderReader {
   void check_elements(const JsonValue& entry, StoredParameter& tensor) const {
     const JsonValue* const word = entry.find("dtype");
     const std::string_view name = word == nullptr ? "" : std::string_view(word->text);
-    const auto* const type =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const StoredType& known) { return known.name == name; });
-    const bool known = type != kTypes.end();
-    if (known) tensor.dtype = type->dtype;
-    tensor.check_elements(name, known ? bytes_needed(*type, tensor.shape) : std::nullopt, data_begin_ + data_bytes_);
+    const auto dtype = dtype_spelled(name, &DTypeTraits::safetensors);
+    tensor.dtype = dtype.value_or(DType::kUndefined);
+    tensor.check_elements(name, dtype ? bytes_needed(*dtype, tensor.shape) : std::nullopt, data_begin_ + data_bytes_);
   }
 
-  // Each tensor begins where the one before it ends, and the last one ends at the end of the file.
+  // An error unless the tensors follow each other without gaps up to the end of the file.
   [[nodiscard]] Status check_places() const {
     const std::vector<StoredParameter>& tensors = result_.tensors;
     std::vector<size_t> order(tensors.size());

@@ -1,13 +1,12 @@
 // .safetensors files: the parameters of a model.
 //
 //   1. u64 little-endian: the length N of the header
-//   2. N bytes of JSON: {"NAME": {"dtype": "BF16", "shape": [2, 3], "data_offsets": [BEGIN, END]}, ...}, perhaps with
+//   2. N bytes of JSON: {"NAME": {"dtype": "BF16", "shape": [2, 3], "data_offsets": [BEGIN, END]}, ...}, optionally with
 //      "__metadata__": {TEXT: TEXT}; blanks may follow
 //   3. the elements in C order, little-endian; offsets count from here and cover the rest of the file without gaps
 //
-// A header that contradicts itself (elements that overlap, or bytes that belong to no tensor) makes the file bad_header,
-// as the format's own library has it. A tensor whose elements are not all there, or of a dtype that msdump does not
-// know, has a problem; the others are still read.
+// A header that contradicts itself (overlapping elements, or bytes of no tensor) is kBadHeader, as in the library of the
+// format. A tensor with missing elements or an unknown dtype has a problem; the others are read.
 //
 // Only the header is read. Limits against hostile input: 100,000,000 bytes of header, the limit of the format; 500,000
 // tensors; 64 KiB for each of them; 1 MiB of metadata.

@@ -29,7 +29,7 @@ class IndexReader {
  public:
   explicit IndexReader(std::string_view text) : text_(text) {}
 
-  // `root`: where the object begins.
+  // `root` is the offset of the object.
   Result<ShardIndex> run(size_t root) {
     JsonMemberReader members(text_, root);
     size_t map = root;
@@ -172,20 +172,20 @@ class ShardChecker {
       return;
     }
     std::set<std::pair<uint64_t, uint64_t>> places;
-    std::unordered_set<std::string_view> there;
+    std::unordered_set<std::string_view> present;
     for (const ShardParameter& parameter : *found) {
-      there.insert(parameter.name);
+      present.insert(parameter.name);
       bytes_ += parameter.bytes;
       shared_bytes_ += places.emplace(parameter.offset, parameter.bytes).second ? 0 : parameter.bytes;
     }
-    compare(name, listed, *found, there);
+    compare(name, listed, *found, present);
   }
 
   void compare(const std::string& name, const std::vector<std::string_view>& listed,
-               const std::vector<ShardParameter>& found, const std::unordered_set<std::string_view>& there) {
+               const std::vector<ShardParameter>& found, const std::unordered_set<std::string_view>& present) {
     std::vector<std::string_view> missing, unlisted;
     for (const std::string_view parameter : listed) {
-      if (!there.contains(parameter)) missing.push_back(parameter);
+      if (!present.contains(parameter)) missing.push_back(parameter);
     }
     if (!missing.empty()) add(ShardFaultKind::kMissing, name, "lacks " + names_text(missing));
     const std::unordered_set<std::string_view> known(listed.begin(), listed.end());

@@ -1,13 +1,13 @@
-// The index of a checkpoint in several files (shards).
+// Checkpoints in several files (shards): reading the index, and checking the files against it.
 //
 //   {"metadata": {"total_size": BYTES, ...}, "weight_map": {NAME: FILE, ...}}
 //
-// Each FILE lies beside the index and holds the parameter NAME. Names: model.safetensors.index.json,
-// pytorch_model.bin.index.json (Hugging Face), param_name_map.json (MindSpore; older versions wrote the weight_map
-// alone).
+// Each FILE is in the directory of the index and holds the parameter NAME. Names of an index: model.safetensors.index.json,
+// pytorch_model.bin.index.json (Hugging Face), param_name_map.json (MindSpore, whose older versions wrote only the
+// weight_map).
 //
-// A FILE that is more than a name makes the index unsafe_name: no path of it is ever opened. Limits against hostile
-// input: 100,000,000 bytes, 500,000 parameters, 64 KiB for each, 1 MiB of metadata.
+// A FILE with more than a name is kUnsafeName. Limits against hostile input: 100,000,000 bytes, 500,000 parameters, 64 KiB
+// for each, 1 MiB of metadata.
 // Source: huggingface_hub/serialization/_base.py; mindspore/parallel/transform_safetensors.py.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace msdump {
 
 struct ShardIndex {
   std::vector<std::string> files;                            // each once, in the order of the text
-  std::vector<std::pair<std::string, uint32_t>> parameters;  // with the place of the file; likewise
+  std::vector<std::pair<std::string, uint32_t>> parameters;  // with the index into files, in the order of the text
   std::optional<uint64_t> total_size;                        // bytes of all parameters
 };
 
@@ -34,14 +34,12 @@ struct ShardIndex {
 
 Result<ShardIndex> read_shard_index(const File& file);
 
-// Do the files of a sharded checkpoint hold what its index says?
-
 enum class ShardFaultKind : uint8_t {
   kMissingFile,
   kUnreadable,  // `problem` says why
-  kMissing,     // parameters that the index has in this file and the file does not have
-  kUnlisted,    // parameters of the file that the index does not have, or has in another file
-  kTotalSize,   // the index says another number of bytes than the parameters have
+  kMissing,     // the file lacks parameters of the index
+  kUnlisted,    // the file has parameters that the index lacks or has in another file
+  kTotalSize,   // total_size is not the size of the parameters
 };
 
 struct ShardFault {
@@ -53,10 +51,10 @@ struct ShardFault {
 
 struct ShardCheck {
   std::vector<ShardFault> faults;  // by file, in the order of the index
-  std::optional<uint64_t> bytes;   // of all parameters; no value if some file cannot be read
+  std::optional<uint64_t> bytes;   // of all parameters; no value if a file cannot be read
 };
 
-// Reads the headers of the files in `folder`. Linear in the parameters.
+// Compares the headers of the files in `folder` with the index. Linear in the parameters.
 [[nodiscard]] ShardCheck check_shards(const ShardIndex& index, const std::string& folder, const CancelToken& cancel);
 
 }  // namespace msdump

@@ -1,4 +1,4 @@
-// One parameter of a checkpoint, as its file describes it.
+// A parameter of a checkpoint, from the header of its file.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,14 @@ struct StoredParameter {
   DType dtype = DType::kUndefined;
   Shape shape;
   uint64_t offset = 0;            // in the file
-  uint64_t bytes = 0;             // of all elements; unless there is a problem, all of them are in the file
-  std::vector<FilePiece> pieces;  // of the elements, in order; empty: they follow each other
+  uint64_t bytes = 0;             // of all elements; inside the file, unless there is a problem
+  std::vector<FilePiece> pieces;  // of the elements, in order; empty: they are contiguous
   std::optional<Error> problem;
 
   void give_up(Error why) { problem = std::move(why).with_tensor(name); }
 
-  // Sets the problem if the dtype is not known (then `word` is what the file has), if shape and dtype do not take
-  // `bytes`, or if the last of these bytes is not in the file. `needed` is what shape and dtype take; no value: none of the sizes
-  // that a file can have.
+  // Sets the problem if the dtype is unknown (`word` in the file), if `bytes` is not `needed`, or if the file is too short.
+  // `needed` is the size for shape and dtype; no value: more than any file has.
   void check_elements(std::string_view word, std::optional<uint64_t> needed, uint64_t file_size);
 };
 

@@ -203,7 +203,7 @@ const std::vector<std::string> kCategories = {"max",
 constexpr size_t kFirstDigest = 12;  // of kCategories; 2.7.1 and later
 constexpr std::array<std::string_view, 4> kDeviceCategories = {"max", "min", "avg", "l2norm"};
 
-// By release, so that a long text or list is read once for each.
+// Effects by release, so that a long text or list is read once for each.
 using ReleaseEffects = std::map<Version, Effect>;
 
 std::string_view explanation(const IterationItem& item) {
@@ -241,7 +241,7 @@ std::string hint_for(const KernelItem& item) {
   return "";
 }
 
-// What becomes of the list as a whole.
+// The effect of all items together.
 Effect effect_of_list(const std::vector<KernelItem>& items, const Version& version) {
   bool chooses = false, everything = false, skipped = true;
   for (const KernelItem& item : items) {
@@ -415,7 +415,7 @@ class DataDumpLint {
     return setup.version >= kV26 ? dump_.initial_iteration.value_or(0) : 0;
   }
 
-  // What becomes of the whole text; a dump that is off is reported elsewhere.
+  // The effect of the text. A dump that is off is reported elsewhere.
   [[nodiscard]] Effect effect_of(const Iteration& iteration, const Setup& setup) const {
     if (setup.version < kV13) return fine();  // refused: the type
     if (!iteration.accepted) return refused();

@@ -4,7 +4,7 @@
 //   warning   some do, or some silently do something other than what was asked for
 //   nothing   all do what was asked for
 //
-// At most kMostOfARule findings of a rule are kept, and one more counts the rest.
+// Findings keeps kMostOfARule findings of a rule, and counts the rest in one more.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace msdump {
 
 struct Finding : FindingText {
   size_t offset = 0;
-  std::string key;              // "common_dump_settings.iteration", "kernels[2]"; empty: the whole file
+  std::string key;              // "common_dump_settings.iteration", "kernels[2]"; empty: the file itself
   std::string rule;             // a stable word
   size_t line = 1, column = 1;  // column in characters
 };

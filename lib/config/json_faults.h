@@ -9,7 +9,7 @@
 //   5. True, False and None, as Python prints them
 // The repaired text has as many bytes as the file, so an offset in either is an offset in both. Linear time.
 //
-// explain_fault() says why a text is not JSON: what stands at the place, instead of what the reader expected there.
+// explain_fault() says why a text is not JSON: it names what the text has, not what the reader expected.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,8 @@ struct RepairedJson {
 };
 [[nodiscard]] RepairedJson repair_json(std::string_view text);
 
-// Knows line ends, control characters and unknown escapes in strings; 0x1, 01 and +1 for numbers; elsewhere characters
-// that look like JSON's blanks and punctuation, words without quotes, and text after the value. Empty if the reader's own
-// reason says it all.
+// Explains in strings: line ends, control characters, unknown escapes; in numbers: 0x1, 01, +1. Elsewhere: characters that
+// look like JSON's blanks and punctuation, words without quotes, text after the value. Empty for any other fault.
 [[nodiscard]] std::string explain_fault(std::string_view text, const JsonFault& fault);
 
 // True if the text has a UTF-16 byte order mark, or a zero byte in each of its first two characters.

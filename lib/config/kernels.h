@@ -1,5 +1,4 @@
-// Faults that make a regular expression unreadable in C++'s ECMAScript grammar and in Python's alike: MindSpore ends the
-// process over one in `kernels`, msprobe drops the whole list. Expressions that only one of them reads pass.
+// The items of "kernels", by which dump_mode 1 selects operators of a data_dump.json.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +11,16 @@
 
 namespace msdump {
 
-// "the bracket '[' is not closed"; empty when there is no fault.
+// A fault that neither C++'s ECMAScript grammar nor Python's accepts: "the bracket '[' is not closed". Empty if at least one
+// of them reads the expression. MindSpore ends the process over such a fault, msprobe drops the list.
 [[nodiscard]] std::string regex_fault(std::string_view expression);
 
-// The items of "kernels", by which dump_mode 1 selects operators. MindSpore reads the JSON text of an item with its
-// quotes (from 2.3 on also its blanks) removed, so a backslash arrives doubled:
+// One item. MindSpore removes the quotes (from 2.3 on also the blanks) of its JSON text, so a backslash arrives doubled:
 //
 //   1. name-regex(RE)           2.3 and later: ECMAScript, matches the whole full name
 //   2. with '/' or "-op"        a full name, equal to the operator's
 //   3. anything else            a type, 2.0 and later: any part of the name's last component without -opN, in any case;
 //                               earlier: a full name, which no operator has
-// Source: reference/dump-layouts-and-statistics.md 5.
-
 struct KernelItem {
   enum class Kind : uint8_t { kBlank, kFullName, kType, kRegex, kNoText };
   Kind kind = Kind::kNoText;
@@ -43,11 +40,11 @@ enum class KernelReach : uint8_t {
 };
 [[nodiscard]] KernelReach reach_of(const KernelItem& item, const Version& version);
 
-// The part of an operator's name that a type is looked for in: "Conv2D" of "Default/conv1-Conv2d/Conv2D-op3".
+// The part of an operator's name that types match: "Conv2D" of "Default/conv1-Conv2d/Conv2D-op3".
 [[nodiscard]] std::string_view kernel_type_in(std::string_view full_name);
 
-// Do these items select the operator "Default/conv1-Conv2d/Conv2D-op3"? `version` as above; expressions that RE2 cannot
-// read match nothing. From 2.3 on, no items at all or only blank ones select everything.
+// Selects operators such as "Default/conv1-Conv2d/Conv2D-op3". An expression that RE2 cannot read matches nothing. From 2.3
+// on, no items at all or only blank ones select everything.
 class KernelFilter {
  public:
   KernelFilter(const std::vector<KernelItem>& items, const Version& version);
@@ -55,7 +52,7 @@ class KernelFilter {
   KernelFilter& operator=(KernelFilter&&) noexcept;
   ~KernelFilter();
 
-  // The index of the first item that selects it; -1 when none does.
+  // The index of the first item that selects the operator; -1 if none does.
   [[nodiscard]] int match(std::string_view full_name) const;
   // Sets chose[i] for each item i that selects it; items that are set already are not tested.
   void mark_choosing(std::string_view full_name, std::vector<bool>& chose) const;

@@ -1,5 +1,5 @@
-// Checks an object of a configuration against the table of its keys (config/keys.h): unknown, misplaced, repeated and
-// missing keys, wrong types, and the rules of the table.
+// Checks an object of a configuration against the table of its keys (config/keys.h). Finds unknown, misplaced, repeated and
+// missing keys and wrong types, and applies the rules of the table.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ struct KeyedObject {
   ConfigKind kind = ConfigKind::kUnknown;
   std::string_view section;  // in the table
   std::string path;          // "e2e_dump_settings"; empty at the top
-  size_t offset = 0;         // where a missing key is reported
+  size_t offset = 0;         // the place of missing keys
 };
 
-// What conditions ask of the configuration, beside the setup.
+// The facts that conditions ask for, beside the setup.
 struct ConfigFacts {
   // The value of a key; null if it is absent or of the wrong type.
   std::function<const JsonValue*(std::string_view key)> value;
@@ -51,7 +51,7 @@ struct ConfigFacts {
 [[nodiscard]] bool is_truthy(const JsonValue& value);
 [[nodiscard]] bool is_text_list(const JsonValue& value);
 [[nodiscard]] bool has_type(ValueType type, const JsonValue& value);
-// True if nothing is lost where the key is not read: to Python the value is the default, false, or harmless.
+// True if nothing is lost when the key is not read: the value is the default, false to Python, or harmless.
 [[nodiscard]] bool asks_for_nothing(const ConfigKey& key, const JsonValue& value);
 
 // Duplicate keys: the last one counts, for MindSpore's reader and for Python's.

@@ -1,5 +1,5 @@
-// The keys that a dump configuration may have, and what its reader makes of their values. They are data: data_dump.keys,
-// msprobe.keys and acl.keys are tables in this form, a line each; a line that begins with blanks continues the one before.
+// The keys that a dump configuration may have, and what its reader makes of their values. They are data: the
+// tables data_dump.keys, msprobe.keys and acl.keys. Their form, in which a line that begins with blanks continues another:
 //
 //   [SECTION]                 [] is the top level
 //   key NAME TYPE             the lines below describe this key
@@ -25,13 +25,11 @@
 //   not WORDS       it has the type of the key, and is none of these
 //   unless WORDS    it is none of these, whatever its type
 //   missing         there is no such key
-// WORDS stand between commas: a text, number or boolean; N.. for numbers from N on; or a class of values: <any>, <null>,
-// <bool>, <text>, <list>, <empty list>, <items> (a list with items), <texts> (a list of texts), <names> (of one at least),
-// <truthy> and <falsy> (as Python decides).
+// WORDS stand between commas. A word is a text, number or boolean, or N.. for numbers from N on. <any>, <null>, <bool>,
+// <text>, <list>, <empty list>, <items> (not empty), <texts>, <names> (texts, not empty), <truthy> and <falsy> are classes.
 //
-// CONDITIONS stand between semicolons: always, since V, before V (releases of MindSpore), on DEVICES, for FRAMEWORK,
-// FACT is WORDS, FACT is not WORDS, FACT has WORD (in a list). A fact is another key, or one that the head of the table
-// describes.
+// CONDITIONS stand between semicolons: always; since V and before V (releases of MindSpore); on DEVICES; for FRAMEWORK;
+// FACT is WORDS; FACT is not WORDS; FACT has WORD (in a list). The head of the table describes facts that are no keys.
 //
 // EFFECT is fine; refused; nothing is written; warn: TEXT.
 #pragma once

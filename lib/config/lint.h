@@ -1,6 +1,6 @@
-// One configuration of a dump, judged as a whole: what it is, and what the framework would do with it.
+// Judges the configuration of a dump: whose it is, and what the framework would do with it.
 //
-// Text that is not JSON gives findings too: one for each slip (config/json_faults.h) that can be mended; the mended
+// Text that is not JSON gives findings too: one for each slip that can be repaired (config/json_faults.h). The repaired
 // text is then judged. At most kMostConfigBytes of a file are read.
 #pragma once
 

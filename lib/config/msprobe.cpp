@@ -269,7 +269,7 @@ class MsprobeLint {
     findings_.error(spot, {rule, fmt::format("{}: {}", subject, kRefused), std::move(hint)});
   }
 
-  // True if some setup reads the key of the member; otherwise its absence is reported.
+  // Reports a key that is unknown, or that no release, task or framework at hand reads.
   void check_readers(const KeyedObject& where, const JsonMember& member) {
     const ConfigKey* const key = find_key(where.kind, where.section, member.key);
     if (key == nullptr) return report_unknown_key(findings_, where, member);
@@ -301,7 +301,7 @@ class MsprobeLint {
     for (const std::string_view key : {"rank", "step"}) check_steps(of_root(), key);
   }
 
-  // What a release that has the task makes of it.
+  // The effect of the task on a release and framework.
   [[nodiscard]] Effect effect_of_task(const Setup& setup) const {
     if (!has_task(task_, setup.framework, release())) return refused();
     if (task_ == "exception_dump" && level_ != "L2") return refused();
@@ -413,7 +413,7 @@ class MsprobeLint {
     if (has_statistics) check_summary_mode();
   }
 
-  // Without a block for the task the defaults hold, whatever other blocks say.
+  // Reports other blocks: without one for the task, its defaults hold.
   void check_absent_block() {
     if (block_ != nullptr && is_null(block_->value)) return;
     if (block_ != nullptr) {
@@ -514,7 +514,7 @@ class MsprobeLint {
     }
   }
 
-  // What a level means for options. Level L2 hooks kernels, the others calls, of which scope names two.
+  // Options that depend on the level. Level L2 hooks kernels; the others hook calls, and scope names two of them.
   void check_level() {
     const JsonMember* const scope = option("scope");
     if (level_ != "L2" && is_truthy(scope) && is_text_list(scope->value)) check_scope(*scope);

@@ -20,7 +20,7 @@ constexpr std::array kDevices = {Device::kCpu, Device::kGpu, Device::kAscend};
 
 std::string_view word(Framework framework) { return framework == Framework::kPyTorch ? "PyTorch" : "MindSpore"; }
 
-// Runs of releases that follow each other: "1.3 to 1.7", "2.4 and later", "up to 2.2".
+// Consecutive releases as ranges: "1.3 to 1.7", "2.4 and later".
 std::string ranges(const std::vector<Version>& all, const std::vector<Version>& some) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -43,7 +43,7 @@ std::string ranges(const std::vector<Version>& all, const std::vector<Version>& 
   return text;
 }
 
-// One axis of the setups: a release of MindSpore, or a framework.
+// An axis of the setups: releases of MindSpore, or frameworks.
 struct Axis {
   std::vector<Version> versions;
   std::vector<Framework> frameworks;
@@ -71,8 +71,7 @@ std::string device_text(const std::vector<Device>& devices) {
   return "on " + text;
 }
 
-// What Python's version numbers have after the numbers: a pre- or post-release ("rc1", ".post1", "-dev3"), a build
-// ("+cpu").
+// True for the end of a version number of Python: a pre- or post-release ("rc1", ".post1", "-dev3"), a build ("+cpu").
 bool is_release_suffix(std::string_view text) {
   constexpr std::array<std::string_view, 8> kStages = {"alpha", "beta", "post", "dev", "rc", "a", "b", "c"};
   text = text.substr(0, text.find('+'));
@@ -132,7 +131,6 @@ std::span<const Version> known_releases() { return kReleases; }
 
 std::optional<TypedRelease> parse_release(std::string_view text) {
   if (text.starts_with('v') || text.starts_with('V')) text.remove_prefix(1);
-  // One to three numbers.
   size_t end = 0;
   for (int count = 0; count < 3; ++count) {
     size_t at = count == 0 ? 0 : end + 1;

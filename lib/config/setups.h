@@ -1,5 +1,5 @@
-// What a configuration is judged for: releases of the framework, devices, and the framework of msprobe. A rule asks
-// each setup what it would do, so "refused by MindSpore 1.3 to 2.2 on a CPU" is computed, not written by hand.
+// Setups: the releases, devices and frameworks that a configuration is judged for. A rule asks each setup what it would do,
+// so "refused by MindSpore 1.3 to 2.2 on a CPU" is computed.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ enum class Framework : uint8_t { kMindSpore, kPyTorch };
 [[nodiscard]] std::string_view name_of(Framework framework);  // "mindspore"
 
 struct Setup {
-  Version version;  // of MindSpore; 0 where it does not matter
+  Version version;  // of MindSpore; 0 if it does not matter
   Device device = Device::kAscend;
   Framework framework = Framework::kMindSpore;
 };
 
-// What the user said about where the run will be; an unset member can be anything.
+// The part of the setup that the user stated. An unset member can be anything.
 struct LintTarget {
   std::optional<Version> version;  // of MindSpore
   std::optional<Device> device;
@@ -42,10 +42,10 @@ struct LintTarget {
 
 // The releases of MindSpore that read a data_dump.json, oldest first: 1.0 to 2.10.
 [[nodiscard]] std::span<const Version> known_releases();
-// Of msprobe, as on PyPI (mindstudio-probe): the first and the newest that was looked at.
+// The first and the newest release of msprobe (mindstudio-probe on PyPI) that the tables know.
 inline constexpr Version kFirstMsprobe{1, 0, 1}, kNewestMsprobe{26, 2, 0};
-// A release as people type it: "2.7", "v2.7", "2.3.0rc1", "2.7.post1", "2.7.0+cpu". `exact` is false when it has more
-// than the numbers. No value for anything else.
+// A release as people type it: "2.7", "v2.7", "2.3.0rc1", "2.7.post1", "2.7.0+cpu". `exact` is false if it has more than
+// the numbers. No value for anything else.
 struct TypedRelease {
   Version version;
   bool exact = true;
@@ -57,9 +57,9 @@ struct TypedRelease {
 // `before_1_3`: the file looks like one for 1.0 to 1.2, so these are included.
 [[nodiscard]] std::vector<Setup> setups_for(ConfigKind kind, const LintTarget& target, bool before_1_3 = false);
 
-// "MindSpore 1.3 to 2.2 on a CPU": the setups of `some` among `all`. Empty when `some` is all of them.
+// "MindSpore 1.3 to 2.2 on a CPU": the setups of `some` among `all`. Empty if `some` is all of them.
 [[nodiscard]] std::string where_text(std::span<const Setup> all, const std::vector<bool>& some);
-// "1.3 to 2.10", "PyTorch and MindSpore": what a configuration was judged for.
+// "1.3 to 2.10", "PyTorch and MindSpore": the releases or frameworks of the setups.
 [[nodiscard]] std::string versions_text(ConfigKind kind, std::span<const Setup> all);
 
 }  // namespace msdump

@@ -1,4 +1,4 @@
-// What each tool makes of its configuration: the findings that lint_config collects.
+// The lint of each tool's configuration; lint_config chooses one.
 #pragma once
 
 #include "config/finding.h"
@@ -19,8 +19,8 @@ void lint_msprobe(Findings& findings, const JsonValue& root, const LintTarget& t
 // The number of members that are named after a task.
 [[nodiscard]] size_t task_blocks_in(const JsonValue& root);
 
-// AscendCL's dump configuration: what aclInit, aclmdlSetDump and torch_npu are given, what MindSpore 2.3 to 2.5 wrote as
-// acl_dump_N.json, and msprobe's kernel_config_PID.json. One object "dump", in one of three uses that exclude each other:
+// AscendCL's dump configuration: the argument of aclInit, aclmdlSetDump and torch_npu; also acl_dump_N.json, which MindSpore
+// 2.3 to 2.5 wrote, and msprobe's kernel_config_PID.json. One object "dump", in one of three uses that exclude each other:
 //   1. models (dump_list) and single operators (dump_op_switch)
 //   2. overflow (dump_debug on)
 //   3. a scene (dump_scene): operators that fail, or a watch on overwritten outputs

@@ -21,7 +21,7 @@
 namespace msdump {
 namespace {
 
-// From this length on msaccucmp hashes; Linux stops at 255.
+// msaccucmp hashes names of this length or more; Linux allows 255.
 constexpr size_t kTooLong = 255;
 
 OutputName shorten(std::string name) {
@@ -35,7 +35,7 @@ OutputName shorten(std::string name) {
   return {mapped, std::move(name)};
 }
 
-// Host formats of rank 4 are called by their axes, everything without axes ND, device formats by their own name.
+// The format in a name: host formats of 4 dimensions by their axes, ND without axes, device formats by their own name.
 std::string_view written_format(const Plan& plan) {
   if (plan.policy == PlanPolicy::kKept) return name_of(plan.from);
   return name_of(plan.to);
@@ -44,7 +44,7 @@ std::string_view written_format(const Plan& plan) {
 std::string with_short_op_name(const std::string& input_name, const std::string& op_name) {
   const std::vector<std::string_view> fields = split(input_name, '.');
   if (fields.size() != 5 || op_name.empty()) return input_name;
-  // The name comes from inside the file and may hold anything.
+  // The name comes from the header of the file and may hold any bytes.
   std::string last = op_name.substr(op_name.rfind('/') + 1);
   std::replace_if(
       last.begin(), last.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '_');
@@ -127,7 +127,7 @@ std::string settings_text(const ConvertOptions& options) {
   return text + '\n';
 }
 
-// The time of the file, if it says `text`.
+// The time of the file, if it has this text.
 std::optional<int64_t> time_if_same(const std::string& path, const std::string& text) {
   const auto file = File::open(path);
   if (!file) return std::nullopt;
@@ -144,7 +144,7 @@ SettingsFile::SettingsFile(const ConvertOptions& options)
       since_(time_if_same(path_, text_)) {}
 
 Status SettingsFile::write(const CancelToken& cancel) const {
-  // Shards start at once: the first of them writes.
+  // Shards start at the same time; the first of them writes.
   MSDUMP_TRY(const DirectoryLock lock, DirectoryLock::acquire(folder_, cancel));
   if (time_if_same(path_, text_)) return {};
   MSDUMP_CHECK_OK(write_file(path_, text_));
@@ -166,7 +166,7 @@ Status write_mapping(const std::string& folder, const NameMapping& added, const 
   NameMapping all = added;
   auto file = File::open(path);
   if (file) {
-    // A damaged table is not ours to throw away.
+    // A damaged table of another run is not replaced.
     MSDUMP_TRY(NameMapping earlier, read_mapping_csv(*file));
     all.merge(earlier);
   } else if (file.error().code != ErrorCode::kNotFound) {
@@ -179,7 +179,7 @@ Status write_mapping(const std::string& folder, const NameMapping& added, const 
 
 Status OutputTree::create_root() {
   MSDUMP_CHECK_OK(make_directories(root_));
-  // Created and removed at once: reports now what the first of many tensors would report later.
+  // A file is made and removed, so that an error is reported before the first tensor.
   auto probe = AtomicFile::create(join_path(root_, "probe"));
   if (!probe) return fail(std::move(probe).error().with_path(root_).with_hint("choose another --out"));
   return {};

@@ -188,7 +188,7 @@ void EnteringValues::judge_unknown_source(uint32_t run, const RunInputs& inputs,
                                           uint32_t tensor) {
   if (state_.view.other_framework()) return;
   const uint32_t other =
-      state_.view.of_cuts() ? state_.one_sided_maker(input) : state_.one_sided.between(state_.first_of_step, run);
+      state_.view.is_sharded() ? state_.one_sided_maker(input) : state_.one_sided.between(state_.first_of_step, run);
   if (other != kNoRun) {
     (void)state_.roots.add_one_sided(other, run, inputs);
     return;
@@ -201,7 +201,7 @@ void EnteringValues::judge_unknown_source(uint32_t run, const RunInputs& inputs,
     return;
   }
   Root& root = add_by_value(run, inputs, tensor);
-  root.uncertain_source = !state_.view.of_cuts();  // there values are followed across what one side alone has
+  root.uncertain_source = !state_.view.is_sharded();  // there values are followed across what one side alone has
   root.lower(root.divergence.parameter.empty() ? kUnknownSource : kNotAllKnown);
   root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
 }
@@ -237,7 +237,7 @@ uint32_t named_for(const BlameState& state, uint32_t run) {
     }
   }
   // Of cuts, calls that one side alone has may have made its inputs: see find_chains().
-  if (named == kNoRun && state.view.of_cuts()) return run;
+  if (named == kNoRun && state.view.is_sharded()) return run;
   return named == kNoRun ? state.model.likeliest_within(run) : named;
 }
 
@@ -266,7 +266,7 @@ bool passes_in(const BlameState& state, uint32_t run, const RunInputs& inputs, c
 
 bool stands_out(const BlameState& state, const ScoredOutput& output, const RunInputs& inputs) {
   if (!output.judged()) return false;
-  if (state.view.of_cuts() && (inputs.downstream || state.any_before)) {
+  if (state.view.is_sharded() && (inputs.downstream || state.any_before)) {
     if (!state.view.layout_sure(output.tensor)) return false;
     // What the ranks put in shows whether a collective is wrong by itself.
     if (state.view.is_collective(output.run)) return false;
@@ -403,7 +403,7 @@ bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& inpu
 
 // Each way of cutting has operators of its own: the one that wrote the input.
 uint32_t one_sided_between(const BlameState& state, uint32_t first, uint32_t end, const RunInput& input) {
-  return state.view.of_cuts() ? state.one_sided_maker(input) : state.one_sided.between(first, end);
+  return state.view.is_sharded() ? state.one_sided_maker(input) : state.one_sided.between(first, end);
 }
 
 // For the reason. A hook of the script in the middle of a backward pass is a forward call of its own.
@@ -419,7 +419,7 @@ bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, con
   if (state.view.heals(run)) return false;
   // The model counts what these leave as the error of the input, so that no output stands out by it.
   const uint32_t maker = inputs.changed.front()->made_by;
-  const bool of_ranks = state.view.of_cuts() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
+  const bool of_ranks = state.view.is_sharded() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
   if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
   const std::span<const ScoredOutput> scored = state.model.outputs(run);
   const bool any =
@@ -434,7 +434,7 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   const RunInput& input = *inputs.changed.front();
   const uint32_t first = state.view.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
   // Calls of one side alone are nothing new where the runs are cut differently.
-  if (state.view.of_cuts() && inputs.downstream && state.view.one_sided(input.made_by)) return false;
+  if (state.view.is_sharded() && inputs.downstream && state.view.one_sided(input.made_by)) return false;
   if (const uint32_t other = one_sided_between(state, first, run, input); other != kNoRun) {
     if (state.one_sided.turns_coarser(other)) {
       state.add_cast(other, run, inputs, input.tensor);
@@ -450,12 +450,12 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   }
   if (alarmed_reader_writes(state, run, input)) return true;
   if (state.roots.is_changed_after(input.made_by, run)) return true;
-  if (inputs.downstream && !state.view.of_cuts()) return false;
+  if (inputs.downstream && !state.view.is_sharded()) return false;
   Root& root = state.roots.add_changed(run, inputs, input);
   root.divergence.reason =
       fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),
                   state.view.name(input.made_by), happened_between(state, first, run));
-  const bool known = !state.view.of_cuts() && state.one_sided.first_of_candidate(first, run) != kNoRun;
+  const bool known = !state.view.is_sharded() && state.one_sided.first_of_candidate(first, run) != kNoRun;
   if (!root.exchanges && !known) root.divergence.after = input.made_by;
   return true;
 }

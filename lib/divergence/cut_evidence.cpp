@@ -20,13 +20,13 @@ constexpr double kAlike = 0.9;  // confidence
 using OfPair = uint32_t TensorPair::*;
 
 // Of one of its pieces.
-int64_t elements_of(const CutSide& side, uint32_t tensor) {
+int64_t elements_of(const ShardedSide& side, uint32_t tensor) {
   const TensorRecord* const piece = side.members(tensor).records.front();
   return piece == nullptr || piece->shape == nullptr ? 0 : element_count(*piece->shape).value_or(0);
 }
 
 // Of the pieces of tensors that the side alone has: their numbers of elements, as views have other shapes.
-std::set<int64_t> sizes_alone(const CutSide& side, const Pairing& pairing, OfPair own, OfPair other) {
+std::set<int64_t> sizes_alone(const ShardedSide& side, const Pairing& pairing, OfPair own, OfPair other) {
   std::set<int64_t> sizes;
   for (const TensorPair& pair : pairing.tensors) {
     if (pair.*own != kNoTensor && pair.*other == kNoTensor) sizes.insert(elements_of(side, pair.*own));
@@ -35,15 +35,15 @@ std::set<int64_t> sizes_alone(const CutSide& side, const Pairing& pairing, OfPai
 }
 
 // `sizes`: of the tensors that are read; null: all.
-Result<std::vector<uint64_t>> find_contents(const CutSide& side, const Pairing& pairing, OfPair own,
+Result<std::vector<uint64_t>> find_contents(const ShardedSide& side, const Pairing& pairing, OfPair own,
                                             const std::set<int64_t>* sizes, const RunContext& context) {
   std::vector<uint64_t> contents(pairing.tensors.size(), 0);
   context.pool.parallel_for(static_cast<int64_t>(contents.size()), [&](int64_t i) {
     const uint32_t tensor = pairing.tensors[static_cast<size_t>(i)].*own;
     if (tensor == kNoTensor || context.cancel.cancelled()) return;
     if (sizes != nullptr && !sizes->contains(elements_of(side, tensor))) return;
-    const CutSide::Members& members = side.members(tensor);
-    const Result<PieceContents::Digests> digests = side.contents().of(members.records, context.cancel);
+    const ShardedSide::Members& members = side.members(tensor);
+    const Result<LocalContents::Digests> digests = side.contents().of(members.records, context.cancel);
     if (digests && !digests->alike)
       contents[static_cast<size_t>(i)] = contents_number(members.ranks, digests->of_pieces);
   });
@@ -71,7 +71,7 @@ Result<std::map<uint32_t, BrokenExchange>> find_broken(const ComparedCuts& cuts,
 }
 
 // False where the elements cannot be read.
-bool has_not_finite(const CutSide& side, const TensorRecord* piece, const CancelToken& cancel) {
+bool has_not_finite(const ShardedSide& side, const TensorRecord* piece, const CancelToken& cancel) {
   if (piece == nullptr || !piece->has_elements || piece->broken) return false;
   auto tensor = HostTensor::open(*side.side().index, *piece, {});
   if (!tensor || !kernels::can_reduce(tensor->dtype()) || kind_of(tensor->dtype()) != DTypeKind::kFloat) return false;
@@ -85,7 +85,7 @@ bool has_not_finite(const CutSide& side, const TensorRecord* piece, const Cancel
   return read && state.nan + state.negative_inf + state.positive_inf > 0;
 }
 
-std::vector<int64_t> ranks_not_finite(const CutSide& side, uint32_t tensor, const CancelToken& cancel) {
+std::vector<int64_t> ranks_not_finite(const ShardedSide& side, uint32_t tensor, const CancelToken& cancel) {
   std::vector<int64_t> ranks;
   const std::vector<const TensorRecord*>& pieces = side.members(tensor).records;
   for (size_t place = 0; place < pieces.size(); ++place) {
@@ -119,20 +119,21 @@ Result<std::map<uint32_t, std::vector<int64_t>>> find_not_finite(const ComparedC
 }  // namespace
 
 Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& context) {
-  const CutSide &a = cuts.a, &b = cuts.b;
+  const ShardedSide &a = cuts.a, &b = cuts.b;
   const Pairing& pairing = cuts.pairing;
-  const std::vector<CutNote>& notes = cuts.notes;
+  const std::vector<PlacementNote>& notes = cuts.notes;
   CutEvidence evidence;
-  evidence.both_cut = std::any_of(notes.begin(), notes.end(), [](const CutNote& note) { return !note.b.dims.empty(); });
+  evidence.both_cut =
+      std::any_of(notes.begin(), notes.end(), [](const PlacementNote& note) { return !note.b.dims.empty(); });
   for (size_t i = 0; i < notes.size(); ++i) {
-    const CutNote& note = notes[i];
+    const PlacementNote& note = notes[i];
     // What lies on one rank of each side has no layout. Of two layouts at once, others of the kind do not tell enough, and
     // statistics do not say which element is where.
     const bool whole = note.a.dims.empty() && note.b.dims.empty();
-    evidence.known.push_back(whole || (note.known && !evidence.both_cut && !cuts.diffs[i].by_statistics));
+    evidence.known.push_back(whole || (note.is_established && !evidence.both_cut && !cuts.diffs[i].by_statistics));
     evidence.alike.push_back(evidence.known.back() && note.confidence >= kAlike);
     evidence.uneven.push_back(note.uneven);
-    evidence.parts.push_back(note.a.has(CutRole::kConcat) || note.a.has(CutRole::kZigzag));
+    evidence.parts.push_back(note.a.is_sharded());
   }
   // Calls that were given a partner are after those that the side has.
   for (const TensorPair& pair : pairing.tensors) {
@@ -154,10 +155,11 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
 
 Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, const RunContext& context) {
   if (ranks_of(cuts.candidate).size() < 2) return std::nullopt;
-  MSDUMP_TRY(const std::optional<check::FirstApart> first, check::first_apart(cuts.candidate, context));
+  MSDUMP_TRY(const std::optional<check::FirstDivergence> first, check::find_first_divergence(cuts.candidate, context));
   if (!first) return std::nullopt;
   if (ranks_of(cuts.reference).size() > 1) {
-    MSDUMP_TRY(const std::optional<check::FirstApart> of_reference, check::first_apart(cuts.reference, context));
+    MSDUMP_TRY(const std::optional<check::FirstDivergence> of_reference,
+               check::find_first_divergence(cuts.reference, context));
     if (of_reference) return std::nullopt;
   }
   const TensorRecord* const record = &(*cuts.candidate.tensors)[first->tensor];
@@ -166,8 +168,8 @@ Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, co
     if (pairs[tensor].a == kNoTensor) continue;
     const std::vector<const TensorRecord*>& pieces = cuts.a.members(pairs[tensor].a).records;
     if (std::find(pieces.begin(), pieces.end(), record) == pieces.end()) continue;
-    return ReplicasApart{tensor, first->kind == check::FirstApart::Kind::kParameter,
-                         first->ranks.empty() ? first->group : first->ranks, first->reason};
+    return ReplicasApart{tensor, first->kind == check::FirstDivergence::Kind::kParameter,
+                         first->diverged.empty() ? first->group : first->diverged, first->reason};
   }
   return std::nullopt;
 }

@@ -56,9 +56,9 @@ struct CutEvidence {
 
 // What the evidence is taken from.
 struct ComparedCuts {
-  const CutSide &a, &b;
+  const ShardedSide &a, &b;
   const Pairing& pairing;
-  const std::vector<CutNote>& notes;           // by Pairing::tensors
+  const std::vector<PlacementNote>& notes;     // by Pairing::tensors
   const std::vector<TensorDiff>& diffs;        // by Pairing::tensors
   const DumpWithGraph &candidate, &reference;  // of which `a` and `b` are made
 };

@@ -188,7 +188,7 @@ uint32_t shown_by(const RunView& view, const Divergence& root) {
 //   that a module ends with, where it is a root although nothing inside it is
 //   between a root and the run whose input shows what it has made; and what made those of its inputs that were not compared
 void find_chains(const RunView& view, std::vector<Divergence>& roots) {
-  if (!view.of_cuts()) return;
+  if (!view.is_sharded()) return;
   ChainSearch search(view);
   for (Divergence& root : roots) {
     if (!root.parameter.empty() || view.broken(root.run) != nullptr) continue;
@@ -235,7 +235,7 @@ class Finder {
   void judge_partners(uint32_t run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = state_.any_before;
-    const bool follows = view_.of_cuts() && follows_alarm(inputs);
+    const bool follows = view_.is_sharded() && follows_alarm(inputs);
     if (follows) inputs.downstream = inputs.elevated = true;
     const std::vector<uint32_t> outputs = view_.outputs(run);
     entering_.note_parameters(run, inputs);
@@ -243,7 +243,7 @@ class Finder {
     const bool draws = draws_differently(state_, run, inputs, outputs);
     const bool passes = draws && judge_one_sided_draw(state_, run, inputs, outputs);
     own(run).random = inputs.random || (draws && !passes);
-    if (view_.of_cuts()) judge_entering_nan(state_, run, inputs);
+    if (view_.is_sharded()) judge_entering_nan(state_, run, inputs);
     if (!own(run).random && state_.roots.size() == before) judge_values(run, inputs, outputs, follows);
     if (state_.roots.size() == before) judge_nan(state_, run, inputs, outputs);
     own(run).downstream = own(run).downstream || inputs.downstream;
@@ -281,7 +281,7 @@ class Finder {
 
   // What the candidate's ranks show by themselves.
   void add_apart() {
-    if (!view_.of_cuts() || !view_.cuts()->apart) return;
+    if (!view_.is_sharded() || !view_.cuts()->apart) return;
     const ReplicasApart& apart = *view_.cuts()->apart;
     const uint32_t run = view_.graph().run_of(apart.tensor);
     if (run == kNoRun) return;
@@ -338,7 +338,7 @@ class Finder {
     // Gradients of parameters may be listed before the backward call that makes them.
     if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
     // Ranks may have a sum where others have the mean, which a later call takes.
-    if (view_.of_cuts() && view_.is_collective(run)) return;
+    if (view_.is_sharded() && view_.is_collective(run)) return;
     double& largest = state_.history.largest_error;
     for (const uint32_t tensor : outputs) {
       if (const auto& error = view_.error(tensor); error && !error->discrete && view_.layout_known(tensor))

@@ -15,7 +15,6 @@
 // diverged; a module if one of its operators is alarmed; what reads random numbers that were drawn differently. An
 // operator is reported once, for the first step that it is alarmed in.
 // A backward call of msprobe depends on what its forward call saw, too.
-// Source: design/divergence.md, corpus/diagnosis/README.md.
 #pragma once
 
 #include <cstdint>

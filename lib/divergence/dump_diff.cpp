@@ -14,6 +14,7 @@
 #include "divergence/roots/cut_text.h"
 #include "divergence/roots/diff_roots.h"
 #include "divergence/roots/undumped.h"
+#include "io/rule_file.h"
 #include "msprobe/dump_json.h"
 
 namespace msdump {
@@ -48,8 +49,7 @@ std::string nearest_name(const Pairing& pairing, std::string_view wanted) {
       names.emplace_back(wanted.find('/') == std::string_view::npos ? last_part(name) : name);
     }
   }
-  const auto near = closest_match(wanted, names);
-  return near ? fmt::format("did you mean '{}'?", escape_for_terminal(*near)) : "msdump ls lists all operators";
+  return did_you_mean(wanted, names, "msdump ls lists all operators");
 }
 
 }  // namespace
@@ -131,10 +131,10 @@ void accept_by_baseline(DiffRules& rules, DiffResult& run) {
     run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
 }
 
-Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, const RunContext& context) {
+Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, const RunContext& context) {
   const CompareSide &a = run.a->side, &b = run.b->side;
-  if (!run.single_pair && !is_checkpoint(a) && !is_checkpoint(b) && cut_differently(a, b)) {
-    MSDUMP_TRY(PairedCuts paired, pair_cuts({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
+  if (!run.single_pair && !is_checkpoint(a) && !is_checkpoint(b) && sharding_differs(a, b)) {
+    MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
     run.pairing = std::move(paired.pairing);
     run.cut_a = std::move(paired.a);
     run.cut_b = std::move(paired.b);
@@ -150,8 +150,8 @@ Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, con
   MSDUMP_TRY(PairedParameters paired, pair_parameters(a, b, map, context.cancel));
   run.pairing = std::move(paired.pairing);
   run.views = std::move(paired.views);
-  run.a->tensors = std::move(paired.tensors_a);
-  run.b->tensors = std::move(paired.tensors_b);
+  run.a->tensors = std::move(paired.tensors.a);
+  run.b->tensors = std::move(paired.tensors.b);
   run.a->side.tensors = &run.a->tensors;
   run.b->side.tensors = &run.b->tensors;
   return {};
@@ -161,7 +161,7 @@ Status pair(DiffResult& run, const NameMap* map, const LayoutRules* layouts, con
 void apply_cut_notes(DiffResult& run, const std::vector<uint32_t>& rows) {
   if (run.cuts.empty()) return;
   for (const uint32_t row : rows) {
-    const CutNote& note = run.cuts[row];
+    const PlacementNote& note = run.cuts[row];
     TensorDiff& diff = run.diffs[row];
     if (!note.lacking.empty() && diff.verdict == Verdict::kShape) diff.reason = note.lacking;
     if (note.problem.empty() && note.unreadable.empty()) continue;
@@ -229,8 +229,7 @@ TensorKey DiffResult::key(uint32_t tensor) const {
   const OpPair& op = pairing.operators[pairing.tensors[tensor].op];
   std::string name = op_name(pairing.tensors[tensor].op);
   // Several parts of one parameter have its name.
-  if (pairing.of_parameters && op.a != kNoOperator && op.b != kNoOperator && pairing.b[op.b].name != name)
-    name += " = " + pairing.b[op.b].name;
+  if (pairing.of_parameters && op.is_paired() && pairing.b[op.b].name != name) name += " = " + pairing.b[op.b].name;
   return {identity.rank,      identity.graph,   identity.step,
           std::move(name),    identity.name.io, std::string(identity.name.slot),
           identity.occurrence};
@@ -263,7 +262,7 @@ ReachedLimits DiffResult::limits() const {
 
 std::vector<Error> DiffResult::match_failures() const {
   std::vector<Error> failures = pairing.unread;
-  for (const CutSide* const side : {cut_a.get(), cut_b.get()}) {
+  for (const ShardedSide* const side : {cut_a.get(), cut_b.get()}) {
     if (side == nullptr) continue;
     for (Error& error : side->contents().failures().all()) failures.push_back(std::move(error));
   }
@@ -278,7 +277,7 @@ OperatorLine DiffResult::line(uint32_t pair) const {
 }
 
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              const RunContext& context, const LayoutRules* layouts) {
+                              const RunContext& context, const PlacementRules* layouts) {
   DiffResult run;
   run.a = std::move(a);
   run.b = std::move(b);
@@ -293,7 +292,7 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
   const auto dump_of = [](DiffSide& side) {
     return ComparedDump{side.side, side.tables, side.catalogue().list.failures()};
   };
-  ComparedTensors compared = compare_dumps(dump_of(*run.a), dump_of(*run.b), run.pairing, rows, rules, look, context);
+  ComparedTensors compared = compare_dumps({dump_of(*run.a), dump_of(*run.b)}, run.pairing, rows, rules, look, context);
   MSDUMP_CHECK_OK(context.cancel.check());
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);
@@ -310,7 +309,7 @@ std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
   std::vector<uint64_t> bytes;
   for (const uint32_t row : run.rows) {
     const TensorPair& pair = run.pairing.tensors[row];
-    const bool is_pair = pair.a != kNoTensor && pair.b != kNoTensor;
+    const bool is_pair = pair.is_paired();
     bytes.push_back(is_pair ? bytes_of(*run.a, pair.a) + bytes_of(*run.b, pair.b) : 0);
   }
   return bytes;

@@ -46,9 +46,9 @@ struct DiffSide {
 
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
-  std::deque<TensorView> views;           // of the sides' tensors
-  std::unique_ptr<CutSide> cut_a, cut_b;  // where the sides are cut differently over their ranks
-  std::vector<CutNote> cuts;              // by pair; empty where they are not
+  std::deque<TensorView> views;               // of the sides' tensors
+  std::unique_ptr<ShardedSide> cut_a, cut_b;  // where the sides are cut differently over their ranks
+  std::vector<PlacementNote> cuts;            // by pair; empty where they are not
   CutEvidence cut_evidence;
   Pairing pairing;
   std::vector<uint32_t> rows;            // the pairs that are selected, in the order of reports
@@ -91,14 +91,14 @@ struct DiffResult {
 
 // Beyond the rows.
 struct DiffDetails {
-  std::string_view explain = {};         // names the operator to account for, if any
-  bool flow = false;                     // DivergenceReport::runs and edges
-  const LayoutRules* layouts = nullptr;  // how tensors lie on the ranks, where the user knows
+  std::string_view explain = {};            // names the operator to account for, if any
+  bool flow = false;                        // DivergenceReport::runs and edges
+  const PlacementRules* layouts = nullptr;  // how tensors lie on the ranks, where the user knows
 };
 
 // The steps of diff_dumps below. First, who is whom: the pairing and, by the sides' selections, the rows.
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              const RunContext& context, const LayoutRules* layouts = nullptr);
+                              const RunContext& context, const PlacementRules* layouts = nullptr);
 // Then the differences of these rows, which may be some of the run's.
 Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const DiffRules& rules,
                      const SecondLookOptions& look, const RunContext& context);

@@ -236,7 +236,7 @@ bool RootList::is_changed_after(uint32_t producer, uint32_t reader) {
   const auto& around = view_.inside(reader);
   const bool other_reader = view_.run(root.run).op != view_.run(reader).op &&
                             std::find(around.begin(), around.end(), root.run) == around.end();
-  if (!view_.of_cuts() && other_reader && !root.exchanges && root.run != root.changed_after) {
+  if (!view_.is_sharded() && other_reader && !root.exchanges && root.run != root.changed_after) {
     root.run = root.changed_after;
     root.divergence.op = view_.run(root.run).op;
     root.divergence.reason =
@@ -270,7 +270,7 @@ uint32_t RootList::first_missing(uint32_t run) const {
 }
 
 Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs) {
-  if (view_.is_gradient(run) && !view_.of_cuts()) run = first_missing(run);
+  if (view_.is_gradient(run) && !view_.is_sharded()) run = first_missing(run);
   if (!report_once(run, reader)) return nullptr;
   const bool of_a = view_.of_candidate_only(run);
   Root& root = add(run, of_a ? kind_of(inputs.evidence) : DivergenceKind::kMissing, inputs, {});
@@ -362,7 +362,7 @@ void RootList::drop_explained() {
 void RootList::drop_modules() {
   const auto first = std::stable_partition(roots_.begin(), roots_.end(),
                                            [&](const Root& root) { return !explained_by_inside(root.run); });
-  const bool keeps_one = view_.of_cuts() && first == roots_.begin() && first != roots_.end();
+  const bool keeps_one = view_.is_sharded() && first == roots_.begin() && first != roots_.end();
   roots_.erase(keeps_one ? std::next(first) : first, roots_.end());
 }
 

@@ -99,7 +99,7 @@ class Gatherer {
     rounding = std::max({rounding, model_.storage_rounding(), unit_roundoff(diff.dtype_b, error->rms)});
     if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a, error->rms));
     // Parts are added up in another order.
-    const double roundings = view_.of_cuts() ? kMostRoundings : kRounding;
+    const double roundings = view_.is_sharded() ? kMostRoundings : kRounding;
     return error->relative > std::max(roundings * rounding, kChangedOnTheWay * before);
   }
 
@@ -109,7 +109,7 @@ class Gatherer {
   // True if a value from outside of this step may have its error from the steps before: it is off, and so is something in
   // them. Where runs are cut differently, more happened than what was compared.
   [[nodiscard]] bool may_be_carried_over(uint32_t tensor) const {
-    if (view_.of_cuts()) return !(view_.error(tensor) && view_.error(tensor)->exact);
+    if (view_.is_sharded()) return !(view_.error(tensor) && view_.error(tensor)->exact);
     return is_off(tensor, 0) && !(error_so_far() <= kRounding * model_.storage_rounding());
   }
 
@@ -125,7 +125,7 @@ class Gatherer {
         inputs_.downstream = inputs_.elevated = true;
         const bool grew = is_off(tensor, error_so_far());
         if (!grew) inputs_.inherited.push_back(&input);
-        if (view_.of_cuts() && error && view_.layout_known(tensor) && grew) inputs_.carried.push_back(&input);
+        if (view_.is_sharded() && error && view_.layout_known(tensor) && grew) inputs_.carried.push_back(&input);
         return;
       }
       if (is_downstream(input)) {
@@ -136,7 +136,7 @@ class Gatherer {
       return;
     }
     const bool made = view_.compared(input.made_as) && view_.error(input.made_as);
-    if (!doubtful && (view_.is_surprise(input.made_by) || (view_.of_cuts() && view_.one_sided(input.made_by)))) {
+    if (!doubtful && (view_.is_surprise(input.made_by) || (view_.is_sharded() && view_.one_sided(input.made_by)))) {
       if (begins_scale(tensor, input.made_by)) inputs_.rescaled = true;
       if (inputs_.rescaled || is_off(tensor, error_before(input.made_by), rounding_of(input.made_by)))
         inputs_.changed.push_back(&input);

@@ -25,7 +25,7 @@ HostDims read_in_order(const Shape& shape, std::string_view axes) {
   return dims;
 }
 
-// Readings of a rank below 4: MindSpore pads (C), (C,H) and (C,H,W); (N,C) is what a flattened 1x1 tensor has.
+// Readings of fewer than 4 dimensions: MindSpore pads (C), (C,H) and (C,H,W); a flattened 1x1 tensor has (N,C).
 std::vector<HostDims> low_rank_readings(const Shape& shape) {
   switch (shape.size()) {
     case 0: return {HostDims{}};
@@ -51,7 +51,7 @@ std::optional<HostShape> read_original_shape(const Shape& original, std::optiona
   if (original.size() == full_rank) {
     std::vector<Format> orders = with_depth ? std::vector{Format::kNCDHW, Format::kNDHWC, Format::kDHWCN}
                                             : std::vector{Format::kNCHW, Format::kNHWC, Format::kHWCN};
-    // Writers also put NCHW for "not set", so only another original_format is tried before NCHW.
+    // Writers use NCHW also for "not set", so only another original_format takes precedence.
     if (original_format && host_axes(*original_format).size() == full_rank && *original_format != orders.front()) {
       orders.insert(orders.begin(), *original_format);
     }
@@ -126,8 +126,7 @@ Status need_block(const DeviceTensor& tensor) {
   return fail(ErrorCode::kShapeMismatch, "empty tensor (C0 = {}) in {}", tensor.shape.back(), name_of(tensor.format));
 }
 
-// The host tensor that the original shape describes. No value if there is no original shape, or only the empty one that
-// writers use for "unknown".
+// The host tensor of the original shape. No value if there is none, or only the empty one that writers use for "unknown".
 template <class Fits>
 Result<std::optional<HostShape>> host_by_original(const DeviceTensor& tensor, bool with_depth, Fits fits) {
   if (!tensor.original_shape) return std::optional<HostShape>();
@@ -136,7 +135,7 @@ Result<std::optional<HostShape>> host_by_original(const DeviceTensor& tensor, bo
   return host;
 }
 
-// An empty tensor has no elements to place, and its other dimensions may be too large to multiply.
+// An empty tensor needs no strides, and the product of its other dimensions may overflow.
 bool is_empty(const HostDims& dims) { return dims.n == 0 || dims.c == 0 || dims.d == 0 || dims.h == 0 || dims.w == 0; }
 
 // NC1HWC0, NC1HWC0_C04: N,C1,H,W,C0.  NDC1HWC0: N,D,C1,H,W,C0.  C = C1*C0 less padding.
@@ -145,7 +144,7 @@ Result<DeviceReading> read_nc1hwc0(const DeviceTensor& tensor) {
   MSDUMP_CHECK_OK(need_rank(tensor, with_depth ? 6 : 5));
   MSDUMP_CHECK_OK(need_block(tensor));
   const Shape& s = tensor.shape;
-  const size_t at = with_depth ? 1 : 0;  // where the dimensions after N (and D) begin, less one
+  const size_t at = with_depth ? 1 : 0;  // the dimensions after N (and D) begin at `at` + 1
   const int64_t n = s[0], d = with_depth ? s[1] : 1, c1 = s[at + 1], h = s[at + 2], w = s[at + 3], c0 = s[at + 4];
   DeviceReading reading;
   const auto fits = [&](const HostDims& dims) {
@@ -153,7 +152,7 @@ Result<DeviceReading> read_nc1hwc0(const DeviceTensor& tensor) {
   };
   auto host = host_by_original(tensor, with_depth, fits);
   if (!host) {
-    // The most common contradiction gets its own message.
+    // The most frequent contradiction has a message of its own.
     const Shape& original = *tensor.original_shape;
     const bool only_c = original.size() == s.size() - 1 && original[0] == n && (!with_depth || original[2] == d) &&
                         original[original.size() - 2] == h && original.back() == w;
@@ -199,7 +198,7 @@ Result<DeviceReading> read_fractal_z(const DeviceTensor& tensor) {
   return reading;
 }
 
-// How many groups share one device block, and what the block is padded to (GE). Host C is per group.
+// The number of groups in a device block, and the padded size of the block (as in GE). Host C is that of a group.
 struct GroupLayout {
   int64_t groups, cout, per_block, c_padded, n_padded;
 };
@@ -211,8 +210,8 @@ GroupLayout group_layout(int64_t groups, const HostDims& dims, int64_t c0, int64
   return {groups, cout, per_block, ceil_div(per_block * dims.c, c0) * c0, ceil_div(per_block * cout, n0) * n0};
 }
 
-// FRACTAL_Z with groups: block g/E holds E groups on its diagonal; the group at position e begins at input channel e*Cin
-// and output channel e*cout. Each position is one part.
+// FRACTAL_Z with groups: block g/E has E groups on its diagonal. The group at position e begins at input channel e*Cin and
+// output channel e*cout. Each position is a part.
 Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
   MSDUMP_CHECK_OK(need_rank(tensor, 4));
   MSDUMP_CHECK_OK(need_block(tensor));
@@ -223,8 +222,7 @@ Result<DeviceReading> read_grouped_fractal_z(const DeviceTensor& tensor) {
     reading.kept_reason = kNoOriginalShape;
     return reading;
   }
-  // Bounds that keep every product below in range; larger weights cannot be in a file anyway.
-  // The blocks bound how many groups can share one, and with it the number of parts; real ones are 16 and at most 64.
+  // Keeps every product below in range, and the number of parts small (real blocks are 16 to 64).
   constexpr int64_t kMostElements = int64_t{1} << 62, kLargestBlock = 256;
   const auto elements = element_count(*tensor.original_shape);
   const auto device_elements = element_count(s);
@@ -299,7 +297,7 @@ Result<DeviceReading> read_fractal_z_c04(const DeviceTensor& tensor) {
   return reading;
 }
 
-// C1HWNCoC0: C1,H,W,N,C0,C0; only the diagonal of the last two carries data (depthwise weights).
+// C1HWNCoC0: C1,H,W,N,C0,C0; only the diagonal of the last two has data (depthwise weights).
 Result<DeviceReading> read_c1hwncoc0(const DeviceTensor& tensor) {
   MSDUMP_CHECK_OK(need_rank(tensor, 6));
   MSDUMP_CHECK_OK(need_block(tensor));

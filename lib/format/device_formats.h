@@ -1,5 +1,6 @@
-// Which host tensor a device tensor stands for: reads `original_shape`, which may be in NCHW, NHWC or HWCN order, of a
-// lower rank (a bias carried as NC1HWC0), unknown or absent.
+// The device formats with a known inverse: the host tensor of a device tensor, and the strides of its axes in the device
+// tensor. The original shape in a file may be in NCHW, NHWC or HWCN order, or unknown. It may have fewer dimensions: a bias
+// stored as NC1HWC0.
 #pragma once
 
 #include <functional>
@@ -18,22 +19,22 @@ struct HostDims {
   int64_t n = 1, c = 1, d = 1, h = 1, w = 1;
 };
 
-// How the host tensor is written: its extents, and either the axes in the target order or, for a host shape of another
-// rank than the format has axes, that shape as it is.
+// The host tensor to write: its extents, with the axes in the target order. A host shape with another number of dimensions
+// than the format is written as it is.
 struct HostShape {
   HostDims dims;
-  std::optional<Shape> own_shape;  // set: written with this shape, axes in NC(D)HW order
+  std::optional<Shape> own_shape;  // written with this shape instead, axes in NC(D)HW order
 };
 
-// The note of a plan that is kept because the original shape is missing.
+// The note of a plan that keeps the device layout because the original shape is missing.
 inline constexpr std::string_view kNoOriginalShape = "the original shape is not in the file";
 
-// The original shape; none if absent or with unknown dimensions. Writers leave it empty both for a scalar and for "not
-// known": an empty one counts only where it fits.
+// The original shape; none if it is absent or has unknown dimensions. Writers use an empty shape for scalars and for
+// "unknown", so an empty one counts only if it fits.
 [[nodiscard]] std::optional<Shape> usable_original_shape(const PlanRequest& request);
 
-// Tries the readings of a rank-4 (with_depth: rank-5) original shape in the order original_format, NCHW, NHWC, HWCN and
-// takes the first for which `fits` holds; then the readings of lower ranks. No value: nothing fits.
+// The first reading of an original shape for which `fits` holds. Shapes of 4 (with_depth: 5) dimensions are read in the order
+// original_format, NCHW, NHWC, HWCN; then come readings of fewer dimensions. No value if none fits.
 [[nodiscard]] std::optional<HostShape> read_original_shape(const Shape& original, std::optional<Format> original_format,
                                                            bool with_depth,
                                                            const std::function<bool(const HostDims&)>& fits);
@@ -42,13 +43,11 @@ inline constexpr std::string_view kNoOriginalShape = "the original shape is not 
 [[nodiscard]] Shape shape_in_order(const HostDims& dims, std::string_view axes);
 [[nodiscard]] int64_t extent_of(const HostDims& dims, char axis);
 
-// The axis order a target means for a tensor with or without a depth axis: NCHW and NCDHW stand for each other, ND is
-// NC(D)HW. Empty when there is none (CHWN of a 5-dimensional tensor).
+// The axis order of a target for a tensor with or without depth: NCHW and NCDHW stand for each other, ND is NC(D)HW. None for
+// CHWN and five dimensions.
 [[nodiscard]] std::optional<Format> target_for_rank(Format target, bool with_depth);
 
-// The device formats whose inverse is known: for each, where the axes of the host tensor lie in the device tensor.
-
-// One host axis (or a piece of one) as it lies in the device tensor.
+// A host axis, or a part of one, in the device tensor.
 struct SourceAxis {
   char letter = 'N';  // N, C, D, H, W; 'P' is H and W as one axis
   PlanAxis axis;      // `dst_stride` counts indices of the host axis
@@ -63,7 +62,7 @@ struct SourcePart {
 struct DeviceReading {
   HostShape host;
   std::vector<SourcePart> parts;
-  std::string kept_reason;    // set: the layout is valid but cannot be undone (the original shape is missing)
+  std::string kept_reason;  // the layout is valid but has no inverse (the original shape is missing); empty: it has one
   bool padding_kept = false;  // the original shape is missing, so C is still C1*C0
 };
 
@@ -75,8 +74,8 @@ struct DeviceTensor {
   std::optional<Format> original_format;
 };
 
-// shape_mismatch when the device shape, the groups and the original shape contradict each other.
-// FRACTAL_NZ is not among them (it has matrix axes, not N,C,H,W): see plan.cpp.
+// kShapeMismatch if the device shape, the groups and the original shape contradict each other. FRACTAL_NZ, which has matrix
+// axes, is in plan.cpp.
 Result<DeviceReading> read_device_tensor(const DeviceTensor& tensor);
 
 }  // namespace msdump

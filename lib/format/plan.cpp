@@ -12,7 +12,7 @@ bool is_nz(Format format) {
   return format == Format::kFractalNZ || (format >= Format::kFractalNzC016 && format <= Format::kFractalNzC08);
 }
 
-// Row-major strides of a shape without zero dimensions whose product is known to fit.
+// Row-major strides of a shape without zeros whose product does not overflow.
 std::vector<int64_t> strides_of(const Shape& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
@@ -42,7 +42,7 @@ Status check_dims(const Shape& shape, std::string_view what) {
   for (const int64_t dim : shape) {
     if (dim < 0) return fail(ErrorCode::kShapeMismatch, "{} has an unknown dimension", what);
   }
-  // With a 0 in the shape the product is 0, but strides are products of the others.
+  // If a dimension is 0, the product is 0, but strides are products of the others.
   Shape largest = shape;
   std::replace(largest.begin(), largest.end(), int64_t{0}, int64_t{1});
   if (!element_count(largest))
@@ -65,7 +65,7 @@ Result<Checked> check(const PlanRequest& request) {
   return Checked{*request.dtype, packed->format, packed->groups, shape, elements};
 }
 
-// A dtype without a known width, or no shape: writes the bytes as a vector.
+// Writes the bytes as a vector, because the dtype has no known width or there is no shape.
 Result<Plan> plan_raw(const PlanRequest& request) {
   Plan plan;
   plan.policy = PlanPolicy::kRaw;
@@ -102,8 +102,8 @@ bool differs_by_ones_only(Shape a, Shape b) {
   return a == b;
 }
 
-// The shape of a tensor whose elements keep their order. If the format names the axes, the original shape may be in
-// another axis order (NCHW of an NHWC tensor), so it counts only if it differs in axes of length 1 alone.
+// The shape of a tensor whose elements keep their order. If the format names axes, the original shape may have another order
+// of axes (NCHW of an NHWC tensor). It then counts only if it differs in axes of length 1.
 Shape shape_as_is(const PlanRequest& request, const Checked& checked) {
   const auto original = usable_original_shape(request);
   if (!original || element_count(*original) != checked.elements) return checked.shape;
@@ -113,7 +113,7 @@ Shape shape_as_is(const PlanRequest& request, const Checked& checked) {
   return has_layout && !same_tensor ? checked.shape : *original;
 }
 
-// A tensor whose format names no axes, or whose host order nobody asked to change.
+// A tensor whose format names no axes, or whose order is not to change.
 void plan_as_is(const PlanRequest& request, const Checked& checked, Plan& plan) {
   set_identity(plan, shape_as_is(request, checked), checked.elements);
   plan.to = plan.from;
@@ -126,7 +126,7 @@ void keep_device_layout(const Checked& checked, Plan& plan, std::string note) {
   plan.note = std::move(note);
 }
 
-// NHWC, HWCN, ...: no padding, so the axes are only permuted.
+// NHWC, HWCN, ...: a permutation of axes, without padding.
 void plan_permutation(const Checked& checked, Format target, Plan& plan) {
   const std::string_view from = host_axes(checked.format), to = host_axes(target);
   const std::vector<int64_t> src_strides = strides_of(checked.shape);
@@ -143,7 +143,7 @@ void plan_permutation(const Checked& checked, Format target, Plan& plan) {
   plan.to = target;
 }
 
-// ...,W1,H1,H0,C0 -> ...,H,W. Rows of the host matrix are cut into pieces of C0.
+// ...,W1,H1,H0,C0 -> ...,H,W. Rows of the host matrix consist of blocks of C0.
 Status plan_nz(const PlanRequest& request, const Checked& checked, Plan& plan) {
   const Shape& s = checked.shape;
   const size_t rank = s.size();
@@ -184,7 +184,7 @@ Status plan_nz(const PlanRequest& request, const Checked& checked, Plan& plan) {
 }
 
 PlanAxis place_axis(const SourceAxis& source, const std::vector<int64_t>& dst_strides, std::string_view axes) {
-  // 'P' is H and W as one axis: W's stride serves, because all host orders have H directly outside W.
+  // 'P' is H and W as one axis with the stride of W: all host orders have H directly outside W.
   const char letter = source.letter == 'P' ? 'W' : source.letter;
   const size_t position = axes.find(letter);
   PlanAxis placed = source.axis;
@@ -208,7 +208,7 @@ Status plan_device(const PlanRequest& request, const Checked& checked, Format ta
                        fmt::format("{} has no {}-dimensional form", name_of(target), with_depth ? 5 : 4));
     return {};
   }
-  // A bias or a matrix keeps its own shape: its axes are in NC(D)HW order whatever was asked for.
+  // A bias or a matrix keeps its own shape, with axes in NC(D)HW order.
   const Format written = reading.host.own_shape ? (with_depth ? Format::kNCDHW : Format::kNCHW) : *order;
   const std::string_view axes = host_axes(written);
   const Shape in_order = shape_in_order(reading.host.dims, axes);
@@ -240,7 +240,7 @@ Status plan_host(const PlanRequest& request, const Checked& checked, Format targ
       return {};
     }
     plan_as_is(request, checked, plan);
-    // A format that names axes says nothing about a tensor of another rank.
+    // A format with named axes does not apply to another number of dimensions.
     if (!has_layout && checked.format != Format::kReserved) plan.to = axes.empty() ? checked.format : Format::kND;
     if (has_layout && target != Format::kND && !order) {
       plan.note =

@@ -1,13 +1,11 @@
-// Format conversion, part 1: the plan. How the elements of a device tensor come to lie in a host tensor, checked once
-// against every number the file gives; carrying it out (window.h) cannot fail.
+// Format conversion, part 1: the plan. It maps the elements of a device tensor to a host tensor. It is checked once against
+// every number of the file, and running it (window.h) cannot fail.
 //
-// The picture: the host tensor has axes N, C, D, H, W in the order asked for. Each axis moves through the device tensor by
-// a constant stride, except that one may be blocked: index i lies at (i / C0) * outer + (i % C0) * inner. All formats with
-// a known inverse are of this form; FRACTAL_Z with groups is a few of them (parts), one for each position a group can have
-// inside a device block. No formula is evaluated per element.
-//
-// Source of the formulas: reference/ascend-dump-file.md section 5 (GE, MindSpore and msaccucmp sources). Padding is
-// never read: no host index maps to it.
+// The host tensor has axes N, C, D, H, W in the requested order. Each axis has a constant stride in the device tensor, or is
+// blocked: index i is at (i / C0) * outer + (i % C0) * inner. All formats with a known inverse have this form. FRACTAL_Z with
+// groups has several parts, one for each position of a group inside a device block. No formula is evaluated per element, and
+// padding is never read.
+// Source of the formulas: GE, MindSpore and msaccucmp.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +20,9 @@
 
 namespace msdump {
 
-// Index i of a host axis is element ((i + phase) / block) * src_outer + ((i + phase) % block) * src_inner of the device
-// tensor and i * dst_stride of the host tensor.
+// Index i of a host axis:
+//   device element  ((i + phase) / block) * src_outer + ((i + phase) % block) * src_inner
+//   host element    i * dst_stride
 struct PlanAxis {
   int64_t extent = 1;
   int64_t block = 1;  // an axis that is not blocked: block = max(extent, 1), src_outer = 0
@@ -42,9 +41,9 @@ struct PlanPart {
 };
 
 enum class PlanPolicy : uint8_t {
-  kConverted,  // in the host format asked for (also when nothing had to move)
-  kKept,       // device layout: nothing else was asked for, or no inverse is known
-  kRaw,        // bytes without a meaning we know: dtype or shape is missing
+  kConverted,  // in the requested host format (also if nothing had to move)
+  kKept,       // in the device layout: requested, or without a known inverse
+  kRaw,        // bytes, because dtype or shape is missing
 };
 [[nodiscard]] constexpr PlanPolicy last_of(PlanPolicy) { return PlanPolicy::kRaw; }
 [[nodiscard]] std::string_view name_of(PlanPolicy policy);
@@ -57,10 +56,10 @@ struct Plan {
   Format to = Format::kND;
   Shape shape;  // of the array written
   std::vector<PlanPart> parts;
-  int64_t src_elements = 0;  // elements of `dtype` the parts may touch: [0, src_elements)
+  int64_t src_elements = 0;  // the parts read elements [0, src_elements) of `dtype`
   int64_t dst_elements = 0;
   bool identity = false;  // elements keep their order: dst[i] = src[i]
-  std::string note;       // why the device layout was kept although a conversion was asked for
+  std::string note;       // the reason for keeping the device layout against the request
 };
 
 struct PlanRequest {
@@ -71,12 +70,12 @@ struct PlanRequest {
   std::optional<Shape> shape;           // device
   std::optional<Shape> original_shape;  // host
   std::optional<Format> original_format;
-  uint64_t bytes = 0;            // there are for the tensor
+  uint64_t bytes = 0;            // of the tensor in the file
   std::optional<Format> target;  // none: keep the device format
 };
 
-// Errors: unsupported_dtype, unsupported_format, shape_mismatch (shapes, sizes and formats that contradict each other),
-// too_large (a dimension product that overflows). What has no known inverse is not an error but kKept with a note.
+// kUnsupportedDtype, kUnsupportedFormat, kShapeMismatch (shapes, sizes and formats contradict each other) or kTooLarge (the
+// product of dimensions overflows). A format without a known inverse is no error but kKept with a note.
 Result<Plan> make_plan(const PlanRequest& request);
 
 }  // namespace msdump

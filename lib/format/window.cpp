@@ -11,15 +11,15 @@
 namespace msdump {
 namespace {
 
-// A loop over one part of an axis: `count` positions `stride` apart in the tensor; `lay_out` fills in `buffer_stride`.
+// A loop over a part of an axis: `count` positions with `stride` in the tensor. lay_out() sets `buffer_stride`.
 struct AxisLoop {
   int64_t count;
   int64_t stride;
   int64_t* buffer_stride;
 };
 
-// Gives the loops their strides in a buffer and describes the runs that fill it. Loops with small strides merge into
-// the run as long as the elements between (at most `gap`) are taken along; the others loop over runs.
+// Sets the strides of the loops in a buffer and returns the runs that fill it. Loops with gaps of at most `gap` elements are
+// merged into the run; the others loop over runs.
 Region lay_out(std::vector<AxisLoop> loops, int64_t base, int64_t gap) {
   std::erase_if(loops, [](const AxisLoop& loop) {
     *loop.buffer_stride = loop.stride;
@@ -75,13 +75,12 @@ Window window_of(const PlanPart& part, const std::vector<std::pair<int64_t, int6
     dst_loops.push_back({in_window.end - in_window.begin, axis.dst_stride, &in_window.buffer_dst});
   }
   window.src = lay_out(std::move(src_loops), src_base, gap);
-  // Nothing may be written between the elements, so the destination merges only what touches.
+  // Nothing may be written between elements, so the destination merges only adjacent ones.
   window.dst = lay_out(std::move(dst_loops), dst_base, 0);
   return window;
 }
 
-// A piece of a window axis in which both loops move by constant strides: the part of a block at either end, or the whole
-// blocks between.
+// A part of a window axis with constant strides on both sides: a part of a block at either end, or the whole blocks between.
 struct Segment {
   std::array<kernels::CopyDim, 2> dims;
   size_t dim_count = 0;
@@ -126,8 +125,8 @@ void run_segments(const std::vector<std::vector<Segment>>& segments, std::vector
   }
 }
 
-// Which tile position p (index + phase) of an axis is in, counted from position 0. Tiles are whole blocks, or pieces of
-// one block: so a window never holds more of the source than its tile.
+// The tile of position p (index + phase) of an axis, counted from position 0. Tiles are whole blocks or parts of one block,
+// so that a window never holds more of the source than its tile.
 int64_t tile_of(const PlanAxis& axis, int64_t tile, int64_t position) {
   if (tile >= axis.extent) return 0;
   if (tile >= axis.block) return position / tile;
@@ -165,7 +164,7 @@ std::vector<std::pair<int64_t, int64_t>> ranges_of(const PlanPart& part, const T
   return ranges;
 }
 
-// The ranges of a largest window: the phase may cut the first tile of an axis, the end the last one.
+// The ranges of a largest window. (The first and the last tile of an axis may be shorter.)
 std::vector<std::pair<int64_t, int64_t>> largest_ranges(const PlanPart& part, const Tiling& tiling) {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (size_t i = 0; i < part.axes.size(); ++i) {
@@ -182,7 +181,7 @@ std::vector<std::pair<int64_t, int64_t>> largest_ranges(const PlanPart& part, co
 
 struct TilingCost {
   int64_t elements;  // of the larger buffer of one window
-  double runs;       // separate runs per element moved; writes count twice, they cost more
+  double runs;       // separate runs per element; writes count twice, because they cost more
 };
 
 TilingCost cost_of(const PlanPart& part, const Tiling& tiling, int64_t gap) {
@@ -192,7 +191,7 @@ TilingCost cost_of(const PlanPart& part, const Tiling& tiling, int64_t gap) {
   return {std::max(window.src.elements(), moved), runs / static_cast<double>(std::max<int64_t>(moved, 1))};
 }
 
-// Half as many whole blocks; `inside_blocks`: half of a piece of one.
+// Half as many whole blocks; with `inside_blocks`, half of a part of one.
 int64_t halved(const PlanAxis& axis, int64_t tile, bool inside_blocks) {
   if (inside_blocks) return ceil_div(std::min(tile, axis.block), 2);
   const bool blocked = axis.block < axis.extent || axis.phase != 0;
@@ -200,8 +199,8 @@ int64_t halved(const PlanAxis& axis, int64_t tile, bool inside_blocks) {
   return std::min(ceil_div(ceil_div(tile, 2), granule) * granule, tile);
 }
 
-// The axis whose halving makes the cheapest windows; none when all are as short as they can be. Where runs are so near to
-// each other that the gaps between them are read as well, some axes shorten runs and not the buffer: others come first.
+// The axis whose halving gives the cheapest windows; none if no axis can be halved. An axis that shortens runs but not the
+// buffer, because the gaps between runs are read, comes last.
 std::optional<size_t> best_axis_to_halve(const PlanPart& part, Tiling& tiling, int64_t gap, bool inside_blocks) {
   std::optional<size_t> best;
   double best_runs = 0;

@@ -1,10 +1,9 @@
-// Format conversion, part 2: carrying a plan out, piece by piece.
+// Format conversion, part 2: running a plan window by window, in buffers of a fixed size.
 //
-// A window is a box of host indices of one part. It touches a set of equally long runs of elements on either side; a
-// caller reads the source runs into one buffer, lets `run_window` move the elements into another, and writes the runs of
-// that one. So a tensor of any size is converted in buffers of a fixed size, and nothing here knows about files.
+// A window is a box of host indices of one part. On either side it covers runs of elements of equal length. The caller reads
+// the source runs into a buffer, run_window() moves the elements to another buffer, and the caller writes its runs.
 //
-// All counts and offsets are in elements. Source elements are those after unpacking (one per byte for sub-byte types).
+// All counts and offsets are in elements, after unpacking.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +19,8 @@ struct RunLoop {
   int64_t stride;  // in the tensor
 };
 
-// The runs of one side of a window, in buffer order: for each combination of the loops (first is outermost), `run`
-// elements from base + sum(index * stride).
+// The runs of one side of a window in buffer order: `run` elements from base + sum(index * stride) for each combination of
+// the loops, the first being outermost.
 struct Region {
   int64_t base = 0;
   int64_t run = 0;
@@ -31,7 +30,7 @@ struct Region {
   [[nodiscard]] int64_t elements() const { return run_count() * run; }  // the size of the buffer
 };
 
-// Calls visit(first element in the tensor) for every run, in buffer order; stops at the first false.
+// Calls visit(first element in the tensor) for every run in buffer order, until it returns false.
 template <class Visit>
 bool for_each_run(const Region& region, Visit&& visit) {
   std::vector<int64_t> index(region.loops.size(), 0);
@@ -50,10 +49,10 @@ bool for_each_run(const Region& region, Visit&& visit) {
   }
 }
 
-// One axis as a window sees it: the indices [begin, end) of PlanPart::axes[i], and how they move in the two buffers.
+// The indices [begin, end) of PlanPart::axes[i] and their strides in the two buffers.
 struct WindowAxis {
   int64_t begin = 0, end = 0;
-  int64_t outer_begin = 0, inner_begin = 0;  // the smallest block and place of (index + phase) in the window
+  int64_t outer_begin = 0, inner_begin = 0;                    // the smallest block and offset in it of (index + phase)
   int64_t buffer_outer = 0, buffer_inner = 0, buffer_dst = 0;  // strides in the buffers
 };
 
@@ -62,23 +61,22 @@ struct Window {
   std::vector<WindowAxis> axes;
 };
 
-// How a part is cut: `tile` indices of each axis at a time. A tile of a blocked axis is whole blocks, or a piece of one
-// block and then cut at its ends; one that is the whole axis is never cut.
+// A division of a part into windows of `tile` indices of each axis. A tile of a blocked axis is whole blocks, a part of one
+// block, or the whole axis.
 struct Tiling {
   std::vector<int64_t> tile;
   int64_t windows = 0;
 };
 
-// A tiling whose windows need at most `max_elements` (1 or more) on either side, cut where it costs the fewest separate
-// runs.
-// `gap` is how many elements in between are cheaper to read than to skip.
+// The tiling with the fewest separate runs whose windows need at most `max_elements` (1 or more) on either side. Up to `gap`
+// elements between two runs are cheaper to read than to skip.
 [[nodiscard]] Tiling choose_tiling(const PlanPart& part, int64_t max_elements, int64_t gap);
 [[nodiscard]] Window make_window(const PlanPart& part, const Tiling& tiling, int64_t window_index, int64_t gap);
 
 // Moves the elements of a window from a buffer with the source runs to one with the destination runs.
 void run_window(const PlanPart& part, const Window& window, const std::byte* src, std::byte* dst, size_t element_size);
 
-// The whole part between buffers that hold the whole tensors.
+// Runs a whole part between buffers that hold the whole tensors.
 void run_part(const PlanPart& part, const std::byte* src, std::byte* dst, size_t element_size);
 
 }  // namespace msdump

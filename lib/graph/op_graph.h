@@ -1,8 +1,8 @@
-// OpGraph: the operators of a run, from any source: the IR of every graph of every process (text or protobuf),
-// graphs of GE, or msprobe's stack.json. find-op, map-ir and everything that follows the data flow ask this and nothing else.
+// OpGraph: the operators of a training run, from any source: IR text and protobuf of every graph of every process,
+// graphs of GE, or msprobe's stack.json. Everything that follows the data flow uses this one model.
 //
-// An operator is a node of an IrGraph. This adds the graphs, where each came from, and what only all graphs of a
-// process together determine: the number that an operator has in the names of dump files.
+// An operator is a node of an IrGraph. OpGraph adds the graphs and their files. It also numbers operators: which number
+// an operator has in the names of dump files follows only from all graphs of a process together.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +20,29 @@ namespace msdump {
 
 enum class OriginKind : uint8_t { kIrText, kIrProtobuf, kStackJson, kGeGraph };
 
-// Where a graph was found decides which numbers its operators have.
+// The place of a graph's file decides which numbers its operators have.
 enum class OriginPlace : uint8_t {
   kDump,   // graphs/ms_output_trace_code_graph_G, written by the dump before MindSpore 2.7 renumbers operators
   kSaved,  // of save_graphs after that, or any other file
 };
 
-struct Origin {
+// A file that describes operators, and the facts about it.
+struct GraphFile {
   std::string path;
   OriginKind kind = OriginKind::kIrText;
   OriginPlace place = OriginPlace::kSaved;
+  std::optional<int64_t> rank = {};
+  std::optional<int64_t> graph_id = {};  // of the folder with the graph's files, which is that of its root
+  std::optional<int64_t> step = {};      // of stack.json, which msprobe writes for each step
+};
+
+struct Origin : GraphFile {
   // The folder of one process that its IR or stack.json lies in, as a whole path; empty if the file lies elsewhere.
   // Each of several dumps has operators of its own.
   std::string home;
-  std::optional<int64_t> rank;
-  std::optional<int64_t> graph_id;  // of the folder with the graph's files, which is that of its root
-  std::optional<int64_t> number;    // of the graph itself
-  std::optional<int64_t> step;      // of stack.json, which msprobe writes for each step
+  std::optional<int64_t> number;  // of the graph itself
   IrGraph graph;
-  // The .pb beside an IR text. Of gradients the two may name different lines, and neither is always right.
+  // The .pb beside an IR text. The two may name different lines for gradients, and neither is always right.
   std::unique_ptr<IrGraph> second;
   std::vector<uint32_t> second_node;  // by node of `graph`: the node of that name in `second`, or kNoIndex
   uint32_t first_operator = 0;        // the operators of a graph are its nodes, in the order of the file
@@ -74,17 +78,17 @@ class OpGraph {
   size_t size_ = 0;
 };
 
-// Names as keys: '/', '\', '.' and blanks count as '_', and the name of an operator is its scope, its leaf and perhaps
-// another number, concatenated. A join has a million names on each side, so nothing here allocates per name.
+// Operator names as keys: '/', '\', '.' and blanks count as '_'. The name of an operator is its scope, its leaf and
+// perhaps another number, concatenated. A join has a million names on each side, so nothing here allocates per name.
 
-// One name at a time, normalised; views are of the last one.
+// Holds one normalised name at a time; views are valid until the next assign().
 class NormalName {
  public:
   NormalName() = default;
   explicit NormalName(std::string_view name) { assign(name); }
 
   void assign(std::string_view name);
-  // Of an operator in files: with `number` in place of its own unless that is kNoIndex.
+  // The name of an operator in files. `number` replaces the operator's own unless it is kNoIndex.
   void assign(const OpGraph& graph, OpId op, uint32_t number);
 
   [[nodiscard]] std::string_view full() const { return text_; }
@@ -95,9 +99,9 @@ class NormalName {
   size_t leaf_begin_ = 0;
 };
 
-// Of a normalised name.
+// The hash of a normalised name.
 [[nodiscard]] inline uint64_t name_hash(std::string_view normal) { return text_hash(normal); }
-// Is `normal`, which is normalised, the name `written`?
+// True if `written` normalises to `normal`.
 [[nodiscard]] bool is_name(std::string_view normal, std::string_view written);
 [[nodiscard]] bool same_name(std::string_view written, std::string_view other);
 

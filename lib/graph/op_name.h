@@ -4,7 +4,7 @@
 //   files    Default_network-WithLossCell__backbone-AlexNet_conv1-Conv2d_Conv2D-op12     (2.3 and later; GE)
 //            Conv2D-op12                                                                  (1.3 to 2.2)
 //   number   "-op12", after a reset of the compiler's cache "-op12_3"
-// Source: reference/ir.md 2.1 to 2.3.
+// Source: IR and file names of MindSpore 1.3 to 2.10 and of GE.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace msdump {
 
-// As file names have it: '/', '\', '.' and blanks become '_'.
+// The character that file names have: '/', '\', '.' and blanks become '_'.
 [[nodiscard]] constexpr char normal_char(char c) { return c == '/' || c == '\\' || c == '.' || c == ' ' ? '_' : c; }
 void normalise_op_name(std::string& name);
 [[nodiscard]] std::string normalised_op_name(std::string_view name);

@@ -124,7 +124,7 @@ bool OpenedGraph::selects(const TensorRecord& tensor) const {
 
 namespace {
 
-// Opens each file once and completes its records.
+// Completes records from the headers of their files; opens each file once.
 class Completer {
  public:
   Completer(const DumpIndex& index, OperatorFiles& files) : index_(index), files_(files) {}
@@ -191,9 +191,44 @@ OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint3
   return files;
 }
 
+void for_each_operator_files(OpenedGraph& opened, const std::vector<OpId>& ops, Detail detail,
+                             const RunContext& context, const std::function<bool(size_t, const OperatorFiles&)>& take) {
+  constexpr size_t kMostOperators = 64, kMostTensors = 1000;  // of a batch
+  constexpr int64_t kMostWaiting = 16;
+  std::vector<size_t> begins;  // of the batches
+  size_t tensors = 0;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (begins.empty() || i - begins.back() >= kMostOperators || tensors >= kMostTensors) {
+      begins.push_back(i);
+      tensors = 0;
+    }
+    if (!opened.joined) continue;
+    const FileJoin& join = opened.joined->join;
+    for (const JoinPair& pair : join.pairs_of(ops[i])) tensors += join.groups()[pair.group].count;
+  }
+  begins.push_back(ops.size());
+  bool is_done = false;
+  context.pool.ordered_for(
+      static_cast<int64_t>(begins.size()) - 1,
+      [&](int64_t batch) {
+        const auto at = static_cast<size_t>(batch);
+        std::vector<OperatorFiles> files;
+        for (size_t i = begins[at]; i < begins[at + 1] && !context.cancel.cancelled(); ++i)
+          files.push_back(files_of(opened, ops[i], detail));
+        return files;
+      },
+      [&](int64_t batch, std::vector<OperatorFiles>&& files) {
+        for (size_t i = 0; i < files.size() && !is_done && !context.cancel.cancelled(); ++i) {
+          is_done = !take(begins[static_cast<size_t>(batch)] + i, files[i]);
+          opened.add_failures(std::move(files[i].failures));
+        }
+      },
+      kMostWaiting);
+}
+
 namespace {
 
-// Names as the IR or as the files spell them: there the same name may be another operator's.
+// Compares the names as the IR and as the files spell them: in files the same name may be another operator's.
 bool matches_name(const OpenedGraph& opened, const std::vector<std::string>& names, OpId op) {
   const OpGraph& graph = opened.graph();
   std::vector<std::string> spellings{graph.full_name(op), std::string(graph.leaf(op))};
@@ -208,7 +243,7 @@ bool matches_name(const OpenedGraph& opened, const std::vector<std::string>& nam
   });
 }
 
-// The name of an operator that GE fused into this one.
+// True if an operator that GE fused into this one has one of the names.
 bool matches_original(const OpGraph& graph, const std::vector<std::string>& names, OpId op) {
   const IrGraph& ir = graph.ir(op);
   const auto originals = ir.originals(graph.node(op));
@@ -249,7 +284,7 @@ std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQue
 
 namespace {
 
-// By group: is it selected, through an operator of it or by its own name?
+// True for each group that is selected, through an operator that it belongs to or by its own name.
 std::vector<bool> selected_groups(const OpenedGraph& opened) {
   const FileJoin& join = opened.joined->join;
   std::vector<bool> selected(join.groups().size(), opened.operators.everything());

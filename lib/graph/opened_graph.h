@@ -1,8 +1,9 @@
-// The graph of the operators of a dump, the dump if there is one, the join of the two, and what is selected: the
-// starting point of find-op, map-ir, diff and check.
+// The graph of a dump, joined to its files, and the selection: the starting point of find-op, map-ir, diff and check.
+// Without a dump only the graph is there.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,7 +25,7 @@ struct OpenedGraph {
   Status read(const std::optional<LineQuery>& only_line, const RunContext& context);
   // Reads the operators that `only_line` left out.
   Status read_other_lines(const RunContext& context);
-  // By operator: compares its inputs with the outputs of their producers. Needs `joined`.
+  // Compares the inputs of each operator with the outputs of their producers. Needs `joined`.
   std::vector<ProofTally> prove(const RunContext& context);
 
   Selection operators;                 // --op, --op-type, --regex
@@ -39,17 +40,15 @@ struct OpenedGraph {
   [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }
   // Failures of single files that occurred after read(); each file once.
   void add_failures(std::vector<Error>&& failures);
-  // By rank, graph and step. An IR without a rank belongs to every rank.
+  // Selects by rank, graph and step. An IR without a rank belongs to every rank.
   [[nodiscard]] bool selects(const Origin& origin) const;
-  // By its name, too, in the graph or in the files.
+  // Selects by name as well, in the graph or in the files.
   [[nodiscard]] bool selects(OpId op) const;
   [[nodiscard]] bool selects(const TensorGroup& group) const;
   [[nodiscard]] bool selects(const TensorRecord& tensor) const;
 };
 
-// The tensors of an operator that are selected, best pair first, each once: with headers read, so that dtype and shape
-// are known.
-
+// The selected tensors of an operator, best pair first, each once. Headers are read, so that dtype and shape are known.
 struct OperatorFiles {
   std::vector<TensorRecord> tensors;
   std::vector<Shape> shapes;    // that the tensors point to
@@ -61,10 +60,13 @@ enum class Detail : uint8_t { kPaths, kHeaders };
 [[nodiscard]] OperatorFiles files_of(const OpenedGraph& opened, OpId op, Detail detail);
 [[nodiscard]] OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint32_t>& groups,
                                             Detail detail);
+// Calls take(i, files) with the files of each ops[i], in order, until it returns false. Headers are read on all
+// workers. Memory does not grow with the number of operators: the files of only a few wait at a time.
+void for_each_operator_files(OpenedGraph& opened, const std::vector<OpId>& ops, Detail detail,
+                             const RunContext& context, const std::function<bool(size_t, const OperatorFiles&)>& take);
 
-// The operators that a question means: by lines of a script, by the text of lines, or by name.
-
-// The question as typed; `queries` are its lines, parsed.
+// A question for operators by lines of a script, by the text of lines, or by name, as typed; `queries` are the lines,
+// parsed.
 struct OperatorQuestion {
   std::vector<std::string> lines, codes, names;
   std::vector<LineQuery> queries;
@@ -76,14 +78,13 @@ struct OperatorQuestion {
 // its operator was fused into. Without lines and names every operator with a kernel is meant.
 [[nodiscard]] std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question);
 
-// How much of what is selected found a partner, and the files that did not.
-
+// Counts of the selected operators and files with and without a partner.
 struct JoinCounts {
   uint64_t matched_operators = 0, unmatched_operators = 0, matched_files = 0, unmatched_files = 0;
   std::vector<uint32_t> unmatched_groups;
 
   [[nodiscard]] bool complete() const { return unmatched_operators + unmatched_files == 0; }
-  // Neither an operator nor a file.
+  // True if neither an operator nor a file is selected.
   [[nodiscard]] bool nothing_selected() const { return complete() && matched_operators + matched_files == 0; }
 };
 // All 0 if there is no dump.

@@ -23,7 +23,7 @@ namespace msdump {
 
 namespace {
 
-// What follows the colon of a line "# NAME : VALUE"; none if the line is another.
+// The value of a line "# NAME : VALUE"; none for other lines.
 std::optional<std::string_view> value_after(std::string_view line, std::string_view name) {
   if (!line.starts_with('#')) return std::nullopt;
   line = trim(line.substr(1));

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "dump/names/file_name.h"
 #include "info/fact_readers.h"
-#include "info/json_value.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "msprobe/construct_json.h"

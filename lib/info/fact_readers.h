@@ -1,4 +1,4 @@
-// One reader for each group of kinds: what read_file_facts puts together. Internal to lib/info.
+// The readers that read_file_facts chooses from, one for each group of kinds. Internal to lib/info.
 #pragma once
 
 #include <string_view>

@@ -13,7 +13,6 @@
 #include "dump/names/file_name.h"
 #include "dump/names/identity.h"
 #include "info/fact_readers.h"
-#include "info/json_value.h"
 #include "io/file.h"
 #include "npy/npy.h"
 #include "torch/pt_file.h"
@@ -60,9 +59,9 @@ report::Object tensor_object(const StoredTensor& tensor) {
   return object;
 }
 
-// What a conversion would report: a header that contradicts itself is a problem, a format without a known inverse a
-// note.
-std::string judge(StoredTensor& tensor) {
+// Plans a conversion to NCHW: a header that contradicts itself is a problem of the tensor, a format without a known
+// inverse a note.
+std::string note_of(StoredTensor& tensor) {
   if (tensor.problem) return {};
   PlanRequest request = tensor.request;
   request.target = Format::kNCHW;
@@ -126,7 +125,7 @@ void add_array_lines(std::string dtype, const std::optional<Shape>& shape, std::
   facts.line("format", std::move(format));
 }
 
-// What the family reads, or the problem.
+// The tensors that the family reads; none after a problem.
 std::optional<OpenedFile> open_tensors(const FactSource& source, FileFacts& facts) {
   auto opened = open_with(*facts.family, source.index, source.indexed);
   if (opened) return std::move(*opened);
@@ -239,7 +238,7 @@ void add_tensor_list(std::optional<OpenedFile> opened, FileFacts& facts) {
   if (opened) facts.tensors = std::move(opened->tensors);
   if (facts.tensors.empty()) facts.line("tensors", "none");
   for (StoredTensor& tensor : facts.tensors) {
-    const std::string note = judge(tensor);
+    const std::string note = note_of(tensor);
     list.emplace_back(tensor_object(tensor).add("note", report::text_or_null(note)));
     if (tensor.problem) facts.problems.push_back(Error(*tensor.problem).with_tensor(tensor.label()));
     if (list.size() > kShownTensors) continue;
@@ -323,13 +322,13 @@ Result<report::Value> record_value(const FactSource& source, FileFacts& facts) {
 
 void add_tensor_facts(const FactSource& source, FileFacts& facts) {
   if (facts.kind == FileKind::kNpy) return add_npy_facts(source, facts);
-  if (facts.kind == FileKind::kNpz) return add_tensor_list(open_tensors(source, facts), facts);
   if (facts.kind == FileKind::kRaw) return add_raw_facts(source, facts);
   if (facts.kind == FileKind::kPt) return add_pt_facts(source, facts);
   if (facts.kind == FileKind::kSafetensors) return add_safetensors_facts(source, facts);
   if (facts.kind == FileKind::kCheckpoint) return add_ckpt_facts(source, facts);
   if (facts.kind == FileKind::kAtbTensor) return add_atb_facts(source, facts);
-  add_dump_file_facts(source, facts);
+  if (facts.kind == FileKind::kDumpFile) return add_dump_file_facts(source, facts);
+  add_tensor_list(open_tensors(source, facts), facts);
 }
 
 void add_opdebug_facts(const FactSource& source, FileFacts& facts) {

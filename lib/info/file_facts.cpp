@@ -22,21 +22,8 @@ constexpr size_t kShownBytes = 16;
 
 const Family* family_of(FileKind kind, const IndexedFile& file) {
   if (file.family != nullptr && file.family->kind() == kind) return file.family;
-  switch (kind) {
-    case FileKind::kNpy: return &npy_family();
-    case FileKind::kNpz: return &npz_family();
-    case FileKind::kPt: return &pt_family();
-    case FileKind::kSafetensors: return &safetensors_family();
-    case FileKind::kAtbTensor: return &atb_family();
-    case FileKind::kCheckpoint: return &ckpt_family();
-    case FileKind::kDumpFile:
-    case FileKind::kOpdebug: return &ascend_family();
-    default: return nullptr;
-  }
+  return info(kind).family == nullptr ? nullptr : &info(kind).family();
 }
-
-// Names that promise nothing that msdump reads are not trusted.
-bool says_nothing(FileKind kind) { return !is_read(kind); }
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -67,7 +54,7 @@ FileKind kind_of(const IndexedFile& indexed, const File& file) {
   const FileKind by_name = kind_in_tree(indexed);
   // Any .json that has no name of its own may be a configuration.
   const bool guessed = by_name == FileKind::kConfig;
-  if (!says_nothing(by_name) && !guessed && !indexed.by_content) return by_name;
+  if (is_read(by_name) && !guessed && !indexed.by_content) return by_name;
   const FileKind by_content = kind_of_content(file.head(), file.size());
   // Many other files are zip archives, too.
   const bool named_pt = indexed.family == &pt_family();
@@ -75,7 +62,7 @@ FileKind kind_of(const IndexedFile& indexed, const File& file) {
     const FileKind archive = kind_of_archive(file);
     return archive == FileKind::kUnknown ? by_name : archive;
   }
-  const bool unsaid = by_content == FileKind::kUnknown && (guessed || says_nothing(by_name));
+  const bool unsaid = by_content == FileKind::kUnknown && (guessed || !is_read(by_name));
   if (unsaid && ge_form(text_of(file.head()))) return FileKind::kGeGraph;
   const bool trusted =
       by_content == FileKind::kDumpJson || by_content == FileKind::kProfile || by_content == FileKind::kAnomalies;
@@ -110,14 +97,6 @@ void add_unknown_facts(const FactSource& source, FileFacts& facts) {
 
 void add_facts(const FactSource& source, FileFacts& facts) {
   switch (facts.kind) {
-    case FileKind::kDumpFile:
-    case FileKind::kNpy:
-    case FileKind::kNpz:
-    case FileKind::kPt:
-    case FileKind::kRaw:
-    case FileKind::kSafetensors:
-    case FileKind::kCheckpoint:
-    case FileKind::kAtbTensor: return add_tensor_facts(source, facts);
     case FileKind::kOpdebug: return add_opdebug_facts(source, facts);
     case FileKind::kStatistic: return add_statistic_facts(source, facts);
     case FileKind::kMapping:
@@ -138,8 +117,10 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kIrProtobuf: return add_ir_facts(source, facts);
     case FileKind::kShardIndex: return add_shard_index_facts(source, facts);
     case FileKind::kGeGraph: return add_ge_facts(source, facts);
-    default: return add_unknown_facts(source, facts);
+    default: break;
   }
+  const bool holds_tensors = facts.family != nullptr && facts.family->has_elements();
+  return holds_tensors ? add_tensor_facts(source, facts) : add_unknown_facts(source, facts);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What one file is and what it says about itself, whatever its kind. Memory is bounded for files of any size, and no
-// file is trusted. A damaged file keeps the facts that could still be read, and has a problem.
+// Reads the facts of one file of any kind: its kind, and the content of its header. Memory is bounded for files of any size,
+// and no file is trusted. A damaged file keeps the facts that could be read, and has a problem.
 //
 // A reader gives each fact once: under a key for programs, and as a line for people. docs/info.md lists the keys by kind.
 #pragma once
@@ -52,5 +52,8 @@ struct FileFacts {
 // The file once more, with one of `facts.tensors`, for its elements. Its header is not read again.
 [[nodiscard]] Result<OpenedFile> open_again(const DumpIndex& index, const IndexedFile& file, const FileFacts& facts,
                                             size_t item);
+
+// A JSON text as a value of a report, nested at most as deep as parse_json allows.
+[[nodiscard]] Result<report::Value> json_value(std::string_view text);
 
 }  // namespace msdump

@@ -29,7 +29,7 @@ Shape shown_shape(const Shape& shape, bool summarised) {
   return shown;
 }
 
-// Where the elements shown lie in the tensor, in C order of what is shown.
+// Offsets in the tensor of the elements that are shown, in C order.
 std::vector<int64_t> offsets_of(const ArrayView& view, const Shape& shown, size_t count) {
   std::vector<int64_t> offsets;
   offsets.reserve(count);

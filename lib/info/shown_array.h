@@ -22,9 +22,9 @@ inline constexpr int64_t kEdgeItems = 3;
 
 struct ShownArray {
   DType dtype = DType::kUndefined;  // what an .npy of it would hold
-  Shape shape;                      // of the whole array
+  Shape shape;                      // of the array
   bool summarised = false;
-  Shape shown;                      // of `elements`: the whole of `shape` unless summarised
+  Shape shown;                      // of `elements`: equal to `shape` unless summarised
   std::vector<std::byte> elements;  // in C order, little-endian
 };
 
@@ -41,7 +41,7 @@ Result<ShownArray> read_shown(HostTensor& tensor, const ArrayView& view, const S
 // Text: a line for each row of the last axis, after its place ("[0, 2, :]") if there are several rows. Numbers have
 // eight significant digits and are aligned; a long row continues on the next line. "..." stands for what is left out.
 
-// Without a line feed at its end.
+// The text has no line feed at its end.
 [[nodiscard]] std::string array_text(const ShownArray& array);
 
 // Nested lists, a number for a single element; a complex number is [real, imaginary]. Of an array with everything shown.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "ascend/opdebug.h"
+#include "base/containers.h"
 #include "base/text.h"
 #include "checkpoint/shards.h"
 #include "dump/layouts/family.h"
@@ -18,28 +19,6 @@
 
 namespace msdump {
 namespace {
-
-// The smallest possible size of each kind: its magic and lengths, an empty archive, the titles that all its tables
-// have.
-uint64_t smallest_size(FileKind kind, std::string_view name) {
-  constexpr std::string_view kTitles = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape";
-  constexpr std::string_view kTitlesOfOneOperator = "Input/Output,Index,Data Size,Data Type,Format,Shape";
-  switch (kind) {
-    case FileKind::kNpy: return 10 + std::string_view("{'descr':'<f4','fortran_order':False,'shape':()}").size();
-    case FileKind::kDumpFile: return 10;
-    case FileKind::kOpdebug: return 10;
-    case FileKind::kNpz:
-    case FileKind::kPt: return 22;
-    case FileKind::kSafetensors: return std::string_view("{}").size() + 8;
-    case FileKind::kStatistic:
-      return (kind_of_name(name) == FileKind::kStatistic ? kTitles : kTitlesOfOneOperator).size();
-    case FileKind::kDumpJson:
-    case FileKind::kDebugJson: return std::string_view("{\"data\":{}}").size();
-    default: return 0;
-  }
-}
-
-bool may_be_empty(FileKind kind) { return !is_read(kind); }
 
 // "shape_0" is a scalar: MindSpore writes no file for an empty tensor.
 bool is_lost_scalar(const IndexedFile& file) {
@@ -63,21 +42,25 @@ std::string against_name(const IndexedFile& file) {
   return fmt::format("{} bytes; {}, as its name says, takes {}", file.size, what, *bytes);
 }
 
-std::optional<Oddity> oddity_of(const IndexedFile& file, uint32_t number) {
+std::optional<TreeFinding> finding_of(const DumpIndex& index, uint32_t number) {
+  const IndexedFile& file = index.files()[number];
   const FileKind kind = kind_in_tree(file);
   if (!file.regular) return std::nullopt;
-  if (kind == FileKind::kRaw) {
-    if (is_lost_scalar(file)) return Oddity{OddityKind::kEmptyFile, number, {}};
-    std::string text = against_name(file);
-    if (!text.empty()) return Oddity{OddityKind::kSizeAgainstName, number, std::move(text)};
-    return std::nullopt;
-  }
-  if (file.size == 0 && !may_be_empty(kind)) return Oddity{OddityKind::kEmptyFile, number, {}};
-  if (file.size < smallest_size(kind, file.shown_name())) return Oddity{OddityKind::kTooSmall, number, {}};
-  return std::nullopt;
+  const auto finding = [&](TreeFindingKind what, std::string text) {
+    return TreeFinding{what, number, index.relative_path_of(file), std::move(text)};
+  };
+  const bool is_raw = kind == FileKind::kRaw;
+  if (is_raw ? is_lost_scalar(file) : file.size == 0 && is_read(kind))
+    return finding(TreeFindingKind::kEmptyFile, "empty");
+  std::string text = is_raw ? against_name(file) : "";
+  if (!text.empty()) return finding(TreeFindingKind::kSizeAgainstName, std::move(text));
+  if (is_raw || file.size >= smallest_size(kind, file.shown_name())) return std::nullopt;
+  return finding(TreeFindingKind::kTooSmall, fmt::format("{} bytes: too small for its header", file.size));
 }
 
-// By rank: the folder that all of its folders lie in.
+std::string path_or_dot(std::string path) { return path.empty() ? "." : std::move(path); }
+
+// The folder above all folders of each rank.
 std::map<int64_t, std::string> folders_of_ranks(const DumpIndex& index) {
   std::map<int64_t, std::string> folders;
   for (const IndexedFolder& folder : index.folders()) {
@@ -118,10 +101,12 @@ class Steps {
     }
   }
 
-  void report(std::vector<Oddity>& odd) const {
-    for (const uint32_t folder : empty_) odd.push_back({OddityKind::kEmptyStep, folder, {}});
-    for (const auto& [key, steps] : groups_) report_incomplete(steps, odd);
-    report_lacking(odd);
+  void report(std::vector<TreeFinding>& findings) const {
+    for (const uint32_t folder : empty_)
+      findings.push_back({TreeFindingKind::kEmptyStep, folder, path_or_dot(index_.folders()[folder].relative),
+                          "nothing in the folder of this step"});
+    for (const auto& [key, steps] : groups_) report_incomplete(steps, findings);
+    report_lacking(findings);
   }
 
  private:
@@ -147,7 +132,7 @@ class Steps {
   }
 
   // Compares with the count that at least half of the steps have. Without such a count the steps differ by nature.
-  void report_incomplete(const Group& steps, std::vector<Oddity>& odd) const {
+  void report_incomplete(const Group& steps, std::vector<TreeFinding>& findings) const {
     std::map<uint64_t, size_t> how_often;
     for (const auto& [number, step] : steps) ++how_often[step.tensor_files];
     const auto usual = std::max_element(how_often.begin(), how_often.end(), [](const auto& a, const auto& b) {
@@ -157,13 +142,14 @@ class Steps {
     for (const auto& [number, step] : steps) {
       // A step without any is reported as an empty step, or was never meant to have tensors.
       if (step.tensor_files == 0 || step.tensor_files >= usual->first) continue;
-      odd.push_back({OddityKind::kIncompleteStep, step.folder,
-                     fmt::format("{}; others of this rank and graph have {}", plural(step.tensor_files, "tensor file"),
-                                 usual->first)});
+      findings.push_back({TreeFindingKind::kIncompleteStep, step.folder,
+                          path_or_dot(index_.folders()[step.folder].relative),
+                          fmt::format("{}; others of this rank and graph have {}",
+                                      plural(step.tensor_files, "tensor file"), usual->first)});
     }
   }
 
-  void report_lacking(std::vector<Oddity>& odd) const {
+  void report_lacking(std::vector<TreeFinding>& findings) const {
     std::set<int64_t> all;
     for (const auto& [number, rank] : ranks_) all.insert(rank.steps.begin(), rank.steps.end());
     const std::map<int64_t, std::string> folders = folders_of_ranks(index_);
@@ -174,8 +160,8 @@ class Steps {
       const std::string range =
           lacking.size() == 1 ? fmt::format("step {}", lacking.front())
                               : fmt::format("{} steps from {} to {}", lacking.size(), lacking.front(), lacking.back());
-      odd.push_back({OddityKind::kLackingSteps, rank.folder,
-                     fmt::format("rank {} lacks {}, which other ranks have", number, range), folders.at(number)});
+      findings.push_back({TreeFindingKind::kLackingSteps, rank.folder, path_or_dot(folders.at(number)),
+                          fmt::format("rank {} lacks {}, which other ranks have", number, range)});
     }
   }
 
@@ -187,7 +173,7 @@ class Steps {
 };
 
 // A damaged index is a finding of its own, for those that read it.
-void add_missing_shards(const DumpIndex& index, std::vector<Oddity>& odd) {
+void add_missing_shards(const DumpIndex& index, std::vector<TreeFinding>& findings) {
   std::set<std::pair<uint32_t, std::string_view>> there;  // by folder; filled for the first index
   for (uint32_t i = 0; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];
@@ -205,84 +191,52 @@ void add_missing_shards(const DumpIndex& index, std::vector<Oddity>& odd) {
     if (lost.empty()) continue;
     std::string text = fmt::format("without {} of {}: {}", lost.size(), plural(shards->files.size(), "file"), lost[0]);
     if (lost.size() > 1) text += ", ..";
-    odd.push_back({OddityKind::kMissingShards, i, std::move(text)});
+    findings.push_back({TreeFindingKind::kMissingShards, i, index.relative_path_of(file), std::move(text)});
   }
-}
-
-std::string place_of(const DumpIndex& index, const Oddity& oddity) {
-  switch (oddity.kind) {
-    case OddityKind::kProblem: return index.relative(index.problems()[oddity.place].path);
-    case OddityKind::kEmptyFile:
-    case OddityKind::kTooSmall:
-    case OddityKind::kMissingShards:
-    case OddityKind::kSizeAgainstName: return index.relative_path_of(index.files()[oddity.place]);
-    case OddityKind::kEmptyStep:
-    case OddityKind::kIncompleteStep: return index.folders()[oddity.place].relative;
-    case OddityKind::kLackingSteps: return oddity.path;
-  }
-  return {};
 }
 
 }  // namespace
 
-std::vector<Oddity> find_oddities(const DumpIndex& index) {
-  std::vector<Oddity> odd;
-  for (uint32_t i = 0; i < index.problems().size(); ++i) odd.push_back({OddityKind::kProblem, i, {}});
+std::vector<TreeFinding> find_in_tree(const DumpIndex& index) {
+  std::vector<TreeFinding> findings;
+  for (uint32_t i = 0; i < index.problems().size(); ++i) {
+    const Error& problem = index.problems()[i];
+    findings.push_back({TreeFindingKind::kProblem, i, path_or_dot(index.relative(problem.path)), problem.message});
+  }
   for (uint32_t i = 0; i < index.files().size(); ++i) {
-    if (auto oddity = oddity_of(index.files()[i], i)) odd.push_back(std::move(*oddity));
+    if (auto finding = finding_of(index, i)) findings.push_back(std::move(*finding));
   }
-  Steps(index).report(odd);
-  add_missing_shards(index, odd);
-  const auto by_kind = [](const Oddity& a, const Oddity& b) { return a.kind < b.kind; };
-  if (!std::is_sorted(odd.begin(), odd.end(), by_kind)) std::stable_sort(odd.begin(), odd.end(), by_kind);
-  return odd;
+  Steps(index).report(findings);
+  add_missing_shards(index, findings);
+  const auto by_kind = [](const TreeFinding& a, const TreeFinding& b) { return a.kind < b.kind; };
+  if (!std::is_sorted(findings.begin(), findings.end(), by_kind))
+    std::stable_sort(findings.begin(), findings.end(), by_kind);
+  return findings;
 }
 
-std::string path_of(const DumpIndex& index, const Oddity& oddity) {
-  std::string path = place_of(index, oddity);
-  return path.empty() ? "." : path;
-}
-
-std::string describe(const DumpIndex& index, const Oddity& oddity) {
-  switch (oddity.kind) {
-    case OddityKind::kProblem: return index.problems()[oddity.place].message;
-    case OddityKind::kEmptyFile: return "empty";
-    case OddityKind::kTooSmall:
-      return fmt::format("{} bytes: too small for its header", index.files()[oddity.place].size);
-    case OddityKind::kEmptyStep: return "nothing in the folder of this step";
-    default: return oddity.text;
-  }
-}
-
-std::string heading(OddityKind kind, uint64_t count) {
-  const bool one = count == 1;
-  switch (kind) {
-    case OddityKind::kProblem: return plural(count, "place") + " that could not be read";
-    case OddityKind::kEmptyFile: return plural(count, "empty file");
-    case OddityKind::kTooSmall:
-      return plural(count, "file") + " too small for " + (one ? "its header" : "their headers");
-    case OddityKind::kSizeAgainstName:
-      return plural(count, "file") + (one ? " whose size contradicts its name" : " whose sizes contradict their names");
-    case OddityKind::kEmptyStep: return plural(count, "empty step");
-    case OddityKind::kIncompleteStep: return plural(count, "step") + " with fewer tensor files than others";
-    case OddityKind::kMissingShards:
-      return plural(count, "checkpoint") + (one ? " that lacks files" : " that lack files");
-    case OddityKind::kLackingSteps: return plural(count, "rank") + (one ? " that lacks steps" : " that lack steps");
-  }
-  return {};
+std::string heading(TreeFindingKind kind, uint64_t count) {
+  using Texts = std::pair<std::string_view, std::string_view>;
+  static constexpr auto kTexts = enum_table<TreeFindingKind, Texts>(
+      Texts{"place that could not be read", "places that could not be read"}, Texts{"empty file", "empty files"},
+      Texts{"file too small for its header", "files too small for their headers"},
+      Texts{"file whose size contradicts its name", "files whose sizes contradict their names"},
+      Texts{"empty step", "empty steps"},
+      Texts{"step with fewer tensor files than others", "steps with fewer tensor files than others"},
+      Texts{"rank that lacks steps", "ranks that lack steps"},
+      Texts{"checkpoint that lacks files", "checkpoints that lack files"});
+  return fmt::format("{} {}", count, count == 1 ? kTexts[kind].first : kTexts[kind].second);
 }
 
 namespace {
 
 constexpr size_t kKinds = static_cast<size_t>(FileKind::kText) + 1;
-constexpr size_t kDtypes = static_cast<size_t>(DType::kHifloat4) + 1;
 constexpr size_t kFormats = static_cast<size_t>(Format::kMax) + 1;
 
 bool holds_elements(const IndexedFile& file) {
   return file.family != nullptr && file.family->has_elements() && !file.by_content;
 }
 
-// One pass over the files with counters instead of maps: there may be hundreds of thousands.
+// Counts in one pass over the files, with counters instead of maps: there may be hundreds of thousands.
 class Counter {
  public:
   explicit Counter(const DumpIndex& index) : index_(index), known_folders_(index.folders().size(), false) {}
@@ -297,7 +251,7 @@ class Counter {
     facts_.layouts = layouts_of(index_);
     facts_.framework = framework_of(index_);
     facts_.watcher = watcher_files(index_);
-    facts_.odd = find_oddities(index_);
+    facts_.findings = find_in_tree(index_);
     return std::move(facts_);
   }
 
@@ -338,7 +292,7 @@ class Counter {
       kinds_[i].kind = static_cast<FileKind>(i);
       if (kinds_[i].files > 0) facts_.kinds.push_back(kinds_[i]);
     }
-    for (size_t i = 0; i < kDtypes; ++i) {
+    for (size_t i = 0; i < kDTypes; ++i) {
       if (dtypes_[i] > 0) facts_.dtypes.emplace(static_cast<DType>(i), dtypes_[i]);
     }
     for (size_t i = 0; i < kFormats; ++i) {
@@ -361,7 +315,7 @@ class Counter {
   TreeFacts facts_;
   std::vector<bool> known_folders_;  // those with a file of a family
   std::array<KindCount, kKinds> kinds_{};
-  std::array<uint64_t, kDtypes> dtypes_{};
+  std::array<uint64_t, kDTypes> dtypes_{};
   std::array<uint64_t, kFormats> formats_{};
   std::unordered_map<std::string_view, uint64_t> op_types_;
   std::pair<const std::string_view, uint64_t>* last_type_ = nullptr;

@@ -23,7 +23,7 @@ constexpr std::string_view kTemporaryPrefix = ".msdump-";
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
 std::string temporary_beside(const std::string& path) {
-  // Short and not derived from the target, whose name may already be as long as the file system allows.
+  // Not derived from the target, whose name may have the greatest length that the file system allows.
   static std::atomic<uint64_t> counter = 0;
   static const pid_t process = ::getpid();
   const size_t slash = path.rfind('/');
@@ -37,21 +37,21 @@ Error write_error(int errno_value, std::string_view what, const std::string& pat
   return error;
 }
 
-// Only signals that end a run interrupt a call, so a run that waits for the reader of a FIFO can be stopped.
+// A signal cancels, so that a process that waits for the reader of a FIFO can be stopped.
 Status write_into(const std::string& path, std::string_view content) {
   const Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!descriptor.valid() && errno == EINTR) return fail(ErrorCode::kCancelled, "interrupted");
   if (!descriptor.valid()) return fail(write_error(errno, "open", path));
   while (!content.empty()) {
-    const ssize_t put = ::write(descriptor.get(), content.data(), content.size());
-    if (put < 0 && errno == EINTR) return fail(ErrorCode::kCancelled, "interrupted");
-    if (put <= 0) return fail(write_error(put < 0 ? errno : ENOSPC, "write", path));
-    content.remove_prefix(static_cast<size_t>(put));
+    const ssize_t written = ::write(descriptor.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) return fail(ErrorCode::kCancelled, "interrupted");
+    if (written <= 0) return fail(write_error(written < 0 ? errno : ENOSPC, "write", path));
+    content.remove_prefix(static_cast<size_t>(written));
   }
   return {};
 }
 
-// Where the chain of links from `path` ends, whether or not a file is there; `path` itself if the links form a cycle.
+// The target of a chain of links, whether or not it exists; `path` itself if the links form a cycle.
 std::string end_of_links(const std::string& path) {
   constexpr int kMostLinks = 40;  // the limit of Linux
   std::filesystem::path at = path;
@@ -64,7 +64,7 @@ std::string end_of_links(const std::string& path) {
   return path;
 }
 
-// True if what has the name is of one of these kinds. A link is none of what it leads to.
+// True if the path is of one of these kinds. Links are not followed.
 bool has_mode(const std::string& path, std::initializer_list<mode_t> kinds) {
   struct stat status = {};
   if (::lstat(path.c_str(), &status) != 0) return false;
@@ -82,7 +82,7 @@ Status check_is_no_pipe(const std::string& path) {
 }
 
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
-  // Putting a file in the place of a device would remove it for all other programs.
+  // Replacing a device would remove it for all other programs.
   if (has_mode(path, {S_IFCHR, S_IFBLK})) return fail(not_replaced(path));
   AtomicFile file;
   file.path_ = path;
@@ -94,7 +94,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
       file.temporary_ = std::move(temporary);
       return file;
     }
-    // A killed process with our number left this file: try the next name.
+    // A killed process with the same id left this file: try the next name.
     if (errno != EEXIST) return fail(write_error(errno, "create a file beside", path));
   }
   return fail(make_error(ErrorCode::kWriteFailed, "cannot find a free temporary name").with_path(path));
@@ -120,12 +120,12 @@ Status AtomicFile::set_size(uint64_t bytes) {
 
 Status AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
+    const ssize_t written = ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
     // A write of 0 bytes without an error means that the disk is full.
-    if (put <= 0) return fail(write_error(put < 0 ? errno : ENOSPC, "write", path_));
-    offset += static_cast<uint64_t>(put);
-    bytes = bytes.subspan(static_cast<size_t>(put));
+    if (written <= 0) return fail(write_error(written < 0 ? errno : ENOSPC, "write", path_));
+    offset += static_cast<uint64_t>(written);
+    bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return {};
 }

@@ -1,9 +1,11 @@
-// AtomicFile: an output that appears under its name complete or not at all, whatever ends the process. It is not
-// synchronised: after a power failure a file may lack bytes that its size counts.
+// Writing files: complete or not at all, whatever ends the process.
 //
-// The bytes go to a temporary file in the same directory, which `commit` renames over the target; an AtomicFile that is
-// destroyed without commit removes its temporary file. A process that is killed leaves at most a temporary file, whose
-// name (".msdump-PID-N.tmp") no reader takes for data. Thread-safe: write_at may be called from several threads.
+// AtomicFile writes to a temporary file in the same directory, which commit() renames over the target. Without commit(),
+// the temporary file is removed; a killed process leaves at most one, whose name (".msdump-PID-N.tmp") no reader takes for
+// data. Several threads may call write_at().
+//
+// Durability: files are not synchronised to the disk. After a power failure a committed file may have its full size and zeros
+// in place of data. To resume after one, remove the files that were written shortly before.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +29,14 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 
-  // Sets the length of the file at once, so that pieces written in any order do not each extend it.
+  // Sets the length of the file first, so that slabs written in any order do not extend it one by one.
   Status set_size(uint64_t bytes);
   Status write_at(uint64_t offset, std::span<const std::byte> bytes);
   // Closes and renames. Without this call, nothing appears.
   Status commit();
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // For a writer that appends; it has to have written everything before commit.
+  // For a writer that appends; it writes everything before commit().
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
 
  private:
@@ -43,14 +45,13 @@ class AtomicFile {
   std::string path_, temporary_;
 };
 
-// An error for the name of a pipe or a socket: another program waits at it. (AtomicFile replaces those, and no devices.)
+// An error if the path is a pipe or a socket, at which another program waits. AtomicFile would replace it (but no device).
 Status check_is_no_pipe(const std::string& path);
 
 // Writes a whole small file atomically.
 Status write_file(const std::string& path, std::string_view content);
 
-// The same for a file that the user has named: a link is followed and its target replaced or created; a target that is
-// not a regular file (a terminal, /dev/null, a pipe) is written into.
+// Writes a file that the user named. Follows links; writes into a terminal, /dev/null or a pipe instead of replacing it.
 Status write_named_file(const std::string& path, std::string_view content);
 
 // Creates `path` and its missing parents (mode 0777 less umask). Not an error if it exists as a directory.
@@ -59,17 +60,16 @@ Status make_directories(const std::string& path);
 // True for the names AtomicFile gives its temporary files.
 [[nodiscard]] bool is_temporary_name(std::string_view name);
 
-// What convert says about the arrays in its OUT (convert/settings_file.h).
+// The settings that convert wrote its arrays with, in its OUT.
 constexpr std::string_view kConvertSettingsName = ".msdump-convert.json";
 
-// True for files that msdump writes for itself: walkers skip them.
+// True for files that msdump writes for itself; directory walks skip them.
 [[nodiscard]] bool is_private_name(std::string_view name);
 
-// TextFile: a text file that is written in order and appears under its name complete or not at all.
-
+// An atomic text file that is written in order.
 class TextFile {
  public:
-  // Makes the folder of `path` if it is missing.
+  // Makes the directory of `path` if it is missing.
   static Result<TextFile> create(const std::string& path);
   Status append(std::string_view text);
   Status commit();
@@ -83,12 +83,11 @@ class TextFile {
   uint64_t written_ = 0;
 };
 
-// DirectoryLock: one process at a time changes a file of a directory that is read and then replaced.
-
+// Held by the one process that reads and replaces a file of a directory.
 class DirectoryLock {
  public:
-  // Waits until nobody else holds the lock of `directory`, or `cancel` is set (kCancelled). Advisory; holds nothing
-  // where the file system has no locks.
+  // Waits until no other process holds the lock, or `cancel` is set (kCancelled). Advisory; locks nothing if the file
+  // system has no locks.
   static Result<DirectoryLock> acquire(const std::string& directory, const CancelToken& cancel);
 
  private:

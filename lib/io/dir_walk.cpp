@@ -23,7 +23,7 @@ namespace {
 
 using Inode = std::pair<dev_t, ino_t>;
 
-// No dump is this deep; the limit also bounds the number of open descriptors.
+// Deeper than any dump; also bounds the number of open descriptors.
 constexpr size_t kDeepestFolder = 100;
 
 Inode inode_of(const struct stat& status) { return {status.st_dev, status.st_ino}; }
@@ -64,7 +64,7 @@ class Walker {
     int64_t mtime_ns = 0;
   };
 
-  // The sorted entries of one directory; any thread can make it.
+  // The sorted entries of one directory. Any thread may list it.
   struct Listing {
     std::unique_ptr<DIR, DirCloser> dir;  // closed early in a listing made ahead
     bool opened = false;
@@ -76,7 +76,7 @@ class Walker {
   Status visit(int parent, const std::string& name, const std::string& relative, const Inode& inode, bool through_link,
                std::optional<Listing> ready) {
     if (options_.cancel != nullptr) MSDUMP_CHECK_OK(options_.cancel->check());
-    if (!relative.empty() && excluded_.contains(inode)) return {};  // the user named the root
+    if (!relative.empty() && excluded_.contains(inode)) return {};  // the root is never excluded
     if (through_link && !enter_link(inode, relative)) return {};
     Listing listing = ready ? std::move(*ready) : list(parent, name, relative);
     for (Error& problem : listing.problems) report(std::move(problem));
@@ -152,7 +152,7 @@ class Walker {
     return system_error(errno_value, "open the directory", join_path(result_.root, relative), ErrorCode::kReadFailed);
   }
 
-  // A link to a directory: an error when it leads back to one of its parents, skipped silently when already followed.
+  // A link to a directory: an error if it leads to one of its parents; skipped if the directory was entered before.
   bool enter_link(const Inode& inode, const std::string& relative) {
     if (std::find(ancestors_.begin(), ancestors_.end(), inode) != ancestors_.end()) {
       report(make_error(ErrorCode::kReadFailed, "a symbolic link leads back to a folder that contains it; not followed")
@@ -178,7 +178,7 @@ class Walker {
     child.mtime_ns = mtime_ns_of(status);
   }
 
-  // body(begin, end) for pieces of [0, count), on all workers when waking them pays.
+  // Calls body(begin, end) for parts of [0, count), on all workers if there is enough work.
   void in_pieces(size_t count, const std::function<void(size_t, size_t)>& body) const {
     constexpr size_t kPiece = 1024;
     if (options_.pool == nullptr || count < 2 * kPiece) return body(0, count);
@@ -188,7 +188,7 @@ class Walker {
     });
   }
 
-  // The length of the prefix that all names share, without digits at its end.
+  // The length of the common prefix of all names, without digits at its end.
   static size_t common_front(const std::vector<Child>& children) {
     if (children.empty()) return 0;
     const std::string_view first = children.front().name;
@@ -203,7 +203,7 @@ class Walker {
     return common;
   }
 
-  // The workers sort pieces, which are then merged pairwise.
+  // The workers sort parts, which are then merged in pairs.
   void sort_by_name(std::vector<Child>& children) const {
     struct Place {
       NaturalKey key;

@@ -1,9 +1,7 @@
-// Walks a directory tree and lists its files, in an order that does not depend on the file system: inside a directory by
-// name as people sort (file2 before file10), files before sub-directories.
+// Walks a directory tree and lists its files in natural order (file2 before file10), files before sub-directories.
 //
-// Symbolic links to files and directories are followed (MindSpore 1.3 makes them). A link to a directory that contains
-// it is reported. Links lead into a directory only once, besides its real place, so a tree of cross links cannot make
-// the walk explode. What cannot be read becomes a problem in the result and never ends the walk.
+// Symbolic links are followed (MindSpore 1.3 makes them), into each directory once besides its real path, so that cross
+// links cannot multiply the tree. A link to a directory that contains it is a problem. Problems do not end the walk.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +19,8 @@ namespace msdump {
 
 struct WalkedFile {
   uint32_t dir = 0;       // index into WalkResult::dirs
-  bool regular = true;    // false: a FIFO, socket or device; never opened
-  std::string_view name;  // lives as long as the WalkResult's names
+  bool regular = true;    // false: a FIFO, socket or device, which is never opened
+  std::string_view name;  // in WalkResult::names
   uint64_t size = 0;
   int64_t mtime_ns = 0;
 };
@@ -39,18 +37,18 @@ struct WalkResult {
 };
 
 struct WalkOptions {
-  std::vector<std::string> excluded;  // directories that are never entered (an OUT inside the dump)
+  std::vector<std::string> excluded;  // directories not to enter (an OUT inside the dump)
   const CancelToken* cancel = nullptr;
   WorkerPool* pool = nullptr;  // all its workers read large directories
 };
 
-// `root` must be a directory (or a link to one) that can be opened; anything below it may fail and is then reported.
+// An error only if `root` itself cannot be read.
 Result<WalkResult> walk_directory(const std::string& root, const WalkOptions& options);
 
-// a + "/" + b with neither doubled nor missing slashes; either may be empty.
+// a + "/" + b with exactly one slash; either may be empty.
 [[nodiscard]] std::string join_path(std::string_view a, std::string_view b);
 
-// Shortens paths below one of these directories (the first that matches) to the part below it; leaves all others alone.
+// Shortens a path below one of some directories (the first that matches) to the rest; leaves other paths alone.
 class RelativePaths {
  public:
   RelativePaths() = default;
@@ -63,7 +61,7 @@ class RelativePaths {
 
 enum class PathKind : uint8_t { kMissing, kFile, kDirectory, kOther };
 [[nodiscard]] PathKind path_kind(const std::string& path);
-// False also for what is there and cannot be looked at.
+// False also if a path exists but cannot be examined.
 [[nodiscard]] bool is_missing(const std::string& path);
 
 }  // namespace msdump

@@ -35,14 +35,14 @@ std::string_view kind_of(mode_t mode) {
   return "not a regular file";
 }
 
-// When all descriptors are in use, another thread closes some soon, so this retries for two seconds. Once that was in vain
-// it gives up early: a dump of many files must not wait for each of them.
+// Retries for two seconds while all descriptors are in use, because another thread may close some. After the first failure
+// it does not wait again, so that a dump of many files does not wait for each.
 int open_for_reading(const std::string& path) {
   using namespace std::chrono_literals;
   static std::atomic<bool> in_vain = false;
   const auto most = in_vain ? 20ms : 2000ms;
   for (auto waited = 0ms;; waited += 10ms) {
-    // O_NONBLOCK so that opening a FIFO nobody writes to returns; it means nothing for regular files.
+    // O_NONBLOCK: opening a FIFO without a writer must not block. Regular files ignore it.
     const int descriptor = open_file(path, O_RDONLY | O_NONBLOCK);
     const bool none_free = descriptor < 0 && (errno == EMFILE || errno == ENFILE);
     if (!none_free || waited >= most) {
@@ -53,17 +53,17 @@ int open_for_reading(const std::string& path) {
   }
 }
 
-// pread until `into` is full or the file ends; the number of bytes read or an error.
+// Reads until `into` is full or the file ends; returns the number of bytes.
 Result<size_t> read_fully(int descriptor, uint64_t offset, std::span<std::byte> into, const std::string& path) {
   size_t done = 0;
   while (done < into.size()) {
     // Linux limits a single read to little more than this.
     const size_t want = std::min<size_t>(into.size() - done, size_t{1} << 30);
-    const ssize_t got = ::pread(descriptor, into.data() + done, want, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(system_error(errno, "read", path, ErrorCode::kReadFailed).with_offset(offset + done));
-    if (got == 0) break;
-    done += static_cast<size_t>(got);
+    const ssize_t count = ::pread(descriptor, into.data() + done, want, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(system_error(errno, "read", path, ErrorCode::kReadFailed).with_offset(offset + done));
+    if (count == 0) break;
+    done += static_cast<size_t>(count);
   }
   return done;
 }
@@ -80,7 +80,7 @@ int64_t mtime_ns_of(const struct stat& status) {
 }
 
 unsigned open_files_each(unsigned workers, unsigned most) {
-  // For the standard streams, the output file, and folders being walked.
+  // Reserved for standard streams, the output file and directories.
   constexpr rlim_t kReserved = 8;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return most;
@@ -141,10 +141,10 @@ Result<File> File::open(const std::string& path) {
   file.mtime_ns_ = mtime_ns_of(status);
   file.head_size_ = static_cast<size_t>(std::min<uint64_t>(file.size_, kHeadBytes));
   file.head_ = std::make_unique_for_overwrite<std::byte[]>(file.head_size_);
-  MSDUMP_TRY(const size_t got, read_fully(file.descriptor_.get(), 0, {file.head_.get(), file.head_size_}, path));
-  if (got < file.head_size_) {
+  MSDUMP_TRY(const size_t count, read_fully(file.descriptor_.get(), 0, {file.head_.get(), file.head_size_}, path));
+  if (count < file.head_size_) {
     return fail(
-        make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", file.size_, got)
+        make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", file.size_, count)
             .with_path(path));
   }
   return file;
@@ -162,13 +162,13 @@ Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
     std::memcpy(into.data(), head_.get() + offset, into.size());
     return {};
   }
-  MSDUMP_TRY(const size_t got, read_fully(descriptor_.get(), offset, into, path_));
-  if (got < into.size()) {
-    return fail(
-        make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", size_, offset + got)
-            .with_path(path_)
-            .with_offset(offset + got)
-            .with_hint("the dump may still be running; run again when it is finished"));
+  MSDUMP_TRY(const size_t count, read_fully(descriptor_.get(), offset, into, path_));
+  if (count < into.size()) {
+    return fail(make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", size_,
+                           offset + count)
+                    .with_path(path_)
+                    .with_offset(offset + count)
+                    .with_hint("the dump may still be running; run again when it is finished"));
   }
   return {};
 }

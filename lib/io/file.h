@@ -1,4 +1,6 @@
-// open(2), retried after a signal; always O_CLOEXEC, and mode 0666 less umask for a new file. Internal to lib/io.
+// Reading regular files: by offset (File), or whole as text.
+//
+// Files are never mapped: a dump that shrinks while it is read must be an error, not a SIGBUS.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +14,18 @@
 
 #include "base/error.h"
 
-namespace msdump {
-
-// The descriptor, or -1 with errno.
-[[nodiscard]] int open_file(const std::string& path, int flags);
-
-}  // namespace msdump
-
 struct stat;
 
 namespace msdump {
 
-// File: a regular file opened for reading, read by offset. Never mapped: a dump that shrinks while it is read must be an
-// error, not a SIGBUS, and mapped pages count as resident.
-//
-// A FIFO, socket, device or directory is refused without blocking. The size is taken once, at open; a read that comes
-// back short is `changed_while_reading`. The first bytes are kept, so that the header and the data of a small file cost
-// one system call. Thread-safe after opening.
+// open(2) with O_CLOEXEC, repeated after a signal; mode 0666 less umask for a new file. The descriptor, or -1 with errno.
+// Internal to lib/io.
+[[nodiscard]] int open_file(const std::string& path, int flags);
 
 // Nanoseconds since the epoch; a time that does not fit 64 bits becomes the nearest that does.
 [[nodiscard]] int64_t mtime_ns_of(const struct ::stat& status);
 
-// How many files each of `workers` may hold open, at most `most`, within the limit of the process.
+// The number of files that each of `workers` may hold open within the limit of the process, at most `most`.
 [[nodiscard]] unsigned open_files_each(unsigned workers, unsigned most);
 
 // A file descriptor that closes itself.
@@ -52,11 +44,11 @@ class Descriptor {
   int value_ = -1;
 };
 
-// Permission to keep a file open between two reads of it. A quarter of the descriptors that the process may have are for such
-// files, the others for files that are open while they are read. Thread-safe.
+// Permission to keep a file open between two reads. A quarter of the descriptors of the process are for such files.
+// Thread-safe.
 class KeepOpen {
  public:
-  // None if as many files are kept open already: the file is closed after the read, and opened again for the next one.
+  // None if that many files are kept open already; then close the file after the read and open it again for the next.
   static std::optional<KeepOpen> take();
   KeepOpen(KeepOpen&& other) noexcept : taken_(std::exchange(other.taken_, false)) {}
   KeepOpen& operator=(KeepOpen&& other) noexcept {
@@ -70,12 +62,15 @@ class KeepOpen {
   bool taken_ = true;
 };
 
-// A part of something that lies in a file in several places: it begins `begin` bytes after the first part, at `offset`
-// in the file, and ends where the next part begins.
+// A piece of data that are spread over a file: the data from byte `begin` up to the `begin` of the next piece, at `offset` in
+// the file.
 struct FilePiece {
   uint64_t begin = 0, offset = 0;
 };
 
+// A regular file, read by offset. FIFOs, sockets, devices and directories are refused without blocking. The size is that
+// at open(); a shorter read is kChangedWhileReading. The first bytes are kept, so that a small file costs one read.
+// Thread-safe after open().
 class File {
  public:
   static Result<File> open(const std::string& path);
@@ -84,13 +79,13 @@ class File {
   [[nodiscard]] uint64_t size() const { return size_; }
   [[nodiscard]] int64_t mtime_ns() const { return mtime_ns_; }
 
-  // Fills `into` from `offset`; all of it or an error.
+  // Fills all of `into` from `offset`, or fails.
   Status read_at(uint64_t offset, std::span<std::byte> into) const;
 
-  // The first min(size, 64 KiB) bytes; valid as long as the File.
+  // The first 64 KiB, or the whole file if it is shorter; valid as long as the File.
   [[nodiscard]] std::span<const std::byte> head() const { return {head_.get(), head_size_}; }
 
-  // `changed_while_reading` if the file's size or time is no longer what it was at open.
+  // kChangedWhileReading if size or modification time are not those at open().
   [[nodiscard]] Status check_unchanged() const;
 
  private:
@@ -103,13 +98,11 @@ class File {
   size_t head_size_ = 0;
 };
 
-// Reads a whole text file, up to a limit.
-
-// too_large if the file has more than `limit` bytes. `what` is its name in that message: "a mapping.csv".
+// The whole file; kTooLarge if it has more than `limit` bytes. `what` names it in that message: "a mapping.csv".
 Result<std::string> read_text(const File& file, uint64_t limit, std::string_view what);
 Result<std::string> read_text(const std::string& path, uint64_t limit, std::string_view what);
 
-// The same for texts of hundreds of MiB: the memory is not zeroed first.
+// The same for hundreds of MiB: the memory is not zeroed first.
 struct LargeText {
   std::unique_ptr<char[]> bytes;
   size_t size = 0;

@@ -17,9 +17,8 @@
 namespace msdump {
 namespace {
 
-// Builds a JsonValue from the events of a parser; shared by io/json and io/yaml. Internal to lib/io.
-
-// Every call returns whether the parser may go on; if not, `refusal` says why.
+// Builds a JsonValue from the events of a parser of JSON or YAML. A call returns false to stop the parser; refusal() has the
+// reason.
 class JsonTree {
  public:
   // The tree takes at most twice the memory of its text, plus `spare_memory`.
@@ -27,9 +26,9 @@ class JsonTree {
 
   bool open(JsonKind kind, size_t offset);
   bool close();
-  bool put(JsonKind kind, std::string_view text, size_t offset, bool boolean = false);
+  bool add_scalar(JsonKind kind, std::string_view text, size_t offset, bool boolean = false);
   bool key(std::string_view text, size_t offset);
-  // Inside an object whose next event is a key.
+  // True inside an object if the next event is a key.
   [[nodiscard]] bool wants_key() const;
 
   [[nodiscard]] const std::string& refusal() const { return refusal_; }  // empty: none
@@ -38,7 +37,7 @@ class JsonTree {
  private:
   struct Open {
     JsonValue value;
-    bool waits_for_value = false;  // the last member of the object has only its key yet
+    bool waits_for_value = false;  // the last member of the object has only its key
   };
 
   bool attach(JsonValue&& value);
@@ -48,7 +47,7 @@ class JsonTree {
   bool charge(size_t bytes);
 
   size_t budget_, used_ = 0;
-  std::vector<Open> open_;  // the objects and arrays not closed yet
+  std::vector<Open> open_;  // objects and arrays that are not closed
   JsonValue root_;
   std::string refusal_;
 };
@@ -76,7 +75,7 @@ bool JsonTree::close() {
   return attach(std::move(value));
 }
 
-bool JsonTree::put(JsonKind kind, std::string_view text, size_t offset, bool boolean) {
+bool JsonTree::add_scalar(JsonKind kind, std::string_view text, size_t offset, bool boolean) {
   JsonValue value;
   value.kind = kind;
   value.offset = offset;
@@ -134,20 +133,20 @@ bool JsonTree::charge(size_t bytes) {
   return false;
 }
 
-// Passes RapidJSON's events to the tree. A token begins at the first byte after the last token that is not a blank, a
-// separator or a closing bracket.
+// Passes RapidJSON's events to the tree. A token begins at the first byte after the previous token that is neither blank nor
+// separator nor closing bracket.
 class Events {
  public:
   Events(std::string_view text, const rapidjson::MemoryStream& stream, JsonTree& tree)
       : text_(text), stream_(stream), tree_(tree) {}
 
-  bool Null() { return tree_.put(JsonKind::kNull, {}, token_begin()); }
-  bool Bool(bool value) { return tree_.put(JsonKind::kBool, {}, token_begin(), value); }
+  bool Null() { return tree_.add_scalar(JsonKind::kNull, {}, token_begin()); }
+  bool Bool(bool value) { return tree_.add_scalar(JsonKind::kBool, {}, token_begin(), value); }
   bool RawNumber(const char* from, rapidjson::SizeType length, bool) {
-    return tree_.put(JsonKind::kNumber, {from, length}, token_begin());
+    return tree_.add_scalar(JsonKind::kNumber, {from, length}, token_begin());
   }
   bool String(const char* from, rapidjson::SizeType length, bool) {
-    return tree_.put(JsonKind::kString, {from, length}, token_begin());
+    return tree_.add_scalar(JsonKind::kString, {from, length}, token_begin());
   }
   // Never called: numbers are kept as text.
   bool Int(int) { return false; }
@@ -292,7 +291,7 @@ class EventReader {
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
 
-  // The next event, valid until the one after it; null when the text is not YAML.
+  // The next event, valid until the next call; null if the text is not YAML.
   const yaml_event_t* next() {
     drop();
     if (!ready_ || yaml_parser_parse(&parser_, &event_) == 0) return nullptr;
@@ -357,7 +356,8 @@ class TreeReader {
     const std::string_view text(reinterpret_cast<const char*>(event.data.scalar.value), event.data.scalar.length);
     const size_t offset = offsets_.of(event.start_mark.index);
     const bool null = text.empty() && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    if (!tree_.wants_key()) return checked(event, tree_.put(null ? JsonKind::kNull : JsonKind::kString, text, offset));
+    if (!tree_.wants_key())
+      return checked(event, tree_.add_scalar(null ? JsonKind::kNull : JsonKind::kString, text, offset));
     return null ? bad_key(event) : checked(event, tree_.key(text, offset));
   }
 

@@ -1,9 +1,12 @@
-// JSON as dumps and their configurations hold it: a small tree in which every value knows its offset, so that a message
-// can give line and column. Numbers keep their text (2.0 is not 2, and 2^63 is exact); bare NaN, Infinity and -Infinity
-// are accepted, because msprobe writes them; duplicate keys are all kept. RapidJSON does the reading.
+// JSON and YAML as a tree in which every value knows its offset, for messages with line and column.
 //
-// Limits against hostile input: nesting at most 100 deep; memory at most 4 times the text and 64 MiB (or less, if the
-// caller says so). A text of very many very short values, whose tree would take more, is refused.
+// JSON: numbers keep their text (2.0 is not 2, and 2^63 is exact). NaN, Infinity and -Infinity are accepted, because
+// msprobe writes them. Duplicate keys are all kept. RapidJSON parses.
+// YAML: one document of mappings, sequences and texts, as people write settings. Every scalar is a text ("3", "true" and
+// "~" too), an empty plain one is null; offsets count characters. libyaml parses.
+//
+// Limits against hostile input: nesting at most 100 deep; memory at most 4 times the text and 64 MiB, which refuses very
+// many very short values. YAML: 16 MiB, and no aliases, which make small texts large.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +31,7 @@ struct JsonValue {
   std::vector<JsonValue> items;     // of an array
   std::vector<JsonMember> members;  // of an object, in the order of the text
 
-  // The value of the last member of that name; null when there is none or this is not an object.
+  // The value of the last member of that name; null if there is none.
   [[nodiscard]] const JsonValue* find(std::string_view key) const;
   [[nodiscard]] std::optional<int64_t> as_int() const;    // a whole number that fits
   [[nodiscard]] std::optional<double> as_double() const;  // any number, NaN and Infinity too
@@ -43,26 +46,26 @@ struct JsonMember {
 
 inline constexpr size_t kJsonSpareMemory = size_t{64} << 20;
 
-// bad_json with the offset when the text is not exactly one JSON value.
+// kBadJson with the offset if the text is not exactly one JSON value.
 Result<JsonValue> parse_json(std::string_view text, size_t spare_memory = kJsonSpareMemory);
 
-// Reads a whole file; too_large if it has more than `limit` bytes.
+// Reads a whole file; kTooLarge if it has more than `limit` bytes.
 Result<JsonValue> read_json(const std::string& path, uint64_t limit);
 
-// The same for callers that describe the fault in their own words.
+// For callers that describe a syntax error in their own words.
 struct JsonFault {
   size_t offset = 0;
   std::string reason;          // "Missing a comma or } after an object member."
-  bool beyond_limits = false;  // the text may be sound, but it is nested too deep or its tree takes too much memory
+  bool beyond_limits = false;  // nested too deep, or a tree that takes too much memory
 };
 [[nodiscard]] tl::expected<JsonValue, JsonFault> parse_json_or_fault(std::string_view text,
                                                                      size_t spare_memory = kJsonSpareMemory);
 
 struct TextPosition {
-  size_t line = 1, column = 1;  // column in characters, as editors count: a byte order mark counts as none
+  size_t line = 1, column = 1;  // column in characters; a byte order mark does not count
 };
 [[nodiscard]] TextPosition position_in(std::string_view text, size_t offset);
-// The same for increasing offsets, in one pass over the text.
+// The positions of increasing offsets, in one pass over the text.
 class TextPositions {
  public:
   explicit TextPositions(std::string_view text);
@@ -74,14 +77,7 @@ class TextPositions {
   TextPosition position_;
 };
 
-// YAML as people write it for mappings and settings: block and flow mappings and sequences of texts. libyaml reads it;
-// the result is the tree of io/json.h, in which every scalar is a text ("3", "true" and "~" too; an empty plain one is
-// null) and offsets count characters.
-//
-// Limits against hostile input: 16 MiB, nesting at most 100 deep, no aliases (they make small texts large), one
-// document.
-
-// kUsage with "line L, column C: .." when the text is not one document of that kind; no document at all is null.
+// kUsage with "line L, column C: .." if the text is not one such document. No document is null.
 Result<JsonValue> parse_yaml(std::string_view text);
 
 Result<JsonValue> read_yaml_file(const std::string& path);

@@ -1,4 +1,4 @@
-// CancelToken: one flag that a signal handler may set and long work polls between two slabs or files.
+// RunContext: what long work is given by the command that starts it.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 
 namespace msdump {
 
+// A flag that a signal handler may set. Long work polls it between two slabs or files.
 class CancelToken {
  public:
   void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }  // async-signal-safe
@@ -24,8 +25,7 @@ class CancelToken {
   std::atomic<bool> cancelled_ = false;
 };
 
-// ProgressSink: how long work reports its progress. All calls may come from any thread.
-
+// Receives the progress of long work, from any thread.
 class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
@@ -35,10 +35,7 @@ class ProgressSink {
   virtual void stop() {}                              // the work that start() announced is over
 };
 
-// What long work needs: threads, a way to stop it, where it reports its progress, and what other processes find out for
-// it (parts/fact_store.h). The last two may be null.
-
-class FactStore;
+class FactStore;  // results of other processes (parts/fact_store.h)
 
 struct RunContext {
   WorkerPool& pool;

@@ -37,7 +37,7 @@ std::optional<unsigned> smaller(std::optional<unsigned> a, std::optional<unsigne
   return std::min(*a, *b);
 }
 
-// `read` gives the quota of one directory; every level above the process may have a limit.
+// The smallest quota of a directory and its parents. read(directory) returns that of one.
 template <class Read>
 std::optional<unsigned> smallest_on_the_way(const std::string& top, std::string path, const Read& read) {
   std::optional<unsigned> found;
@@ -85,8 +85,8 @@ struct WorkerPool::Loop {
   Loop(const std::function<void(int64_t)>& loop_body, int64_t loop_count) : body(loop_body), count(loop_count) {}
   const std::function<void(int64_t)>& body;
   const int64_t count;
-  int64_t next = 0;     // first index nobody has taken
-  int64_t running = 0;  // taken and not finished
+  int64_t next = 0;     // first index that is not taken
+  int64_t running = 0;  // indices taken and not finished
   std::exception_ptr failure;
   std::condition_variable finished;
 };
@@ -95,7 +95,7 @@ WorkerPool::WorkerPool(unsigned jobs) {
   try {
     for (unsigned i = 1; i < jobs; ++i) threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {
-    // The system refuses more threads: work with those that exist.
+    // The system refuses more threads: continue with fewer.
   }
   jobs_ = static_cast<unsigned>(threads_.size()) + 1;
 }
@@ -132,7 +132,7 @@ void WorkerPool::run_index(Loop& loop, std::unique_lock<std::mutex>& lock) {
 void WorkerPool::serve() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    // The innermost loop first: an outer loop waits for it.
+    // The innermost loop comes first, because outer loops wait for it.
     const auto open =
         std::find_if(loops_.rbegin(), loops_.rend(), [](const Loop* loop) { return loop->next < loop->count; });
     if (open != loops_.rend()) {

@@ -1,5 +1,8 @@
-// How many CPUs this process may use: the smaller of its affinity mask and the CPU quota of its control group. A
-// container with two CPUs on a host with 128 gets two threads.
+// WorkerPool: a fixed number of threads that share loops.
+//
+// The one primitive is a loop over [0, count). The calling thread works on it, idle workers join it, and the call returns
+// when every index is done. Loops may nest (files, and slabs of a file): the caller always works on its own loop, so that
+// nesting cannot deadlock. Results do not depend on the number of jobs.
 #pragma once
 
 #include <condition_variable>
@@ -16,35 +19,29 @@
 
 namespace msdump {
 
+// The smaller of the affinity mask and the CPU quota of the control group. A container with two CPUs on a host with 128 gets
+// two threads.
 [[nodiscard]] unsigned usable_cpus();
 
-// The smallest quota from the process's control group up to the root, rounded up to whole CPUs; no value when there is
-// none. `root` is /sys/fs/cgroup and `membership` the text of /proc/self/cgroup; versions 1 and 2.
+// The smallest quota from the control group of the process up to the root, rounded up; no value if there is none. `root` is
+// /sys/fs/cgroup and `membership` the text of /proc/self/cgroup; versions 1 and 2.
 [[nodiscard]] std::optional<unsigned> cgroup_cpus(const std::string& root, const std::string& membership);
-
-// WorkerPool: a fixed number of threads that share loops.
-//
-// The one primitive is a loop over [0, count): the calling thread works on it too, idle workers join it, and the call
-// returns when every index is done. Loops nest (a file is one index of an outer loop, its slabs are an inner loop); since
-// the caller always works on its own loop, nesting cannot deadlock. With one job everything runs on the caller.
-//
-// Results are independent of the number of jobs: `ordered_for` hands results on in index order whatever finishes first.
 
 class WorkerPool {
  public:
-  explicit WorkerPool(unsigned jobs);  // includes the caller; fewer when the system refuses more threads
+  explicit WorkerPool(unsigned jobs);  // includes the caller; fewer if the system refuses threads
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   [[nodiscard]] unsigned jobs() const { return jobs_; }
 
-  // Calls body(i) once for each i in [0, count), at most `jobs` at a time, started in ascending order. An exception of a
-  // body stops further indices from being started and is rethrown here.
+  // Calls body(i) once for each i in [0, count), at most `jobs` at a time, started in ascending order. After an exception
+  // of a body no further index is started; it is rethrown here.
   void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
 
-  // work(i) -> R in parallel, then collect(i, R&&) in ascending order of i, one at a time. Results that wait for an
-  // earlier index are held; a worker may not start more than `window` ahead of the first index not yet collected.
+  // Calls work(i) -> R in parallel and collect(i, R&&) in ascending order of i, one at a time. No index starts more than
+  // `window` ahead of the first that is not collected yet.
   template <class Work, class Collect>
   void ordered_for(int64_t count, Work&& work, Collect&& collect, int64_t window = 4096) {
     using R = std::invoke_result_t<Work&, int64_t>;

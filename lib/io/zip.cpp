@@ -23,7 +23,7 @@ Error damaged_data(const File& file, const ZipData& data, std::string_view why) 
 
 Status inflate_entry(const File& file, const ZipData& data, std::string& content) {
   z_stream stream{};
-  constexpr int kRawDeflate = -15;  // no header of zlib's own
+  constexpr int kRawDeflate = -15;  // without a zlib header
   if (inflateInit2(&stream, kRawDeflate) != Z_OK) return fail(damaged_data(file, data, "zlib has no memory"));
   const std::unique_ptr<z_stream, decltype(&inflateEnd)> owner(&stream, &inflateEnd);
   stream.next_out = reinterpret_cast<Bytef*>(content.data());
@@ -65,7 +65,7 @@ Status ZipDataReader::inflate_once(const File& file) {
 }
 
 Status ZipDataReader::note(const File& file, uint64_t first, std::span<const std::byte> bytes) {
-  constexpr size_t kMostPieces = 1024;  // of a reader that jumps about and reads no tensor whole
+  constexpr size_t kMostPieces = 1024;  // of a reader with random access that reads no whole tensor
   const uint64_t whole = data_->size - data_->begin;
   if (bytes.empty()) return {};
   {
@@ -76,10 +76,10 @@ Status ZipDataReader::note(const File& file, uint64_t first, std::span<const std
   const std::lock_guard lock(mutex_);
   const auto next = pieces_.lower_bound(first);
   const auto before = next == pieces_.begin() ? pieces_.end() : std::prev(next);
-  // What is read twice counts once.
-  const bool again =
+  // Bytes that are read twice count once.
+  const bool repeated =
       (next != pieces_.end() && next->first < piece.end) || (before != pieces_.end() && before->second.end > first);
-  if (again) return {};
+  if (repeated) return {};
   const auto joined = [](const Piece& left, uint64_t begin, const Piece& right) {
     const auto length = static_cast<z_off_t>(right.end - begin);
     return Piece{right.end, static_cast<uint32_t>(crc32_combine(left.crc, right.crc, length))};
@@ -110,7 +110,7 @@ Error ZipDataReader::wrong_crc(const File& file) const {
 
 namespace {
 
-// torch.save writes an entry for each storage. Both limits bound the memory that a directory takes.
+// Bounds on the memory for a directory. (torch.save writes an entry for each storage.)
 constexpr uint64_t kMaxEntries = 1 << 18;
 constexpr uint64_t kMaxDirectoryBytes = uint64_t{32} << 20;
 constexpr uint64_t kMaxDeflateRatio = 1032;  // 258 bytes from 2 bits
@@ -129,13 +129,13 @@ Result<std::vector<std::byte>> bytes_at(const File& file, uint64_t offset, uint6
   return bytes;
 }
 
-// The relevant fields of the end record, and where the first of the end records begins.
+// The relevant fields of the end record, and the offset of the first end record.
 struct Directory {
   uint64_t entries = 0, bytes = 0, offset = 0, end = 0;
   bool several_parts = false;
 };
 
-// Fields of a zip64 extra field: only those that are kInExtra in the directory, in this order.
+// Numbers of a zip64 extra field: those that are kInExtra in the directory, in this order.
 bool take_zip64(ByteReader extra, std::initializer_list<uint64_t*> numbers) {
   while (extra.remaining() >= 4) {
     const auto header = extra.bytes(4);
@@ -170,7 +170,7 @@ struct ZipFile::State {
     return fail(std::move(error));
   }
 
-  // Nothing follows the end record except a comment of any bytes.
+  // A comment of any bytes may follow the end record.
   Result<std::optional<Directory>> find_directory() const {
     const uint64_t size = file->size();
     const uint64_t begin = size - std::min<uint64_t>(size, kEndBytes + kMaxCommentBytes);
@@ -212,7 +212,7 @@ struct ZipFile::State {
       return failure(make_error(ErrorCode::kTooLarge, "a zip archive of {} entries in a directory of {} bytes",
                                 directory.entries, directory.bytes));
     }
-    // Bytes before the archive would shift every offset.
+    // Bytes before the archive would shift all offsets.
     if (directory.offset > directory.end || directory.end - directory.offset != directory.bytes) {
       return failure(make_error(ErrorCode::kBadHeader, "the zip directory is not where its end record says")
                          .with_offset(directory.end));
@@ -263,7 +263,7 @@ struct ZipFile::State {
         make_error(ErrorCode::kBadHeader, "two entries of the zip archive are named '{}'", excerpt(name(*twice))));
   }
 
-  // Where the data begin: after the local header, whose name and extra field have their own lengths.
+  // The offset of the data: after the local header, whose name and extra field have lengths of their own.
   Result<uint64_t> data_offset(size_t entry) const {
     const uint64_t file_size = file->size(), local = local_headers[entry], size = entries[entry].compressed_size;
     std::array<std::byte, kLocalBytes> fixed{};
@@ -346,7 +346,7 @@ Result<ZipData> ZipFile::data(size_t entry) const {
   }
   if (wanted.size / kMaxDeflateRatio > wanted.compressed_size)
     return state_->failure(state_->damaged(entry, "its sizes cannot be right"));
-  // Also compares the size with the file, before anything is allocated.
+  // Compares the size with the file before anything is allocated.
   MSDUMP_TRY(const uint64_t offset, deflated ? state_->data_offset(entry) : data_offset(entry));
   return ZipData{wanted.name, deflated, offset, wanted.compressed_size, wanted.size, wanted.crc};
 }

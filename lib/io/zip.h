@@ -1,5 +1,14 @@
-// The bytes of one zip entry, or of what follows a header in it, read piece by piece: from the archive itself where they are
-// stored, else from memory, into which they are inflated once.
+// Zip archives, read through a File, and gzip compression. zlib inflates and deflates.
+//
+//   local header, name, extra, data        once per entry; sizes may follow the data instead (flag bit 3)
+//   central directory                      the authoritative list: names, methods, sizes, CRC-32, local headers
+//   [zip64 end record and its locator]     numbers beyond 32 and 16 bits
+//   end record                             the position of the directory
+//
+// Local headers are used for their lengths only. Refused are two entries of one name, because readers disagree about which one
+// counts; more than 262,144 entries; a directory of more than 32 MiB; archives in several parts; bytes before the archive.
+// Encrypted entries are listed but not read. A name is never a path to open.
+// Source: PKWARE's APPNOTE.TXT 6.3, sections 4.3 to 4.5.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +25,25 @@
 
 namespace msdump {
 
-// Where an entry is and how it is packed. Made by ZipFile::data.
+// Position and packing of an entry. Returned by ZipFile::data().
 struct ZipData {
   std::string name;
   bool deflated = false;
   uint64_t offset = 0, compressed_size = 0;  // in the archive
   uint64_t size = 0;                         // of the entry
   uint32_t crc = 0;                          // of the entry
-  uint64_t begin = 0;                        // of what is read; the bytes before it are a header
+  uint64_t begin = 0;                        // of the data in the entry; the bytes before it are a header
   uint32_t header_crc = 0;                   // of that header
 };
 
-// Thread-safe.
+// Reads the bytes of an entry after a header: from the archive if they are stored, else from memory, into which they are
+// inflated once. Thread-safe.
 class ZipDataReader {
  public:
   explicit ZipDataReader(std::shared_ptr<const ZipData> data) : data_(std::move(data)) {}
 
-  // Fills `into` from byte `first` after the header. When every byte has been read, in whatever pieces and order, an error
-  // if the CRC-32 of the entry is another.
+  // Fills `into` from byte `first` after the header. The CRC-32 of the entry is checked once every byte has been read, in
+  // pieces of any order.
   Status read(const File& file, uint64_t first, std::span<std::byte> into);
 
  private:
@@ -47,27 +57,13 @@ class ZipDataReader {
 
   std::shared_ptr<const ZipData> data_;
   std::mutex mutex_;
-  std::string inflated_;              // the entry, if it is deflated and was read
-  std::map<uint64_t, Piece> pieces_;  // that were read, by their first byte; those that touch are one
+  std::string inflated_;              // the entry, once a deflated one was read
+  std::map<uint64_t, Piece> pieces_;  // read so far, by first byte; adjacent pieces are merged
   bool noting_ = true;
 };
 
-// Fills `content` from deflated bytes, which may go on behind it.
+// Fills `content` from deflated bytes; there may be more.
 Status inflate_entry(const File& file, const ZipData& data, std::string& content);
-
-// Zip archives, read through a File: what is in them, where stored entries lie, and small entries whole.
-//
-//   local header, name, extra, data        once per entry; sizes may follow the data instead (flag bit 3)
-//   central directory                      the authoritative list: names, methods, sizes, CRC-32, local headers
-//   [zip64 end record and its locator]     numbers beyond 32 and 16 bits
-//   end record                             where the directory begins
-//
-// zlib inflates. Of the local headers only the lengths are used: the directory has the sizes.
-//
-// Refused: two entries of one name (readers disagree about which one counts), more than 262,144 entries or a directory of
-// more than 32 MiB, archives in several parts, bytes before the archive. Encrypted entries are listed but not read. A name
-// is never a path to open.
-// Source: PKWARE's APPNOTE.TXT 6.3, sections 4.3 to 4.5.
 
 struct ZipEntry {
   std::string name;
@@ -84,7 +80,7 @@ struct ZipEntry {
 // The File must outlive it.
 class ZipFile {
  public:
-  // truncated when the directory at the end is missing, bad_header when it is damaged.
+  // kTruncated if the directory at the end is missing, kBadHeader if it is damaged.
   static Result<ZipFile> open(const File& file);
 
   ZipFile(ZipFile&& other) noexcept;
@@ -94,15 +90,15 @@ class ZipFile {
   [[nodiscard]] std::span<const ZipEntry> entries() const;  // in the order of the directory
   [[nodiscard]] std::optional<size_t> find(std::string_view name) const;
 
-  // Where the data of a stored entry begins in the file; all of it is inside the file. Reads the local header.
+  // The offset of the data of a stored entry, all of which is inside the file. Reads the local header.
   [[nodiscard]] Result<uint64_t> data_offset(size_t entry) const;
 
-  // Where the data of an entry are, stored or deflated, for a ZipDataReader (zip_data.h); all of it is inside the file.
+  // The position of the data of an entry, for a ZipDataReader; all of it is inside the file.
   [[nodiscard]] Result<ZipData> data(size_t entry) const;
-  // The first bytes of an entry, `most` of them at most; its CRC-32 is not checked.
+  // The first `most` bytes of an entry, or all of them if there are fewer. Does not check the CRC-32.
   [[nodiscard]] Result<std::string> read_head(size_t entry, uint64_t most) const;
 
-  // The whole entry, stored or deflated, its CRC-32 checked; too_large above `limit` bytes.
+  // The whole entry, with its CRC-32 checked; kTooLarge above `limit` bytes.
   [[nodiscard]] Result<std::string> read(size_t entry, uint64_t limit) const;
 
  private:
@@ -116,9 +112,7 @@ class ZipFile {
 
 [[nodiscard]] bool has_zip_magic(std::span<const std::byte> head);  // an archive with at least one entry
 
-// Compression with zlib as a gzip file (RFC 1952) without name and time: equal bytes become equal bytes.
-
-// too_large when there is no memory for it.
+// A gzip file (RFC 1952) without name and time, so that equal bytes give equal files. kTooLarge without memory for it.
 Result<std::string> gzip(std::string_view bytes);
 
 }  // namespace msdump

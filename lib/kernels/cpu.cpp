@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kScalar = "scalar";
 
-// One flag for the life of the process, set before any kernel runs.
+// Set before any kernel runs.
 std::atomic<bool> g_portable_forced{false};
 
 bool is_portable(int64_t target) { return target == HWY_SCALAR || target == HWY_EMU128; }
@@ -24,10 +24,10 @@ std::string name_of_target(int64_t target) {
   return is_portable(target) ? std::string(kScalar) : to_lower(hwy::TargetName(target));
 }
 
-// The SIMD targets that are both compiled in and supported by this CPU, as a mask; the lowest bit is the best of them.
+// The SIMD targets of the program that this CPU supports, as a mask; the lowest bit is the best.
 int64_t vector_targets() {
   static const int64_t targets = [] {
-    hwy::SetSupportedTargetsForTest(0);  // an earlier choice must not hide what the CPU has
+    hwy::SetSupportedTargetsForTest(0);  // lifts the restriction of an earlier choice
     return hwy::SupportedTargets() & HWY_TARGETS & ~(HWY_SCALAR | HWY_EMU128);
   }();
   return targets;

@@ -1,5 +1,5 @@
-// Which SIMD form the kernels use: chosen once at start-up by what the CPU has; the environment variable MSDUMP_CPU
-// forces a lower one for tests and bug reports. Results are the same bytes for all of them.
+// The SIMD form of the kernels: the best that the CPU has. The environment variable MSDUMP_CPU forces a lower one for tests
+// and bug reports. All forms give the same bytes.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace msdump::kernels {
 
-// Call once before any kernel runs. `name` empty: the best form that the CPU has. "scalar" forces the portable form. A
-// name that is unknown or not available here is kUsage, which lists the available ones.
+// Call once before any kernel runs. An empty name is the best form, "scalar" the portable one. An unknown or unavailable name
+// is kUsage, which lists the available ones.
 Status choose_cpu_target(std::string_view name);
 [[nodiscard]] std::string cpu_target();  // "avx3", "avx2", "sse4", "neon", "scalar"
 [[nodiscard]] std::vector<std::string> available_cpu_targets();

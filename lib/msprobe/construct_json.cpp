@@ -47,7 +47,7 @@ class ConstructJsonReader {
   }
 
   Status add(ConstructJson::Node node) {
-    // A module is the parent of many nodes: its name is kept once, where it first appears.
+    // A module is the parent of many nodes: its name is kept once, when it first appears.
     node.parent = keep(node.parent);
     if (const auto known = result_.by_name.find(node.name); known != result_.by_name.end()) {
       node.name = known->first;

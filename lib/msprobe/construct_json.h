@@ -6,7 +6,7 @@
 //   2. PARENT  a NODE; null, until 2025 also "", at the top
 //   3. training with Megatron (2025 and later): [PARENT, MICRO_STEP] in place of PARENT, and one more member
 //              "megatron_micro_step_number": N, the highest of them; a PARENT without a list then has micro step 0
-// A PARENT need not be a NODE of the file. Source: reference/verified-on-real-msprobe.md 4, compare-and-check.md 1.4,
+// A PARENT need not be a NODE of the file. Source: msprobe's files,
 // msprobe's own writer and reader of 2025 and 2026.
 #pragma once
 

@@ -20,7 +20,7 @@
 namespace msdump {
 namespace {
 
-// One entry of dump.json or debug.json, from its parsed value to its tensors; the form is in msprobe/dump_json.h.
+// The tensors and arguments of one entry of dump.json or debug.json.
 struct DumpEntry {
   std::vector<MsprobeTensor> tensors;      // offsets count from the entry's value
   std::vector<MsprobeArgument> arguments;  // the first 256; no value of more than 256 bytes
@@ -57,7 +57,7 @@ bool is_plain_type(std::string_view type) {
          type.ends_with(".Size") || type.ends_with(".ReduceOp");
 }
 
-// "[1,null,2]"; cut short where it is too long anyway.
+// "[1,null,2]"; cut short if it is too long to be kept.
 void append_list(const JsonValue& list, std::string& text) {
   text += '[';
   for (const JsonValue& item : list.items) {
@@ -97,7 +97,7 @@ std::string snake_case(std::string_view key) {
   return snake;
 }
 
-// As compact JSON; cut short where it is too long anyway.
+// Appends a value as compact JSON; stops early at a value that is too long to be kept.
 void append_value(const JsonValue& value, std::string& text) {
   switch (value.kind) {
     case JsonKind::kNull: text += "null"; break;
@@ -156,9 +156,10 @@ std::string distribution_of(const JsonValue& leaf) {
   return text.size() > 2 && text.size() <= kLongestDistribution ? text : std::string();
 }
 
-class EntryReader {
+// Reads one entry into its values.
+class EntryReader : DumpLeafWalk {
  public:
-  explicit EntryReader(const std::string& name) : name_(name) {}
+  explicit EntryReader(const std::string& name) : DumpLeafWalk(kMaxSlot + 1), name_(name) {}
 
   DumpEntry read(const JsonValue& value) {
     const auto entry = parse_msprobe_entry(name_);
@@ -218,41 +219,20 @@ class EntryReader {
     }
   }
 
-  // The JSON reader bounds the depth.
-  void walk(const JsonValue& value) {
-    if (value.is(JsonKind::kArray)) {
-      size_t index = 0;
-      for (const JsonValue& item : value.items) step(std::to_string(index++), item);
-    } else if (!value.is(JsonKind::kObject)) {
-      ++result_.others;
-      if (value.is(JsonKind::kNull)) argument(value, {});
-    } else if (const JsonValue* type = value.find("type"); type != nullptr && type->is(JsonKind::kString)) {
-      leaf(value, type->text);
-    } else if (const JsonValue* wrapper = value.find("class_type");
-               wrapper != nullptr && wrapper->is(JsonKind::kString)) {
-      const JsonValue* tensor = value.find("tensor");
-      if (tensor != nullptr) walk(*tensor);
-    } else {
-      for (const JsonMember& member : value.members) step(member.key, member.value);
-    }
+  void scalar(const JsonValue& value) override {
+    ++result_.others;
+    if (value.is(JsonKind::kNull)) argument(value, {});
   }
 
-  void step(std::string_view key, const JsonValue& value) {
-    const size_t length = slot_.size();
-    if (has_steps_) slot_ += '.';
-    slot_ += key;
-    const bool had_steps = std::exchange(has_steps_, true);
-    // Every tensor gets a copy of the slot.
-    if (slot_.size() <= kMaxSlot) {
-      walk(value);
-    } else {
-      bad(value, "the name of the argument is too long");
-    }
-    has_steps_ = had_steps;
-    slot_.resize(length);
+  // Every tensor gets a copy of the slot.
+  void too_long(const JsonValue& value) override { bad(value, "the name of the argument is too long"); }
+
+  // The path without its leading dot.
+  [[nodiscard]] std::string_view slot() const {
+    return path_.empty() ? std::string_view() : std::string_view(path_).substr(1);
   }
 
-  void leaf(const JsonValue& value, const std::string& type) {
+  void leaf(const JsonValue& value, const std::string& type) override {
     const JsonValue* dtype = value.find("dtype");
     if (dtype == nullptr) {
       ++result_.others;
@@ -277,7 +257,7 @@ class EntryReader {
 
   void argument(const JsonValue& value, std::string_view type) {
     using Kind = MsprobeArgument::Kind;
-    if (!are_arguments_ || slot_.empty() || result_.arguments.size() == kMostArguments) return;
+    if (!are_arguments_ || slot().empty() || result_.arguments.size() == kMostArguments) return;
     MsprobeArgument argument;
     switch (value.kind) {
       case JsonKind::kNull: break;
@@ -298,23 +278,23 @@ class EntryReader {
     }
     if (argument.text.size() > kLongestArgument) return;
     if (type.ends_with(".ProcessGroup")) argument.kind = Kind::kGroup;
-    argument.slot = slot_;
+    argument.slot = slot();
     argument.is_dtype = argument.kind == Kind::kText && is_dtype_name(type);
     result_.arguments.push_back(std::move(argument));
   }
 
   bool read_leaf(const JsonValue& value, const JsonValue& dtype, MsprobeTensor& tensor) {
-    if (slot_.empty() && io_ != MsprobeIo::kDebug) return bad(value, "a tensor outside of a list or dict");
+    if (slot().empty() && io_ != MsprobeIo::kDebug) return bad(value, "a tensor outside of a list or dict");
     if (!dtype.is(JsonKind::kString)) return bad(dtype, "dtype is not a string");
     tensor.op_name = name_;
     tensor.op_type = op_type_;
     tensor.io = io_;
-    tensor.slot = slot_;
+    tensor.slot = slot();
     tensor.offset = value.offset;
     tensor.dtype_text = dtype.text;
     tensor.dtype = dtype_of(dtype.text);
     if (!shape(value.find("shape"), tensor.shape)) return false;
-    // What is wrong with these does not take the tensor away.
+    // A fault in one of these does not discard the tensor.
     statistic(value, "Max", tensor.max);
     statistic(value, "Min", tensor.min);
     statistic(value, "Mean", tensor.mean);
@@ -354,7 +334,7 @@ class EntryReader {
     bad(*value, fmt::format("{} is not a number", key));
   }
 
-  // With summary_mode xor, the checksum of a 0-d tensor is its value.
+  // The checksum of a 0-d tensor is its value with summary_mode xor.
   void checksum(const JsonValue& leaf, std::optional<std::string>& into) {
     const JsonValue* value = leaf.find("md5");
     if (value == nullptr || !take_number(*value, into)) text(leaf, "md5", into);
@@ -383,7 +363,7 @@ class EntryReader {
   // Returns false, so that callers can return it.
   bool bad(const JsonValue& at, std::string_view what, ErrorCode code = ErrorCode::kBadJson) {
     if (result_.problem) return false;
-    const std::string place = slot_.empty() ? "" : fmt::format(" {} {}", name_of(io_), excerpt(slot_));
+    const std::string place = slot().empty() ? "" : fmt::format(" {} {}", name_of(io_), excerpt(slot()));
     result_.problem = make_error(code, "{}{}: {}", excerpt(name_), place, what).with_offset(at.offset);
     return false;
   }
@@ -391,12 +371,9 @@ class EntryReader {
   const std::string& name_;
   std::string_view op_type_;
   MsprobeIo io_ = MsprobeIo::kInput;
-  std::string slot_;
-  bool has_steps_ = false, are_arguments_ = false;
+  bool are_arguments_ = false;
   DumpEntry result_;
 };
-
-DumpEntry read_dump_entry(const std::string& name, const JsonValue& value) { return EntryReader(name).read(value); }
 
 uint64_t kept_by(const MsprobeTensor& tensor) {
   uint64_t bytes = sizeof(MsprobeTensor) + tensor.op_name.size() + tensor.op_type.size() + tensor.slot.size() +
@@ -414,59 +391,21 @@ uint64_t kept_by(const MsprobeCall& call) {
   return bytes;
 }
 
-class DumpJsonReader {
+// Collects the values of all entries.
+class ValueReader : public DumpJsonView {
  public:
-  DumpJsonReader(std::string_view text, const DumpJsonLimits& limits) : text_(text), limits_(limits), problems_(text) {}
+  explicit ValueReader(const DumpJsonLimits& limits) : limits_(limits) {}
 
-  Result<DumpJson> read(const std::string& path) {
-    JsonMemberReader members(text_, 0);
-    std::optional<size_t> data_at;
-    for (;;) {
-      MSDUMP_TRY(const auto member, members.next());
-      if (!member) break;
-      if (member->key == "data") data_at = member->begin;
-      MSDUMP_CHECK_OK(top_level(*member));
-    }
-    MSDUMP_CHECK_OK(members.check_end());
-    if (!data_at) return bad_json(text_, 0, "no \"data\": this is not a dump.json of msprobe");
-    if (text_[*data_at] != '{') return bad_json(text_, *data_at, "\"data\" is not an object");
-    result_.problems = problems_.take(path);
-    return std::move(result_);
-  }
-
- private:
-  Status top_level(const JsonMemberPlace& member) {
-    if (member.key == "data" && text_[member.begin] == '{') return data(member.begin);
-    if (member.end - member.begin > limits_.entry) {
-      return fail(make_error(ErrorCode::kTooLarge, "the value of \"{}\" takes {} bytes", excerpt(member.key),
-                             member.end - member.begin)
-                      .with_offset(member.begin));
-    }
-    MSDUMP_TRY(auto value, parse_json_at(text_, member.begin, member.end));
-    for (const auto& [key, into] : {std::pair("task", &DumpJson::task), std::pair("level", &DumpJson::level),
-                                    std::pair("framework", &DumpJson::framework)}) {
-      if (member.key == key && value.is(JsonKind::kString)) result_.*into = std::move(value.text);
-    }
-    return {};
-  }
-
-  // When a key appears twice, the later one counts, as in Python.
-  Status data(size_t begin) {
-    result_.tensors.clear();
-    result_.calls.clear();
-    result_.overflows.clear();
-    problems_.clear();
-    result_.entries = result_.others = 0;
+  void begin() override {
+    result_ = DumpJson();
     kept_ = kept_calls_ = 0;
-    return read_json_entries_at(
-        text_, begin, limits_.entry, problems_, result_.entries,
-        [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); });
   }
 
-  Status entry(const JsonMemberPlace& member, const JsonValue& value) {
-    DumpEntry read = read_dump_entry(member.key, value);
+  Status entry(const DumpJsonEntry& entry) override {
+    const JsonMemberPlace& member = entry.place;
+    DumpEntry read = EntryReader(member.key).read(entry.value);
     result_.others += read.others;
-    if (read.problem) problems_.add(std::move(*read.problem), member.begin);
+    if (read.problem) entry.problems.add(std::move(*read.problem), member.begin);
     for (MsprobeTensor& tensor : read.tensors) {
       share_distribution(tensor);
       kept_ += kept_by(tensor);
@@ -474,18 +413,24 @@ class DumpJsonReader {
         return fail(ErrorCode::kTooLarge, "more than {} tensors: they do not fit into {} bytes of memory",
                     result_.tensors.size(), limits_.kept);
       }
-      tensor.order = result_.entries;
+      tensor.order = entry.order;
       tensor.offset += member.begin;
       result_.tensors.push_back(std::move(tensor));
     }
     if (read.has_overflow) {
       kept_ += sizeof(MsprobeOverflow) + member.key.size();
-      result_.overflows.push_back({member.key, read.overflow, result_.entries});
+      result_.overflows.push_back({member.key, read.overflow, entry.order});
     }
     if (!read.arguments.empty()) add_call({member.key, std::move(read.arguments)});
     return {};
   }
 
+  DumpJson take(DumpJsonHead&& head) {
+    static_cast<DumpJsonHead&>(result_) = std::move(head);
+    return std::move(result_);
+  }
+
+ private:
   void share_distribution(MsprobeTensor& tensor) {
     if (tensor.distribution == nullptr) return;
     const auto [known, is_new] = distributions_.try_emplace(*tensor.distribution, tensor.distribution);
@@ -498,15 +443,93 @@ class DumpJsonReader {
     if (kept_calls_ <= limits_.arguments) result_.calls.push_back(std::move(call));
   }
 
-  std::string_view text_;
   const DumpJsonLimits& limits_;
   DumpJson result_;
-  JsonProblems problems_;
   std::map<std::string, std::shared_ptr<const std::string>> distributions_;
   uint64_t kept_ = 0, kept_calls_ = 0;
 };
 
+Result<DumpJsonHead> read_members_of(std::string_view text, const DumpJsonLimits& limits, DumpJsonView& view,
+                                     JsonProblems& problems) {
+  DumpJsonHead head;
+  JsonMemberReader members(text, 0);
+  std::optional<size_t> data_at;
+  for (;;) {
+    MSDUMP_TRY(const auto member, members.next());
+    if (!member) break;
+    if (member->key == "data") data_at = member->begin;
+    if (member->key == "data" && text[member->begin] == '{') {
+      problems.clear();
+      head.entries = 0;
+      view.begin();
+      MSDUMP_CHECK_OK(read_json_entries_at(text, member->begin, limits.entry, problems, head.entries,
+                                           [&](const JsonMemberPlace& place, const JsonValue& value) {
+                                             return view.entry({place, value, head.entries, problems});
+                                           }));
+      continue;
+    }
+    if (member->end - member->begin > limits.entry) {
+      return fail(make_error(ErrorCode::kTooLarge, "the value of \"{}\" takes {} bytes", excerpt(member->key),
+                             member->end - member->begin)
+                      .with_offset(member->begin));
+    }
+    MSDUMP_TRY(auto value, parse_json_at(text, member->begin, member->end));
+    for (const auto& [key, into] : {std::pair("task", &DumpJsonHead::task), std::pair("level", &DumpJsonHead::level),
+                                    std::pair("framework", &DumpJsonHead::framework)}) {
+      if (member->key == key && value.is(JsonKind::kString)) head.*into = std::move(value.text);
+    }
+  }
+  MSDUMP_CHECK_OK(members.check_end());
+  if (!data_at) return bad_json(text, 0, "no \"data\": this is not a dump.json of msprobe");
+  if (text[*data_at] != '{') return bad_json(text, *data_at, "\"data\" is not an object");
+  return head;
+}
+
+// A text as "type" or "class_type".
+const JsonValue* text_member(const JsonValue& dict, std::string_view key) {
+  const JsonValue* const member = dict.find(key);
+  return member != nullptr && member->is(JsonKind::kString) ? member : nullptr;
+}
+
 }  // namespace
+
+void DumpLeafWalk::walk(const JsonValue& value) {
+  if (value.is(JsonKind::kArray)) {
+    size_t index = 0;
+    for (const JsonValue& item : value.items) {
+      if (lists_are_named_) {
+        step(std::to_string(index++), item);
+      } else {
+        walk(item);
+      }
+    }
+  } else if (!value.is(JsonKind::kObject)) {
+    scalar(value);
+  } else if (const JsonValue* type = text_member(value, "type")) {
+    leaf(value, type->text);
+  } else if (text_member(value, "class_type") != nullptr) {
+    if (const JsonValue* tensor = value.find("tensor")) walk(*tensor);
+  } else {
+    // If two members have one name, Python keeps the later value at the place of the earlier.
+    std::unordered_map<std::string_view, const JsonValue*> last;
+    for (const JsonMember& member : value.members) last[member.key] = &member.value;
+    for (const JsonMember& member : value.members) {
+      if (const JsonValue* const next = std::exchange(last[member.key], nullptr)) step(member.key, *next);
+    }
+  }
+}
+
+void DumpLeafWalk::step(std::string_view key, const JsonValue& value) {
+  const size_t length = path_.size();
+  path_ += '.';
+  path_ += key;
+  if (path_.size() <= longest_path_) {
+    walk(value);
+  } else {
+    too_long(value);
+  }
+  path_.resize(length);
+}
 
 std::optional<double> statistic_value(std::string_view text) {
   if (text == "true" || text == "false") return text == "true" ? 1 : 0;
@@ -516,9 +539,18 @@ std::optional<double> statistic_value(std::string_view text) {
   return number.as_double();
 }
 
-Result<DumpJson> read_dump_json(const File& file, const DumpJsonLimits& limits) {
+Result<DumpJsonHead> read_dump_json(const File& file, const DumpJsonLimits& limits, DumpJsonView& view) {
   MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.json"));
-  return in_file(DumpJsonReader(text.view(), limits).read(file.path()), file.path());
+  JsonProblems problems(text.view());
+  auto head = in_file(read_members_of(text.view(), limits, view, problems), file.path());
+  if (head) head->problems = problems.take(file.path());
+  return head;
+}
+
+Result<DumpJson> read_dump_json(const File& file, const DumpJsonLimits& limits) {
+  ValueReader reader(limits);
+  MSDUMP_TRY(DumpJsonHead head, read_dump_json(file, limits, reader));
+  return reader.take(std::move(head));
 }
 
 }  // namespace msdump

@@ -20,7 +20,7 @@
 // Numbers may be the bare NaN, Infinity and -Infinity; integers are exact (int64), so they are kept as they are
 // written. A killed process leaves "data": {}. dump_data_dir is a path of the machine that dumped and is not used: the
 // files lie in dump_tensor_data/ beside the json. Their names are taken only if they are names, never paths.
-// Source: reference/verified-on-real-msprobe.md 2, compare-and-check.md 1.3.
+// Source: msprobe's writers of 2024 to 2026 and the files that they wrote.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,7 @@
 #include "base/containers.h"
 #include "base/error.h"
 #include "io/file.h"
+#include "msprobe/json_text.h"
 #include "msprobe/names.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -85,16 +86,20 @@ struct MsprobeOverflow {
 // The number that a statistic's text means; true is 1.
 [[nodiscard]] std::optional<double> statistic_value(std::string_view text);
 
-struct DumpJson {
-  std::string task, level, framework;      // empty if absent: old files name no framework
+struct DumpJsonHead {
+  std::string task, level, framework;  // empty if absent: old files name no framework
+  int64_t entries = 0;                 // of "data"
+  // Entries that are not understood, the first fault of each (bad_json; unsafe_name for a data_name that is not a plain
+  // name), with line and column.
+  ProblemList problems;
+};
+
+// The values of a dump.json. The correct parts of an entry that is a problem are kept.
+struct DumpJson : DumpJsonHead {
   std::vector<MsprobeTensor> tensors;      // in the order of the text
   std::vector<MsprobeCall> calls;          // with arguments that are not tensors; likewise
   std::vector<MsprobeOverflow> overflows;  // of the calls that have one; likewise
-  int64_t entries = 0;                     // of "data"
   int64_t others = 0;                      // leaves that are not tensors
-  // Entries that are not understood, the first fault of each (bad_json; unsafe_name for a data_name that is not a plain
-  // name), with line and column. What is right in such an entry is in `tensors`.
-  ProblemList problems;
 };
 
 struct DumpJsonLimits {
@@ -106,5 +111,48 @@ struct DumpJsonLimits {
 
 // bad_json with offset, line and column for what is not JSON or has no "data"; too_large beyond the limits.
 Result<DumpJson> read_dump_json(const File& file, const DumpJsonLimits& limits = {});
+
+// ---- For other views of the same file, such as the texts of msprobe's result file
+// (compare/match/msprobe/msprobe_items.h).
+
+struct DumpJsonEntry {
+  const JsonMemberPlace& place;
+  const JsonValue& value;
+  int64_t order = 0;  // among all entries
+  JsonProblems& problems;
+};
+
+// Receives the entries of "data" in order. begin() comes before them, and again if a second "data" replaces the first,
+// as in Python.
+class DumpJsonView {
+ public:
+  virtual ~DumpJsonView() = default;
+  virtual void begin() = 0;
+  virtual Status entry(const DumpJsonEntry& entry) = 0;
+};
+// Reads the file into a view. Only `text` and `entry` of the limits count here.
+Result<DumpJsonHead> read_dump_json(const File& file, const DumpJsonLimits& limits, DumpJsonView& view);
+
+// Walks a part of an entry to its leaves. Lists and dicts nest; the path gets ".INDEX" or ".KEY" for each of them. A P2POp
+// stands for its tensor. The JSON reader bounds the depth.
+class DumpLeafWalk {
+ public:
+  virtual ~DumpLeafWalk() = default;
+
+ protected:
+  explicit DumpLeafWalk(size_t longest_path) : longest_path_(longest_path) {}
+
+  void walk(const JsonValue& value);
+  void step(std::string_view key, const JsonValue& value);
+  virtual void leaf(const JsonValue& value, const std::string& type) = 0;  // a dict with a text as "type"
+  virtual void scalar(const JsonValue& value) = 0;                         // neither list nor dict
+  virtual void too_long(const JsonValue& value) = 0;                       // the path is longer than `longest_path`
+
+  std::string path_;
+  bool lists_are_named_ = true;  // false: the items of a list have the path of the list
+
+ private:
+  size_t longest_path_;
+};
 
 }  // namespace msdump

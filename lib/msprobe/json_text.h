@@ -53,9 +53,10 @@ Result<JsonValue> parse_json_at(std::string_view text, size_t begin, size_t end)
 // bad_json: "line L, column C: WHAT".
 [[nodiscard]] tl::unexpected<Error> bad_json(std::string_view text, size_t offset, std::string_view what);
 
-// What the readers of msprobe's json files share: which parts of a text were not understood, and where they stand.
+// Helpers of the readers of msprobe's JSON files: problems with their position, and the members of a large object one
+// by one.
 
-// What was not understood of a text while the rest was read.
+// Collects the parts of a text that were not understood, while the rest is read.
 class JsonProblems {
  public:
   explicit JsonProblems(std::string_view text) : text_(text) {}
@@ -80,7 +81,7 @@ class JsonProblems {
 using JsonEntry = std::function<Status(const JsonMemberPlace& member, const JsonValue& value)>;
 Status read_json_entries(std::string_view text, uint64_t max_bytes, JsonProblems& problems, int64_t& entries,
                          const JsonEntry& entry);
-// The same for the object whose '{' is at text[begin], whatever follows it.
+// The same for the object whose '{' is at text[begin]. More text may follow it.
 Status read_json_entries_at(std::string_view text, size_t begin, uint64_t max_bytes, JsonProblems& problems,
                             int64_t& entries, const JsonEntry& entry);
 

@@ -15,7 +15,7 @@
 //   unfinished           {Cell}.{path}.{Class}.forward.input.{slot}_{dtype}_{counter}.npy: of a graph part whose process
 //                        ended before msprobe had renamed its files; no call number yet
 // The prefixes (Tensor, Functional, Mint, Torch, Aten, ...) are open: users register their own.
-// Source: reference/verified-on-real-msprobe.md 1 and 3, compare-and-check.md 1.2; msprobe
+// Source: files that msprobe of 2024 to 2026 wrote; its
 // ccsrc/aclgraph_dump/aclgraph_dump.cpp and python/msprobe/pytorch/aclgraph_dumper.py.
 #pragma once
 
@@ -33,8 +33,8 @@ enum class MsprobeEntryKind : uint8_t { kCall, kModule, kParameterGradients, kDe
 
 struct MsprobeEntry {
   MsprobeEntryKind kind = MsprobeEntryKind::kCall;
-  // Of a primitive and a module the class (MatMul, Linear), of other calls what is between prefix and call number
-  // (linear; Aten has dots: add.Tensor), of a saved variable its name (logits_grad).
+  // The class of a primitive or module (MatMul, Linear), for other calls the text between prefix and call number
+  // (linear; Aten has dots: add.Tensor), for a saved variable its name (logits_grad).
   std::string_view op_type;
 };
 

@@ -39,25 +39,28 @@ class StackJsonReader {
     if (!frames.is(JsonKind::kArray)) return problems_.add(member, frames, "expected a list of frames");
     if (const JsonValue* bad = not_a_text(frames)) return problems_.add(member, *bad, "a frame that is not a string");
     if (!shared) {
-      const size_t begin = add_stack(frames);
-      add_op(member.key, member.begin, begin);
+      add_op(member.key, member.begin, add_stack(frames));
       return check_kept();
     }
+    result_.is_shared = true;
     const JsonValue& names = value.items[0];
     if (const JsonValue* bad = not_a_text(names))
       return problems_.add(member, *bad, "the name of an operator is not a string");
-    const size_t begin = add_stack(frames);
-    for (const JsonValue& name : names.items) add_op(name.text, member.begin + name.offset, begin);
+    const StackJson::Op stack = add_stack(frames);
+    for (const JsonValue& name : names.items) add_op(name.text, member.begin + name.offset, stack);
     return check_kept();
   }
 
-  // Where in frame_ids the stack begins; it ends at the end.
-  size_t add_stack(const JsonValue& list) {
-    const size_t begin = result_.frame_ids.size();
-    if (list.items.size() == 1 && list.items[0].text == kNoStack) return begin;
+  // An operator without a name that has this stack.
+  StackJson::Op add_stack(const JsonValue& list) {
+    StackJson::Op op;
+    op.begin = result_.frame_ids.size();
+    op.is_retrieved = list.items.size() != 1 || list.items[0].text != kNoStack;
+    if (!op.is_retrieved) return op;
     for (const JsonValue& item : list.items) result_.frame_ids.push_back(frame_id(item.text));
-    kept_ += list.items.size() * sizeof(uint32_t);
-    return begin;
+    op.count = list.items.size();
+    kept_ += op.count * sizeof(uint32_t);
+    return op;
   }
 
   uint32_t frame_id(std::string_view text) {
@@ -65,21 +68,22 @@ class StackJsonReader {
     const auto id = static_cast<uint32_t>(result_.frames.size());
     const std::string_view kept = keep(text);
     result_.frames.push_back(parse_msprobe_frame(kept));
+    result_.frames.back().text = kept;
     kept_ += sizeof(MsprobeFrame) + kPerKey;
     frame_ids_.emplace(kept, id);
     return id;
   }
 
-  void add_op(std::string_view name, size_t offset, size_t begin) {
-    const size_t count = result_.frame_ids.size() - begin;
+  void add_op(std::string_view name, size_t offset, StackJson::Op op) {
+    op.offset = offset;
     if (const auto known = result_.by_name.find(name); known != result_.by_name.end()) {
-      StackJson::Op& op = result_.ops[known->second];
-      op = {op.name, offset, begin, count};
+      op.name = known->first;
+      result_.ops[known->second] = op;
       return;
     }
-    const std::string_view kept = keep(name);
-    result_.by_name.emplace(kept, result_.ops.size());
-    result_.ops.push_back({kept, offset, begin, count});
+    op.name = keep(name);
+    result_.by_name.emplace(op.name, result_.ops.size());
+    result_.ops.push_back(op);
     kept_ += sizeof(StackJson::Op) + kPerKey;
   }
 
@@ -110,6 +114,13 @@ class StackJsonReader {
 const StackJson::Op* StackJson::find(std::string_view op_name) const {
   const auto found = by_name.find(op_name);
   return found == by_name.end() ? nullptr : &ops[found->second];
+}
+
+std::vector<std::string_view> StackJson::texts_of(const Op& op) const {
+  if (!op.is_retrieved) return {kNoStack};
+  std::vector<std::string_view> lines;
+  for (const uint32_t frame : stack_of(op)) lines.push_back(frames[frame].text);
+  return lines;
 }
 
 MsprobeFrame parse_msprobe_frame(std::string_view text) {

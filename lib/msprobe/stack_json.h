@@ -9,7 +9,7 @@
 // Each entry has its own form; a file may mix both. A frame of any other form is kept as its text. When msprobe could
 // not get a stack, it wrote the single text "The call stack retrieval failed.": such a stack is empty. A killed process
 // leaves {}.
-// Source: reference/verified-on-real-msprobe.md 4, compare-and-check.md 1.4, msprobe's own writers of 2024 to 2026.
+// Source: msprobe's files, msprobe's own writers of 2024 to 2026.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@ struct MsprobeFrame {
   int64_t line = 0;
   std::string_view function;
   std::string_view code;
+  std::string_view text = {};  // as written
 };
 
 struct StackJson {
@@ -37,13 +38,15 @@ struct StackJson {
     std::string_view name;
     size_t offset = 0;            // of its name in the text (form 1: of its frames)
     size_t begin = 0, count = 0;  // of its stack in frame_ids
+    bool is_retrieved = true;     // false: msprobe could not retrieve the stack
   };
 
   std::vector<Op> ops;               // in the order of the text; of two of one name the later stack counts
   std::vector<uint32_t> frame_ids;   // the concatenated stacks, each innermost first
   std::vector<MsprobeFrame> frames;  // each different frame once; their texts and the names live in `texts`
   int64_t entries = 0;
-  ProblemList problems;  // entries that were not understood
+  bool is_shared = false;  // an entry has form 2
+  ProblemList problems;    // entries that were not understood
   TextArena texts;
   std::unordered_map<std::string_view, size_t> by_name;  // index in ops
 
@@ -51,6 +54,8 @@ struct StackJson {
   [[nodiscard]] std::span<const uint32_t> stack_of(const Op& op) const {
     return std::span(frame_ids).subspan(op.begin, op.count);
   }
+  // The stack as written, frame by frame.
+  [[nodiscard]] std::vector<std::string_view> texts_of(const Op& op) const;
 };
 
 // A frame as the file has it; views into `text`.

@@ -1,5 +1,5 @@
-// A case: a folder of rounds, each a dump of the candidate and, where there is one, of the reference. Round 1 is the dump that
-// the case began with; of each later round the folder has the configurations and, once they have run, the dumps:
+// A case: a folder of rounds, each a dump of the candidate and, if the case has one, of the reference. Round 1 is the dump that
+// the case began with. Each later round has its configurations and, once they have run, the dumps:
 //
 //   case.json                             {"format": 1, "settings": {"kind": "msprobe", "framework_version": null,
 //                                         "asynchronous": false, "net_name": "Net", "ir": []},
@@ -29,7 +29,7 @@ struct CaseRound {
   DumpExtent extent = DumpExtent::kAll;
 };
 
-// What the user said when the case began.
+// The options that the case began with.
 struct CaseSettings {
   ConfigKind kind = ConfigKind::kUnknown;  // of the configurations; kUnknown: that of the files
   std::string framework_version;           // may be empty
@@ -43,12 +43,12 @@ struct CaseFolder {
   CaseSettings settings;
   std::vector<CaseRound> rounds;
 
-  // Is there a case in this folder?
+  // True if the folder has a case.
   [[nodiscard]] static bool is_one(const std::string& path);
   [[nodiscard]] static Result<CaseFolder> read(const std::string& path);
   // Writes case.json.
   [[nodiscard]] Status write() const;
-  // Of a round, from 1.
+  // The folder of a round, from 1.
   [[nodiscard]] std::string folder_of(size_t round) const;
 };
 

@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "base/containers.h"
 #include "divergence/model/operator_gain.h"
 #include "divergence/roots/undumped.h"
 #include "msprobe/names.h"
+#include "next/planner.h"
 
 namespace msdump {
 namespace {
@@ -49,12 +51,12 @@ std::optional<int64_t> first_step(const CheckRun& run) {
   return first;
 }
 
-// Had the run steps before this one, of which the dump has none?
+// True if the dump begins with this step, and the run had earlier ones.
 bool begins_here(const CheckRun& run, const std::optional<int64_t>& step) {
   return step && *step > 0 && step == first_step(run);
 }
 
-// Is it a module, in a dump without any call, of a type that may run several?
+// True if it is a module that may run several calls, in a dump without any call.
 bool hides_calls(const CheckRun& run, uint32_t op) {
   const auto kind_of = [&](uint32_t other) {
     const auto entry = parse_msprobe_entry(run.op_name(other));
@@ -75,7 +77,7 @@ Open open_of(const CheckRun& run, const FirstNonfinite& first, const RunPlace& p
     case Kind::kParameter:
     case Kind::kInput:
       if (extent != DumpExtent::kAll && first.kind == Kind::kInput && first.parameter.empty()) return Open::kBefore;
-      // Of a call without names the input may be a weight as well as data.
+      // The input of a call without names may be a weight as well as data.
       return begins_here(run, place.step) ? Open::kStepsBefore : Open::kPinned;
     case Kind::kNan:
     case Kind::kInf: break;
@@ -101,18 +103,13 @@ FoundSuspect suspect_of(const CheckRun& run, const FirstNonfinite& first, DumpEx
   return found;
 }
 
-// Numbers that stay finite: what explodes, and where ranks leave each other.
+// True for findings about finite numbers: values that explode, ranks that diverge.
 bool shows_growth(const Finding& finding) {
-  constexpr RuleId kRules[] = {RuleId::kGradientExploding, RuleId::kGradientTooLarge,   RuleId::kTooLarge,
-                               RuleId::kTensorRange,       RuleId::kActivationRange,    RuleId::kWeightTooLarge,
-                               RuleId::kWeightChangeLarge, RuleId::kCollectiveMismatch, RuleId::kReplicaMismatch};
-  return finding.severity != check::Severity::kNote && finding.op != kNone &&
-         std::any_of(std::begin(kRules), std::end(kRules),
-                     [&](RuleId rule) { return finding.kind == check::info(rule).name; });
+  return finding.severity != Severity::kNote && finding.op != kNone && check::info(finding.rule).has(check::kGrows);
 }
 
 Open open_of(const CheckRun& run, const Finding& finding) {
-  const bool of_weight = finding.kind != check::info(RuleId::kCollectiveMismatch).name;
+  const bool of_weight = finding.rule != RuleId::kCollectiveMismatch;
   if (of_weight && begins_here(run, finding.step)) return Open::kStepsBefore;
   const auto& tensors = run.dump.operators()[finding.op].tensors;
   const bool elements = finding.tensor != kNone ? run.dump.record(finding.tensor).has_elements
@@ -123,7 +120,7 @@ Open open_of(const CheckRun& run, const Finding& finding) {
 }
 
 FoundSuspect suspect_of(const CheckRun& run, const Finding& finding) {
-  FoundSuspect found = found_at(run, finding.op, finding.kind, finding.message);
+  FoundSuspect found = found_at(run, finding.op, check::name_of(finding.rule), finding.message);
   found.shown.place = {finding.rank, finding.step, 0};
   if (finding.tensor != kNone) found.run = run.dump.run_of(finding.tensor);
   for (uint32_t index = 0; found.run == kNone && index < run.dump.runs().size(); ++index) {
@@ -137,11 +134,11 @@ FoundSuspect suspect_of(const CheckRun& run, const Finding& finding) {
   return found;
 }
 
-// What the device noted: an operator that was dumped because of it, else a task without files.
+// The first overflow that the device noted: an operator that was dumped because of it, else a task without files.
 std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
   std::optional<FoundSuspect> first;
   for (const Finding& finding : run.report.findings) {
-    if (finding.kind != check::info(RuleId::kOperatorOverflow).name || finding.op == kNone) continue;
+    if (finding.rule != RuleId::kOperatorOverflow || finding.op == kNone) continue;
     FoundSuspect found = suspect_of(run, finding);
     found.shown.open = Open::kPinned;
     if (!first || found.run < first->run) first = std::move(found);
@@ -149,8 +146,9 @@ std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
   if (first || run.report.overflows.empty()) return first;
   const check::OverflowHit& hit = run.report.overflows.front();
   FoundSuspect found =
-      found_at(run, kNone, check::info(RuleId::kOperatorOverflow).name,
-               fmt::format("the device noted an overflow: {}; no file here is of that task", check::describe(hit)));
+      found_at(run, kNone, check::name_of(RuleId::kOperatorOverflow),
+               fmt::format("the device noted an overflow: {}; no dumped file has this task and stream id",
+                           check::describe(hit)));
   found.shown.place = {hit.rank, hit.step, 0};
   found.shown.open = Open::kNotDumped;
   if (hit.rank) found.ranks = {*hit.rank};
@@ -171,14 +169,16 @@ std::optional<FoundSuspect> first_growth(const CheckRun& run) {
   return first;
 }
 
-class CheckedPlanner {
+class CheckedRounds : public PlanSource {
  public:
-  CheckedPlanner(const std::vector<CheckedRound>& rounds, const DumpRequest& as_before)
-      : rounds_(rounds), last_(*rounds.back().run), whole_(rounds[whole_round(rounds)]), first_(*whole_.run) {
-    plan_.candidate = as_before;
-  }
+  CheckedRounds(const std::vector<CheckedRound>& rounds, const DumpRequest& as_before)
+      : rounds_(rounds),
+        as_before_(as_before),
+        last_(*rounds.back().run),
+        whole_(rounds[whole_round(rounds)]),
+        first_(*whole_.run) {}
 
-  NextPlan plan() && {
+  std::vector<Suspect> find_suspects() override {
     std::optional<FoundSuspect> found;
     if (last_.report.first) {
       found = suspect_of(last_, *last_.report.first, rounds_.back().extent);
@@ -191,75 +191,71 @@ class CheckedPlanner {
       if (!found) found = first_growth(last_);
     }
     // The operators that overflow were asked for once.
-    if (!found || (found->shown.open == Open::kNotDumped && rounds_.size() > 1)) return std::move(plan_);
-    plan_.suspects = {found->shown};
-    const bool pinned = found->shown.open == Open::kPinned;
-    plan_.state = pinned ? PlanState::kPinned : PlanState::kAsked;
-    if (!pinned) ask(*found);
-    return std::move(plan_);
+    if (!found || (found->shown.open == Open::kNotDumped && rounds_.size() > 1)) return {};
+    found_ = std::move(*found);
+    return {found_.shown};
+  }
+
+  [[nodiscard]] std::vector<int64_t> ranks_of(size_t) const override { return found_.ranks; }
+
+  // The call of the last dump, and those before it in the round that has all.
+  AskedCalls calls_of(size_t, NextPlan& plan) override {
+    AskedCalls calls;
+    if (found_.shown.open == Open::kNotDumped) {
+      // msprobe has no task for it; its statistics count what is infinite.
+      calls.everything = as_before_.kind == ConfigKind::kMsprobe;
+      plan.candidate.overflow = !calls.everything;
+      return calls;
+    }
+    const bool before = found_.shown.open == Open::kBefore || found_.shown.open == Open::kStatistics;
+    uint32_t run = run_in_first(found_);
+    of_ = run == kNone ? &last_ : &first_;
+    if (run == kNone) run = found_.run;
+    if (run != kNone && before) asked_ = nearest_before(*of_, run);
+    calls.reaches_back = !asked_.empty();
+    if (run != kNone) asked_.push_back(run);
+    std::vector<std::string>& names = calls.candidate.list;
+    for (const uint32_t one : asked_) names.push_back(name_in(*of_, of_->dump.runs()[one].op));
+    if (run == kNone && found_.op != kNone) names.push_back(name_in(*of_, found_.op));
+    if (names.empty()) return calls;
+    const auto entry = parse_msprobe_entry(names.back());
+    calls.is_call = entry && entry->kind == MsprobeEntryKind::kCall;
+    calls.candidate.range = {names.front(), names.back()};
+    return calls;
+  }
+
+  void measure(DumpSize& size) const override {
+    for (uint32_t tensor = 0; tensor < of_->dump.tensors(); ++tensor) {
+      if (!std::binary_search(asked_.begin(), asked_.end(), of_->dump.run_of(tensor))) continue;
+      ++size.tensors;
+      size.bytes += bytes_of_elements(of_->dump.record(tensor));
+    }
+    for (uint32_t tensor = 0; tensor < first_.dump.tensors(); ++tensor)
+      size.of_all += bytes_of_elements(first_.dump.record(tensor));
+  }
+
+  [[nodiscard]] const PlanWords& words(Open open) const override {
+    static constexpr auto kWords = enum_table<Open, PlanWords>(
+        PlanWords{},
+        PlanWords{"which of the calls inside {name} makes it?",
+                  {{{"the inputs of one of them are finite and its outputs are not", "that call is to blame"}}}},
+        PlanWords{"which operator overflows?",
+                  {{{"an operator is dumped", "its output is beyond the range of its type"},
+                    {"none is", "the device notes overflow that no operator of the network makes"}}}},
+        PlanWords{"what do the elements of {name} and of the calls before it show?",
+                  {{{"they show the same", "{name} is to blame"},
+                    {"they do not", "the statistics were rounded, and nothing is wrong there"}}}},
+        PlanWords{"where on the way to {name} does it begin?",
+                  {{{"the inputs of one of them are finite and its outputs are not", "that operator is to blame"},
+                    {"the inputs of the first are not", "the next dump goes further up"}}}},
+        PlanWords{"in which step before does what {name} has begin to be wrong?",
+                  {{{"a gradient is wrong before the weight is", "the operator that made it is to blame"},
+                    {"a weight is wrong first", "its update in the step before is to blame"}}}});
+    return kWords[open];
   }
 
  private:
-  void ask(const FoundSuspect& found) {
-    const Open open = found.shown.open;
-    DumpRequest& request = plan_.candidate;
-    request.statistics = open == Open::kStepsBefore;
-    request.all_risks = request.target.framework == Framework::kPyTorch;
-    if (found.shown.place.step)
-      request.steps = open == Open::kStepsBefore ? steps_before(*found.shown.place.step)
-                                                 : std::vector<int64_t>{*found.shown.place.step};
-    request.ranks = found.ranks;
-    if (open == Open::kNotDumped) add_overflow();
-    if (open != Open::kStepsBefore && open != Open::kNotDumped) add_calls(found);
-    if (open == Open::kHiddenCalls) plan_.size.at_least = true;
-    for (uint32_t tensor = 0; tensor < first_.dump.tensors(); ++tensor)
-      plan_.size.of_all += bytes_of_elements(first_.dump.record(tensor));
-    say(found.shown);
-  }
-
-  // msprobe has no task for it; its statistics count what is infinite.
-  void add_overflow() {
-    if (plan_.candidate.kind == ConfigKind::kMsprobe) return ask_everything();
-    plan_.candidate.overflow = true;
-    plan_.extent = DumpExtent::kList;
-  }
-
-  void ask_everything() {
-    plan_.candidate.statistics = true;
-    plan_.extent = DumpExtent::kAll;
-  }
-
-  // A call of the last dump, and those before it in the one that has them all.
-  void add_calls(const FoundSuspect& found) {
-    DumpRequest& request = plan_.candidate;
-    const bool of_msprobe = request.kind == ConfigKind::kMsprobe;
-    const bool before = found.shown.open == Open::kBefore || found.shown.open == Open::kStatistics;
-    uint32_t run = run_in_first(found);
-    const CheckRun& of = run == kNone ? last_ : first_;
-    if (run == kNone) run = found.run;
-    std::vector<uint32_t> runs;
-    if (run != kNone && before) runs = nearest_before(of, run);
-    const bool none_known = rounds_.back().extent != DumpExtent::kAll && whole_.extent != DumpExtent::kAll;
-    if (found.shown.open == Open::kBefore && runs.empty() && none_known) return ask_everything();
-    if (run != kNone) runs.push_back(run);
-    std::vector<std::string> names;
-    for (const uint32_t one : runs) names.push_back(name_in(of, of.dump.runs()[one].op));
-    if (run == kNone && found.op != kNone) names.push_back(name_in(of, found.op));
-    measure(of, runs);
-    // A range of msprobe ends before what its last module makes.
-    const auto entry = names.empty() ? std::nullopt : parse_msprobe_entry(names.back());
-    if (of_msprobe && names.size() > 1 && entry && entry->kind == MsprobeEntryKind::kCall) {
-      request.scope = {names.front(), names.back()};
-      plan_.extent = DumpExtent::kRange;
-      return;
-    }
-    std::set<std::string_view> seen;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(request.list),
-                 [&](const std::string& name) { return seen.insert(name).second; });
-    plan_.extent = DumpExtent::kList;
-  }
-
-  // Is it what the first call of the whole network reads?
+  // True if the first call of the network reads it.
   [[nodiscard]] bool enters_network(const FoundSuspect& found) const {
     if (found.shown.open != Open::kBefore || last_.report.first->kind != FirstNonfinite::Kind::kInput) return false;
     const uint32_t run = whole_.extent == DumpExtent::kAll ? run_in_first(found) : kNone;
@@ -277,10 +273,10 @@ class CheckedPlanner {
 
   [[nodiscard]] std::string name_in(const CheckRun& of, uint32_t op) const {
     const SequencedOp& operation = of.dump.operators()[op];
-    return name_to_ask(plan_.candidate, operation, kernel_name(of.dump.dump(), operation));
+    return name_to_ask(as_before_, operation, kernel_name(of.dump.dump(), operation));
   }
 
-  // Of the same rank, step and pass, in the order of time.
+  // The runs before one, of its rank, step and pass, in the order of time.
   [[nodiscard]] std::vector<uint32_t> nearest_before(const CheckRun& of, uint32_t run) const {
     const auto& runs = of.dump.runs();
     const size_t most = calls_before(rounds_.size());
@@ -295,59 +291,21 @@ class CheckedPlanner {
     return before;
   }
 
-  void measure(const CheckRun& of, const std::vector<uint32_t>& runs) {
-    for (uint32_t tensor = 0; tensor < of.dump.tensors(); ++tensor) {
-      if (!std::binary_search(runs.begin(), runs.end(), of.dump.run_of(tensor))) continue;
-      ++plan_.size.tensors;
-      plan_.size.bytes += bytes_of_elements(of.dump.record(tensor));
-    }
-  }
-
-  void say(const Suspect& suspect) {
-    const std::string& name = suspect.op_name.empty() ? suspect.parameter : suspect.op_name;
-    const auto if_then = [&](std::string_view condition, std::string_view meaning) {
-      plan_.outcomes.push_back(fmt::format("if {}: {}", condition, meaning));
-    };
-    switch (suspect.open) {
-      case Open::kHiddenCalls:
-        plan_.question = fmt::format("which of the calls inside {} makes it?", name);
-        if_then("the inputs of one of them are finite and its outputs are not", "that call is to blame");
-        break;
-      case Open::kStatistics:
-        plan_.question = fmt::format("what do the elements of {} and of the calls before it show?", name);
-        if_then("they show the same", fmt::format("{} is to blame", name));
-        if_then("they do not", "the statistics were rounded, and nothing is wrong there");
-        break;
-      case Open::kBefore:
-        plan_.question = fmt::format("where on the way to {} does it begin?", name);
-        if_then("the inputs of one of them are finite and its outputs are not", "that operator is to blame");
-        if_then("the inputs of the first are not", "the next dump goes further up");
-        break;
-      case Open::kStepsBefore:
-        plan_.question = fmt::format("in which step before does what {} has begin to be wrong?", name);
-        if_then("a gradient is wrong before the weight is", "the operator that made it is to blame");
-        if_then("a weight is wrong first", "its update in the step before is to blame");
-        break;
-      case Open::kNotDumped:
-        plan_.question = "which operator overflows?";
-        if_then("an operator is dumped", "its output is beyond the range of its type");
-        if_then("none is", "the device notes overflow that no operator of the network makes");
-        break;
-      case Open::kPinned: break;
-    }
-  }
-
   const std::vector<CheckedRound>& rounds_;
+  const DumpRequest& as_before_;
   const CheckRun& last_;
   const CheckedRound& whole_;
   const CheckRun& first_;  // of `whole_`
-  NextPlan plan_;
+  FoundSuspect found_;
+  const CheckRun* of_ = &last_;  // whose runs are asked for
+  std::vector<uint32_t> asked_;  // in the order of time
 };
 
 }  // namespace
 
 NextPlan plan_next(const std::vector<CheckedRound>& rounds, const DumpRequest& as_before) {
-  return CheckedPlanner(rounds, as_before).plan();
+  CheckedRounds source(rounds, as_before);
+  return plan_with(source, extents_of(rounds), as_before);
 }
 
 }  // namespace msdump

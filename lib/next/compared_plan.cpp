@@ -9,13 +9,27 @@
 
 #include <fmt/format.h>
 
+#include "base/containers.h"
 #include "divergence/roots/cut_text.h"
 #include "msprobe/names.h"
+#include "next/planner.h"
 
 namespace msdump {
 namespace {
 
 using Open = Suspect::Open;
+
+// A suspect of a comparison.
+struct RootSuspect : Suspect {
+  const Divergence* root = nullptr;  // null: by its error alone
+  uint32_t op = 0;                   // in Pairing::operators
+  std::vector<uint32_t> operators;   // the same: those to dump; the first is its own
+};
+
+bool on_both_sides(const DiffResult& run, uint32_t op) {
+  const OpPair& pair = run.pairing.operators[op];
+  return pair.a != kNoOperator && pair.b != kNoOperator;
+}
 
 bool by_statistics(const DiffResult& run, const Divergence& root) {
   const auto is_statistic = [&](uint32_t tensor) { return run.diffs[tensor].by_statistics; };
@@ -35,7 +49,7 @@ std::optional<int64_t> first_step(const DiffResult& run) {
 Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, std::optional<int64_t> first) {
   const bool partial = extent != DumpExtent::kAll;
   if (root.unseen) {
-    // Of a range every call was dumped that can be.
+    // A range has every call that can be dumped.
     const bool between = root.unseen->after != kNoOperator;
     if (!partial || !between) return Open::kHiddenCalls;
     return extent == DumpExtent::kRange ? Open::kPinned : Open::kBefore;
@@ -60,7 +74,7 @@ std::vector<uint32_t> operators_of(const DiffResult& run, const Divergence& root
   if (open == Open::kNotDumped) operators.insert(operators.end(), root.candidates.begin(), root.candidates.end());
   if (open == Open::kStatistics) {
     operators.insert(operators.end(), root.chain.begin(), root.chain.end());
-    // Where its readers show it: what they read.
+    // Its readers show it: they are asked for, too.
     for (const uint32_t tensor : root.outputs) operators.push_back(run.pairing.tensors[tensor].op);
   }
   std::vector<uint32_t> once;
@@ -70,7 +84,7 @@ std::vector<uint32_t> operators_of(const DiffResult& run, const Divergence& root
   return once;
 }
 
-// Of a value; 0 where it is not known.
+// The relative error of a tensor; 0 if it is not known.
 double error_of(const DiffResult& run, uint32_t tensor) {
   const TensorDiff& diff = run.diffs[tensor];
   const double error = diff.verdict == Verdict::kShape ? 1 : diff.metrics.relative_l2.value_or(0);
@@ -83,7 +97,7 @@ double largest_error(const DiffResult& run, const std::vector<uint32_t>& tensors
   return largest;
 }
 
-// Few calls do not show what noise they have: what does not make the error that the range is about is its noise.
+// True for an error far below the largest of the range. Few calls do not show their own noise.
 bool is_noise(const DiffResult& run, const RootSuspect& suspect, double largest) {
   constexpr double kShareOfLargest = 0.1;
   const Divergence* const root = suspect.root;
@@ -120,7 +134,7 @@ RootSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent
   return suspect;
 }
 
-// In a range of calls, whose first ones have the errors of all before it: the first call at which the error jumps.
+// The first call of a range at which the error jumps. Its first calls have the errors of all calls before the range.
 std::optional<RootSuspect> jump_in(const DiffResult& run, double largest) {
   constexpr double kJump = 5, kShareOfLargest = 0.3;
   struct Call {
@@ -144,7 +158,7 @@ std::optional<RootSuspect> jump_in(const DiffResult& run, double largest) {
       continue;
     }
     const bool made = call.out >= kJump * call.in;
-    if (!made && index == calls.begin()->first) return {};  // it came in
+    if (!made && index == calls.begin()->first) return {};  // the error entered the range
     RootSuspect suspect = suspect_at(run, run.pairing.tensors[call.tensor].op);
     const Identity identity = run.identity(call.tensor);
     suspect.place = {identity.rank, identity.step, 0};
@@ -157,13 +171,7 @@ std::optional<RootSuspect> jump_in(const DiffResult& run, double largest) {
   return {};
 }
 
-}  // namespace
-
-bool on_both_sides(const DiffResult& run, uint32_t op) {
-  const OpPair& pair = run.pairing.operators[op];
-  return pair.a != kNoOperator && pair.b != kNoOperator;
-}
-
+// In the order of the roots.
 std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent) {
   const std::optional<int64_t> first = first_step(run);
   std::vector<RootSuspect> suspects;
@@ -177,6 +185,7 @@ std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent) {
   return suspects;
 }
 
+// The first operator whose statistics differ although no input of it does; none if no difference exceeds noise.
 std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
   struct Call {
     uint32_t tensor = kNoTensor;  // an output that differs
@@ -211,14 +220,12 @@ std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
   return suspect;
 }
 
-namespace {
-
 using Open = Suspect::Open;
 
 // The operators before one, of its rank and step.
 class CallsBefore {
  public:
-  // Of the same pass, and that both sides have.
+  // Only operators of the same pass that both sides have.
   CallsBefore(const DiffResult& run, uint32_t op, const RunPlace& place) {
     std::map<uint32_t, uint32_t> op_of_run;
     for (const uint32_t row : run.rows) {
@@ -247,7 +254,7 @@ class CallsBefore {
   std::vector<uint32_t> before_;  // in the order of the runs
 };
 
-// The one that ran at this place; each rank has operators of its own. Else the first of that name.
+// The operator of this name that ran at the place, else the first: each rank has operators of its own.
 std::optional<uint32_t> operator_named(const DiffResult& run, const std::string& name, const RunPlace& place) {
   std::vector<bool> named(run.pairing.operators.size(), false);
   for (uint32_t op = 0; op < named.size(); ++op) named[op] = run.op_name(op) == name;
@@ -262,14 +269,16 @@ std::optional<uint32_t> operator_named(const DiffResult& run, const std::string&
   return static_cast<uint32_t>(first - named.begin());
 }
 
-class ComparedPlanner {
+class ComparedRounds : public PlanSource {
  public:
-  ComparedPlanner(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before)
-      : rounds_(rounds), last_(*rounds.back().run), begin_(whole_round(rounds)), first_(*rounds[begin_].run) {
-    plan_.candidate = plan_.reference = as_before;
-  }
+  ComparedRounds(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before)
+      : rounds_(rounds),
+        as_before_(as_before),
+        last_(*rounds.back().run),
+        begin_(whole_round(rounds)),
+        first_(*rounds[begin_].run) {}
 
-  NextPlan plan() && {
+  std::vector<Suspect> find_suspects() override {
     suspects_ = suspects_of(last_, rounds_.back().extent);
     pin_first_calls();
     std::stable_partition(suspects_.begin(), suspects_.end(),
@@ -278,149 +287,44 @@ class ComparedPlanner {
     if (suspects_.empty() && rounds_.size() == 1) {
       if (std::optional<RootSuspect> one = first_after_equal_inputs(last_)) suspects_.push_back(std::move(*one));
     }
-    if (suspects_.empty()) return std::move(plan_);
-    plan_.suspects.assign(suspects_.begin(), suspects_.end());
-    // A pinned operator ends the search: what is open beside it may follow from it.
-    const bool pinned = suspects_.front().open == Open::kPinned;
-    plan_.state = pinned ? PlanState::kPinned : PlanState::kAsked;
-    if (!pinned) ask();
-    return std::move(plan_);
+    return {suspects_.begin(), suspects_.end()};
   }
 
- private:
-  // What the first call of the whole network reads enters the network: nothing before it is left to ask.
-  void pin_first_calls() {
-    if (rounds_[begin_].extent != DumpExtent::kAll) return;
-    for (RootSuspect& suspect : suspects_) {
-      if (suspect.open != Open::kBefore) continue;
-      const std::optional<uint32_t> op = operator_named(first_, last_.op_name(suspect.op), suspect.place);
-      if (op && CallsBefore(first_, *op, suspect.place).is_first()) suspect.open = Open::kPinned;
-    }
+  // The rank of the suspect; all ranks on which a collective is known to be wrong.
+  [[nodiscard]] std::vector<int64_t> ranks_of(size_t suspect) const override {
+    const RootSuspect& own = suspects_[suspect];
+    if (own.root != nullptr && !own.root->ranks.empty()) return own.root->ranks;
+    return own.place.rank ? std::vector<int64_t>{*own.place.rank} : std::vector<int64_t>();
   }
 
-  // What was asked about is healthy: the next one that the first dump suspects.
-  void add_not_asked() {
-    const size_t asked = rounds_.size() - 1 - begin_;
-    if (asked == 0) return;
-    std::vector<RootSuspect> suspects = suspects_of(first_, rounds_[begin_].extent);
-    if (asked >= suspects.size()) return;
-    suspects_ = {std::move(suspects[asked])};
-    of_ = &first_;
-  }
-
-  void ask() {
-    const Open open = suspects_.front().open;
-    size_t asked = 0;
-    std::set<int64_t> steps, ranks;
-    bool placed = true;
-    for (const RootSuspect& suspect : suspects_) {
-      if (suspect.open != open || asked == kMostSuspects) continue;
-      // A dump of msprobe has one range: it is about the most upstream.
-      if (plan_.candidate.kind == ConfigKind::kMsprobe && asked > 0) break;
-      ++asked;
-      add_operators(suspect);
-      placed = placed && suspect.place.step.has_value();
-      if (suspect.place.step) steps.insert(*suspect.place.step);
-      add_ranks(suspect, ranks);
+  AskedCalls calls_of(size_t suspect, NextPlan& plan) override {
+    const RootSuspect& own = suspects_[suspect];
+    if (own.open == Open::kHiddenCalls) {
+      ask_for_hidden(*own.root->unseen, own.place, plan);
+      return {};
     }
-    const std::vector<int64_t> asked_steps =
-        open == Open::kStepsBefore ? steps_before(*steps.begin()) : std::vector<int64_t>(steps.begin(), steps.end());
-    for (DumpRequest* const request : {&plan_.candidate, &plan_.reference}) {
-      request->statistics = open == Open::kStepsBefore || everything_;
-      if (everything_) request->list.clear();
-      if (placed) request->steps = asked_steps;
-      request->ranks.assign(ranks.begin(), ranks.end());
-      request->all_risks = request->target.framework == Framework::kPyTorch;
-    }
-    if (open != Open::kStepsBefore && !everything_)
-      plan_.extent = plan_.candidate.scope.empty() ? DumpExtent::kList : DumpExtent::kRange;
-    say(open);
-    measure();
-  }
-
-  // One rank first; of a collective all that it is known to be wrong on.
-  static void add_ranks(const RootSuspect& suspect, std::set<int64_t>& ranks) {
-    if (suspect.root != nullptr && !suspect.root->ranks.empty()) {
-      ranks.insert(suspect.root->ranks.begin(), suspect.root->ranks.end());
-    } else if (suspect.place.rank) {
-      ranks.insert(*suspect.place.rank);
-    }
-  }
-
-  void add_operators(const RootSuspect& suspect) {
-    if (suspect.open == Open::kStepsBefore) return;
-    if (suspect.open == Open::kHiddenCalls) return add_hidden(*suspect.root, suspect.place);
-    if (suspect.open == Open::kNotDumped) return add_list(*of_, suspect.operators, suspect.place);
-    const std::optional<uint32_t> op = operator_named(first_, of_->op_name(suspect.op), suspect.place);
-    const bool none_known = rounds_.back().extent != DumpExtent::kAll && rounds_[begin_].extent != DumpExtent::kAll;
-    if (suspect.open == Open::kBefore && none_known &&
-        (!op || CallsBefore(first_, *op, suspect.place).nearest(1).empty())) {
-      everything_ = true;
-      return;
-    }
-    if (!op) return add_list(*of_, suspect.operators, suspect.place);
-    std::vector<uint32_t> operators = CallsBefore(first_, *op, suspect.place).nearest(calls_before(rounds_.size()));
-    // A range of msprobe ends before what its last module makes.
+    const std::optional<uint32_t> op = operator_named(first_, of_->op_name(own.op), own.place);
+    if (own.open == Open::kNotDumped || !op) return named(*of_, own.operators, own.place);
+    std::vector<uint32_t> operators = CallsBefore(first_, *op, own.place).nearest(calls_before(rounds_.size()));
+    const bool reaches_back = !operators.empty();
     const auto entry = parse_msprobe_entry(first_.op_name(*op));
     const bool is_call = entry && entry->kind == MsprobeEntryKind::kCall;
-    const bool range = plan_.candidate.kind == ConfigKind::kMsprobe && is_call && !operators.empty();
     if (entry && !is_call && rounds_.size() == 1) operators.clear();
     const uint32_t begin = operators.empty() ? *op : operators.back();
     operators.insert(operators.begin(), *op);
-    for (const uint32_t other : of_ == &first_ ? suspect.operators : std::vector<uint32_t>()) {
+    for (const uint32_t other : of_ == &first_ ? own.operators : std::vector<uint32_t>()) {
       if (std::find(operators.begin(), operators.end(), other) == operators.end()) operators.push_back(other);
     }
-    if (!range) return add_list(first_, operators, suspect.place);
-    add_range(begin, *op);
-    for (const uint32_t other : operators) asked_.try_emplace({&first_, other}, suspect.place);
+    AskedCalls calls = named(first_, operators, own.place);
+    calls.reaches_back = reaches_back;
+    calls.is_call = is_call;
+    calls.candidate.range = names_of(first_, {begin, *op}, true);
+    calls.reference.range = names_of(first_, {begin, *op}, false);
+    return calls;
   }
 
-  void add_range(uint32_t begin, uint32_t end) {
-    for (const bool of_candidate : {true, false}) {
-      DumpRequest& request = of_candidate ? plan_.candidate : plan_.reference;
-      request.scope = names_of(first_, {begin, end}, of_candidate);
-    }
-  }
-
-  void add_list(const DiffResult& run, const std::vector<uint32_t>& operators, const RunPlace& place) {
-    for (const bool of_candidate : {true, false}) {
-      DumpRequest& request = of_candidate ? plan_.candidate : plan_.reference;
-      for (std::string& name : names_of(run, operators, of_candidate)) {
-        const bool is_new = std::find(request.list.begin(), request.list.end(), name) == request.list.end();
-        if (is_new) request.list.push_back(std::move(name));
-      }
-    }
-    for (const uint32_t op : operators) asked_.try_emplace({&run, op}, place);
-  }
-
-  [[nodiscard]] std::vector<std::string> names_of(const DiffResult& run, const std::vector<uint32_t>& operators,
-                                                  bool of_candidate) const {
-    std::vector<std::string> names;
-    for (const uint32_t op : operators) {
-      const OpPair& pair = run.pairing.operators[op];
-      const uint32_t place = of_candidate ? pair.a : pair.b;
-      if (place == kNoOperator) continue;
-      const SequencedOp& own = (of_candidate ? run.pairing.a : run.pairing.b)[place];
-      names.push_back(name_to_ask(plan_.candidate, own, kernels_of(run, {op}, of_candidate).front()));
-    }
-    return names;
-  }
-
-  void add_hidden(const Divergence& root, const RunPlace& place) {
-    plan_.size.at_least = true;
-    for (const bool of_candidate : {true, false}) {
-      DumpRequest& request = of_candidate ? plan_.candidate : plan_.reference;
-      const MsprobeSettings settings = msprobe_settings(*of_, *root.unseen, of_candidate);
-      request.level = settings.level;
-      request.list = settings.list;
-      request.scope = settings.scope;
-    }
-    asked_.try_emplace({of_, root.unseen->before}, place);
-    if (root.unseen->after != kNoOperator) asked_.try_emplace({of_, root.unseen->after}, place);
-  }
-
-  // Of one side: the tensors of the operators that are asked for, in the step and on the rank of the root that asks.
-  void measure() {
+  // Counts the tensors of one side: of the operators that are asked for, in the step and on the rank of their suspect.
+  void measure(DumpSize& size) const override {
     std::set<const DiffResult*> runs;
     for (const auto& [key, place] : asked_) runs.insert(key.first);
     std::set<std::pair<const DiffResult*, uint32_t>> shown;
@@ -433,56 +337,96 @@ class ComparedPlanner {
         const RunPlace& place = asked->second;
         if (identity.step != place.step || (place.rank && identity.rank != place.rank)) continue;
         shown.insert(asked->first);
-        ++plan_.size.tensors;
-        plan_.size.bytes += bytes_of_elements(run->record_of(pair));
+        ++size.tensors;
+        size.bytes += bytes_of_elements(run->record_of(pair));
       }
     }
-    if (shown.size() < asked_.size()) plan_.size.at_least = true;
+    if (shown.size() < asked_.size()) size.at_least = true;
     for (const TensorPair& pair : first_.pairing.tensors) {
-      if (pair.a != kNoTensor) plan_.size.of_all += bytes_of_elements((*first_.a->side.tensors)[pair.a]);
+      if (pair.a != kNoTensor) size.of_all += bytes_of_elements((*first_.a->side.tensors)[pair.a]);
     }
   }
 
-  void say(Open open) {
-    const std::string& name = plan_.suspects.front().op_name;
-    const auto if_then = [&](std::string_view condition, std::string_view meaning) {
-      plan_.outcomes.push_back(fmt::format("if {}: {}", condition, meaning));
-    };
-    const size_t asked = plan_.candidate.list.size();
-    switch (open) {
-      case Open::kHiddenCalls:
-        plan_.question = fmt::format("which of the calls that were not dumped makes {} differ?", name);
-        if_then("the inputs of one of them agree and its outputs do not", "that call is to blame");
-        if_then("all of them agree", "the difference is of the settings of the run, and not of these calls");
-        break;
-      case Open::kStatistics:
-        plan_.question = fmt::format("do the elements of the inputs of {} agree, as their statistics do?", name);
-        if_then("its inputs agree and its outputs do not", fmt::format("{} is to blame", name));
-        if_then("its inputs differ already", "what made them is to blame; the next dump goes further up");
-        break;
-      case Open::kNotDumped:
-      case Open::kBefore:
-        plan_.question = open == Open::kBefore
-                             ? fmt::format("where on the way to {} does the difference begin?", name)
-                             : fmt::format("which of {} operators that were not dumped is to blame?", asked);
-        if_then("the inputs of one of them agree and its outputs do not", "that operator is to blame");
-        if_then("the inputs of the first differ already", "the next dump goes further up");
-        break;
-      case Open::kStepsBefore:
-        plan_.question = fmt::format("in which step before does what {} reads begin to differ?", name);
-        if_then("a gradient differs before the weight does", "the operator that made it is to blame");
-        if_then("a weight differs first", "its update in the step before is to blame");
-        break;
-      case Open::kPinned: break;
+  [[nodiscard]] const PlanWords& words(Open open) const override {
+    static constexpr auto kWords = enum_table<Open, PlanWords>(
+        PlanWords{},
+        PlanWords{"which of the calls that were not dumped makes {name} differ?",
+                  {{{"the inputs of one of them agree and its outputs do not", "that call is to blame"},
+                    {"all of them agree", "the difference is of the settings of the run, and not of these calls"}}}},
+        PlanWords{"which of {count} operators that were not dumped is to blame?",
+                  {{{"the inputs of one of them agree and its outputs do not", "that operator is to blame"},
+                    {"the inputs of the first differ already", "the next dump goes further up"}}}},
+        PlanWords{"do the elements of the inputs of {name} agree, as their statistics do?",
+                  {{{"its inputs agree and its outputs do not", "{name} is to blame"},
+                    {"its inputs differ already", "what made them is to blame; the next dump goes further up"}}}},
+        PlanWords{"where on the way to {name} does the difference begin?",
+                  {{{"the inputs of one of them agree and its outputs do not", "that operator is to blame"},
+                    {"the inputs of the first differ already", "the next dump goes further up"}}}},
+        PlanWords{"in which step before does what {name} reads begin to differ?",
+                  {{{"a gradient differs before the weight does", "the operator that made it is to blame"},
+                    {"a weight differs first", "its update in the step before is to blame"}}}});
+    return kWords[open];
+  }
+
+ private:
+  // An input of the first call of the network has no producer to ask for.
+  void pin_first_calls() {
+    if (rounds_[begin_].extent != DumpExtent::kAll) return;
+    for (RootSuspect& suspect : suspects_) {
+      if (suspect.open != Open::kBefore) continue;
+      const std::optional<uint32_t> op = operator_named(first_, last_.op_name(suspect.op), suspect.place);
+      if (op && CallsBefore(first_, *op, suspect.place).is_first()) suspect.open = Open::kPinned;
     }
+  }
+
+  // The suspects that were asked for are healthy: takes the next one of the first dump.
+  void add_not_asked() {
+    const size_t asked = rounds_.size() - 1 - begin_;
+    if (asked == 0) return;
+    std::vector<RootSuspect> suspects = suspects_of(first_, rounds_[begin_].extent);
+    if (asked >= suspects.size()) return;
+    suspects_ = {std::move(suspects[asked])};
+    of_ = &first_;
+  }
+
+  AskedCalls named(const DiffResult& run, const std::vector<uint32_t>& operators, const RunPlace& place) {
+    for (const uint32_t op : operators) asked_.try_emplace({&run, op}, place);
+    AskedCalls calls;
+    calls.candidate.list = names_of(run, operators, true);
+    calls.reference.list = names_of(run, operators, false);
+    return calls;
+  }
+
+  [[nodiscard]] std::vector<std::string> names_of(const DiffResult& run, const std::vector<uint32_t>& operators,
+                                                  bool of_candidate) const {
+    std::vector<std::string> names;
+    for (const uint32_t op : operators) {
+      const OpPair& pair = run.pairing.operators[op];
+      const uint32_t place = of_candidate ? pair.a : pair.b;
+      if (place == kNoOperator) continue;
+      const SequencedOp& own = (of_candidate ? run.pairing.a : run.pairing.b)[place];
+      names.push_back(name_to_ask(as_before_, own, kernels_of(run, {op}, of_candidate).front()));
+    }
+    return names;
+  }
+
+  void ask_for_hidden(const UnseenCalls& calls, const RunPlace& place, NextPlan& plan) {
+    for (const bool of_candidate : {true, false}) {
+      DumpRequest& request = of_candidate ? plan.candidate : plan.reference;
+      const MsprobeSettings settings = msprobe_settings(*of_, calls, of_candidate);
+      request.level = settings.level;
+      request.list = settings.list;
+      request.scope = settings.scope;
+    }
+    asked_.try_emplace({of_, calls.before}, place);
+    if (calls.after != kNoOperator) asked_.try_emplace({of_, calls.after}, place);
   }
 
   const std::vector<ComparedRound>& rounds_;
+  const DumpRequest& as_before_;
   const DiffResult& last_;
   const size_t begin_;  // the round of `first_`
   const DiffResult& first_;
-  NextPlan plan_;
-  bool everything_ = false;  // no dump has the calls before
   std::vector<RootSuspect> suspects_;
   const DiffResult* of_ = &last_;                                     // to which the suspects belong
   std::map<std::pair<const DiffResult*, uint32_t>, RunPlace> asked_;  // operators of a comparison
@@ -491,7 +435,8 @@ class ComparedPlanner {
 }  // namespace
 
 NextPlan plan_next(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before) {
-  return ComparedPlanner(rounds, as_before).plan();
+  ComparedRounds source(rounds, as_before);
+  return plan_with(source, extents_of(rounds), as_before);
 }
 
 }  // namespace msdump

@@ -1,5 +1,5 @@
-// The next dump: what to ask, so that the answer pins an operator or takes the search further up, how large it will be, and
-// what each outcome would mean. compared_plan.h makes it from two dumps, checked_plan.h from one.
+// The plan of the next dump: the calls to ask for, its size, the question that it answers, and the meaning of each outcome.
+// compared_plan.h makes it from two dumps, checked_plan.h from one.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace msdump {
 
-// What a dump was asked for, of the operators of a step: all; the calls of a range, none left out; or some, by name. What
-// enters a part of a network need not enter the network.
+// The operators of a step that a dump was asked for: all, the calls of a range, or some by name. A value that enters such a part need
+// not enter the network.
 enum class DumpExtent : uint8_t { kAll, kRange, kList };
 [[nodiscard]] std::string_view name_of(DumpExtent extent);  // "all", ...
 
@@ -24,11 +24,11 @@ enum class DumpExtent : uint8_t { kAll, kRange, kList };
 struct Suspect {
   enum class Open : uint8_t {
     kPinned,       // the values that were dumped blame it, and nothing else may be to blame
-    kHiddenCalls,  // of msprobe: calls inside the module or between two calls were not dumped
+    kHiddenCalls,  // msprobe: calls inside the module or between two calls were not dumped
     kNotDumped,    // one of several operators that the dump does not have, or one that it has no values of
     kStatistics,   // only statistics were dumped
-    kBefore,       // what goes in is wrong already or was not dumped, and the dump does not have what made it
-    kStepsBefore,  // a value of the network is wrong where the dump begins, and the run had steps before
+    kBefore,       // an input is wrong already or was not dumped, and neither was its producer
+    kStepsBefore,  // a value of the network is wrong in the first step that was dumped, and the run had earlier ones
   };
   struct Call {
     std::string op_name;  // empty: only the line is known
@@ -63,7 +63,7 @@ struct NextPlan {
   std::vector<std::string> outcomes;
 };
 
-// Of rounds that begin a case: the first that has everything, else the first. `rounds` is not empty.
+// The first round of a case that has all operators, else the first. `rounds` is not empty.
 template <class Round>
 [[nodiscard]] size_t whole_round(const std::vector<Round>& rounds) {
   for (size_t i = 0; i < rounds.size(); ++i) {
@@ -71,15 +71,4 @@ template <class Round>
   }
   return 0;
 }
-// How many calls before a suspect round N asks about: 6 after round 1, and four times as many after each other.
-[[nodiscard]] size_t calls_before(size_t rounds);
-// The steps before `end`, ascending, at most 16.
-[[nodiscard]] std::vector<int64_t> steps_before(int64_t end);
-// The bytes of its elements, had they been dumped; 0 where the shape is not known.
-[[nodiscard]] uint64_t bytes_of_elements(const TensorRecord& record);
-// An operator as the configuration is to name it, of which `name` is the spelling of the dump's side. msprobe: the gradients
-// of parameters are made by a backward call. MindSpore, without an IR: files have '_' where names have '/', so from 2.3 on it
-// is chosen by a pattern.
-[[nodiscard]] std::string name_to_ask(const DumpRequest& request, const SequencedOp& op, const std::string& name);
-
 }  // namespace msdump

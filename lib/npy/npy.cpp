@@ -1,5 +1,6 @@
 #include "npy/npy.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -137,36 +138,26 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr uint32_t kMaxHeaderBytes = 1 << 20;
 
-struct Descr {
-  std::string_view kind_and_size;
-  DType dtype;
-  bool numpy;
-};
-
-constexpr std::array kDescrs = {
-    Descr{"b1", DType::kBool, true},      Descr{"i1", DType::kInt8, true},        Descr{"i2", DType::kInt16, true},
-    Descr{"i4", DType::kInt32, true},     Descr{"i8", DType::kInt64, true},       Descr{"u1", DType::kUint8, true},
-    Descr{"u2", DType::kUint16, true},    Descr{"u4", DType::kUint32, true},      Descr{"u8", DType::kUint64, true},
-    Descr{"f2", DType::kFloat16, true},   Descr{"f4", DType::kFloat32, true},     Descr{"f8", DType::kFloat64, true},
-    Descr{"c8", DType::kComplex64, true}, Descr{"c16", DType::kComplex128, true}, Descr{"E2", DType::kBfloat16, false},
-    Descr{"T2", DType::kBfloat16, false}, Descr{"h2", DType::kBfloat16, false},
-};
+// Spellings of ml_dtypes and others for a type that numpy does not have.
+constexpr std::array<std::string_view, 3> kBfloat16Descrs = {"E2", "T2", "h2"};
 
 Status set_dtype(const std::string& descr, Header& header) {
   const char order = descr.empty() ? '\0' : descr[0];
   const bool has_order = order == '<' || order == '>' || order == '=' || order == '|';
   const std::string_view rest = std::string_view(descr).substr(has_order ? 1 : 0);
-  for (const Descr& known : kDescrs) {
-    if (known.kind_and_size != rest) continue;
-    header.dtype = known.dtype;
-    header.readable_by_numpy = known.numpy;
-    header.big_endian = order == '>' && info(known.dtype).bits > 8;
+  auto dtype = dtype_spelled(rest, &DTypeTraits::numpy);
+  header.readable_by_numpy = dtype.has_value();
+  if (std::find(kBfloat16Descrs.begin(), kBfloat16Descrs.end(), rest) != kBfloat16Descrs.end())
+    dtype = DType::kBfloat16;
+  if (dtype) {
+    header.dtype = *dtype;
+    header.big_endian = order == '>' && info(*dtype).bits > 8;
     return {};
   }
   return fail(ErrorCode::kUnsupportedDtype, "npy dtype '{}' is not supported", excerpt(descr));
 }
 
-// The first bytes of an array, and the file that has the rest; null: nobody has.
+// The first bytes of an array, and the file with the rest; null: there is none.
 struct Source {
   std::span<const std::byte> head;
   uint64_t size = 0;
@@ -225,13 +216,6 @@ Status check_data(uint64_t size, const Header& header) {
                   .with_hint("the file was cut off or is still being written"));
 }
 
-std::string_view descr_of(DType dtype) {
-  for (const Descr& known : kDescrs) {
-    if (known.dtype == dtype && known.numpy) return known.kind_and_size;
-  }
-  return "V1";  // unreachable for the dtypes the contract allows
-}
-
 }  // namespace
 
 Result<Header> read_header(const File& file) {
@@ -255,10 +239,10 @@ std::string make_header(DType dtype, const Shape& shape) {
   std::string dims = join_dims(shape, ", ");
   if (shape.size() == 1) dims += ',';
   const char order = info(dtype).bits > 8 ? '<' : '|';
-  std::string literal =
-      fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order, descr_of(dtype), dims);
-  // Blanks and a line feed up to a multiple of 64, so that the elements are aligned. A rank of at most kMaxRank keeps
-  // this far below the 65535 bytes of version 1.0.
+  std::string literal = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", order,
+                                    info(dtype).traits.numpy, dims);
+  // Blanks and a line feed up to a multiple of 64 align the elements. kMaxRank dimensions take far less than the 65535 bytes
+  // of version 1.0.
   constexpr size_t kPrefixBytes = 10, kAlignment = 64;
   const size_t unpadded = kPrefixBytes + literal.size() + 1;
   literal.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');

@@ -1,9 +1,10 @@
-// The bytes of a fact. A struct has one list of its members, from which both directions follow:
+// Facts: the outcomes of units of work that processes share (--shard), and their bytes. A struct lists its members once, for both
+// directions:
 //
 //   void fields(auto& visit, FieldsOf<Note> auto& value) { MSDUMP_FIELDS(dtype, shape, text); }
 //
-// The list names every member in the order of declaration: it is a structured binding, so that a member that is added to
-// the struct and not to the list does not compile. An enum has `constexpr E last_of(E)`, and values beyond it are refused.
+// The list names every member in the order of declaration. It is a structured binding: a list without a new member does not compile.
+// An enum has `constexpr E last_of(E)`, and values beyond it are refused.
 //
 //   whole number   7 bits a byte, the lowest first; signed ones alternate (0, -1, 1, -2, ..)
 //   bool, enum     as a whole number             double, float   8 or 4 bytes of IEEE 754, little-endian: exact
@@ -96,11 +97,11 @@ class FactReader {
   explicit FactReader(std::string_view bytes) : bytes_(bytes) {}
 
   void operator()(auto&... members) { (get(members), ...); }
-  // False once anything was wrong; values read after that are those they had.
+  // False after the first error; values that are read later stay as they are.
   [[nodiscard]] bool good() const { return good_; }
   [[nodiscard]] size_t position() const { return at_; }
   [[nodiscard]] size_t remaining() const { return bytes_.size() - at_; }
-  // An error unless all bytes were read, and rightly.
+  // An error unless all bytes were read without one.
   [[nodiscard]] Status finish() const;
 
   void get(bool& value) {
@@ -160,7 +161,7 @@ class FactReader {
   void get(T& value) { fields(*this, value); }
 
   bool get_number(uint64_t& value);
-  // The next `count` bytes; empty where they are not there.
+  // The next `count` bytes; empty if there are fewer.
   std::string_view get_bytes(uint64_t count);
 
  private:
@@ -203,25 +204,13 @@ template <class T>
   return value;
 }
 
-// FactStore: what one process found out about a unit of work (a tensor, a pair, a file), for another that judges the
-// whole. A run that computes a share of the units keeps its facts here (part_file.h); the run that merges finds them
-// here and reads no tensor. Work whose facts are not there is done as always, so a result never depends on which facts
-// were kept, only the time it takes.
-
-// What a fact says; the numbers are in files.
+// The kind of unit that a fact is about; the numbers are in files.
 enum class FactKind : uint8_t {
-  kStatistics = 1,    // of a tensor: file, item
-  kComplexParts = 2,  // of a complex tensor: file, item
-  kConverted = 3,     // what became of an input of convert: its number
-  kPair = 4,          // a pair of diff: its number
-  kWeightChange = 5,  // of a weight since the step before, within the tolerance: both tensors
-  kWeightRatio = 6,   // the same with no tolerance
-  kDeadRows = 7,      // of a weight: the tensor
-  kInRange = 8,       // elements inside a range: rule, tensor
-  kExchange = 9,      // of ranks: whether what came out is what went in; its number
-  kRankPair = 10,     // the same tensor on two ranks, side by side: both tensors
+  kStatistics = 1,  // of a tensor: file, item
+  kConverted = 3,   // the outcome of an input of convert: its number
+  kPair = 4,        // a pair of diff: its number
 };
-inline constexpr FactKind kLastFactKind = FactKind::kRankPair;
+[[nodiscard]] constexpr bool is_fact_kind(uint8_t number) { return number == 1 || number == 3 || number == 4; }
 
 // Numbers are those of the catalogue, which is the same wherever it is made.
 struct FactKey {
@@ -230,6 +219,8 @@ struct FactKey {
   auto operator<=>(const FactKey&) const = default;
 };
 
+// The outcomes of units of work (a tensor, a pair, a file). A run that does a share of the units keeps them here (part_file.h); the
+// run that merges finds them here. A unit without a fact is worked on as always, so the result never depends on the facts.
 class FactStore {
  public:
   virtual ~FactStore() = default;
@@ -238,7 +229,7 @@ class FactStore {
   virtual void keep(const FactKey& key, std::string bytes) = 0;
 };
 
-// The result of `work`, from the store where it has it, else kept there. Interrupted work has no result to keep.
+// The result of `work`: that of the store if it has one, else it is kept there. Interrupted work has no result to keep.
 template <class T, class Work>
 [[nodiscard]] Result<T> recorded(FactStore* store, const FactKey& key, const Work& work) {
   if (store == nullptr) return work();

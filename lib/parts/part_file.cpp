@@ -126,7 +126,7 @@ class HeaderLines {
     return *value;
   }
 
-  // Where the facts begin, after the empty line.
+  // The position of the facts, after the empty line.
   Result<size_t> end() {
     if (text_.substr(at_, 1) != "\n") return fail(not_a_part(path_, "its first lines do not end"));
     return at_ + 1;
@@ -138,7 +138,7 @@ class HeaderLines {
   size_t at_ = 0;
 };
 
-// The end of the facts, where the last line begins; it has to have the digest of what is before it.
+// The position of the last line, which has the digest of all bytes before it.
 Result<size_t> check_last_line(std::string_view text, uint64_t facts, const std::string& path) {
   const size_t begin = text.size() < kLastLineMost ? 0 : text.size() - kLastLineMost;
   // The facts are bytes: the line is searched from its own end.
@@ -156,7 +156,7 @@ bool read_fact(FactReader& reader, std::pair<FactKey, std::string_view>& fact) {
   if (!reader.get_number(length)) return false;
   fact.second = reader.get_bytes(length);
   fact.first.kind = static_cast<FactKind>(kind);
-  return reader.good() && kind >= 1 && kind <= static_cast<uint8_t>(kLastFactKind);
+  return reader.good() && is_fact_kind(kind);
 }
 
 Result<PartHeader> read_header(HeaderLines& lines, const std::string& path, uint64_t& facts) {

@@ -1,8 +1,4 @@
-// --shard I/N: which units of a run are the I-th of N processes' to do.
-//
-// The largest units first, each to the share with the fewest bytes so far: no share has more than 4/3 of what the best
-// distribution would give the largest one (Graham 1969), and mostly it is far closer. The result depends on the sizes and
-// the order of the units alone.
+// --shard I/N: the units of work of each of N processes, the part that a process writes, and the set of parts that merge reads.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +27,9 @@ struct Shard {
 [[nodiscard]] Result<Shard> parse_shard(std::string_view text);
 [[nodiscard]] std::string to_string(const Shard& shard);
 
-// For each unit the index of its shard, from 1. Units without bytes count as one byte, so that they are spread, too.
+// For each unit the index of its shard, from 1. The largest units go first, each to the share with the fewest bytes so far. No share
+// has more than 4/3 of the largest one of the best distribution (Graham 1969). The result depends on the sizes and the order of the
+// units alone. Units without bytes count as one byte, so that they are spread, too.
 [[nodiscard]] std::vector<uint32_t> shares_of(std::span<const uint64_t> bytes, uint32_t count);
 
 // A part: what one process found out about its share of a run (--shard), for the process that merges.
@@ -41,12 +39,12 @@ struct Shard {
 //      a `problem` for each folder that could not be read, and an `option` for each option of the command, in the order
 //      of --help. Control characters and % are %XX.
 //   2. an empty line
-//   3. the facts, by kind and numbers: kind, first, second, length as numbers of fact_codec.h, then that many bytes
+//   3. the facts, by kind and numbers: kind, first, second, length as numbers of facts.h, then that many bytes
 //   4. "end ", the number of facts, a space, the SHA-1 of all bytes before, and a line end
 //
 // A part without its last line was cut. The bytes do not depend on the number of threads that found the facts.
 
-// What the parts of one run have in common, and which of them this is.
+// The facts that the parts of one run have in common, and the index of this one.
 struct PartHeader {
   std::string version, command;
   Shard shard;
@@ -86,11 +84,11 @@ struct ReadPart {
 
 class PartSet : public FactStore {
  public:
-  // In any order. Each error names the part that is not as the others: cut, doubled, of another version, command, run or
-  // input, or which ones are missing. `version` is this program's.
+  // Reads parts in any order. Each error names the part that is cut, doubled, or of another version, command, run or input, or those
+  // that are missing. `version` is this program's.
   static Result<PartSet> read(const std::vector<std::string>& paths, std::string_view version);
 
-  // Of the first part; `shard` is its own.
+  // The header of the first part; `shard` is its own.
   [[nodiscard]] const PartHeader& header() const { return parts_.front().header; }
   [[nodiscard]] size_t facts() const { return facts_.size(); }
 

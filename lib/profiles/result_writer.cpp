@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compare/pair/pair_reader.h"
+
 namespace msdump {
 namespace {
 
@@ -19,6 +21,16 @@ void ProfileFailures::add(ProfileFailures&& more) {
   count += more.count;
   const size_t room = std::min(more.kept.size(), kMostKept - kept.size());
   std::move(more.kept.begin(), more.kept.begin() + static_cast<std::ptrdiff_t>(room), std::back_inserter(kept));
+}
+
+Result<kernels::PairState> compare_elements(HostTensor& a, HostTensor& b, double scale, const CancelToken& cancel) {
+  MSDUMP_TRY(PairReader reader, PairReader::open(a, b));
+  const kernels::PairRule rule{.scale = scale, .ulp = false, .quantiles = false};
+  kernels::PairState state;
+  MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
+    kernels::pair_block(reader.dtype(), slab.a, slab.b, slab.count, rule, state);
+  }));
+  return state;
 }
 
 void append_csv_field(std::string& row, std::string_view text, std::string_view line_end) {

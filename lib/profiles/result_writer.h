@@ -1,5 +1,5 @@
-// What the profiles share: where the lines of a result file go, how rows are made on all threads and written in order,
-// and which failures are kept.
+// The parts that both profiles use: the sink of a result file, rows that are made on all threads and written in order,
+// the failures, and the metrics of two tensors.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "dump/elements/host_tensor.h"
 #include "io/run_context.h"
+#include "kernels/pair/pair.h"
 
 namespace msdump {
 
@@ -65,8 +67,11 @@ Result<Counts> write_rows_in_order(const RunContext& context, size_t count, std:
   return counts;
 }
 
-// Appends a field, after a comma unless it is the first of `row`, quoted as Python's csv writer does (QUOTE_MINIMAL): for
-// a comma, a quote, or a character of its line end.
+// The metrics of two tensors with equally many elements; `scale` is that of max_scaled. An error if one cannot be read.
+Result<kernels::PairState> compare_elements(HostTensor& a, HostTensor& b, double scale, const CancelToken& cancel);
+
+// Appends a field, after a comma unless it is the first of `row`. It is quoted as by Python's csv writer (QUOTE_MINIMAL): if it has
+// a comma, a quote or a character of the line end.
 void append_csv_field(std::string& row, std::string_view text, std::string_view line_end);
 
 }  // namespace msdump

@@ -12,7 +12,7 @@
 namespace msdump::report {
 namespace {
 
-// What needs care in a text, found eight bytes at a time: most texts need none.
+// Whether a text needs quotes or escapes. Eight bytes are looked at a time, because most texts need neither.
 struct Care {
   bool quotes = false;   // it has a comma, a quote or the end of a line
   bool escapes = false;  // a byte above 0x7F, or 0
@@ -20,7 +20,7 @@ struct Care {
 
 constexpr uint64_t kOnes = 0x0101'0101'0101'0101, kHighs = kOnes * 0x80;
 
-// High bits where a byte of `word` is `c`; only right where no byte of it is above 0x7F.
+// The high bit of each byte of `word` that equals `c`. Valid if no byte is above 0x7F.
 constexpr uint64_t equal_bytes(uint64_t word, char c) {
   return (word ^ kOnes * static_cast<uint8_t>(c)) - kOnes;  // borrows only above a byte that is equal
 }

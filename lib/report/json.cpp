@@ -39,7 +39,7 @@ void append_ascii(std::string& into, char c) {
   }
 }
 
-// Where the text from `at` on stops being printable ASCII that JSON writes as it is.
+// The end of the printable ASCII from `at` on that JSON writes unchanged.
 size_t plain_end(std::string_view text, size_t at) {
   while (at < text.size() && text[at] >= 0x20 && text[at] < 0x7F && text[at] != '"' && text[at] != '\\') ++at;
   return at;
@@ -232,6 +232,8 @@ Status write_json_end(TextOutput& out, const Closing& closing) {
   return out.write(text);
 }
 
-std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out) { return std::make_unique<JsonlSink>(out); }
+std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out, Report, const SinkOptions&) {
+  return std::make_unique<JsonlSink>(out);
+}
 
 }  // namespace msdump::report

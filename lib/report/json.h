@@ -1,6 +1,8 @@
-// Values as JSON text on one line, without blanks. Every character that is_unprintable (base/text.h) is escaped, so that a
-// document can be shown on a terminal; other UTF-8 is kept; a byte that is not
-// UTF-8 is written as the lone surrogate \udcXX that Python's "surrogateescape" reads back.
+// Values as JSON text on one line, without blanks.
+//
+//   unprintable characters   are escaped (is_unprintable in base/text.h), so that a terminal can show a document
+//   other UTF-8              is kept
+//   other bytes              become the lone surrogate \udcXX, which Python's "surrogateescape" reads back
 #pragma once
 
 #include <string>
@@ -14,8 +16,8 @@ void append_json(std::string& into, const Value& value);
 void append_json(std::string& into, const Object& object);
 void append_json_string(std::string& into, std::string_view text);
 
-// Text in CSV: the same six characters \udcXX for a byte that is not UTF-8, and \u0000 for a NUL, at which readers of CSV
-// stop; everything else as it is.
+// Text in CSV: a byte that is not UTF-8 becomes the same six characters \udcXX. A NUL becomes \u0000, because readers of
+// CSV stop at it. All else is kept.
 [[nodiscard]] std::string surrogate_escaped(std::string_view text);
 
 }  // namespace msdump::report

@@ -3,7 +3,7 @@
 //   <testsuites tests failures errors>
 //     <testsuite name tests failures errors skipped time>
 //       <testcase name classname time>[<error|failure message type>text</..>][<system-out>text</system-out>]</testcase>
-// What XML 1.0 cannot hold (control characters, bytes that are not UTF-8) is written as \xNN. There is no time stamp and
+// Control characters and bytes that are not UTF-8 are written as \xNN: XML 1.0 cannot hold them. There is no time stamp and
 // no duration: equal findings are equal bytes.
 // Source: the schema of Jenkins' xUnit plugin (junit-10.xsd), which GitLab and GitHub's reporters read as well.
 #pragma once

@@ -1,5 +1,7 @@
 #include "report/row_sink.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace msdump::report {
@@ -35,13 +37,31 @@ Status RowSink::finish(Closing closing) {
 }
 
 std::unique_ptr<RowSink> make_sink(Form form, TextOutput& out, Report report, const SinkOptions& options) {
-  switch (form) {
-    case Form::kTable: return make_table_sink(out, report, options);
-    case Form::kCsv: return make_csv_sink(out, std::move(report), options);
-    case Form::kJson: return make_json_sink(out, std::move(report), options);
-    case Form::kJsonl: return make_jsonl_sink(out);
-  }
-  return nullptr;
+  return info(form).make(out, std::move(report), options);
+}
+
+std::span<const FormInfo> all_forms() {
+  static constexpr std::array kForms = {
+      FormInfo{.form = Form::kTable, .option = {}, .help = {}, .is_for_people = true, .make = make_table_sink},
+      FormInfo{.form = Form::kJson,
+               .option = "json",
+               .help = "Results as one JSON document",
+               .has_document = true,
+               .is_nested = true,
+               .make = make_json_sink},
+      FormInfo{.form = Form::kJsonl,
+               .option = "jsonl",
+               .help = "Results as JSON lines, one row per line",
+               .is_nested = true,
+               .make = make_jsonl_sink},
+      FormInfo{.form = Form::kCsv, .option = "csv", .help = "Results as CSV", .make = make_csv_sink},
+  };
+  return kForms;
+}
+
+const FormInfo& info(Form form) {
+  const std::span<const FormInfo> forms = all_forms();
+  return *std::find_if(forms.begin(), forms.end(), [form](const FormInfo& one) { return one.form == form; });
 }
 
 Object failure_object(const Error& error) {

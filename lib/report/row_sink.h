@@ -1,4 +1,4 @@
-// RowSink: where the rows of a report go, in order. Four forms with the same interface:
+// RowSink: writes the rows of a report, in order, in one of these forms. A further form is a row of all_forms() and a writer.
 //
 //   table   aligned columns for people; control characters escaped, wide characters counted as two columns
 //   csv     one header line, then the same rows as JSON: an object as dotted columns, a list as one cell of compact JSON.
@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,7 @@ namespace msdump::report {
 constexpr int64_t kSchema = 1;
 constexpr size_t kTableLookahead = 4096;
 
-// What the writers write to; lib never touches stdout itself.
+// The target of the writers; lib never touches stdout itself.
 class TextOutput {
  public:
   virtual ~TextOutput() = default;
@@ -46,15 +47,35 @@ class StringOutput : public TextOutput {
   std::string text_;
 };
 
-enum class Form : uint8_t { kTable, kCsv, kJson, kJsonl };
+class RowSink;
+struct Report;
+struct SinkOptions;
+
+enum class Form : uint8_t { kTable, kJson, kJsonl, kCsv };
+
+struct FormInfo {
+  Form form = Form::kTable;
+  std::string_view option, help;  // the flag that asks for it; empty: the default
+  bool is_for_people = false;     // may leave out, shorten and round; its layout is not an interface
+  bool has_document = false;      // has the summary, the failures and the further keys, too
+  bool is_nested = false;         // keeps objects and lists; no columns are known before the first row
+  std::unique_ptr<RowSink> (*make)(TextOutput& out, Report report, const SinkOptions& options) = nullptr;
+};
+[[nodiscard]] std::span<const FormInfo> all_forms();
+[[nodiscard]] const FormInfo& info(Form form);
+[[nodiscard]] inline bool is_for_people(Form form) { return info(form).is_for_people; }
+[[nodiscard]] inline bool has_document(Form form) { return info(form).has_document; }
+[[nodiscard]] inline bool is_nested(Form form) { return info(form).is_nested; }
+// True if the rows are all that is written.
+[[nodiscard]] inline bool is_stream(Form form) { return !is_for_people(form) && !has_document(form); }
 
 struct Column {
   std::string key;    // dotted path into the row: "source.line"
   std::string title;  // head of the table's column; empty: not in the table
-  // What the table shows instead of the value itself; CSV never uses it.
+  // The text of the cell if it is not the value itself; CSV never uses it.
   std::function<std::string(const Row&)> text = {};
-  // Where a table is wider than the terminal, columns that hold nothing but "-" go first, then those with the highest
-  // `drop`, one at a time until the rest fits; a column with 0 stays.
+  // If a table is wider than the terminal, columns of nothing but "-" are dropped first. Then columns with the highest
+  // `drop` follow, one at a time, until the rest fits. A column with 0 stays.
   uint8_t drop = 0;
 };
 
@@ -68,7 +89,7 @@ struct Report {
   std::vector<Column> columns;
 };
 
-// What is known at the end.
+// The end of a document.
 struct Closing {
   Object summary;
   std::vector<Object> failures;  // failure_object(error)
@@ -121,17 +142,16 @@ class RowSink {
 // The end of a document that was held.
 Status write_json_end(TextOutput& out, const Closing& closing);
 
-// {"path","tensor","offset","code","message","hint"}; null where the error does not say.
+// {"path","tensor","offset","code","message","hint"}; null for what the error does not have.
 [[nodiscard]] Object failure_object(const Error& error);
 
-// One column for every cell of `row`, objects flattened: for reports without declared columns.
+// A column for every cell of `row`, objects flattened: for reports without declared columns.
 [[nodiscard]] std::vector<Column> columns_of(const Row& row);
 
-// Factories of the writers, for make_sink.
-[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, const Report& report,
-                                                       const SinkOptions& options);
+// The writers, for all_forms().
+[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report report, const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report report, const SinkOptions& options);
 [[nodiscard]] std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report, const SinkOptions& options);
-[[nodiscard]] std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out);
+[[nodiscard]] std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out, Report report, const SinkOptions& options);
 
 }  // namespace msdump::report

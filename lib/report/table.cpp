@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kGap = "  ";
 constexpr size_t kNarrowestName = 28;  // a name cut in the middle keeps at least this much,
-constexpr size_t kShortestName = 20;   // or this where the last column has no room otherwise
+constexpr size_t kShortestName = 20;   // or this if the last column has no room otherwise
 constexpr size_t kNarrowestLast = 24;  // the last column, which is cut at its end
 
 struct Cell {
@@ -224,7 +224,7 @@ class TableSink : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> make_table_sink(TextOutput& out, const Report& report, const SinkOptions& options) {
+std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report report, const SinkOptions& options) {
   return std::make_unique<TableSink>(out, report, options);
 }
 

@@ -1,5 +1,5 @@
-// The row model of every report: a Value is the content of a cell or key, an Object keeps its keys in the order in which
-// they were added, a Row is an Object. Commands build rows; the writers (row_sink.h) decide how they look.
+// The row model of every report. A Value is the content of a cell or key. An Object keeps its keys in the order in which
+// they were added. A Row is an Object. Commands build rows; the writers (row_sink.h) format them.
 //
 // A float is not widened to double: 0.1F is written "0.1", the shortest text that reads back as the same float. Text is
 // bytes and need not be UTF-8; the writers escape what is not.
@@ -41,12 +41,12 @@ class Object {
   [[nodiscard]] const Value* find(std::string_view key, size_t& place) const;
   // "source.line" finds `line` in the object `source`; null when any step is absent or not an object.
   [[nodiscard]] const Value* find_path(std::string_view dotted) const;
-  // The same as find_path where the value holds a T; null where it does not.
+  // The same as find_path if the value holds a T, else null.
   template <class T>
   [[nodiscard]] const T* get(std::string_view dotted) const;
   // The text at a dotted key; empty when it is absent or not a text.
   [[nodiscard]] std::string_view text(std::string_view dotted) const;
-  // The whole number at a dotted key, nothing when it is absent or not one.
+  // The integer at a dotted key; nothing if it is absent or no integer.
   [[nodiscard]] std::optional<int64_t> number(std::string_view dotted) const;
   // The text, or the digits of a whole number; "-" for anything else.
   [[nodiscard]] std::string text_or_number(std::string_view dotted) const;

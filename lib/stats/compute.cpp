@@ -22,31 +22,29 @@
 namespace msdump::stats {
 namespace {
 
-// A stream: elements of one tensor on their way through the kernels. Internal to lib/stats.
-
-// How one tensor is analysed.
+// The plan for one tensor.
 struct Analysis {
   DType dtype = DType::kUndefined;  // of the elements as read
   size_t element_bytes = 1;
   int64_t elements = 0;  // in the tensor
-  uint64_t count = 0;    // the value of the column, which may differ from `elements`
-  int64_t analysed = 0;  // number of elements that are analysed
+  uint64_t count = 0;    // the value of the column Count, which may differ from `elements`
+  int64_t analysed = 0;  // number of elements that enter the statistics
   Chunks chunks;
   bool reducible = true;
-  bool reduced = true;     // anything but digests is wanted
-  bool halve = false;      // digests are taken of the upper half of each float32: it holds a bfloat16
+  bool reduced = true;     // more than digests is wanted
+  bool halve = false;      // digests are taken of the upper half of each float32, which is a bfloat16
   bool widen = false;      // digests are taken of bfloat16 widened to float32
-  uint64_t md5_bytes = 0;  // of the analysed bytes, those MD5 covers
+  uint64_t md5_bytes = 0;  // number of bytes that MD5 covers
 };
 
-// What a whole tensor needs to become a TensorStatistics.
+// The results of a tensor's chunks, until they are merged.
 struct TensorState {
   Analysis analysis;
-  TensorStatistics result;
+  TensorNumbers result;
   std::vector<kernels::ChunkStatistics> chunks;
   std::optional<kernels::CodeRule> code_rule;
-  std::vector<kernels::CodeCounts> codes;          // by chunk: of the stream that begins with it
-  std::vector<kernels::ChunkStatistics> mean_abs;  // by chunk, of magnitudes; empty when not wanted
+  std::vector<kernels::CodeCounts> codes;          // by chunk: counts of the stream that begins with it
+  std::vector<kernels::ChunkStatistics> mean_abs;  // by chunk: statistics of magnitudes; empty if not wanted
   kernels::Md5State md5;
   std::string sha1_text;  // hexadecimal digests of the slices so far
 };
@@ -60,7 +58,7 @@ class Stream {
   [[nodiscard]] bool done() const { return next_ >= end_; }
   // Reads the next slab, of about this many bytes.
   Status read(int64_t slab_bytes);
-  // The kernels' jobs for the slab that was read. They hold pointers into the stream.
+  // Adds the kernels' jobs for the slab that was read; these hold pointers into the stream.
   void add_lanes(std::vector<kernels::ReduceLane>& lanes);
   void add_mean_abs_lanes(std::vector<kernels::ReduceLane>& lanes);
   void add_digests(std::vector<kernels::Md5Job>& jobs);
@@ -76,14 +74,14 @@ class Stream {
   TensorState* state_;
   Wanted wanted_;
   std::vector<std::byte>* buffer_;
-  std::vector<std::byte> digested_;    // the slab as digests see it, where that is not what was read
+  std::vector<std::byte> digested_;    // the slab for digests, if they are of other bytes
   std::vector<std::byte> magnitudes_;  // the slab without signs, for mean_abs
   int64_t first_chunk_ = 0;
   int64_t end_ = 0, next_ = 0;         // elements
   int64_t slab_begin_ = 0, slab_ = 0;  // elements
 };
 
-// SHA1 of more elements than these is that of the hexadecimal digests of slices. Slabs are whole slices.
+// The SHA1 of more elements than these is taken of the hexadecimal digests of slices. A slab has complete slices.
 constexpr int64_t kHashedSlice = 20480;
 
 uint64_t packed_bytes(DType dtype, int64_t count) { return bytes_of(dtype, count).value_or(0); }
@@ -95,13 +93,13 @@ uint64_t md5_bytes_of(const Analysis& analysis, DType original) {
   return static_cast<uint64_t>(analysis.elements) * width;
 }
 
-// The upper halves of float32 elements: the bfloat16 they were made from.
+// Copies the upper halves of float32 elements, the bfloat16 that they were made from.
 void take_halves(const std::byte* floats, size_t count, std::vector<std::byte>& into) {
   into.resize(count * 2);
   for (size_t i = 0; i < count; ++i) std::memcpy(into.data() + 2 * i, floats + 4 * i + 2, 2);
 }
 
-// Floating-point elements without their sign, which is the highest bit of each; alone it is the NaN of hifloat8.
+// Copies floating-point elements without their sign, the highest bit. Alone this bit is the NaN of hifloat8.
 void take_magnitudes(DType dtype, const std::byte* elements, size_t count, size_t element_bytes,
                      std::vector<std::byte>& into) {
   into.assign(elements, elements + count * element_bytes);
@@ -115,10 +113,10 @@ bool has_mean_abs(DType dtype) {
   return dtype == DType::kBool || is_unsigned(dtype) || kernels::code_rule(dtype, dtype).has_value();
 }
 
-// By the dialect, or by what the options ask for instead.
+// The rule of the dialect, or of the options that replace it.
 kernels::ReduceRule reduce_rule_of(const ComputeOptions& options) {
   kernels::ReduceRule rule = reduce_rule(*options.dialect, options.arch, options.wanted);
-  if (options.finite) rule.finite_only = true;
+  if (options.finite_only) rule.finite_only = true;
   return rule;
 }
 
@@ -144,7 +142,7 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
   if (tensor.plan().policy != PlanPolicy::kConverted) state.result.note = tensor.plan().note;
   if (item.first_elements && *item.first_elements < analysis.elements) {
     analysis.elements = *item.first_elements;
-    state.result.shape = {analysis.elements};
+    state.result.shape = Shape{analysis.elements};
   }
   state.result.stored_bytes = bytes_of(tensor.plan().dtype, tensor.plan().src_elements).value_or(0);
   const bool bfloat16 = original == DType::kBfloat16;
@@ -156,11 +154,10 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
   analysis.md5_bytes = md5_bytes_of(analysis, original);
   analysis.reducible = !raw && kernels::can_reduce(analysis.dtype);
   analysis.count = static_cast<uint64_t>(analysis.elements);
-  if (!options.honest)
+  if (!options.exact)
     analysis.count = analysed_count(*options.dialect, sized, state.result.data_size, analysis.elements);
   analysis.analysed = analysis.reducible ? std::min(analysis.elements, static_cast<int64_t>(analysis.count)) : 0;
   analysis.chunks = chunks_of(*options.dialect, analysis.analysed);
-  state.result.supported = analysis.reducible;
   analysis.reduced = rule.sum || rule.squares || rule.extremes || rule.counts;
   const auto chunks = static_cast<size_t>(analysis.chunks.count);
   state.chunks.assign(chunks, kernels::start_statistics(rule));
@@ -173,10 +170,10 @@ TensorState start_tensor(const HostTensor& tensor, const ComputeItem& item, cons
 }
 
 // Merges the results of the streams of a tensor.
-Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions& options) {
-  TensorStatistics& result = state.result;
+Result<TensorNumbers> finish_tensor(TensorState& state, const ComputeOptions& options) {
+  TensorNumbers& result = state.result;
   if (state.analysis.reducible) {
-    merge_chunks({*options.dialect, options.arch, options.honest}, state.chunks, state.analysis.chunks.merged, result);
+    merge_chunks({*options.dialect, options.arch, options.exact}, state.chunks, state.analysis.chunks.merged, result);
     result.count = state.analysis.count;
     if (!state.mean_abs.empty()) result.mean_abs = mean_of_chunks(options.arch, state.mean_abs);
   }
@@ -186,15 +183,14 @@ Result<TensorStatistics> finish_tensor(TensorState& state, const ComputeOptions&
     result.codes->positive_edge += codes.positive_edge;
     result.codes->negative_edge += codes.negative_edge;
   }
-  if (options.wanted.md5) result.md5 = kernels::hex(kernels::md5_finish(state.md5));
+  if (options.wanted.md5)
+    result.checksums.push_back({ChecksumKind::kMd5, false, kernels::hex(kernels::md5_finish(state.md5))});
   if (!options.wanted.sha1) return std::move(result);
-  if (state.analysis.elements > kHashedSlice) {
-    result.sha1 = kernels::hex(kernels::sha1(std::as_bytes(std::span(state.sha1_text))));
-  } else if (state.analysis.elements == 0) {
-    result.sha1 = kernels::hex(kernels::sha1({}));
-  } else {
-    result.sha1 = state.sha1_text;
-  }
+  const bool is_sliced = state.analysis.elements > kHashedSlice;
+  const std::string sha1 = is_sliced ? kernels::hex(kernels::sha1(std::as_bytes(std::span(state.sha1_text))))
+                           : state.analysis.elements == 0 ? kernels::hex(kernels::sha1({}))
+                                                          : state.sha1_text;
+  result.checksums.push_back({ChecksumKind::kSha1, false, sha1});
   return std::move(result);
 }
 
@@ -291,13 +287,13 @@ void Stream::add_sha1(const std::byte* data, size_t element_bytes) {
   }
 }
 
-// Tensors a worker holds at a time: as many as the kernels process at once, unless they hold more than kLiveBytes.
+// Tensors that a worker holds at a time: as many as the kernels process at once, if they hold at most kLiveBytes.
 constexpr size_t kLive = 16;
 constexpr int64_t kLiveBytes = int64_t{8} << 20;
 // All workers share a tensor of this size or more, unless a digest needs its bytes in order.
 constexpr uint64_t kLargeBytes = uint64_t{16} << 20;
 constexpr int64_t kSlabBytes = int64_t{512} << 10;
-// Digests read a slab of every tensor at hand at once, and all these slabs should stay in the cache.
+// Digests read a slab of every live tensor at once, and all these slabs should stay in the cache.
 constexpr int64_t kDigestSlabBytes = int64_t{128} << 10;
 // Chunks of a large tensor that are longer than a slab are read together, in smaller slabs.
 constexpr int64_t kAbreastChunks = 8, kAbreastSlabBytes = int64_t{128} << 10;
@@ -310,7 +306,7 @@ struct Group {
 };
 
 ComputeOptions with_dialect_in_use(ComputeOptions options) {
-  if (options.honest) options.dialect = &newest_dialect();
+  if (options.exact) options.dialect = &newest_dialect();
   return options;
 }
 
@@ -330,7 +326,7 @@ class Computation {
     start_progress();
     context_.pool.ordered_for(
         static_cast<int64_t>(groups.size()), [&](int64_t i) { return work(groups[static_cast<size_t>(i)]); },
-        [&](int64_t i, std::vector<Result<TensorStatistics>>&& results) {
+        [&](int64_t i, std::vector<Result<TensorNumbers>>&& results) {
           const size_t begin = groups[static_cast<size_t>(i)].begin;
           for (size_t k = 0; k < results.size(); ++k) sink(begin + k, std::move(results[k]));
         },
@@ -338,9 +334,9 @@ class Computation {
   }
 
  private:
-  using Results = std::vector<Result<TensorStatistics>>;
+  using Results = std::vector<Result<TensorNumbers>>;
 
-  // One tensor of a group on its way.
+  // A tensor of a group that is being computed.
   struct Slot {
     std::optional<HostTensor> tensor;
     TensorState state;
@@ -409,12 +405,12 @@ class Computation {
     return results;
   }
 
-  void finish_item(size_t item, Result<TensorStatistics>& result) const {
+  void finish_item(size_t item, Result<TensorNumbers>& result) const {
     if (!result && result.error().code != ErrorCode::kCancelled) result = fail(in_words(result.error(), item));
     if (context_.progress != nullptr) context_.progress->unit_done(index_.files()[items_[item].tensor->file].name);
   }
 
-  // Many tensors, a few of them at a time.
+  // Computes the tensors of a group, a few at a time.
   void compute_abreast(const Group& group, Results& results) const {
     const std::unique_ptr<std::array<Slot, kLive>> slots = std::make_unique<std::array<Slot, kLive>>();
     size_t next = group.begin;
@@ -446,7 +442,7 @@ class Computation {
     slot.stream.emplace(*slot.tensor, slot.state, 0, slot.state.analysis.chunks.count, options_.wanted, slot.buffer);
   }
 
-  // One slab of every slot through the kernels; slots that end are finished.
+  // Runs the kernels over one slab of every slot, and finishes slots that end.
   void advance_slots(std::array<Slot, kLive>& slots, Results& results, size_t first) const {
     std::vector<kernels::ReduceLane> lanes, magnitudes;
     std::vector<kernels::Md5Job> jobs;
@@ -472,21 +468,21 @@ class Computation {
       if (!slot.stream) continue;
       advance(slot.stream->slab_bytes());
       if (!failures[i] && !slot.stream->done()) continue;
-      Result<TensorStatistics>& result = results[slot.item - first];
-      result = failures[i] ? Result<TensorStatistics>(fail(std::move(*failures[i]))) : finish(*slot.tensor, slot.state);
+      Result<TensorNumbers>& result = results[slot.item - first];
+      result = failures[i] ? Result<TensorNumbers>(fail(std::move(*failures[i]))) : finish(*slot.tensor, slot.state);
       finish_item(slot.item, result);
       slot.stream.reset();
       slot.tensor.reset();
     }
   }
 
-  Result<TensorStatistics> finish(const HostTensor& tensor, TensorState& state) const {
+  Result<TensorNumbers> finish(const HostTensor& tensor, TensorState& state) const {
     MSDUMP_CHECK_OK(tensor.check_unchanged());
     return finish_tensor(state, options_);
   }
 
-  // One tensor by all workers.
-  Result<TensorStatistics> compute_large(size_t item) const {
+  // Computes one tensor with all workers.
+  Result<TensorNumbers> compute_large(size_t item) const {
     MSDUMP_TRY(HostTensor tensor, open(item));
     TensorState state = start_tensor(tensor, items_[item], options_);
     const Chunks& chunks = state.analysis.chunks;
@@ -512,7 +508,7 @@ class Computation {
     return finish(tensor, state);
   }
 
-  // Some chunks of a tensor: in order, or each as a stream of its own.
+  // Computes some chunks of a tensor: in order, or each as a stream of its own.
   Status compute_chunks(HostTensor& tensor, TensorState& state, int64_t begin, int64_t end, bool abreast) const {
     const size_t count = abreast ? static_cast<size_t>(end - begin) : 1;
     std::vector<std::vector<std::byte>> buffers(count);
@@ -552,6 +548,12 @@ class Computation {
 
 }  // namespace
 
+std::optional<int64_t> sampled_elements(const TensorRecord& tensor, const Shape& of_row) {
+  if (of_row.size() != 1 || tensor.shape == nullptr) return std::nullopt;
+  const int64_t there = element_count(*tensor.shape).value_or(0), sampled = of_row.front();
+  return sampled >= 1 && sampled < there ? std::optional(sampled) : std::nullopt;
+}
+
 void compute(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
              const RunContext& context, const ComputeSink& sink) {
   const auto compute_rest = [&](std::span<const ComputeItem> rest, const ComputeSink& take) {
@@ -576,10 +578,10 @@ void compute_unknown(FactStore& facts, std::span<const ComputeItem> items, const
   const auto hand_over_until = [&](size_t end) {
     for (; next < end; ++next) {
       const auto known = facts.find(statistics_key(*items[next].tensor));
-      sink(next, decode_result<TensorStatistics>(known.value_or(std::string_view())));
+      sink(next, decode_result<TensorNumbers>(known.value_or(std::string_view())));
     }
   };
-  compute_rest(unknown, [&](size_t item, Result<TensorStatistics>&& statistics) {
+  compute_rest(unknown, [&](size_t item, Result<TensorNumbers>&& statistics) {
     hand_over_until(places[item]);
     if (statistics || statistics.error().code != ErrorCode::kCancelled)
       facts.keep(statistics_key(*unknown[item].tensor), encode_result(statistics));

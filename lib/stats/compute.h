@@ -1,9 +1,9 @@
 // Computes the statistics of many tensors, several at a time.
 //
-// The unit is a stream: the elements of a tensor, or of some chunks of a large one, read slab by slab. A worker holds a
-// few streams and advances all of them by one slab together, so that the kernels get many chunks (and digests of many
-// tensors) to process abreast. Memory is bounded by workers x streams x slab. Results come in the order of the tensors
-// whatever finishes first, and do not depend on the number of workers.
+// The unit is a stream: the elements of a tensor, or of some chunks of a large one, read slab by slab. A worker holds a few
+// streams and advances them together, one slab each. So the kernels get chunks and digests of many tensors to process
+// abreast. Memory is bounded by workers x streams x slab. Results come in the order of the tensors and do not depend on the
+// number of workers.
 #pragma once
 
 #include <functional>
@@ -14,28 +14,32 @@
 #include "dump/index/tensor_list.h"
 #include "io/run_context.h"
 #include "parts/facts.h"
-#include "stats/tensor_statistics.h"
+#include "stats/dialect.h"
+#include "stats/tensor_numbers.h"
 
 namespace msdump::stats {
 
 struct ComputeOptions {
   const Dialect* dialect = &newest_dialect();
   HostArch arch = HostArch::kX86;
-  bool honest = false;  // MergeRule: whatever the dialect, all elements count, and NaN propagates
+  bool exact = false;  // see MergeRule: the correct values, not those of the dialect
   Wanted wanted;
-  bool finite = false;  // with `honest`: NaN and infinities are counted, but excluded from all else
+  bool finite_only = false;  // with `exact`: NaN and infinities are counted and enter no other number
 };
 
-// One tensor to compute; `first_elements` limits it to that many (what a sampled dump looked at).
 struct ComputeItem {
   const TensorRecord* tensor = nullptr;
-  std::optional<int64_t> first_elements = {};
+  std::optional<int64_t> first_elements = {};  // only these are computed
 };
 
-// Called for every item in order, one at a time. kCancelled for items that an interruption left out.
-using ComputeSink = std::function<void(size_t item, Result<TensorStatistics>&& statistics)>;
+// A sampled dump ("sample_mode") has the statistics of the first elements, and their number as the shape of the row. Returns
+// that number, or none if a row of this shape is about all elements.
+[[nodiscard]] std::optional<int64_t> sampled_elements(const TensorRecord& tensor, const Shape& of_row);
 
-// With context.facts, those that are known there are not computed, and the others are kept there.
+// Called for every item in order, one at a time; with kCancelled for items that an interruption left out.
+using ComputeSink = std::function<void(size_t item, Result<TensorNumbers>&& statistics)>;
+
+// Numbers that context.facts has are not computed; it keeps the others.
 void compute(const DumpIndex& index, std::span<const ComputeItem> items, const ComputeOptions& options,
              const RunContext& context, const ComputeSink& sink);
 
@@ -43,7 +47,7 @@ void compute(const DumpIndex& index, std::span<const ComputeItem> items, const C
 
 namespace msdump {
 
-// Statistics that another process computed, and those it is to be told (parts/fact_store.h).
+// The numbers in parts (parts/facts.h): another process computed them, or gets them.
 
 namespace kernels {
 
@@ -54,17 +58,24 @@ void fields(auto& visit, FieldsOf<ChunkStatistics> auto& value) {
 
 }  // namespace kernels
 
-namespace stats {
-
-void fields(auto& visit, FieldsOf<TensorStatistics> auto& value) {
-  MSDUMP_FIELDS(dtype, shape, data_size, stored_bytes, note, supported, max, min, avg, l2norm, nothing_finite, count,
-                negative, positive, zero, nan, negative_inf, positive_inf, md5, sha1, codes, mean_abs);
+void fields(auto& visit, FieldsOf<StatisticNumber> auto& value) { MSDUMP_FIELDS(value_, slack); }
+void fields(auto& visit, FieldsOf<Checksum> auto& value) { MSDUMP_FIELDS(kind, widened, text); }
+// Without the members that only rows of tables have.
+void fields(auto& visit, FieldsOf<TensorNumbers> auto& value) {
+  auto& [origin, dtype, shape, numbers, count, negative, positive, zero, nan, negative_inf, positive_inf, checksums,
+         mean_abs, codes, data_size, stored_bytes, note, dialects, finite_only, nothing_finite, mean_of_first_chunk,
+         bad_number] = value;
+  auto& [max, min, mean, norm] = numbers;
+  visit(dtype, shape, max, min, mean, norm, count, negative, positive, zero, nan, negative_inf, positive_inf, checksums,
+        mean_abs, codes, data_size, stored_bytes, note, nothing_finite);
 }
 
-// A run computes statistics of one kind, so that the tensor is all there is to ask for.
+namespace stats {
+
+// A run computes one kind of statistics, so the tensor is the key.
 [[nodiscard]] FactKey statistics_key(const TensorRecord& tensor);
 
-// Hands what `facts` has of the items to `sink`, in order, and what `compute_rest` finds of the others, which it keeps.
+// Calls `sink` for all items in order: with the numbers in `facts`, or with those of `compute_rest`, which `facts` keeps.
 using ComputeRest = std::function<void(std::span<const ComputeItem> items, const ComputeSink& sink)>;
 void compute_unknown(FactStore& facts, std::span<const ComputeItem> items, const ComputeRest& compute_rest,
                      const ComputeSink& sink);

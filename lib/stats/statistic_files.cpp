@@ -20,10 +20,6 @@ std::string number(const TextStyle& style, double value) {
   return style.exact && std::isfinite(value) ? report::number_text(value) : six_digits(value);
 }
 
-std::string finite_number(const TextStyle& style, double value, const TensorStatistics& statistics) {
-  return statistics.nothing_finite && !style.exact ? "null" : number(style, value);
-}
-
 }  // namespace
 
 std::string six_digits(double value) {
@@ -36,24 +32,15 @@ std::string shape_text(const Dialect& dialect, const Shape& shape) {
   return dialect.square_brackets ? "[" + dims + "]" : "(" + dims + ")";
 }
 
-std::string cell_text(const TextStyle& style, StatisticColumn column, const TensorStatistics& statistics) {
-  using enum StatisticColumn;
-  switch (column) {
-    case kMax: return finite_number(style, statistics.max, statistics);
-    case kMin: return finite_number(style, statistics.min, statistics);
-    case kAvg: return finite_number(style, statistics.avg, statistics);
-    case kL2Norm: return number(style, statistics.l2norm);
-    case kCount: return std::to_string(statistics.count);
-    case kNegativeZero: return std::to_string(statistics.negative);
-    case kPositiveZero: return std::to_string(statistics.positive);
-    case kNan: return std::to_string(statistics.nan);
-    case kNegativeInf: return std::to_string(statistics.negative_inf);
-    case kPositiveInf: return std::to_string(statistics.positive_inf);
-    case kZero: return std::to_string(statistics.zero);
-    case kMd5: return statistics.md5;
-    case kSha1: return statistics.sha1;
-  }
-  return {};
+std::string cell_text(const TextStyle& style, StatisticColumn column, const TensorNumbers& numbers) {
+  if (is_null(numbers, column) && !style.exact) return "null";
+  const StatisticMember member = member_of(column);
+  if (const auto* const which = std::get_if<Extremum>(&member))
+    return number(style, numbers.number(*which).value_or(StatisticNumber()).value);
+  if (const auto* const count = std::get_if<StatisticCount>(&member))
+    return std::to_string((numbers.**count).value_or(0));
+  const Checksum* const checksum = numbers.find(std::get<ChecksumKind>(member));
+  return checksum == nullptr ? "" : checksum->text;
 }
 
 std::string header_line(const TextStyle& style) {
@@ -63,17 +50,17 @@ std::string header_line(const TextStyle& style) {
 }
 
 std::string row_line(const TextStyle& style, const DumpIndex& index, const TensorRecord& tensor,
-                     const TensorStatistics& statistics) {
-  // The writer had the names of the file; those inside of the file may be spelled differently.
+                     const TensorNumbers& numbers) {
+  // MindSpore writes the names of the file; those in its header may be spelled differently.
   const NameFacts& file = index.files()[tensor.file].facts;
   const std::string_view op_name = tensor.has_elements ? file.op_name : tensor.name.op_name;
   const std::string_view timestamp = tensor.name.timestamp.empty() ? "0" : tensor.name.timestamp;
   const std::string_view io = tensor.name.io == Io::kInput ? "input" : "output";
   std::string line =
       fmt::format("{},{},{},{},{},{},{},{},{},\"{}\"", tensor.name.op_type, op_name, tensor.name.task_id.value_or(0),
-                  tensor.name.stream_id.value_or(0), timestamp, io, tensor.name.slot, statistics.data_size,
-                  name_of(statistics.dtype), shape_text(*style.dialect, statistics.shape));
-  for (const StatisticColumn column : style.columns) line += "," + cell_text(style, column, statistics);
+                  tensor.name.stream_id.value_or(0), timestamp, io, tensor.name.slot, numbers.data_size,
+                  name_of(numbers.dtype), shape_text(*style.dialect, numbers.shape.value_or(Shape())));
+  for (const StatisticColumn column : style.columns) line += "," + cell_text(style, column, numbers);
   return line + (style.dialect->comma_at_end && !style.exact ? ",\n" : "\n");
 }
 
@@ -113,7 +100,7 @@ std::vector<StatisticDirectory> statistic_directories(const DumpIndex& index,
 }
 
 Status StatisticFileWriter::take(const std::string& target, const TensorRecord& tensor,
-                                 const Result<TensorStatistics>& statistics) {
+                                 const Result<TensorNumbers>& statistics) {
   const bool left_out = !statistics && statistics.error().code == ErrorCode::kCancelled;
   if (stopped_ || left_out || cancel_.cancelled()) {
     stopped_ = true;
@@ -122,7 +109,7 @@ Status StatisticFileWriter::take(const std::string& target, const TensorRecord& 
   }
   Status status = target == target_ ? Status() : commit();
   target_ = target;
-  if (status && statistics && statistics->supported) status = add(target, tensor, *statistics);
+  if (status && statistics && statistics->count) status = add(target, tensor, *statistics);
   if (status) return status;
   stopped_ = true;
   file_.reset();
@@ -138,7 +125,7 @@ Status StatisticFileWriter::finish() {
 }
 
 Status StatisticFileWriter::add(const std::string& target, const TensorRecord& tensor,
-                                const TensorStatistics& statistics) {
+                                const TensorNumbers& statistics) {
   if (!file_) {
     MSDUMP_TRY(TextFile file, TextFile::create(target));
     file_.emplace(std::move(file));

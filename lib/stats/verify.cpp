@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -12,14 +13,13 @@
 namespace msdump::stats {
 namespace {
 
-StoredRow copy_of(const StatisticRow& row, const StatisticHeader& header) {
+StoredRow copy_of(const StatisticRow& row, std::shared_ptr<const StatisticHeader> header) {
   StoredRow copy;
   copy.data_size = row.data_size;
   copy.dtype = row.dtype;
   copy.shape_text = row.shape_text;
   copy.shape = row.shape;
-  copy.msprobe = header.msprobe;
-  copy.columns = header.columns;
+  copy.header = std::move(header);
   for (const std::string_view value : row.values) copy.values.emplace_back(value);
   return copy;
 }
@@ -29,10 +29,11 @@ bool is_device_text(std::string_view value) { return value == "True" || value ==
 
 bool is_of_device(const StoredRow& row, const Dialect& dialect) {
   const auto& values = row.values;
-  return row.msprobe || (dialect.rule != Rule::kA && std::any_of(values.begin(), values.end(), is_device_text));
+  return row.header->msprobe ||
+         (dialect.rule != Rule::kFiniteOnly && std::any_of(values.begin(), values.end(), is_device_text));
 }
 
-// One step of the dtype's precision, and of the six digits that are printed.
+// The precision of the dtype, and of the six digits that are printed.
 double relative_tolerance(DType dtype) {
   if (dtype == DType::kFloat16) return 0x1p-10;
   return dtype == DType::kBfloat16 ? 0x1p-7 : 1e-5;
@@ -46,42 +47,33 @@ std::optional<double> number_in(const std::string& text) {
   return text.empty() || *end != '\0' ? std::nullopt : std::optional(value);
 }
 
-std::optional<double> number_of(StatisticColumn column, const TensorStatistics& statistics) {
-  using enum StatisticColumn;
-  switch (column) {
-    case kMax: return statistics.max;
-    case kMin: return statistics.min;
-    case kAvg: return statistics.avg;
-    case kL2Norm: return statistics.l2norm;
-    default: return std::nullopt;
-  }
-}
-
-// A mean of numbers that cancel each other is only as exact as the largest of them.
-bool agrees_with_device(double stored, double computed, StatisticColumn column, const TensorStatistics& statistics) {
+// A mean of numbers that cancel is only as exact as the largest of them.
+bool agrees_with_device(double stored, Extremum which, const TensorNumbers& numbers) {
+  const double computed = numbers.value(which);
   if (stored == computed || (std::isnan(stored) && std::isnan(computed))) return true;
   if (!std::isfinite(computed)) return false;  // an infinite scale would allow any number
   double scale = std::abs(computed);
-  if (column == StatisticColumn::kAvg) scale = std::max({scale, std::abs(statistics.max), std::abs(statistics.min)});
-  return std::abs(stored - computed) <= relative_tolerance(statistics.dtype) * scale;
+  if (which == Extremum::kMean)
+    scale = std::max({scale, std::abs(numbers.value(Extremum::kMax)), std::abs(numbers.value(Extremum::kMin))});
+  return std::abs(stored - computed) <= relative_tolerance(numbers.dtype) * scale;
 }
 
 class RowComparer {
  public:
-  RowComparer(const StoredRow& row, const TextStyle& style, const TensorStatistics& statistics)
-      : row_(row), style_(style), statistics_(statistics), of_device_(is_of_device(row, *style.dialect)) {}
+  RowComparer(const StoredRow& row, const TextStyle& style, const TensorNumbers& numbers)
+      : row_(row), style_(style), numbers_(numbers), of_device_(is_of_device(row, *style.dialect)) {}
 
   RowComparison run() {
-    const bool padded = of_device_ && parse_u64(row_.data_size).value_or(0) > statistics_.data_size;
-    take("data_size", padded, row_.data_size, std::to_string(statistics_.data_size));
-    const std::string dtype(name_of(statistics_.dtype));
-    const bool same_dtype = row_.msprobe && dtype_from_name(row_.dtype) == statistics_.dtype;
+    const bool padded = of_device_ && parse_u64(row_.data_size).value_or(0) > numbers_.data_size;
+    take("data_size", padded, row_.data_size, std::to_string(numbers_.data_size));
+    const std::string dtype(name_of(numbers_.dtype));
+    const bool same_dtype = row_.header->msprobe && dtype_from_name(row_.dtype) == numbers_.dtype;
     take("dtype", false, row_.dtype, same_dtype ? row_.dtype : dtype);
-    const bool same_shape = row_.msprobe && row_.shape == statistics_.shape;
-    take("shape", false, row_.shape_text,
-         same_shape ? row_.shape_text : shape_text(*style_.dialect, statistics_.shape));
-    for (size_t i = 0; i < std::min(row_.columns.size(), row_.values.size()); ++i)
-      take_value(row_.columns[i], row_.values[i]);
+    const Shape shape = numbers_.shape.value_or(Shape());
+    const bool same_shape = row_.header->msprobe && row_.shape == shape;
+    take("shape", false, row_.shape_text, same_shape ? row_.shape_text : shape_text(*style_.dialect, shape));
+    const std::vector<StatisticColumn>& columns = row_.header->columns;
+    for (size_t i = 0; i < std::min(columns.size(), row_.values.size()); ++i) take_value(columns[i], row_.values[i]);
     return std::move(comparison_);
   }
 
@@ -96,26 +88,28 @@ class RowComparer {
   }
 
   void take_value(StatisticColumn column, const std::string& stored) {
-    std::string computed = cell_text(style_, column, statistics_);
+    std::string computed = cell_text(style_, column, numbers_);
     bool unverifiable = false;
     if (of_device_) {
-      const auto number = number_in(stored), own = number_of(column, statistics_);
+      const auto number = number_in(stored);
+      const StatisticMember member = member_of(column);
+      const auto* const which = std::get_if<Extremum>(&member);
       unverifiable = stored == "null";
-      if (number && own && agrees_with_device(*number, *own, column, statistics_)) computed = stored;
+      if (number && which != nullptr && agrees_with_device(*number, *which, numbers_)) computed = stored;
     }
     take(info(column).key, unverifiable, stored, computed);
   }
 
   const StoredRow& row_;
   const TextStyle& style_;
-  const TensorStatistics& statistics_;
+  const TensorNumbers& numbers_;
   const bool of_device_;
   RowComparison comparison_;
 };
 
 Wanted wanted_of(const StoredRows& rows) {
   std::set<StatisticColumn> columns;
-  for (const auto& [tensor, row] : rows) columns.insert(row.columns.begin(), row.columns.end());
+  for (const auto& [tensor, row] : rows) columns.insert(row.header->columns.begin(), row.header->columns.end());
   return wanted_for(std::vector<StatisticColumn>(columns.begin(), columns.end()));
 }
 
@@ -127,12 +121,12 @@ Result<Verification> verify_with(const DumpIndex& index, const std::vector<Tenso
   std::vector<ComputeItem> items;
   std::vector<const StoredRow*> stored;
   for (const auto& [at, row] : rows) {
-    items.push_back({&tensors[at], sampled_elements(row, tensors[at])});
+    items.push_back({&tensors[at], sampled_elements(tensors[at], row.shape)});
     stored.push_back(&row);
   }
   const TextStyle style{&dialect, {}, false};
   compute(index, items, {&dialect, arch, false, wanted_of(rows)}, context,
-          [&](size_t item, Result<TensorStatistics>&& result) {
+          [&](size_t item, Result<TensorNumbers>&& result) {
             if (!result) {
               verification.failures.push_back(std::move(result).error());
               return;
@@ -152,7 +146,7 @@ Result<Verification> verify_with(const DumpIndex& index, const std::vector<Tenso
 }  // namespace
 
 Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<TensorRecord>& tensors) {
-  // By table, then by place in it: each table is read once.
+  // Sorted by table and place in it, so that each table is read once.
   std::map<uint32_t, std::map<uint64_t, size_t>> wanted;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorRecord& tensor = tensors[i];
@@ -163,26 +157,22 @@ Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<Te
   for (const auto& [table, places] : wanted) {
     MSDUMP_TRY(const File file, File::open(index.path_of(index.files()[table])));
     MSDUMP_TRY(StatisticReader reader, StatisticReader::open(file));
-    for (;;) {
+    std::shared_ptr<const StatisticHeader> header;
+    for (size_t headers = 0;;) {
       const auto row = reader.next();
       if (!row) continue;  // reported when the table was listed
       if (*row == nullptr) break;
       const auto place = places.find((*row)->offset);
-      if (place != places.end()) rows.emplace(place->second, copy_of(**row, reader.header()));
+      if (std::exchange(headers, reader.headers_read()) != reader.headers_read())
+        header = std::make_shared<const StatisticHeader>(reader.header());
+      if (place != places.end()) rows.emplace(place->second, copy_of(**row, header));
     }
   }
   return rows;
 }
 
-std::optional<int64_t> sampled_elements(const StoredRow& row, const TensorRecord& tensor) {
-  if (row.shape.size() != 1 || tensor.shape == nullptr) return std::nullopt;
-  const auto there = element_count(*tensor.shape);
-  if (!there || row.shape[0] >= *there || row.shape[0] < 1) return std::nullopt;
-  return row.shape[0];
-}
-
-RowComparison compare_row(const StoredRow& row, const TextStyle& style, const TensorStatistics& statistics) {
-  return RowComparer(row, style, statistics).run();
+RowComparison compare_row(const StoredRow& row, const TextStyle& style, const TensorNumbers& numbers) {
+  return RowComparer(row, style, numbers).run();
 }
 
 Result<Verification> verify(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const StoredRows& rows,

@@ -1,9 +1,12 @@
-// Compares the cells of a statistic.csv with the tensors beside it: as text if the host computed them; within the
-// dtype's tolerance if the device did, which adds in an order of its own and prints other texts. The device computed
-// the rows of msprobe's tables, and those that hold "True", "False" or "null".
+// Compares the cells of a statistic.csv with the tensors beside it.
+//
+// Cells that the host computed are compared as text. The device adds in another order and prints other texts, so its cells
+// are compared within the tolerance of the dtype. It computed the rows of msprobe's tables, and those that hold "True",
+// "False" or "null".
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,25 +16,21 @@
 #include "dump/index/tensor_list.h"
 #include "stats/compute.h"
 #include "stats/statistic_files.h"
+#include "tables/statistic_csv.h"
 
 namespace msdump::stats {
 
-// A row of a statistic.csv, with texts of its own.
+// A row of a statistic.csv that owns its texts.
 struct StoredRow {
   std::string data_size, dtype, shape_text;
   Shape shape;
-  bool msprobe = false;  // spells dtypes and shapes its own way
-  std::vector<StatisticColumn> columns;
+  std::shared_ptr<const StatisticHeader> header;
   std::vector<std::string> values;
 };
 
-// The rows that were joined to tensors with elements, by index into `tensors`.
+// The rows about tensors with elements, by index into `tensors`.
 using StoredRows = std::map<size_t, StoredRow>;
 [[nodiscard]] Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<TensorRecord>& tensors);
-
-// The part of the tensor that the row is about: a sampled dump ("sample_mode") writes the statistics of the first
-// elements only, with their number as the shape.
-[[nodiscard]] std::optional<int64_t> sampled_elements(const StoredRow& row, const TensorRecord& tensor);
 
 struct CellDifference {
   std::string column;  // key of machine output: "max", "data_size", "shape"
@@ -39,13 +38,12 @@ struct CellDifference {
 };
 struct RowComparison {
   size_t cells = 0;
-  size_t unverifiable = 0;  // what the device did not compute, and a size that includes its padding
+  size_t unverifiable = 0;  // cells that the device did not compute, and a size that includes its padding
   std::vector<CellDifference> differences;
 };
-[[nodiscard]] RowComparison compare_row(const StoredRow& row, const TextStyle& style,
-                                        const TensorStatistics& statistics);
+[[nodiscard]] RowComparison compare_row(const StoredRow& row, const TextStyle& style, const TensorNumbers& numbers);
 
-// One dialect compared with everything that is stored.
+// All stored rows compared with what one dialect writes.
 struct Verification {
   struct TensorVerdict {
     const TensorRecord* tensor = nullptr;
@@ -56,11 +54,11 @@ struct Verification {
   std::vector<Error> failures;
   size_t cells = 0, differing = 0, unverifiable = 0;
 };
-// Uses the dialect that agrees best, of equal ones the last. An error only when interrupted.
+// Uses the dialect that agrees best, or the last of several. Returns an error only if it is interrupted.
 Result<Verification> verify(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const StoredRows& rows,
                             const std::vector<const Dialect*>& dialects, HostArch arch, const RunContext& context);
 
-// A tensor without a row in a directory that has a table, or a row without a tensor.
+// A tensor without a row in a directory that has a table, or a row without a tensor (is_stored).
 struct OneSidedRow {
   const TensorRecord* tensor = nullptr;
   bool is_stored = false;

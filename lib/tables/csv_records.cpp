@@ -38,7 +38,7 @@ Result<std::optional<Line>> LineReader::next() {
   }
 }
 
-// Hands out the next `length` bytes of the buffer and steps over them and the line feed.
+// Returns the next `length` bytes of the buffer as a line, and skips them and the line feed.
 Line LineReader::take(size_t length, size_t line_end) {
   Line line;
   line.text = {buffer_.get() + begin_, length};
@@ -51,7 +51,7 @@ Line LineReader::take(size_t length, size_t line_end) {
   return line;
 }
 
-// Moves what is left to the front, makes room if it fills the buffer, and reads on.
+// Moves the unread bytes to the front, grows the buffer if they fill it, and reads on.
 Status LineReader::refill() {
   const size_t left = held();
   if (left == capacity_) {
@@ -82,7 +82,7 @@ namespace {
 
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
-// A quote opens a field only at its beginning; two inside are one that is meant.
+// Splits the record. A quote opens a field only at its beginning; two inside are one quote.
 bool ends_in_quotes(std::string_view text, bool quoted) {
   bool at_begin = !quoted;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -107,7 +107,7 @@ tl::unexpected<Error> CsvRecords::bad(std::string_view what) const {
                   .with_offset(record_.offset));
 }
 
-// The lines of the next record into text_; false at the end of the file.
+// Reads the lines of the next record into text_; false at the end of the file.
 Result<bool> CsvRecords::read_text() {
   text_.clear();
   for (bool quoted = false;;) {

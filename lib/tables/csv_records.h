@@ -1,5 +1,5 @@
-// LineReader: the lines of a text file of any size, in order and in bounded memory: a buffer of 256 KiB that grows to 1
-// MiB for a line that needs it. A longer line is an error and is skipped.
+// LineReader and CsvRecords: text files of any size, line by line or record by record, in bounded memory. The buffer of 256 KiB
+// grows to 1 MiB for a line that needs it. A longer line is an error and is skipped.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Line {
   std::string_view text;  // without its line end ("\n" or "\r\n"); valid until the next call
   size_t number = 0;      // from 1
   uint64_t offset = 0;    // of its first byte in the file
-  bool complete = false;  // it has a line end: only the last line of a file may have none
+  bool complete = false;  // true if it has a line end; only the last line of a file may have none
 };
 
 class LineReader {
@@ -27,8 +27,8 @@ class LineReader {
 
   explicit LineReader(const File& file) : file_(&file) {}  // the file outlives the reader
 
-  // The next line; nothing at the end. A line that is too long is bad_csv, and the next call goes on after it; after
-  // an error of the file itself (a read that fails) the next call is the end.
+  // Returns the next line, none at the end. A line that is too long is kBadCsv, and the next call goes on after it. After a
+  // read that fails the next call is the end.
   Result<std::optional<Line>> next();
 
  private:
@@ -41,17 +41,15 @@ class LineReader {
   const File* file_;
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
-  size_t begin_ = 0, end_ = 0;  // the part of the buffer not yet handed out
-  size_t searched_ = 0;         // how much of that is known to hold no line feed
+  size_t begin_ = 0, end_ = 0;  // the unread part of the buffer
+  size_t searched_ = 0;         // bytes of it without a line feed
   uint64_t file_offset_ = 0;    // of buffer_[end_]
   size_t line_number_ = 0;
   bool inside_long_line_ = false;
 };
 
-// The records of a table as Python's csv module and pandas write it: a field with a comma, a quote or a line end stands in
-// quotes, a quote in it is doubled, and a record goes over several lines when a field does. A byte order mark is skipped.
-// Any size of file in bounded memory: a record has at most 1 MiB and 4096 fields; a longer one is an error and is skipped.
-
+// A record of a table as Python's csv module and pandas write it. A field with a comma, a quote or a line end is quoted, and
+// quotes in it are doubled. A record may go over several lines. A byte order mark is skipped.
 struct CsvRecord {
   std::vector<std::string_view> fields;  // unquoted; valid until the next call
   size_t line = 0;                       // of its first line, from 1
@@ -64,9 +62,9 @@ class CsvRecords {
 
   explicit CsvRecords(const File& file) : file_(&file), lines_(file) {}  // the file outlives the reader
 
-  // The next record, valid until the next call; null at the end. Empty lines are skipped. A bad record is bad_csv with
-  // line number and offset, and the next call goes on after the lines that were read; after an error of the file itself
-  // the next call is the end.
+  // Returns the next record, valid until the next call; null at the end. Empty lines are skipped. A bad record, or one above
+  // the limits, is kBadCsv with line number and offset, and the next call goes on after it. After a read that fails the
+  // next call is the end.
   Result<const CsvRecord*> next();
 
   [[nodiscard]] tl::unexpected<Error> bad(std::string_view what) const;  // about the current record
@@ -83,7 +81,7 @@ class CsvRecords {
   std::vector<std::pair<size_t, size_t>> parts_;  // of plain_
 };
 
-// The place of a column by its title; nothing if there is none.
+// The place of the column with this title.
 [[nodiscard]] std::optional<size_t> column_of(const std::vector<std::string>& titles, std::string_view title);
 
 }  // namespace msdump

@@ -1,9 +1,8 @@
 // mapping.csv: the real names of files whose names were too long.
 //
-// One line per file, no header: `mapped,original`. MindSpore (1.8+) maps to a random decimal number + ".npy", CANN to 32
-// hexadecimal or decimal digits, with or without a suffix; the file stands beside the files it names. msdump writes the
-// form CANN uses: the uuid3 of the name in the DNS name space, as hexadecimal digits.
-// Source: reference/dump-layouts-and-statistics.md 2.5, reference/ascend-dump-file.md 7.2.
+// The table lies beside the files that it names and has a line `mapped,original` for each, without a header. MindSpore (1.8
+// and later) maps to a random decimal number and ".npy". CANN maps to 32 hexadecimal or decimal digits, with or without a
+// suffix; msdump writes the hexadecimal digits of CANN, the uuid3 of the name in the DNS name space.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +19,16 @@ namespace msdump {
 // Enough for 200,000 files; a longer table is too_large.
 inline constexpr uint64_t kMostMappingBytes = uint64_t{64} << 20;
 
-// mapped -> original. Lines without a comma or with an empty side are bad_csv, naming the line.
+// mapped -> original. A line without a comma or with an empty side is kBadCsv.
 using NameMapping = std::map<std::string, std::string, std::less<>>;
 
 Result<NameMapping> read_mapping_csv(const File& file);
 [[nodiscard]] std::string format_mapping_csv(const NameMapping& mapping);  // sorted by mapped name
 
-// The original of `name`, trying it with and without its last suffix (the table may have either).
+// The original of `name`, with or without its last suffix: the table may have either.
 [[nodiscard]] std::optional<std::string> resolve_name(const NameMapping& mapping, std::string_view name);
 
-// True for names that only a mapping.csv can explain: 32 hexadecimal digits, or digits only, with or without ".npy".
+// True for names that a mapping.csv maps to: 32 hexadecimal digits, or digits only, with or without ".npy".
 [[nodiscard]] bool looks_hashed(std::string_view name);
 
 // 32 hexadecimal digits: MD5 (RFC 4122 version 3) of the DNS name space and the name.

@@ -51,7 +51,7 @@ std::optional<DType> dtype_of(std::string_view text) {
   return dtype_from_name(text);
 }
 
-// A count that pandas made a float of: "2.0".
+// A count that pandas wrote as a float: "2.0".
 std::string_view without_fraction(std::string_view count) {
   return count.ends_with(".0") ? count.substr(0, count.size() - 2) : count;
 }

@@ -5,10 +5,11 @@
 //                metric: grad_unreduced, grad_reduced, param_origin, param_updated, exp_avg, exp_avg_sq, actv, actv_grad
 //   monitor_v2   {monitor}_step{first}-{last}.csv in rank_R/: vpp_stage,step,module_name,scope[,micro_step],OP..
 //                monitor: module, optimizer, param, weight_grad, cc
-// OP are the statistics that the user chose: norm, min, max, mean, nans (how many), zeros (which share), id, shape, dtype.
-// The first monitor rounds numbers to six decimals, unless it was told otherwise, and writes "nan" for everything of a
-// tensor that it did not get (no gradient): such a row has no values here. Other tables of it (linear_hook,
-// attention_hook, ..) have other numbers than statistics of tensors, which are left out.
+//
+// OP are the statistics that the user chose: norm, min, max, mean, nans (a count), zeros (a fraction), id, shape, dtype. The
+// first monitor rounds numbers to six decimals by default. It writes "nan" for all statistics of a tensor that it did not
+// get (no gradient); such a row has no values here. Numbers that are no statistics of tensors (linear_hook,
+// attention_hook, ..) are left out.
 // Source: msprobe 26.2.0 pytorch/monitor/{data_writers,module_hook,features}.py, core/monitor_v2/{writer,module,param,
 // optimizer,weight_grad,cc}.py.
 #pragma once
@@ -28,29 +29,29 @@
 
 namespace msdump {
 
-// What the name of a table says; nothing for other names.
+// The facts in the name of a table; none for other names.
 struct MonitorName {
-  std::string_view metric;  // "grad_reduced"; of monitor_v2 the monitor
+  std::string_view metric;  // "grad_reduced"; the monitor for monitor_v2
   bool second = false;      // monitor_v2: the column scope has the metric
 };
 [[nodiscard]] std::optional<MonitorName> parse_monitor_name(std::string_view file_name);
 
-// The module whose input or output a name of actv, actv_grad and module says: "layers.0.input.1"; nothing for others.
+// The module in a name of actv, actv_grad or module: "layers.0.input.1". None for other names.
 struct ActivationName {
-  std::string_view module;  // empty: the whole model
-  bool input = false;       // a gradient is on the other side: grad_output comes in
+  std::string_view module;  // empty: the model
+  bool input = false;       // gradients are reversed: grad_output is an input
   std::string_view slot;
 };
 [[nodiscard]] std::optional<ActivationName> parse_activation_name(std::string_view name);
 
-// Do the first bytes of a file say that it is one?
+// True if a file that begins with `text` is a table of the monitor.
 [[nodiscard]] bool looks_like_monitor_csv(std::string_view text);
 
 struct MonitorRow {
   std::string_view name;   // "layers.0.weight", "layers.0.input"
-  std::string_view scope;  // of monitor_v2: "param_origin"
+  std::string_view scope;  // only of monitor_v2: "param_origin"
   int64_t vpp_stage = 0, step = 0;
-  std::vector<std::string_view> values;  // one for each column; empty when there is none
+  std::vector<std::string_view> values;  // one for each column; empty if there is none
   std::optional<DType> dtype;
   std::optional<Shape> shape;
   uint64_t offset = 0;  // of the row in the file
@@ -58,12 +59,12 @@ struct MonitorRow {
 
 class MonitorReader {
  public:
-  // Reads the header: bad_csv without the columns name (or module_name) and step. The file outlives the reader.
+  // Reads the header; without the columns name (or module_name) and step it is kBadCsv. The file outlives the reader.
   static Result<MonitorReader> open(const File& file);
 
   [[nodiscard]] const std::vector<std::string>& titles() const { return titles_; }
-  [[nodiscard]] const std::vector<StatisticColumn>& columns() const { return columns_; }  // those of tensors
-  // The next row, valid until the next call; null at the end. After bad_csv the next call goes on with the next row.
+  [[nodiscard]] const std::vector<StatisticColumn>& columns() const { return columns_; }  // statistics of tensors
+  // Returns the next row, valid until the next call; null at the end. After kBadCsv the next call goes on with the next row.
   Result<const MonitorRow*> next();
 
  private:
@@ -76,7 +77,7 @@ class MonitorReader {
   std::vector<StatisticColumn> columns_;
   std::vector<size_t> places_;  // of columns_
   std::optional<size_t> name_, scope_, step_, stage_, shape_, dtype_;
-  std::vector<size_t> facts_;  // columns that say "nan" only if the tensor was not there
+  std::vector<size_t> facts_;  // columns that have "nan" only if there was no tensor
   const CsvRecord* record_ = nullptr;
   MonitorRow row_;
 };

@@ -97,11 +97,11 @@ std::optional<StatisticColumn> statistic_column_from_name(std::string_view name)
 
 namespace {
 
-// One data row of a statistic.csv, taken apart from both ends; the grammar is in tables/statistic_csv.h.
+// The parser of rows, which works from both ends.
 
 constexpr size_t kNone = std::string_view::npos;
 
-// Where the shape stands in the row.
+// The position of the shape in the row.
 struct ShapeField {
   std::string_view before;  // the fields before it, without the comma
   std::string_view text;    // without quotes
@@ -132,7 +132,7 @@ std::optional<ShapeField> find_bracketed(std::string_view row) {
   return first == kNone ? std::nullopt : cut(row, first, last + 1, 0);
 }
 
-// The field before the last `fields` ones: for shapes without quotes or brackets.
+// The field before the last `fields`, for shapes without quotes or brackets.
 std::optional<ShapeField> find_counted(std::string_view row, size_t fields) {
   size_t end = row.size();
   for (; fields > 0; --fields) {
@@ -269,7 +269,7 @@ bool take_first(std::string_view& text, std::initializer_list<std::string_view*>
   return true;
 }
 
-// Of the forms in which no field holds a comma.
+// Splits a row of a form in which no field holds a comma.
 bool parse_plain_row(std::string_view text, const StatisticHeader& header, StatisticRow& row, std::string& why) {
   row.op_type = row.op_name = row.task_id = row.stream_id = row.timestamp = row.data_size = {};
   row.square_brackets = false;
@@ -296,8 +296,8 @@ bool parse_plain_row(std::string_view text, const StatisticHeader& header, Stati
   return false;
 }
 
-// Fills everything of `row` except its place in the file, reusing its memory. False, with the reason in `why`, leaves
-// `row` in no usable state.
+// Fills `row` except for its place in the file, and reuses its memory. If it returns false, with the reason in `why`, the row
+// is unusable.
 bool parse_statistic_row(std::string_view text, const StatisticHeader& header, StatisticRow& row, std::string& why) {
   if (header.form == StatisticForm::kOneOperator || header.form == StatisticForm::kAtb)
     return parse_plain_row(text, header, row, why);
@@ -313,7 +313,7 @@ bool parse_statistic_row(std::string_view text, const StatisticHeader& header, S
         return true;
       }
     }
-    // Report the reason for the first place tried: it is the likeliest.
+    // The reason for the first place is reported, because it is the likeliest.
     if (first_reason.empty()) first_reason = why;
   }
   why = first_reason.empty() ? "no shape found" : first_reason;
@@ -335,7 +335,7 @@ bool begins_with_fields(std::string_view text, std::string_view fields) {
   return text.starts_with(fields) && (text.size() == fields.size() || text[fields.size()] == ',');
 }
 
-// Takes the fields before the statistics off a header; nothing if they are of no known form.
+// Takes the fields before the statistics off a header; none if their form is unknown.
 std::optional<StatisticForm> take_fields(std::string_view& text) {
   using enum StatisticForm;
   for (const auto& [form, fields] : {std::pair(kMindSpore, kFields), std::pair(kMsprobe, kMsprobeFields),
@@ -349,7 +349,7 @@ std::optional<StatisticForm> take_fields(std::string_view& text) {
   return kAtb;
 }
 
-// False with the reason in `why`.
+// Returns false with the reason in `why`.
 bool parse_header(std::string_view text, StatisticHeader& header, std::string& why) {
   const auto form = take_fields(text);
   if (!form) {

@@ -1,9 +1,11 @@
-// The statistics that statistic.csv can have, each with three spellings:
+// statistic.csv: the statistics of the tensors of a dump, a row for each, read line by line in bounded memory.
+// docs/formats/statistics.md describes the files of each writer.
+//
+// A statistic has three spellings:
 //   * the title of its column: "Max Value", "NaN Count", ... (also read: "Nan Count" of development snapshots of
 //     MindSpore, "MD5 Value" of msprobe, "l2norm" of CANN),
 //   * statistic_category of data_dump.json: "max", "nan count", "hash" and "hash:sha1" (SHA1), "hash:md5" (MD5), ...,
 //   * the keys of msdump's own output: "max", "nan_count", "sha1", ...
-// Source: reference/dump-layouts-and-statistics.md 3.1, 5 and 8.
 #pragma once
 
 #include <cstdint>
@@ -46,55 +48,56 @@ struct StatisticColumnInfo {
 [[nodiscard]] std::span<const StatisticColumnInfo> all_statistic_columns();
 [[nodiscard]] const StatisticColumnInfo& info(StatisticColumn column);
 
-// All case-insensitive, because people type them and the writers do not agree.
+// Upper and lower case are equal, because people type them and writers differ.
 [[nodiscard]] std::optional<StatisticColumn> statistic_column_from_title(std::string_view title);
 [[nodiscard]] std::optional<StatisticColumn> statistic_column_from_category(std::string_view category);
 [[nodiscard]] std::optional<StatisticColumn> statistic_column_from_key(std::string_view key);
-// Any of the three spellings: what an option of the command line takes.
+// Takes any of the three spellings, for options of the command line.
 [[nodiscard]] std::optional<StatisticColumn> statistic_column_from_name(std::string_view name);
 
-// statistic.csv: the statistics of the tensors of a dump, one row per tensor, read line by line in bounded memory.
+// The grammar:
 //
 //   1. header   Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape[,TITLE]...
 //   2. row      Add,Default_Add-op0,0,0,1733905446819790,input,0,24,float32,"(2,3)",6,1,9.53939,
+//
 // Dialects, all read alike:
 //   * MindSpore 1.6 to 2.2.14, 2.3.0rc: ten columns or eleven with MD5; rows without a comma at their end.
 //   * MindSpore 2.3.0+: the columns of statistic_category in the user's order; up to 2.7.0, one may appear twice; none
 //     if the list is empty. Every row ends with a comma, the header does not.
 //   * MindSpore 2.7.1+: "[2,3]" for the shape.
 //   * msprobe (O2): Input/Output for IO, a column Format before Shape, the shape as 2x3 ("-" for a scalar), no quotes.
-//     The device writes this; how msprobe spells the shapes of its own MD5 rows is unknown, and 2_3 is accepted too.
-//   * CANN, dump_data=stats: a file for each operator, whose name says which: Input/Output,Index,Data Size,Data
+//     The device writes this; the spelling of shapes in msprobe's own MD5 rows is unknown, so 2_3 is accepted, too.
+//   * CANN, dump_data=stats: a file for each operator, which its name has: Input/Output,Index,Data Size,Data
 //     Type,Format,Shape[,TITLE]..., otherwise as msprobe's (O2).
 //   * msprobe, of ATB operators: Device and PID,Execution Count,Op Name,Op Type,Op Id,Input/Output,Index,Dtype,Format,
-//     Shape,Max,Min,Mean,Norm,Tensor Path; "N/A" for what there is not. Its writer lets no comma into a field.
-//   * what msprobe's L0 and mix rewrite with pandas: no comma at the end, (5) and () without quotes.
-// Nothing is escaped by the writers, and an op name may hold commas and quotes: a row is read from both ends. The op
-// type is the first field; the shape is the last quoted field (else the last in brackets), with fields of known kinds
-// before it and one value for each column after it. A shape that a spreadsheet turned into a negative number ("(4096)"
-// into -4096) is restored if the data size agrees, and is an error otherwise ("(2,300)" becomes -2300).
-// Each run that appends to a file writes a header, which holds for the rows after it. Source:
-// reference/dump-layouts-and-statistics.md 3 and 8, verified-on-real-mindspore.md 4; CANN runtime
-// src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp, ProcessDumpStats; msprobe ccsrc/atb_probe/atb_probe.cpp.
+//     Shape,Max,Min,Mean,Norm,Tensor Path; "N/A" for missing values. Its writer lets no comma into a field.
+//   * files that msprobe's L0 and mix rewrite with pandas: no comma at the end, (5) and () without quotes.
+//
+// The writers escape nothing, and an op name may hold commas and quotes, so a row is read from both ends. The op type is the
+// first field. The shape is the last quoted field, else the last in brackets; before it are fields of known kinds, after it
+// one value for each column. A shape that a spreadsheet turned into a negative number ("(4096)" into -4096) is restored if
+// the data size agrees; else it is an error ("(2,300)" becomes -2300). Each run that appends to a file writes a header for
+// its rows. Source: CANN runtime src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp, ProcessDumpStats; msprobe
+// ccsrc/atb_probe/atb_probe.cpp.
 
 enum class StatisticForm : uint8_t { kMindSpore, kMsprobe, kOneOperator, kAtb };
 
 struct StatisticHeader {
-  std::vector<StatisticColumn> columns;  // as in the file, repeats too
+  std::vector<StatisticColumn> columns;  // as in the file, also repeated ones
   StatisticForm form = StatisticForm::kMindSpore;
-  bool msprobe = false;  // any other form than MindSpore's: it has Input/Output and Format
+  bool msprobe = false;  // a form other than MindSpore's, with Input/Output and Format
   size_t line = 0;
 };
 
-// Texts are views into the line, as written; those marked "number" hold digits only.
+// Texts are views into the line. Those marked "number" hold digits only.
 struct StatisticRow {
   size_t line = 0;                                 // from 1
   uint64_t offset = 0;                             // of the line in the file
   std::string_view op_type, op_name;               // empty in a file of one operator
   std::string_view task_id, stream_id, timestamp;  // numbers; empty in files of one operator and of ATB
-  std::string_view op_id, device, run, data_path;  // of ATB: "5_0", "0_39943", "0", the path of the elements or "N/A"
+  std::string_view op_id, device, run, data_path;  // only of ATB: "5_0", "0_39943", "0", path of the elements or "N/A"
   std::string_view io;                             // "input" or "output"
-  std::string_view slot, data_size;                // numbers; ATB says no size
+  std::string_view slot, data_size;                // numbers; ATB has no size
   std::string_view dtype;                          // "float32", "unsupported(46)"; msprobe: "FLOAT"
   std::string_view format;                         // "ND"; MindSpore has none
   std::string_view shape_text;                     // with its brackets, without its quotes
@@ -106,15 +109,15 @@ struct StatisticRow {
 
 class StatisticReader {
  public:
-  // Reads the header; a missing one or one with an unknown column is bad_csv. The file outlives the reader.
+  // Reads the header; a missing one or one with an unknown column is kBadCsv. The file outlives the reader.
   static Result<StatisticReader> open(const File& file);
 
-  // For the next rows: changes after the header of an appended run.
+  // The header of the next rows, which the header of an appended run replaces.
   [[nodiscard]] const StatisticHeader& header() const { return header_; }
   [[nodiscard]] size_t headers_read() const { return headers_read_; }  // 1 for a file of one run
 
-  // The next row, valid until the next call; null at the end. A bad row is bad_csv with line number and offset, and the
-  // next call goes on with the next line. After a bad header in the middle or a read that fails, the next call is the
+  // Returns the next row, valid until the next call; null at the end. A bad row is kBadCsv with line number and offset, and
+  // the next call goes on with the next line. After a bad header in the middle or a read that fails, the next call is the
   // end.
   Result<const StatisticRow*> next();
 

@@ -1,14 +1,12 @@
-// Element types: how they are numbered in files, how wide they are, and what they become in an .npy file.
+// Element types. A dtype is a row of the table in dtype.cpp: names and numbers in every format, width, encoding, and the dtype
+// of its .npy file. A new dtype is an enumerator and a row.
 //
-// Three numberings meet here:
-//   * the protobuf enum of Ascend dump files (OutputDataType, CANN 8.1 dump_data.proto),
-//   * the GE numbering, used by nano dump files only,
-//   * names: CANN's upper-case ones (FLOAT, BF16) and MindSpore's lower-case ones (float32, bfloat16), which msdump
-// uses.
-// numpy knows neither bfloat16 nor anything narrower than a byte nor fp8: such tensors are widened without loss (float32,
-// int8, uint8, complex64). A dtype without a known decoding is kept as raw bytes (uint8) and never guessed.
+// numpy has neither bfloat16 nor fp8 nor anything narrower than a byte. Such tensors are widened without loss to float32,
+// int8, uint8 or complex64. A dtype without a public encoding is raw: its bytes are kept and never interpreted.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -61,18 +59,54 @@ enum class DType : uint8_t {
   kHifloat4,
 };
 [[nodiscard]] constexpr DType last_of(DType) { return DType::kHifloat4; }
+inline constexpr size_t kDTypes = static_cast<size_t>(last_of(DType())) + 1;
+
+// kOther: not numbers (raw bytes, strings).
+enum class DTypeKind : uint8_t { kOther, kFloat, kInteger, kBool, kComplex };
+
+enum class SpecialCodes : uint8_t {
+  kIeee,     // an exponent of ones: infinities and NaNs
+  kNanOnly,  // all ones is NaN; no infinities
+  kNone,     // every code is a finite number
+};
+
+// The fields of a code from its highest bit: sign, exponent, mantissa. An exponent of 0 is subnormal.
+struct FloatFormat {
+  int exponent_bits = 0;  // 0: not a fixed number
+  int mantissa_bits = 0;
+  int bias = 0;
+  SpecialCodes specials = SpecialCodes::kIeee;
+};
+
+// The values of the codes of a type of at most 8 bits. Higher bits of a byte do not count.
+using CodeValues = std::array<float, 256>;
+
+struct DTypeTraits {
+  DTypeKind kind = DTypeKind::kOther;  // also of raw types, for which kind_of() is kOther
+  bool is_unsigned = false;
+  FloatFormat format = {};             // of floats, and of the parts of complex numbers
+  const CodeValues* values = nullptr;  // of floats of at most 8 bits
+  DType part = DType::kUndefined;      // of complex numbers
+  int packed_bits = 0;                 // of raw types: width in safetensors; 0: unknown
+  // Spellings; empty: the format does not have the type.
+  std::string_view safetensors = {};
+  std::string_view torch = {};          // after "torch."
+  std::string_view torch_storage = {};  // the storage class, after "torch."
+  std::string_view numpy = {};          // in an .npy header, after the byte order
+};
 
 struct DTypeInfo {
   DType dtype;
   std::string_view name;       // MindSpore's lower-case name, used in all output
-  std::string_view cann_name;  // the enum's spelling in CANN
-  int proto_number;            // -1: none
-  int ge_number;               // -1: none
-  int bits;                    // per element; 0: no fixed width (strings, structs): raw bytes only
+  std::string_view cann_name;  // the enumerator in CANN
+  int proto_number;            // OutputDataType in Ascend dump files (CANN 8.1, dump_data.proto); -1: none
+  int ge_number;               // GE's number, in nano dump files and ATB tensors; -1: none
+  int bits;                    // per element; 0: raw
   DType npy_dtype;             // the dtype of its .npy
+  DTypeTraits traits = {};
 };
 
-// Every dtype, in the order of the enum; also what --list-dtypes prints.
+// Every dtype, in the order of the enum; also the rows of --list-dtypes.
 [[nodiscard]] std::span<const DTypeInfo> all_dtypes();
 [[nodiscard]] const DTypeInfo& info(DType dtype);
 
@@ -80,28 +114,39 @@ struct DTypeInfo {
 [[nodiscard]] std::optional<DType> dtype_from_ge(int32_t number);
 // Case-insensitive; accepts the spellings of MindSpore, CANN and numpy ("BF16", "Float32", "bfloat16", "float").
 [[nodiscard]] std::optional<DType> dtype_from_name(std::string_view name);
+// The dtype with this spelling in one format: dtype_spelled("F8_E5M2", &DTypeTraits::safetensors).
+[[nodiscard]] std::optional<DType> dtype_spelled(std::string_view name, std::string_view DTypeTraits::*spelling);
 
 [[nodiscard]] inline std::string_view name_of(DType dtype) { return info(dtype).name; }
 
-// True when the bytes cannot be interpreted (no fixed width or no public decoding): they are written as they are.
+// True if the bytes cannot be interpreted (no fixed width, or no public encoding).
 [[nodiscard]] bool is_raw(DType dtype);
 
-// Bytes of `count` elements, the last byte padded for sub-byte types; no value on overflow. Not for raw types.
+// Bytes of `count` elements, the last byte padded for types narrower than a byte; no value on overflow. Not for raw types.
 [[nodiscard]] std::optional<uint64_t> bytes_of(DType dtype, int64_t count);
 
-// numpy's name for a dtype that .npy can hold ("float32"; empty for others), as msaccucmp puts it in file names.
+// numpy's name for a dtype that an .npy can hold ("float32"; empty for others), as msaccucmp puts it in file names.
 [[nodiscard]] std::string_view numpy_name(DType dtype);
 
-// What the elements of a dtype are.
-
-// kOther: not numbers (raw bytes, strings, dtypes without a public decoding).
-enum class DTypeKind : uint8_t { kOther, kFloat, kInteger, kBool, kComplex };
 [[nodiscard]] DTypeKind kind_of(DType dtype);
-// The largest relative error of rounding to a dtype: half a unit in the last place. 0 for integers.
+// The largest relative error of rounding to a dtype: half a unit in the last place; 2^-4 for all floats of at most 8 bits; 0
+// for integers.
 [[nodiscard]] double unit_roundoff(DType dtype);
-// True for uint8 to uint64 and narrower unsigned types; not for bool.
+// True for uint1 to uint64; not for bool and quantised types.
 [[nodiscard]] bool is_unsigned(DType dtype);
 // The dtype of the two parts of a complex number; any other dtype itself.
 [[nodiscard]] DType part_of(DType dtype);
+
+// The value of a code of a float of at most 8 bits.
+[[nodiscard]] float narrow_value(DType dtype, uint8_t code);
+
+// The ends of the finite values of a float. Codes are without the sign.
+struct FloatLimits {
+  double largest = 0;
+  uint64_t largest_code = 0;
+  uint64_t last_subnormal = 0;  // the code; the first subnormal is 1
+};
+// No value for scales without a mantissa (float8_e8m0) and 4-bit types, whose scales make use of the largest value.
+[[nodiscard]] std::optional<FloatLimits> float_limits(DType dtype);
 
 }  // namespace msdump

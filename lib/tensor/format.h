@@ -1,8 +1,7 @@
-// Tensor formats: the order in which the axes of a tensor lie in memory, on the host (NCHW) or on the device (NC1HWC0).
+// Tensor formats: the order of the axes of a tensor in memory, on the host (NCHW) or on the device (NC1HWC0).
 //
-// Numbers are those of GE's `Format` enum, which Ascend dump files use (CANN 8.1; MindSpore's names where they differ are
-// accepted on input). A number may come packed: bits 0-7 the format, bits 8-23 the sub-format (groups of FRACTAL_Z),
-// bits 24-27 a code for C0 (C0 = 1 << (code-1), 0 = not given).
+// The numbers are those of GE's `Format` enum (CANN 8.1), which Ascend dump files use. A number may be packed: bits 0-7 the
+// format, bits 8-23 the sub-format (groups of FRACTAL_Z), bits 24-27 a code for C0 (C0 = 1 << (code-1), 0 = not given).
 #pragma once
 
 #include <cstdint>
@@ -72,9 +71,9 @@ enum class Format : int16_t {
 };
 
 enum class Support : uint8_t {
-  kHost,    // axes in a plain order: a target of -f, and permuted without loss
+  kHost,    // a permutation of axes, and a target of -f
   kDevice,  // padded or blocked; convert knows the inverse
-  kKept,    // no public inverse: convert keeps the device layout and says so
+  kKept,    // no public inverse: convert keeps the device layout and notes it
 };
 
 struct FormatInfo {
@@ -96,8 +95,8 @@ struct PackedFormat {
   Format format;
   int64_t groups;  // sub-format; 0 and 1 both mean "no groups"
 };
-// Splits a format number as files carry it; an explicit non-zero `sub_format` field wins over the packed one.
-// No value for a number that names no format.
+// Splits a format number of a file. A non-zero `sub_format` field takes precedence over the packed one. No value if the
+// number is no format.
 [[nodiscard]] std::optional<PackedFormat> unpack_format(int64_t number, int64_t sub_format);
 
 // The axis letters of a host format ("NCHW", "NDHWC"); empty for ND and for device formats.

@@ -65,7 +65,7 @@ Result<Slice> parse_slice(std::string_view item) {
   return slice;
 }
 
-// Where a bound lies on an axis of `extent`, clamped to [low, high].
+// A bound of a slice on an axis of `extent`, clamped to [low, high].
 int64_t place(const std::optional<int64_t>& border, int64_t fallback, int64_t extent, int64_t low, int64_t high) {
   if (!border) return fallback;
   return std::clamp(*border < 0 ? *border + extent : *border, low, high);

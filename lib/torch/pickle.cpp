@@ -9,9 +9,7 @@
 namespace msdump::torch {
 namespace {
 
-// The opcodes of pickle that plain data need. Internal to lib/torch.
-
-// Each opcode is its byte in the file; the names are pickletools'.
+// The opcodes of plain data, named as in pickletools.
 enum Opcode : unsigned char {
   kMark = '(',
   kStop = '.',
@@ -65,9 +63,9 @@ enum Opcode : unsigned char {
   kFrame = 0x95,
 };
 
-constexpr size_t kMaxSteps = 1'000'000;  // values made and references put on the stack
+constexpr size_t kMaxSteps = 1'000'000;  // values and references on the stack
 constexpr size_t kMaxMemo = kMaxSteps;
-constexpr size_t kMaxGlobals = 100;  // different ones
+constexpr size_t kMaxGlobals = 100;  // distinct names
 constexpr size_t kMaxGlobalName = 200;
 
 std::string_view as_text(std::span<const std::byte> bytes) {
@@ -202,7 +200,7 @@ class Machine {
     return {};
   }
 
-  // The stack. Values below the last mark can be taken only together with the mark.
+  // The stack. Values below the last mark can be popped only together with the mark.
 
   [[nodiscard]] size_t available() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
@@ -320,7 +318,7 @@ class Machine {
     return put_container(kind, std::move(items));
   }
 
-  // The result of a call may be a dict (collections.OrderedDict) or a list; the reader of the tree decides.
+  // The result of a call may be a dict (collections.OrderedDict) or a list, which only the caller knows.
   Status add(PickleKind kind, Result<std::vector<PickleRef>> taken) {
     MSDUMP_TRY(const auto items, std::move(taken));
     if (kind == PickleKind::kDict && items.size() % 2 != 0) return bad("a key without a value");
@@ -405,7 +403,7 @@ class Machine {
   ByteReader reader_;
   Pickle pickle_;
   std::vector<PickleRef> stack_;
-  std::vector<size_t> marks_;  // heights of the stack
+  std::vector<size_t> marks_;  // sizes of the stack at its marks
   std::vector<std::optional<PickleRef>> memo_;
   size_t steps_ = 0;
   uint64_t opcode_offset_ = 0;

@@ -17,8 +17,7 @@
 namespace msdump::torch {
 namespace {
 
-// The names of classes and functions in the pickle of a .pt file, and what a tensor's reader makes of them. A call of any
-// other name is an object that is not read. Internal to lib/torch.
+// The classes and functions that a pickle may name. A call of any other name is an object that is not read.
 //
 //   torch._utils._rebuild_tensor       (storage, offset, size, strides)
 //   torch._utils._rebuild_tensor_v2    (..., requires_grad, hooks[, metadata])
@@ -28,26 +27,26 @@ namespace {
 //   torch._utils._rebuild_parameter    (tensor, requires_grad, hooks)
 //   torch._tensor._rebuild_from_type_v2    (function, class, arguments, state)            the state is dropped
 //
-// with storage a persistent id: ("storage", torch.FloatStorage, key, location, elements).
+// where storage is a persistent id: ("storage", torch.FloatStorage, key, location, elements).
 
 enum class NameRole : uint8_t {
   kUnknown,
-  kTensor,        // begins with storage, offset, size, strides
-  kWrapper,       // begins with a tensor
-  kFromType,      // (function, class, arguments, state)
-  kUnreadable,    // a tensor, but not one of this kind: sparse, without data
+  kTensor,        // arguments: storage, offset, size, strides, ...
+  kWrapper,       // arguments: tensor, ...
+  kFromType,      // arguments: function, class, arguments, state
+  kUnreadable,    // a sparse tensor, or one without data
   kOrderedDict,   // a dict
-  kValue,         // makes something that holds no tensors
-  kTensorClass,   // torch.Tensor, Parameter: only named
-  kStorageClass,  // `dtype` of its elements; kUndefined: not known
-  kDtype,         // `dtype`; kUndefined: not one of ours
+  kValue,         // makes an object without tensors
+  kTensorClass,   // torch.Tensor, Parameter
+  kStorageClass,  // with the dtype of its elements; kUndefined: unknown
+  kDtype,         // kUndefined: unknown to msdump
 };
 
 struct NameMeaning {
   NameRole role = NameRole::kUnknown;
   DType dtype = DType::kUndefined;
-  size_t dtype_argument = 0;     // of a kTensor: where it is; 0: the storage's class says it
-  size_t metadata_argument = 0;  // of a kTensor: where it may be; 0: there is none
+  size_t dtype_argument = 0;     // kTensor: its position; 0: the storage class has the dtype
+  size_t metadata_argument = 0;  // kTensor: its position if it is given; 0: there is none
 };
 
 constexpr std::string_view kUntypedStorage = "torch.storage.UntypedStorage";
@@ -103,47 +102,9 @@ constexpr std::array kNames = {
     KnownName{"__builtin__.complex", value()},
 
     KnownName{kUntypedStorage, storage(DType::kUndefined)},
-    KnownName{"torch.DoubleStorage", storage(DType::kFloat64)},
-    KnownName{"torch.FloatStorage", storage(DType::kFloat32)},
-    KnownName{"torch.HalfStorage", storage(DType::kFloat16)},
-    KnownName{"torch.BFloat16Storage", storage(DType::kBfloat16)},
-    KnownName{"torch.ByteStorage", storage(DType::kUint8)},
-    KnownName{"torch.CharStorage", storage(DType::kInt8)},
-    KnownName{"torch.ShortStorage", storage(DType::kInt16)},
-    KnownName{"torch.IntStorage", storage(DType::kInt32)},
-    KnownName{"torch.LongStorage", storage(DType::kInt64)},
-    KnownName{"torch.BoolStorage", storage(DType::kBool)},
-    KnownName{"torch.ComplexFloatStorage", storage(DType::kComplex64)},
-    KnownName{"torch.ComplexDoubleStorage", storage(DType::kComplex128)},
-    KnownName{"torch.QInt8Storage", storage(DType::kQint8)},
-    KnownName{"torch.QUInt8Storage", storage(DType::kQuint8)},
-    KnownName{"torch.QInt32Storage", storage(DType::kQint32)},
-
-    KnownName{"torch.float64", element(DType::kFloat64)},
-    KnownName{"torch.float32", element(DType::kFloat32)},
-    KnownName{"torch.float16", element(DType::kFloat16)},
-    KnownName{"torch.bfloat16", element(DType::kBfloat16)},
-    KnownName{"torch.uint8", element(DType::kUint8)},
-    KnownName{"torch.int8", element(DType::kInt8)},
-    KnownName{"torch.int16", element(DType::kInt16)},
-    KnownName{"torch.int32", element(DType::kInt32)},
-    KnownName{"torch.int64", element(DType::kInt64)},
-    KnownName{"torch.uint16", element(DType::kUint16)},
-    KnownName{"torch.uint32", element(DType::kUint32)},
-    KnownName{"torch.uint64", element(DType::kUint64)},
-    KnownName{"torch.bool", element(DType::kBool)},
-    KnownName{"torch.complex32", element(DType::kComplex32)},
-    KnownName{"torch.complex64", element(DType::kComplex64)},
-    KnownName{"torch.complex128", element(DType::kComplex128)},
-    KnownName{"torch.qint8", element(DType::kQint8)},
-    KnownName{"torch.quint8", element(DType::kQuint8)},
-    KnownName{"torch.qint32", element(DType::kQint32)},
-    KnownName{"torch.float8_e5m2", element(DType::kFloat8E5m2)},
-    KnownName{"torch.float8_e4m3fn", element(DType::kFloat8E4m3fn)},
-    KnownName{"torch.float8_e8m0fnu", element(DType::kFloat8E8m0)},
 };
 
-// dtypes that only torch has: their tensors are listed but not read.
+// Prefixes of dtypes that only torch has. Their tensors are listed but not read.
 constexpr std::array<std::string_view, 5> kOtherDtypes = {"torch.float8_", "torch.float4_", "torch.bits", "torch.quint",
                                                           "torch.uint"};
 
@@ -153,16 +114,16 @@ NameMeaning meaning_of(std::string_view global) {
   }
   constexpr std::string_view kPackage = "torch.";
   if (!global.starts_with(kPackage)) return {};
-  if (global.ends_with("Storage") && global.find('.', kPackage.size()) == std::string_view::npos) {
-    return storage(DType::kUndefined);
-  }
+  const std::string_view name = global.substr(kPackage.size());
+  if (const auto dtype = dtype_spelled(name, &DTypeTraits::torch)) return element(*dtype);
+  if (name.ends_with("Storage") && name.find('.') == std::string_view::npos)
+    return storage(dtype_spelled(name, &DTypeTraits::torch_storage).value_or(DType::kUndefined));
   for (const std::string_view prefix : kOtherDtypes) {
     if (global.starts_with(prefix)) return element(DType::kUndefined);
   }
   return {};
 }
 
-// One tensor of a .pt file: from its call in the pickle and its storage in the archive. Internal to lib/torch.
 struct PtArchive {
   const ZipFile* zip = nullptr;
   std::string folder = {};
@@ -170,17 +131,17 @@ struct PtArchive {
 };
 
 constexpr size_t kMaxStorageKey = 64;
-constexpr int kMaxWrappers = 8;  // a Parameter in a Parameter in ...
+constexpr int kMaxWrappers = 8;  // nested Parameters
 
 struct StorageRef {
   DType dtype = DType::kUndefined;
   std::string_view class_name, key, location;
-  int64_t elements = 0;  // bytes, if it has no type
+  int64_t elements = 0;  // bytes if it has no type
 };
 
 Error malformed(std::string_view what) { return make_error(ErrorCode::kBadHeader, "damaged tensor: {}", what); }
 
-// Storages on these devices are copied to the CPU when saved; other locations have no data ("meta") or are unknown.
+// True for devices whose storages torch.save copies to the CPU. Other locations have no data ("meta") or are unknown.
 bool is_known_location(std::string_view location) {
   constexpr std::array<std::string_view, 9> kDevices = {"cpu", "cuda", "npu",  "xpu", "mps",
                                                         "hpu", "mlu",  "musa", "xla"};
@@ -212,7 +173,7 @@ class TensorReader {
  private:
   [[nodiscard]] std::span<const PickleRef> items(PickleRef value) const { return pickle_[value].items; }
 
-  // Unwraps Parameters and subclasses down to the function that makes the tensor, and its arguments.
+  // Unwraps Parameters and subclasses: sets the function that makes the tensor and its arguments.
   Status unwrap(PickleRef call) {
     PickleRef function = pickle_[call].callable;
     arguments_ = pickle_[call].argument;
@@ -313,7 +274,7 @@ class TensorReader {
     tensor_.contiguous = true;
     int64_t expected = 1;
     for (size_t axis = shape.size(); axis-- > 0 && *count > 0;) {
-      // The stride of a dimension of 1 means nothing.
+      // The stride of a dimension of 1 is arbitrary.
       if (shape[axis] != 1 && tensor_.strides[axis] != expected) tensor_.contiguous = false;
       expected *= shape[axis];
     }
@@ -325,7 +286,7 @@ class TensorReader {
     return *count;
   }
 
-  // Bits that make the value the conjugate or the negative of what is stored.
+  // Refuses tensors with metadata bits: conjugate, negative.
   [[nodiscard]] Status check_metadata(std::span<const PickleRef> arguments) const {
     if (meaning_.metadata_argument == 0 || arguments.size() <= meaning_.metadata_argument) return {};
     const PickleValue& metadata = pickle_[arguments[meaning_.metadata_argument]];
@@ -346,7 +307,7 @@ class TensorReader {
     if (!is_known_location(storage.location)) {
       return fail(ErrorCode::kUnsupportedFormat, "unsupported: a storage on '{}'", excerpt(storage.location));
     }
-    // Both in bytes; a storage without a type counts bytes already.
+    // Sizes in bytes. A storage without a type has a size in bytes.
     const auto stored = bytes_of(storage.dtype == DType::kUndefined ? DType::kUint8 : storage.dtype, storage.elements);
     const auto begin = bytes_of(tensor_.dtype, first);
     const auto end = begin ? checked_add(*begin, tensor_.bytes) : std::nullopt;
@@ -379,9 +340,7 @@ class TensorReader {
   PickleRef arguments_ = 0;
 };
 
-// `call` is a kCall that makes a tensor. A fault becomes the problem of the tensor, whose other fields keep what is
-// known.
-// The key is left empty.
+// Reads the tensor that `call`, a kCall, makes; without its key. An error becomes its problem.
 PtTensor read_tensor(const Pickle& pickle, PickleRef call, const PtArchive& archive) {
   PtTensor tensor;
   if (auto status = TensorReader(pickle, archive, tensor).read(call); !status) {
@@ -392,13 +351,13 @@ PtTensor read_tensor(const Pickle& pickle, PickleRef call, const PtArchive& arch
 
 constexpr uint64_t kMaxPickleBytes = uint64_t{64} << 20;
 constexpr size_t kMaxDepth = 64;
-constexpr size_t kMaxVisits = 1'000'000;  // one value may stand in many places
+constexpr size_t kMaxVisits = 1'000'000;  // a value may occur many times
 constexpr size_t kMaxTensors = 100'000;
-constexpr size_t kMaxKeyLength = 1024;               // of one part
+constexpr size_t kMaxKeyLength = 1024;               // of a component
 constexpr size_t kMaxKeyBytes = uint64_t{64} << 20;  // of all tensors
 constexpr std::string_view kPickleName = "/data.pkl";
 
-// Goes through the containers, without recursion, and collects the tensors.
+// Collects the tensors of nested containers, without recursion.
 class Collector {
  public:
   Collector(const Pickle& pickle, const PtArchive& archive) : pickle_(pickle), archive_(archive) {}
@@ -507,7 +466,7 @@ class Collector {
     return enter(std::move(children), true);
   }
 
-  // Python 3 puts the items in afterwards; Python 2 gave the constructor a list of pairs.
+  // Python 3 adds the items after the call; Python 2 passed a list of pairs to the constructor.
   Status enter_ordered_dict(const PickleValue& call) {
     const auto& arguments = pickle_[call.argument].items;
     std::vector<PickleRef> keys_and_values;
@@ -537,7 +496,7 @@ class Collector {
     } else if (key->kind == PickleKind::kInt || key->kind == PickleKind::kBool) {
       key_ += std::to_string(key->number);
     } else {
-      key_ += '#' + std::to_string(child.index);  // a tuple, a float, ...: only its place identifies it
+      key_ += '#' + std::to_string(child.index);  // a tuple, a float, ...
     }
     return {};
   }
@@ -587,8 +546,8 @@ Status read_byte_order(const ZipFile& zip, PtArchive& archive) {
   return {};
 }
 
-// What older versions wrote, and what torch.save(_use_new_zipfile_serialization=False) still writes: several pickles in
-// a row, the first of them a magic number.
+// True for the form of PyTorch before 1.6, also torch.save(_use_new_zipfile_serialization=False): several pickles, the first
+// of them a magic number.
 bool is_old_form(std::span<const std::byte> head) {
   constexpr std::string_view kMagic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
   return head.size() >= 2 + kMagic.size() && head[0] == std::byte{0x80} &&

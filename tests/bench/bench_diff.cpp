@@ -368,7 +368,7 @@ void measure_divergence(const std::string& name, const MadeSide& a, const MadeSi
   const Pairing pairing = pair_sides(a.side(), b.side());
   std::vector<TensorDiff> diffs;
   for (const TensorPair& pair : pairing.tensors) {
-    if (pair.a == kNoTensor || pair.b == kNoTensor) {
+    if (!pair.is_paired()) {
       diffs.emplace_back().verdict = Verdict::kUnmatched;
       continue;
     }

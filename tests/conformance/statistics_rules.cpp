@@ -82,15 +82,17 @@ bool same(double a, double b) {
   return a == b && std::signbit(a) == std::signbit(b);
 }
 
-void compare(const std::string& where, const OracleStatistics& oracle, const RuleCase& rule,
-             const stats::TensorStatistics& got, const stats::TextStyle& style, Tally& tally) {
+void compare(const std::string& where, const OracleStatistics& oracle, const RuleCase& rule, const TensorNumbers& got,
+             const stats::TextStyle& style, Tally& tally) {
   using enum StatisticColumn;
   struct Double {
     StatisticColumn column;
     double oracle, got;
   };
-  for (const Double& one : {Double{kMax, oracle.max, got.max}, Double{kMin, oracle.min, got.min},
-                            Double{kAvg, oracle.avg, got.avg}, Double{kL2Norm, oracle.l2norm, got.l2norm}}) {
+  for (const Double& one :
+       {Double{kMax, oracle.max, got.value(Extremum::kMax)}, Double{kMin, oracle.min, got.value(Extremum::kMin)},
+        Double{kAvg, oracle.avg, got.value(Extremum::kMean)},
+        Double{kL2Norm, oracle.l2norm, got.value(Extremum::kNorm)}}) {
     const bool is_norm = one.column == kL2Norm;
     if (is_norm && rule.rule == OracleRule::kA) continue;  // has no such column
     const std::string place = fmt::format("{} {}", where, info(one.column).title);

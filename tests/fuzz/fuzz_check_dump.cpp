@@ -101,7 +101,7 @@ class Run {
   }
 
   void require_valid(const check::Finding& finding, const check::CheckedDump& dump) const {
-    require(!finding.kind.empty() && !finding.message.empty(), "a finding says something");
+    require(!finding.message.empty(), "a finding says something");
     require(finding.tensor == check::kNone || finding.tensor < dump.tensors(), "a finding is about a tensor");
     require(finding.op == check::kNone || finding.op < dump.operators().size(), "a finding is about an operator");
     require(finding.file == check::kNone || finding.file < index_.files().size(), "a finding is about a file");

@@ -20,8 +20,9 @@ void check_set(const RuleSet& rules) {
     for (size_t i = 0; i < set.values.size(); ++i) {
       const RuleParameter& parameter = rule.parameters[i];
       const double value = set.values[i];
-      require(std::isnan(value) ? std::isnan(parameter.standard) : value >= parameter.least && value <= parameter.most,
-              "a parameter is within its bounds");
+      require(
+          std::isnan(value) ? std::isnan(parameter.default_value) : value >= parameter.least && value <= parameter.most,
+          "a parameter is within its bounds");
     }
     (void)set.takes("Default/conv1-Conv2d/Conv2D-op12");
   }

@@ -6,7 +6,7 @@
 
 #include "fuzz_file.h"
 #include "kernels/cpu.h"
-#include "kernels/reduce/code_counts.h"
+#include "kernels/reduce/reduce.h"
 
 namespace {
 

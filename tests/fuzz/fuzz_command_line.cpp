@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "frame/cli.h"
@@ -26,14 +25,16 @@ void check_command_line(const std::vector<std::string>& words) {
   const CommandTree tree;
   try {
     const CommandTree::Entry& entry = tree.find(words.front());
-    const OptionNames names(*entry.app);
+    const OptionNames names(*entry.options);
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     const Prepared prepared = prepare_arguments(rest, names, *entry.command);
     require(prepared.arguments.size() <= rest.size(), "no argument is made up");
     const size_t before = prepared.arguments.size();
     const Prepared again = prepare_arguments(prepared.arguments, names, *entry.command);
     require(again.arguments.size() <= before, "preparing twice makes nothing up");
-    if (!prepared.help && !prepared.version) parse_options(*entry.app, names, prepared.arguments);
+    if (prepared.help || prepared.version) return;
+    parse_options(*entry.options, words.front(), prepared.arguments);
+    check_option_rules(*entry.options);
   } catch (const UsageError& error) {
     require(!error.message().empty(), "a usage error says what is wrong");
   }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "fuzz_file.h"
-#include "profiles/msaccucmp/float32_reader.h"
 #include "profiles/msaccucmp/metrics.h"
 #include "profiles/msaccucmp/result.h"
 
@@ -23,7 +22,7 @@ const std::vector<DType>& dtypes() {
   static const std::vector<DType> known = [] {
     std::vector<DType> result;
     for (const DTypeInfo& entry : all_dtypes()) {
-      if (can_become_float32(entry.dtype)) result.push_back(entry.dtype);
+      if (kernels::can_pair(entry.dtype)) result.push_back(entry.dtype);
     }
     return result;
   }();

@@ -1,7 +1,7 @@
 // Any bytes as a part of a run, and, after a first byte that says so, as its facts: the digest at the end of a part would
 // keep most of them from being read.
 #include "compare/dumps/compare_dumps.h"
-#include "convert/file_converter.h"
+#include "convert/convert.h"
 #include "fuzz_file.h"
 #include "kernels/digest/digest.h"
 #include "parts/part_file.h"
@@ -19,7 +19,7 @@ void read_fact(std::string_view bytes) {
 }
 
 void read_facts(std::string_view bytes) {
-  read_fact<stats::TensorStatistics>(bytes);
+  read_fact<TensorNumbers>(bytes);
   read_fact<FileOutcome>(bytes);
   read_fact<TensorDiff>(bytes);
   read_fact<PairDetails>(bytes);

@@ -45,7 +45,7 @@ std::optional<Shape> shape_of(std::string_view choices, size_t place) {
   return kShapes[choice(choices, place, kShapes.size())];
 }
 
-StatisticValues values_of(std::string_view choices, size_t place, std::string_view text) {
+TensorNumbers values_of(std::string_view choices, size_t place, std::string_view text) {
   static const std::vector<StatisticColumn> kColumns = all_columns();
   static const stats::DialectChoice kOld{{stats::all_dialects().data()}, "", false};
   StoredStatistics stored{kOrigins[choice(choices, place, kOrigins.size())], kColumns, text, nullptr};
@@ -54,10 +54,10 @@ StatisticValues values_of(std::string_view choices, size_t place, std::string_vi
   } else if (choice(choices, place + 1, 2) == 1) {
     stored.dialects = &kOld;
   }
-  return stored_values(stored, kDTypes[choice(choices, place + 2, kDTypes.size())], shape_of(choices, place + 3));
+  return stored_numbers(stored, kDTypes[choice(choices, place + 2, kDTypes.size())], shape_of(choices, place + 3));
 }
 
-void check_values(const StatisticValues& values) {
+void check_values(const TensorNumbers& values) {
   for (const auto& number : values.numbers) {
     require(!number || number->slack >= 0, "a slack is no negative number, nor NaN");
   }
@@ -78,7 +78,7 @@ void check_verdict(const TensorDiff& diff) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::string_view choices = take_line(text), first = take_line(text), second = take_line(text);
-  const StatisticValues a = values_of(choices, 0, first), b = values_of(choices, 4, second);
+  const TensorNumbers a = values_of(choices, 0, first), b = values_of(choices, 4, second);
   check_values(a);
   check_values(b);
   const TensorDiff diff = diff_statistics(a, b, {}), back = diff_statistics(b, a, {});

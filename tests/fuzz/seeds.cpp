@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "compare/dumps/compare_dumps.h"
-#include "convert/file_converter.h"
+#include "convert/convert.h"
 #include "parts/part_file.h"
 #include "stats/compute.h"
 #include "support/dump_builder.h"
@@ -395,8 +395,10 @@ void ge_graphs(const fs::path& folder) {
 // A part, facts of each kind, and the same as the target takes them without a digest.
 void parts(const fs::path& folder) {
   fs::create_directories(folder);
-  stats::TensorStatistics statistics;
-  statistics.shape = {2, 3};
+  TensorNumbers statistics;
+  statistics.shape = Shape{2, 3};
+  statistics.numbers[0] = StatisticNumber{1};
+  statistics.count = 6;
   statistics.note = "note";
   statistics.codes.emplace();
   statistics.mean_abs = 0.5;
@@ -415,7 +417,7 @@ void parts(const fs::path& folder) {
   details.worst = WorstElement{{1, 2}, report::Value(1.5F), report::List{report::Value(1), report::Value(2)}, 0.5};
   details.look.axes.axes.push_back({0, 4, {{0, 1, 0.5, 1, 2}}, 0.5});
   const std::map<FactKey, std::string> facts = {
-      {{FactKind::kStatistics, 1, 2}, encode_result(Result<stats::TensorStatistics>(statistics))},
+      {{FactKind::kStatistics, 1, 2}, encode_result(Result<TensorNumbers>(statistics))},
       {{FactKind::kConverted, 1}, encode_result(Result<FileOutcome>(outcome))},
       {{FactKind::kPair, 300}, encode_result(Result<TensorDiff>(diff))},
       {{FactKind::kPair, 301}, encode_result(Result<PairDetails>(details))}};

@@ -42,7 +42,7 @@ void Checked::load_ir() {
 std::vector<const check::Finding*> Checked::of(std::string_view kind) const {
   std::vector<const check::Finding*> found;
   for (const check::Finding& finding : report().findings) {
-    if (finding.kind == kind) found.push_back(&finding);
+    if (check::name_of(finding.rule) == kind) found.push_back(&finding);
   }
   return found;
 }
@@ -57,7 +57,7 @@ check::Finding Checked::only(std::string_view kind) const {
 std::vector<std::string> Checked::reported() const {
   std::vector<std::string> lines;
   for (const check::Finding& finding : report().findings) {
-    std::string line = fmt::format("{} {}", finding.kind, check::name_of(finding.severity));
+    std::string line = fmt::format("{} {}", check::name_of(finding.rule), name_of(finding.severity));
     if (finding.op != check::kNone) line += " " + dump().operators()[finding.op].name;
     if (finding.tensor != check::kNone) {
       const NameFacts& name = dump().record(finding.tensor).name;

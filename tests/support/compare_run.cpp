@@ -50,7 +50,7 @@ void ComparedDumps::compare_pairs() {
   for (const TensorPair& pair : pairing_.tensors) {
     TensorDiff& diff = diffs_.emplace_back();
     diff.verdict = Verdict::kUnmatched;
-    if (pair.a == kNoTensor || pair.b == kNoTensor) continue;
+    if (!pair.is_paired()) continue;
     const TensorRecord &left = (*a_.tensors)[pair.a], &right = (*b_.tensors)[pair.b];
     PairOptions more;
     more.any_shape = right.name.io == Io::kInput && !parse_msprobe_entry(right.name.op_name) && b_.graph != nullptr;

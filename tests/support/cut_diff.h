@@ -15,10 +15,10 @@
 
 #include "divergence/dump_diff.h"
 #include "support/catch.h"
-#include "support/cut_pieces.h"
 #include "support/diff_side.h"
 #include "support/made_calls.h"
 #include "support/scratch_dir.h"
+#include "support/sharded_tensors.h"
 
 namespace msdump {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "support/cut_pieces.h"
+#include "support/sharded_tensors.h"
 
 namespace msdump::test::cut_runs {
 

@@ -206,11 +206,12 @@ Texts DevicePair::tensors() const {
 
 Texts DevicePair::alone() const {
   WorkerPool pool(1);
-  const NoPartner no_partner(compared_->a(), {}, compared_->b(), {}, pairing(), pool);
+  const std::vector<Error> none;
+  const UnpairedReasons unpaired({{compared_->a(), none}, {compared_->b(), none}}, pairing(), pool);
   Texts texts;
   for (const TensorPair& pair : pairing().tensors) {
-    if (is_default(pair) || (pair.a != kNoTensor && pair.b != kNoTensor)) continue;
-    const TensorDiff diff = no_partner.explain(pair);
+    if (is_default(pair) || (pair.is_paired())) continue;
+    const TensorDiff diff = unpaired.explain(pair);
     const char* const mark = diff.verdict == Verdict::kSkipped ? "" : "?";
     texts.push_back(fmt::format("{}{}: {}", mark, text_of(pair), diff.reason));
   }
@@ -220,7 +221,7 @@ Texts DevicePair::alone() const {
 Texts DevicePair::operators() const {
   Texts texts;
   for (const OpPair& pair : pairing().operators) {
-    if (pair.a == kNoOperator || pair.b == kNoOperator) continue;
+    if (!pair.is_paired()) continue;
     const std::string& a = pairing().a[pair.a].name;
     const std::string& b = pairing().b[pair.b].name;
     texts.push_back(normalised_op_name(options_.device_is_a ? a + "=" + b : b + "=" + a));

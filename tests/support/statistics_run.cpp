@@ -29,15 +29,14 @@ ListedDump list_dump(const std::vector<fs::path>& paths, Headers headers, unsign
   return {std::move(index), std::move(list)};
 }
 
-std::vector<Result<stats::TensorStatistics>> compute_statistics(const ListedDump& dump,
-                                                                const StatisticsRequest& request) {
+std::vector<Result<TensorNumbers>> compute_statistics(const ListedDump& dump, const StatisticsRequest& request) {
   std::vector<stats::ComputeItem> items;
   for (const TensorRecord& tensor : dump.tensors()) items.push_back({&tensor});
   const stats::ComputeOptions options{request.dialect, request.arch, request.exact, stats::wanted_for(request.columns)};
   WorkerPool pool(request.jobs);
   const CancelToken never;
-  std::vector<Result<stats::TensorStatistics>> results;
-  stats::compute(dump.index, items, options, {pool, never}, [&](size_t item, Result<stats::TensorStatistics>&& result) {
+  std::vector<Result<TensorNumbers>> results;
+  stats::compute(dump.index, items, options, {pool, never}, [&](size_t item, Result<TensorNumbers>&& result) {
     if (item != results.size()) fail("statistics out of order");
     results.push_back(std::move(result));
   });
@@ -62,8 +61,8 @@ std::string statistic_csv(const fs::path& path, const StatisticsRequest& request
   return statistic_csv(list_dump({path}, request.headers, request.jobs), request);
 }
 
-stats::TensorStatistics statistics_of(std::string_view descr, const Shape& shape, std::string_view data,
-                                      const StatisticsRequest& request) {
+TensorNumbers statistics_of(std::string_view descr, const Shape& shape, std::string_view data,
+                            const StatisticsRequest& request) {
   const ScratchDir scratch;
   scratch.write("array.npy", npy_of(descr, shape, data));
   const ListedDump dump = list_dump({scratch.path()}, request.headers);
@@ -77,6 +76,15 @@ std::string npy_of(std::string_view descr, const Shape& shape, std::string_view 
   spec.literal = npy_literal(descr, "(" + join_dims(shape, ",") + (shape.empty() ? ")" : ",)"));
   spec.data = data;
   return build_npy(spec);
+}
+
+std::array<std::optional<StatisticNumber>, kExtrema> numbers_of(double max, double min, double mean, double norm) {
+  return {StatisticNumber{max}, StatisticNumber{min}, StatisticNumber{mean}, StatisticNumber{norm}};
+}
+
+std::string checksum_of(const TensorNumbers& numbers, ChecksumKind kind) {
+  const Checksum* const checksum = numbers.find(kind);
+  return checksum == nullptr ? "" : checksum->text;
 }
 
 }  // namespace msdump::test

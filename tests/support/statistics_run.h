@@ -1,8 +1,10 @@
 // Statistics of everything below some paths, made as msdump stats makes them, for tests to look at.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +39,8 @@ struct ListedDump {
                                    unsigned jobs = 2, const SelectionOptions& selection = {});
 
 // By place in `tensors()`; an error for tensors without elements.
-[[nodiscard]] std::vector<Result<stats::TensorStatistics>> compute_statistics(const ListedDump& dump,
-                                                                              const StatisticsRequest& request);
+[[nodiscard]] std::vector<Result<TensorNumbers>> compute_statistics(const ListedDump& dump,
+                                                                    const StatisticsRequest& request);
 
 // All directories one after the other, each with its header; tensors that failed have no row.
 [[nodiscard]] std::string statistic_csv(const ListedDump& dump, const StatisticsRequest& request);
@@ -46,14 +48,18 @@ struct ListedDump {
 [[nodiscard]] std::string statistic_csv(const std::filesystem::path& path, const StatisticsRequest& request);
 
 // The statistics of one array, through a file.
-[[nodiscard]] stats::TensorStatistics statistics_of(std::string_view descr, const Shape& shape, std::string_view data,
-                                                    const StatisticsRequest& request);
+[[nodiscard]] TensorNumbers statistics_of(std::string_view descr, const Shape& shape, std::string_view data,
+                                          const StatisticsRequest& request);
 template <class T>
-[[nodiscard]] stats::TensorStatistics statistics_of(std::string_view descr, const std::vector<T>& values,
-                                                    const StatisticsRequest& request) {
+[[nodiscard]] TensorNumbers statistics_of(std::string_view descr, const std::vector<T>& values,
+                                          const StatisticsRequest& request) {
   return statistics_of(descr, {static_cast<int64_t>(values.size())},
                        {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)}, request);
 }
+
+[[nodiscard]] std::array<std::optional<StatisticNumber>, kExtrema> numbers_of(double max, double min, double mean,
+                                                                              double norm);
+[[nodiscard]] std::string checksum_of(const TensorNumbers& numbers, ChecksumKind kind);  // "" if it has none
 
 // An .npy as numpy writes it; `descr` "<f4", "<E2", ...
 [[nodiscard]] std::string npy_of(std::string_view descr, const Shape& shape, std::string_view data);

@@ -1,11 +1,11 @@
-// msdump check: one dump on its own: what is not finite, saturated, unchanged, missing; and who was first.
+// msdump check: finds non-finite, saturated, unchanged and missing tensors in one dump, and the first operator that is
+// at fault.
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "check/check.h"
@@ -24,7 +24,7 @@
 namespace msdump::cli {
 namespace {
 
-constexpr const char* kRuleGroup = "Rules";
+constexpr std::string_view kRuleGroup = "Rules";
 
 const CommandInfo& check_info() {
   static const CommandInfo info{
@@ -58,43 +58,70 @@ class Check : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return check_info(); }
 
-  void declare(CLI::App& app) override {
-    add_dump_options(app, options_.graph.dump);
-    add_ir_option(app, options_.graph.ir, "search in and next to the dump");
-    add_selection_options(app, options_.graph.selection);
-    declare_rules(app);
-    app.add_option("--watched", options_.watched,
-                   "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not tell: "
-                   "LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated")
-        ->type_name("GLOB")
-        ->allow_extra_args(false)
-        ->group(kRuleGroup);
-    app.add_flag(
-           "--first", options_.first,
-           "Only search for the first operator that makes NaN or an infinity, and for the first place where ranks "
-           "that had the same differ; stop there")
-        ->group(kOutputGroup);
-    app.add_flag("--trend", options_.trend,
-                 "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for scripts")
-        ->group(kOutputGroup);
-    app.add_flag("--all", options_.all, "Show notes and every row in the table")->group(kOutputGroup);
-    app.add_option("--junit", options_.junit, "Also write the findings as JUnit XML, for CI")
-        ->type_name("FILE")
-        ->group(kOutputGroup);
-    add_page_option(app, options_.report);
-    add_part_options(app, options_.sharding, options_.part);
-    add_report_options(app, options_.form);
+  void declare(OptionTable& options) override {
+    constexpr std::string_view kNoFindings = "--trend applies no rules and has no findings";
+    Option page = page_option(options_.report);
+    page.excludes = {{"trend", kNoFindings}};
+    options.add(dump_options(options_.graph.dump));
+    options.add(ir_option(options_.graph.ir, "search in and next to the dump"));
+    options.add(selection_options(options_.graph.selection));
+    options.add(rule_options());
+    options.add({{.names = "--watched",
+                  .value = OptionValue::texts(options_.watched, "GLOB"),
+                  .group = kRuleGroup,
+                  .help = "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not "
+                          "tell: LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated"},
+                 {.names = "--first",
+                  .value = OptionValue::flag(options_.first),
+                  .group = kOutputGroup,
+                  .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
+                          "where ranks that had the same differ; stop there"},
+                 {.names = "--trend",
+                  .value = OptionValue::flag(options_.trend),
+                  .group = kOutputGroup,
+                  .help = "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for "
+                          "scripts",
+                  .excludes = {{"first"}, {"rule", kNoFindings}, {"rules", kNoFindings}}},
+                 {.names = "--all",
+                  .value = OptionValue::flag(options_.all),
+                  .group = kOutputGroup,
+                  .help = "Show notes and every row in the table",
+                  .use = OptionUse::kOutput},
+                 {.names = "--junit",
+                  .value = OptionValue::text(options_.junit, "FILE"),
+                  .group = kOutputGroup,
+                  .help = "Also write the findings as JUnit XML, for CI",
+                  .use = OptionUse::kOutput,
+                  .excludes = {{"trend", kNoFindings}}},
+                 std::move(page)});
+    options.add(part_options(options_.sharding, options_.part));
+    options.add(report_options(options_.form));
+  }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override {
+    return {{.name = "check",
+             .text = "The findings.",
+             .row = &finding_type(),
+             .summary = &check_summary_type(),
+             .further = {{.key = "first",
+                          .type = "object|null",
+                          .text = "the first operator that makes NaN or an infinity",
+                          .of = first_type},
+                         {.key = "first_apart",
+                          .type = "object|null",
+                          .text = "the first place at which ranks differ that should agree",
+                          .of = first_apart_type}}},
+            {.name = "check --trend",
+             .text = "Tensors over the steps, a row for each step.",
+             .row = &trend_type(),
+             .summary = &trend_summary_type()},
+            {.name = "check --list-rules", .text = "The rules.", .row = &rule_rows().type()}};
   }
 
   ExitCode run(Session& session) override {
-    if (options_.first && options_.trend) throw UsageError("--first and --trend exclude each other");
-    if (options_.trend && !options_.junit.empty()) throw UsageError("--trend has no findings for --junit");
-    if (options_.trend && !(options_.rules.empty() && options_.rules_file.empty()))
-      throw UsageError("--trend applies no rules: it takes neither --rule nor --rules");
-    if (options_.trend && !options_.report.empty()) throw UsageError("--trend has no findings for --report");
     if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
     if (options_.list_rules) return list_rules(session);
-    check_part_options(session, options_.sharding, options_.part, {});
+    if (options_.sharding.shard) check_shard_options(session);
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     Result<check::RuleSet> rules = rules_of(options_);
     if (!rules) return session.end_with(rules.error());
@@ -110,25 +137,27 @@ class Check : public Command {
   }
 
  private:
-  void declare_rules(CLI::App& app) {
-    app.add_option(
-           "--rule", options_.rules,
-           "Turn a rule on, with parameters of your own (NAME:param=value,..), or off (NAME:off); none, default "
-           "and all reset the set; may be repeated")
-        ->type_name("RULE")
-        ->allow_extra_args(false)
-        ->group(kRuleGroup);
-    app.add_option("--rules", options_.rules_file, "File of rules that replaces the default set, one per line")
-        ->type_name("FILE")
-        ->group(kRuleGroup);
-    app.add_flag("--list-rules", options_.list_rules, "Print the rules with their parameters and formulas")
-        ->group(kRuleGroup);
-    add_choice<check::Severity>(
-        app, "--fail-level", options_.fail_level,
-        {{"error", check::Severity::kError}, {"warning", check::Severity::kWarning}, {"note", check::Severity::kNote}},
-        {"level", "Exit code 1 from this severity on"})
-        ->default_str("warning")
-        ->group(kRuleGroup);
+  std::vector<Option> rule_options() {
+    return {{.names = "--rule",
+             .value = OptionValue::texts(options_.rules, "RULE"),
+             .group = kRuleGroup,
+             .help = "Turn a rule on, with parameters of your own (NAME:param=value,..), or off (NAME:off); none, "
+                     "default and all reset the set; may be repeated"},
+            {.names = "--rules",
+             .value = OptionValue::text(options_.rules_file, "FILE"),
+             .group = kRuleGroup,
+             .help = "File of rules that replaces the default set, one per line"},
+            {.names = "--list-rules",
+             .value = OptionValue::flag(options_.list_rules),
+             .group = kRuleGroup,
+             .help = "Print the rules with their parameters and formulas"},
+            {.names = "--fail-level",
+             .value = OptionValue::choice<Severity>(
+                 options_.fail_level,
+                 {{"error", Severity::kError}, {"warning", Severity::kWarning}, {"note", Severity::kNote}}, {"level"}),
+             .group = kRuleGroup,
+             .help = "Exit code 1 from this severity on",
+             .otherwise = "warning"}};
   }
 
   // Ascend writes records of overflows whether or not tensors are dumped; results of tools often lie alone.
@@ -143,20 +172,21 @@ class Check : public Command {
   ExitCode write_part(Session& session, const OpenedCheck& opened) const {
     PartRun part(session, options_.sharding, options_.part, {&opened.catalogue().index});
     if (part.is_done()) return ExitCode::kOk;
-    const check::CheckUnits units = check::check_units(*opened.run, options_.sharding.shard->count);
+    const check::CheckUnits units = check::check_units(*opened.run);
     const std::vector<bool> own = part.take(units.bytes);
-    std::vector<bool> tensors;
-    for (const uint32_t unit : units.of) tensors.push_back(unit != check::kNone && own[unit]);
-    const Status done = check::find_facts(*opened.run, tensors, part.context());
-    return done ? part.finish("operator") : session.end_with(done.error());
+    std::vector<bool> tensors(opened.run->dump.tensors(), false);
+    for (size_t i = 0; i < own.size(); ++i) tensors[units.tensors[i]] = own[i];
+    opened.run->facts.limit_to(tensors);
+    const Status done = opened.run->facts.read_all(part.context());
+    return done ? part.finish("tensor") : session.end_with(done.error());
   }
 
   ExitCode list_rules(Session& session) const {
     const Result<check::RuleSet> rules = rules_of(options_);
     if (!rules) return session.end_with(rules.error());
-    const auto sink = session.open_report(options_.form, {}, rule_columns());
+    const auto sink = session.open_report(options_.form, {}, rule_rows().columns());
     for (const check::RuleInfo& rule : check::all_rules()) {
-      if (!sink->row(rule_row(rule, *rules))) break;
+      if (!sink->row(rule_rows().row({rule, *rules}))) break;
     }
     (void)sink->finish({});
     return ExitCode::kOk;
@@ -170,7 +200,7 @@ class Check : public Command {
     const ExitCode code = conclude_listing(session, opened.catalogue());
     // A requested document is written whenever there is a dump.
     if (code != ExitCode::kUsage) {
-      const bool table = options_.form == report::Form::kTable;
+      const bool table = is_for_people(options_.form);
       if (options_.trend && !table) print_trend_rows(session, opened, {}, 0);
       if (const Status done = publish(session, opened, !table && !options_.trend, false); !done)
         return session.end_with(done.error());
@@ -212,7 +242,7 @@ class Check : public Command {
     return published ? conclude(session, opened) : session.end_with(published.error());
   }
 
-  // To the terminal or pipe, as a page and as JUnit.
+  // Writes the results to the terminal or pipe, as a page and as JUnit.
   Status publish(Session& session, const OpenedCheck& opened, bool printed, bool checked) const {
     if (printed) print(session, opened);
     if (!options_.report.empty()) MSDUMP_CHECK_OK(write_check_page(session, options_, opened));
@@ -221,19 +251,19 @@ class Check : public Command {
 
   void print(Session& session, const OpenedCheck& opened) const {
     const check::CheckRun& run = *opened.run;
-    const bool table = options_.form == report::Form::kTable;
+    const bool table = is_for_people(options_.form);
     if (table) (void)session.out.write(first_text(run));
-    if (table && options_.first) (void)session.out.write(first_apart_text(run));
-    if (table && options_.first && (run.report.first || run.report.first_apart)) return;
+    if (table && options_.first) (void)session.out.write(first_divergence_text(run));
+    if (table && options_.first && (run.report.first || run.report.first_divergence)) return;
     const ShownFindings shown = shown_findings(run, {table, options_.all, shows_notes()});
     const auto sink = session.open_report(options_.form, run.dump.index().paths(), finding_columns(run));
     for (const check::Finding* const finding : shown.rows) {
       if (!sink->row(finding_row(run, *finding))) break;  // the stream remembers why
     }
     report::Object further;
-    further.add("first", first_value(run)).add("first_apart", first_apart_value(run));
+    further.add("first", first_value(run)).add("first_apart", first_divergence_value(run));
     // Other forms do not have them; there may be as many as files.
-    const bool document = options_.form == report::Form::kJson;
+    const bool document = has_document(options_.form);
     (void)sink->finish({check_summary(run),
                         document ? check_failure_objects(opened.opened, run) : std::vector<report::Object>(),
                         std::move(further)});
@@ -261,7 +291,7 @@ class Check : public Command {
     session.context.progress->stop();
     if (!read) return session.end_with(read.error());
     run.report.failures = run.facts.take_failures();
-    if (options_.form == report::Form::kTable) {
+    if (is_for_people(options_.form)) {
       const auto sink = session.open_report(options_.form, run.dump.index().paths(), trend_line_columns(run));
       for (const check::TrendSeries& series : all) {
         if (run.chosen[series.tensors.front()] && !sink->row(trend_line(run, series))) break;
@@ -289,7 +319,7 @@ class Check : public Command {
     (void)sink->finish({std::move(summary), check_failure_objects(opened.opened, run), {}});
   }
 
-  // True when there are any.
+  // True if there are any.
   static bool say_failures(Session& session, const OpenedCheck& opened) {
     const check::CheckRun& run = *opened.run;
     const bool failed = report_graph_failures(session, opened.opened, Choices::kSilent);
@@ -305,7 +335,7 @@ class Check : public Command {
           fmt::format("{} not judged: float16 in the file, float32 on the device", plural(halves, "tensor")),
           "the file holds the first half of the float32 buffer (MindSpore on a CPU); the operators that read these "
           "tensors show their values");
-    if (options_.first && !run.report.first && !run.report.first_apart) {
+    if (options_.first && !run.report.first && !run.report.first_divergence) {
       const size_t blind = run.facts.count_without_values(), read = run.facts.count_read();
       const std::string not_known = blind == 0 ? "" : fmt::format("; the values of {} are not known", blind);
       const std::string overflowed = overflowed_calls_text(run);
@@ -325,13 +355,13 @@ class Check : public Command {
     return found || run.first_severity() >= options_.fail_level ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  // Nothing but notes, which the table hides.
+  // True if there are only notes, which the table hides.
   [[nodiscard]] bool hides_all(const check::CheckRun& run) const {
-    const bool shows = options_.form != report::Form::kTable || options_.all || shows_notes();
-    return !shows && !run.report.findings.empty() && run.count(check::Severity::kNote) == run.report.findings.size();
+    const bool shows = !is_for_people(options_.form) || options_.all || shows_notes();
+    return !shows && !run.report.findings.empty() && run.count(Severity::kNote) == run.report.findings.size();
   }
 
-  [[nodiscard]] bool shows_notes() const { return options_.fail_level == check::Severity::kNote; }
+  [[nodiscard]] bool shows_notes() const { return options_.fail_level == Severity::kNote; }
 
   CheckOptions options_;
 };

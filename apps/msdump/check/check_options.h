@@ -16,7 +16,7 @@ struct CheckOptions {
   std::vector<std::string> rules;
   std::vector<std::string> watched;
   std::string rules_file, junit, report;
-  check::Severity fail_level = check::Severity::kWarning;
+  Severity fail_level = Severity::kWarning;
   bool list_rules = false, first = false, trend = false, all = false;
   ShardOptions sharding;
   std::string part;  // where --shard writes to

@@ -29,10 +29,10 @@
 namespace msdump::cli {
 namespace {
 
-// What the chart of msdump check shows: a row for each tensor that the user chose, with its values. In the order of
-// reports: rank, graph, step, place in the data flow.
+// Points of the chart: a row for each chosen tensor, with its values, in the order of reports (rank, graph, step, place
+// in the data flow).
 
-// "nan", "infinite", "finite"; empty where the values are not known.
+// "nan", "infinite", "finite"; empty if the values are not known.
 [[nodiscard]] std::string_view state_of(const check::TensorFacts& facts);
 
 class CheckPoints {
@@ -41,9 +41,9 @@ class CheckPoints {
 
   [[nodiscard]] const report::PageTable& table() const { return table_; }
   [[nodiscard]] size_t all() const { return all_; }
-  // The point of a tensor; nothing where the page does not have it.
+  // The point of a tensor; no value if the page does not have it.
   [[nodiscard]] std::optional<size_t> point_of(uint32_t tensor) const;
-  // Between runs of which the page has points.
+  // Edges between executions that have points.
   [[nodiscard]] std::vector<report::PageEdge> edges() const;
 
  private:
@@ -53,9 +53,9 @@ class CheckPoints {
 
   const check::CheckRun& run_;
   size_t all_ = 0;
-  std::vector<uint32_t> points_;                          // tensors, by row of the table
-  std::vector<std::optional<check::Severity>> severity_;  // by tensor: of its worst finding
-  std::vector<uint32_t> point_of_;                        // by tensor
+  std::vector<uint32_t> points_;                   // tensors, by row of the table
+  std::vector<std::optional<Severity>> severity_;  // by tensor: of its worst finding
+  std::vector<uint32_t> point_of_;                 // by tensor
   report::PageTable table_;
 };
 
@@ -141,7 +141,7 @@ std::vector<size_t> CheckPoints::chosen(const std::vector<uint32_t>& tensors) co
     marked.insert(run_.report.first->outputs.begin(), run_.report.first->outputs.end());
     marked.insert(run_.report.first->tensor);
   }
-  if (const auto& apart = run_.report.first_apart) marked.insert({apart->tensor, apart->sibling});
+  if (const auto& divergence = run_.report.first_divergence) marked.insert({divergence->tensor, divergence->sibling});
   std::vector<report::PagePoint> points;
   points.reserve(tensors.size());
   for (const uint32_t tensor : tensors) {
@@ -165,7 +165,7 @@ report::Row CheckPoints::row_of(uint32_t tensor) const {
   row.add("io", name_of(identity.name.io)).add("slot", slot_value(identity.name.slot));
   row.add("dtype", facts.dtype == DType::kUndefined ? report::Value() : report::Value(name_of(facts.dtype)));
   row.add("state", state_of(facts));
-  row.add("severity", severity_[tensor] ? report::Value(check::name_of(*severity_[tensor])) : report::Value());
+  row.add("severity", severity_[tensor] ? report::Value(name_of(*severity_[tensor])) : report::Value());
   row.add("max_abs", largest(facts)).add("l2norm", facts.l2norm).add("min", facts.min).add("max", facts.max);
   row.add("mean", facts.mean).add("elements", facts.elements).add("nan", facts.nan);
   row.add("inf", facts.positive_inf && facts.negative_inf ? report::Value(*facts.positive_inf + *facts.negative_inf)
@@ -190,7 +190,6 @@ std::vector<report::PageEdge> CheckPoints::edges() const {
 using check::CheckRun;
 using check::Finding;
 using check::FirstNonfinite;
-using check::Severity;
 
 // "Pow-op0, net.py:40"
 std::string short_place(const CheckRun& run, uint32_t op) {
@@ -207,8 +206,9 @@ std::pair<std::string, report::Tone> check_answer(const CheckRun& run) {
   if (errors + warnings == 0) return {"Nothing is wrong with what was checked", report::Tone::kGood};
   std::string text = errors > 0 ? plural(errors, "error") : "";
   if (warnings > 0) text += (errors > 0 ? " and " : "") + plural(warnings, "warning");
-  if (run.report.first_apart) {
-    text += fmt::format("; {}: {}", kApartHeading, short_place(run, run.dump.op_of(run.report.first_apart->tensor)));
+  if (run.report.first_divergence) {
+    text += fmt::format("; {}: {}", kDivergenceHeading,
+                        short_place(run, run.dump.op_of(run.report.first_divergence->tensor)));
     return {text, report::Tone::kBad};
   }
   return {text + ", but no operator that makes NaN or an infinity",
@@ -220,7 +220,7 @@ std::string state_text(const check::TensorFacts& facts) {
   return std::string(state.empty() ? "not known" : state == "nan" ? "NaN" : state);
 }
 
-// Without evidence and facts.
+// A cause, still without evidence and facts.
 report::PageCause cause_at(const CheckRun& run, std::string title, uint32_t op, uint32_t tensor) {
   const Identity identity = run.dump.identity(tensor);
   report::PageCause cause;
@@ -252,20 +252,20 @@ report::PageCause first_cause(const CheckRun& run) {
   return cause;
 }
 
-report::PageCause apart_cause(const CheckRun& run) {
-  const check::FirstApart& apart = *run.report.first_apart;
-  report::PageCause cause = cause_at(run, kApartHeading, run.dump.op_of(apart.tensor), apart.tensor);
-  for (const uint32_t tensor : {apart.tensor, apart.sibling})
+report::PageCause divergence_cause(const CheckRun& run) {
+  const check::FirstDivergence& divergence = *run.report.first_divergence;
+  report::PageCause cause = cause_at(run, kDivergenceHeading, run.dump.op_of(divergence.tensor), divergence.tensor);
+  for (const uint32_t tensor : {divergence.tensor, divergence.sibling})
     cause.evidence.push_back(
         evidence_of(run, fmt::format("rank {}", run.dump.identity(tensor).rank.value_or(0)), tensor));
-  cause.facts.push_back({"why", escape_for_terminal(apart.reason)});
+  cause.facts.push_back({"why", escape_for_terminal(divergence.reason)});
   return cause;
 }
 
 std::vector<report::PageCause> causes_of(const CheckRun& run) {
   std::vector<report::PageCause> causes;
   if (run.report.first) causes.push_back(first_cause(run));
-  if (run.report.first_apart) causes.push_back(apart_cause(run));
+  if (run.report.first_divergence) causes.push_back(divergence_cause(run));
   return causes;
 }
 
@@ -277,13 +277,14 @@ std::vector<report::PageCount> check_counts(const CheckRun& run) {
   };
   const auto add_severity = [&](Severity severity, report::Tone tone) {
     const size_t number = run.count(severity);
-    add(std::string(check::name_of(severity)) + (number == 1 ? "" : "s"), number, tone);
+    add(std::string(name_of(severity)) + (number == 1 ? "" : "s"), number, tone);
   };
   add_severity(Severity::kError, report::Tone::kBad);
   add_severity(Severity::kWarning, report::Tone::kBad);
   add_severity(Severity::kNote, report::Tone::kNeutral);
+  const auto by_rule = run.count_by_rule();
   for (const check::RuleInfo& rule : check::all_rules())
-    add(std::string(rule.name), run.count(rule.id), report::Tone::kNeutral);
+    add(std::string(rule.name), by_rule[static_cast<size_t>(rule.id)], report::Tone::kNeutral);
   return counts;
 }
 
@@ -304,7 +305,7 @@ std::vector<report::PageColumn> finding_page_columns(const CheckRun& run) {
   return columns;
 }
 
-// Of all findings those that the page has: errors and warnings before notes.
+// Findings that the page has: errors and warnings before notes.
 std::vector<size_t> chosen_findings(const CheckRun& run) {
   std::vector<report::PagePoint> points;
   for (const Finding& finding : run.report.findings)
@@ -323,7 +324,7 @@ std::vector<size_t> first_findings(const CheckRun& run, const std::vector<size_t
   return first;
 }
 
-// The points of a cause: of the tensor that is named, then of the others.
+// Points of a cause: of the named tensor, then of the others.
 report::Object evidence_points(const CheckPoints& points, uint32_t named, const std::vector<uint32_t>& others) {
   report::List rows;
   if (const auto point = points.point_of(named)) rows.emplace_back(*point);
@@ -336,7 +337,7 @@ report::Object evidence_points(const CheckPoints& points, uint32_t named, const 
   return cause;
 }
 
-// As causes_of().
+// In the order of causes_of().
 report::List evidence_of_causes(const CheckRun& run, const CheckPoints& points) {
   report::List causes;
   if (run.report.first) {
@@ -344,8 +345,8 @@ report::List evidence_of_causes(const CheckRun& run, const CheckPoints& points) 
     tensors.insert(tensors.end(), run.report.first->inputs.begin(), run.report.first->inputs.end());
     causes.emplace_back(evidence_points(points, run.report.first->tensor, tensors));
   }
-  if (const auto& apart = run.report.first_apart)
-    causes.emplace_back(evidence_points(points, apart->tensor, {apart->sibling}));
+  if (const auto& divergence = run.report.first_divergence)
+    causes.emplace_back(evidence_points(points, divergence->tensor, {divergence->sibling}));
   return causes;
 }
 

@@ -17,7 +17,7 @@ namespace {
 using check::Finding;
 using check::kNone;
 
-// With the name of the operator, and with what is known since the file was read.
+// Identity of a tensor, with the name of its operator and the facts that reading the file gave.
 report::Object identity_of_tensor(const check::CheckRun& run, uint32_t tensor) {
   TensorRecord record = run.dump.record(tensor);
   const uint32_t op = run.dump.op_of(tensor);
@@ -32,7 +32,7 @@ report::Object identity_of_tensor(const check::CheckRun& run, uint32_t tensor) {
   return identity_object(run.dump.index(), record);
 }
 
-// For findings about no tensor: the same keys, with the facts in the name of its file.
+// The same keys for findings about no tensor, with the facts in the name of the file.
 report::Object identity_of_place(const check::CheckRun& run, const Finding& finding) {
   report::Object object;
   const DumpIndex& index = run.dump.index();
@@ -91,17 +91,6 @@ report::Value numbers_value(const std::vector<int64_t>& numbers) {
   return report::List(numbers.begin(), numbers.end());
 }
 
-// The path, for findings about no operator.
-std::string subject_cell(const report::Row& row) {
-  const std::string_view name = row.text("op_name");
-  return name.empty() ? row.text_or_number("path") : std::string(name);
-}
-
-std::string six_digits(const report::Row& row, std::string_view key) {
-  const auto* const number = row.get<double>(key);
-  return number == nullptr ? "-" : fmt::format("{:g}", *number);
-}
-
 using Numbers = std::set<std::optional<int64_t>>;
 
 Numbers numbers_of_folders(const check::CheckRun& run, std::optional<int64_t> FolderIdentity::*number) {
@@ -126,7 +115,7 @@ bool several_found(const check::CheckRun& run, std::optional<int64_t> FolderIden
   return seen.size() > 1;
 }
 
-// Do operators share a name, so that only the type says which one a row is about?
+// True if operators share a name, so that only the type tells them apart.
 bool names_are_shared(const check::CheckRun& run) {
   std::set<std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view>> names;
   const auto& operators = run.dump.operators();
@@ -134,11 +123,188 @@ bool names_are_shared(const check::CheckRun& run) {
                      [&](const SequencedOp& op) { return !names.emplace(op.rank, op.graph, op.name).second; });
 }
 
+// The path, for findings about no operator.
+std::string subject_cell(const report::Row& row, std::string_view key) {
+  const std::string_view name = row.text(key);
+  return name.empty() ? row.text_or_number("path") : std::string(name);
+}
+
+std::string tensor_of_row(const report::Row& row, std::string_view) { return tensor_cell(row); }
+
+std::string six_digits(const report::Row& row, std::string_view key) {
+  const auto* const number = row.get<double>(key);
+  return number == nullptr ? "-" : fmt::format("{:g}", *number);
+}
+
+// The numbers of add_facts().
+const std::vector<report::Key>& fact_keys() {
+  static const std::vector<report::Key> keys = {
+      {.key = "min", .type = "number|null", .text = "smallest element", .title = "min", .cell = six_digits},
+      {.key = "max", .type = "number|null", .text = "largest element", .title = "max", .cell = six_digits},
+      {.key = "mean", .type = "number|null", .text = "mean", .title = "mean", .cell = six_digits},
+      {.key = "l2norm",
+       .type = "number|null",
+       .text = "square root of the sum of squares",
+       .title = "l2norm",
+       .cell = six_digits},
+      {.key = "std",
+       .type = "number|null",
+       .text = "standard deviation of the population",
+       .title = "std",
+       .cell = six_digits},
+      {.key = "count", .type = "integer|null", .text = "elements"},
+      {.key = "nan_count", .type = "integer|null", .text = "NaN"},
+      {.key = "negative_inf_count", .type = "integer|null", .text = "negative infinities"},
+      {.key = "positive_inf_count", .type = "integer|null", .text = "positive infinities"},
+      {.key = "finite", .type = "boolean|null", .text = "no element is NaN or infinite; null if that is not known"}};
+  return keys;
+}
+
+report::Key ranks_key() {
+  return {.key = "ranks", .type = "integer[]|null", .text = "ranks that differ from the others of the group"};
+}
+report::Key group_key() {
+  return {.key = "group", .type = "integer[]|null", .text = "ranks that should agree, or take part in the collective"};
+}
+report::Key order_key() {
+  return {.key = "order", .type = "integer|null", .text = "position in the data flow, from 0"};
+}
+
+const report::ObjectType& fact_type() {
+  static const report::ObjectType type =
+      report::ObjectType{"CheckedTensor",
+                         "An input or output with its numbers.",
+                         {{.key = "op_name", .type = "string", .text = "operator that it belongs to"},
+                          {.key = "io", .type = "string", .text = "input, output or parameter"},
+                          {.key = "slot", .type = "integer|string|null", .text = "which of them"}}}
+          .with("CheckedTensor", "An input or output with its numbers.", fact_keys());
+  return type;
+}
+
 }  // namespace
+
+const report::ObjectType& finding_type() {
+  static const report::ObjectType type = tensor_type().with(
+      "CheckFinding",
+      "A finding about a tensor, an operator or a file; keys of a tensor are null where it is about none.",
+      {{.key = "path", .type = "string|null", .text = "file of the tensor, or the file that the finding is about"},
+       {.key = "op_name",
+        .type = "string|null",
+        .text = "full scope name of the operator, or the name of the file's",
+        .title = "op name",
+        .cell = subject_cell},
+       {.key = "io",
+        .type = "string|null",
+        .text = "input, output, parameter or debug",
+        .title = "tensor",
+        .cell = tensor_of_row},
+       {.key = "occurrence",
+        .type = "integer|null",
+        .text = "executions of the operator in the same step before this one"},
+       {.key = "dtype",
+        .type = "string|null",
+        .text = "element type",
+        .title = "dtype",
+        .drop = report::kDropOpType + 1},
+       {.key = "kind", .type = "string", .text = "rule, as --list-rules names it", .title = "kind"},
+       {.key = "severity", .type = "string", .text = "error, warning or note", .title = "severity"},
+       {.key = "value",
+        .type = "number|integer|string|null",
+        .text = "what the rule judged, a number or the code of a failure; --list-rules says what it is"},
+       {.key = "message", .type = "string", .text = "what was found, in words that may change", .title = "message"},
+       {.key = "hint", .type = "string|null", .text = "what to do, in words that may change"},
+       source_key(),
+       ranks_key(),
+       group_key()});
+  return type;
+}
+
+const report::ObjectType& check_summary_type() {
+  static const report::ObjectType type = [] {
+    report::ObjectType summary{
+        "CheckSummary",
+        "Counts of a check: of tensors, of findings by severity and by rule, of what was compared.",
+        {{.key = "tensors", .type = "integer", .text = "tensors that were selected"},
+         {.key = "tensors_read", .type = "integer", .text = "tensors whose values were read"},
+         {.key = "errors", .type = "integer", .text = "findings of this severity"},
+         {.key = "warnings", .type = "integer", .text = "findings of this severity"},
+         {.key = "notes", .type = "integer", .text = "findings of this severity"}}};
+    for (const check::RuleInfo& rule : check::all_rules())
+      summary.keys.push_back({.key = rule.name, .type = "integer", .text = "findings of this rule"});
+    return summary.with(
+        summary.name, summary.text,
+        {{.key = "collectives", .type = "integer", .text = "calls of collectives"},
+         {.key = "collectives_judged", .type = "integer", .text = "calls whose inputs and outputs were compared"},
+         {.key = "watched_outputs", .type = "integer", .text = "outputs that CANN's watcher mode watched"},
+         {.key = "watched_changed", .type = "integer", .text = "of these, outputs that another operator changed"},
+         {.key = "snapshots_compared", .type = "integer", .text = "snapshots of watched outputs that were compared"},
+         {.key = "failed", .type = "integer", .text = "inputs that could not be read"}});
+  }();
+  return type;
+}
+
+const report::ObjectType& first_type() {
+  static const report::ObjectType type{
+      "FirstNonFinite",
+      "The first operator that makes NaN or an infinity.",
+      {{.key = "op_name", .type = "string|null", .text = "full scope name of the operator"},
+       {.key = "op_type", .type = "string|null", .text = "its type"},
+       {.key = "rank", .type = "integer|null", .text = "process of a distributed run"},
+       {.key = "graph", .type = "integer|null", .text = "id of the graph"},
+       {.key = "step", .type = "integer|null", .text = "iteration of the training run"},
+       order_key(),
+       source_key(),
+       {.key = "one_of_several", .type = "boolean", .text = "the line is called several times"},
+       stack_key(),
+       {.key = "kind", .type = "string", .text = "nan, inf, overflow, input or parameter"},
+       {.key = "io", .type = "string", .text = "input, output or parameter"},
+       {.key = "slot", .type = "integer|string|null", .text = "which of them"},
+       {.key = "path", .type = "string", .text = "file of the tensor, relative to the dump"},
+       {.key = "inputs_finite", .type = "boolean|null", .text = "all inputs are finite; null if that is not known"},
+       {.key = "parameter", .type = "string|null", .text = "name of the parameter, if it is not finite itself"},
+       {.key = "reason", .type = "string", .text = "why this is the first, in words that may change"},
+       {.key = "inputs", .type = "object[]", .text = "inputs of the operator", .of = fact_type},
+       {.key = "outputs", .type = "object[]", .text = "outputs of the operator", .of = fact_type}}};
+  return type;
+}
+
+const report::ObjectType& first_apart_type() {
+  static const report::ObjectType type{
+      "FirstDivergenceOfRanks",
+      "The first place at which a tensor differs that ranks should have in common.",
+      {{.key = "op_name", .type = "string|null", .text = "full scope name of the operator"},
+       {.key = "op_type", .type = "string|null", .text = "its type"},
+       {.key = "rank", .type = "integer|null", .text = "a rank that differs"},
+       {.key = "graph", .type = "integer|null", .text = "id of the graph"},
+       {.key = "step", .type = "integer|null", .text = "iteration of the training run"},
+       order_key(),
+       source_key(),
+       {.key = "kind", .type = "string", .text = "what differs: parameter, input, output, ..."},
+       {.key = "io", .type = "string", .text = "input, output or parameter"},
+       {.key = "slot", .type = "integer|string|null", .text = "which of them"},
+       ranks_key(),
+       group_key(),
+       {.key = "reason", .type = "string", .text = "in words that may change"}}};
+  return type;
+}
+
+const report::ObjectType& trend_type() {
+  static const report::ObjectType type = tensor_type().with("TensorOfStep", "A tensor in one step.", fact_keys());
+  return type;
+}
+
+const report::ObjectType& trend_summary_type() {
+  static const report::ObjectType type{"TrendSummary",
+                                       "Counts of check --trend.",
+                                       {{.key = "tensors", .type = "integer", .text = "rows"},
+                                        {.key = "series", .type = "integer", .text = "tensors with several steps"},
+                                        {.key = "failed", .type = "integer", .text = "inputs that could not be read"}}};
+  return type;
+}
 
 report::Row finding_row(const check::CheckRun& run, const Finding& finding) {
   report::Row row = finding.tensor == kNone ? identity_of_place(run, finding) : identity_of_tensor(run, finding.tensor);
-  row.add("kind", finding.kind).add("severity", check::name_of(finding.severity)).add("value", finding.value);
+  row.add("kind", check::name_of(finding.rule)).add("severity", name_of(finding.severity)).add("value", finding.value);
   row.add("message", finding.message).add("hint", report::text_or_null(finding.hint));
   row.add("source", source_value(run.frame(finding.op)));
   row.add("ranks", numbers_value(finding.ranks)).add("group", numbers_value(finding.group));
@@ -146,23 +312,14 @@ report::Row finding_row(const check::CheckRun& run, const Finding& finding) {
 }
 
 std::vector<report::Column> finding_columns(const check::CheckRun& run) {
-  std::vector<report::Column> columns = {{"severity", "severity"}, {"kind", "kind"}};
-  columns.push_back(number_column("rank", several_found(run, &FolderIdentity::rank, &Finding::rank)));
-  columns.push_back(number_column("graph", false));
-  columns.push_back(number_column("step", several_found(run, &FolderIdentity::step, &Finding::step)));
-  columns.push_back(op_type_column());
-  columns.push_back({"op_name", "op name", subject_cell});
-  columns.push_back({"io", "tensor", tensor_cell});
-  for (const char* const key : {"path", "slot", "occurrence", "task_id", "stream_id", "timestamp"})
-    columns.push_back({key, ""});
-  columns.push_back({"dtype", "dtype", {}, report::kDropOpType + 1});
-  for (const char* const key : {"format", "shape", "bytes", "value"}) columns.push_back({key, ""});
-  columns.push_back({"source.file", "line", source_cell});
-  columns.push_back({"source.line", ""});
-  columns.push_back({"source.code", ""});
-  columns.push_back({"source.end_line", ""});
-  columns.push_back({"message", "message"});
-  for (const char* const key : {"hint", "ranks", "group"}) columns.push_back({key, ""});
+  std::vector<report::Column> columns = finding_type().columns(
+      {"severity", "kind",  "rank",       "graph",       "step",        "op_type",     "op_name",         "io",
+       "path",     "slot",  "occurrence", "task_id",     "stream_id",   "timestamp",   "dtype",           "format",
+       "shape",    "bytes", "value",      "source.file", "source.line", "source.code", "source.end_line", "message",
+       "hint",     "ranks", "group"});
+  report::hide(columns, {"graph", "slot", "format", "shape", "bytes", "source.code"});
+  if (!several_found(run, &FolderIdentity::rank, &Finding::rank)) report::hide(columns, {"rank"});
+  if (!several_found(run, &FolderIdentity::step, &Finding::step)) report::hide(columns, {"step"});
   return columns;
 }
 
@@ -170,9 +327,11 @@ report::Object check_summary(const check::CheckRun& run) {
   report::Object summary;
   const auto tensors = std::count(run.chosen.begin(), run.chosen.end(), true);
   summary.add("tensors", tensors).add("tensors_read", run.facts.count_read());
-  for (const check::Severity severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote})
-    summary.add(fmt::format("{}s", check::name_of(severity)), run.count(severity));
-  for (const check::RuleInfo& rule : check::all_rules()) summary.add(std::string(rule.name), run.count(rule.id));
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote})
+    summary.add(fmt::format("{}s", name_of(severity)), run.count(severity));
+  const auto by_rule = run.count_by_rule();
+  for (const check::RuleInfo& rule : check::all_rules())
+    summary.add(std::string(rule.name), by_rule[static_cast<size_t>(rule.id)]);
   summary.add("collectives", run.report.collectives.calls).add("collectives_judged", run.report.collectives.judged);
   const check::WatchedCounts& watched = run.report.watched;
   summary.add("watched_outputs", watched.outputs).add("watched_changed", watched.changed);
@@ -206,18 +365,20 @@ report::Value first_value(const check::CheckRun& run) {
   return object;
 }
 
-report::Value first_apart_value(const check::CheckRun& run) {
-  if (!run.report.first_apart) return {};
-  const check::FirstApart& apart = *run.report.first_apart;
-  const Identity identity = run.dump.identity(apart.tensor);
-  const uint32_t op = run.dump.op_of(apart.tensor);
+report::Value first_divergence_value(const check::CheckRun& run) {
+  if (!run.report.first_divergence) return {};
+  const check::FirstDivergence& divergence = *run.report.first_divergence;
+  const Identity identity = run.dump.identity(divergence.tensor);
+  const uint32_t op = run.dump.op_of(divergence.tensor);
   report::Object object;
   object.add("op_name", report::text_or_null(run.op_name(op))).add("op_type", report::text_or_null(run.op_type(op)));
   object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
   object.add("order", op == kNone ? std::nullopt : run.dump.order_of(op)).add("source", source_value(run.frame(op)));
-  object.add("kind", check::name_of(apart.kind)).add("io", name_of(identity.name.io));
+  object.add("kind", check::name_of(divergence.kind)).add("io", name_of(identity.name.io));
   object.add("slot", slot_value(identity.name.slot));
-  object.add("ranks", numbers_value(apart.ranks)).add("group", numbers_value(apart.group)).add("reason", apart.reason);
+  object.add("ranks", numbers_value(divergence.diverged))
+      .add("group", numbers_value(divergence.group))
+      .add("reason", divergence.reason);
   return object;
 }
 
@@ -234,18 +395,8 @@ report::Row trend_row(const check::CheckRun& run, uint32_t tensor) {
 }
 
 std::vector<report::Column> trend_columns() {
-  std::vector<report::Column> columns = identity_columns();
-  for (report::Column& column : columns) {
-    if (column.key == "graph" || column.key == "op_type" || column.key == "format" || column.key == "bytes" ||
-        column.key == "shape")
-      column.title.clear();
-  }
-  for (const char* const key : {"min", "max", "mean", "l2norm", "std"}) {
-    const std::string name = key;
-    columns.push_back({name, name, [name](const report::Row& row) { return six_digits(row, name); }});
-  }
-  for (const char* const key : {"count", "nan_count", "negative_inf_count", "positive_inf_count", "finite"})
-    columns.push_back({key, ""});
+  std::vector<report::Column> columns = trend_type().columns();
+  report::hide(columns, {"graph", "op_type", "format", "bytes", "shape"});
   return columns;
 }
 
@@ -290,39 +441,63 @@ std::vector<report::Column> trend_line_columns(const check::CheckRun& run) {
           {"line", "step by step"}};
 }
 
-report::Row rule_row(const check::RuleInfo& rule, const check::RuleSet& rules) {
-  report::Row row;
-  row.add("rule", rule.name).add("abbreviations", report::text_or_null(rule.abbreviations));
-  row.add("on", rules.on(rule.id)).add("severity", check::name_of(rules[rule.id].severity));
-  row.add("target", check::name_of(rule.target)).add("needs", check::name_of(rule.needs));
+namespace {
+
+std::string on_cell(const report::Row& row, std::string_view key) { return *row.get<bool>(key) ? "yes" : "-"; }
+
+std::string parameters_cell(const report::Row& row, std::string_view key) {
+  std::string text;
+  for (const report::Member& member : row.get<report::Object>(key)->members()) {
+    const auto* const number = member.value.get<double>();
+    text += fmt::format("{}{}{}", text.empty() ? "" : ",", member.key,
+                        number == nullptr ? std::string("=..") : fmt::format("={:g}", *number));
+  }
+  return text.empty() ? std::string("-") : text;
+}
+
+report::Object parameters_of(const check::RuleInfo& rule, const check::RuleSet& rules) {
   report::Object parameters;
   for (const check::RuleParameter& parameter : rule.parameters) {
     const double value = rules.value(rule.id, parameter.name);
     parameters.add(std::string(parameter.name), std::isnan(value) ? report::Value() : report::Value(value));
   }
-  row.add("parameters", std::move(parameters)).add("formula", rule.formula).add("value", rule.value);
-  return row;
+  return parameters;
 }
 
-std::vector<report::Column> rule_columns() {
-  const auto parameters = [](const report::Row& row) {
-    std::string text;
-    for (const report::Member& member : row.get<report::Object>("parameters")->members()) {
-      const auto* const number = member.value.get<double>();
-      text += fmt::format("{}{}{}", text.empty() ? "" : ",", member.key,
-                          number == nullptr ? std::string("=..") : fmt::format("={:g}", *number));
-    }
-    return text.empty() ? std::string("-") : text;
-  };
-  return {{"rule", "rule"},
-          {"abbreviations", "abbr"},
-          {"on", "on", [](const report::Row& row) { return std::string(*row.get<bool>("on") ? "yes" : "-"); }},
-          {"severity", "severity"},
-          {"target", "of"},
-          {"needs", "from"},
-          {"parameters", "parameters", parameters},
-          {"formula", "holds when"},
-          {"value", "value of a finding"}};
+}  // namespace
+
+const report::RowType<RuleRow>& rule_rows() {
+  static const auto rows =
+      report::RowType<RuleRow>("Rule", "A rule of check; --list-rules.")
+          .add({.key = "rule", .type = "string", .text = "name", .title = "rule"},
+               [](const RuleRow& row) -> report::Value { return row.rule.name; })
+          .add({.key = "abbreviations",
+                .type = "string|null",
+                .text = "other names, as MindInsight has them",
+                .title = "abbr"},
+               [](const RuleRow& row) -> report::Value { return report::text_or_null(row.rule.abbreviations); })
+          .add({.key = "on", .type = "boolean", .text = "the rule is on", .title = "on", .cell = on_cell},
+               [](const RuleRow& row) -> report::Value { return row.rules.on(row.rule.id); })
+          .add({.key = "severity", .type = "string", .text = "severity of its findings", .title = "severity"},
+               [](const RuleRow& row) -> report::Value { return name_of(row.rules[row.rule.id].severity); })
+          .add({.key = "target", .type = "string", .text = "what it judges", .title = "of"},
+               [](const RuleRow& row) -> report::Value { return check::name_of(row.rule.target); })
+          .add({.key = "needs", .type = "string", .text = "what it reads", .title = "from"},
+               [](const RuleRow& row) -> report::Value { return check::name_of(row.rule.needs); })
+          .add({.key = "parameters",
+                .type = "object",
+                .text = "its parameters, null for one that has to be given",
+                .title = "parameters",
+                .cell = parameters_cell},
+               [](const RuleRow& row) -> report::Value { return parameters_of(row.rule, row.rules); })
+          .add({.key = "formula", .type = "string", .text = "when it holds", .title = "holds when"},
+               [](const RuleRow& row) -> report::Value { return row.rule.formula; })
+          .add({.key = "value",
+                .type = "string",
+                .text = "what `value` of its findings is",
+                .title = "value of a finding"},
+               [](const RuleRow& row) -> report::Value { return row.rule.value; });
+  return rows;
 }
 
 }  // namespace msdump::cli

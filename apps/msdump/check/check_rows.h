@@ -5,8 +5,7 @@
 
 #include "check/check.h"
 #include "check/trend.h"
-#include "report/row_sink.h"
-#include "report/value.h"
+#include "report/row_type.h"
 #include "shared/opened_graph.h"
 
 namespace msdump::cli {
@@ -17,19 +16,30 @@ namespace msdump::cli {
 // null, or op_name, op_type, rank, graph, step, order, source, stack, kind, io, slot, path, inputs_finite, reason, inputs,
 // outputs.
 [[nodiscard]] report::Value first_value(const check::CheckRun& run);
-// The first place where ranks left each other, or null.
-[[nodiscard]] report::Value first_apart_value(const check::CheckRun& run);
+// The first divergence between ranks, or null.
+[[nodiscard]] report::Value first_divergence_value(const check::CheckRun& run);
 [[nodiscard]] std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run);
 
 // --trend: a row per tensor and step.
 [[nodiscard]] report::Row trend_row(const check::CheckRun& run, uint32_t tensor);
 [[nodiscard]] std::vector<report::Column> trend_columns();
-// The same for people: a row per tensor, with its first and last norm and a sparkline over the steps.
+// The same for a table: a row per tensor, with its first and last norm and a sparkline over the steps.
 [[nodiscard]] report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& series);
 [[nodiscard]] std::vector<report::Column> trend_line_columns(const check::CheckRun& run);
 
 // --list-rules.
-[[nodiscard]] report::Row rule_row(const check::RuleInfo& rule, const check::RuleSet& rules);
-[[nodiscard]] std::vector<report::Column> rule_columns();
+struct RuleRow {
+  const check::RuleInfo& rule;
+  const check::RuleSet& rules;
+};
+[[nodiscard]] const report::RowType<RuleRow>& rule_rows();
+
+// The keys of the above.
+[[nodiscard]] const report::ObjectType& finding_type();
+[[nodiscard]] const report::ObjectType& check_summary_type();
+[[nodiscard]] const report::ObjectType& first_type();
+[[nodiscard]] const report::ObjectType& first_apart_type();
+[[nodiscard]] const report::ObjectType& trend_type();
+[[nodiscard]] const report::ObjectType& trend_summary_type();
 
 }  // namespace msdump::cli

@@ -23,8 +23,8 @@ ShownFindings shown_findings(const check::CheckRun& run, const ShownKinds& kinds
   const bool every = !kinds.table || kinds.all;
   ShownFindings shown;
   for (const check::Finding& finding : run.report.findings) {
-    if (!every && !kinds.with_notes && finding.severity == check::Severity::kNote) continue;
-    if (!every && run.repeats_its_maker(finding)) {
+    if (!every && !kinds.with_notes && finding.severity == Severity::kNote) continue;
+    if (!every && run.repeats_producer(finding)) {
       ++shown.inputs;
     } else {
       shown.rows.push_back(&finding);
@@ -90,12 +90,11 @@ std::string place_text(const Identity& identity) {
 }
 
 // "nan 6, inf 2"
-std::string kinds_text(const check::CheckRun& run, check::Severity severity) {
+std::string kinds_text(const check::CheckRun& run, Severity severity) {
+  const auto counts = run.count_by_rule(severity);
   std::string text;
   for (const check::RuleInfo& rule : check::all_rules()) {
-    const auto count = std::count_if(run.report.findings.begin(), run.report.findings.end(), [&](const auto& finding) {
-      return finding.kind == rule.name && finding.severity == severity;
-    });
+    const size_t count = counts[static_cast<size_t>(rule.id)];
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rule.name, count);
   }
   return text;
@@ -160,18 +159,18 @@ std::string first_text(const check::CheckRun& run) {
   return text;
 }
 
-std::string first_apart_text(const check::CheckRun& run) {
-  if (!run.report.first_apart) return {};
-  const check::FirstApart& apart = *run.report.first_apart;
-  const Identity identity = identity_of(run.dump.index(), run.dump.record(apart.tensor));
-  const uint32_t op = run.dump.op_of(apart.tensor);
-  std::string text = fmt::format("{}: {} ({}{})\n", kApartHeading, escape_for_terminal(run.op_name(op)),
+std::string first_divergence_text(const check::CheckRun& run) {
+  if (!run.report.first_divergence) return {};
+  const check::FirstDivergence& divergence = *run.report.first_divergence;
+  const Identity identity = identity_of(run.dump.index(), run.dump.record(divergence.tensor));
+  const uint32_t op = run.dump.op_of(divergence.tensor);
+  std::string text = fmt::format("{}: {} ({}{})\n", kDivergenceHeading, escape_for_terminal(run.op_name(op)),
                                  escape_for_terminal(std::string(run.op_type(op))), place_text(identity));
   if (const OperatorLine line = run.line(op); line.frame != nullptr)
     text += fmt::format("  line  {}\n", escape_for_terminal(line_text(line)));
-  for (const uint32_t tensor : {apart.tensor, apart.sibling})
+  for (const uint32_t tensor : {divergence.tensor, divergence.sibling})
     text += fmt::format("  rank {}  {}\n", run.dump.identity(tensor).rank.value_or(0), tensor_text(run, tensor));
-  text += fmt::format("  why   {}\n\n", escape_for_terminal(apart.reason));
+  text += fmt::format("  why   {}\n\n", escape_for_terminal(divergence.reason));
   return text;
 }
 
@@ -179,9 +178,10 @@ std::string hints_text(const check::CheckRun& run) {
   std::string text;
   std::set<std::string> seen;
   for (const check::Finding& finding : run.report.findings) {
-    if (finding.severity == check::Severity::kNote || finding.hint.empty()) continue;
+    if (finding.severity == Severity::kNote || finding.hint.empty()) continue;
     if (!seen.insert(finding.hint).second || seen.size() > kHintsShown) continue;
-    text += fmt::format("{}{}: {}\n", text.empty() ? "\n" : "", finding.kind, escape_for_terminal(finding.hint));
+    text += fmt::format("{}{}: {}\n", text.empty() ? "\n" : "", check::name_of(finding.rule),
+                        escape_for_terminal(finding.hint));
   }
   return text;
 }
@@ -212,10 +212,10 @@ std::string check_summary_text(const check::CheckRun& run) {
   const auto tensors = static_cast<uint64_t>(std::count(run.chosen.begin(), run.chosen.end(), true));
   std::string text = plural(tensors, "tensor");
   std::string parts;
-  for (const check::Severity severity : {check::Severity::kError, check::Severity::kWarning, check::Severity::kNote}) {
+  for (const Severity severity : {Severity::kError, Severity::kWarning, Severity::kNote}) {
     const size_t count = run.count(severity);
     if (count == 0) continue;
-    parts += fmt::format("{}{} ({})", parts.empty() ? ": " : ", ", plural(count, check::name_of(severity)),
+    parts += fmt::format("{}{} ({})", parts.empty() ? ": " : ", ", plural(count, name_of(severity)),
                          kinds_text(run, severity));
   }
   text += parts.empty() ? ": nothing to report" : parts;
@@ -240,7 +240,7 @@ std::string group_of(const check::CheckRun& run, uint32_t op) {
 }
 
 std::string line_of(const check::CheckRun& run, const Finding& finding) {
-  std::string text(check::name_of(finding.severity));
+  std::string text(name_of(finding.severity));
   if (finding.rank) text += fmt::format(", rank {}", *finding.rank);
   if (finding.step) text += fmt::format(", step {}", *finding.step);
   text += ": ";
@@ -264,7 +264,7 @@ std::string lines_of(const check::CheckRun& run, const std::vector<const Finding
 }
 
 report::JunitCase case_of(const check::CheckRun& run, const check::RuleInfo& rule, const std::string& group,
-                          const std::vector<const Finding*>& findings, check::Severity fail_level) {
+                          const std::vector<const Finding*>& findings, Severity fail_level) {
   report::JunitCase one;
   one.name = group;
   one.class_name = fmt::format("msdump.check.{}", rule.name);
@@ -278,26 +278,26 @@ report::JunitCase case_of(const check::CheckRun& run, const check::RuleInfo& rul
                         : fmt::format("{} findings, the first: {}", failing.size(), line_of(run, *failing.front()));
   problem.type = std::string(rule.name);
   problem.text = lines_of(run, failing);
-  (rule.id == check::RuleId::kUnreadable ? one.error : one.failure) = std::move(problem);
+  (rule.has(check::kCannotJudge) ? one.error : one.failure) = std::move(problem);
   return one;
 }
 
-// What decides on the exit code and is no finding: a first operator whose tensor was not chosen, and inputs that could
-// not be read where rule `unreadable` was not judged.
-std::vector<Finding> beside_the_findings(const check::CheckRun& run, check::Severity fail_level) {
-  const auto has = [&](std::string_view rule, uint32_t op, check::Severity least) {
+// Faults that decide on the exit code and are no findings: a first operator whose tensor was not chosen, and inputs
+// that could not be read if rule `unreadable` was not judged.
+std::vector<Finding> beside_the_findings(const check::CheckRun& run, Severity fail_level) {
+  const auto has = [&](check::RuleId rule, uint32_t op, Severity least) {
     const auto& findings = run.report.findings;
     return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-      return finding.kind == rule && finding.op == op && finding.severity >= least;
+      return finding.rule == rule && finding.op == op && finding.severity >= least;
     });
   };
   std::vector<Finding> others;
   if (const check::RuleInfo* const rule = run.first_rule();
-      run.first_severity() >= fail_level && !has(rule->name, run.report.first->op, fail_level)) {
+      run.first_severity() >= fail_level && !has(rule->id, run.report.first->op, fail_level)) {
     const check::FirstNonfinite& first = *run.report.first;
     const Identity place = run.dump.identity(first.tensor);
     Finding& finding = others.emplace_back();
-    finding.kind = rule->name;
+    finding.rule = rule->id;
     finding.severity = *run.first_severity();
     finding.tensor = first.tensor;
     finding.op = first.op;
@@ -305,12 +305,11 @@ std::vector<Finding> beside_the_findings(const check::CheckRun& run, check::Seve
     finding.step = place.step;
     finding.message = first.reason;
   }
-  const std::string_view unreadable = check::info(check::RuleId::kUnreadable).name;
-  if (run.count(check::RuleId::kUnreadable) > 0) return others;
+  if (run.count_by_rule()[static_cast<size_t>(check::RuleId::kUnreadable)] > 0) return others;
   const auto add = [&](const Error& error) {
     Finding& finding = others.emplace_back();
-    finding.kind = unreadable;
-    finding.severity = check::Severity::kError;
+    finding.rule = check::RuleId::kUnreadable;
+    finding.severity = Severity::kError;
     finding.path = run.dump.index().relative(error.path);
     finding.message = error.message;
   };
@@ -321,16 +320,16 @@ std::vector<Finding> beside_the_findings(const check::CheckRun& run, check::Seve
 
 }  // namespace
 
-Status write_junit(const check::CheckRun& run, const std::string& path, check::Severity fail_level, bool checked) {
+Status write_junit(const check::CheckRun& run, const std::string& path, Severity fail_level, bool checked) {
   std::set<std::string> groups;
   for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
     if (run.chosen[tensor] && run.dump.op_of(tensor) != check::kNone)
       groups.insert(group_of(run, run.dump.op_of(tensor)));
   }
   const std::vector<Finding> others = beside_the_findings(run, fail_level);
-  std::map<std::pair<std::string_view, std::string>, std::vector<const Finding*>> found;
+  std::map<std::pair<check::RuleId, std::string>, std::vector<const Finding*>> found;
   for (const std::vector<Finding>* const findings : {&run.report.findings, &others}) {
-    for (const Finding& finding : *findings) found[{finding.kind, group_of(run, finding.op)}].push_back(&finding);
+    for (const Finding& finding : *findings) found[{finding.rule, group_of(run, finding.op)}].push_back(&finding);
   }
   report::JunitSuite suite{"msdump check", {}};
   for (const check::RuleInfo& rule : check::all_rules()) {
@@ -338,10 +337,10 @@ Status write_junit(const check::CheckRun& run, const std::string& path, check::S
     if (run.report.judged[static_cast<size_t>(rule.id)])
       of_rule = rule.target == check::Target::kTree ? std::set<std::string>{"tree"} : groups;
     for (const auto& [key, findings] : found) {
-      if (key.first == rule.name) of_rule.insert(key.second);
+      if (key.first == rule.id) of_rule.insert(key.second);
     }
     for (const std::string& group : of_rule)
-      suite.cases.push_back(case_of(run, rule, group, found[{rule.name, group}], fail_level));
+      suite.cases.push_back(case_of(run, rule, group, found[{rule.id, group}], fail_level));
   }
   if (!checked && suite.cases.empty()) {
     report::JunitCase& none = suite.cases.emplace_back();

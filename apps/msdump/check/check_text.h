@@ -1,5 +1,4 @@
-// Which findings msdump check prints. Machine output has all of them in their order. The table has the worst first, at
-// most forty, notes only on request, and no row that repeats another.
+// Text that msdump check prints, and its JUnit file.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +22,19 @@ struct ShownKinds {
 };
 [[nodiscard]] ShownFindings shown_findings(const check::CheckRun& run, const ShownKinds& kinds);
 
-// What msdump check prints for people: the first operator with its line and ranges, and what to do.
+// Texts about the first operator with its line and ranges, and about the result.
 
-// "input 0 float32", and what it holds: "-89.1 .. 93.2", "24 +inf of 96, the others 0 .. 3e+38"; empty if not known.
+// "input 0 float32", and its values: "-89.1 .. 93.2", "24 +inf of 96, the others 0 .. 3e+38"; empty if not known.
 [[nodiscard]] std::string tensor_head(const check::CheckRun& run, uint32_t tensor);
 [[nodiscard]] std::string values_text(const check::CheckRun& run, uint32_t tensor);
-// "the first NaN"; of a run whose report has a first one.
+// "the first NaN". The report must have a first operator.
 [[nodiscard]] std::string first_heading(const check::CheckRun& run);
 
 // Empty if nothing is NaN or infinite and no overflow was recorded.
 [[nodiscard]] std::string first_text(const check::CheckRun& run);
-inline constexpr const char* kApartHeading = "the first place where ranks differ";
-// Empty if no rank left its siblings.
-[[nodiscard]] std::string first_apart_text(const check::CheckRun& run);
+inline constexpr const char* kDivergenceHeading = "the first place where ranks differ";
+// Empty if no rank diverged.
+[[nodiscard]] std::string first_divergence_text(const check::CheckRun& run);
 // The hints of all findings, each once; empty if there are none.
 [[nodiscard]] std::string hints_text(const check::CheckRun& run);
 // "30 of 42 calls of collectives judged; 8 may not have ended when dumped, 4 cut .."; empty if all were.
@@ -46,9 +45,9 @@ inline constexpr const char* kApartHeading = "the first place where ranks differ
 [[nodiscard]] std::string check_summary_text(const check::CheckRun& run);
 
 // --junit: the findings as test cases, one for each rule that was judged and each group of operators.
-// There is a failure or an error wherever the exit code is not 0.
+// A failure or an error is in it if the exit code is not 0.
 
 // `checked`: false if nothing was selected.
-Status write_junit(const check::CheckRun& run, const std::string& path, check::Severity fail_level, bool checked);
+Status write_junit(const check::CheckRun& run, const std::string& path, Severity fail_level, bool checked);
 
 }  // namespace msdump::cli

@@ -1,22 +1,26 @@
 // msdump check-config: configurations of dumps, before the run.
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "check_config/check_config_input.h"
 #include "check_config/check_config_report.h"
 #include "config/json_faults.h"
+#include "config/lint.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "graph/load/load_graph.h"
 #include "io/dir_walk.h"
 #include "io/file.h"
+#include "shared/dump_paths.h"
 
 namespace msdump::cli {
 namespace {
@@ -46,54 +50,107 @@ const CommandInfo& check_config_info() {
   return info;
 }
 
+Error too_large(const std::string& path, const std::string& size) {
+  return make_error(ErrorCode::kTooLarge, "{}; msdump reads configurations up to {}", size,
+                    human_bytes(kMostConfigBytes))
+      .with_path(path);
+}
+
+Result<std::string> read_file(const std::string& path) {
+  MSDUMP_TRY(const File file, File::open(path));
+  if (file.size() > kMostConfigBytes) return fail(too_large(path, human_bytes(file.size())));
+  return read_text(file, kMostConfigBytes, "a configuration");
+}
+
+// Non-blocking: a FIFO may never have a writer. A standard input that is a socket cannot be opened by name.
+Descriptor open_stream(const std::string& path) {
+  if (path == "/dev/stdin" || path == "/dev/fd/0") return Descriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
+  return Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+}
+
+Result<std::string> read_from_stream(const std::string& path, const CancelToken& cancel) {
+  const Descriptor descriptor = open_stream(path);
+  if (!descriptor.valid()) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
+  auto text = read_stream(descriptor.get(), path, kMostConfigBytes, cancel);
+  if (!text && text.error().code == ErrorCode::kTooLarge) return fail(too_large(path, "a longer text"));
+  return text;
+}
+
+// The text of a file or a stream (/dev/stdin, a FIFO, the <(...) of a shell), at most kMostConfigBytes. Waits until the writer
+// of a pipe closes it, or `cancel` is set.
+Result<std::string> read_config(const std::string& path, const CancelToken& cancel) {
+  switch (path_kind(path)) {
+    case PathKind::kOther: return read_from_stream(path, cancel);
+    case PathKind::kDirectory:
+      return fail(make_error(ErrorCode::kUsage, "is a folder, not a configuration")
+                      .with_path(path)
+                      .with_hint(fmt::format("name the file, such as {}{}data_dump.json", path,
+                                             path.ends_with('/') ? "" : "/")));
+    default: return read_file(path);
+  }
+}
+
 class CheckConfig : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return check_config_info(); }
 
-  void declare(CLI::App& app) override {
-    add_positionals(app, "FILE", files_.positionals, "The configurations");
-    app.add_option("-d,--dump", files_.options, "The configurations, the same as FILE; may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("FILE[,FILE...]")
-        ->group(kInputGroup);
-    app.add_option_function<std::string>(
-           "--framework-version", [this](const std::string& typed) { take_version(typed); },
-           "Release of MindSpore that will run; default: all from 1.3 on (from 1.0 for files in their form)")
-        ->type_name("V")
-        ->group(kInputGroup);
-    app.add_option_function<std::string>(
-           "--msprobe-version", [this](const std::string& typed) { take_msprobe(typed); },
-           fmt::format("Release of msprobe (mindstudio-probe) that will run; default: {}, but a task that only others "
-                       "have is a warning",
-                       short_text(kNewestMsprobe)))
-        ->type_name("V")
-        ->group(kInputGroup);
-    add_choice<Device>(
-        app, "--device", device_, {{"cpu", Device::kCpu}, {"gpu", Device::kGpu}, {"ascend", Device::kAscend}},
-        {"device", "Device of the run; default: any", {{"npu", "MindSpore calls an NPU ascend", "--device ascend"}}})
-        ->group(kInputGroup);
-    add_choice<Framework>(app, "--framework", framework_,
-                          {{"mindspore", Framework::kMindSpore}, {"pytorch", Framework::kPyTorch}},
-                          {"framework", "Framework of msprobe; default: both"})
-        ->group(kInputGroup);
-    app.add_option(
-           "--estimate", ir_,
-           "Estimate how many tensors and bytes a step of this data_dump.json would write, from IR files (text or "
-           "protobuf), folders or globs; may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("IR")
-        ->group(kOutputGroup);
-    app.add_option("--explain", key_, "Print what a key does, its values and versions; a name or a glob")
-        ->type_name("KEY")
-        ->group(kOutputGroup);
-    add_report_options(app, form_);
-    device_option_ = app.get_option("--device");
-    framework_option_ = app.get_option("--framework");
-    explain_option_ = app.get_option("--explain");
+  void declare(OptionTable& options) override {
+    const auto take_framework_version = [this](const std::string& typed) { take_version(typed); };
+    const auto take_msprobe_version = [this](const std::string& typed) { take_msprobe(typed); };
+    options.add(
+        {arguments_option("FILE", files_.positionals, "The configurations"),
+         {.names = "-d,--dump",
+          .value = OptionValue::texts(files_.options, "FILE[,FILE...]"),
+          .group = kInputGroup,
+          .help = "The configurations, the same as FILE; may be repeated"},
+         {.names = "--framework-version",
+          .value = OptionValue::text(take_framework_version, "V"),
+          .group = kInputGroup,
+          .help = "Release of MindSpore that will run; default: all from 1.3 on (from 1.0 for files in their form)"},
+         {.names = "--msprobe-version",
+          .value = OptionValue::text(take_msprobe_version, "V"),
+          .group = kInputGroup,
+          .help = fmt::format("Release of msprobe (mindstudio-probe) that will run; default: {}, but a task that only "
+                              "others have is a warning",
+                              short_text(kNewestMsprobe))},
+         {.names = "--device",
+          .value = OptionValue::choice<Device>(
+              target_.device, {{"cpu", Device::kCpu}, {"gpu", Device::kGpu}, {"ascend", Device::kAscend}},
+              {"device", {{"npu", "MindSpore calls an NPU ascend", "--device ascend"}}}),
+          .group = kInputGroup,
+          .help = "Device of the run; default: any"},
+         {.names = "--framework",
+          .value = OptionValue::choice<Framework>(
+              target_.framework, {{"mindspore", Framework::kMindSpore}, {"pytorch", Framework::kPyTorch}},
+              {"framework"}),
+          .group = kInputGroup,
+          .help = "Framework of msprobe; default: both"},
+         {.names = "--estimate",
+          .value = OptionValue::texts(ir_, "IR"),
+          .group = kOutputGroup,
+          .help = "Estimate how many tensors and bytes a step of this data_dump.json would write, from IR files (text "
+                  "or protobuf), folders or globs; may be repeated"},
+         {.names = "--explain",
+          .value = OptionValue::text([this](const std::string& typed) { key_ = typed; }, "KEY"),
+          .group = kOutputGroup,
+          .help = "Print what a key does, its values and versions; a name or a glob"}});
+    options.add(report_options(form_));
+  }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override {
+    return {{.name = "check-config",
+             .text = "The findings.",
+             .row = &config_finding_rows().type(),
+             .summary = &lint_summary().type(),
+             .further = {{.key = "estimate",
+                          .type = "object[]|null",
+                          .text = "with --estimate, for each data_dump.json",
+                          .of = config_estimate_type}}},
+            {.name = "check-config --explain", .text = "Keys of configurations.", .row = &key_rows().type()}};
   }
 
   ExitCode run(Session& session) override {
-    if (explain_option_->count() > 0) return explain(session);
+    if (key_) return explain(session);
     const auto resolved = resolve(session);
     if (!resolved) return session.end_with(resolved.error());
     std::optional<LoadedGraph> graph;
@@ -135,23 +192,21 @@ class CheckConfig : public Command {
 
   ExitCode explain(Session& session) const {
     if (names_files()) throw UsageError("--explain does not take a FILE");
-    if (form_ == report::Form::kTable) {
+    if (is_for_people(form_)) {
       const size_t width = session.terminal.out_tty ? std::max<size_t>(session.terminal.out_width, 60) : 100;
-      (void)session.out.write(key_text(key_, width));
+      (void)session.out.write(key_text(*key_, width));
       return ExitCode::kOk;
     }
-    const std::vector<report::Row> rows = key_rows(key_);
-    const auto sink = session.open_report(form_, {}, key_columns());
-    for (const report::Row& row : rows) {
-      if (!sink->row(row)) break;  // the stream remembers why
+    const std::vector<const ConfigKey*> keys = find_keys(*key_);
+    const auto sink = session.open_report(form_, {}, key_rows().columns());
+    for (const ConfigKey* const key : keys) {
+      if (!sink->row(key_rows().row(*key))) break;  // the stream remembers why
     }
     (void)sink->finish({});
     return ExitCode::kOk;
   }
 
   Result<ResolvedPaths> resolve(Session& session) {
-    if (device_option_->count() > 0) target_.device = device_;
-    if (framework_option_->count() > 0) target_.framework = framework_;
     target_.diagnostic_path = environment("MS_DIAGNOSTIC_DATA_PATH").value_or("");
     if (names_files()) {
       MSDUMP_TRY(ResolvedPaths resolved, resolve_existing(files_, session.context.cancel));
@@ -175,7 +230,7 @@ class CheckConfig : public Command {
     for (const std::string& path : resolved.paths) {
       if (!trimmed(path).starts_with('{') || path_kind(path) != PathKind::kMissing) continue;
       return msdump::fail(make_error(ErrorCode::kUsage, "'-' reads a list of files, but standard input has JSON")
-                              .with_hint("a configuration on standard input is /dev/stdin"));
+                              .with_hint("name /dev/stdin for a configuration on standard input"));
     }
     return {};
   }
@@ -262,7 +317,7 @@ class CheckConfig : public Command {
   }
 
   void print(Session& session) const {
-    if (form_ == report::Form::kTable) {
+    if (is_for_people(form_)) {
       std::string text;
       for (const CheckedFile& file : checked_) {
         for (const Finding& finding : file.report.findings) text += finding_text(file, finding);
@@ -282,25 +337,22 @@ class CheckConfig : public Command {
       paths.push_back(file.path);
       if (file.estimate) estimates.push_back(estimate_value(file));
     }
-    const auto sink = session.open_report(form_, paths, finding_columns());
+    const auto sink = session.open_report(form_, paths, config_finding_rows().columns());
     for (const CheckedFile& file : checked_) {
       for (const Finding& finding : file.report.findings) {
-        if (!sink->row(finding_row(file, finding))) return;  // the stream remembers why
+        if (!sink->row(config_finding_rows().row({file, finding}))) return;  // the stream remembers why
       }
     }
     report::Object further;
     further.add("estimate", ir_.empty() ? report::Value() : report::Value(std::move(estimates)));
-    (void)sink->finish({lint_summary(checked_), failures_, std::move(further)});
+    (void)sink->finish({lint_summary().row(checked_), failures_, std::move(further)});
   }
 
   DumpOptions files_;
   LintTarget target_;
-  std::string inexact_version_;  // as typed, where it is more than numbers
-  Device device_ = Device::kAscend;
-  Framework framework_ = Framework::kMindSpore;
-  const CLI::Option *device_option_ = nullptr, *framework_option_ = nullptr, *explain_option_ = nullptr;
+  std::string inexact_version_;  // as typed, if it is more than numbers
   std::vector<std::string> ir_;
-  std::string key_;
+  std::optional<std::string> key_;  // to explain
   report::Form form_ = report::Form::kTable;
   std::vector<CheckedFile> checked_;
   std::vector<report::Object> failures_;

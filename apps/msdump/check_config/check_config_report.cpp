@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kWidestExcerpt = 100;
 
-// The offset at or before `at` where a UTF-8 character begins; a nearby one if the bytes are not UTF-8.
+// The begin of the UTF-8 character at `at`; a nearby offset if the bytes are not UTF-8.
 size_t character_begin(std::string_view text, size_t at) {
   constexpr size_t kLongest = 3;  // bytes that follow a first one
   at = std::min(at, text.size());
@@ -81,11 +81,23 @@ size_t warnings_in(const std::vector<CheckedFile>& files) {
   return sum;
 }
 
-report::Object estimate_row(const DumpEstimateRow& row) {
-  report::Object object;
-  object.add("rank", row.rank).add("graph", row.graph).add("operators", row.operators).add("tensors", row.tensors);
-  object.add("statistics", row.statistics).add("bytes", row.bytes).add("unsized", row.unsized);
-  return object;
+const report::RowType<DumpEstimateRow>& estimate_rows() {
+  static const auto rows = report::RowType<DumpEstimateRow>("EstimatedGraph", "What a step writes for a graph.")
+                               .add({.key = "rank", .type = "integer|null", .text = "process of a distributed run"},
+                                    [](const DumpEstimateRow& row) -> report::Value { return row.rank; })
+                               .add({.key = "graph", .type = "integer|null", .text = "id of the graph"},
+                                    [](const DumpEstimateRow& row) -> report::Value { return row.graph; })
+                               .add({.key = "operators", .type = "integer", .text = "operators; 0 for parameters"},
+                                    [](const DumpEstimateRow& row) -> report::Value { return row.operators; })
+                               .add({.key = "tensors", .type = "integer", .text = "tensors"},
+                                    [](const DumpEstimateRow& row) -> report::Value { return row.tensors; })
+                               .add({.key = "statistics", .type = "integer", .text = "rows of statistic.csv"},
+                                    [](const DumpEstimateRow& row) -> report::Value { return row.statistics; })
+                               .add({.key = "bytes", .type = "integer", .unit = "bytes", .text = "size of the tensors"},
+                                    [](const DumpEstimateRow& row) -> report::Value { return row.bytes; })
+                               .add({.key = "unsized", .type = "integer", .text = "tensors of unknown size"},
+                                    [](const DumpEstimateRow& row) -> report::Value { return row.unsized; });
+  return rows;
 }
 
 std::string what_is_written(uint64_t tensors, uint64_t statistics) {
@@ -122,17 +134,29 @@ std::string steps_text(const DumpEstimate& estimate) {
 
 }  // namespace
 
-std::vector<report::Column> finding_columns() {
-  return {{"file", "file"},         {"line", "line"}, {"column", "column"},   {"key", "key"},
-          {"severity", "severity"}, {"rule", "rule"}, {"message", "message"}, {"hint", "hint"}};
-}
-
-report::Row finding_row(const CheckedFile& file, const Finding& finding) {
-  report::Row row;
-  row.add("file", file.path).add("line", finding.line).add("column", finding.column);
-  row.add("key", report::text_or_null(finding.key)).add("severity", name_of(finding.severity));
-  row.add("rule", finding.rule).add("message", finding.message).add("hint", report::text_or_null(finding.hint));
-  return row;
+const report::RowType<ConfigFinding>& config_finding_rows() {
+  static const auto rows =
+      report::RowType<ConfigFinding>("ConfigFinding", "A finding about a configuration.")
+          .add({.key = "file", .type = "string", .text = "as typed", .title = "file"},
+               [](const ConfigFinding& one) -> report::Value { return one.file.path; })
+          .add({.key = "line", .type = "integer", .text = "line, from 1", .title = "line"},
+               [](const ConfigFinding& one) -> report::Value { return one.finding.line; })
+          .add({.key = "column", .type = "integer", .unit = "characters", .text = "column, from 1", .title = "column"},
+               [](const ConfigFinding& one) -> report::Value { return one.finding.column; })
+          .add({.key = "key", .type = "string|null", .text = "path of the key", .title = "key"},
+               [](const ConfigFinding& one) -> report::Value { return report::text_or_null(one.finding.key); })
+          .add({.key = "severity", .type = "string", .text = "error or warning", .title = "severity"},
+               [](const ConfigFinding& one) -> report::Value { return name_of(one.finding.severity); })
+          .add({.key = "rule", .type = "string", .text = "a stable word for the kind of finding", .title = "rule"},
+               [](const ConfigFinding& one) -> report::Value { return one.finding.rule; })
+          .add({.key = "message",
+                .type = "string",
+                .text = "what the framework would do, in words that may change",
+                .title = "message"},
+               [](const ConfigFinding& one) -> report::Value { return one.finding.message; })
+          .add({.key = "hint", .type = "string|null", .text = "what to do, in words that may change", .title = "hint"},
+               [](const ConfigFinding& one) -> report::Value { return report::text_or_null(one.finding.hint); });
+  return rows;
 }
 
 std::string finding_text(const CheckedFile& file, const Finding& finding) {
@@ -144,12 +168,26 @@ std::string finding_text(const CheckedFile& file, const Finding& finding) {
   return text;
 }
 
-report::Object lint_summary(const std::vector<CheckedFile>& files) {
-  report::Object summary;
-  summary.add("errors", errors_in(files)).add("warnings", warnings_in(files)).add("files", files.size());
-  summary.add("kind", shared(files, [](const CheckedFile& file) { return name_of(file.report.kind); }));
-  return summary.add("version",
-                     shared(files, [](const CheckedFile& file) { return std::string_view(file.report.version); }));
+const report::RowType<std::vector<CheckedFile>>& lint_summary() {
+  using Files = std::vector<CheckedFile>;
+  static const auto summary =
+      report::RowType<Files>("ConfigSummary", "Counts of check-config.")
+          .add({.key = "errors", .type = "integer", .text = "findings of this severity"},
+               [](const Files& files) -> report::Value { return errors_in(files); })
+          .add({.key = "warnings", .type = "integer", .text = "findings of this severity"},
+               [](const Files& files) -> report::Value { return warnings_in(files); })
+          .add({.key = "files", .type = "integer", .text = "configurations that were read"},
+               [](const Files& files) -> report::Value { return files.size(); })
+          .add(
+              {.key = "kind", .type = "string|null", .text = "data_dump, msprobe, acl or unknown; null if they differ"},
+              [](const Files& files) -> report::Value {
+                return shared(files, [](const CheckedFile& file) { return name_of(file.report.kind); });
+              })
+          .add({.key = "version", .type = "string|null", .text = "releases they were judged for; null if they differ"},
+               [](const Files& files) -> report::Value {
+                 return shared(files, [](const CheckedFile& file) { return std::string_view(file.report.version); });
+               });
+  return summary;
 }
 
 std::string lint_summary_text(const std::vector<CheckedFile>& files) {
@@ -166,10 +204,28 @@ std::string lint_summary_text(const std::vector<CheckedFile>& files) {
   return text;
 }
 
+const report::ObjectType& config_estimate_type() {
+  static const auto graph_type = []() -> const report::ObjectType& { return estimate_rows().type(); };
+  static const report::ObjectType type{
+      "ConfigEstimate",
+      "What a step of the dump of a data_dump.json writes.",
+      {{.key = "file", .type = "string", .text = "as typed"},
+       {.key = "tensors", .type = "integer", .text = "tensors"},
+       {.key = "bytes", .type = "integer", .unit = "bytes", .text = "their size"},
+       {.key = "steps",
+        .type = "integer|null",
+        .text = "steps that are dumped; null for every step, or too many to count"},
+       {.key = "at_most", .type = "boolean", .text = "the numbers are upper bounds"},
+       {.key = "refused", .type = "boolean", .text = "the framework refuses the configuration as it is"},
+       {.key = "unmatched_kernels", .type = "string[]", .text = "items of kernels that match no operator"},
+       {.key = "graphs", .type = "object[]", .text = "by graph", .of = graph_type}}};
+  return type;
+}
+
 report::Value estimate_value(const CheckedFile& file) {
   if (!file.estimate) return {};
   report::List rows;
-  for (const DumpEstimateRow& row : file.estimate->rows) rows.emplace_back(estimate_row(row));
+  for (const DumpEstimateRow& row : file.estimate->rows) rows.emplace_back(estimate_rows().row(row));
   report::Object object;
   object.add("file", file.path).add("tensors", file.estimate->tensors()).add("bytes", file.estimate->bytes());
   object.add("steps", file.estimate->all_steps ? report::Value() : report::Value(file.estimate->steps));
@@ -213,16 +269,6 @@ std::string section_text(const ConfigKey& key) {
   return std::string(key.section);
 }
 
-std::vector<const ConfigKey*> find_keys(const std::string& wanted) {
-  std::vector<const ConfigKey*> keys = keys_named(wanted);
-  if (!keys.empty()) return keys;
-  std::vector<std::string> names;
-  for (const ConfigKind kind : {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
-    for (const ConfigKey& key : keys_of(kind)) names.emplace_back(key.name);
-  }
-  throw UsageError(unknown_word("key", wanted, names), "--explain '*' explains all keys");
-}
-
 std::string paragraph(const ConfigKey& key, size_t width) {
   std::string text = fmt::format("{}  ({}, {})\n", key.name, title_of(key.kind), section_text(key));
   const auto line = [&](std::string_view label, std::string_view value) {
@@ -238,22 +284,43 @@ std::string paragraph(const ConfigKey& key, size_t width) {
 
 }  // namespace
 
-std::vector<report::Column> key_columns() {
-  return {{"family", "family"},     {"section", "section"},   {"key", "key"},
-          {"type", "type"},         {"values", "values"},     {"default", "default"},
-          {"required", "required"}, {"versions", "versions"}, {"meaning", "meaning"}};
+std::vector<const ConfigKey*> find_keys(const std::string& wanted) {
+  std::vector<const ConfigKey*> keys = keys_named(wanted);
+  if (!keys.empty()) return keys;
+  std::vector<std::string> names;
+  for (const ConfigKind kind : {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
+    for (const ConfigKey& key : keys_of(kind)) names.emplace_back(key.name);
+  }
+  throw UsageError(unknown_word("key", wanted, names), "--explain '*' explains all keys");
 }
 
-std::vector<report::Row> key_rows(const std::string& wanted) {
-  std::vector<report::Row> rows;
-  for (const ConfigKey* key : find_keys(wanted)) {
-    report::Row row;
-    row.add("family", name_of(key->kind)).add("section", section_text(*key)).add("key", key->name);
-    row.add("type", name_of(key->type)).add("values", report::text_or_null(key->values));
-    row.add("default", report::text_or_null(default_text(*key))).add("required", key->required);
-    row.add("versions", report::text_or_null(availability(*key))).add("meaning", key->meaning);
-    rows.push_back(std::move(row));
-  }
+const report::RowType<ConfigKey>& key_rows() {
+  static const auto rows =
+      report::RowType<ConfigKey>("ConfigKey", "A key of a configuration; --explain.")
+          .add({.key = "family", .type = "string", .text = "data_dump, msprobe or acl", .title = "family"},
+               [](const ConfigKey& key) -> report::Value { return name_of(key.kind); })
+          .add({.key = "section", .type = "string", .text = "section that has the key", .title = "section"},
+               [](const ConfigKey& key) -> report::Value { return section_text(key); })
+          .add({.key = "key", .type = "string", .text = "name", .title = "key"},
+               [](const ConfigKey& key) -> report::Value { return key.name; })
+          .add({.key = "type", .type = "string", .text = "type of its value", .title = "type"},
+               [](const ConfigKey& key) -> report::Value { return name_of(key.type); })
+          .add({.key = "values", .type = "string|null", .text = "its values, in words", .title = "values"},
+               [](const ConfigKey& key) -> report::Value { return report::text_or_null(key.values); })
+          .add({.key = "default", .type = "string|null", .text = "value without the key, in words", .title = "default"},
+               [](const ConfigKey& key) -> report::Value { return report::text_or_null(default_text(key)); })
+          .add({.key = "required",
+                .type = "boolean",
+                .text = "the framework refuses a file without it",
+                .title = "required"},
+               [](const ConfigKey& key) -> report::Value { return key.required; })
+          .add({.key = "versions",
+                .type = "string|null",
+                .text = "releases that know it; null for all",
+                .title = "versions"},
+               [](const ConfigKey& key) -> report::Value { return report::text_or_null(availability(key)); })
+          .add({.key = "meaning", .type = "string", .text = "what it does", .title = "meaning"},
+               [](const ConfigKey& key) -> report::Value { return key.meaning; });
   return rows;
 }
 

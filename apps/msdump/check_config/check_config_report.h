@@ -1,4 +1,4 @@
-// What msdump check-config prints: findings as rows, or for people as a compiler does, and then the estimate.
+// The report of check-config: findings as rows, or for people as a compiler prints them, and then the estimate.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "check/tree/dump_estimate.h"
+#include "config/keys.h"
 #include "config/lint.h"
-#include "report/row_sink.h"
+#include "report/row_type.h"
 
 namespace msdump::cli {
 
@@ -19,24 +20,28 @@ struct CheckedFile {
       refused_by;  // the run that the estimate is for, "MindSpore 2.10 on Ascend", if it is refused or writes nothing
 };
 
-// file, line, column, key, severity, rule, message, hint.
-[[nodiscard]] std::vector<report::Column> finding_columns();
-[[nodiscard]] report::Row finding_row(const CheckedFile& file, const Finding& finding);
+struct ConfigFinding {
+  const CheckedFile& file;
+  const Finding& finding;
+};
+[[nodiscard]] const report::RowType<ConfigFinding>& config_finding_rows();
 
 // FILE:LINE:COLUMN: error: MESSAGE [RULE], the line, and what to do.
 [[nodiscard]] std::string finding_text(const CheckedFile& file, const Finding& finding);
 
 // errors, warnings, files, kind, version; the last two null when the files differ.
-[[nodiscard]] report::Object lint_summary(const std::vector<CheckedFile>& files);
+[[nodiscard]] const report::RowType<std::vector<CheckedFile>>& lint_summary();
 // "1 error, 2 warnings in 1 file: MindSpore's data_dump.json, for 1.3 to 2.10"
 [[nodiscard]] std::string lint_summary_text(const std::vector<CheckedFile>& files);
 
+[[nodiscard]] const report::ObjectType& config_estimate_type();
 [[nodiscard]] report::Value estimate_value(const CheckedFile& file);
 [[nodiscard]] std::string estimate_text(const CheckedFile& file);
 
 // --explain: every key that the word matches, as rows or as paragraphs. Throws UsageError if there is none.
-[[nodiscard]] std::vector<report::Column> key_columns();
-[[nodiscard]] std::vector<report::Row> key_rows(const std::string& wanted);
+// May throw UsageError with did-you-mean.
+[[nodiscard]] std::vector<const ConfigKey*> find_keys(const std::string& wanted);
+[[nodiscard]] const report::RowType<ConfigKey>& key_rows();
 [[nodiscard]] std::string key_text(const std::string& wanted, size_t width);
 
 }  // namespace msdump::cli

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "convert/convert.h"
@@ -17,9 +16,10 @@
 #include "frame/usage.h"
 #include "graph/join/original_shapes.h"
 #include "io/dir_walk.h"
-#include "report/row_sink.h"
+#include "report/row_type.h"
 #include "shared/catalogue.h"
 #include "shared/opened_graph.h"
+#include "shared/rows.h"
 #include "shared/sharding.h"
 #include "tensor/dtype.h"
 #include "tensor/format.h"
@@ -27,7 +27,7 @@
 namespace msdump::cli {
 namespace {
 
-// What convert reports: its rows for the report writers, its warnings and failures as messages.
+// ConvertReport: rows go to the report writer, warnings and failures become messages.
 class ConvertReport : public ConvertSink {
  public:
   // `sink` may be null: messages only.
@@ -46,34 +46,141 @@ class ConvertReport : public ConvertSink {
   report::Closing closing_;
 };
 
+std::string formats_cell(const report::Row& row, std::string_view) {
+  const std::string from = row.text_or_number("from_format"), to = row.text_or_number("to_format");
+  return from == to ? from : from + " -> " + to;
+}
+
+const report::RowType<ConvertRow>& convert_rows() {
+  static const auto rows =
+      report::RowType<ConvertRow>("ConvertedTensor", "A tensor that convert wrote, or would write with --dry-run.")
+          .add({.key = "input", .type = "string", .text = "file of the dump, relative to it", .title = "input"},
+               [](const ConvertRow& row) -> report::Value { return row.input; })
+          .add({.key = "tensor",
+                .type = "string",
+                .text = "which tensor of the file: \"output:0\", or the name of a parameter",
+                .title = "tensor"},
+               [](const ConvertRow& row) -> report::Value { return row.tensor; })
+          .add({.key = "output", .type = "string|null", .text = "array, relative to --out", .title = "output"},
+               [](const ConvertRow& row) -> report::Value { return row.output; })
+          .add({.key = "from_format",
+                .type = "string|null",
+                .text = "order of the dimensions in the file",
+                .title = "format",
+                .cell = formats_cell},
+               [](const ConvertRow& row) -> report::Value { return row.from_format; })
+          .add({.key = "to_format", .type = "string|null", .text = "order of the dimensions in the array"},
+               [](const ConvertRow& row) -> report::Value { return row.to_format; })
+          .add({.key = "dtype", .type = "string|null", .text = "element type in the file", .title = "dtype"},
+               [](const ConvertRow& row) -> report::Value { return row.dtype; })
+          .add({.key = "npy_dtype",
+                .type = "string|null",
+                .text = "element type of the array: numpy has no bfloat16, for example"},
+               [](const ConvertRow& row) -> report::Value { return row.npy_dtype; })
+          .add({.key = "shape", .type = "integer[]|null", .text = "dimensions of the array", .title = "shape"},
+               [](const ConvertRow& row) -> report::Value {
+                 return row.shape ? report::Value(report::list_of(*row.shape)) : report::Value();
+               })
+          .add({.key = "policy",
+                .type = "string|null",
+                .text = "converted to a host format, kept in that of the device, or raw: bytes of a type without "
+                        "numbers"},
+               [](const ConvertRow& row) -> report::Value {
+                 return row.policy ? report::Value(name_of(*row.policy)) : report::Value();
+               })
+          .add({.key = "status",
+                .type = "string",
+                .text = "written, skipped, planned (--dry-run) or failed",
+                .title = "status"},
+               [](const ConvertRow& row) -> report::Value { return name_of(row.status); });
+  return rows;
+}
+
 std::vector<report::Column> convert_columns() {
-  const auto formats = [](const report::Row& row) {
-    const std::string from = row.text_or_number("from_format"), to = row.text_or_number("to_format");
-    return from == to ? from : from + " -> " + to;
-  };
-  return {{"input", "input"},  {"tensor", "tensor"}, {"from_format", "format", formats},
-          {"to_format", ""},   {"dtype", "dtype"},   {"npy_dtype", ""},
-          {"shape", "shape"},  {"policy", ""},       {"status", "status"},
-          {"output", "output"}};
+  return convert_rows().columns(
+      {"input", "tensor", "from_format", "to_format", "dtype", "npy_dtype", "shape", "policy", "status", "output"});
 }
 
-report::Row convert_row(const ConvertRow& row) {
-  report::Row result;
-  result.add("input", row.input).add("tensor", row.tensor).add("output", row.output);
-  result.add("from_format", row.from_format).add("to_format", row.to_format);
-  result.add("dtype", row.dtype).add("npy_dtype", row.npy_dtype);
-  result.add("shape", row.shape ? report::Value(report::list_of(*row.shape)) : report::Value());
-  result.add("policy", row.policy ? report::Value(name_of(*row.policy)) : report::Value());
-  result.add("status", name_of(row.status));
-  return result;
+const report::RowType<ConvertSummary>& convert_summary() {
+  static const auto summary =
+      report::RowType<ConvertSummary>("ConvertSummary", "Counts of a run of convert.")
+          .add({.key = "inputs", .type = "integer", .text = "files of the dump"},
+               [](const ConvertSummary& one) -> report::Value { return one.inputs; })
+          .add({.key = "tensors", .type = "integer", .text = "tensors in them"},
+               [](const ConvertSummary& one) -> report::Value { return one.tensors; })
+          .add({.key = "written", .type = "integer", .text = "arrays that were written"},
+               [](const ConvertSummary& one) -> report::Value { return one.written; })
+          .add({.key = "skipped",
+                .type = "integer",
+                .text = "tensors without an array of their own: --resume, or .npy "
+                        "files that numpy can read"},
+               [](const ConvertSummary& one) -> report::Value { return one.skipped; })
+          .add({.key = "kept", .type = "integer", .text = "arrays in the format of the device"},
+               [](const ConvertSummary& one) -> report::Value { return one.kept; })
+          .add({.key = "failed", .type = "integer", .text = "tensors and files that could not be converted"},
+               [](const ConvertSummary& one) -> report::Value { return one.failed; })
+          .add({.key = "ignored_files", .type = "integer", .text = "files that hold no tensor"},
+               [](const ConvertSummary& one) -> report::Value { return one.ignored; })
+          .add({.key = "bytes_in", .type = "integer", .unit = "bytes", .text = "size of the elements that were read"},
+               [](const ConvertSummary& one) -> report::Value { return one.bytes_in; })
+          .add({.key = "bytes_out", .type = "integer", .unit = "bytes", .text = "size of the arrays"},
+               [](const ConvertSummary& one) -> report::Value { return one.bytes_out; });
+  return summary;
 }
 
-report::Object convert_summary(const ConvertSummary& summary) {
-  report::Object object;
-  object.add("inputs", summary.inputs).add("tensors", summary.tensors).add("written", summary.written);
-  object.add("skipped", summary.skipped).add("kept", summary.kept).add("failed", summary.failed);
-  object.add("ignored_files", summary.ignored).add("bytes_in", summary.bytes_in).add("bytes_out", summary.bytes_out);
-  return object;
+std::string_view support_word(Support support) {
+  switch (support) {
+    case Support::kHost: return "host";
+    case Support::kDevice: return "converted";
+    case Support::kKept: return "kept";
+  }
+  return "";
+}
+
+const report::RowType<FormatInfo>& format_rows() {
+  static const auto rows =
+      report::RowType<FormatInfo>("Format", "A tensor format; --list-formats.")
+          .add({.key = "format", .type = "string", .text = "name", .title = "format"},
+               [](const FormatInfo& one) -> report::Value { return one.name; })
+          .add({.key = "number", .type = "integer", .text = "number in dump files", .title = "number"},
+               [](const FormatInfo& one) -> report::Value { return static_cast<int>(one.format); })
+          .add({.key = "support",
+                .type = "string",
+                .text = "host: one that -f takes; converted to it; or kept as it is",
+                .title = "support"},
+               [](const FormatInfo& one) -> report::Value { return support_word(one.support); })
+          .add({.key = "note", .type = "string", .text = "what becomes of it", .title = "note"},
+               [](const FormatInfo& one) -> report::Value { return one.note; });
+  return rows;
+}
+
+const report::RowType<DTypeInfo>& dtype_rows() {
+  static const auto rows =
+      report::RowType<DTypeInfo>("DType", "An element type; --list-dtypes.")
+          .add({.key = "dtype", .type = "string", .text = "MindSpore's lower-case name", .title = "dtype"},
+               [](const DTypeInfo& one) -> report::Value { return one.name; })
+          .add({.key = "cann_name", .type = "string", .text = "CANN's name", .title = "cann name"},
+               [](const DTypeInfo& one) -> report::Value { return one.cann_name; })
+          .add({.key = "number", .type = "integer|null", .text = "number in dump files", .title = "number"},
+               [](const DTypeInfo& one) -> report::Value {
+                 return one.proto_number < 0 ? report::Value() : report::Value(one.proto_number);
+               })
+          .add({.key = "bits",
+                .type = "integer|null",
+                .unit = "bits",
+                .text = "size of an element; null for texts",
+                .title = "bits"},
+               [](const DTypeInfo& one) -> report::Value {
+                 return one.bits == 0 ? report::Value() : report::Value(one.bits);
+               })
+          .add({.key = "npy_dtype",
+                .type = "string",
+                .text = "element type of the array that convert writes",
+                .title = "in npy"},
+               [](const DTypeInfo& one) -> report::Value {
+                 return is_raw(one.dtype) ? report::Value("uint8 (raw bytes)") : report::Value(name_of(one.npy_dtype));
+               });
+  return rows;
 }
 
 ConvertReport::ConvertReport(Session& session, std::unique_ptr<report::RowSink> sink, std::vector<std::string> dumps,
@@ -85,8 +192,8 @@ ConvertReport::ConvertReport(Session& session, std::unique_ptr<report::RowSink> 
 }
 
 void ConvertReport::row(const ConvertRow& row) {
-  // A stream that failed stops the run through the token; nothing more to do here.
-  if (sink_ && !sink_->row(convert_row(row))) session_.cancel.cancel();
+  // A stream that failed stops the run through the token.
+  if (sink_ && !sink_->row(convert_rows().row(row))) session_.cancel.cancel();
 }
 
 void ConvertReport::warning(const std::string& path, const std::string& tensor, const std::string& text) {
@@ -103,7 +210,7 @@ void ConvertReport::failure(const Error& error) {
 }
 
 void ConvertReport::finish(const ConvertSummary& summary) {
-  closing_.summary = convert_summary(summary);
+  closing_.summary = convert_summary().row(summary);
   if (sink_) (void)sink_->finish(std::move(closing_));
 }
 
@@ -113,7 +220,7 @@ void ConvertReport::finish(const ConvertSummary& summary) {
 
 namespace {
 
-constexpr const char* kConversionGroup = "Conversion";
+constexpr std::string_view kConversionGroup = "Conversion";
 
 // The options of the command.
 struct ConvertRequest {
@@ -174,22 +281,40 @@ class Convert : public Command {
   [[nodiscard]] const CommandInfo& info() const override { return convert_info(); }
   [[nodiscard]] std::span<const RefusedOption> refused() const override { return kRefused; }
 
-  void declare(CLI::App& app) override {
-    add_dump_options(app, request_.dump, ",--dump_file");
-    declare_conversion(app);
-    add_selection_options(app, request_.selection);
-    add_output_option(app, request_.out, "Where the arrays go; required");
-    app.add_flag("--resume", request_.options.resume,
-                 "Skip outputs that are complete, newer than their input and made with the same options")
-        ->group(kOutputGroup);
-    app.add_flag("--dry-run", request_.options.dry_run, "Show what would be written and write nothing")
-        ->group(kOutputGroup);
-    add_shard_option(app, request_.sharding);
-    add_report_options(app, request_.form);
-    app.add_flag("--list-formats", request_.list_formats, "Print all tensor formats and what each becomes")
-        ->group(kOutputGroup);
-    app.add_flag("--list-dtypes", request_.list_dtypes, "Print all element types and what each becomes")
-        ->group(kOutputGroup);
+  void declare(OptionTable& options) override {
+    options.add(dump_options(request_.dump, ",--dump_file"));
+    options.add(conversion_options());
+    options.add(selection_options(request_.selection));
+    options.add({output_option(request_.out, "Where the arrays go; required"),
+                 {.names = "--resume",
+                  .value = OptionValue::flag(request_.options.resume),
+                  .group = kOutputGroup,
+                  .help = "Skip outputs that are complete, newer than their input and made with the same options",
+                  .use = OptionUse::kShard},
+                 {.names = "--dry-run",
+                  .value = OptionValue::flag(request_.options.dry_run),
+                  .group = kOutputGroup,
+                  .help = "Show what would be written and write nothing",
+                  .use = OptionUse::kWholeRun},
+                 shard_option(request_.sharding)});
+    options.add(report_options(request_.form));
+    options.add({{.names = "--list-formats",
+                  .value = OptionValue::flag(request_.list_formats),
+                  .group = kOutputGroup,
+                  .help = "Print all tensor formats and what each becomes"},
+                 {.names = "--list-dtypes",
+                  .value = OptionValue::flag(request_.list_dtypes),
+                  .group = kOutputGroup,
+                  .help = "Print all element types and what each becomes"}});
+  }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override {
+    return {{.name = "convert",
+             .text = "The arrays that were written.",
+             .row = &convert_rows().type(),
+             .summary = &convert_summary().type()},
+            {.name = "convert --list-formats", .text = "All tensor formats.", .row = &format_rows().type()},
+            {.name = "convert --list-dtypes", .text = "All element types.", .row = &dtype_rows().type()}};
   }
 
   // msaccucmp's `-v 1|2` and `--version 1|2` name a version of its dump file format; ours is read from the file.
@@ -207,12 +332,12 @@ class Convert : public Command {
     if (ignored_version_) {
       session.messages.note("the dump version given with -v or --version is ignored; each file has its own");
     }
-    if (request_.list_formats) return list_formats(session);
-    if (request_.list_dtypes) return list_dtypes(session);
+    if (request_.list_formats) return print_list(session, request_.form, format_rows(), all_formats());
+    if (request_.list_dtypes) return print_list(session, request_.form, dtype_rows(), all_dtypes());
     if (request_.out.empty()) {
       throw UsageError("option '--out' is required", "msdump convert -d DUMP -out OUT");
     }
-    if (request_.sharding.shard) check_shard_options(session, {"dry-run"});
+    if (request_.sharding.shard) check_shard_options(session);
     const Result<std::vector<std::string>> dumps = resolve_dumps(request_.dump, session.context.cancel);
     if (!dumps) return session.end_with(dumps.error());
     const Result<Selection> selection = Selection::compile(request_.selection);
@@ -221,42 +346,46 @@ class Convert : public Command {
   }
 
  private:
-  void declare_conversion(CLI::App& app) {
+  std::vector<Option> conversion_options() {
+    constexpr const char* kSeeFormats = "msdump convert --list-formats says which formats -f takes";
     std::vector<std::pair<std::string, std::optional<Format>>> host_formats;
     std::vector<RefusedWord> other_formats;
     for (const FormatInfo& one : all_formats()) {
       if (one.format == Format::kND || !host_axes(one.format).empty()) {
         host_formats.emplace_back(one.name, one.format);
       } else {
-        other_formats.push_back({to_lower(one.name), fmt::format("{} is not a host format", one.name),
-                                 "msdump convert --list-formats says which formats -f takes"});
+        other_formats.push_back({to_lower(one.name), fmt::format("{} is not a host format", one.name), kSeeFormats});
       }
     }
-    const ChoiceText format{"tensor format",
-                            "Host format of the arrays; tensors without a device format are written as they are",
-                            other_formats, "msdump convert --list-formats says which formats -f takes"};
-    add_choice(app, "-f,--format", request_.options.format, host_formats, format)
-        ->default_str("the device format")
-        ->group(kConversionGroup);
-
     const std::vector<RefusedWord> no_torch = {{"pt", "'-t pt' is not written: it needs torch",
                                                 "write npy; torch.from_numpy(numpy.load(FILE)) makes a tensor"}};
-    add_choice<OutputType>(app, "-t,--type", request_.options.type,
-                           {{"npy", OutputType::kNpy}, {"bin", OutputType::kBin}, {"msnpy", OutputType::kMsnpy}},
-                           {"output type", "Container of the arrays", no_torch})
-        ->default_str("npy")
-        ->group(kConversionGroup);
     const auto take_shape = [this](const std::string& typed) { request_.options.shape = parse_shape(typed); };
-    app.add_option_function<std::string>("-s,--shape", take_shape,
-                                         "Original shape, for tensors whose file does not say it: 1,3,224,224")
-        ->type_name("N,N,...")
-        ->group(kConversionGroup);
-    add_ir_option(app, request_.ir, "search in and next to the dump. It has the original shapes of device formats");
-    add_choice<Naming>(app, "--naming", request_.options.naming,
-                       {{"msaccucmp", Naming::kMsaccucmp}, {"mindspore", Naming::kMindspore}},
-                       {"naming", "Whose file names the arrays get"})
-        ->default_str("msaccucmp")
-        ->group(kConversionGroup);
+    return {{.names = "-f,--format",
+             .value = OptionValue::choice(request_.options.format, host_formats,
+                                          {"tensor format", other_formats, kSeeFormats}),
+             .group = kConversionGroup,
+             .help = "Host format of the arrays; tensors without a device format are written as they are",
+             .otherwise = "the device format"},
+            {.names = "-t,--type",
+             .value = OptionValue::choice<OutputType>(
+                 request_.options.type,
+                 {{"npy", OutputType::kNpy}, {"bin", OutputType::kBin}, {"msnpy", OutputType::kMsnpy}},
+                 {"output type", no_torch}),
+             .group = kConversionGroup,
+             .help = "Container of the arrays",
+             .otherwise = "npy"},
+            {.names = "-s,--shape",
+             .value = OptionValue::text(take_shape, "N,N,..."),
+             .group = kConversionGroup,
+             .help = "Original shape, for tensors whose file does not say it: 1,3,224,224"},
+            ir_option(request_.ir, "search in and next to the dump. It has the original shapes of device formats"),
+            {.names = "--naming",
+             .value = OptionValue::choice<Naming>(
+                 request_.options.naming, {{"msaccucmp", Naming::kMsaccucmp}, {"mindspore", Naming::kMindspore}},
+                 {"naming"}),
+             .group = kConversionGroup,
+             .help = "Whose file names the arrays get",
+             .otherwise = "msaccucmp"}};
   }
 
   ExitCode convert_dumps(Session& session, const std::vector<std::string>& dumps, const Selection& selection) {
@@ -272,8 +401,7 @@ class Convert : public Command {
     request_.options.version = version_number();
     if (request_.sharding.shard) return convert_shard(session, *index, selection);
     // People want the files; the rows are for scripts, for plans and on request.
-    const bool rows =
-        request_.form != report::Form::kTable || request_.options.dry_run || session.general.verbosity > 0;
+    const bool rows = !is_for_people(request_.form) || request_.options.dry_run || session.general.verbosity > 0;
     ConvertReport report(session, rows ? session.open_report(request_.form, dumps, convert_columns()) : nullptr, dumps,
                          request_.out);
     const Result<ConvertSummary> summary = convert(
@@ -345,7 +473,7 @@ class Convert : public Command {
     return shaped;
   }
 
-  // The exit code that the numbers mean.
+  // The exit code for the numbers.
   [[nodiscard]] ExitCode conclude(Session& session, const DumpIndex& index, const Selection& selection,
                                   const ConvertSummary& summary) const {
     if (summary.interrupted) return ExitCode::kOk;  // the frame turns the signal into the code
@@ -379,47 +507,6 @@ class Convert : public Command {
     if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
     if (summary.ignored > 0) text += "; ignored " + plural(static_cast<uint64_t>(summary.ignored), "other file");
     return text;
-  }
-
-  ExitCode list_formats(Session& session) const {
-    const std::unique_ptr<report::RowSink> sink = session.open_report(
-        request_.form, {}, {{"format", "format"}, {"number", "number"}, {"support", "support"}, {"note", "note"}});
-    for (const FormatInfo& one : all_formats()) {
-      report::Row row;
-      row.add("format", one.name).add("number", static_cast<int>(one.format)).add("support", support_word(one.support));
-      row.add("note", one.note);
-      if (!sink->row(row)) break;  // the stream remembers why, the frame says it
-    }
-    (void)sink->finish({});
-    return ExitCode::kOk;
-  }
-
-  ExitCode list_dtypes(Session& session) const {
-    const std::unique_ptr<report::RowSink> sink = session.open_report(request_.form, {},
-                                                                      {{"dtype", "dtype"},
-                                                                       {"cann_name", "cann name"},
-                                                                       {"number", "number"},
-                                                                       {"bits", "bits"},
-                                                                       {"npy_dtype", "in npy"}});
-    for (const DTypeInfo& one : all_dtypes()) {
-      const report::Value number = one.proto_number < 0 ? report::Value() : report::Value(one.proto_number);
-      const report::Value bits = one.bits == 0 ? report::Value() : report::Value(one.bits);
-      report::Row row;
-      row.add("dtype", one.name).add("cann_name", one.cann_name).add("number", number).add("bits", bits);
-      row.add("npy_dtype", is_raw(one.dtype) ? "uint8 (raw bytes)" : name_of(one.npy_dtype));
-      if (!sink->row(row)) break;
-    }
-    (void)sink->finish({});
-    return ExitCode::kOk;
-  }
-
-  static std::string_view support_word(Support support) {
-    switch (support) {
-      case Support::kHost: return "host";
-      case Support::kDevice: return "converted";
-      case Support::kKept: return "kept";
-    }
-    return "";
   }
 
   ConvertRequest request_;

@@ -8,14 +8,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
-#include "diff/diff_layouts.h"
 #include "diff/diff_options.h"
 #include "diff/diff_page.h"
 #include "diff/diff_profile.h"
 #include "diff/diff_result.h"
+#include "diff/diff_roots.h"
 #include "diff/diff_rows.h"
 #include "diff/diff_text.h"
 #include "frame/usage.h"
@@ -63,10 +62,12 @@ class Diff : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return diff_info(); }
 
-  void declare(CLI::App& app) override {
-    declare_diff_options(app, options_);
-    declare_profile_options(app, profile_);
+  void declare(OptionTable& options) override {
+    declare_diff_options(options, options_);
+    options.add(profile_options(profile_));
   }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override { return diff_documents(); }
 
   ExitCode run(Session& session) override {
     if (options_.list_metrics) {
@@ -74,7 +75,6 @@ class Diff : public Command {
       return ExitCode::kOk;
     }
     if (options_.sharding.shard) return run_shard(session);
-    check_part_resume(options_.sharding);
     check_diff_options(options_);
     check_profile_options(profile_, options_);
     if (!profile_.name.empty()) return run_profile(session, profile_, options_);
@@ -103,9 +103,8 @@ class Diff : public Command {
   // A failure of the request: no exit code could say that two dumps agree of which no tensor was compared.
   static bool note_nothing_compared(DiffResult& run) {
     if (count_compared(run) > 0 || !run.failures.empty()) return false;
-    const auto with_partner = std::find_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
-      return run.pairing.tensors[row].a != kNoTensor && run.pairing.tensors[row].b != kNoTensor;
-    });
+    const auto with_partner = std::find_if(run.rows.begin(), run.rows.end(),
+                                           [&](uint32_t row) { return run.pairing.tensors[row].is_paired(); });
     const std::string why = with_partner == run.rows.end() ? "none has a partner" : run.diffs[*with_partner].reason;
     Error error = make_error(ErrorCode::kNothingCompared, "no tensor was compared: {}", why);
     if (with_partner == run.rows.end()) error.hint = "both must be of one network; --map FILE pairs other names";
@@ -114,7 +113,7 @@ class Diff : public Command {
   }
 
   ExitCode run_shard(Session& session) {
-    check_shard_options(session, {"profile"});
+    check_shard_options(session);
     const std::string part = std::exchange(profile_.out, {});
     check_diff_options(options_);
     check_profile_options(profile_, options_);
@@ -123,7 +122,7 @@ class Diff : public Command {
     return write_diff_part(session, options_, *rules, part);
   }
 
-  // Nothing was selected, or one side holds no tensors. Machine output has its document nevertheless: the frame writes
+  // Ends a run in which nothing was selected, or one side holds no tensors. Machine output has its document nevertheless: the frame writes
   // it, with the error of a side that holds no tensors.
   ExitCode end_without_rows(Session& session, const DiffResult& run) const {
     for (const Error& error : run.failures) session.messages.error(error);
@@ -138,7 +137,7 @@ class Diff : public Command {
                                         is_empty(*run.a) ? "candidate" : "reference"));
       code = ExitCode::kUsage;
     }
-    if (code != ExitCode::kUsage && options_.form != report::Form::kTable) print_rows(session, run);
+    if (code != ExitCode::kUsage && !is_for_people(options_.form)) print_rows(session, run);
     if (code == ExitCode::kUsage) return code;
     if (const Status written = write_report(session, run); !written) return session.end_with(written.error());
     if (code != ExitCode::kOk) return code;
@@ -167,7 +166,7 @@ class Diff : public Command {
   }
 
   void print(Session& session, const DiffResult& run) const {
-    const bool table = options_.form == report::Form::kTable;
+    const bool table = is_for_people(options_.form);
     if (table && !options_.explain.empty()) {
       (void)session.out.write(explain_text(run));
       return;
@@ -180,12 +179,12 @@ class Diff : public Command {
   }
 
   [[nodiscard]] bool is_shown(const DiffResult& run, const DiffRow& row) const {
-    return options_.form != report::Form::kTable || options_.all || counts_as_difference(run, row);
+    return !is_for_people(options_.form) || options_.all || counts_as_difference(run, row);
   }
 
   void print_rows(Session& session, const DiffResult& run) const {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
-    const bool limited = options_.form == report::Form::kTable && !options_.all;
+    const bool limited = is_for_people(options_.form) && !options_.all;
     std::vector<DiffRow> shown = all_rows(run);
     std::erase_if(shown, [&](const DiffRow& row) { return !is_shown(run, row); });
     const size_t left_out = limited && shown.size() > kRowsShown ? shown.size() - kRowsShown : 0;
@@ -238,8 +237,7 @@ class Diff : public Command {
                                         fmt::join(std::span(steps).first(std::min(steps.size(), kMostSteps)), ", ")) +
                             (steps.size() > kMostSteps ? ", .." : ""));
     };
-    note_steps("candidate", pairing.steps_of_a_alone);
-    note_steps("reference", pairing.steps_of_b_alone);
+    for (const Side side : kBothSides) note_steps(name_of(side), pairing.steps_alone[side]);
     if (pairing.likeness.two_networks()) {
       session.messages.warning(fmt::format("these are dumps of two different networks ({} of {} operators are alike)",
                                            pairing.likeness.alike, pairing.likeness.comparable));
@@ -257,9 +255,8 @@ class Diff : public Command {
                                           side, steps.size(), steps.front()));
       }
     };
-    note("candidate", pairing.others_a, pairing.compared_steps_a);
-    note("reference", pairing.others_b, pairing.compared_steps_b);
-    const auto is_pair = [](const OpPair& one) { return one.a != kNoOperator && one.b != kNoOperator; };
+    for (const Side side : kBothSides) note(name_of(side), pairing.others[side], pairing.compared_steps[side]);
+    const auto is_pair = [](const OpPair& one) { return one.is_paired(); };
     if (std::none_of(pairing.operators.begin(), pairing.operators.end(), is_pair))
       session.messages.warning("no parameter of the candidate is one of the reference",
                                "--map FILE pairs them by names");

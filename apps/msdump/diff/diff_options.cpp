@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "frame/usage.h"
@@ -15,10 +14,14 @@
 namespace msdump::cli {
 namespace {
 
-constexpr const char* kToleranceGroup = "Tolerance";
+constexpr std::string_view kToleranceGroup = "Tolerance";
 
-void add_side(CLI::App& app, const char* name, std::string& target, const char* description) {
-  app.add_option(name, target, description)->type_name("N")->group(kInputGroup);
+Option side_option(const char* name, std::string& target, const char* help, std::string_view excluded) {
+  return {.names = name,
+          .value = OptionValue::text(target, "N"),
+          .group = kInputGroup,
+          .help = help,
+          .excludes = {{excluded}}};
 }
 
 std::optional<double> number_of(const std::string& text) {
@@ -28,21 +31,21 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-// Not negative and no NaN.
-CLI::Option* add_tolerance(CLI::App& app, const std::string& name, std::optional<double>& target,
-                           const std::string& description) {
-  return app
-      .add_option_function<std::string>(
-          name,
-          [&target, name](const std::string& text) {
-            const auto value = number_of(text);
-            if (!value || !(*value >= 0))
-              throw UsageError(fmt::format("{} {}: must be a number of at least 0", name, excerpt(text)));
-            target = *value;
-          },
-          description)
-      ->type_name("X")
-      ->group(kToleranceGroup);
+// The options of msdump's own verdicts and rows exclude --profile.
+OptionRule not_profile() { return {"profile", "--profile writes the file of another tool, as that tool judges"}; }
+
+Option tolerance_option(const std::string& name, std::optional<double>& target, const std::string& help) {
+  const auto take = [&target, name](const std::string& text) {
+    const auto value = number_of(text);
+    if (!value || !(*value >= 0))  // a NaN is refused, too
+      throw UsageError(fmt::format("{} {}: must be a number of at least 0", name, excerpt(text)));
+    target = *value;
+  };
+  return {.names = name,
+          .value = OptionValue::text(take, "X"),
+          .group = kToleranceGroup,
+          .help = help,
+          .excludes = {not_profile()}};
 }
 
 // "noise (its error is what ..); downstream (..)"
@@ -55,87 +58,117 @@ std::string known_reasons() {
   return text;
 }
 
-void declare_tolerances(CLI::App& app, DiffOptions& options) {
-  add_tolerance(
-      app, "--rtol", options.rtol,
-      "Elements a and b (the reference's) may differ by atol + rtol |b|. Default, by the coarser dtype of the two: "
-      "float64 1e-9, float32 1e-3, float16 5e-3, bfloat16 3e-2, float8 0.2, integers 0; plus rtol times the scale "
-      "of the tensor");
-  add_tolerance(app, "--atol", options.atol, "See --rtol; if only one of the two is given, the other is 0");
-  app.add_option("--metric", options.metric_limits, "A limit, such as cosine>=0.9999; may be repeated; --list-metrics")
-      ->type_name("LIMIT")
-      ->allow_extra_args(false)
-      ->group(kToleranceGroup);
-  app.add_option(
-         "--tolerances", options.tolerance_file,
-         "Rules by tensor, one per line: GLOB [rtol=X] [atol=X] [METRIC>=X ...]; GLOB matches an operator's name or "
-         "name:io:slot, type:GLOB its type, dtype:GLOB its dtype; the last match applies")
-      ->type_name("FILE")
-      ->group(kToleranceGroup);
-  app.add_option("--baseline", options.baseline, "Accepted differences, as --write-baseline wrote them")
-      ->type_name("FILE")
-      ->group(kToleranceGroup);
-  app.add_option("--write-baseline", options.new_baseline, "Write all differences as accepted ones")
-      ->type_name("FILE")
-      ->group(kToleranceGroup);
-  app.add_option(
-         "--fail-on", options.fail_on,
-         "What exit code 1 is for: any difference (default); unexplained, one that nothing explains; root, an "
-         "operator that stands out, and what no model judges and no rounding makes: NaN, another shape, a tensor "
-         "without partner, other networks, checkpoints, single files. Explained is what --json calls " +
-             known_reasons())
-      ->type_name("WHAT")
-      ->group(kToleranceGroup);
-  app.add_flag("--exit-zero", options.exit_zero, "Exit with 0 even if something differs")->group(kToleranceGroup);
+std::vector<Option> tolerance_options(DiffOptions& options) {
+  return {
+      tolerance_option(
+          "--rtol", options.rtol,
+          "Elements a and b (the reference's) may differ by atol + rtol |b|. Default, by the coarser dtype of the two: "
+          "float64 1e-9, float32 1e-3, float16 5e-3, bfloat16 3e-2, float8 0.2, integers 0; plus rtol times the scale "
+          "of the tensor"),
+      tolerance_option("--atol", options.atol, "See --rtol; if only one of the two is given, the other is 0"),
+      {.names = "--metric",
+       .value = OptionValue::texts(options.metric_limits, "LIMIT"),
+       .group = kToleranceGroup,
+       .help = "A limit, such as cosine>=0.9999; may be repeated; --list-metrics",
+       .excludes = {not_profile()}},
+      {.names = "--tolerances",
+       .value = OptionValue::text(options.tolerance_file, "FILE"),
+       .group = kToleranceGroup,
+       .help = "Rules by tensor, one per line: GLOB [rtol=X] [atol=X] [METRIC>=X ...]; GLOB matches an operator's name "
+               "or name:io:slot, type:GLOB its type, dtype:GLOB its dtype; the last match applies",
+       .excludes = {not_profile()}},
+      {.names = "--baseline",
+       .value = OptionValue::text(options.baseline, "FILE"),
+       .group = kToleranceGroup,
+       .help = "Accepted differences, as --write-baseline wrote them",
+       .excludes = {not_profile()}},
+      {.names = "--write-baseline",
+       .value = OptionValue::text(options.new_baseline, "FILE"),
+       .group = kToleranceGroup,
+       .help = "Write all differences as accepted ones",
+       .use = OptionUse::kOutput,
+       .excludes = {not_profile()}},
+      {.names = "--fail-on",
+       .value = OptionValue::text(options.fail_on, "WHAT"),
+       .group = kToleranceGroup,
+       .help = "What exit code 1 is for: any difference (default); unexplained, one that nothing explains; root, an "
+               "operator that stands out, and what no model judges and no rounding makes: NaN, another shape, a tensor "
+               "without partner, other networks, checkpoints, single files. Explained is what --json calls " +
+               known_reasons()},
+      {.names = "--exit-zero",
+       .value = OptionValue::flag(options.exit_zero),
+       .group = kToleranceGroup,
+       .help = "Exit with 0 even if something differs"}};
 }
 
 }  // namespace
 
-void declare_diff_options(CLI::App& app, DiffOptions& options) {
-  add_positionals(app, "PATH", options.paths, "CANDIDATE and REFERENCE: dumps, parts of them, or files");
-  add_side(app, "--a-rank", options.rank_a, "Candidate rank; with one PATH both sides come from it");
-  add_side(app, "--b-rank", options.rank_b, "Reference rank");
-  add_side(app, "--a-step", options.step_a, "Candidate step");
-  add_side(app, "--b-step", options.step_b, "Reference step");
-  add_ir_option(app, options.ir, "search in and next to each dump");
-  app.add_option("--map", options.map,
-                 "Pairs names of the candidate with names of the reference: two columns of CSV, lines such as "
-                 "blocks=layers that "
-                 "rename parts of paths, or msprobe's data, cell, api or layer mapping. With --profile msprobe: one of "
-                 "msprobe's "
-                 "four, or the words cell, api and layer for its -cm, -am and -lm without a file")
-      ->type_name("FILE")
-      ->group(kInputGroup);
-  app.add_option("--layout", options.layout_file,
-                 "How tensors lie on the ranks of runs that are cut differently, where that is known: lines such as "
-                 "*.up.* = concat(axis=1; ranks=0-3), reference:GLOB = .. of the reference; the last match applies")
-      ->type_name("FILE")
-      ->group(kInputGroup);
-  add_selection_options(app, options.selection);
-  declare_tolerances(app, options);
-  add_number(app, "--worst", options.worst, 1, 100'000, "List the N worst elements of each tensor that differs")
-      ->group(kOutputGroup);
-  app.add_flag("--by-axis", options.by_axis, "Show along which axis, and where on it, the error lies")
-      ->group(kOutputGroup);
-  app.add_option("--metrics", options.more_metrics, "Metrics that cost a second pass: kl")
-      ->type_name("NAME")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->group(kOutputGroup);
-  app.add_flag("--list-metrics", options.list_metrics, "Print the metrics with their formulas")->group(kOutputGroup);
-  app.add_option("--write-layout", options.new_layout_file, "Write the layouts that were found, as --layout reads them")
-      ->type_name("FILE")
-      ->group(kOutputGroup);
-  app.add_flag("--all", options.all, "Show the tensors that agree in the table, too")->group(kOutputGroup);
-  app.add_option("--explain", options.explain,
-                 "Account for one operator instead: its inputs with their errors, what is expected of it and why, its "
-                 "siblings, and why it is or is not a root; its name, the end of it, or a glob")
-      ->type_name("OP")
-      ->group(kOutputGroup);
-  add_page_option(app, options.report);
-  add_shard_option(app, options.sharding);
-  add_part_resume(app, options.sharding);
-  add_report_options(app, options.form);
+void declare_diff_options(OptionTable& table, DiffOptions& options) {
+  Option ir = ir_option(options.ir, "search in and next to each dump");
+  ir.excludes = {not_profile()};
+  Option page = page_option(options.report);
+  page.excludes = {not_profile()};
+  table.add(
+      {arguments_option("PATH", options.paths, "CANDIDATE and REFERENCE: dumps, parts of them, or files"),
+       side_option("--a-rank", options.rank_a, "Candidate rank; with one PATH both sides come from it", "rank"),
+       side_option("--b-rank", options.rank_b, "Reference rank", "rank"),
+       side_option("--a-step", options.step_a, "Candidate step", "step"),
+       side_option("--b-step", options.step_b, "Reference step", "step"),
+       std::move(ir),
+       {.names = "--map",
+        .value = OptionValue::text(options.map, "FILE"),
+        .group = kInputGroup,
+        .help = "Pairs names of the candidate with names of the reference: two columns of CSV, lines such as "
+                "blocks=layers that rename parts of paths, or msprobe's data, cell, api or layer mapping. With "
+                "--profile msprobe: one of msprobe's four, or the words cell, api and layer for its -cm, -am and -lm "
+                "without a file"},
+       {.names = "--layout",
+        .value = OptionValue::text(options.layout_file, "FILE"),
+        .group = kInputGroup,
+        .help = "How tensors lie on the ranks of runs that are cut differently, where that is known: lines such as "
+                "*.up.* = concat(axis=1; ranks=0-3), reference:GLOB = .. of the reference; the last match applies"}});
+  table.add(selection_options(options.selection));
+  table.add(tolerance_options(options));
+  table.add({{.names = "--worst",
+              .value = OptionValue::number(options.worst, 1, 100'000),
+              .group = kOutputGroup,
+              .help = "List the N worst elements of each tensor that differs",
+              .excludes = {not_profile()}},
+             {.names = "--by-axis",
+              .value = OptionValue::flag(options.by_axis),
+              .group = kOutputGroup,
+              .help = "Show along which axis, and where on it, the error lies",
+              .excludes = {not_profile()}},
+             {.names = "--metrics",
+              .value = OptionValue::texts(options.more_metrics, "NAME", ','),
+              .group = kOutputGroup,
+              .help = "Metrics that cost a second pass: kl",
+              .excludes = {not_profile()}},
+             {.names = "--list-metrics",
+              .value = OptionValue::flag(options.list_metrics),
+              .group = kOutputGroup,
+              .help = "Print the metrics with their formulas"},
+             {.names = "--write-layout",
+              .value = OptionValue::text(options.new_layout_file, "FILE"),
+              .group = kOutputGroup,
+              .help = "Write the layouts that were found, as --layout reads them",
+              .use = OptionUse::kOutput},
+             {.names = "--all",
+              .value = OptionValue::flag(options.all),
+              .group = kOutputGroup,
+              .help = "Show the tensors that agree in the table, too",
+              .use = OptionUse::kOutput,
+              .excludes = {not_profile()}},
+             {.names = "--explain",
+              .value = OptionValue::text(options.explain, "OP"),
+              .group = kOutputGroup,
+              .help = "Account for one operator instead: its inputs with their errors, what is expected of it and why, "
+                      "its siblings, and why it is or is not a root; its name, the end of it, or a glob",
+              .excludes = {not_profile(), {"csv", "--explain has no rows"}, {"jsonl", "--explain has no rows"}}},
+             std::move(page),
+             shard_option(options.sharding),
+             part_resume_option(options.sharding)});
+  table.add(report_options(options.form));
 }
 
 void check_diff_options(DiffOptions& options) {
@@ -145,12 +178,6 @@ void check_diff_options(DiffOptions& options) {
     throw UsageError("--fail-on: " + unknown_word("reason", options.fail_on, levels),
                      "accepted are " + join_words(levels, "and"));
   options.fail_level = static_cast<FailLevel>(level - levels.begin());
-  if (!options.explain.empty() && (options.form == report::Form::kCsv || options.form == report::Form::kJsonl))
-    throw UsageError("--explain has no rows: it goes with text and --json", "omit --csv or --jsonl");
-  const bool by_rank = !options.rank_a.empty() || !options.rank_b.empty();
-  const bool by_step = !options.step_a.empty() || !options.step_b.empty();
-  if (by_rank && !options.selection.rank.empty()) throw UsageError("--rank goes with neither --a-rank nor --b-rank");
-  if (by_step && !options.selection.step.empty()) throw UsageError("--step goes with neither --a-step nor --b-step");
   if (options.paths.size() == 1) {
     const bool both =
         (!options.rank_a.empty() && !options.rank_b.empty()) || (!options.step_a.empty() && !options.step_b.empty());
@@ -167,10 +194,11 @@ void check_diff_options(DiffOptions& options) {
                      "msdump diff CANDIDATE REFERENCE: the dump in question, then what it should be");
   }
   for (const std::string& name : options.more_metrics) {
-    if (name == "kl") continue;
-    const bool known = find_metric(name) != nullptr;
-    throw UsageError(known ? fmt::format("--metrics {}: it is always computed; only kl must be requested", name)
-                           : fmt::format("--metrics {}: no such metric", excerpt(name)),
+    const Metric* const known = find_metric(name);
+    if (known != nullptr && known->on_request) continue;
+    throw UsageError(known != nullptr
+                         ? fmt::format("--metrics {}: it is always computed; only kl must be requested", name)
+                         : fmt::format("--metrics {}: no such metric", excerpt(name)),
                      "--list-metrics names all");
   }
 }
@@ -188,10 +216,11 @@ Result<DiffRules> diff_rules(const DiffOptions& options) {
     MSDUMP_TRY(MetricLimit limit, parse_metric_limit(text));
     rules.limits.push_back(limit);
   }
-  rules.kl = !options.more_metrics.empty() || needs_kl(rules.limits);
+  rules.on_request = !options.more_metrics.empty() || need_request(rules.limits);
   if (!options.tolerance_file.empty()) {
     MSDUMP_TRY(rules.by_tensor, ToleranceRules::read(options.tolerance_file));
-    for (const ToleranceRule& rule : rules.by_tensor->rules()) rules.kl = rules.kl || needs_kl(rule.limits);
+    for (const ToleranceRule& rule : rules.by_tensor->rules())
+      rules.on_request = rules.on_request || need_request(rule.limits);
   }
   if (!options.baseline.empty()) {
     MSDUMP_TRY(rules.baseline, Baseline::read(options.baseline));

@@ -12,10 +12,6 @@
 #include "shared/options.h"
 #include "shared/sharding.h"
 
-namespace CLI {
-class App;
-}
-
 namespace msdump::cli {
 
 struct DiffOptions {
@@ -36,7 +32,7 @@ struct DiffOptions {
   bool by_axis = false, all = false, exit_zero = false, list_metrics = false;
   report::Form form = report::Form::kTable;
 };
-void declare_diff_options(CLI::App& app, DiffOptions& options);
+void declare_diff_options(OptionTable& table, DiffOptions& options);
 
 // An unusable file that an option names is an error of the command line, whatever is wrong with the file.
 [[nodiscard]] Error unusable_option_file(Error error);

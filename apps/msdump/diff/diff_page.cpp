@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "compare/pair/element_errors.h"
+#include "diff/diff_roots.h"
 #include "diff/diff_rows.h"
 #include "diff/diff_text.h"
 #include "report/json.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
 
-// Once a scale is divided out, or where one side is not finite, the largest difference of what was dumped says nothing.
+// If a scale is divided out, or one side is not finite, the largest difference of what was dumped says nothing.
 report::Value distance_cell_of_page(const report::Row& row) {
   if (is_scaled(row) || row.text("verdict") == "nan") return {};
   const report::Value* const found = row.find_path("metrics.max_abs");
@@ -65,7 +66,7 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
     }
     return false;
   };
-  // What the table of the command shows for a key.
+  // The text of the command's table for a key.
   const auto cell = [&](const std::string& key, const std::string& title) {
     for (const report::Column& column : table) {
       if (column.key == key) return cell_column(title, title, column.text);
@@ -277,7 +278,7 @@ Result<report::List> pictures_value(Session& session, const DiffResult& run,
   for (const uint32_t tensor : tensors) {
     const TensorPair& pair = run.pairing.tensors[tensor];
     const auto row = rows.row_of(tensor);
-    if (!row || pair.a == kNoTensor || pair.b == kNoTensor) continue;
+    if (!row || !pair.is_paired()) continue;
     const auto picture = picture_pair({run.a->catalogue().index, (*run.a->side.tensors)[pair.a]},
                                       {run.b->catalogue().index, (*run.b->side.tensors)[pair.b]}, run.diffs[tensor],
                                       loss_scale_of(run, tensor), session.context.cancel);
@@ -346,27 +347,20 @@ void add_evidence(const DiffResult& run, std::string_view side, const std::vecto
   add_more_evidence(side, tensors.size(), cause);
 }
 
-// The labels of root_lines() where there is room for words.
-std::string long_label(std::string_view label) {
-  if (label == "or") return "or rather";
-  if (label == "dump") return "to dump next";
-  if (label == "and") return "also";
-  return std::string(label == "so" ? "effect" : label);
-}
-
 report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool is_first) {
   report::PageCause cause;
   cause.title = is_first ? "First divergence" : "Also";
-  cause.name = root_name(run, root);
-  cause.place = place_text(run, root.op, root.place, root.ranks);
+  const RootReport report(run, root);
+  cause.name = report.name();
+  cause.place = report.place();
   add_source(run.line(root.op), cause);
   add_evidence(run, "in", root.inputs, cause);
   add_evidence(run, "out", root.outputs, cause);
   cause.measured = root.measured_error;
   cause.expected = root.expected_error;
-  for (const RootLine& line : root_lines(run, root)) {
-    if (line.label == "line" || line.label == "in" || line.label == "out") continue;
-    cause.facts.push_back({long_label(line.label), escape_for_terminal(line.text), line.label == "dump"});
+  for (const RootFact& fact : report.facts()) {
+    if (fact.label == "line" || fact.label == "in" || fact.label == "out") continue;
+    cause.facts.push_back({std::string(fact.long_label), escape_for_terminal(fact.text), fact.is_code});
   }
   const auto is_scaled = [&](uint32_t tensor) { return loss_scale_of(run, tensor) != 1; };
   if (std::any_of(root.inputs.begin(), root.inputs.end(), is_scaled) ||
@@ -425,7 +419,7 @@ std::vector<std::string> notes_of(const DiffResult& run, size_t shown, size_t al
   return notes;
 }
 
-// What looks at one tensor again, when its operator is added.
+// The command that looks at one tensor again, without its operator.
 std::vector<std::string> command_of(const DiffResult& run, const DiffOptions& options) {
   std::vector<std::string> words = {"msdump", "diff", options.paths.front(), options.paths.back()};
   const auto add = [&](const char* option, const std::string& text) {

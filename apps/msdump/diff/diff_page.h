@@ -24,7 +24,7 @@ class DiffPageRows {
   [[nodiscard]] const report::PageTable& table() const { return table_; }
   [[nodiscard]] const std::vector<DiffRow>& rows() const { return rows_; }  // by row of the table
   [[nodiscard]] size_t all() const { return all_; }                         // rows of machine output
-  // Of a tensor in Pairing::tensors; nothing where the page does not have it.
+  // The row of a tensor in Pairing::tensors; none if the page does not have it.
   [[nodiscard]] std::optional<size_t> row_of(uint32_t tensor) const;
   // Between runs of which the page has rows.
   [[nodiscard]] std::vector<report::PageEdge> edges() const;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "compare/match/rename/name_map_file.h"
@@ -22,48 +21,31 @@
 namespace msdump::cli {
 namespace {
 
-constexpr const char* kProfileGroup = "Other tools";
-
-// Options for msdump's own verdicts and rows, which a profile does not have.
-void refuse_own_judgement(const ProfileOptions& profile, const DiffOptions& options) {
-  const std::array<std::pair<bool, std::string_view>, 14> given = {{{options.rtol.has_value(), "--rtol"},
-                                                                    {options.atol.has_value(), "--atol"},
-                                                                    {!options.metric_limits.empty(), "--metric"},
-                                                                    {!options.tolerance_file.empty(), "--tolerances"},
-                                                                    {!options.baseline.empty(), "--baseline"},
-                                                                    {!options.new_baseline.empty(), "--write-baseline"},
-                                                                    {!options.more_metrics.empty(), "--metrics"},
-                                                                    {!options.explain.empty(), "--explain"},
-                                                                    {options.fail_on != "any", "--fail-on"},
-                                                                    {options.worst > 0, "--worst"},
-                                                                    {options.by_axis, "--by-axis"},
-                                                                    {options.all, "--all"},
-                                                                    {!options.report.empty(), "--report"},
-                                                                    {!options.ir.empty(), "--ir"}}};
-  for (const auto& [is_given, name] : given) {
-    if (!is_given) continue;
-    throw UsageError(fmt::format("{} does not go with --profile {}, which writes that tool's file", name, profile.name),
-                     "omit one of the two");
-  }
-}
+constexpr std::string_view kProfileGroup = "Other tools";
 
 }  // namespace
 
-void declare_profile_options(CLI::App& app, ProfileOptions& options) {
-  app.add_option(
-         "--profile", options.name,
-         "Write the result file of another tool to stdout, including its faults: msprobe (with pandas 3), "
-         "msprobe:pandas2 or msaccucmp. Exit code 1: msprobe has a row with warning or error; msaccucmp has one "
-         "without partner or metrics, with cosine <= 0.99 or with relative Euclidean distance >= 0.05")
-      ->type_name("TOOL")
-      ->group(kProfileGroup);
-  app.add_flag("--fuzzy", options.fuzzy, "With --profile msprobe: its -fm, names without call counters")
-      ->group(kProfileGroup);
-  add_output_option(
-      app, options.out,
-      "With --profile: a folder for the file, which is called result.csv (msaccucmp), or compare_result_rankN.csv, "
-      "compare_result_procPID.csv or, for two files, compare_result.csv (msprobe); required for several ranks. With "
-      "--shard: the part");
+std::vector<Option> profile_options(ProfileOptions& options) {
+  return {
+      {.names = "--profile",
+       .value = OptionValue::text(options.name, "TOOL"),
+       .group = kProfileGroup,
+       .help =
+           "Write the result file of another tool to stdout, with its columns and verdicts: msprobe (with pandas 3), "
+           "msprobe:pandas2 or msaccucmp. Exit code 1: msprobe has a row with warning or error; msaccucmp has one "
+           "without partner or metrics, with cosine <= 0.99 or with relative Euclidean distance >= 0.05",
+       .use = OptionUse::kWholeRun,
+       .excludes = {{"json", "--profile writes CSV, as that tool does"},
+                    {"jsonl", "--profile writes CSV, as that tool does"}}},
+      {.names = "--fuzzy",
+       .value = OptionValue::flag(options.fuzzy),
+       .group = kProfileGroup,
+       .help = "With --profile msprobe: its -fm, names without call counters",
+       .needs = {{"profile"}}},
+      output_option(options.out,
+                    "With --profile: a folder for the file, which is called result.csv (msaccucmp), or "
+                    "compare_result_rankN.csv, compare_result_procPID.csv or, for two files, compare_result.csv "
+                    "(msprobe); required for several ranks. With --shard: the part")};
 }
 
 Result<Profile> parse_profile(std::string_view text) {
@@ -76,17 +58,10 @@ Result<Profile> parse_profile(std::string_view text) {
 }
 
 void check_profile_options(const ProfileOptions& profile, const DiffOptions& options) {
-  if (profile.name.empty()) {
-    if (!profile.out.empty())
-      throw UsageError("--out goes with --profile", "rows of msdump diff go to stdout: msdump diff ... --csv > FILE");
-    if (profile.fuzzy) throw UsageError("--fuzzy goes with --profile msprobe");
-    return;
-  }
-  if (options.form == report::Form::kJson || options.form == report::Form::kJsonl) {
-    throw UsageError(fmt::format("--profile {} writes CSV, as that tool does", profile.name),
-                     "omit --profile to use --json or --jsonl");
-  }
-  refuse_own_judgement(profile, options);
+  if (profile.name.empty() && !profile.out.empty())
+    throw UsageError("--out goes with --profile", "rows of msdump diff go to stdout: msdump diff ... --csv > FILE");
+  if (!profile.name.empty() && options.fail_level != FailLevel::kAny)
+    throw UsageError("--fail-on and --profile exclude each other: the exit code follows the verdicts of that tool");
 }
 
 Status write_profile_file(Session& session, const ProfileOptions& profile, const std::string& name,
@@ -144,7 +119,7 @@ Result<std::string> place_of(const DiffOptions& options, bool is_candidate) {
   return find_msprobe_place(is_candidate ? options.paths.front() : options.paths.back(), place);
 }
 
-// Which of msprobe's mappings a file is, by the rules of compare/match/rename/name_map_file.h; its content is not checked.
+// The mapping of msprobe that a file is, by the rules of compare/match/rename/name_map_file.h; its content is not checked.
 Result<std::optional<std::string> MsprobeCompareOptions::*> kind_of_map(const std::string& path) {
   MSDUMP_TRY(const JsonValue yaml, read_yaml_file(path));
   if (yaml.is(JsonKind::kArray)) return &MsprobeCompareOptions::api_mapping;
@@ -265,7 +240,7 @@ MsaccucmpSide side_of(const Catalogue& catalogue) {
   return side;
 }
 
-// Is there no tensor, whatever the selection?
+// True if there is no tensor, whatever the selection.
 bool holds_nothing(const Catalogue& catalogue) {
   const auto& files = catalogue.index.files();
   return std::none_of(files.begin(), files.end(), [](const IndexedFile& file) { return file.family != nullptr; });
@@ -288,7 +263,7 @@ std::string summary_text(const MsaccucmpCounts& counts, bool to_file) {
   return text;
 }
 
-// Is it in the failures of the list of tensors?
+// True if the list of tensors has this failure.
 bool was_listed(const Catalogue& catalogue, const Error& error) {
   for (const Error& other : catalogue.list.failures()) {
     if (other.path == error.path && (other.tensor == error.tensor || other.tensor.empty())) return true;

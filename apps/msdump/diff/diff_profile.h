@@ -1,7 +1,7 @@
-// msdump diff --profile: the result file of another tool, as that tool writes it, instead of msdump's own rows.
+// msdump diff --profile: the result file of another tool, with its columns, verdicts and messages, instead of msdump's own rows.
 //
-//   msprobe, msprobe:pandas2   compare_result.csv of `msprobe compare`      diff_profile_msprobe.cpp
-//   msaccucmp                  result.csv of `msaccucmp.py compare`         diff_profile_msaccucmp.cpp
+//   msprobe, msprobe:pandas2   compare_result.csv of `msprobe compare`
+//   msaccucmp                  result.csv of `msaccucmp.py compare`
 //
 // --map is msprobe's -dm, -cm, -am or -lm, by the content of the file; the words cell, api and layer are -cm, -am and -lm
 // without a file.
@@ -19,10 +19,6 @@
 #include "frame/subcommand.h"
 #include "profiles/result_writer.h"
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace msdump::cli {
 
 struct ProfileOptions {
@@ -30,12 +26,12 @@ struct ProfileOptions {
   std::string out;   // a folder
   bool fuzzy = false;
 };
-void declare_profile_options(CLI::App& app, ProfileOptions& options);
+[[nodiscard]] std::vector<Option> profile_options(ProfileOptions& options);
 
 enum class ProfileTool : uint8_t { kMsprobe, kMsaccucmp };
 struct Profile {
   ProfileTool tool = ProfileTool::kMsprobe;
-  bool pandas2 = false;  // msprobe: the digits of pandas 2 and numpy 1
+  bool pandas2 = false;  // msprobe: the words of pandas 2 for a null argument
 };
 // kUsage with the nearest name.
 Result<Profile> parse_profile(std::string_view text);
@@ -43,7 +39,7 @@ Result<Profile> parse_profile(std::string_view text);
 // Checks options that need a profile or do not work with one. May throw UsageError.
 void check_profile_options(const ProfileOptions& profile, const DiffOptions& options);
 
-// With a name, after check_profile_options and check_diff_options.
+// Runs a named profile, after check_profile_options and check_diff_options.
 ExitCode run_profile(Session& session, const ProfileOptions& profile, const DiffOptions& options);
 
 // ---- for the profiles

@@ -5,12 +5,15 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/match/placement/placement_file.h"
 #include "diff/diff_text.h"
 #include "graph/op_name.h"
+#include "io/atomic_file.h"
 #include "shared/opened_graph.h"
 #include "shared/sharding.h"
 
@@ -74,7 +77,7 @@ void warn_without_effect(Session& session, const NameMap& map, const DiffResult&
 struct OpenedDiff {
   OpenedSide a, b;
   std::optional<NameMap> map;
-  std::optional<LayoutRules> layouts;
+  std::optional<PlacementRules> layouts;
 };
 
 Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
@@ -83,7 +86,7 @@ Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
   std::tie(opened.a, opened.b) = std::move(sides);
   MSDUMP_CHECK_OK(check_inputs(session, {&opened.a->catalogue().index, &opened.b->catalogue().index}));
   if (!options.layout_file.empty()) {
-    auto layouts = LayoutRules::read(options.layout_file);
+    auto layouts = PlacementRules::read(options.layout_file);
     if (!layouts) return fail(unusable_option_file(std::move(layouts).error()));
     opened.layouts = std::move(*layouts);
   }
@@ -97,8 +100,24 @@ Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
 
 // Only JSON prints all of them; what is not printed is not kept.
 size_t worst_kept(const DiffOptions& options) {
-  const bool all = options.form == report::Form::kJson || options.form == report::Form::kJsonl;
+  const bool all = is_nested(options.form);
   return all ? options.worst : std::min<size_t>(options.worst, kElementsShown);
+}
+
+constexpr double kSure = 0.8;  // confidence
+
+void add_found(std::vector<FoundPlacement>& found, const ShardedSide& side, uint32_t tensor, const Placement& layout,
+               bool of_reference, bool sure) {
+  const NameFacts& name = side.tensors()[tensor].name;
+  const std::vector<int64_t>& ranks = side.ranks(tensor);
+  if (ranks.size() > 1) found.push_back({{name.op_name, name.io, name.slot, ranks, of_reference}, &layout, sure});
+}
+
+size_t count_ranks(const ShardedSide& side) {
+  std::set<int64_t> ranks;
+  for (uint32_t tensor = 0; tensor < side.size(); ++tensor)
+    ranks.insert(side.ranks(tensor).begin(), side.ranks(tensor).end());
+  return ranks.size();
 }
 
 }  // namespace
@@ -113,7 +132,7 @@ SelectionOptions selection_of(const DiffOptions& options, const std::string& ran
 Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
   MSDUMP_TRY(OpenedDiff opened, open_diff(session, options));
   const NameMap* const map = opened.map ? &*opened.map : nullptr;
-  const LayoutRules* const layouts = opened.layouts ? &*opened.layouts : nullptr;
+  const PlacementRules* const layouts = opened.layouts ? &*opened.layouts : nullptr;
   MSDUMP_TRY(DiffResult run,
              diff_dumps(std::move(opened.a), std::move(opened.b), map, rules, {worst_kept(options), options.by_axis},
                         session.context, {options.explain, !options.report.empty(), layouts}));
@@ -140,6 +159,32 @@ ExitCode write_diff_part(Session& session, const DiffOptions& options, const Dif
   }
   const Status compared = compare_pairs(*run, own, rules, {options.worst, options.by_axis}, part.context());
   return compared ? part.finish("pair") : session.end_with(compared.error());
+}
+
+Status write_layouts(Session& session, const DiffResult& run, const std::string& path) {
+  std::vector<FoundPlacement> found;
+  for (const uint32_t row : run.rows) {
+    if (run.cuts.empty() || run.cuts[row].confidence == 0 || !run.cuts[row].problem.empty()) continue;
+    const TensorPair& pair = run.pairing.tensors[row];
+    const bool sure = run.cuts[row].confidence >= kSure;
+    add_found(found, *run.cut_a, pair.a, run.cuts[row].a, false, sure);
+    add_found(found, *run.cut_b, pair.b, run.cuts[row].b, true, sure);
+  }
+  if (found.empty()) session.messages.note("no layouts to write: no tensor lies on several ranks in parts");
+  return write_named_file(path, placement_file_text(found));
+}
+
+std::string cuts_text(const DiffResult& run) {
+  if (run.cuts.empty()) return {};
+  size_t paired = 0, together = 0;
+  for (const uint32_t row : run.rows) {
+    const TensorPair& pair = run.pairing.tensors[row];
+    if (pair.a == kNoTensor || pair.b == kNoTensor) continue;
+    ++paired;
+    if (run.cuts[row].confidence > 0 && run.cuts[row].problem.empty()) ++together;
+  }
+  return fmt::format("candidate: {}, reference: {}; {} of {} put together", plural(count_ranks(*run.cut_a), "rank"),
+                     count_ranks(*run.cut_b), together, plural(paired, "tensor"));
 }
 
 }  // namespace msdump::cli

@@ -72,139 +72,7 @@ report::Value limits_value(const std::optional<Limits>& limits) {
   return object;
 }
 
-// The place in the data flow, or in msprobe's order; unknown if only names are known.
-report::Value order_value(const DiffResult& run, uint32_t pair) {
-  const OpPair& op = run.pairing.operators[pair];
-  const auto known = [](uint32_t place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
-    if (place == kNoOperator) return false;
-    const SequencedOp& one = operators[place];
-    return one.op != kNoIndex || (!one.tensors.empty() && (*side.tensors)[one.tensors.front()].order != kNoOrder);
-  };
-  const bool any = known(op.a, run.pairing.a, run.a->side) || known(op.b, run.pairing.b, run.b->side);
-  return any ? report::Value(pair) : report::Value();
-}
-
-report::Object evidence_entry(const DiffResult& run, uint32_t tensor) {
-  const TensorPair& pair = run.pairing.tensors[tensor];
-  const TensorDiff& diff = run.diffs[tensor];
-  const NameFacts& name = run.record_of(pair).name;
-  report::Object entry;
-  entry.add("op_name", run.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
-  entry.add("verdict", name_of(diff.verdict));
-  entry.add("relative_l2", judged_error(run, tensor));
-  return entry;
-}
-
-report::Value cut_value(const DiffResult& run, const std::optional<GradientCut>& cut) {
-  if (!cut) return {};
-  report::List lines;
-  for (const CutLine& line : lines_of_cut(run, *cut)) {
-    report::Object object;
-    object.add("source", source_value(line.frame)).add("operators", uint64_t{line.operators});
-    lines.emplace_back(std::move(object));
-  }
-  report::Object object;
-  object.add("only_in", cut->of_candidate ? "candidate" : "reference").add("source", source_value(run.frame(cut->at)));
-  object.add("operators", uint64_t{cut->operators.size()}).add("lines", std::move(lines));
-  return object;
-}
-
-report::List candidates_value(const DiffResult& run, const std::vector<uint32_t>& operators) {
-  report::List list;
-  for (const uint32_t op : operators) {
-    const OperatorLine line = run.line(op);
-    report::Object object;
-    object.add("op_name", run.op_name(op)).add("op_type", run.op_type(op)).add("source", source_value(line.frame));
-    object.add("one_of_several", line.one_of_several);
-    list.emplace_back(std::move(object));
-  }
-  return list;
-}
-
-report::Object config_object(const MsprobeSettings& settings) {
-  const auto list_of = [](const std::vector<std::string>& names) {
-    report::List list;
-    for (const std::string& name : names) list.emplace_back(name);
-    return list;
-  };
-  report::Object block, object;
-  if (!settings.scope.empty()) block.add("scope", list_of(settings.scope));
-  if (!settings.list.empty()) block.add("list", list_of(settings.list));
-  object.add("task", settings.task).add("level", settings.level);
-  if (settings.all_risks) object.add("risk_level", "ALL");
-  object.add(std::string(settings.task), std::move(block));
-  return object;
-}
-
-// The data_dump.json, or config.json of msprobe, of each side that dumps the candidates or calls, as far as it has to be
-// set; null for none.
-report::Value dump_config_value(const DiffResult& run, const Divergence& root) {
-  const std::vector<uint32_t>& operators = root.candidates;
-  if (operators.empty() && !root.unseen) return {};
-  const auto config = [&](bool of_a) {
-    if (root.unseen) return config_object(msprobe_settings(run, *root.unseen, of_a));
-    report::List kernels;
-    for (const std::string& name : kernels_of(run, operators, of_a)) kernels.emplace_back(name);
-    report::Object settings;
-    settings.add("dump_mode", 1).add("kernels", std::move(kernels));
-    report::Object object;
-    object.add("common_dump_settings", std::move(settings));
-    return object;
-  };
-  report::Object object;
-  object.add("candidate", config(true)).add("reference", config(false));
-  return object;
-}
-
-report::Object divergence_object(const DiffResult& run, const Divergence& root) {
-  const auto found = run.operator_in_graph(root.op);
-  const OpPair& pair = run.pairing.operators[root.op];
-  const SequencedOp& op = pair.b != kNoOperator ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
-  const bool enters = !root.parameter.empty();
-  report::Object object;
-  object.add("op_name", enters ? root.parameter : run.op_name(root.op));
-  object.add("op_type", enters ? std::string_view("Parameter") : run.op_type(root.op));
-  object.add("rank", root.place.rank).add("graph", op.graph).add("step", root.place.step);
-  if (!run.cuts.empty()) object.add("ranks", report::list_of(root.ranks));
-  const OperatorLine line = run.line(root.op);
-  object.add("order", order_value(run, root.op)).add("source", source_value(line.frame));
-  object.add("one_of_several", line.one_of_several);
-  object.add("stack", found.side == nullptr ? report::Value(report::List())
-                                            : stack_value(stack_of(found.side->opened.graph(), found.op)));
-  object.add("kind", name_of(root.kind)).add("confidence", root.confidence).add("reason", root.reason);
-  report::List inputs, outputs;
-  for (const uint32_t tensor : root.inputs) inputs.emplace_back(evidence_entry(run, tensor));
-  for (const uint32_t tensor : root.outputs) outputs.emplace_back(evidence_entry(run, tensor));
-  report::Object evidence;
-  evidence.add("inputs", std::move(inputs)).add("outputs", std::move(outputs));
-  object.add("evidence", std::move(evidence)).add("downstream", root.downstream);
-  report::List arguments;
-  for (const DivergedArgument& one : root.arguments) {
-    report::Object argument;
-    argument.add("slot", one.name).add("a", one.a).add("b", one.b);
-    arguments.emplace_back(std::move(argument));
-  }
-  object.add("arguments", std::move(arguments));
-  object.add("amplification", root.amplification);
-  object.add("measured_error", root.measured_error).add("expected_error", rounded(root.expected_error));
-  object.add("score", rounded(root.score));
-  object.add("siblings",
-             root.score ? siblings_value(root.siblings, root.sibling_median, root.sibling_spread) : report::Value());
-  report::List places;
-  for (const DivergencePlace& other : root.places) {
-    report::Object place;
-    place.add("op_name", run.op_name(other.op)).add("rank", other.place.rank).add("step", other.place.step);
-    places.emplace_back(std::move(place));
-  }
-  object.add("places", std::move(places));
-  object.add("candidates", candidates_value(run, root.candidates.empty() ? root.chain : root.candidates));
-  object.add("dump_config", dump_config_value(run, root));
-  object.add("gradient_cut", cut_value(run, root.cut));
-  object.add("read_by", enters ? report::Value(run.op_name(root.op)) : report::Value());
-  return object;
-}
-
-// One pass for all counts: the diffs of a large run do not fit into a cache.
+// All counts take one pass: the diffs of a large run do not fit into a cache.
 using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
 
 VerdictCounts counts_of(const DiffResult& run) {
@@ -214,8 +82,8 @@ VerdictCounts counts_of(const DiffResult& run) {
   return counts;
 }
 
-// Of tensors that differ; the first is of those that nothing explains and nobody has accepted. What is fused is skipped,
-// and does not differ.
+// Counts of tensors that differ; the first counts those that nothing explains and nobody has accepted. Fused tensors are skipped,
+// and do not differ.
 constexpr std::array kExplanations = {Explanation::kNoise,    Explanation::kDownstream, Explanation::kUnwritten,
                                       Explanation::kRandom,   Explanation::kFused,      Explanation::kInert,
                                       Explanation::kElsewhere};
@@ -267,7 +135,7 @@ uint64_t elements_of(const report::Row& row) {
   return elements;
 }
 
-// "0.28 (871)" where a loss scale was divided out, "nan (24 of 144)" where one side is not finite.
+// "0.28 (871)" if a loss scale was divided out, "nan (24 of 144)" if one side is not finite.
 std::string error_cell(const report::Row& row) {
   if (row.text("verdict") == "nan") {
     const auto count = row.number("nonfinite");
@@ -283,7 +151,7 @@ std::string distance_cell(const report::Row& row) {
   return is_scaled(row) ? fmt::format("({})", raw) : raw;
 }
 
-// "concat axis 1", without its ranks; the reference's where the candidate's tensor is whole.
+// "concat axis 1", without its ranks; the reference's if the candidate's tensor is not sharded.
 std::string layout_cell(const report::Row& row) {
   const std::string_view own = row.text("layout"), other = row.text("reference_layout");
   const std::string_view text = own.empty() ? other : own;
@@ -365,7 +233,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
 
 namespace {
 
-// What the rows of a tensor and of an argument have in common, from its operator.
+// The members from the operator, of a tensor and of an argument alike.
 void add_pairing(const DiffResult& run, uint32_t op, report::Object& row) {
   const OpPair& pair = run.pairing.operators[op];
   const bool paired = pair.how != PairedBy::kNothing;
@@ -403,10 +271,10 @@ report::Object argument_row(const DiffResult& run, uint32_t index, const DiffOpt
   return row;
 }
 
-// How the tensor lies on the ranks of two runs that are cut differently.
+// The placement of the tensor on the ranks of two runs that are sharded differently.
 void add_cut(const DiffResult& run, uint32_t tensor, report::Object& row) {
   if (run.cuts.empty()) return;
-  const CutNote& note = run.cuts[tensor];
+  const PlacementNote& note = run.cuts[tensor];
   row.add("layout", report::text_or_null(note.layout));
   row.add("reference_layout", report::text_or_null(note.reference_layout));
   row.add("layout_confidence", note.confidence > 0 ? report::Value(rounded(note.confidence)) : report::Value());
@@ -480,6 +348,18 @@ report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOpt
   return row.is_argument ? argument_row(run, row.index, options) : tensor_row(run, row.index, options);
 }
 
+// The place in the data flow, or in msprobe's order; unknown if only names are known.
+report::Value order_value(const DiffResult& run, uint32_t pair) {
+  const OpPair& op = run.pairing.operators[pair];
+  const auto known = [](uint32_t place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
+    if (place == kNoOperator) return false;
+    const SequencedOp& one = operators[place];
+    return one.op != kNoIndex || (!one.tensors.empty() && (*side.tensors)[one.tensors.front()].order != kNoOrder);
+  };
+  const bool any = known(op.a, run.pairing.a, run.a->side) || known(op.b, run.pairing.b, run.b->side);
+  return any ? report::Value(pair) : report::Value();
+}
+
 report::List relations_value(const DiffResult& run) {
   report::List list;
   for (const FoundRelation& one : run.pairing.relations) {
@@ -487,12 +367,6 @@ report::List relations_value(const DiffResult& run) {
     object.add("kind", one.kind).add("text", one.text).add("count", one.count);
     list.emplace_back(std::move(object));
   }
-  return list;
-}
-
-report::List divergences_value(const DiffResult& run) {
-  report::List list;
-  for (const Divergence& root : run.divergence.roots) list.emplace_back(divergence_object(run, root));
   return list;
 }
 

@@ -8,8 +8,7 @@
 #include "compare/pair/element_errors.h"
 #include "diff/diff_options.h"
 #include "divergence/dump_diff.h"
-#include "report/row_sink.h"
-#include "report/value.h"
+#include "report/row_type.h"
 
 namespace msdump::cli {
 
@@ -22,7 +21,7 @@ namespace msdump::cli {
 // True if a scale of the loss was divided out of the row's judgement: its metrics are those of what was dumped.
 [[nodiscard]] bool is_scaled(const report::Row& row);
 [[nodiscard]] std::vector<report::Column> diff_columns(const DiffResult& run);
-// Of a pair of tensors, or of an argument, whose `io` is "argument".
+// The row of a pair of tensors, or of an argument, whose `io` is "argument".
 struct DiffRow {
   uint32_t index = 0;  // in Pairing::tensors, or in DiffResult::arguments
   bool is_argument = false;
@@ -32,7 +31,13 @@ struct DiffRow {
 [[nodiscard]] bool counts_as_difference(const DiffResult& run, const DiffRow& row);
 [[nodiscard]] report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options);
 [[nodiscard]] report::List relations_value(const DiffResult& run);
-[[nodiscard]] report::List divergences_value(const DiffResult& run);
+// The place of an operator pair in the data flow, or in msprobe's order; null if only names are known.
+[[nodiscard]] report::Value order_value(const DiffResult& run, uint32_t pair);
+
+// The keys of the above (diff_types.cpp).
+[[nodiscard]] const report::ObjectType& diff_type();
+[[nodiscard]] const report::ObjectType& diff_summary_type();
+[[nodiscard]] std::vector<report::DocumentType> diff_documents();
 
 // same, close or differ.
 [[nodiscard]] Verdict verdict_over_all(const DiffResult& run);

@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "compare/pair/metric_table.h"
+#include "diff/diff_roots.h"
 #include "diff/diff_rows.h"
 #include "dump/names/identity.h"
 #include "report/json.h"
@@ -56,105 +57,10 @@ std::string tensor_text(const DiffResult& run, uint32_t tensor) {
   return more.empty() ? text : text + " (" + more + ")";
 }
 
-std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& tensors) {
-  std::string text;
-  for (size_t i = 0; i < tensors.size() && i < kTensorsShown; ++i)
-    text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
-  if (tensors.size() > kTensorsShown) text += fmt::format("; and {} more", tensors.size() - kTensorsShown);
-  return text;
-}
-
-// "; the error grows 30 times"; nothing for an error that does not grow.
-std::string growth_text(std::optional<double> amplification) {
-  const std::string times = fmt::format("{:.3g}", amplification.value_or(0));
-  return !amplification || *amplification < 1 || times == "1" ? "" : fmt::format("; the error grows {} times", times);
-}
-
-// "0.52; 0.0014 expected of MatMul with these inputs; 31 siblings have 0.7 to 1.4 times what is expected of them"
-std::string error_text(const DiffResult& run, const Divergence& root) {
-  std::string text = fmt::format("{:.2g}; {:.2g} expected of {} with these inputs", root.measured_error.value_or(0),
-                                 root.expected_error.value_or(0), run.op_type(root.op));
-  return text + "; " + siblings_text(root.siblings, root.sibling_median, root.sibling_spread);
-}
-
-// "at 11 further places of this line"
-std::string places_text(const DiffResult& run, const Divergence& root) {
-  const bool one_op = std::all_of(root.places.begin(), root.places.end(),
-                                  [&](const DivergencePlace& other) { return other.op == root.op; });
-  const bool has_line = run.frame(root.op) != nullptr && !one_op;
-  return fmt::format("{} {}", has_line ? "at" : "in",
-                     plural(root.places.size(), has_line ? "further place" : "further run")) +
-         (has_line ? " of this line" : " of it");
-}
-
-// The first of a list: "a, b, and 3 more".
-template <class Item, class Text>
-std::string first_of(const std::vector<Item>& list, const Text& text_of_item) {
-  std::string joined;
-  for (size_t i = 0; i < list.size() && i < kTensorsShown; ++i) joined += (i == 0 ? "" : ", ") + text_of_item(list[i]);
-  if (list.size() > kTensorsShown) joined += fmt::format(", and {} more", list.size() - kTensorsShown);
-  return joined;
-}
-
-// "Default/Mul-op3 (net.py:12), Default/Add-op4 (net.py:13)"
-std::string operators_text(const DiffResult& run, const std::vector<uint32_t>& operators) {
-  return first_of(operators, [&](uint32_t op) {
-    const SourceFrame* const frame = run.frame(op);
-    return run.op_name(op) + (frame == nullptr ? "" : fmt::format(" ({})", source_text(frame)));
-  });
-}
-
-// And how to dump them.
-void add_candidates(std::vector<RootLine>& lines, const DiffResult& run, const std::vector<uint32_t>& operators) {
-  lines.push_back({"or", fmt::format("{} before it that {} not dumped: {}", plural(operators.size(), "operator"),
-                                     operators.size() == 1 ? "was" : "were", operators_text(run, operators))});
-  const auto add_kernels = [&](std::string_view side, const std::vector<std::string>& names) {
-    const auto quoted = [](const std::string& name) { return '"' + name + '"'; };
-    lines.push_back({"dump", fmt::format(R"("dump_mode": 1, "kernels": [{}]{})", first_of(names, quoted), side)});
-  };
-  const auto of_a = kernels_of(run, operators, true), of_b = kernels_of(run, operators, false);
-  add_kernels(of_a == of_b ? "" : " in the candidate", of_a);
-  if (of_a != of_b) add_kernels(" in the reference", of_b);
-}
-
-// "Tensor.masked_fill.0.forward, Tensor.__lt__.0.forward (net.py:158), Tensor.__sub__.0.forward (net.py:157)"
-void add_chain(std::vector<RootLine>& lines, const DiffResult& run, const std::vector<uint32_t>& chain) {
-  // The line of the script, and the calls of it that are next to each other.
-  std::vector<std::pair<std::string, std::string>> by_line;
-  for (const uint32_t op : chain) {
-    const SourceFrame* const frame = run.frame(op);
-    std::string line = frame == nullptr ? "" : fmt::format(" ({})", source_text(frame));
-    if (by_line.empty() || line.empty() || by_line.back().first != line) {
-      by_line.emplace_back(std::move(line), run.op_name(op));
-    } else {
-      by_line.back().second += ", " + run.op_name(op);
-    }
-  }
-  const auto text = [](const auto& one) { return one.second + one.first; };
-  lines.push_back({"or", fmt::format("{} near it that the candidate alone has: {}", plural(chain.size(), "call"),
-                                     first_of(by_line, text))});
-}
-
-// "level": "mix", "statistics": {"list": ["Module.fc.Block.forward.0"]}
-std::string text_of(const MsprobeSettings& settings) {
-  std::string names;
-  for (const auto& list : {settings.scope, settings.list}) {
-    for (const std::string& name : list) names += fmt::format(R"({}"{}")", names.empty() ? "" : ", ", name);
-  }
-  return fmt::format(R"("level": "{}", {}"{}": {{"{}": [{}]}})", settings.level,
-                     settings.all_risks ? R"("risk_level": "ALL", )" : "", settings.task,
-                     settings.scope.empty() ? "list" : "scope", names);
-}
-
-void add_unseen(std::vector<RootLine>& lines, const DiffResult& run, const UnseenCalls& calls) {
-  const MsprobeSettings of_a = msprobe_settings(run, calls, true), of_b = msprobe_settings(run, calls, false);
-  lines.push_back({"dump", text_of(of_a) + (of_a == of_b ? "" : " in the candidate")});
-  if (of_a != of_b) lines.push_back({"dump", text_of(of_b) + " in the reference"});
-}
-
 void add_root(std::string& text, std::string_view title, const DiffResult& run, const Divergence& root) {
-  add_line(text, "{}: {}{}", title, root_name(run, root), place_text(run, root.op, root.place, root.ranks));
-  for (const RootLine& line : root_lines(run, root)) add_line(text, "  {:<5} {}", line.label, line.text);
+  const RootReport report(run, root);
+  add_line(text, "{}: {}{}", title, report.name(), report.place());
+  for (const RootFact& fact : report.facts()) add_line(text, "  {:<5} {}", fact.label, fact.text);
   text += '\n';
 }
 
@@ -168,7 +74,7 @@ std::string growth_line(const ErrorGrowth& growth) {
                      medians.front(), medians[kParts / 2], medians.back());
 }
 
-// What a tensor without a partner is, where that is expected of a device dump; else empty.
+// The kind of a tensor without a partner, if a device dump is expected to have such; else empty.
 std::string_view of_device_dump(Alone alone) {
   switch (alone) {
     case Alone::kInserted: return "of operators that a compiler inserted";
@@ -188,25 +94,12 @@ std::string_view of_device_dump(Alone alone) {
 
 }  // namespace
 
-std::string root_name(const DiffResult& run, const Divergence& root) {
-  if (root.parameter.empty()) return run.op_name(root.op);
-  return fmt::format("{} {}, read by {}", name_of(root.kind), root.parameter, run.op_name(root.op));
-}
-
-std::vector<RootLine> root_lines(const DiffResult& run, const Divergence& root) {
-  std::vector<RootLine> lines;
-  if (const OperatorLine line = run.line(root.op); line.frame != nullptr) lines.push_back({"line", line_text(line)});
-  if (!root.inputs.empty()) lines.push_back({"in", tensors_text(run, root.inputs)});
-  if (!root.outputs.empty()) lines.push_back({"out", tensors_text(run, root.outputs)});
-  lines.push_back({"why", root.reason});
-  if (!root.candidates.empty()) add_candidates(lines, run, root.candidates);
-  if (!root.chain.empty()) add_chain(lines, run, root.chain);
-  if (root.unseen) add_unseen(lines, run, *root.unseen);
-  if (root.score) lines.push_back({"error", error_text(run, root)});
-  if (!root.places.empty()) lines.push_back({"and", places_text(run, root)});
-  lines.push_back({"so", fmt::format("it explains {}; confidence {:.2g}{}", plural(root.downstream, "difference"),
-                                     root.confidence, growth_text(root.amplification))});
-  return lines;
+std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& tensors) {
+  std::string text;
+  for (size_t i = 0; i < tensors.size() && i < kTensorsShown; ++i)
+    text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
+  if (tensors.size() > kTensorsShown) text += fmt::format("; and {} more", tensors.size() - kTensorsShown);
+  return text;
 }
 
 std::string loss_scale_text(double scale) {
@@ -351,34 +244,6 @@ std::string divergence_text(const DiffResult& run) {
   return text + scale + (scale.empty() ? "" : "\n\n");
 }
 
-std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place, std::span<const int64_t> ranks) {
-  std::string text(run.op_type(op));
-  const auto add = [&](std::string_view word, std::optional<int64_t> number) {
-    if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, *number);
-  };
-  add("rank", place.rank);
-  if (!ranks.empty()) {
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "" : ", ", ranks.size() == 1 ? "rank" : "ranks", text_of_ranks(ranks));
-  }
-  add("step", place.step);
-  if (place.occurrence > 0) add("run", place.occurrence);
-  return text.empty() ? text : " (" + text + ")";
-}
-
-std::string siblings_text(uint32_t count, double median, double spread) {
-  if (count == 0) return "no siblings";
-  const std::string low = fmt::format("{:.2g}", median / spread), high = fmt::format("{:.2g}", median * spread);
-  return fmt::format("{} {} {} times what is expected of {}", plural(count, "sibling"), count == 1 ? "has" : "have",
-                     low == high ? low : low + " to " + high, count == 1 ? "it" : "them");
-}
-
-report::Value siblings_value(uint32_t count, double median, double spread) {
-  report::Object siblings;
-  siblings.add("count", uint64_t{count}).add("median", rounded(median)).add("spread", rounded(spread));
-  return siblings;
-}
-
 // "renamed       model.layers.*.norm1.weight = blocks.*.ln_1.gamma (12)"
 std::string relations_text(const DiffResult& run) {
   constexpr size_t kShown = 12;  // of a kind
@@ -460,135 +325,6 @@ std::string metrics_text() {
   for (const Metric& metric : all_metrics())
     text += fmt::format("{:<16}  {:<8}  {}\n", metric.name, name_of(metric.unit), metric.formula);
   return text;
-}
-
-namespace {
-
-// "input 0"; with its operator where that is another one.
-std::string slot_name(const DiffResult& run, uint32_t tensor, uint32_t op) {
-  const TensorPair& pair = run.pairing.tensors[tensor];
-  const NameFacts& name = run.record_of(pair).name;
-  std::string text = fmt::format("{} {}", name_of(name.io), name.slot);
-  return pair.op == op ? text : text + " of " + run.op_name(pair.op);
-}
-
-// Slots of msprobe may be names instead of numbers.
-bool has_number(const InputAccount& input) { return input.slot != UINT32_MAX; }
-
-std::string input_text(const DiffResult& run, const RunAccount& account, const InputAccount& input) {
-  std::string text = input.tensor != kNoTensor ? slot_name(run, input.tensor, account.op)
-                     : has_number(input)       ? fmt::format("input {}", input.slot)
-                                               : "an input";
-  if (!input.parameter.empty()) {
-    text += ", parameter " + input.parameter;
-  } else if (input.made_by != kNoOperator) {
-    text += ", made by " + run.op_name(input.made_by);
-  } else if (input.constant) {
-    text += ", a constant";
-  }
-  if (!input.error) return text + ": not compared";
-  if (input.exact) return text + ": equal";
-  text += fmt::format(": error {:.2g}", *input.error);
-  return input.gain ? text + fmt::format(", gain {:.2g}", *input.gain) : text;
-}
-
-std::string output_text(const DiffResult& run, const RunAccount& account, const OutputAccount& output) {
-  std::string text = fmt::format("{}: error {:.2g}", slot_name(run, output.tensor, account.op), output.measured);
-  if (!output.judged) return text + ", not judged";
-  text += fmt::format("; {:.2g} expected: {:.2g} of the inputs, {:.2g} of its own rounding", output.expected,
-                      output.propagated, output.noise);
-  if (const std::string times = fmt::format("{:.2g}", output.correction); times != "1")
-    text += fmt::format(", {} times both by its siblings", times);
-  return text + fmt::format("; score {:.2g}", output.score);
-}
-
-void add_account(std::string& text, const DiffResult& run, const RunAccount& account) {
-  add_line(text, "{}{}", run.op_name(account.op), place_text(run, account.op, account.place));
-  if (const SourceFrame* const frame = run.frame(account.op); frame != nullptr)
-    add_line(text, "  line  {}  {}", source_text(frame), frame->code);
-  const char* label = "in";
-  for (const InputAccount& input : account.inputs) {
-    add_line(text, "  {:<4}  {}", label, input_text(run, account, input));
-    label = "";
-  }
-  std::string through;
-  for (const uint32_t op : account.through) through += (through.empty() ? "" : ", ") + run.op_name(op);
-  if (!through.empty()) add_line(text, "  past  {}: what they read stands for what they wrote", through);
-  label = "out";
-  for (const OutputAccount& output : account.outputs) {
-    add_line(text, "  {:<4}  {}", label, output_text(run, account, output));
-    if (output.judged && output.siblings > 0)
-      add_line(text, "        {}", siblings_text(output.siblings, output.sibling_median, output.sibling_spread));
-    label = "";
-  }
-  add_line(text, "  so    {}", account.conclusion);
-}
-
-report::Object input_object(const DiffResult& run, const RunAccount& account, const InputAccount& input) {
-  const bool dumped = input.tensor != kNoTensor;
-  report::Object object;
-  object.add("op_name", run.op_name(dumped ? run.pairing.tensors[input.tensor].op : account.op));
-  if (dumped) {
-    const NameFacts& name = run.record_of(run.pairing.tensors[input.tensor]).name;
-    object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
-  } else {
-    object.add("io", name_of(Io::kInput));
-    object.add("slot", has_number(input) ? report::Value(input.slot) : report::Value());
-  }
-  object.add("made_by", input.made_by == kNoOperator ? report::Value() : report::Value(run.op_name(input.made_by)));
-  object.add("parameter", report::text_or_null(input.parameter)).add("constant", input.constant);
-  object.add("equal", input.exact).add("error", input.error);
-  object.add("gain", rounded(input.gain));
-  return object;
-}
-
-report::Object output_object(const DiffResult& run, const OutputAccount& output) {
-  const NameFacts& name = run.record_of(run.pairing.tensors[output.tensor]).name;
-  const auto known = [&](double value) { return output.judged ? report::Value(rounded(value)) : report::Value(); };
-  report::Object object;
-  object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
-  object.add("measured_error", output.measured).add("judged", output.judged);
-  object.add("expected_error", known(output.expected)).add("propagated_error", known(output.propagated));
-  object.add("own_error", known(output.noise)).add("correction", known(output.correction));
-  object.add("score", known(output.score));
-  object.add("siblings", output.judged ? siblings_value(output.siblings, output.sibling_median, output.sibling_spread)
-                                       : report::Value());
-  return object;
-}
-
-}  // namespace
-
-std::string explain_text(const DiffResult& run) {
-  std::string text;
-  for (const RunAccount& account : run.divergence.accounts) {
-    if (!text.empty()) text += '\n';
-    add_account(text, run, account);
-  }
-  if (text.empty()) text = "none of its tensors was selected on either side\n";
-  if (run.divergence.more_accounts > 0)
-    text += fmt::format("\nand {} of it; --rank and --step select them\n",
-                        plural(run.divergence.more_accounts, "more run"));
-  return text;
-}
-
-report::List explain_value(const DiffResult& run) {
-  report::List list;
-  for (const RunAccount& account : run.divergence.accounts) {
-    report::List inputs, outputs, through;
-    for (const InputAccount& input : account.inputs) inputs.emplace_back(input_object(run, account, input));
-    for (const OutputAccount& output : account.outputs) outputs.emplace_back(output_object(run, output));
-    for (const uint32_t op : account.through) through.emplace_back(run.op_name(op));
-    report::Object object;
-    object.add("op_name", run.op_name(account.op)).add("op_type", run.op_type(account.op));
-    object.add("rank", account.place.rank).add("step", account.place.step).add("occurrence", account.place.occurrence);
-    object.add("source", source_value(run.frame(account.op)));
-    object.add("inputs", std::move(inputs)).add("through", std::move(through)).add("outputs", std::move(outputs));
-    object.add("threshold", rounded(account.threshold)).add("is_root", account.is_root);
-    object.add("root", account.root_op ? report::Value(run.op_name(*account.root_op)) : report::Value());
-    object.add("reason", account.conclusion);
-    list.emplace_back(std::move(object));
-  }
-  return list;
 }
 
 }  // namespace msdump::cli

@@ -17,27 +17,21 @@
 
 namespace msdump::cli {
 
-// The name of a root's operator, or of the value that enters the graph.
-[[nodiscard]] std::string root_name(const DiffResult& run, const Divergence& root);
-// What is said of a root after its name: line, in, out, why, or, dump, error, and, so.
-struct RootLine {
-  std::string_view label;
-  std::string text;
-};
-[[nodiscard]] std::vector<RootLine> root_lines(const DiffResult& run, const Divergence& root);
+// "input 0 differs (relative error 0.83, worst 0.41 against 0.02 at [3,1]); and 2 more"
+[[nodiscard]] std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& tensors);
 // "candidate NPU: Ascend, bfloat16 · reference CPU: float32": who is who, and the coarsest dtype that is common.
 [[nodiscard]] std::string roles_text(const DiffResult& run, const DiffOptions& options);
-// That the two sides look swapped: only the reference is a device's, or it is the coarser one. Empty if they do not.
+// A warning that the two sides look swapped: only the reference is a device's, or it is the coarser one. Empty if they do not.
 [[nodiscard]] std::string swap_text(const DiffResult& run);
-// The error of a tensor for people: "0.28 (871 as dumped)" where a loss scale was divided out, "nan (24 of 144)" where
+// The error of a tensor for people: "0.28 (871 as dumped)" if a loss scale was divided out, "nan (24 of 144)" if
 // elements of one side are not finite. Empty if none is known.
 [[nodiscard]] std::string error_text(const DiffResult& run, uint32_t tensor);
-// Elements that are not finite on one side only; none where that is not known.
+// Elements that are not finite on one side only; none if that is not known.
 [[nodiscard]] std::optional<uint64_t> nonfinite_of(const TensorDiff& diff);
 // "gradients of the candidate are 1024 times the reference's: a loss scale, divided out"; empty for a scale of 1.
 [[nodiscard]] std::string loss_scale_text(double scale);
 
-// "no operator stands out", and why: where there is no root, and values differ.
+// "no operator stands out", and why: for runs without a root whose values differ.
 [[nodiscard]] std::string nothing_stands_out(const DiffResult& run);
 
 // The roots with most evidence and the number of further ones; or that no operator stands out, and how the error grows.
@@ -52,24 +46,11 @@ inline constexpr size_t kElementsShown = 20;
 [[nodiscard]] std::string closer_text(const DiffResult& run, uint32_t tensor, size_t worst);
 [[nodiscard]] std::string metrics_text();
 
-// ---- for the account of an operator, too
-
-// One line, whatever its parts hold: names come from files, and a line end in a name would forge a line.
+// Adds one line, whatever its parts hold: names come from files, and a line end in a name would forge a line.
 template <class... Parts>
 void add_line(std::string& text, fmt::format_string<Parts...> format, Parts&&... parts) {
   text += escape_for_terminal(fmt::format(format, std::forward<Parts>(parts)...));
   text += '\n';
 }
-// " (Mul, rank 0, step 1)", without unknown parts.
-[[nodiscard]] std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place,
-                                     std::span<const int64_t> ranks = {});
-// "31 siblings have 0.7 to 1.4 times what is expected of them"
-[[nodiscard]] std::string siblings_text(uint32_t count, double median, double spread);
-[[nodiscard]] report::Value siblings_value(uint32_t count, double median, double spread);
-
-// msdump diff --explain: the account of one operator, run by run.
-
-[[nodiscard]] std::string explain_text(const DiffResult& run);
-[[nodiscard]] report::List explain_value(const DiffResult& run);
 
 }  // namespace msdump::cli

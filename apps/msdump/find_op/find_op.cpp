@@ -1,3 +1,4 @@
+// msdump find-op: from a line of the script, or a name, to operators and their tensor files.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -5,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "frame/usage.h"
@@ -18,9 +18,9 @@
 namespace msdump::cli {
 namespace {
 
-// What msdump find-op says when it found nothing, or an operator without files: the nearest names and lines, and why.
+constexpr size_t kNearestShown = 5, kMostPathsShown = 40;
 
-constexpr size_t kNearestShown = 5;
+// ---- Messages about operators or files that were not found: the nearest names and lines, and the reason.
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -104,14 +104,6 @@ void explain_missing_files(Session& session, const OpenedGraph& opened, OpId op)
   session.messages.note(fmt::format("{} has no tensors here: {}", name, why));
 }
 
-}  // namespace
-
-// msdump find-op: from a line of the script, or a name, to operators and their tensor files.
-
-namespace {
-
-constexpr size_t kMostPathsShown = 40;
-
 const CommandInfo& find_op_info() {
   static const CommandInfo info{
       .name = "find-op",
@@ -140,7 +132,7 @@ struct Answer {
   size_t unselected = 0;  // operators that match and are not selected
 };
 
-// What was printed, and what is told after it.
+// Counts of the printed rows, and the facts for the notes after them.
 struct Printed {
   size_t tensors = 0, files = 0;
   std::vector<std::string> paths;  // of the first files
@@ -150,27 +142,105 @@ struct Printed {
   explicit Printed(const OpenedGraph& opened) : seen(opened.catalogue ? opened.catalogue->index.files().size() : 0) {}
 };
 
+struct FoundRow : OperatorRow {
+  const LineHit& hit;
+  const OperatorFiles& files;
+  report::Form form;
+};
+
+std::string relation_cell(const report::Row& row, std::string_view key) {
+  const auto* flag = row.get<bool>("one_of_several");
+  const std::string relation = row.text_or_number(key);
+  return flag != nullptr && *flag ? relation + ", one of several calls" : relation;
+}
+
+std::string confidence_cell(const report::Row& row, std::string_view key) {
+  const auto* const found = row.get<double>(key);
+  return found == nullptr ? std::string("-") : fmt::format("{:.2g}", *found);
+}
+
+const report::RowType<FoundRow>& found_rows() {
+  static const auto rows =
+      report::RowType<FoundRow>("FoundOperator", "An operator that a line or a name of the question stands for.")
+          .include(operator_rows())
+          .add({.key = "relation",
+                .type = "string",
+                .text =
+                    "direct: the innermost statement of the script; via: a call that led there; range: a statement of "
+                    "several lines; gradient: the line is that of the forward operator; fused: of an operator that was "
+                    "fused; name",
+                .title = "relation",
+                .cell = relation_cell},
+               [](const FoundRow& row) -> report::Value { return name_of(row.hit.relation); })
+          .add({.key = "confidence",
+                .type = "number",
+                .unit = "0..1",
+                .text = "of the relation and of the files",
+                .title = "confidence",
+                .cell = confidence_cell},
+               [](const FoundRow& row) -> report::Value { return std::min(row.hit.confidence, row.files.confidence); })
+          .add({.key = "one_of_several",
+                .type = "boolean",
+                .text = "the line is called several times, and nothing tells which call this operator is"},
+               [](const FoundRow& row) -> report::Value { return row.hit.one_of_several; })
+          .add(source_key(),
+               [](const FoundRow& row) -> report::Value {
+                 return source_value(row.hit.frame != nullptr ? row.hit.frame : best_frame(row.opened.graph(), row.op));
+               })
+          .add(stack_key(),
+               [](const FoundRow& row) -> report::Value {
+                 return is_for_people(row.form) ? report::Value() : stack_value(stack_of(row.opened.graph(), row.op));
+               })
+          .include(node_rows())
+          .add(files_key(),
+               [](const FoundRow& row) -> report::Value { return files_value(row.opened, row.files, row.form); })
+          .add(originals_key(),
+               [](const FoundRow& row) -> report::Value { return originals_value(row.opened, row.op, row.files); });
+  return rows;
+}
+
+const report::ObjectType& found_summary_type() {
+  static const report::ObjectType type{"FoundSummary",
+                                       "Counts of find-op.",
+                                       {{.key = "operators", .type = "integer", .text = "operators that were found"},
+                                        {.key = "files", .type = "integer", .text = "tensors of these operators"}}};
+  return type;
+}
+
 class FindOp : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return find_op_info(); }
 
-  void declare(CLI::App& app) override {
-    constexpr const char* kQuestion = "Question";
-    app.add_option_function<std::vector<std::string>>(
-           "--line", [this](const std::vector<std::string>& lines) { take_lines(lines); },
-           "Lines of a script, as IR, logs and traces spell them; may be repeated")
-        ->type_name("FILE:LINE[-LINE]")
-        ->allow_extra_args(false)
-        ->group(kQuestion);
-    app.add_option("--code", asked_.codes, "Text of a line; may be repeated")
-        ->type_name("TEXT")
-        ->allow_extra_args(false)
-        ->group(kQuestion);
-    add_positionals(app, "NAME", asked_.names, "Names of operators, or globs");
-    add_graph_options(app, options_);
-    app.add_flag("-0,--print0", paths_, "Print the paths of the tensor files only, each once, ended by a NUL byte")
-        ->group(kOutputGroup);
-    add_report_options(app, form_);
+  void declare(OptionTable& options) override {
+    constexpr std::string_view kQuestion = "Question";
+    const auto take = [this](const Option&, const std::vector<std::string>& lines) { take_lines(lines); };
+    options.add({{.names = "--line",
+                  .value = OptionValue::texts(take, "FILE:LINE[-LINE]"),
+                  .group = kQuestion,
+                  .help = "Lines of a script, as IR, logs and traces spell them; may be repeated"},
+                 {.names = "--code",
+                  .value = OptionValue::texts(asked_.codes, "TEXT"),
+                  .group = kQuestion,
+                  .help = "Text of a line; may be repeated"},
+                 arguments_option("NAME", asked_.names, "Names of operators, or globs")});
+    options.add(graph_options(options_));
+    options.add({.names = "-0,--print0",
+                 .value = OptionValue::flag(paths_),
+                 .group = kOutputGroup,
+                 .help = "Print the paths of the tensor files only, each once, ended by a NUL byte",
+                 .excludes = excluded_forms("-0 prints paths")});
+    options.add(report_options(form_));
+  }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override {
+    return {{.name = "find-op",
+             .text = "The operators that were found.",
+             .row = &found_rows().type(),
+             .summary = &found_summary_type(),
+             .further = {{.key = "nearest",
+                          .type = "object[]?",
+                          .text = "if nothing was found: the nearest lines that have operators",
+                          .of = source_type}}}};
   }
 
   ExitCode run(Session& session) override {
@@ -205,11 +275,10 @@ class FindOp : public Command {
     if (asked_.lines.empty() && asked_.codes.empty() && asked_.names.empty() && !by_selection)
       throw UsageError("nothing to search for",
                        "use --line FILE:LINE, --code TEXT, a name, --op, --op-type or --regex");
-    if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
     if (paths_ && !has_dump(options_)) throw UsageError("-0 prints paths of tensors; name the dump with -d");
   }
 
-  // With a single line, other operators need not be read unless a dump is joined.
+  // A single line needs no other operators unless a dump is joined.
   [[nodiscard]] std::optional<LineQuery> only_line() const {
     if (asked_.queries.size() != 1 || !asked_.codes.empty() || !asked_.names.empty()) return std::nullopt;
     return asked_.queries[0];
@@ -227,33 +296,17 @@ class FindOp : public Command {
     return answer;
   }
 
-  // print(hit, files) for each operator, in order, until it returns false. Headers are read on all workers; few rows wait.
+  // Calls print(hit, files) for each operator, in order, until it returns false.
   Printed print_found(Session& session, OpenedGraph& opened, const std::vector<LineHit>& found,
                       const std::function<bool(const LineHit&, const OperatorFiles&)>& print) const {
-    constexpr size_t kPiece = 16;
-    constexpr int64_t kMostWaiting = 16;
-    const Detail detail = paths_ ? Detail::kPaths : Detail::kHeaders;
+    std::vector<OpId> ops;
+    for (const LineHit& hit : found) ops.push_back(hit.op);
     Printed printed(opened);
-    bool closed = false;
-    const auto read_piece = [&](int64_t piece) {
-      std::vector<OperatorFiles> files;
-      const size_t begin = static_cast<size_t>(piece) * kPiece;
-      for (size_t i = begin; i < std::min(begin + kPiece, found.size()); ++i) {
-        if (session.context.cancel.cancelled()) break;
-        files.push_back(files_of(opened, found[i].op, detail));
-      }
-      return files;
-    };
-    const auto print_piece = [&](int64_t piece, std::vector<OperatorFiles>&& files) {
-      for (size_t i = 0; i < files.size() && !closed && !session.context.cancel.cancelled(); ++i) {
-        const LineHit& hit = found[static_cast<size_t>(piece) * kPiece + i];
-        note_files(opened, hit, files[i], printed);
-        closed = !print(hit, files[i]);
-        opened.add_failures(std::move(files[i].failures));
-      }
-    };
-    session.context.pool.ordered_for(static_cast<int64_t>((found.size() + kPiece - 1) / kPiece), read_piece,
-                                     print_piece, kMostWaiting);
+    for_each_operator_files(opened, ops, paths_ ? Detail::kPaths : Detail::kHeaders, session.context,
+                            [&](size_t i, const OperatorFiles& files) {
+                              note_files(opened, found[i], files, printed);
+                              return print(found[i], files);
+                            });
     return printed;
   }
 
@@ -297,57 +350,22 @@ class FindOp : public Command {
 
   // For people: relations only if a line was asked for, and files only if there is a dump.
   [[nodiscard]] std::vector<report::Column> columns(const OpenedGraph& opened) const {
-    const bool of_dump = opened.catalogue.has_value();
-    const auto number = [](const report::Row& row) {
-      const auto* found = row.get<double>("confidence");
-      return found == nullptr ? std::string("-") : fmt::format("{:.2g}", *found);
-    };
-    std::vector<report::Column> columns{{"relation", asked_.by_line() ? "relation" : "", relation_cell},
-                                        op_type_column(),
-                                        {"op_name", "op name"},
-                                        {"confidence", "confidence", number},
-                                        {"one_of_several", ""},
-                                        {"source.file", "line", source_cell},
-                                        {"source.line", ""},
-                                        {"source.code", "code"},
-                                        {"source.end_line", ""},
-                                        {"stack", ""},
-                                        {"ir_file", ""},
-                                        {"ir_line", ""},
-                                        {"node", ""},
-                                        {"ir_graph", ""},
-                                        {"files", of_dump ? "tensors" : ""},
-                                        originals_column(opened)};
-    const std::vector<report::Column> places = place_columns(opened);
-    columns.insert(columns.begin() + 1, places.begin(), places.end());
+    std::vector<report::Column> columns =
+        found_rows().columns({"relation", "rank", "graph", "step", "op_type", "op_name", "confidence", "one_of_several",
+                              "source.file", "source.line", "source.code", "source.end_line", "stack", "ir_file",
+                              "ir_line", "node", "ir_graph", "files", "originals"});
+    hide_common_places(columns, opened);
+    if (!asked_.by_line()) report::hide(columns, {"relation"});
+    if (!opened.catalogue) report::hide(columns, {"files"});
+    if (!has_fused_operators(opened)) report::hide(columns, {"originals"});
     return columns;
-  }
-
-  static std::string relation_cell(const report::Row& row) {
-    const auto* flag = row.get<bool>("one_of_several");
-    const std::string relation = row.text_or_number("relation");
-    return flag != nullptr && *flag ? relation + ", one of several calls" : relation;
-  }
-
-  [[nodiscard]] report::Object row_of(const OpenedGraph& opened, const LineHit& hit, const OperatorFiles& files) const {
-    report::Object row = operator_object(opened, hit.op);
-    const SourceFrame* const source = hit.frame != nullptr ? hit.frame : best_frame(opened.graph(), hit.op);
-    row.add("relation", name_of(hit.relation));
-    row.add("confidence", std::min(hit.confidence, files.confidence));
-    row.add("one_of_several", hit.one_of_several);
-    const bool shown = form_ != report::Form::kTable;
-    row.add("source", source_value(source));
-    row.add("stack", shown ? stack_value(stack_of(opened.graph(), hit.op)) : report::Value());
-    add_place(row, opened, hit.op);
-    row.add("files", files_value(opened, files, form_));
-    add_originals(row, opened, hit.op, files);
-    return row;
   }
 
   Printed print_report(Session& session, OpenedGraph& opened, const Answer& answer) const {
     const auto sink = session.open_report(form_, dumps_of(opened), columns(opened));
     Printed printed = print_found(session, opened, answer.found, [&](const LineHit& hit, const OperatorFiles& files) {
-      return sink->row(row_of(opened, hit, files)).has_value();  // the stream remembers why not
+      return sink->row(found_rows().row({{opened, hit.op}, hit, files, form_}))
+          .has_value();  // the stream remembers why not
     });
     report::Object summary;
     summary.add("operators", answer.found.size()).add("files", printed.tensors);
@@ -359,7 +377,7 @@ class FindOp : public Command {
 
   ExitCode print_rows(Session& session, OpenedGraph& opened, const Answer& answer) const {
     const Printed printed = print_report(session, opened, answer);
-    if (form_ == report::Form::kTable) print_files(session, printed);
+    if (is_for_people(form_)) print_files(session, printed);
     const bool failed = explain(session, opened, answer, printed);
     if (failed) return ExitCode::kSomeFailed;
     return answer.found.empty() ? ExitCode::kNo : ExitCode::kOk;

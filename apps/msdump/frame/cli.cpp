@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "frame/command_line.h"
@@ -50,19 +49,13 @@ class KnownFailures {
 
 }  // namespace
 
-std::vector<std::string> typed_dumps(const CLI::App& app) {
+std::vector<std::string> typed_dumps(const OptionTable& options) {
   std::vector<std::string> dumps;
-  for (const char* const name : {"--dump", "DUMP", "PATH", "FILE", "PART"}) {
-    const CLI::Option* const option = app.get_option_no_throw(name);
-    if (option == nullptr) continue;
-    for (const std::string& typed : option->results()) dumps.push_back(typed);
+  for (const char* const name : {"dump", "DUMP", "PATH", "FILE", "PART"}) {
+    const Option* const option = options.find(name);
+    if (option != nullptr) dumps.insert(dumps.end(), option->typed.begin(), option->typed.end());
   }
   return dumps;
-}
-
-bool asks_for_json(const CLI::App& app) {
-  const CLI::Option* const option = app.get_option_no_throw("--json");
-  return option != nullptr && option->count() > 0;
 }
 
 void finish_document(PendingDocument& document, Output& out, const Messages& messages, const CancelToken& cancel,
@@ -177,17 +170,18 @@ class Program {
     const CommandInfo& info = entry.info();
     speaker_ = info.name;
     answers_ = info.answers;
-    json_ = json_ && entry.app->get_option_no_throw("--json") != nullptr;
-    const OptionNames names(*entry.app);
+    OptionTable& options = *entry.options;
+    json_ = json_ && options.find("json") != nullptr;
     const std::vector<std::string> rest(arguments_.begin() + 1, arguments_.end());
-    Prepared prepared = prepare_arguments(rest, names, *entry.command);
-    if (prepared.help) return print(command_help(info, *entry.app, help_width()));
+    Prepared prepared = prepare_arguments(rest, OptionNames(options), *entry.command);
+    if (prepared.help) return print(command_help(info, options, help_width()));
     if (prepared.version) return print(version_text());
-    parse_options(*entry.app, names, std::move(prepared.arguments));
+    parse_options(options, info.name, std::move(prepared.arguments));
 
     const GeneralOptions& general = *entry.general;
-    json_ = asks_for_json(*entry.app);
-    dumps_ = typed_dumps(*entry.app);
+    json_ = options.is_given("json");
+    dumps_ = typed_dumps(options);
+    check_option_rules(options);
     configure_messages(general);
     progress_.enable(use_progress(general.progress, general.quiet, facts_), facts_.err_width);
     const Log log(console_, general.verbosity);
@@ -278,19 +272,10 @@ class Program {
 
 CommandTree::CommandTree() {
   for (std::unique_ptr<Command>& command : make_commands()) {
-    Entry entry{std::move(command), nullptr, std::make_unique<GeneralOptions>()};
-    entry.app = std::make_unique<CLI::App>(std::string(entry.info().description), std::string(entry.info().name));
-    entry.app->set_help_flag();  // both are recognised before CLI11 parses; declared for help and completion
-    entry.command->declare(*entry.app);
-    if (entry.info().works) add_general_options(*entry.app, *entry.general);
-    entry.app
-        ->add_flag_callback(
-            "-h,--help", [] {}, "This text")
-        ->group(kGeneralGroup);
-    entry.app
-        ->add_flag_callback(
-            "-V,--version", [] {}, "Version, compiler and CPU, for bug reports")
-        ->group(kGeneralGroup);
+    Entry entry{std::move(command), std::make_unique<OptionTable>(), std::make_unique<GeneralOptions>()};
+    entry.command->declare(*entry.options);
+    if (entry.info().works) entry.options->add(general_options(*entry.general));
+    entry.options->add(text_options());
     entries_.push_back(std::move(entry));
   }
 }

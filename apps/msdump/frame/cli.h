@@ -1,5 +1,7 @@
-// --json: `failures` of the document has everything that was said to have failed, whenever a command said it, and a command
-// that ended before it had rows prints a document nevertheless. So the frame writes the end of every document.
+// The command line: the tree of commands and options, and the frame that runs a command.
+//
+// The frame writes the end of every document of --json, because `failures` has all errors of the run, whenever a command
+// reported them. A command that ended before it had rows prints a document, too.
 #pragma once
 
 #include <memory>
@@ -9,28 +11,20 @@
 
 #include "frame/subcommand.h"
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace msdump::cli {
 
-[[nodiscard]] bool asks_for_json(const CLI::App& app);  // that has parsed its options
-// The dumps, or what a command has instead, as typed.
-[[nodiscard]] std::vector<std::string> typed_dumps(const CLI::App& app);
+// The dumps, or the files that a command takes instead, as typed.
+[[nodiscard]] std::vector<std::string> typed_dumps(const OptionTable& options);
 
 // Ends a document that was begun. Else prints one, unless anything was printed, or the run was interrupted.
 void finish_document(PendingDocument& document, Output& out, const Messages& messages, const CancelToken& cancel,
                      const std::string& command, const std::vector<std::string>& dumps);
 
-// The command line: the tree of commands and options, and the frame that runs a command. Only an ExitCode leaves here:
-// errors of CLI11, of the library and our own bugs all become a message and a code.
-
 class CommandTree {
  public:
   struct Entry {
     std::unique_ptr<Command> command;
-    std::unique_ptr<CLI::App> app;
+    std::unique_ptr<OptionTable> options;
     std::unique_ptr<GeneralOptions> general;
     [[nodiscard]] const CommandInfo& info() const { return command->info(); }
   };
@@ -48,7 +42,8 @@ class CommandTree {
   std::vector<Entry> entries_;
 };
 
-// Everything main does, on any descriptors: the tests call it too.
+// The program, on any descriptors: main and the tests call it. Errors of CLI11, of the library and our own bugs all
+// become a message and a code.
 struct Streams {
   int out = 1, err = 2;
 };

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <CLI/Version.hpp>
 
 #include "base/text.h"
 #include "frame/usage.h"
@@ -117,15 +118,15 @@ class Scanner {
 
 }  // namespace
 
-OptionNames::OptionNames(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
+OptionNames::OptionNames(const OptionTable& options) {
+  for (const Option& option : options.options()) {
     // An optional value is left to CLI11: what follows may also be an option.
-    const bool value = option->get_items_expected_min() > 0;
-    for (const std::string& name : option->get_lnames()) {
-      long_names_[name] = value;
-      if (!option->get_group().empty()) spellings_.push_back("--" + name);
+    const bool takes_value = !option.value.is_flag() && option.value.kind() != OptionValue::Kind::kOptional;
+    for (const std::string& name : option.long_names()) {
+      long_names_[name] = takes_value;
+      if (!option.group.empty()) spellings_.push_back("--" + name);
     }
-    for (const std::string& name : option->get_snames()) letters_[name[0]] = value;
+    for (const std::string& letter : option.letters()) letters_[letter[0]] = takes_value;
   }
 }
 
@@ -161,49 +162,117 @@ std::optional<UsageError> unknown_option(const CLI::App& app, const OptionNames&
   return std::nullopt;
 }
 
-// CLI11 puts the option first: "--out: 1 required TEXT missing", "--out is required".
+// CLI11 puts the option first: "--out: 1 required TEXT missing".
 std::string option_of(const CLI::ParseError& error) {
   const std::string text = error.what();
   return text.substr(0, text.find_first_of(": "));
 }
 
-UsageError usage_error_of(const CLI::ParseError& error, const CLI::App& app, const OptionNames& names) {
-  if (std::optional<UsageError> unknown = unknown_option(app, names)) return *unknown;
-  // By type: the name that CLI11 gives an error is sometimes the command's.
+// Looks at the type of the error: the name that CLI11 gives an error is sometimes the command's.
+UsageError usage_error_of(const CLI::ParseError& error, const CLI::App& app) {
   const std::string text = error.what(), option = option_of(error);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::vector<std::string> extras = app.remaining(true);
     return UsageError(fmt::format("unexpected argument '{}'", extras.empty() ? "" : extras.front()), see_help(app));
   }
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return UsageError(fmt::format("option '{}' is required", option), see_help(app));
-  }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const bool repeated = text.find("At Most") != std::string::npos;
     return UsageError(fmt::format("option '{}' {}", option, repeated ? "is given more than once" : "needs a value"));
   }
-  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
-    const std::string other = text.substr(text.rfind(' ') + 1);
-    return UsageError(fmt::format("options '{}' and '{}' exclude each other", option, other));
-  }
-  if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) {
-    const std::string other = text.substr(text.rfind(' ') + 1);
-    return UsageError(fmt::format("option '{}' needs '{}'", option, other));
-  }
   return UsageError(text, see_help(app));
 }
 
+CLI::Option* declare_flag(CLI::App& app, const Option& option) {
+  const OptionValue::Target& target = option.value.target();
+  if (bool* const* const flag = std::get_if<bool*>(&target)) return app.add_flag(option.names, **flag);
+  if (int* const* const count = std::get_if<int*>(&target)) return app.add_flag(option.names, **count);
+  return app.add_flag_function(option.names,
+                               [&chosen = std::get<std::function<void()>>(target)](int64_t) { chosen(); });
+}
+
+CLI::Option* declare(CLI::App& app, const Option& option) {
+  using Kind = OptionValue::Kind;
+  // CLI11 2.1.2 takes more than one argument only if it also splits "[a,b]" at commas (allow_extra_args), or up to the
+  // number it expects. With take_all there may be fewer.
+  constexpr int kMany = 1 << 20;
+  if (option.value.is_flag()) return declare_flag(app, option);
+  const auto& take = std::get<OptionValue::Take>(option.value.target());
+  const Kind kind = option.value.kind();
+  if (kind == Kind::kOne || kind == Kind::kOptional) {
+    CLI::Option* const declared = app.add_option_function<std::string>(
+        option.names, [&option, &take](const std::string& typed) { take(option, {typed}); });
+    return kind == Kind::kOne ? declared : declared->expected(0, 1);
+  }
+  CLI::Option* const declared = app.add_option_function<std::vector<std::string>>(
+      option.names, [&option, &take](const std::vector<std::string>& typed) { take(option, typed); });
+  if (kind == Kind::kArguments) declared->expected(kMany)->take_all();
+  if (option.value.delimiter() != '\0') declared->delimiter(option.value.delimiter());
+  // Exactly one value each time: `--op A B` must not swallow the argument B, and a value "[x]" is not an array.
+  return declared->allow_extra_args(false);
+}
+
+// CLI11's own tree of the options, for one command line.
+class Parser {
+ public:
+  Parser(OptionTable& options, std::string_view command) : options_(options), app_("", std::string(command)) {
+    app_.set_help_flag();  // --help is recognised before CLI11 parses
+    for (const Option& option : options.options()) declared_.push_back(declare(app_, option));
+  }
+
+  void parse(std::vector<std::string> arguments) {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    const OptionNames names(options_);
+    try {
+      app_.parse(arguments);
+    } catch (const CLI::ParseError& error) {
+      throw unknown_option(app_, names).value_or(usage_error_of(error, app_));
+    } catch (const UsageError& error) {
+      throw unknown_option(app_, names).value_or(error);
+    }
+    for (size_t i = 0; i < declared_.size(); ++i) options_.options()[i].typed = declared_[i]->results();
+  }
+
+ private:
+  OptionTable& options_;
+  CLI::App app_;
+  std::vector<CLI::Option*> declared_;  // by place in options_
+};
+
 }  // namespace
 
-void parse_options(CLI::App& app, const OptionNames& names, std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    throw usage_error_of(error, app, names);
-  } catch (const UsageError& error) {
-    throw unknown_option(app, names).value_or(error);
+void parse_options(OptionTable& options, std::string_view command, std::vector<std::string> arguments) {
+  Parser(options, command).parse(std::move(arguments));
+}
+
+// The message names two options that exclude each other in the order of their declaration.
+void check_option_rules(const OptionTable& options) {
+  const auto is_excluded_by = [&](const Option& one, const Option& other) -> const OptionRule* {
+    for (const OptionRule& rule : one.excludes) {
+      if (options.find(rule.name) == &other) return &rule;
+    }
+    return nullptr;
+  };
+  const std::vector<Option>& all = options.options();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].has_effect()) continue;
+    for (const OptionRule& rule : all[i].needs) {
+      const Option* const needed = options.find(rule.name);
+      if (needed != nullptr && !needed->has_effect())
+        throw UsageError(fmt::format("option '{}' needs '{}'", all[i].spelling(), needed->spelling()),
+                         std::string(rule.reason));
+    }
+    for (size_t other = i + 1; other < all.size(); ++other) {
+      if (!all[other].has_effect()) continue;
+      const OptionRule* rule = is_excluded_by(all[i], all[other]);
+      if (rule == nullptr) rule = is_excluded_by(all[other], all[i]);
+      if (rule != nullptr)
+        throw UsageError(
+            fmt::format("options '{}' and '{}' exclude each other", all[i].spelling(), all[other].spelling()),
+            std::string(rule->reason));
+    }
   }
 }
+
+std::string parser_version() { return "CLI11 " CLI11_VERSION; }
 
 }  // namespace msdump::cli

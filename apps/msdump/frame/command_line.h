@@ -1,8 +1,10 @@
-// The rewriting of the arguments before CLI11 sees them.
+// Parses the typed arguments into the options of a command. CLI11 does it; only the source of this header includes it.
 //
-// CLI11 cannot have single-dash long names (`-out` would be `-o ut`), which users of msaccucmp type.
-// Each `-xyz` or `-xyz=v` whose xyz is exactly a long name of the command gets its second dash. The value of a preceding
-// option is left alone, and so is everything after a bare `--`. Names and arity come from the CLI11 tree.
+//   prepare_arguments   rewrites what CLI11 cannot have. It has no single-dash long names (`-out` would be `-o ut`), which
+//                       users of msaccucmp type: each `-xyz` or `-xyz=v` whose xyz is exactly a long name of the command
+//                       gets its second dash. The value of a preceding option is left alone, and so is everything after
+//                       a bare `--`.
+//   parse_options       sets the variables of the options, with errors in our words and did-you-mean
 #pragma once
 
 #include <map>
@@ -10,14 +12,13 @@
 #include <vector>
 
 #include "frame/subcommand.h"
-#include "frame/usage.h"
 
 namespace msdump::cli {
 
 // The names of a command's options and whether each takes a value.
 class OptionNames {
  public:
-  explicit OptionNames(const CLI::App& app);
+  explicit OptionNames(const OptionTable& options);
   [[nodiscard]] bool has_long(const std::string& name) const { return long_names_.contains(name); }
   [[nodiscard]] bool has_letter(char letter) const { return letters_.contains(letter); }
   [[nodiscard]] bool takes_value(const std::string& long_name) const;
@@ -41,20 +42,13 @@ struct Prepared {
 [[nodiscard]] Prepared prepare_arguments(const std::vector<std::string>& arguments, const OptionNames& names,
                                          Command& command);
 
-}  // namespace msdump::cli
+// Throws UsageError. An unknown option causes most other complaints (its value becomes an argument), so it is reported
+// first.
+void parse_options(OptionTable& options, std::string_view command, std::vector<std::string> arguments);
+// Throws UsageError if parsed options exclude or need each other.
+void check_option_rules(const OptionTable& options);
 
-namespace CLI {
-// CLI11's errors in our words, with did-you-mean for options.
-
-class App;
-}  // namespace CLI
-
-namespace msdump::cli {
-
-class OptionNames;
-
-// Always throws UsageError. An unknown option causes most other complaints (its value becomes a positional), so it is
-// reported first.
-void parse_options(CLI::App& app, const OptionNames& names, std::vector<std::string> arguments);
+// "CLI11 2.1.2"
+[[nodiscard]] std::string parser_version();
 
 }  // namespace msdump::cli

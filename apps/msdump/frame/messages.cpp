@@ -25,7 +25,7 @@ constexpr size_t kMaxCauses = 1000;
 
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// Where the quotation that begins at `open` ends; npos when it is an apostrophe ("MindSpore's") or never closed.
+// The end of the quotation that begins at `open`; npos for an apostrophe ("MindSpore's") and for one that never ends.
 size_t end_of_quotation(std::string_view text, size_t open) {
   if (open > 0 && is_word(text[open - 1])) return std::string_view::npos;
   size_t close = text.find('\'', open + 1);

@@ -4,8 +4,8 @@
 //     hint: ...
 //
 // Names that come from files are escaped. Errors are always printed, because every failed input is named, but a hint
-// only once per cause. A warning or note whose cause was printed kShownPerCause times already is counted, and `finish`
-// says "and 41 more like this" (not with -v, which prints all). Two messages have the same cause when they differ only in
+// only once per cause. After kShownPerCause warnings or notes of a cause the others are counted, unless -v is given.
+// finish() prints their number: "and 41 more like this". Two messages have the same cause if they differ only in
 // numbers, in quoted names and in the file they are about. Thread-safe.
 #pragma once
 

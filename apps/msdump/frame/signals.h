@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM: the first one asks the run to stop through the CancelToken, which leaves no partial file; the
+// SIGINT and SIGTERM: the first one asks the run to stop through the CancelToken, which leaves no partial file. The
 // second one ends the process at once.
 #pragma once
 

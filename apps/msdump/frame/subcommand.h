@@ -1,4 +1,4 @@
-// What a subcommand is. One file in this folder defines a Command and registers it:
+// A subcommand. One file of its folder defines a Command and registers it:
 //
 //   class Stats : public Command { ... };
 //   const Registration kStatsCommand{[] { return std::make_unique<Stats>(); }};
@@ -16,17 +16,14 @@
 #include <vector>
 
 #include "frame/messages.h"
+#include "frame/options.h"
 #include "frame/progress.h"
 #include "frame/terminal.h"
 #include "frame/usage.h"
 #include "io/run_context.h"
 #include "parts/part_file.h"
-#include "report/row_sink.h"
+#include "report/row_type.h"
 #include "shared/options.h"
-
-namespace CLI {
-class App;
-}
 
 namespace msdump::cli {
 
@@ -89,7 +86,9 @@ class Command {
   virtual ~Command() = default;
   [[nodiscard]] virtual const CommandInfo& info() const = 0;
   // Options bind to members of the command.
-  virtual void declare(CLI::App& app) = 0;
+  virtual void declare(OptionTable& options) = 0;
+  // The documents of --json, for docs/output.md and docs/schema.
+  [[nodiscard]] virtual std::vector<report::DocumentType> documents() const { return {}; }
   // `-o` is refused everywhere; a command may add others, or a text of its own for `-o`.
   [[nodiscard]] virtual std::span<const RefusedOption> refused() const { return {}; }
   // How many of the remaining arguments, which begin with an option, to ignore for the sake of old scripts.

@@ -1,8 +1,7 @@
 // The terminal and the two output streams.
 //
 //   TerminalFacts   what the streams and the environment are, read once
-//   Output          results to stdout: buffered; if the reader has gone (`
-//  head`) the run stops quietly, a full disk is
+//   Output          results to stdout, buffered. If the reader is gone (`| head`) the run stops quietly; a full disk is
 //                   an error that the caller sees
 //   Console         the only writer of stderr: whole lines, and a status line that is erased before anything else is
 //                   printed. Thread-safe.

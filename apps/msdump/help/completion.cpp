@@ -2,12 +2,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "frame/cli.h"
 #include "frame/usage.h"
 #include "help/help.h"
-#include "shared/options.h"
 
 namespace msdump::cli {
 namespace {
@@ -27,23 +25,23 @@ std::string words_of(const CommandTree& tree) {
   return words;
 }
 
-std::vector<std::string> spellings_of(const CLI::Option& option) {
+std::vector<std::string> spellings_of(const Option& option) {
   std::vector<std::string> spellings;
-  for (const std::string& name : option.get_lnames()) spellings.push_back("--" + name);
-  for (const std::string& letter : option.get_snames()) spellings.push_back("-" + letter);
+  for (const std::string& name : option.long_names()) spellings.push_back("--" + name);
+  for (const std::string& letter : option.letters()) spellings.push_back("-" + letter);
   return spellings;
 }
 
 std::string bash_case(const CommandTree::Entry& entry) {
   std::vector<std::string> options, valued;
   std::string choices;
-  for (const CLI::Option* option : entry.app->get_options()) {
-    if (!option->nonpositional()) continue;
-    const std::vector<std::string> spellings = spellings_of(*option), words = choices_of(*option);
+  for (const Option& option : entry.options->options()) {
+    if (option.is_argument()) continue;
+    const std::vector<std::string> spellings = spellings_of(option);
     options.insert(options.end(), spellings.begin(), spellings.end());
-    if (!words.empty()) {
+    if (const auto& words = option.value.words(); !words.empty()) {
       choices += fmt::format("        {}) words='{}' ;;\n", fmt::join(spellings, "|"), fmt::join(words, " "));
-    } else if (option->get_items_expected_max() > 0) {
+    } else if (!option.value.is_flag()) {
       valued.insert(valued.end(), spellings.begin(), spellings.end());
     }
   }
@@ -53,7 +51,7 @@ std::string bash_case(const CommandTree::Entry& entry) {
                             fmt::join(options, " "));
 }
 
-// Without words bash falls back to file names (-o default).
+// If there are no words, bash falls back to file names (-o default).
 std::string bash_script(const CommandTree& tree) {
   std::string text =
       "# bash completion of msdump; made by: msdump completion bash\n"
@@ -69,14 +67,15 @@ std::string bash_script(const CommandTree& tree) {
 }
 
 // _arguments takes all spellings of an option as one specification: '(-t --type)'{-t,--type}'[text]:value:(npy bin)'.
-std::string zsh_option(const CLI::Option& option) {
-  const std::vector<std::string> spellings = spellings_of(option), words = choices_of(option);
-  std::string text = option.get_description();
+std::string zsh_option(const Option& option) {
+  const std::vector<std::string>& words = option.value.words();
+  const std::vector<std::string> spellings = spellings_of(option);
+  std::string text = option.help;
   for (const char special : {'[', ']', ':'}) {
     for (size_t at = 0; (at = text.find(special, at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
   }
   std::string value;
-  if (option.get_items_expected_max() > 0) {
+  if (!option.value.is_flag()) {
     value = words.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(words, " "));
   }
   const std::string body = fmt::format("'[{}]{}'", quoted(text), quoted(value));
@@ -89,8 +88,8 @@ std::string zsh_script(const CommandTree& tree) {
   for (const CommandTree::Entry& entry : tree.entries()) {
     commands += fmt::format("    '{}:{}'\n", entry.info().name, quoted(std::string(entry.info().summary)));
     cases += fmt::format("    {})\n    _arguments -s \\\n", entry.info().name);
-    for (const CLI::Option* option : entry.app->get_options()) {
-      if (option->nonpositional()) cases += zsh_option(*option);
+    for (const Option& option : entry.options->options()) {
+      if (!option.is_argument()) cases += zsh_option(option);
     }
     cases += "      '*:file:_files'\n    ;;\n";
   }
@@ -107,18 +106,17 @@ std::string fish_script(const CommandTree& tree) {
     const CommandInfo& info = entry.info();
     text += fmt::format("complete -c msdump -n __fish_use_subcommand -f -a {} -d '{}'\n", info.name,
                         quoted(std::string(info.summary)));
-    for (const CLI::Option* option : entry.app->get_options()) {
-      if (!option->nonpositional()) continue;
+    for (const Option& option : entry.options->options()) {
+      if (option.is_argument()) continue;
       text += fmt::format("complete -c msdump -n '__fish_seen_subcommand_from {}'", info.name);
-      for (const std::string& letter : option->get_snames()) text += " -s " + letter;
-      for (const std::string& name : option->get_lnames()) text += " -l " + name;
-      const std::vector<std::string> words = choices_of(*option);
-      if (!words.empty()) {
+      for (const std::string& letter : option.letters()) text += " -s " + letter;
+      for (const std::string& name : option.long_names()) text += " -l " + name;
+      if (const auto& words = option.value.words(); !words.empty()) {
         text += fmt::format(" -x -a '{}'", fmt::join(words, " "));
-      } else if (option->get_items_expected_max() > 0) {
+      } else if (!option.value.is_flag()) {
         text += " -r";
       }
-      text += fmt::format(" -d '{}'\n", quoted(option->get_description()));
+      text += fmt::format(" -d '{}'\n", quoted(option.help));
     }
   }
   return text;
@@ -142,7 +140,9 @@ class Completion : public Command {
     return info;
   }
 
-  void declare(CLI::App& app) override { app.add_option("SHELL", shell_, "bash, zsh or fish")->group(""); }
+  void declare(OptionTable& options) override {
+    options.add({.names = "SHELL", .value = OptionValue::text(shell_, ""), .help = "bash, zsh or fish"});
+  }
 
   ExitCode run(Session& session) override {
     const std::vector<std::string> shells = {"bash", "zsh", "fish"};

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "frame/cli.h"
@@ -24,41 +23,28 @@ std::string entry(const std::string& name, std::string_view description, size_t 
   return line + wrapped(description, column, width);
 }
 
-// Does the variable replace this option? A --dump that does not take $MSDUMP_DUMP (check-config) has no such default.
-bool stands_in(const EnvironmentVariable& variable, const CLI::Option& option) {
-  if (variable.option.empty() || !option.check_lname(std::string(variable.option))) return false;
-  return variable.option != "dump" || option.get_default_str().find(variable.name) != std::string::npos;
-}
-
-std::string variable_of(const CLI::Option& option) {
-  for (const EnvironmentVariable& variable : environment_variables()) {
-    if (stands_in(variable, option)) return std::string(variable.name);
-  }
-  return "";
-}
-
-std::string options_section(const CLI::App& app, size_t width) {
+std::string options_section(const OptionTable& options, size_t width) {
   std::string text;
-  for (const std::string& group : app.get_groups()) {
+  for (const std::string_view group : options.groups()) {
     if (group.empty()) continue;  // hidden
     text += fmt::format("\n{}:\n", group);
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_group() != group || !option->nonpositional()) continue;
+    for (const Option& option : options.options()) {
+      if (option.group != group) continue;
       // Long names are aligned whether or not there is a short one.
-      const std::string inset(option->get_snames().empty() ? 4 : 0, ' ');
-      const std::string value = option_value(*option);
-      const std::string name = inset + option_names(*option) + (value.empty() ? "" : " " + value);
-      text += entry(name, option_description(*option), kColumn, width);
+      const std::string inset(option.letters().empty() ? 4 : 0, ' ');
+      const std::string value = option_value(option);
+      const std::string name = inset + option_names(option) + (value.empty() ? "" : " " + value);
+      text += entry(name, option_description(option), kColumn, width);
     }
   }
   return text;
 }
 
-std::string environment_section(const CLI::App& app, size_t width) {
+std::string environment_section(const OptionTable& options, size_t width) {
   std::string text = "\nEnvironment:\n";
   for (const EnvironmentVariable& variable : environment_variables()) {
-    const CLI::Option* const option = app.get_option_no_throw("--" + std::string(variable.option));
-    const bool concerns = variable.option.empty() || (option != nullptr && stands_in(variable, *option));
+    const auto reads = [&](const Option& option) { return option.variable == variable.name; };
+    const bool concerns = variable.is_general || std::any_of(options.options().begin(), options.options().end(), reads);
     if (concerns) text += entry(std::string(variable.name), variable.meaning, 16, width);
   }
   return text;
@@ -91,15 +77,13 @@ std::string wrapped(std::string_view text, size_t indent, size_t width) {
   return result + '\n';
 }
 
-std::string option_description(const CLI::Option& option) {
-  std::string text = option.get_description();
-  const std::string variable = variable_of(option);
+std::string option_description(const Option& option) {
   std::vector<std::string> extras;
-  if (!option.get_default_str().empty()) extras.push_back("default: " + option.get_default_str());
-  const bool named_already = option.get_default_str().find(variable) != std::string::npos;
-  if (!variable.empty() && !named_already) extras.push_back("environment: " + variable);
-  if (!extras.empty()) text += fmt::format(" [{}]", fmt::join(extras, "; "));
-  return text;
+  if (!option.otherwise.empty()) extras.push_back("default: " + option.otherwise);
+  const bool is_named = option.otherwise.find(option.variable) != std::string::npos;
+  if (!is_named) extras.push_back("environment: " + std::string(option.variable));
+  if (option.since != kFirstVersion) extras.push_back("since " + std::string(option.since));
+  return extras.empty() ? option.help : fmt::format("{} [{}]", option.help, fmt::join(extras, "; "));
 }
 
 std::vector<ExitMeaning> exit_meanings(const CommandInfo& info) {
@@ -114,17 +98,16 @@ std::vector<ExitMeaning> exit_meanings(const CommandInfo& info) {
   return meanings;
 }
 
-std::string option_names(const CLI::Option& option) {
+std::string option_names(const Option& option) {
   std::vector<std::string> names;
-  for (const std::string& letter : option.get_snames()) names.push_back("-" + letter);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& letter : option.letters()) names.push_back("-" + letter);
+  for (const std::string& name : option.long_names()) names.push_back("--" + name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string option_value(const CLI::Option& option) {
-  if (option.get_items_expected_max() == 0) return "";
-  const std::vector<std::string> choices = choices_of(option);
-  return choices.empty() ? option.get_type_name() : fmt::format("{}", fmt::join(choices, "|"));
+std::string option_value(const Option& option) {
+  const std::vector<std::string>& words = option.value.words();
+  return words.empty() ? option.value.name() : fmt::format("{}", fmt::join(words, "|"));
 }
 
 std::string overview(const CommandTree& tree) {
@@ -142,15 +125,15 @@ std::string overview(const CommandTree& tree) {
   return text + "\nmsdump COMMAND --help describes a command; bug reports need msdump --version.\n";
 }
 
-std::string command_help(const CommandInfo& info, const CLI::App& app, size_t width) {
+std::string command_help(const CommandInfo& info, const OptionTable& options, size_t width) {
   std::string text = fmt::format("Usage: msdump {} {}\n\n", info.name, info.usage);
   text += wrapped(info.description, 0, width);
   if (!info.examples.empty()) text += "\nExamples:\n";
   for (const Example& example : info.examples) {
     text += fmt::format("  {}\n      {}", example.line, wrapped(example.meaning, 6, width));
   }
-  text += options_section(app, width);
-  if (info.works) text += environment_section(app, width);
+  text += options_section(options, width);
+  if (info.works) text += environment_section(options, width);
   return text + exit_section(info, width);
 }
 
@@ -180,16 +163,16 @@ std::string tagged(std::string_view tag, std::string_view text) {
   return fmt::format(".TP\n.B {}\n{}\n", escaped(tag), escaped(text));
 }
 
-std::string options_of(const CLI::App& app) {
+std::string options_text(const OptionTable& options) {
   std::string text;
-  for (const std::string& group : app.get_groups()) {
+  for (const std::string_view group : options.groups()) {
     if (group.empty()) continue;
     text += fmt::format(".PP\n.I {}\n", escaped(group));
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_group() != group || !option->nonpositional()) continue;
-      const std::string value = option_value(*option);
-      text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", escaped(option_names(*option)),
-                          value.empty() ? "" : " \\fI" + escaped(value) + "\\fR", escaped(option_description(*option)));
+    for (const Option& option : options.options()) {
+      if (option.group != group) continue;
+      const std::string value = option_value(option);
+      text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", escaped(option_names(option)),
+                          value.empty() ? "" : " \\fI" + escaped(value) + "\\fR", escaped(option_description(option)));
     }
   }
   return text;
@@ -199,7 +182,7 @@ std::string command_section(const CommandTree::Entry& entry) {
   const CommandInfo& info = entry.info();
   std::string text = fmt::format(".SS msdump {}\n.B msdump {}\n{}\n.PP\n{}\n", escaped(info.name), escaped(info.name),
                                  escaped(info.usage), escaped(info.description));
-  text += options_of(*entry.app);
+  text += options_text(*entry.options);
   if (!info.examples.empty()) text += ".PP\n.I Examples\n";
   for (const Example& example : info.examples) {
     text +=
@@ -248,9 +231,12 @@ class Help : public Command {
     return info;
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("COMMAND", command_, "The command")->group("");
-    app.add_flag("--man", man_, "The manual page, for man -l -")->group(kGeneralGroup);
+  void declare(OptionTable& options) override {
+    options.add({{.names = "COMMAND", .value = OptionValue::text(command_, ""), .help = "The command"},
+                 {.names = "--man",
+                  .value = OptionValue::flag(man_),
+                  .group = kGeneralGroup,
+                  .help = "The manual page, for man -l -"}});
   }
 
   ExitCode run(Session& session) override {
@@ -264,7 +250,7 @@ class Help : public Command {
     }
     const CommandTree::Entry& entry = session.tree.find(command_);
     const size_t width = std::clamp<size_t>(session.terminal.out_width, 60, 100);
-    (void)session.out.write(command_help(entry.info(), *entry.app, width));
+    (void)session.out.write(command_help(entry.info(), *entry.options, width));
     return ExitCode::kOk;
   }
 

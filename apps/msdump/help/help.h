@@ -5,14 +5,11 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "frame/options.h"
 
 namespace msdump::cli {
 
-// What the program is for, in one line.
+// The purpose of the program, in one line.
 inline constexpr std::string_view kTagline = "finds what went wrong first in a MindSpore / Ascend tensor dump";
 
 class CommandTree;
@@ -26,23 +23,23 @@ struct CommandInfo;
 [[nodiscard]] std::string overview(const CommandTree& tree);
 
 // Usage, a paragraph, examples, options by group, environment, exit codes; wrapped at `width`.
-[[nodiscard]] std::string command_help(const CommandInfo& info, const CLI::App& app, size_t width);
+[[nodiscard]] std::string command_help(const CommandInfo& info, const OptionTable& options, size_t width);
 
 // The manual page in man's own language (troff), for man1/msdump.1.
 [[nodiscard]] std::string man_page(const CommandTree& tree);
 
-// What the option does, with its default and its environment variable.
-[[nodiscard]] std::string option_description(const CLI::Option& option);
+// The help of an option with its default and its environment variable.
+[[nodiscard]] std::string option_description(const Option& option);
 
-// What an exit code means for a command: {"0", "done"}, ...
+// The meaning of an exit code for a command: {"0", "done"}, ...
 struct ExitMeaning {
   std::string code, meaning;
 };
 [[nodiscard]] std::vector<ExitMeaning> exit_meanings(const CommandInfo& info);
 
 // "-d, --dump, --dump_file"
-[[nodiscard]] std::string option_names(const CLI::Option& option);
+[[nodiscard]] std::string option_names(const Option& option);
 // "DIR|FILE[,...]" or "npy|bin"; empty for a flag.
-[[nodiscard]] std::string option_value(const CLI::Option& option);
+[[nodiscard]] std::string option_value(const Option& option);
 
 }  // namespace msdump::cli

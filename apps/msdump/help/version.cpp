@@ -1,9 +1,9 @@
 // Text of --version: what a bug report needs.
 #include <fmt/format.h>
 #include <spdlog/version.h>
-#include <CLI/Version.hpp>
 
 #include "frame/cli.h"
+#include "frame/command_line.h"
 #include "kernels/cpu.h"
 #include "report/row_sink.h"
 #include "version_info.h"
@@ -35,10 +35,10 @@ std::string version_text() {
       "compiler:   {}, {}\n"
       "target:     Linux {}, {}\n"
       "cpu target: {} (available: {})\n"
-      "libraries:  CLI11 {}, fmt {}.{}.{}, spdlog {}.{}.{}, {}\n"
+      "libraries:  {}, fmt {}.{}.{}, spdlog {}.{}.{}, {}\n"
       "schema:     {}\n",
       kVersion, kGitHash, kCompiler, kBuildType, kProcessor, kLinked, kernels::cpu_target(), available_targets(),
-      CLI11_VERSION, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, SPDLOG_VER_MAJOR,
+      parser_version(), FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, SPDLOG_VER_MAJOR,
       SPDLOG_VER_MINOR, SPDLOG_VER_PATCH, kLibraries, report::kSchema);
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "frame/subcommand.h"
 #include "frame/usage.h"
@@ -16,9 +15,25 @@
 namespace msdump::cli {
 namespace {
 
+const report::ObjectType& info_type() {
+  static const report::ObjectType type{
+      "InfoRow",
+      "What a path is.",
+      {{.key = "path", .type = "string", .text = "as typed", .title = "path"},
+       {.key = "kind",
+        .type = "string",
+        .text = "tree, or the kind of a file: dump_file, npy, statistic, ir_text, dump_json, ..; unknown",
+        .title = "kind"},
+       {.key = "detail",
+        .type = "object",
+        .text =
+            "facts about it, with the keys of its kind; bytes, the size of the file, is among those of all files"}}};
+  return type;
+}
+
 // Objects with fixed keys become columns of their own; other objects one cell.
 std::vector<report::Column> columns_for(const std::vector<InfoRow>& rows) {
-  std::vector<report::Column> columns = {{"path", "path"}, {"kind", "kind"}};
+  std::vector<report::Column> columns = info_type().columns({"path", "kind"});
   const auto add = [&](const std::string& key) {
     const auto same = [&](const report::Column& column) { return column.key == key; };
     if (std::none_of(columns.begin(), columns.end(), same)) columns.push_back({key, key});
@@ -52,8 +67,7 @@ void add_once(std::vector<std::string>& texts, std::string_view text) {
 class Printer {
  public:
   Printer(InfoTask& task, std::vector<std::string> paths) : task_(task), paths_(std::move(paths)) {
-    const bool at_once = task.request.form == report::Form::kJson || task.request.form == report::Form::kJsonl;
-    if (at_once) sink_ = task.session.open_report(task.request.form, paths_, {});
+    if (is_nested(task.request.form)) sink_ = task.session.open_report(task.request.form, paths_, {});
   }
 
   // False if the reader has gone.
@@ -72,7 +86,7 @@ class Printer {
     for (InfoRow& row : waiting_) {
       if (!sink_->row(report_row(std::move(row)))) break;
     }
-    (void)sink_->finish({task_.summary.object(), std::move(task_.failures), {}});
+    (void)sink_->finish({dump_summary().row(task_.summary), std::move(task_.failures), {}});
   }
 
  private:
@@ -138,22 +152,27 @@ class Info : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return info_info(); }
 
-  void declare(CLI::App& app) override {
-    add_dump_options(app, request_.dump);
-    app.add_option_function<std::string>(
-           "--values", [this](const std::string& typed) { take_values(typed); },
-           "Print the elements too, in host format; SLICE chooses a part as numpy does: 0,:,2:5  ...,-1  ::2")
-        ->expected(0, 1)
-        ->type_name("[SLICE]")
-        ->group(kOutputGroup);
-    add_tensor_options(app, request_.selection);
-    add_report_options(app, request_.form);
+  void declare(OptionTable& options) override {
+    options.add(dump_options(request_.dump));
+    options.add(
+        {.names = "--values",
+         .value = OptionValue::optional_text([this](const std::string& typed) { take_values(typed); }, "[SLICE]"),
+         .group = kOutputGroup,
+         .help = "Print the elements too, in host format; SLICE chooses a part as numpy does: 0,:,2:5  ...,-1  "
+                 "::2"});
+    for (Option& option : tensor_options(request_.selection)) {
+      option.needs = {{"values", "--io and --slot choose the tensors whose elements are printed"}};
+      options.add(std::move(option));
+    }
+    options.add(report_options(request_.form));
+  }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override {
+    return {{.name = "info", .text = "What paths are.", .row = &info_type(), .summary = &dump_summary().type()}};
   }
 
   ExitCode run(Session& session) override {
     take_back_path();
-    const bool chosen = !request_.selection.io.empty() || !request_.selection.slot.empty();
-    if (chosen && !request_.values) throw UsageError("--io and --slot choose whose --values are printed");
     return run_info(session, request_);
   }
 
@@ -186,15 +205,14 @@ const Registration kInfoCommand{[] { return std::make_unique<Info>(); }};
 
 }  // namespace
 
-void InfoSummary::add_layout(std::string_view layout) { add_once(layouts, layout); }
-void InfoSummary::add_version(std::string_view version) { add_once(versions, version); }
+void InfoSummary::add_layout(std::string_view name) {
+  add_once(layouts_, name);
+  layout = joined(layouts_);
+}
 
-report::Object InfoSummary::object() const {
-  report::Object object;
-  object.add("tensors", tensors).add("bytes", bytes);
-  object.add("ranks", report::list_of(ranks)).add("graphs", report::list_of(graphs));
-  object.add("steps", report::list_of(steps)).add("layout", joined(layouts));
-  return object.add("framework_version", report::text_or_null(joined(versions)));
+void InfoSummary::add_version(std::string_view version) {
+  add_once(versions_, version);
+  framework_version = joined(versions_);
 }
 
 void InfoTask::fail(const Error& error, const DumpIndex* index) {

@@ -1,7 +1,6 @@
 // msdump info after its options are parsed: one row per path, as text for people or as a report.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "frame/subcommand.h"
 #include "frame/usage.h"
 #include "report/row_sink.h"
+#include "shared/catalogue.h"
 #include "shared/options.h"
 
 namespace msdump::cli {
@@ -21,25 +21,23 @@ struct InfoRequest {
   report::Form form = report::Form::kTable;
 };
 
-// What one path is. The table form has `text` and no detail; other forms have detail and no text.
+// The row of a path. The table form has `text` and no detail; other forms have detail and no text.
 struct InfoRow {
   std::string path, kind;
   report::Object detail;
   std::string text;
 };
 
-// What the rows share.
-struct InfoSummary {
-  std::set<int64_t> ranks, graphs, steps;
-  std::vector<std::string> layouts, versions;
-  uint64_t tensors = 0, bytes = 0;
-
-  void add_layout(std::string_view layout);
+// The summary of all rows.
+struct InfoSummary : DumpSummary {
+  void add_layout(std::string_view name);
   void add_version(std::string_view version);
-  [[nodiscard]] report::Object object() const;
+
+ private:
+  std::vector<std::string> layouts_, versions_;
 };
 
-// One run over all paths.
+// A run over all paths.
 struct InfoTask {
   Session& session;
   const InfoRequest& request;
@@ -48,7 +46,7 @@ struct InfoTask {
   std::vector<report::Object> failures = {};
   ExitCode code = ExitCode::kOk;
 
-  [[nodiscard]] bool for_people() const { return request.form == report::Form::kTable; }
+  [[nodiscard]] bool for_people() const { return is_for_people(request.form); }
   // Reports a failure, and remembers it for the report and the exit code.
   void fail(const Error& error, const DumpIndex* index = nullptr);
 };

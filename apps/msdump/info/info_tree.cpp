@@ -68,13 +68,11 @@ std::string reason(const IndexedFile& file) {
   return std::string(explanation(file.kind, file.shown_name()));
 }
 
-report::List odd_list(const DumpIndex& index, const TreeFacts& facts) {
+report::List finding_list(const TreeFacts& facts) {
   report::List list;
-  for (const Oddity& oddity : facts.odd) {
+  for (const TreeFinding& finding : facts.findings) {
     if (list.size() == kMostListed) break;
-    report::Object object;
-    object.add("path", path_of(index, oddity)).add("what", describe(index, oddity));
-    list.emplace_back(std::move(object));
+    list.emplace_back(report::Object().add("path", finding.path).add("what", finding.text));
   }
   return list;
 }
@@ -106,7 +104,7 @@ report::Object detail_of(const DumpIndex& index, const TreeFacts& facts) {
   detail.add("formats", counts_object(named_counts(facts.formats)));
   detail.add("inputs", facts.inputs).add("outputs", facts.outputs).add("parameters", facts.parameters);
   detail.add("op_types", counts_object(named_counts(facts.op_types)));
-  detail.add("odd", odd_list(index, facts)).add("odd_count", facts.odd.size());
+  detail.add("odd", finding_list(facts)).add("odd_count", facts.findings.size());
   detail.add("not_understood", not_understood_list(index, facts));
   detail.add("not_understood_count", facts.not_understood.size());
   return detail.add("watched_ops", facts.watcher.operators.size()).add("snapshots", facts.watcher.snapshots);
@@ -136,17 +134,17 @@ std::string tensor_text(const TreeFacts& facts) {
   return parts.empty() ? text : text + fmt::format(": {}", fmt::join(parts, ", "));
 }
 
-// Each kind of oddity with the first places of it.
-void add_oddities(const DumpIndex& index, const TreeFacts& facts, InfoText& text) {
-  for (size_t i = 0; i < facts.odd.size();) {
-    const OddityKind kind = facts.odd[i].kind;
+// Each kind of finding with the first places of it.
+void add_findings(const TreeFacts& facts, InfoText& text) {
+  for (size_t i = 0; i < facts.findings.size();) {
+    const TreeFindingKind kind = facts.findings[i].kind;
     size_t end = i;
-    while (end < facts.odd.size() && facts.odd[end].kind == kind) ++end;
+    while (end < facts.findings.size() && facts.findings[end].kind == kind) ++end;
     text.line(i == 0 ? "odd" : " ", heading(kind, end - i));
     const size_t shown = std::min(end - i, kShownPlaces);
     for (size_t k = i; k < i + shown; ++k) {
-      const std::string what = describe(index, facts.odd[k]);
-      text.more(path_of(index, facts.odd[k]) + (what == "empty" ? "" : ": " + what));
+      const TreeFinding& finding = facts.findings[k];
+      text.more(finding.path + (finding.text == "empty" ? "" : ": " + finding.text));
     }
     if (end - i > shown) text.more(fmt::format("and {} more; --json names all", end - i - shown));
     i = end;
@@ -212,7 +210,7 @@ std::string text_of(const std::string& path, const DumpIndex& index, const TreeF
               fmt::format("{} in {}, {}", facts.files, plural(facts.folders, "folder"), human_bytes(facts.bytes)));
     text.line("of kinds", counts_text(kind_counts(facts), kShownTypes));
   }
-  add_oddities(index, facts, text);
+  add_findings(facts, text);
   add_not_understood(index, facts, text);
   const bool questions = std::any_of(index.files().begin(), index.files().end(), is_open_question);
   if (!quiet) add_next(path, facts, questions, text);

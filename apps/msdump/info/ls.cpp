@@ -1,6 +1,5 @@
 // msdump ls: the tensors of a dump as rows.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -8,14 +7,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "compare/statistics/statistic_tables.h"
 #include "dump/index/dump_index.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
-#include "info/json_value.h"
+#include "info/file_facts.h"
 #include "report/json.h"
 #include "shared/catalogue.h"
 #include "shared/rows.h"
@@ -71,20 +69,52 @@ class StoredStatistics {
   StatisticTables tables_;
 };
 
-// What a tensor may say of the larger one that it is a part of (msprobe/dump_json.h).
-constexpr std::array kDistribution = {"device_mesh", "placements", "device_matrix", "alias_name",     "tensor_map",
-                                      "rank_list",   "partial",    "interleaved",   "hsdp_shard_size"};
+// The global tensor that a local one is a shard of (msprobe/dump_json.h).
+const report::ObjectType& distribution_type() {
+  static const report::ObjectType type{
+      "Distribution",
+      "How a global tensor is sharded, as the framework recorded it; null for what it does not say.",
+      {{.key = "device_mesh", .type = "any", .text = "DTensor: ranks of the mesh"},
+       {.key = "placements", .type = "any", .text = "DTensor: a placement for each dimension of the mesh"},
+       {.key = "device_matrix", .type = "any", .text = "MindSpore: dimensions of the mesh"},
+       {.key = "alias_name", .type = "any", .text = "MindSpore: names of the dimensions of the mesh"},
+       {.key = "tensor_map", .type = "any", .text = "MindSpore: for each dimension of the tensor that of the mesh"},
+       {.key = "rank_list", .type = "any", .text = "MindSpore: ranks of the mesh"},
+       {.key = "partial", .type = "any", .text = "MindSpore: dimensions over which the tensors are partial sums"},
+       {.key = "interleaved", .type = "any", .text = "MindSpore: if shards are interleaved"},
+       {.key = "hsdp_shard_size", .type = "any", .text = "MindSpore: ranks that share an optimizer state"}}};
+  return type;
+}
 
-report::Value distribution_value(const TensorRecord& tensor) {
-  if (tensor.distribution == nullptr) return {};
-  const report::Value read = json_value(*tensor.distribution).value_or(report::Value());
-  const auto* const said = read.get<report::Object>();
+report::Value distribution_value(const TensorRow& row) {
+  if (row.tensor.distribution == nullptr) return {};
+  const report::Value read = json_value(*row.tensor.distribution).value_or(report::Value());
+  const auto* const recorded = read.get<report::Object>();
   report::Object object;
-  for (const char* const key : kDistribution) {
-    const report::Value* const value = said == nullptr ? nullptr : said->find(key);
-    object.add(key, value == nullptr ? report::Value() : *value);
+  for (const report::Key& key : distribution_type().keys) {
+    const report::Value* const value = recorded == nullptr ? nullptr : recorded->find(key.key);
+    object.add(key.key, value == nullptr ? report::Value() : *value);
   }
   return object;
+}
+
+report::Value originals_of(const TensorRow& row) {
+  report::List originals;
+  if (row.tensor.original != nullptr) originals.emplace_back(row.tensor.original->op);
+  return originals;
+}
+
+const report::RowType<TensorRow>& ls_rows() {
+  static const auto rows =
+      report::RowType<TensorRow>("ListedTensor", "A tensor of a dump, with what its operator and its file say of it.")
+          .include(tensor_rows())
+          .add(originals_key(), originals_of)
+          .add({.key = "distribution",
+                .type = "object|null",
+                .text = "how the global tensor is sharded that this one is a part of",
+                .of = distribution_type},
+               distribution_value);
+  return rows;
 }
 
 // "Shard(0), Replicate"; of MindSpore its tensor map.
@@ -108,18 +138,29 @@ class Ls : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return ls_info(); }
 
-  void declare(CLI::App& app) override {
-    add_dump_options(app, dump_);
-    add_selection_options(app, selection_);
-    app.add_flag("--no-shape", no_shape_, "Judge by names and sizes, open no tensor file; shapes stay unknown")
-        ->group(kOutputGroup);
-    app.add_flag("-0,--print0", paths_, "Print the paths of the files only, each once, ended by a NUL byte")
-        ->group(kOutputGroup);
-    add_report_options(app, form_);
+  void declare(OptionTable& options) override {
+    options.add(dump_options(dump_));
+    options.add(selection_options(selection_));
+    options.add({{.names = "--no-shape",
+                  .value = OptionValue::flag(no_shape_),
+                  .group = kOutputGroup,
+                  .help = "Judge by names and sizes, open no tensor file; shapes stay unknown"},
+                 {.names = "-0,--print0",
+                  .value = OptionValue::flag(paths_),
+                  .group = kOutputGroup,
+                  .help = "Print the paths of the files only, each once, ended by a NUL byte",
+                  .excludes = excluded_forms("-0 prints paths")}});
+    options.add(report_options(form_));
+  }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override {
+    return {{.name = "ls",
+             .text = "The tensors of a dump.",
+             .row = &ls_rows().type(),
+             .summary = &catalogue_summary().type()}};
   }
 
   ExitCode run(Session& session) override {
-    if (paths_ && form_ != report::Form::kTable) throw UsageError("-0 prints paths; it goes with no other form");
     Result<Catalogue> catalogue =
         open_catalogue(session.context, {dump_, selection_, {no_shape_ || paths_ ? Headers::kNone : Headers::kAll}});
     if (!catalogue) return session.end_with(catalogue.error());
@@ -139,28 +180,23 @@ class Ls : public Command {
 
   ExitCode print_rows(Session& session, const Catalogue& catalogue) const {
     const auto& tensors = catalogue.list.tensors();
-    std::vector<report::Column> columns = identity_columns();
-    columns.push_back({"originals", ""});
+    std::vector<report::Column> columns = ls_rows().columns();
+    report::hide(columns, {"originals"});
     const bool distributed = std::any_of(tensors.begin(), tensors.end(),
                                          [](const TensorRecord& one) { return one.distribution != nullptr; });
-    for (const char* const key : kDistribution) columns.push_back({std::string("distribution.") + key, ""});
-    if (distributed && form_ == report::Form::kTable) columns.push_back({"distribution", "part of", distribution_cell});
+    if (distributed && is_for_people(form_)) columns.push_back({"distribution", "part of", distribution_cell});
     std::optional<StoredStatistics> statistics;
-    if (form_ == report::Form::kTable && StoredStatistics::are_all(catalogue)) {
+    if (is_for_people(form_) && StoredStatistics::are_all(catalogue)) {
       statistics.emplace(catalogue);
       StoredStatistics::add_columns(columns);
     }
     const auto sink = session.open_report(form_, catalogue.index.paths(), columns);
     write_rows(*sink, session.context.pool, tensors.size(), [&](size_t i) {
-      report::Row row = identity_object(catalogue.index, tensors[i]);
-      report::List originals;
-      if (tensors[i].original != nullptr) originals.emplace_back(tensors[i].original->op);
-      row.add("originals", std::move(originals));
-      row.add("distribution", distribution_value(tensors[i]));
+      report::Row row = ls_rows().row({catalogue.index, tensors[i]});
       if (statistics) statistics->add_cells(tensors[i], row);
       return row;
     });
-    (void)sink->finish({catalogue_summary(catalogue), failure_objects(catalogue), {}});
+    (void)sink->finish({catalogue_summary().row(summary_of(catalogue)), failure_objects(catalogue), {}});
     return conclude(session, catalogue);
   }
 

@@ -1,14 +1,13 @@
-// msdump merge: of the parts that a command wrote with --shard, what one run of it would have written.
+// msdump merge: combines the parts that a command wrote with --shard into the result of one run.
 //
-// The command runs again with the options of the parts. It finds in them what it would find out by reading tensors
-// (parts/fact_store.h), and judges, orders and prints as always: that is why the bytes are the same.
+// The command runs again with the options of the parts. It takes the outcomes of the parts (parts/facts.h) in place of reading the
+// tensors, and judges, orders and prints as always. So the bytes are the same.
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "frame/cli.h"
 #include "frame/command_line.h"
@@ -29,16 +28,18 @@ const CommandInfo& merge_info() {
       .usage = "PART... [-out PATH] [OPTIONS]",
       .description =
           "Makes of all parts of a run of stats, check, diff or convert what one run without --shard would have "
-          "written, to the byte, with its exit code. Needs the names and headers of the dump, not its tensors. Refuses "
-          "a "
-          "part that is cut, given twice, or of another version, other options or another dump, and names those that "
-          "are missing. Runs in the folder that the shards ran in, as their paths may be relative to it.",
+          "written, to the byte, with its exit code. Reads the names and headers of the dump; its tensors only for "
+          "rules of "
+          "check that compare several. Refuses a part that is cut, given twice, or of another version, other options "
+          "or "
+          "another dump, and names those that are missing. Runs in the folder that the shards ran in, as their paths "
+          "may be relative to it.",
       .examples = {{"msdump merge part1 part2 part3 part4 --json -out check.json",
                     "after msdump check -d dump --shard 1/4 -out part1, on another machine 2/4, ..."},
                    {"msdump merge parts/* --junit check.xml --report check.html", "in CI"},
                    {"msdump merge parts/* -out statistics", "of stats: a tree of statistic.csv"}},
-      .done = "what it means for the command of the parts",
-      .no = "what it means for the command of the parts",
+      .done = "as for the command that wrote the parts",
+      .no = "as for the command that wrote the parts",
       .answers = true};
   return info;
 }
@@ -47,20 +48,28 @@ class Merge : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return merge_info(); }
 
-  void declare(CLI::App& app) override {
-    add_positionals(app, "PART", parts_, "Parts of one run, in any order");
-    add_output_option(app, out_,
-                      "Where the result goes: a file; of stats without --json, --jsonl and --csv the folder for a tree "
-                      "of statistic.csv; of convert the folder that its shards wrote to");
-    add_report_options(app, form_);
-    // Those of the command that are typed here.
-    const auto add_file = [&](const char* name, std::string& path, const char* description) {
-      app.add_option(name, path, description)->type_name("FILE")->group(kOutputGroup);
+  void declare(OptionTable& options) override {
+    // Options of the output that are passed to the command of the parts.
+    const auto file = [](const char* name, std::string& path, const char* help) {
+      return Option{.names = name,
+                    .value = OptionValue::text(path, "FILE"),
+                    .group = kOutputGroup,
+                    .help = help,
+                    .use = OptionUse::kOutput};
     };
-    add_file("--junit", junit_, "Of check: also write the findings as JUnit XML");
-    add_file("--report", report_, "Of check and diff: also write one HTML page");
-    add_file("--write-baseline", baseline_, "Of diff: write all differences as accepted ones");
-    app.add_flag("--all", all_, "Of check and diff: every row in the table")->group(kOutputGroup);
+    options.add({arguments_option("PART", parts_, "Parts of one run, in any order"),
+                 output_option(out_,
+                               "Where the result goes: a file; of stats without --json, --jsonl and --csv the folder "
+                               "for a tree of statistic.csv; of convert the folder that its shards wrote to")});
+    options.add(report_options(form_));
+    options.add({file("--junit", junit_, "Of check: also write the findings as JUnit XML"),
+                 file("--report", report_, "Of check and diff: also write one HTML page"),
+                 file("--write-baseline", baseline_, "Of diff: write all differences as accepted ones"),
+                 {.names = "--all",
+                  .value = OptionValue::flag(all_),
+                  .group = kOutputGroup,
+                  .help = "Of check and diff: every row in the table",
+                  .use = OptionUse::kOutput}});
   }
 
   ExitCode run(Session& session) override {
@@ -77,61 +86,62 @@ class Merge : public Command {
  private:
   static const CommandTree::Entry& entry_of(const CommandTree& tree, const PartHeader& header) {
     const CommandTree::Entry& entry = tree.find(header.command);
-    if (entry.app->get_option_no_throw("--shard") == nullptr)
+    if (entry.options->find("shard") == nullptr)
       throw UsageError(fmt::format("the parts are of '{}', which has no parts", header.command));
     return entry;
   }
 
-  // Of the parts, then those of the output that were typed here.
-  std::vector<std::string> arguments_of(const PartHeader& header, const CLI::App& typed, const CLI::App& app) const {
+  // The options of the parts, then those of the output that were typed here.
+  std::vector<std::string> arguments_of(const PartHeader& header, const OptionTable& typed,
+                                        const OptionTable& options) const {
     std::vector<std::string> arguments, positionals;
-    for (const std::string& option : header.options) {
-      const std::string name = option.substr(0, option.find('=')).substr(std::min<size_t>(option.size(), 2));
-      if (positionals.empty() && option.starts_with("--") && is_output_option(name))
-        throw UsageError(fmt::format("the parts have {}, which no shard takes", option));
-      (positionals.empty() && option != "--" ? arguments : positionals).push_back(option);
+    for (const std::string& word : header.options) {
+      const Option* const option =
+          word.starts_with("--") ? options.find(word.substr(2, std::min(word.find('='), word.size()) - 2)) : nullptr;
+      const bool is_recorded = option == nullptr || option->use == OptionUse::kWork;
+      if (positionals.empty() && !is_recorded)
+        throw UsageError(fmt::format("the parts have {}, which no shard takes", word));
+      (positionals.empty() && word != "--" ? arguments : positionals).push_back(word);
     }
-    for (const CLI::Option* const option : typed.get_options()) {
-      const std::string name = option->get_lnames().empty() ? "" : option->get_lnames().front();
-      if (option->count() == 0 || !is_output_option(name) || (name == "out" && !passes_out(header))) continue;
-      if (app.get_option_no_throw("--" + name) == nullptr)
-        throw UsageError(fmt::format("{} has no --{}", header.command, name));
-      const bool flag = option->get_items_expected_max() == 0;
-      arguments.push_back(flag ? "--" + name : fmt::format("--{}={}", name, option->results().front()));
+    for (const Option& option : typed.options()) {
+      const bool is_passed = option.use == OptionUse::kOutput || (option.key() == "out" && passes_out(header));
+      if (!option.is_given() || !is_passed) continue;
+      if (options.find(option.key()) == nullptr)
+        throw UsageError(fmt::format("{} has no {}", header.command, option.spelling()));
+      arguments.push_back(option.value.is_flag() ? option.spelling()
+                                                 : fmt::format("{}={}", option.spelling(), option.typed.front()));
     }
     arguments.insert(arguments.end(), positionals.begin(), positionals.end());
     return arguments;
   }
 
   // The command as it is mostly typed: what it works on, then options in the order of --help. Pages show it.
-  static std::vector<std::string> shown_arguments(const std::string& command, const CLI::App& app) {
+  static std::vector<std::string> shown_arguments(const std::string& command, const OptionTable& table) {
     std::vector<std::string> arguments = {command}, options;
-    for (const CLI::Option* const option : app.get_options()) {
-      const auto &letters = option->get_snames(), &names = option->get_lnames();
-      const std::string name = !letters.empty() ? "-" + letters.front() : names.empty() ? "" : "--" + names.front();
-      const bool flag = option->get_items_expected_max() == 0;
-      for (const std::string& value : option->results()) {
-        std::vector<std::string>& words = name.empty() ? arguments : options;
-        if (!name.empty()) words.push_back(name);
-        if (!flag) words.push_back(value);
+    for (const Option& option : table.options()) {
+      const std::string name = option.letters().empty() ? option.spelling() : "-" + option.letters().front();
+      for (const std::string& value : option.typed) {
+        std::vector<std::string>& words = option.is_argument() ? arguments : options;
+        if (!option.is_argument()) words.push_back(name);
+        if (!option.value.is_flag()) words.push_back(value);
       }
     }
     arguments.insert(arguments.end(), options.begin(), options.end());
     return arguments;
   }
 
-  // To the command, which writes a tree there. Else it is a file for what the command prints.
+  // True if --out goes to the command, which writes a tree there. Else it is a file for the output of the command.
   [[nodiscard]] bool passes_out(const PartHeader& header) const {
-    return header.command == "convert" || (header.command == "stats" && form_ == report::Form::kTable);
+    return header.command == "convert" || (header.command == "stats" && is_for_people(form_));
   }
 
   ExitCode run_again(Session& session, PartSet& parts) const {
     const PartHeader& header = parts.header();
     const CommandTree::Entry& entry = entry_of(session.tree, header);
-    const CLI::App& typed = *session.tree.find(info().name).app;
-    const std::vector<std::string> options = arguments_of(header, typed, *entry.app);
-    parse_options(*entry.app, OptionNames(*entry.app), options);
-    const std::vector<std::string> arguments = shown_arguments(header.command, *entry.app);
+    const OptionTable& typed = *session.tree.find(info().name).options;
+    parse_options(*entry.options, header.command, arguments_of(header, typed, *entry.options));
+    check_option_rules(*entry.options);
+    const std::vector<std::string> arguments = shown_arguments(header.command, *entry.options);
     if (out_.empty() || passes_out(header)) return run_on(session, session.out, entry, arguments, parts);
 
     if (const Status possible = check_is_no_pipe(out_); !possible) return session.end_with(possible.error());
@@ -156,9 +166,9 @@ class Merge : public Command {
     Session inner{entry.info(),   session.tree, session.general, terminal, out,   session.messages,
                   session.cancel, context,      arguments,       document, &parts};
     const ExitCode code = entry.command->run(inner);
-    if (asks_for_json(*entry.app))
+    if (entry.options->is_given("json"))
       finish_document(document, out, session.messages, session.cancel, std::string(inner.command.name),
-                      typed_dumps(*entry.app));
+                      typed_dumps(*entry.options));
     return code;
   }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "config/setups.h"
 #include "config/write_config.h"
@@ -63,7 +62,7 @@ bool is_empty_folder(const std::string& path) {
   return !std::filesystem::is_directory(path, none) || std::filesystem::is_empty(path, none);
 }
 
-// By how the dump lies.
+// The kind of configuration that such a dump is made with.
 ConfigKind kind_of_dump(const DumpIndex& index) {
   ConfigKind kind = ConfigKind::kDataDump;
   for (const auto& folder : index.folders()) {
@@ -85,21 +84,27 @@ class Next : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return next_info(); }
 
-  void declare(CLI::App& app) override {
-    add_dump_options(app, options_.dump);
-    app.add_option("--ref", options_.reference,
-                   "The dump of what it should be; without it the dump is checked on its own")
-        ->type_name("PATH");
-    app.add_option("--config", options_.config,
-                   "The configuration that the dump was made with; without it the kind of the next one is that of the "
-                   "files, and the dump is taken for one of all operators")
-        ->type_name("FILE");
-    app.add_option("--framework-version", options_.version, "The release of MindSpore that will run: 2.7.1")
-        ->type_name("VERSION");
-    add_ir_option(app, options_.ir, "search in and next to the dump");
-    add_output_option(app, options_.out, "The folder of a new case; without it the configuration is printed");
-    add_report_options(app, options_.form);
+  void declare(OptionTable& options) override {
+    options.add(dump_options(options_.dump));
+    options.add({{.names = "--ref",
+                  .value = OptionValue::text(options_.reference, "PATH"),
+                  .group = kOtherGroup,
+                  .help = "The dump of what it should be; without it the dump is checked on its own"},
+                 {.names = "--config",
+                  .value = OptionValue::text(options_.config, "FILE"),
+                  .group = kOtherGroup,
+                  .help = "The configuration that the dump was made with; without it the kind of the next one is that "
+                          "of the files, and the dump is taken for one of all operators"},
+                 {.names = "--framework-version",
+                  .value = OptionValue::text(options_.version, "VERSION"),
+                  .group = kOtherGroup,
+                  .help = "The release of MindSpore that will run: 2.7.1"},
+                 ir_option(options_.ir, "search in and next to the dump"),
+                 output_option(options_.out, "The folder of a new case; without it the configuration is printed")});
+    options.add(report_options(options_.form));
   }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override { return next_documents(); }
 
   ExitCode run(Session& session) override {
     if (!options_.version.empty() && !parse_release(options_.version))
@@ -160,7 +165,7 @@ class Next : public Command {
     return saved;
   }
 
-  // What is given now counts more than what the case has.
+  // Options that are given now replace those of the case.
   void add_options(CaseSettings& settings) const {
     if (!options_.version.empty()) settings.framework_version = options_.version;
     if (options_.ir.empty()) return;
@@ -207,8 +212,7 @@ class Next : public Command {
     if (newest.rows.empty())
       return fail(make_error(ErrorCode::kNotADump, "nothing to compare in {}", found.rounds.back().candidate));
     const auto& pairs = newest.pairing.tensors;
-    if (std::none_of(pairs.begin(), pairs.end(),
-                     [](const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; }))
+    if (std::none_of(pairs.begin(), pairs.end(), [](const TensorPair& pair) { return pair.is_paired(); }))
       return fail(make_error(ErrorCode::kNotADump, "{} has no tensor of {}", found.rounds.back().reference,
                              found.rounds.back().candidate));
     for (const Error& error : newest.failures) failures_.push_back(&error);
@@ -312,9 +316,9 @@ class Next : public Command {
   }
 
   void print(Session& session, const NextAnswer& result) const {
-    if (options_.form == report::Form::kTable) return (void)session.out.write(next_text(result));
+    if (is_for_people(options_.form)) return (void)session.out.write(next_text(result));
     const auto sink = session.open_report(options_.form, dumps_, next_columns());
-    for (const Suspect& suspect : result.plan.suspects) (void)sink->row(suspect_row(suspect));
+    for (const Suspect& suspect : result.plan.suspects) (void)sink->row(suspect_rows().row(suspect));
     std::vector<report::Object> failures;
     for (const Error* const error : failures_) failures.push_back(report::failure_object(*error));
     report::Object summary;
@@ -325,7 +329,7 @@ class Next : public Command {
 
   NextOptions options_;
   bool in_folder_ = false;
-  // What plans point into.
+  // The rounds that plans point into.
   std::deque<DiffResult> compared_;
   std::deque<std::unique_ptr<OpenedCheck>> checked_;
   std::vector<const Error*> failures_;

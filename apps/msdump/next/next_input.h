@@ -15,7 +15,7 @@ struct SavedDocument {
   std::string candidate, reference;  // as they were typed then; `reference` is empty for check
 };
 
-// Is it a file that begins as the documents of msdump do?
+// True for a file that begins as the documents of msdump do.
 [[nodiscard]] bool is_saved_document(const std::string& path);
 // kUsage if it is of another command, or about other than one dump or pair. Only the head of the file is read.
 [[nodiscard]] Result<SavedDocument> read_saved_document(const std::string& path);

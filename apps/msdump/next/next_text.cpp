@@ -62,35 +62,108 @@ void add_line(std::string& text, std::string_view head, std::string_view line) {
 
 }  // namespace
 
-std::vector<report::Column> next_columns() {
-  std::vector<report::Column> columns;
-  for (const char* const key :
-       {"state", "kind", "rank", "step", "op_name", "op_type", "source.file", "source.line", "reason"})
-    columns.push_back({key, ""});
-  return columns;
+namespace {
+
+const report::ObjectType& other_call_type() {
+  static const report::ObjectType type{
+      "OtherCall",
+      "A call of which one is the suspect.",
+      {{.key = "op_name", .type = "string|null", .text = "full scope name"}, source_key()}};
+  return type;
 }
 
-report::Row suspect_row(const Suspect& suspect) {
-  const auto text_or_null = [](std::string_view text) { return text.empty() ? report::Value() : report::Value(text); };
-  const RunPlace& place = suspect.place;
-  report::Row row;
-  row.add("state", name_of(suspect.open));
-  row.add("kind", text_or_null(suspect.kind));
-  row.add("rank", place.rank ? report::Value(*place.rank) : report::Value());
-  row.add("step", place.step ? report::Value(*place.step) : report::Value());
-  row.add("op_name", text_or_null(suspect.op_name));
-  row.add("op_type", text_or_null(suspect.op_type));
-  row.add("parameter", text_or_null(suspect.parameter));
-  row.add("source", source_value(suspect.frame));
-  row.add("reason", suspect.reason);
+report::Value others_of(const Suspect& suspect) {
   report::List others;
   for (const Suspect::Call& other : suspect.others) {
     report::Object one;
-    one.add("op_name", text_or_null(other.op_name)).add("source", source_value(other.frame));
+    one.add("op_name", report::text_or_null(other.op_name)).add("source", source_value(other.frame));
     others.emplace_back(std::move(one));
   }
-  row.add("candidates", std::move(others));
-  return row;
+  return others;
+}
+
+const report::ObjectType& configuration_type() {
+  static const report::ObjectType type{
+      "NextConfiguration",
+      "The configuration of the next dump.",
+      {{.key = "kind", .type = "string", .text = "data_dump, msprobe or acl"},
+       {.key = "candidate", .type = "string", .text = "text of the file for the candidate"},
+       {.key = "reference", .type = "string|null", .text = "the same for the reference; null without one"}}};
+  return type;
+}
+
+const report::ObjectType& estimate_type() {
+  static const report::ObjectType type{
+      "NextEstimate",
+      "What a step of the next dump writes on a rank.",
+      {{.key = "tensors", .type = "integer", .text = "tensors"},
+       {.key = "bytes", .type = "integer", .unit = "bytes", .text = "their size"},
+       {.key = "at_least", .type = "boolean", .text = "some sizes are not known"},
+       {.key = "full_bytes", .type = "integer", .unit = "bytes", .text = "size of a dump of all; 0 if not known"}}};
+  return type;
+}
+
+}  // namespace
+
+const report::RowType<Suspect>& suspect_rows() {
+  static const auto rows =
+      report::RowType<Suspect>("Suspect", "An operator or value that the next dump is about.")
+          .add({.key = "state", .type = "string", .text = "what is open about it; pinned if nothing is"},
+               [](const Suspect& one) -> report::Value { return name_of(one.open); })
+          .add({.key = "kind", .type = "string|null", .text = "kind of the divergence or finding"},
+               [](const Suspect& one) -> report::Value { return report::text_or_null(one.kind); })
+          .add(*tensor_type().find("rank"), [](const Suspect& one) -> report::Value { return one.place.rank; })
+          .add(*tensor_type().find("step"), [](const Suspect& one) -> report::Value { return one.place.step; })
+          .add({.key = "op_name", .type = "string|null", .text = "full scope name of the operator"},
+               [](const Suspect& one) -> report::Value { return report::text_or_null(one.op_name); })
+          .add({.key = "op_type", .type = "string|null", .text = "type of the operator"},
+               [](const Suspect& one) -> report::Value { return report::text_or_null(one.op_type); })
+          .add({.key = "parameter", .type = "string|null", .text = "parameter or input that is wrong already"},
+               [](const Suspect& one) -> report::Value { return report::text_or_null(one.parameter); })
+          .add(source_key(), [](const Suspect& one) -> report::Value { return source_value(one.frame); })
+          .add({.key = "reason", .type = "string", .text = "why, in words that may change"},
+               [](const Suspect& one) -> report::Value { return one.reason; })
+          .add({.key = "candidates",
+                .type = "object[]",
+                .text = "calls of which one is the suspect",
+                .of = other_call_type},
+               others_of);
+  return rows;
+}
+
+std::vector<report::Column> next_columns() {
+  std::vector<report::Column> columns = suspect_rows().columns(
+      {"state", "kind", "rank", "step", "op_name", "op_type", "source.file", "source.line", "reason"});
+  report::hide(columns, {"rank", "step", "source.file"});  // people read the text
+  return columns;
+}
+
+std::vector<report::DocumentType> next_documents() {
+  static const auto suspect_type = []() -> const report::ObjectType& { return suspect_rows().type(); };
+  static const report::ObjectType summary{
+      "NextSummary",
+      "Counts of next.",
+      {{.key = "suspects", .type = "integer", .text = "rows"},
+       {.key = "failed", .type = "integer", .text = "inputs that could not be read"}}};
+  return {{.name = "next",
+           .text = "The plan of the next dump; its rows are the suspects.",
+           .row = &suspect_rows().type(),
+           .summary = &summary,
+           .further = {
+               {.key = "state", .type = "string", .text = "asked, pinned or nothing"},
+               {.key = "rounds", .type = "integer", .text = "rounds of the case so far"},
+               {.key = "pinned", .type = "object[]", .text = "suspects of which nothing is open", .of = suspect_type},
+               {.key = "question", .type = "string|null", .text = "what the next dump answers"},
+               {.key = "outcomes", .type = "string[]", .text = "what each outcome would mean"},
+               {.key = "configuration",
+                .type = "object|null",
+                .text = "null if nothing is asked",
+                .of = configuration_type},
+               {.key = "estimate",
+                .type = "object|null",
+                .text = "size of the next dump; null if not known",
+                .of = estimate_type},
+               {.key = "written", .type = "string[]", .text = "files that were written"}}}};
 }
 
 report::Object next_document(const NextAnswer& answer) {
@@ -101,7 +174,7 @@ report::Object next_document(const NextAnswer& answer) {
   document.add("rounds", static_cast<int64_t>(answer.round));
   report::List pinned;
   for (const Suspect& suspect : plan.suspects) {
-    if (suspect.open == Suspect::Open::kPinned) pinned.emplace_back(suspect_row(suspect));
+    if (suspect.open == Suspect::Open::kPinned) pinned.emplace_back(suspect_rows().row(suspect));
   }
   document.add("pinned", std::move(pinned));
   document.add("question", asked ? report::Value(plan.question) : report::Value());

@@ -1,15 +1,15 @@
-// What msdump next says: for people, and as members of its document.
+// The answer of msdump next, as text and as members of its document.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "next/next_plan.h"
-#include "report/row_sink.h"
+#include "report/row_type.h"
 
 namespace msdump::cli {
 
-// What was written, or would be; the texts of configurations are empty where nothing is asked.
+// The answer and its configurations; their texts are empty if nothing is asked.
 struct NextAnswer {
   const NextPlan& plan;
   size_t round = 1;                       // that was compared
@@ -18,7 +18,8 @@ struct NextAnswer {
 };
 
 [[nodiscard]] std::vector<report::Column> next_columns();
-[[nodiscard]] report::Row suspect_row(const Suspect& suspect);
+[[nodiscard]] const report::RowType<Suspect>& suspect_rows();
+[[nodiscard]] std::vector<report::DocumentType> next_documents();
 // state, rounds, pinned, question, outcomes, configuration, estimate, written.
 [[nodiscard]] report::Object next_document(const NextAnswer& answer);
 [[nodiscard]] std::string next_text(const NextAnswer& answer);

@@ -16,8 +16,6 @@
 namespace msdump::cli {
 namespace {
 
-report::List numbers(const std::set<int64_t>& values) { return report::list_of(values); }
-
 // The layouts of the files, the most frequent first.
 std::string layout_text(const DumpIndex& index) {
   std::string text;
@@ -56,23 +54,54 @@ bool has_tensor_files(const DumpIndex& index) {
                      [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });
 }
 
-report::Object catalogue_summary(const Catalogue& catalogue) {
-  std::set<int64_t> ranks, graphs, steps;
-  uint64_t bytes = 0;
+const report::RowType<DumpSummary>& dump_summary() {
+  static const auto summary =
+      report::RowType<DumpSummary>("DumpSummary", "A dump as a whole.")
+          .add({.key = "tensors", .type = "integer", .text = "tensors that were listed"},
+               [](const DumpSummary& one) -> report::Value { return one.tensors; })
+          .add({.key = "bytes", .type = "integer", .unit = "bytes", .text = "size of their elements"},
+               [](const DumpSummary& one) -> report::Value { return one.bytes; })
+          .add({.key = "ranks", .type = "integer[]", .text = "ranks that have tensors"},
+               [](const DumpSummary& one) -> report::Value { return report::list_of(one.ranks); })
+          .add({.key = "graphs", .type = "integer[]", .text = "graphs that have tensors"},
+               [](const DumpSummary& one) -> report::Value { return report::list_of(one.graphs); })
+          .add({.key = "steps", .type = "integer[]", .text = "steps that have tensors"},
+               [](const DumpSummary& one) -> report::Value { return report::list_of(one.steps); })
+          .add({.key = "layout",
+                .type = "string",
+                .text = "layouts of the folders, the most frequent first; \"; \" "
+                        "between them"},
+               [](const DumpSummary& one) -> report::Value { return one.layout; })
+          .add({.key = "framework_version",
+                .type = "string|null",
+                .text = "framework that wrote the dump, with the "
+                        "releases that its files fit"},
+               [](const DumpSummary& one) -> report::Value { return report::text_or_null(one.framework_version); });
+  return summary;
+}
+
+const report::RowType<CatalogueSummary>& catalogue_summary() {
+  static const auto summary =
+      report::RowType<CatalogueSummary>("ListSummary", "A dump as a whole.")
+          .include(dump_summary())
+          .add({.key = "failed", .type = "integer", .text = "files and tensors that could not be read"},
+               [](const CatalogueSummary& one) -> report::Value { return one.failed; });
+  return summary;
+}
+
+CatalogueSummary summary_of(const Catalogue& catalogue) {
+  CatalogueSummary summary;
   for (const TensorRecord& tensor : catalogue.list.tensors()) {
     const Identity identity = identity_of(catalogue.index, tensor);
-    if (identity.rank) ranks.insert(*identity.rank);
-    if (identity.graph) graphs.insert(*identity.graph);
-    if (identity.step) steps.insert(*identity.step);
-    bytes += tensor.bytes.value_or(0);
+    if (identity.rank) summary.ranks.insert(*identity.rank);
+    if (identity.graph) summary.graphs.insert(*identity.graph);
+    if (identity.step) summary.steps.insert(*identity.step);
+    summary.bytes += tensor.bytes.value_or(0);
   }
-  const FrameworkFacts framework = framework_of(catalogue.index);
-  report::Object summary;
-  summary.add("tensors", catalogue.list.tensors().size()).add("bytes", bytes);
-  summary.add("ranks", numbers(ranks)).add("graphs", numbers(graphs)).add("steps", numbers(steps));
-  summary.add("layout", layout_text(catalogue.index));
-  summary.add("framework_version", framework.text.empty() ? report::Value() : report::Value(framework.text));
-  summary.add("failed", catalogue.list.failures().size());
+  summary.tensors = catalogue.list.tensors().size();
+  summary.layout = layout_text(catalogue.index);
+  summary.framework_version = framework_of(catalogue.index).text;
+  summary.failed = catalogue.list.failures().size();
   return summary;
 }
 

@@ -2,6 +2,8 @@
 // command.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,7 +11,7 @@
 #include "dump/index/catalogue.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
-#include "report/value.h"
+#include "report/row_type.h"
 #include "shared/options.h"
 
 namespace msdump::cli {
@@ -23,11 +25,21 @@ struct CatalogueRequest {
 
 Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueRequest& request);
 
-// Do the names of any files promise tensors?
+// True if the name of any file is that of a file of tensors.
 [[nodiscard]] bool has_tensor_files(const DumpIndex& index);
 
-// tensors, bytes, ranks, graphs, steps, layout, framework_version, failed.
-[[nodiscard]] report::Object catalogue_summary(const Catalogue& catalogue);
+// The summary of a dump or of its files, as info has it; that of ls counts failures, too.
+struct DumpSummary {
+  uint64_t tensors = 0, bytes = 0;
+  std::set<int64_t> ranks, graphs, steps;
+  std::string layout, framework_version;
+};
+struct CatalogueSummary : DumpSummary {
+  size_t failed = 0;
+};
+[[nodiscard]] const report::RowType<DumpSummary>& dump_summary();
+[[nodiscard]] const report::RowType<CatalogueSummary>& catalogue_summary();
+[[nodiscard]] CatalogueSummary summary_of(const Catalogue& catalogue);
 
 // Prints each failure.
 void report_failures(Session& session, const Catalogue& catalogue);

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "dump/index/catalogue.h"
@@ -55,21 +54,21 @@ bool has_dump(const GraphOptions& options) {
   return named || options.ir.empty() || (variable != nullptr && *variable != '\0');
 }
 
-void add_ir_option(CLI::App& app, std::vector<std::string>& paths, const std::string& otherwise) {
-  app.add_option("--ir", paths,
-                 "IR of the run, or its graph of GE: a file (text, protobuf, ge_proto, ge_onnx, JSON of atc), folder "
-                 "or glob; may be "
-                 "repeated; default: " +
-                     otherwise)
-      ->allow_extra_args(false)  // "--ir G DUMP": the dump is not a second IR
-      ->type_name("PATH")
-      ->group(kInputGroup);
+Option ir_option(std::vector<std::string>& paths, const std::string& otherwise) {
+  return {.names = "--ir",
+          .value = OptionValue::texts(paths, "PATH"),
+          .group = kInputGroup,
+          .help =
+              "IR of the run, or its graph of GE: a file (text, protobuf, ge_proto, ge_onnx, JSON of atc), folder "
+              "or glob; may be repeated; default: " +
+              otherwise};
 }
 
-void add_graph_options(CLI::App& app, GraphOptions& options) {
-  add_dump_options(app, options.dump, "", DumpPositional::kNo);
-  add_ir_option(app, options.ir, "search in and next to the dump. Without -d only the IR is read");
-  add_selection_options(app, options.selection);
+std::vector<Option> graph_options(GraphOptions& options) {
+  std::vector<Option> rows = dump_options(options.dump, "", DumpPositional::kNo);
+  rows.push_back(ir_option(options.ir, "search in and next to the dump. Without -d only the IR is read"));
+  for (Option& option : selection_options(options.selection)) rows.push_back(std::move(option));
+  return rows;
 }
 
 Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& options, const GraphNeeds& needs) {
@@ -148,7 +147,7 @@ std::string shown_path(const OpenedGraph& opened, const std::string& path) {
 
 namespace {
 
-// With --ir alone open_graph() would read no dump.
+// Names the current folder as the dump: open_graph() would read none if --ir is given alone.
 GraphOptions with_dump(GraphOptions options) {
   if (!has_dump(options)) options.dump.options = {"."};
   return options;

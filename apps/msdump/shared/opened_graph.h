@@ -13,10 +13,6 @@
 #include "shared/catalogue.h"
 #include "shared/options.h"
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace msdump::cli {
 
 struct GraphOptions {
@@ -27,9 +23,9 @@ struct GraphOptions {
 // False with --ir and neither -d nor $MSDUMP_DUMP: only the IR is read.
 [[nodiscard]] bool has_dump(const GraphOptions& options);
 // --ir, one path per use. `otherwise` ends the sentence on what is read without it.
-void add_ir_option(CLI::App& app, std::vector<std::string>& paths, const std::string& otherwise);
+[[nodiscard]] Option ir_option(std::vector<std::string>& paths, const std::string& otherwise);
 // -d, --ir and the selection.
-void add_graph_options(CLI::App& app, GraphOptions& options);
+[[nodiscard]] std::vector<Option> graph_options(GraphOptions& options);
 
 struct GraphNeeds {
   std::optional<LineQuery> only_line;  // see GraphRequest; without a joined dump no other operators are needed
@@ -41,7 +37,7 @@ Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& op
 // No IR: says which places were searched, and how to make MindSpore write one.
 [[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
 
-// What a selection that matches no operator probably meant: "did you mean --op 'Conv2D-op3'?"; may be empty.
+// The nearest selection that matches an operator: "did you mean --op 'Conv2D-op3'?"; may be empty.
 [[nodiscard]] std::string selection_hint(const OpenedGraph& opened, const SelectionOptions& typed);
 
 // Prints failures of the graph's and the dump's files, and the decisions about graph and numbers; true if anything

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -19,12 +18,14 @@
 
 namespace msdump::cli {
 
-void add_page_option(CLI::App& app, std::string& path) {
-  app.add_option("--report", path,
-                 "Also write one HTML page, for looking at and for passing on: the answer with its evidence, the error "
-                 "along the execution, the data flow, the rows. It needs no network")
-      ->type_name("FILE.html")
-      ->group(kOutputGroup);
+Option page_option(std::string& path) {
+  return {.names = "--report",
+          .value = OptionValue::text(path, "FILE.html"),
+          .group = kOutputGroup,
+          .help =
+              "Also write one HTML page, for looking at and for passing on: the answer with its evidence, the error "
+              "along the execution, the data flow, the rows. It needs no network",
+          .use = OptionUse::kOutput};
 }
 
 Status check_page_path(const std::string& path) {

@@ -14,10 +14,6 @@
 #include "report/page/page.h"
 #include "report/page/page_data.h"
 
-namespace CLI {
-class App;
-}
-
 namespace msdump::cli {
 
 // Rows of a page in plain HTML.
@@ -25,7 +21,7 @@ inline constexpr size_t kFirstRows = 50;
 // Inputs, and outputs, that stand beside what went wrong.
 inline constexpr size_t kMostEvidence = 12;
 
-void add_page_option(CLI::App& app, std::string& path);
+[[nodiscard]] Option page_option(std::string& path);
 
 // Fails where `path` could not be written after hours of work: its folder is missing, or it is a folder. An empty path is
 // none. May throw UsageError.
@@ -35,15 +31,15 @@ Status check_page_path(const std::string& path);
 void fill_page_table(report::PageTable& table, WorkerPool& pool, size_t count,
                      const std::function<report::Row(size_t)>& row_of);
 
-// Which rows of how many the page has; empty where it has all.
+// A sentence on the rows that the page leaves out; empty if it has all.
 [[nodiscard]] std::string sample_note(size_t shown, size_t all);
 
-// That inputs could not be read; empty where all could.
+// A sentence on inputs that could not be read; empty if all could.
 [[nodiscard]] std::string unread_note(size_t failures);
 
 void add_source(const OperatorLine& line, report::PageCause& cause);
 
-// What `tensors` have beyond kMostEvidence, as a last line.
+// Adds a last line that counts the tensors beyond kMostEvidence.
 void add_more_evidence(std::string_view side, size_t tensors, report::PageCause& cause);
 
 // The edges between `runs`. `row_of`: by tensor.

@@ -11,47 +11,164 @@
 #include "dump/names/identity.h"
 
 namespace msdump::cli {
+namespace {
 
-report::Column number_column(const std::string& key, bool shown) {
-  const uint8_t drop = key == "rank" ? report::kDropRank : key == "graph" ? report::kDropGraph : report::kDropStep;
-  // The table omits "null": most numbers are unknown in most dumps.
-  return {key, shown ? key : "", [key](const report::Row& row) { return row.text_or_number(key); }, drop};
+std::string source_file_cell(const report::Row& row, std::string_view) { return source_cell(row); }
+
+std::string originals_cell(const report::Row& row, std::string_view key) {
+  constexpr size_t kShown = 3;
+  const auto* list = row.get<report::List>(key);
+  std::string text;
+  for (size_t i = 0; list != nullptr && i < list->size() && i < kShown; ++i) {
+    const std::string& name = *(*list)[i].get<std::string>();
+    text += (i > 0 ? " + " : "") + name.substr(name.rfind('/') + 1);
+  }
+  if (list != nullptr && list->size() > kShown) text += fmt::format(" + {} more", list->size() - kShown);
+  return text.empty() ? std::string("-") : text;
 }
 
-report::Column op_type_column() { return {"op_type", "op type", {}, report::kDropOpType}; }
+const report::RowType<SourceFrame>& source_rows() {
+  static const auto rows =
+      report::RowType<SourceFrame>("Source", "A line of the script.")
+          .add({.key = "file",
+                .type = "string",
+                .text = "path of the script, as the framework recorded it",
+                .title = "line",
+                .cell = source_file_cell},
+               [](const SourceFrame& frame) -> report::Value { return frame.file; })
+          .add({.key = "line", .type = "integer", .text = "line, from 1; the first line of a range"},
+               [](const SourceFrame& frame) -> report::Value { return frame.line; })
+          .add({.key = "code",
+                .type = "string|null",
+                .text = "text of the line; null if the IR does not have it",
+                .title = "code"},
+               [](const SourceFrame& frame) -> report::Value { return report::text_or_null(frame.code); })
+          .add({.key = "end_line", .type = "integer?", .text = "last line, if the statement has several"},
+               [](const SourceFrame& frame) -> report::Value {
+                 return frame.end_line > frame.line ? report::Value(frame.end_line) : report::Value();
+               });
+  return rows;
+}
+
+}  // namespace
+
+const report::RowType<TensorRow>& tensor_rows() {
+  using report::whole_cell;
+  static const auto rows =
+      report::RowType<TensorRow>("Tensor", "A tensor of a dump.")
+          .add({.key = "path",
+                .type = "string",
+                .text = "file of the elements, or the table with the tensor's row; relative to the dump"},
+               [](const TensorRow& row) -> report::Value {
+                 return row.index.relative_path_of(row.index.files()[row.tensor.file]);
+               })
+          .add({.key = "rank",
+                .type = "integer|null",
+                .text = "process of a distributed run",
+                .title = "rank",
+                .cell = whole_cell,
+                .drop = report::kDropRank},
+               [](const TensorRow& row) -> report::Value { return row.identity.rank; })
+          .add({.key = "graph",
+                .type = "integer|null",
+                .text = "id of the graph that MindSpore compiled",
+                .title = "graph",
+                .cell = whole_cell,
+                .drop = report::kDropGraph},
+               [](const TensorRow& row) -> report::Value { return row.identity.graph; })
+          .add({.key = "step",
+                .type = "integer|null",
+                .text = "iteration of the training run",
+                .title = "step",
+                .cell = whole_cell,
+                .drop = report::kDropStep},
+               [](const TensorRow& row) -> report::Value { return row.identity.step; })
+          .add({.key = "op_name",
+                .type = "string",
+                .text = "full scope name of the operator if it is known, else the name that the file has",
+                .title = "op name"},
+               [](const TensorRow& row) -> report::Value { return row.tensor.name.op_name; })
+          .add({.key = "op_type",
+                .type = "string|null",
+                .text = "type of the operator",
+                .title = "op type",
+                .drop = report::kDropOpType},
+               [](const TensorRow& row) -> report::Value { return report::text_or_null(row.tensor.name.op_type); })
+          .add(
+              {.key = "io",
+               .type = "string|null",
+               .text = "input, output, parameter (parameters, constants, gradients of parameters) or debug; null for a "
+                       "file of several tensors whose header was not read",
+               .title = "io"},
+              [](const TensorRow& row) -> report::Value {
+                const NameFacts& name = row.tensor.name;
+                return name.slot.empty() ? report::Value() : report::Value(name_of(name.io));
+              })
+          .add({.key = "slot",
+                .type = "integer|string|null",
+                .text = "which input or output: a number, or msprobe's keyword or nested index (\"weight\", \"0.1\")",
+                .title = "slot"},
+               [](const TensorRow& row) -> report::Value { return slot_value(row.tensor.name.slot); })
+          .add({.key = "occurrence",
+                .type = "integer",
+                .text = "executions of the operator in the same step before this one"},
+               [](const TensorRow& row) -> report::Value { return row.tensor.occurrence; })
+          .add({.key = "task_id", .type = "integer|null", .text = "task of the device"},
+               [](const TensorRow& row) -> report::Value { return row.tensor.name.task_id; })
+          .add({.key = "stream_id", .type = "integer|null", .text = "stream of the device"},
+               [](const TensorRow& row) -> report::Value { return row.tensor.name.stream_id; })
+          .add({.key = "timestamp", .type = "string|null", .text = "digits as the name of the file has them"},
+               [](const TensorRow& row) -> report::Value { return report::text_or_null(row.tensor.name.timestamp); })
+          .add({.key = "dtype",
+                .type = "string|null",
+                .text = "element type in MindSpore's lower-case name: float16, bfloat16, int4, float8_e4m3fn",
+                .title = "dtype"},
+               [](const TensorRow& row) -> report::Value {
+                 const DType dtype = row.tensor.name.dtype;
+                 return dtype == DType::kUndefined ? report::Value() : report::Value(name_of(dtype));
+               })
+          .add({.key = "format",
+                .type = "string|null",
+                .text = "order of the dimensions: NCHW, NC1HWC0, FRACTAL_Z",
+                .title = "format",
+                .drop = report::kDropStep},
+               [](const TensorRow& row) -> report::Value {
+                 const std::optional<Format>& format = row.tensor.name.format;
+                 return format ? report::Value(name_of(*format)) : report::Value();
+               })
+          .add({.key = "shape", .type = "integer[]|null", .text = "dimensions in that format", .title = "shape"},
+               [](const TensorRow& row) -> report::Value {
+                 const Shape* const shape = row.tensor.shape;
+                 return shape == nullptr ? report::Value() : report::Value(report::list_of(*shape));
+               })
+          .add({.key = "bytes",
+                .type = "integer|null",
+                .unit = "bytes",
+                .text = "size of the elements",
+                .title = "bytes"},
+               [](const TensorRow& row) -> report::Value { return row.tensor.bytes; });
+  return rows;
+}
+
+const report::ObjectType& tensor_type() { return tensor_rows().type(); }
+
+report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor) {
+  return tensor_rows().row({index, tensor});
+}
+
+std::vector<report::Column> identity_columns() { return tensor_rows().columns(); }
+
+report::Column number_column(const std::string& key, bool shown) {
+  report::Column column = tensor_rows().columns({key}).front();
+  if (!shown) column.title.clear();
+  return column;
+}
+
+report::Column op_type_column() { return tensor_rows().columns({"op_type"}).front(); }
 
 std::string tensor_cell(const report::Row& row) {
   const std::string io = row.text_or_number("io"), slot = row.text_or_number("slot");
   return slot == "-" ? io : io + ":" + slot;
-}
-
-report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor) {
-  const Identity identity = identity_of(index, tensor);
-  const NameFacts& name = tensor.name;
-  report::Object object;
-  object.add("path", index.relative_path_of(index.files()[tensor.file]));
-  object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
-  object.add("op_name", name.op_name).add("op_type", report::text_or_null(name.op_type));
-  object.add("io", name.slot.empty() ? report::Value() : report::Value(name_of(name.io)));
-  object.add("slot", slot_value(name.slot)).add("occurrence", tensor.occurrence);
-  object.add("task_id", name.task_id).add("stream_id", name.stream_id);
-  object.add("timestamp", report::text_or_null(name.timestamp));
-  object.add("dtype", name.dtype == DType::kUndefined ? report::Value() : report::Value(name_of(name.dtype)));
-  object.add("format", name.format ? report::Value(name_of(*name.format)) : report::Value());
-  object.add("shape", tensor.shape == nullptr ? report::Value() : report::Value(report::list_of(*tensor.shape)));
-  object.add("bytes", tensor.bytes);
-  return object;
-}
-
-std::vector<report::Column> identity_columns() {
-  return {{"path", ""},           number_column("rank"),
-          number_column("graph"), number_column("step"),
-          {"op_name", "op name"}, op_type_column(),
-          {"io", "io"},           {"slot", "slot"},
-          {"occurrence", ""},     {"task_id", ""},
-          {"stream_id", ""},      {"timestamp", ""},
-          {"dtype", "dtype"},     {"format", "format", {}, report::kDropStep},
-          {"shape", "shape"},     {"bytes", "bytes"}};
 }
 
 void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
@@ -81,12 +198,10 @@ void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
   pool.ordered_for(static_cast<int64_t>((count - first + kChunk - 1) / kChunk), make_chunk, write_chunk, kMostWaiting);
 }
 
+const report::ObjectType& source_type() { return source_rows().type(); }
+
 report::Value source_value(const SourceFrame* frame) {
-  if (frame == nullptr) return {};
-  report::Object object;
-  object.add("file", frame->file).add("line", frame->line).add("code", report::text_or_null(frame->code));
-  if (frame->end_line > frame->line) object.add("end_line", frame->end_line);
-  return object;
+  return frame == nullptr ? report::Value() : report::Value(source_rows().row(*frame));
 }
 
 report::Value stack_value(const std::vector<const SourceFrame*>& stack) {
@@ -117,74 +232,118 @@ std::string source_cell(const report::Row& row) {
   return end ? fmt::format("{}-{}", text, *end) : text;
 }
 
-report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form) {
-  if (form == report::Form::kTable) return files.tensors.size();
-  report::List list;
-  for (const TensorRecord& tensor : files.tensors) list.push_back(identity_object(opened.catalogue->index, tensor));
-  return list;
+const report::RowType<OperatorRow>& operator_rows() {
+  static const auto origin = [](const OperatorRow& row) -> const Origin& { return row.opened.graph().origin(row.op); };
+  static const auto rows =
+      report::RowType<OperatorRow>("Operator", "An operator of a graph.")
+          .add(*tensor_type().find("rank"), [](const OperatorRow& row) -> report::Value { return origin(row).rank; })
+          .add(*tensor_type().find("graph"),
+               [](const OperatorRow& row) -> report::Value { return origin(row).graph_id; })
+          .add(*tensor_type().find("step"), [](const OperatorRow& row) -> report::Value { return origin(row).step; })
+          .add({.key = "op_name",
+                .type = "string|null",
+                .text = "full scope name as the IR spells it; MindSpore 2.7 and later number the files otherwise",
+                .title = "op name"},
+               [](const OperatorRow& row) -> report::Value {
+                 return report::text_or_null(row.opened.graph().full_name(row.op));
+               })
+          .add(*tensor_type().find("op_type"), [](const OperatorRow& row) -> report::Value {
+            return report::text_or_null(row.opened.graph().op_type(row.op));
+          });
+  return rows;
 }
 
-std::vector<report::Column> place_columns(const OpenedGraph& opened) {
+const report::RowType<OperatorRow>& node_rows() {
+  static const auto rows =
+      report::RowType<OperatorRow>("Node", "Where an operator stands in an IR.")
+          .add({.key = "ir_file", .type = "string", .text = "file of the graph, relative to the dump if it is in it"},
+               [](const OperatorRow& row) -> report::Value {
+                 return shown_path(row.opened, row.opened.graph().origin(row.op).path);
+               })
+          .add({.key = "ir_line", .type = "integer|null", .text = "line of the node in a file of text"},
+               [](const OperatorRow& row) -> report::Value {
+                 const int64_t line = row.opened.graph().node(row.op).line;
+                 return line > 0 ? report::Value(line) : report::Value();
+               })
+          .add({.key = "node", .type = "string|null", .text = "name of the node: %12; null for msprobe's stack.json"},
+               [](const OperatorRow& row) -> report::Value {
+                 const OpGraph& graph = row.opened.graph();
+                 const bool in_ir = graph.origin(row.op).kind != OriginKind::kStackJson;
+                 return in_ir ? report::Value(graph.ir(row.op).node_name(graph.node(row.op))) : report::Value();
+               })
+          .add({.key = "ir_graph", .type = "string|null", .text = "subgraph of the node"},
+               [](const OperatorRow& row) -> report::Value {
+                 const OpGraph& graph = row.opened.graph();
+                 return report::text_or_null(graph.ir(row.op).graph_name(graph.node(row.op)));
+               });
+  return rows;
+}
+
+report::Key source_key() {
+  return {
+      .key = "source", .type = "object|null", .text = "line of the script that made the operator", .of = source_type};
+}
+
+report::Key stack_key() {
+  return {.key = "stack",
+          .type = "object[]",
+          .text = "the innermost hundred lines of the call stack, innermost first",
+          .of = source_type};
+}
+
+report::Key files_key() {
+  return {.key = "files",
+          .type = "object[]",
+          .text = "tensors of the operator in the dump",
+          .of = tensor_type,
+          .title = "tensors"};
+}
+
+report::Key originals_key() {
+  return {.key = "originals",
+          .type = "string[]",
+          .text = "full names of the operators that a fused operator of the device stands for",
+          .title = "originals",
+          .cell = originals_cell};
+}
+
+void hide_common_places(std::vector<report::Column>& columns, const OpenedGraph& opened) {
   std::set<std::optional<int64_t>> ranks, graphs, steps;
   for (const Origin& origin : opened.graph().origins()) {
     ranks.insert(origin.rank);
     graphs.insert(origin.graph_id);
     steps.insert(origin.step);
   }
-  return {number_column("rank", ranks.size() > 1), number_column("graph", graphs.size() > 1),
-          number_column("step", steps.size() > 1)};
+  if (ranks.size() < 2) report::hide(columns, {"rank"});
+  if (graphs.size() < 2) report::hide(columns, {"graph"});
+  if (steps.size() < 2) report::hide(columns, {"step"});
 }
 
-report::Object operator_object(const OpenedGraph& opened, OpId op) {
-  const OpGraph& graph = opened.graph();
-  const Origin& origin = graph.origin(op);
-  report::Object row;
-  row.add("rank", origin.rank).add("graph", origin.graph_id).add("step", origin.step);
-  row.add("op_name", report::text_or_null(graph.full_name(op))).add("op_type", report::text_or_null(graph.op_type(op)));
-  return row;
+report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form) {
+  if (is_for_people(form)) return files.tensors.size();
+  report::List list;
+  for (const TensorRecord& tensor : files.tensors) list.push_back(identity_object(opened.catalogue->index, tensor));
+  return list;
 }
 
-void add_originals(report::Object& row, const OpenedGraph& opened, OpId op, const OperatorFiles& files) {
+report::List originals_value(const OpenedGraph& opened, OpId op, const OperatorFiles& files) {
   const IrGraph& ir = opened.graph().ir(op);
   report::List list;
   if (const auto originals = ir.originals(opened.graph().node(op))) {
     for (const uint32_t name : *originals) list.emplace_back(ir.text(Text{name}));
-  } else {
-    std::set<std::string_view> names;
-    for (const TensorRecord& tensor : files.tensors) {
-      if (tensor.original != nullptr && names.insert(tensor.original->op).second)
-        list.emplace_back(tensor.original->op);
-    }
+    return list;
   }
-  row.add("originals", std::move(list));
+  std::set<std::string_view> names;
+  for (const TensorRecord& tensor : files.tensors) {
+    if (tensor.original != nullptr && names.insert(tensor.original->op).second) list.emplace_back(tensor.original->op);
+  }
+  return list;
 }
 
-report::Column originals_column(const OpenedGraph& opened) {
-  constexpr size_t kShown = 3;
+bool has_fused_operators(const OpenedGraph& opened) {
   const auto& origins = opened.graph().origins();
-  const bool of_ge = std::any_of(origins.begin(), origins.end(),
-                                 [](const Origin& origin) { return origin.kind == OriginKind::kGeGraph; });
-  const auto cell = [](const report::Row& row) {
-    const auto* list = row.get<report::List>("originals");
-    std::string text;
-    for (size_t i = 0; list != nullptr && i < list->size() && i < kShown; ++i) {
-      const std::string& name = *(*list)[i].get<std::string>();
-      text += (i > 0 ? " + " : "") + name.substr(name.rfind('/') + 1);
-    }
-    if (list != nullptr && list->size() > kShown) text += fmt::format(" + {} more", list->size() - kShown);
-    return text.empty() ? std::string("-") : text;
-  };
-  return {"originals", of_ge ? "originals" : "", cell};
-}
-
-void add_place(report::Object& row, const OpenedGraph& opened, OpId op) {
-  const OpGraph& graph = opened.graph();
-  const IrNode& node = graph.node(op);
-  const bool in_ir = graph.origin(op).kind != OriginKind::kStackJson;
-  row.add("ir_file", shown_path(opened, graph.origin(op).path));
-  row.add("ir_line", node.line > 0 ? report::Value(node.line) : report::Value());
-  row.add("node", in_ir ? report::Value(graph.ir(op).node_name(node)) : report::Value());
-  row.add("ir_graph", report::text_or_null(graph.ir(op).graph_name(node)));
+  return std::any_of(origins.begin(), origins.end(),
+                     [](const Origin& origin) { return origin.kind == OriginKind::kGeGraph; });
 }
 
 }  // namespace msdump::cli

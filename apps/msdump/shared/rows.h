@@ -1,23 +1,31 @@
-// The identity of a tensor in reports: the same keys in the same order for all commands.
+// Rows that several commands have: tensors, operators of a graph, lines of the script; and writing rows on all threads.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dump/index/tensor_list.h"
 #include "graph/lines/source_lines.h"
 #include "graph/opened_graph.h"
 #include "io/worker_pool.h"
-#include "report/row_sink.h"
-#include "report/value.h"
+#include "report/row_type.h"
 #include "shared/opened_graph.h"
 
 namespace msdump::cli {
 
-// path, rank, graph, step, op_name, op_type, io, slot, occurrence, task_id, stream_id, timestamp, dtype, format, shape,
-// bytes.
+// A tensor of a dump: the same keys in the same order in all commands.
+struct TensorRow {
+  TensorRow(const DumpIndex& dump, const TensorRecord& of) : index(dump), tensor(of), identity(identity_of(dump, of)) {}
+
+  const DumpIndex& index;
+  const TensorRecord& tensor;
+  Identity identity;
+};
+[[nodiscard]] const report::RowType<TensorRow>& tensor_rows();
+[[nodiscard]] const report::ObjectType& tensor_type();
 [[nodiscard]] report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor);
 [[nodiscard]] std::vector<report::Column> identity_columns();
 
@@ -27,15 +35,26 @@ namespace msdump::cli {
 // "output:0"; "-" for a row that is not about a tensor.
 [[nodiscard]] std::string tensor_cell(const report::Row& row);
 
-// Makes the rows of a report and their text on all workers, and writes them in order.
-
-// row_of(i) for each i in [0, count), from several threads. Stops when a write fails; the stream keeps the error.
+// Writes row_of(i) for each i in [0, count), in order; several threads call it. Stops when a write fails; the stream keeps
+// the error.
 void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
                 const std::function<report::Row(size_t)>& row_of);
 
-// Rows about operators: their identity, source lines and tensor files, the same in find-op and map-ir.
+// Prints what a command knows (--list-formats), a row each.
+template <class Source, class Items>
+ExitCode print_list(const Session& session, report::Form form, const report::RowType<Source>& rows,
+                    const Items& items) {
+  const auto sink = session.open_report(form, {}, rows.columns());
+  for (const Source& one : items) {
+    if (!sink->row(rows.row(one))) break;  // the stream remembers why, the frame says it
+  }
+  (void)sink->finish({});
+  return ExitCode::kOk;
+}
 
-// {"file","line","code"} and "end_line" of a range; null for none.
+// A line of the script: file, line, code, end_line.
+[[nodiscard]] const report::ObjectType& source_type();
+// Null for no line.
 [[nodiscard]] report::Value source_value(const SourceFrame* frame);
 // The innermost hundred frames.
 [[nodiscard]] report::Value stack_value(const std::vector<const SourceFrame*>& stack);
@@ -43,22 +62,31 @@ void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
 [[nodiscard]] std::string source_text(const SourceFrame* frame);
 // "net.py:12  x = self.conv(x)", and whether it is that of one of several calls.
 [[nodiscard]] std::string line_text(const OperatorLine& line);
-
 // The same for a row, for a column with the key "source.file".
 [[nodiscard]] std::string source_cell(const report::Row& row);
 
-// A list of identities; only their number in a table.
-[[nodiscard]] report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form);
+// An operator of a graph: rank, graph, step, op_name, op_type. The step is that of msprobe's stack.json; an IR has none.
+struct OperatorRow {
+  const OpenedGraph& opened;
+  OpId op;
+};
+[[nodiscard]] const report::RowType<OperatorRow>& operator_rows();
+// The declarations of keys that rows of operators have further; their values come from the functions below.
+[[nodiscard]] report::Key source_key();
+[[nodiscard]] report::Key stack_key();
+[[nodiscard]] report::Key files_key();
+[[nodiscard]] report::Key originals_key();
 
-// rank, graph, step: for people only those that differ between operators.
-[[nodiscard]] std::vector<report::Column> place_columns(const OpenedGraph& opened);
-// rank, graph, step, op_name, op_type. The step is that of msprobe's stack.json; an IR is that of all steps.
-[[nodiscard]] report::Object operator_object(const OpenedGraph& opened, OpId op);
-// originals: the full names of the operators that a fused operator stands for, by the graph of GE or by its dump files.
-void add_originals(report::Object& row, const OpenedGraph& opened, OpId op, const OperatorFiles& files);
-// For people where a graph of GE is there.
-[[nodiscard]] report::Column originals_column(const OpenedGraph& opened);
-// ir_file, ir_line, node, ir_graph.
-void add_place(report::Object& row, const OpenedGraph& opened, OpId op);
+// Takes rank, graph and step out of the table if all operators have the same.
+void hide_common_places(std::vector<report::Column>& columns, const OpenedGraph& opened);
+// A list of tensors; only their number in a table.
+[[nodiscard]] report::Value files_value(const OpenedGraph& opened, const OperatorFiles& files, report::Form form);
+// The full names of the operators that a fused operator stands for, by the graph of GE or by its dump files.
+[[nodiscard]] report::List originals_value(const OpenedGraph& opened, OpId op, const OperatorFiles& files);
+// True if a graph of GE is there, the only one that fuses.
+[[nodiscard]] bool has_fused_operators(const OpenedGraph& opened);
+
+// The place of an operator in an IR: ir_file, ir_line, node, ir_graph.
+[[nodiscard]] const report::RowType<OperatorRow>& node_rows();
 
 }  // namespace msdump::cli

@@ -1,12 +1,10 @@
 #include "shared/sharding.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "frame/cli.h"
@@ -19,51 +17,38 @@
 namespace msdump::cli {
 namespace {
 
-constexpr std::array<std::string_view, 11> kOutputOptions = {
-    "json", "jsonl", "csv", "junit", "report", "all", "write-baseline", "write-layout", "in-place", "force", "out"};
-constexpr std::array<std::string_view, 3> kOwnOptions = {"shard", "resume", "out"};
 constexpr uint64_t kMostPartBytes = uint64_t{64} << 30;
 constexpr size_t kMostProblems = 8;  // named in a part
 
-bool is_general(const CLI::Option& option) { return option.get_group() == kGeneralGroup; }
-
-template <class Names>
-bool is_among(const Names& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-const CLI::App& app_of(const Session& session) { return *session.tree.find(session.command.name).app; }
+const OptionTable& options_of(const Session& session) { return *session.tree.find(session.command.name).options; }
 
 // The arguments that give a command the options it has now, whatever order they were typed in.
-std::vector<std::string> normalised_options(const CLI::App& app) {
-  std::vector<std::string> options, positionals;
-  for (const CLI::Option* const option : app.get_options()) {
-    if (option->count() == 0 || is_general(*option)) continue;
-    const std::string name = option->get_lnames().empty() ? "" : option->get_lnames().front();
-    if (is_among(kOwnOptions, name)) continue;
-    const bool flag = option->get_items_expected_max() == 0;
-    for (const std::string& value : option->results()) {
-      if (name.empty()) {
-        positionals.push_back(value);
+std::vector<std::string> normalised_options(const OptionTable& table) {
+  std::vector<std::string> options, arguments;
+  for (const Option& option : table.options()) {
+    if (option.use == OptionUse::kGeneral || option.use == OptionUse::kShard) continue;
+    for (const std::string& value : option.typed) {
+      if (option.is_argument()) {
+        arguments.push_back(value);
       } else {
-        options.push_back(flag ? "--" + name : fmt::format("--{}={}", name, value));
+        options.push_back(option.value.is_flag() ? option.spelling() : fmt::format("{}={}", option.spelling(), value));
       }
     }
   }
-  const CLI::Option* const dump = app.get_option_no_throw("--dump");
-  if (dump != nullptr && dump->count() == 0 && positionals.empty()) {
+  const Option* const dump = table.find("dump");
+  if (dump != nullptr && !dump->is_given() && arguments.empty()) {
     const std::string variable = environment("MSDUMP_DUMP").value_or("");
     options.push_back("--dump=" + (variable.empty() ? "." : variable));
   }
-  if (!positionals.empty()) options.emplace_back("--");
-  options.insert(options.end(), positionals.begin(), positionals.end());
+  if (!arguments.empty()) options.emplace_back("--");
+  options.insert(options.end(), arguments.begin(), arguments.end());
   return options;
 }
 
-void refuse_list_on_stdin(const CLI::App& app) {
-  for (const char* const name : {"--dump", "DUMP"}) {
-    const CLI::Option* const option = app.get_option_no_throw(name);
-    if (option != nullptr && is_among(option->results(), "-"))
+void refuse_list_on_stdin(const OptionTable& options) {
+  for (const char* const name : {"dump", "DUMP"}) {
+    const Option* const option = options.find(name);
+    if (option != nullptr && std::find(option->typed.begin(), option->typed.end(), "-") != option->typed.end())
       throw UsageError("--shard reads no list on standard input: msdump merge has to find the same dump",
                        "name the folder that holds the files");
   }
@@ -71,56 +56,48 @@ void refuse_list_on_stdin(const CLI::App& app) {
 
 }  // namespace
 
-void add_shard_option(CLI::App& app, ShardOptions& options) {
-  app.add_option_function<std::string>(
-         "--shard",
-         [&options](const std::string& typed) {
-           const Result<Shard> shard = parse_shard(typed);
-           if (!shard) throw UsageError("--shard: " + shard.error().message, shard.error().hint);
-           options.shard = *shard;
-         },
-         "Do only the I-th of N shares of the work, and write what was found out to --out as a part. msdump merge "
-         "makes "
-         "of all parts what one run would have written")
-      ->type_name("I/N")
-      ->group(kOutputGroup);
+Option shard_option(ShardOptions& options) {
+  const auto take = [&options](const std::string& typed) {
+    const Result<Shard> shard = parse_shard(typed);
+    if (!shard) throw UsageError("--shard: " + shard.error().message, shard.error().hint);
+    options.shard = *shard;
+  };
+  return {.names = "--shard",
+          .value = OptionValue::text(take, "I/N"),
+          .group = kOutputGroup,
+          .help =
+              "Do only the I-th of N shares of the work, and write what was found out to --out as a part. msdump "
+              "merge makes of all parts what one run would have written",
+          .use = OptionUse::kShard};
 }
 
-void add_part_resume(CLI::App& app, ShardOptions& options) {
-  app.add_flag("--resume", options.resume, "With --shard: leave a part that is there already")->group(kOutputGroup);
+Option part_resume_option(ShardOptions& options) {
+  return {.names = "--resume",
+          .value = OptionValue::flag(options.resume),
+          .group = kOutputGroup,
+          .help = "With --shard: leave a part that is there already",
+          .use = OptionUse::kShard,
+          .needs = {{"shard"}}};
 }
 
-void add_part_options(CLI::App& app, ShardOptions& options, std::string& part) {
-  add_shard_option(app, options);
-  add_part_resume(app, options);
-  add_output_option(app, part, "With --shard: the part");
+std::vector<Option> part_options(ShardOptions& options, std::string& part) {
+  Option out = output_option(part, "With --shard: the part");
+  out.needs = {{"shard", "--out names the part; results go to standard output"}};
+  return {shard_option(options), part_resume_option(options), std::move(out)};
 }
 
-void check_part_options(const Session& session, const ShardOptions& options, const std::string& part,
-                        std::initializer_list<std::string_view> further) {
-  if (options.shard) return check_shard_options(session, further);
-  check_part_resume(options);
-  if (!part.empty()) throw UsageError("--out is the part that --shard writes; results go to standard output");
-}
-
-void check_part_resume(const ShardOptions& options) {
-  if (options.resume && !options.shard) throw UsageError("--resume leaves a part that is there: it goes with --shard");
-}
-
-bool is_output_option(std::string_view name) { return is_among(kOutputOptions, name); }
-
-void check_shard_options(const Session& session, std::initializer_list<std::string_view> further) {
-  const CLI::App& app = app_of(session);
-  for (const CLI::Option* const option : app.get_options()) {
-    if (option->count() == 0 || option->get_lnames().empty()) continue;
-    const std::string& name = option->get_lnames().front();
-    if (is_output_option(name) && name != "out")
-      throw UsageError(fmt::format("--{} does not go with --shard", name), "give it to msdump merge, if it takes it");
-    if (is_among(further, name)) throw UsageError(fmt::format("--{} needs the whole run, without --shard", name));
+void check_shard_options(const Session& session) {
+  const OptionTable& options = options_of(session);
+  for (const Option& option : options.options()) {
+    if (!option.is_given()) continue;
+    if (option.use == OptionUse::kOutput)
+      throw UsageError(fmt::format("{} does not go with --shard", option.spelling()),
+                       "give it to msdump merge, if it takes it");
+    if (option.use == OptionUse::kWholeRun)
+      throw UsageError(fmt::format("{} needs the whole run, without --shard", option.spelling()));
   }
-  refuse_list_on_stdin(app);
-  const CLI::Option* const out = app.get_option_no_throw("--out");
-  if (out == nullptr || out->count() == 0)
+  refuse_list_on_stdin(options);
+  if (!options.is_given("out"))
     throw UsageError("--shard writes a part: --out is needed", "--shard 1/4 -out part-1-of-4");
 }
 
@@ -151,7 +128,7 @@ PartRun::PartRun(Session& session, const ShardOptions& options, std::string path
   header_.command = session.command.name;
   header_.shard = *options.shard;
   header_.inputs = catalogue_digest(indexes);
-  header_.options = normalised_options(app_of(session));
+  header_.options = normalised_options(options_of(session));
   for (const DumpIndex* const index : indexes) {
     for (const Error& problem : index->problems()) {
       session.messages.warning(problem);  // merge says whether it is an error

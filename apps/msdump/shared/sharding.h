@@ -1,8 +1,8 @@
-// --shard I/N: a run that does its share of the work and writes what it found out as a part (parts/part_file.h), for
-// msdump merge, which runs the command again over the parts.
+// --shard I/N: a run that does its share of the work and writes its partial result, a "part" (parts/part_file.h). msdump
+// merge runs the command again over all parts.
 //
-// How the result looks and where it goes is said to merge; all other options are those of the shards, and stand in the
-// part. So no file that is read decides where something is written.
+// Merge takes the options of the output; a part records all others (OptionUse). So no file that is read decides which
+// file is written.
 #pragma once
 
 #include <cstdint>
@@ -19,39 +19,27 @@
 #include "frame/usage.h"
 #include "parts/part_file.h"
 
-namespace CLI {
-class App;
-}
-
 namespace msdump::cli {
 
 struct ShardOptions {
   std::optional<Shard> shard;
   bool resume = false;  // a part that is there is left as it is
 };
-void add_shard_option(CLI::App& app, ShardOptions& options);
+[[nodiscard]] Option shard_option(ShardOptions& options);
 // --resume, for commands that have none of their own.
-void add_part_resume(CLI::App& app, ShardOptions& options);
-
+[[nodiscard]] Option part_resume_option(ShardOptions& options);
 // All three, for a command that prints: --out is the part.
-void add_part_options(CLI::App& app, ShardOptions& options, std::string& part);
+[[nodiscard]] std::vector<Option> part_options(ShardOptions& options, std::string& part);
 
-// Throws UsageError for options that do not go with --shard: those of the output, and `further` of the command.
-void check_shard_options(const Session& session, std::initializer_list<std::string_view> further);
-// Without --shard there is no part to --resume.
-void check_part_resume(const ShardOptions& options);
-// All of it for a command that prints; --out goes with --shard alone.
-void check_part_options(const Session& session, const ShardOptions& options, const std::string& part,
-                        std::initializer_list<std::string_view> further);
-// The options of the output, which merge takes in place of the shards.
-[[nodiscard]] bool is_output_option(std::string_view name);
+// Throws UsageError for options that a shard does not take (OptionUse), and if --out is missing.
+void check_shard_options(const Session& session);
 
-// A digest of the names and sizes of the files that msdump reads; it does not depend on where the dump lies.
+// A digest of the names and sizes of the files that msdump reads. Equal for a copy of the dump in another folder.
 [[nodiscard]] std::string catalogue_digest(std::initializer_list<const DumpIndex*> indexes);
 // In a merge: an error if the dump is no longer that of the parts.
 [[nodiscard]] Status check_inputs(const Session& session, std::initializer_list<const DumpIndex*> indexes);
 
-// One run with --shard.
+// A run with --shard.
 class PartRun {
  public:
   PartRun(Session& session, const ShardOptions& options, std::string path,
@@ -59,13 +47,13 @@ class PartRun {
 
   // True with --resume if the part is there, whole and of this run; says so. Throws UsageError if another file is there.
   [[nodiscard]] bool is_done() const;
-  // Which of the units are this run's.
+  // True for each unit that this run has to do.
   [[nodiscard]] std::vector<bool> take(std::span<const uint64_t> bytes);
-  // The same where the work itself chose them.
+  // The same if the work itself chose its units.
   void count(uint64_t units, uint64_t own);
   // The session's, with the store for what is found out.
   [[nodiscard]] RunContext context();
-  // Writes the part. What went wrong with single tensors stands in it, and merge tells it.
+  // Writes the part. It records failures of single tensors; merge reports them.
   [[nodiscard]] ExitCode finish(std::string_view unit);
 
  private:

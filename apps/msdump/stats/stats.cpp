@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "frame/subcommand.h"
@@ -25,7 +24,7 @@ namespace msdump::cli {
 
 namespace {
 
-constexpr const char* kStatisticsGroup = "Statistics";
+constexpr std::string_view kStatisticsGroup = "Statistics";
 
 const CommandInfo& stats_info() {
   static const CommandInfo info{
@@ -69,71 +68,162 @@ std::vector<StatisticColumn> parse_columns(const std::string& typed) {
   return columns;
 }
 
+const report::RowType<StatisticColumnInfo>& column_rows() {
+  static const auto rows = report::RowType<StatisticColumnInfo>("StatisticColumn", "A statistic; --list-columns.")
+                               .add({.key = "category",
+                                     .type = "string",
+                                     .text = "word of --columns and of statistic_category",
+                                     .title = "--columns"},
+                                    [](const StatisticColumnInfo& one) -> report::Value { return one.category; })
+                               .add({.key = "title",
+                                     .type = "string",
+                                     .text = "head of its column in statistic.csv",
+                                     .title = "title in statistic.csv"},
+                                    [](const StatisticColumnInfo& one) -> report::Value { return one.title; })
+                               .add({.key = "key", .type = "string", .text = "key of rows", .title = "key in JSON"},
+                                    [](const StatisticColumnInfo& one) -> report::Value { return one.key; });
+  return rows;
+}
+
+struct VerifyRow : TensorRow {
+  report::Value column, stored, computed;
+};
+
+const report::RowType<VerifyRow>& verify_rows() {
+  static const auto rows =
+      report::RowType<VerifyRow>("VerifiedCell", "A cell that differs, or a row that one side has alone.")
+          .include(tensor_rows())
+          .add({.key = "column",
+                .type = "string|null",
+                .text = "head of the column; null for a whole row",
+                .title = "column"},
+               [](const VerifyRow& row) -> report::Value { return row.column; })
+          .add({.key = "stored", .type = "string|null", .text = "text of the cell in statistic.csv", .title = "stored"},
+               [](const VerifyRow& row) -> report::Value { return row.stored; })
+          .add({.key = "computed", .type = "string|null", .text = "text that the tensor gives", .title = "computed"},
+               [](const VerifyRow& row) -> report::Value { return row.computed; });
+  return rows;
+}
+
+const report::ObjectType& verify_summary_type() {
+  static const report::ObjectType type{
+      "VerifySummary",
+      "Counts of stats --verify.",
+      {{.key = "tensors", .type = "integer", .text = "rows that were compared"},
+       {.key = "cells", .type = "integer", .text = "cells that were compared"},
+       {.key = "differing", .type = "integer", .text = "cells that differ"},
+       {.key = "missing", .type = "integer", .text = "tensors without a row"},
+       {.key = "extra", .type = "integer", .text = "rows without a tensor"},
+       {.key = "unverifiable", .type = "integer", .text = "cells that the tensors cannot confirm"},
+       {.key = "dialect", .type = "string", .text = "version of MindSpore whose arithmetic fits best"}}};
+  return type;
+}
+
+std::vector<report::Column> verify_columns() {
+  std::vector<report::Column> columns = verify_rows().columns();
+  report::hide(columns, {"graph", "op_type", "dtype", "format", "shape", "bytes"});
+  return columns;
+}
+
 class Stats : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return stats_info(); }
 
-  void declare(CLI::App& app) override {
-    add_dump_options(app, request_.dump);
-    declare_statistics(app);
-    add_selection_options(app, request_.selection);
-    declare_output(app);
-    add_shard_option(app, request_.sharding);
-    add_part_resume(app, request_.sharding);
-    add_report_options(app, request_.form);
+  void declare(OptionTable& options) override {
+    options.add(dump_options(request_.dump));
+    options.add(statistics_options());
+    options.add(selection_options(request_.selection));
+    options.add(output_options());
+    options.add({shard_option(request_.sharding), part_resume_option(request_.sharding)});
+    options.add(report_options(request_.form));
+  }
+
+  [[nodiscard]] std::vector<report::DocumentType> documents() const override {
+    return {{.name = "stats",
+             .text = "Statistics of tensors.",
+             .row = &statistics_type(),
+             .summary = &statistics_summary_type()},
+            {.name = "stats --verify",
+             .text = "Cells of statistic.csv that differ from the tensors, and rows that one side has alone.",
+             .row = &verify_rows().type(),
+             .summary = &verify_summary_type()},
+            {.name = "stats --list-columns", .text = "All statistics.", .row = &column_rows().type()}};
   }
 
   ExitCode run(Session& session) override {
-    if (request_.list_columns) return list_columns(session);
+    if (request_.list_columns) return print_list(session, request_.form, column_rows(), all_statistic_columns());
     if (request_.sharding.shard) {
-      check_shard_options(session, {"verify"});
+      check_shard_options(session);
       request_.part = std::exchange(request_.out, {});
     }
-    check_part_resume(request_.sharding);
     check_combination();
     return run_stats(session, request_);
   }
 
  private:
-  void declare_statistics(CLI::App& app) {
-    app.add_option_function<std::string>(
-           "--columns", [this](const std::string& typed) { request_.columns = parse_columns(typed); },
-           "Which statistics, in this order, as statistic_category of data_dump.json spells them; also hash (SHA1)")
-        ->type_name("LIST")
-        ->default_str("those of the dump, else max,min,l2norm")
-        ->group(kStatisticsGroup);
-    app.add_option_function<std::string>(
-           "--dialect", [this](const std::string& typed) { request_.dialect = typed; },
-           "Version of MindSpore whose statistic.csv is meant; auto reads it off the dump. With --csv rows are the "
-           "bytes of that file, not a plain table")
-        ->type_name("VERSION")
-        ->default_str("auto")
-        ->group(kStatisticsGroup);
-    add_choice<stats::HostArch>(app, "--host-arch", request_.arch,
-                                {{"x86_64", stats::HostArch::kX86}, {"aarch64", stats::HostArch::kAarch64}},
-                                {"architecture", "Host the dump was written on; decides the sign of some NaN"})
-        ->default_str("x86_64")
-        ->group(kStatisticsGroup);
-    app.add_flag("--exact", request_.exact, "Correct numbers in full precision instead of the dialect's")
-        ->group(kStatisticsGroup);
-    app.add_flag("--list-columns", request_.list_columns, "Print all statistics and how they are spelled")
-        ->group(kStatisticsGroup);
+  std::vector<Option> statistics_options() {
+    const auto take_columns = [this](const std::string& typed) { request_.columns = parse_columns(typed); };
+    const auto take_dialect = [this](const std::string& typed) { request_.dialect = typed; };
+    return {{.names = "--columns",
+             .value = OptionValue::text(take_columns, "LIST"),
+             .group = kStatisticsGroup,
+             .help = "Which statistics, in this order, as statistic_category of data_dump.json spells them; also hash "
+                     "(SHA1)",
+             .otherwise = "those of the dump, else max,min,l2norm"},
+            {.names = "--dialect",
+             .value = OptionValue::text(take_dialect, "VERSION"),
+             .group = kStatisticsGroup,
+             .help = "Version of MindSpore whose statistic.csv is meant; auto reads it off the dump. With --csv rows "
+                     "are the bytes of that file, not a plain table",
+             .otherwise = "auto"},
+            {.names = "--host-arch",
+             .value = OptionValue::choice<stats::HostArch>(
+                 request_.arch, {{"x86_64", stats::HostArch::kX86}, {"aarch64", stats::HostArch::kAarch64}},
+                 {"architecture"}),
+             .group = kStatisticsGroup,
+             .help = "Host the dump was written on; decides the sign of some NaN",
+             .otherwise = "x86_64"},
+            {.names = "--exact",
+             .value = OptionValue::flag(request_.exact),
+             .group = kStatisticsGroup,
+             .help = "Correct numbers in full precision instead of the dialect's"},
+            {.names = "--list-columns",
+             .value = OptionValue::flag(request_.list_columns),
+             .group = kStatisticsGroup,
+             .help = "Print all statistics and how they are spelled"}};
   }
 
-  void declare_output(CLI::App& app) {
-    add_output_option(app, request_.out, "Mirror the tree there, one statistic.csv in each directory of tensors");
-    app.add_flag("--in-place", request_.in_place, "Write each statistic.csv beside its tensors")->group(kOutputGroup);
-    app.add_flag("--force", request_.force, "With --in-place: replace an existing statistic.csv")->group(kOutputGroup);
-    app.add_flag("--verify", request_.verify, "Compare with the existing statistic.csv; rows show what differs")
-        ->group(kOutputGroup);
-    app.add_option_function<std::string>(
-           "--fail-on", [this](const std::string& typed) { take_fail_on(typed); },
-           "Exit code 1 if a tensor has a NaN or an infinity: nan, inf or nan,inf")
-        ->type_name("LIST")
-        ->group(kOutputGroup);
-    add_number(app, "--top", request_.top, 1, 1'000'000'000,
-               "Only the N worst tensors: most NaN, most infinities, largest absolute value")
-        ->group(kOutputGroup);
+  std::vector<Option> output_options() {
+    const auto take_fail_levels = [this](const std::string& typed) { take_fail_on(typed); };
+    return {output_option(request_.out, "Mirror the tree there, one statistic.csv in each directory of tensors"),
+            {.names = "--in-place",
+             .value = OptionValue::flag(request_.in_place),
+             .group = kOutputGroup,
+             .help = "Write each statistic.csv beside its tensors",
+             .use = OptionUse::kOutput,
+             .excludes = {{"out"}}},
+            {.names = "--force",
+             .value = OptionValue::flag(request_.force),
+             .group = kOutputGroup,
+             .help = "With --in-place: replace an existing statistic.csv",
+             .use = OptionUse::kOutput,
+             .needs = {{"in-place"}}},
+            {.names = "--verify",
+             .value = OptionValue::flag(request_.verify),
+             .group = kOutputGroup,
+             .help = "Compare with the existing statistic.csv; rows show what differs",
+             .use = OptionUse::kWholeRun,
+             .excludes = {{"in-place", "--verify compares and writes nothing"},
+                          {"exact", "--verify compares with the numbers of the dialect"}}},
+            {.names = "--fail-on",
+             .value = OptionValue::text(take_fail_levels, "LIST"),
+             .group = kOutputGroup,
+             .help = "Exit code 1 if a tensor has a NaN or an infinity: nan, inf or nan,inf"},
+            {.names = "--top",
+             .value = OptionValue::number(request_.top, 1, 1'000'000'000),
+             .group = kOutputGroup,
+             .help = "Only the N worst tensors: most NaN, most infinities, largest absolute value",
+             .excludes = {{"in-place", "--top is for rows on stdout"}, {"verify", "--top is for rows on stdout"}}}};
   }
 
   void take_fail_on(const std::string& typed) {
@@ -149,30 +239,15 @@ class Stats : public Command {
     }
   }
 
+  // --out writes the part with --shard.
   void check_combination() const {
     const bool writes = !request_.out.empty() || request_.in_place;
-    if (!request_.out.empty() && request_.in_place) throw UsageError("--out and --in-place exclude each other");
-    if (request_.verify && writes) throw UsageError("--verify compares and writes nothing; omit --out and --in-place");
-    if (request_.verify && request_.exact)
-      throw UsageError("--verify compares with the dialect's numbers, not --exact");
-    if (request_.force && !request_.in_place) throw UsageError("--force goes with --in-place only");
-    if (request_.top > 0 && (writes || request_.verify)) throw UsageError("--top is for rows on stdout");
+    if (request_.verify && writes) throw UsageError("--verify compares and writes nothing", "omit --out");
+    if (request_.top > 0 && writes) throw UsageError("--top is for rows on stdout");
     if (request_.top > 0 && request_.form == report::Form::kCsv && request_.dialect)
       throw UsageError("--top does not go with --csv --dialect, which is a whole statistic.csv", "omit --dialect");
-    if (writes && request_.form != report::Form::kTable)
+    if (writes && !is_for_people(request_.form))
       throw UsageError("rows go to files with --out and --in-place", "omit --csv, --json and --jsonl");
-  }
-
-  ExitCode list_columns(Session& session) const {
-    const auto sink = session.open_report(
-        request_.form, {}, {{"category", "--columns"}, {"title", "title in statistic.csv"}, {"key", "key in JSON"}});
-    for (const StatisticColumnInfo& one : all_statistic_columns()) {
-      report::Row row;
-      row.add("category", one.category).add("title", one.title).add("key", one.key);
-      if (!sink->row(row)) break;
-    }
-    (void)sink->finish({});
-    return ExitCode::kOk;
   }
 
   StatsRequest request_;
@@ -188,7 +263,7 @@ namespace {
 
 constexpr std::string_view kName = "statistic.csv";
 
-// Runs all tensors in the order of their directories; `visit(directory, tensor, result)` gets each result.
+// Computes all tensors in the order of their directories; calls `visit(directory, tensor, result)` for each.
 template <class Visit>
 void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDirectory>& directories, Visit&& visit) {
   const std::vector<TensorRecord>& tensors = task.catalogue.list.tensors();
@@ -200,10 +275,9 @@ void compute_by_directory(StatsTask& task, const std::vector<stats::StatisticDir
       directory_of.push_back(d);
     }
   }
-  stats::compute(task.catalogue.index, items, options_of(task), task.session.context,
-                 [&](size_t item, Result<stats::TensorStatistics>&& result) {
-                   visit(directory_of[item], *items[item].tensor, result);
-                 });
+  stats::compute(
+      task.catalogue.index, items, options_of(task), task.session.context,
+      [&](size_t item, Result<TensorNumbers>&& result) { visit(directory_of[item], *items[item].tensor, result); });
 }
 
 std::string target_of(const StatsTask& task, const stats::StatisticDirectory& directory) {
@@ -211,7 +285,7 @@ std::string target_of(const StatsTask& task, const stats::StatisticDirectory& di
   return join_path(join_path(base, directory.relative), kName);
 }
 
-// Nothing is computed before it is certain that every file may be written.
+// Returns an error if a file may not be written, before anything is computed.
 Status check_targets(const StatsTask& task, const std::vector<stats::StatisticDirectory>& directories) {
   std::set<std::string> targets;
   for (const stats::StatisticDirectory& directory : directories) {
@@ -249,12 +323,11 @@ ExitCode write_statistic_files(StatsTask& task) {
     stopped = true;
     task.session.cancel.cancel();
   };
-  compute_by_directory(
-      task, directories,
-      [&](size_t directory, const TensorRecord& tensor, const Result<stats::TensorStatistics>& result) {
-        if (!stopped) outcome.take(tensor, result);
-        stop_at(writer.take(target_of(task, directories[directory]), tensor, result));
-      });
+  compute_by_directory(task, directories,
+                       [&](size_t directory, const TensorRecord& tensor, const Result<TensorNumbers>& result) {
+                         if (!stopped) outcome.take(tensor, result);
+                         stop_at(writer.take(target_of(task, directories[directory]), tensor, result));
+                       });
   stop_at(writer.finish());
   const ExitCode code = outcome.conclude(
       fmt::format("{} of {} written", plural(writer.rows(), "row"), plural(writer.files(), "statistic.csv")));
@@ -269,13 +342,12 @@ ExitCode print_statistic_csv(StatsTask& task) {
     return (out.tty() ? out.write(lines_for_terminal(line)) : out.write(line)).has_value();
   };
   bool open = write(stats::header_line(style));
-  compute_by_directory(task, directories,
-                       [&](size_t, const TensorRecord& tensor, const Result<stats::TensorStatistics>& result) {
-                         const stats::TensorStatistics* statistics = outcome.take(tensor, result);
-                         if (!open || statistics == nullptr || !statistics->supported) return;
-                         open = write(stats::row_line(style, task.catalogue.index, tensor, *statistics));
-                         if (!open) task.session.cancel.cancel();  // the stream remembers why
-                       });
+  compute_by_directory(task, directories, [&](size_t, const TensorRecord& tensor, const Result<TensorNumbers>& result) {
+    const TensorNumbers* statistics = outcome.take(tensor, result);
+    if (!open || statistics == nullptr || !statistics->count) return;
+    open = write(stats::row_line(style, task.catalogue.index, tensor, *statistics));
+    if (!open) task.session.cancel.cancel();  // the stream remembers why
+  });
   return outcome.conclude("");
 }
 
@@ -283,26 +355,13 @@ ExitCode print_statistic_csv(StatsTask& task) {
 
 namespace {
 
-std::vector<report::Column> columns() {
-  std::vector<report::Column> result = identity_columns();
-  for (report::Column& column : result) {
-    const bool shown = column.key == "op_name" || column.key == "io" || column.key == "slot" || column.key == "step" ||
-                       column.key == "rank";
-    if (!shown) column.title.clear();
-  }
-  result.push_back({"column", "column"});
-  result.push_back({"stored", "stored"});
-  result.push_back({"computed", "computed"});
-  return result;
-}
-
 class VerifyReport {
  public:
   VerifyReport(StatsTask& task, const stats::Verification& verification, size_t rows)
       : task_(task), verification_(verification), rows_(rows), outcome_(task) {}
 
   ExitCode print() {
-    sink_ = task_.session.open_report(task_.request.form, task_.catalogue.index.paths(), columns());
+    sink_ = task_.session.open_report(task_.request.form, task_.catalogue.index.paths(), verify_columns());
     for (const auto& verdict : verification_.verdicts) {
       for (const stats::CellDifference& difference : verdict.comparison.differences)
         add(*verdict.tensor, difference.column, difference.stored, difference.computed);
@@ -324,13 +383,12 @@ class VerifyReport {
 
  private:
   void add(const TensorRecord& tensor, std::string_view column, std::string_view stored, std::string_view computed) {
-    const auto text = [](std::string_view word) { return word.empty() ? report::Value() : report::Value(word); };
-    report::Row row = identity_object(task_.catalogue.index, tensor);
-    const bool one_sided = column.empty();
-    row.add("column", text(column));
-    row.add("stored", one_sided ? text(stored) : report::Value(stored));
-    row.add("computed", one_sided ? text(computed) : report::Value(computed));
-    if (!sink_->row(row)) task_.session.cancel.cancel();
+    const bool is_cell = !column.empty();  // an empty text is none, but for a cell
+    VerifyRow row{{task_.catalogue.index, tensor},
+                  report::text_or_null(column),
+                  is_cell ? report::Value(stored) : report::text_or_null(stored),
+                  is_cell ? report::Value(computed) : report::text_or_null(computed)};
+    if (!sink_->row(verify_rows().row(row))) task_.session.cancel.cancel();
   }
 
   [[nodiscard]] std::string text() const {
@@ -365,7 +423,7 @@ ExitCode verify_statistics(StatsTask& task) {
                                 "without --verify stats makes one");
     return task.catalogue.list.failures().empty() ? ExitCode::kUsage : ExitCode::kSomeFailed;
   }
-  // Of the dialects that the style of the file leaves, the one that agrees best; of equal ones the newest.
+  // Uses the dialect that agrees best, of those with the style of the file; the newest of equal ones.
   const auto verification = stats::verify(task.catalogue.index, task.catalogue.list.tensors(), *rows, task.candidates,
                                           task.request.arch, task.session.context);
   if (!verification) return ExitCode::kOk;  // interrupted: the frame turns the signal into the code

@@ -64,7 +64,7 @@ bool has_elements(const Catalogue& catalogue) {
   return std::any_of(tensors.begin(), tensors.end(), [](const TensorRecord& one) { return one.has_elements; });
 }
 
-// What is wrong with the dump is said by the run that merges.
+// The merge reports the problems of the dump.
 ExitCode run_shard(StatsTask& task) {
   PartRun part(task.session, task.request.sharding, task.request.part, {&task.catalogue.index});
   if (part.is_done()) return ExitCode::kOk;
@@ -111,8 +111,7 @@ StatsOutcome::StatsOutcome(const StatsTask& task) : task_(task) {
   for (const Error& error : task.catalogue.list.failures()) listed_.emplace(error.path, error.tensor);
 }
 
-const stats::TensorStatistics* StatsOutcome::take(const TensorRecord& tensor,
-                                                  const Result<stats::TensorStatistics>& result) {
+const TensorNumbers* StatsOutcome::take(const TensorRecord& tensor, const Result<TensorNumbers>& result) {
   if (!result) {
     if (result.error().code == ErrorCode::kCancelled) {
       interrupted_ = true;
@@ -122,14 +121,14 @@ const stats::TensorStatistics* StatsOutcome::take(const TensorRecord& tensor,
     return nullptr;
   }
   ++computed_;
-  if (!result->supported) {
+  if (!result->count) {
     ++unsupported_;
     warn(tensor, fmt::format("there are no statistics of {}", name_of(result->dtype)));
   } else if (!result->note.empty()) {
     warn(tensor, result->note + "; statistics are of the device format");
   }
-  with_nan_ += result->nan > 0 ? 1 : 0;
-  with_inf_ += result->negative_inf + result->positive_inf > 0 ? 1 : 0;
+  with_nan_ += result->nan > 0U ? 1 : 0;
+  with_inf_ += result->count_infinite() > 0 ? 1 : 0;
   return &*result;
 }
 
@@ -179,30 +178,6 @@ ExitCode StatsOutcome::conclude(std::string_view what) {
 
 namespace {
 
-using stats::TensorStatistics;
-
-report::Value value_of(StatisticColumn column, const TensorStatistics& statistics) {
-  using enum StatisticColumn;
-  const auto finite = [&](double value) { return statistics.nothing_finite ? report::Value() : report::Value(value); };
-  if (column == kMd5) return statistics.md5;
-  if (column == kSha1) return statistics.sha1;
-  if (!statistics.supported) return {};
-  switch (column) {
-    case kMax: return finite(statistics.max);
-    case kMin: return finite(statistics.min);
-    case kAvg: return finite(statistics.avg);
-    case kL2Norm: return statistics.l2norm;
-    case kCount: return statistics.count;
-    case kNegativeZero: return statistics.negative;
-    case kPositiveZero: return statistics.positive;
-    case kNan: return statistics.nan;
-    case kNegativeInf: return statistics.negative_inf;
-    case kPositiveInf: return statistics.positive_inf;
-    case kZero: return statistics.zero;
-    default: return {};
-  }
-}
-
 // Repeated columns of a dialect are one key.
 std::vector<StatisticColumn> distinct(const std::vector<StatisticColumn>& columns) {
   std::vector<StatisticColumn> kept;
@@ -227,28 +202,24 @@ class Rows {
 
   [[nodiscard]] std::vector<report::Column> table_columns() const {
     std::vector<report::Column> result = tensor_columns();
-    for (report::Column& column : result) {
-      if (column.key == "shape") column.title.clear();
-    }
-    // People want the shape of the tensor, not that on the device.
-    result.push_back({"host_shape", "shape", {}, report::kDropStep});
+    report::hide(result, {"shape"});
+    result.push_back(statistics_type().columns({"host_shape"}).front());
     add_statistic_columns(columns_, task_.request.exact, result);
     return result;
   }
 
-  [[nodiscard]] report::Row row(const TensorRecord& tensor, const TensorStatistics& statistics) const {
+  [[nodiscard]] report::Row row(const TensorRecord& tensor, const TensorNumbers& numbers) const {
     TensorRecord shown = tensor;
-    // Files with a single tensor were opened here for the first time; a row of a table about such a tensor may be
-    // wrong, or about a part of it.
+    // The numbers come from the file, which was opened here; a row about it may be wrong, or about a sample.
     const bool opened_here = !task_.catalogue.index.files()[tensor.file].facts.slot.empty();
-    if (statistics.dtype != DType::kUndefined) shown.name.dtype = statistics.dtype;
-    if (opened_here || shown.shape == nullptr) shown.shape = &statistics.shape;
-    if (opened_here || !shown.bytes) shown.bytes = statistics.stored_bytes;
+    const Shape shape = numbers.shape.value_or(Shape());
+    if (numbers.dtype != DType::kUndefined) shown.name.dtype = numbers.dtype;
+    if (opened_here || shown.shape == nullptr) shown.shape = &shape;
+    if (opened_here || !shown.bytes) shown.bytes = numbers.stored_bytes;
     report::Row result = identity_object(task_.catalogue.index, shown);
-    result.add("host_shape", report::list_of(statistics.shape));
-    for (const StatisticColumn column : columns_) {
-      result.add(info(column).key, value_of(column, statistics));
-    }
+    result.add("host_shape", report::list_of(shape));
+    for (const StatisticColumn column : columns_)
+      result.add(info(column).key, is_null(numbers, column) ? report::Value() : value_of(numbers, column));
     return result;
   }
 
@@ -257,7 +228,7 @@ class Rows {
   std::vector<StatisticColumn> columns_;
 };
 
-// Worst first: NaN, infinities, the largest absolute value.
+// The order of --top: most NaN, most infinities, largest absolute value.
 struct Badness {
   uint64_t nan = 0, inf = 0;
   double largest = 0;
@@ -271,35 +242,37 @@ struct Badness {
   }
 };
 
-Badness badness_of(const TensorStatistics& statistics, size_t item) {
-  const auto magnitude = [](double value) { return std::isfinite(value) ? std::abs(value) : 0.0; };
-  const double largest =
-      statistics.nothing_finite ? 0.0 : std::max(magnitude(statistics.max), magnitude(statistics.min));
-  return {statistics.nan, statistics.negative_inf + statistics.positive_inf, largest, item};
+Badness badness_of(const TensorNumbers& numbers, size_t item) {
+  const auto magnitude = [&](Extremum which) {
+    const double value = numbers.value(which);
+    return std::isfinite(value) ? std::abs(value) : 0.0;
+  };
+  const double largest = numbers.nothing_finite ? 0.0 : std::max(magnitude(Extremum::kMax), magnitude(Extremum::kMin));
+  return {numbers.nan.value_or(0), numbers.count_infinite(), largest, item};
 }
 
 // Keeps the worst N.
 class Worst {
  public:
   explicit Worst(size_t most) : most_(most) {}
-  void add(size_t item, TensorStatistics statistics) {
+  void add(size_t item, TensorNumbers statistics) {
     kept_.emplace_back(badness_of(statistics, item), std::move(statistics));
     std::push_heap(kept_.begin(), kept_.end(), less);
     if (kept_.size() <= most_) return;
     std::pop_heap(kept_.begin(), kept_.end(), less);
     kept_.pop_back();
   }
-  std::vector<std::pair<Badness, TensorStatistics>> sorted() {
+  std::vector<std::pair<Badness, TensorNumbers>> sorted() {
     std::sort_heap(kept_.begin(), kept_.end(), less);
     return std::move(kept_);
   }
 
  private:
-  static bool less(const std::pair<Badness, TensorStatistics>& a, const std::pair<Badness, TensorStatistics>& b) {
+  static bool less(const std::pair<Badness, TensorNumbers>& a, const std::pair<Badness, TensorNumbers>& b) {
     return a.first < b.first;
   }
   size_t most_;
-  std::vector<std::pair<Badness, TensorStatistics>> kept_;  // a heap, the least bad one on top
+  std::vector<std::pair<Badness, TensorNumbers>> kept_;  // a heap, the least bad one on top
 };
 
 std::vector<stats::ComputeItem> items_of(const StatsTask& task) {
@@ -314,11 +287,75 @@ std::vector<stats::ComputeItem> items_of(const StatsTask& task) {
 
 std::vector<report::Column> tensor_columns() {
   std::vector<report::Column> result = identity_columns();
+  report::hide(result, {"format", "bytes", "op_type"});
   for (report::Column& column : result) {
-    if (column.key == "format" || column.key == "bytes" || column.key == "op_type") column.title.clear();
     if (column.key == "dtype" || column.key == "shape") column.drop = report::kDropStep;
   }
   return result;
+}
+
+namespace {
+
+report::Key host_shape_key() {
+  return {.key = "host_shape",
+          .type = "integer[]?",
+          .text = "dimensions in host format, of which the statistics are; missing if only a table has them",
+          .title = "shape",
+          .drop = report::kDropStep};
+}
+
+std::string_view text_of(StatisticColumn column) {
+  using enum StatisticColumn;
+  switch (column) {
+    case kMax: return "largest finite element; null without one";
+    case kMin: return "smallest finite element; null without one";
+    case kAvg: return "mean, as the dialect computes it";
+    case kL2Norm: return "square root of the sum of squares, as the dialect computes it";
+    case kCount: return "elements, as the dialect counts them";
+    case kNegativeZero: return "elements below zero";
+    case kPositiveZero: return "elements above zero";
+    case kNan: return "NaN";
+    case kNegativeInf: return "negative infinities";
+    case kPositiveInf: return "positive infinities";
+    case kZero: return "elements that are zero";
+    case kMd5: return "MD5 of the bytes, in hexadecimal digits";
+    case kSha1: return "SHA-1 of the bytes, in hexadecimal digits";
+  }
+  return "";
+}
+
+}  // namespace
+
+const report::ObjectType& statistics_type() {
+  static const report::ObjectType type = [] {
+    std::vector<report::Key> keys = {host_shape_key()};
+    for (const StatisticColumnInfo& one : all_statistic_columns()) {
+      using enum StatisticColumn;
+      const StatisticColumn column = one.column;
+      const bool is_digest = column == kMd5 || column == kSha1;
+      const bool is_number = column == kMax || column == kMin || column == kAvg || column == kL2Norm;
+      keys.push_back({.key = one.key,
+                      .type = is_digest   ? "string|null?"
+                              : is_number ? "number|null?"
+                                          : "integer|number|null?",
+                      .text = text_of(column)});
+    }
+    return tensor_type().with(
+        "TensorStatistics", "A tensor with the statistics that --columns names, null for types without numbers.", keys);
+  }();
+  return type;
+}
+
+const report::ObjectType& statistics_summary_type() {
+  static const report::ObjectType type{
+      "StatisticsSummary",
+      "Counts of a run of stats.",
+      {{.key = "tensors", .type = "integer", .text = "tensors with a row"},
+       {.key = "failed", .type = "integer", .text = "tensors and files that could not be read"},
+       {.key = "dialect",
+        .type = "string|null",
+        .text = "version of MindSpore whose arithmetic was used; null for statistics that a table has"}}};
+  return type;
 }
 
 void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exact, std::vector<report::Column>& into) {
@@ -344,7 +381,7 @@ ExitCode write_statistics_part(StatsTask& task, PartRun& part) {
     if (is_own[i]) own.push_back(items[i]);
   }
   stats::compute(task.catalogue.index, own, options_of(task), part.context(),
-                 [](size_t, Result<TensorStatistics>&&) {});  // the part keeps them
+                 [](size_t, Result<TensorNumbers>&&) {});  // the part keeps them
   return part.finish("tensor");
 }
 
@@ -357,9 +394,9 @@ ExitCode print_statistic_rows(StatsTask& task) {
   StatsOutcome outcome(task);
   Worst worst(request.top);
   stats::compute(task.catalogue.index, items, options_of(task), context,
-                 [&](size_t item, Result<TensorStatistics>&& result) {
+                 [&](size_t item, Result<TensorNumbers>&& result) {
                    const TensorRecord& tensor = *items[item].tensor;
-                   const TensorStatistics* statistics = outcome.take(tensor, result);
+                   const TensorNumbers* statistics = outcome.take(tensor, result);
                    if (statistics == nullptr) return;
                    if (request.top > 0) {
                      worst.add(item, std::move(*result));
@@ -378,42 +415,13 @@ ExitCode print_statistic_rows(StatsTask& task) {
   closing.summary.add("dialect", task.dialect->name);
   closing.failures = outcome.failure_objects();
   (void)sink->finish(std::move(closing));
-  return outcome.conclude(
-      request.form == report::Form::kTable ? plural(static_cast<uint64_t>(outcome.computed()), "tensor") : "");
+  return outcome.conclude(is_for_people(request.form) ? plural(static_cast<uint64_t>(outcome.computed()), "tensor")
+                                                      : "");
 }
 
 // msdump stats of a dump that holds statistics but no tensors: rows from statistic.csv and dump.json.
 
 namespace {
-
-report::Value checksum_of(const StatisticValues& values, ChecksumKind kind) {
-  const Checksum* checksum = values.find(kind);
-  return checksum == nullptr ? report::Value() : report::Value(checksum->text);
-}
-
-report::Value value_of(StatisticColumn column, const StatisticValues& values) {
-  using enum StatisticColumn;
-  const auto number = [&](Extremum which) {
-    const auto& held = values.number(which);
-    return held ? report::Value(held->value) : report::Value();
-  };
-  switch (column) {
-    case kMax: return number(Extremum::kMax);
-    case kMin: return number(Extremum::kMin);
-    case kAvg: return number(Extremum::kMean);
-    case kL2Norm: return number(Extremum::kNorm);
-    case kCount: return values.count;
-    case kNegativeZero: return values.negative;
-    case kPositiveZero: return values.positive;
-    case kNan: return values.nan;
-    case kNegativeInf: return values.negative_inf;
-    case kPositiveInf: return values.positive_inf;
-    case kZero: return values.zero;
-    case kMd5: return checksum_of(values, ChecksumKind::kMd5);
-    case kSha1: return checksum_of(values, ChecksumKind::kSha1);
-  }
-  return {};
-}
 
 std::vector<report::Column> table_columns(const std::vector<StatisticColumn>& columns, bool exact) {
   std::vector<report::Column> result = tensor_columns();
@@ -445,7 +453,7 @@ ExitCode print_stored_statistics(Session& session, const StatsRequest& request, 
     found =
         found || (request.fail_on_nan && values->has(Special::kNan).value_or(false)) || (request.fail_on_inf && inf);
     report::Row row = identity_object(catalogue.index, tensor);
-    for (const StatisticColumn column : columns) row.add(info(column).key, value_of(column, *values));
+    for (const StatisticColumn column : columns) row.add(info(column).key, value_of(*values, column));
     if (!sink->row(row)) break;
   }
   const bool failed = !failures.empty();

@@ -1,4 +1,4 @@
-// msdump stats after its options are parsed.
+// msdump stats after its options are parsed: a request becomes files or the bytes of one, rows, or a comparison.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 #include "shared/options.h"
 #include "shared/sharding.h"
 #include "stats/compute.h"
-#include "stats/tensor_statistics.h"
+#include "stats/tensor_numbers.h"
 
 namespace msdump::cli {
 
@@ -35,8 +35,6 @@ struct StatsRequest {
 
 [[nodiscard]] ExitCode run_stats(Session& session, const StatsRequest& request);
 
-// Its parts, by their output: files or the bytes of one (stats_files.cpp), rows (stats_rows.cpp), a comparison
-// (stats_verify.cpp).
 struct StatsTask {
   Session& session;
   const StatsRequest& request;
@@ -49,18 +47,18 @@ struct StatsTask {
 [[nodiscard]] ExitCode print_statistic_csv(StatsTask& task);
 [[nodiscard]] ExitCode print_statistic_rows(StatsTask& task);
 [[nodiscard]] ExitCode verify_statistics(StatsTask& task);
-// With --shard: the part, at --out (stats_rows.cpp).
+// Writes the part of --shard to --out.
 [[nodiscard]] ExitCode write_statistics_part(StatsTask& task, PartRun& part);
-// For a dump without elements (stats_stored.cpp).
+// Prints the statistics in the tables of a dump without elements.
 [[nodiscard]] ExitCode print_stored_statistics(Session& session, const StatsRequest& request,
                                                const Catalogue& catalogue);
 
-// The common end: reports failures, applies --fail-on, returns the exit code.
+// StatsOutcome: counts and reports failures, applies --fail-on, and chooses the exit code.
 class StatsOutcome {
  public:
   explicit StatsOutcome(const StatsTask& task);
   // Returns the statistics, or null after reporting the failure.
-  const stats::TensorStatistics* take(const TensorRecord& tensor, const Result<stats::TensorStatistics>& result);
+  const TensorNumbers* take(const TensorRecord& tensor, const Result<TensorNumbers>& result);
   void fail(const Error& error);
   [[nodiscard]] bool interrupted() const { return interrupted_; }
   [[nodiscard]] int64_t computed() const { return computed_; }
@@ -81,10 +79,12 @@ class StatsOutcome {
 // The identity columns of a table of statistics: on a narrow terminal dtype and shape are dropped, and the statistics
 // stay.
 [[nodiscard]] std::vector<report::Column> tensor_columns();
+[[nodiscard]] const report::ObjectType& statistics_type();
+[[nodiscard]] const report::ObjectType& statistics_summary_type();
 // Cells with six digits for people, or with all; machine output has all.
 void add_statistic_columns(const std::vector<StatisticColumn>& columns, bool exact, std::vector<report::Column>& into);
 
-// With the results that the columns, --fail-on and --top need.
+// Asks for the results that the columns, --fail-on and --top need.
 [[nodiscard]] stats::ComputeOptions options_of(const StatsTask& task);
 
 }  // namespace msdump::cli

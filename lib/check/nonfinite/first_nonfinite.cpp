@@ -24,17 +24,18 @@
 namespace msdump::check {
 namespace {
 
-// NaN and infinities on their way between ranks: which rank put one into a collective, and which ranks got it from there.
+// Follows NaN and infinities between ranks: from the rank that sent one to a collective, to the ranks that received it.
 class NonfiniteSpread {
  public:
   // All arguments must outlive it. The calls are collected on first use.
   NonfiniteSpread(const CheckedDump& dump, FactsReader& facts, const RunContext& context)
       : dump_(dump), facts_(facts), context_(context) {}
 
-  // The run of the same collective on the first rank of the group that put in what is not finite; kNone: none is known.
+  // The execution of the same collective on the first rank of the group that sent a non-finite value; kNone: none is
+  // known.
   Result<uint32_t> source_of(uint32_t run);
-  // "Distributed.all_reduce.0.forward passes it on to ranks 0, 2": the first collective of the same rank and step after a
-  // run that had such an input; empty: none.
+  // The first collective after an execution, of the same rank and step, that had such an input:
+  // "Distributed.all_reduce.0.forward passes it on to ranks 0, 2". Empty: none.
   Result<std::string> passed_on(uint32_t run);
 
  private:
@@ -54,7 +55,7 @@ const JoinedCalls& NonfiniteSpread::joined() {
 }
 
 uint32_t NonfiniteSpread::run_of(const CollectiveCall& call) const {
-  for (const std::vector<uint32_t>* const tensors : {&call.put, &call.got}) {
+  for (const std::vector<uint32_t>* const tensors : {&call.sent, &call.received}) {
     for (const uint32_t tensor : *tensors) {
       if (dump_.run_of(tensor) != kNone) return dump_.run_of(tensor);
     }
@@ -63,8 +64,8 @@ uint32_t NonfiniteSpread::run_of(const CollectiveCall& call) const {
 }
 
 Result<bool> NonfiniteSpread::puts_nonfinite(const CollectiveCall& call) {
-  MSDUMP_CHECK_OK(facts_.read(call.put, context_));
-  return std::any_of(call.put.begin(), call.put.end(),
+  MSDUMP_CHECK_OK(facts_.read(call.sent, context_));
+  return std::any_of(call.sent.begin(), call.sent.end(),
                      [&](uint32_t tensor) { return facts_[tensor].known() && !facts_[tensor].is_finite(); });
 }
 
@@ -110,7 +111,7 @@ Result<std::string> NonfiniteSpread::passed_on(uint32_t run) {
 using Kind = FirstNonfinite::Kind;
 using Found = std::optional<FirstNonfinite>;
 
-// Size of a batch of reads: enough tensors to keep the kernels busy, few that are read needlessly.
+// Size of a batch of reads: enough tensors to keep the kernels busy, and few that are read needlessly.
 constexpr size_t kBatchTensors = 128;
 constexpr uint64_t kBatchBytes = uint64_t{64} << 20;
 
@@ -130,7 +131,7 @@ class Search {
         context_(context),
         asked_(asked_runs(dump, chosen)),
         causes_(dump, facts, context, asked_),
-        health_(dump, facts),
+        classifier_(dump, facts),
         spread_(dump, facts, context) {
     for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
       Step& step = steps_[known_first(dump_.runs()[run].place.step)];
@@ -180,7 +181,7 @@ class Search {
     return best;
   }
 
-  // To the rank that put it into a collective, and on to those that got it from there.
+  // Follows a cause to the rank that sent the value, and lists the ranks that received it.
   Status follow_over_ranks(FirstNonfinite& found) {
     if (guess_of(found) == 2) {
       MSDUMP_TRY(const uint32_t source, spread_.source_of(found.run));
@@ -194,13 +195,13 @@ class Search {
     return {};
   }
 
-  // A value that may have come from another rank ranks below one that did not.
+  // A value that may have come from another rank is named after one that did not.
   [[nodiscard]] int guess_of(const FirstNonfinite& found) const {
     if (is_communication(dump_.operators()[found.op].type)) return 2;
     return found.kind == Kind::kInput && found.parameter.empty() ? 1 : 0;
   }
 
-  // The first of a rank; if it is uncertain, a later run with good inputs and a bad output.
+  // The first cause on a rank. If it is uncertain, a later execution with finite inputs and a bad output goes first.
   Result<Found> search_runs(uint32_t begin, uint32_t end) {
     Found uncertain;
     while (begin < end) {
@@ -222,7 +223,7 @@ class Search {
     return uncertain;
   }
 
-  // Reads those of one batch of runs; returns where it ends.
+  // Reads the outputs of one batch of executions; returns its end.
   Result<uint32_t> read_outputs(uint32_t begin, uint32_t end) {
     std::vector<uint32_t> batch;
     uint64_t bytes = 0;
@@ -238,7 +239,7 @@ class Search {
     return stop;
   }
 
-  // Searches the inputs of a step with good outputs; they may still be bad.
+  // Searches the inputs of a step whose outputs are all finite.
   Result<Found> search_inputs(uint32_t begin, uint32_t end) {
     for (uint32_t from = begin; from < end;) {
       std::vector<uint32_t> batch;
@@ -252,7 +253,7 @@ class Search {
       MSDUMP_CHECK_OK(facts_.read(batch, context_));
       for (; from < stop; ++from) {
         const RunInput* const bad = asked_[from] ? causes_.bad_input(from) : nullptr;
-        if (bad == nullptr || health_.does_no_harm(tensor_of(*bad))) continue;
+        if (bad == nullptr || classifier_.is_absorbed(tensor_of(*bad))) continue;
         MSDUMP_TRY(FirstNonfinite found, causes_.entered(from, *bad));
         return Found(std::move(found));
       }
@@ -265,7 +266,7 @@ class Search {
     for (const uint32_t tensor : parameters) {
       const TensorFacts& facts = facts_[tensor];
       const bool mask = !facts.has_nan && !facts.has_positive_inf && is_two_valued(facts);
-      if (!facts.known() || facts.is_finite() || mask || health_.does_no_harm(tensor)) continue;
+      if (!facts.known() || facts.is_finite() || mask || classifier_.is_absorbed(tensor)) continue;
       FirstNonfinite found;
       found.parameter = dump_.record(tensor).name.op_name;
       found.kind = dump_.is_kept_name(found.parameter) ? Kind::kParameter : Kind::kInput;
@@ -285,7 +286,7 @@ class Search {
   const RunContext& context_;
   const std::vector<bool> asked_;  // by run
   CauseFinder causes_;
-  const HealthJudge health_;
+  const NonFiniteClassifier classifier_;
   NonfiniteSpread spread_;
   std::map<std::pair<bool, int64_t>, Step> steps_;  // in the order of time
 };
@@ -310,7 +311,7 @@ using From = InputEdge::From;
 
 Kind kind_of(const TensorFacts& facts) { return facts.has_nan ? Kind::kNan : Kind::kInf; }
 
-// Only copies agree in all of these; unknown numbers never agree.
+// True for copies: only they agree in all of these numbers. Unknown numbers never agree.
 bool same_numbers(const TensorFacts& a, const TensorFacts& b) {
   return a.max && a.elements == b.elements && a.rank == b.rank && a.nan == b.nan && a.positive_inf == b.positive_inf &&
          a.min == b.min && a.max == b.max && a.l2norm == b.l2norm;
@@ -332,17 +333,17 @@ std::vector<uint32_t> CauseFinder::judged_of(uint32_t run) const {
   const std::vector<uint32_t> others = dump_.stand_ins(run, [&](uint32_t output) { return is_lost(output); });
   const bool all_there = !tensors.empty() && tensors.size() == dump_.runs()[run].outputs.size();
   if (!all_there) tensors.insert(tensors.end(), others.begin(), others.end());
-  return tensors.empty() && !dump_.has_flow() ? health_.inputs_of(run) : tensors;
+  return tensors.empty() && !dump_.has_flow() ? classifier_.inputs_of(run) : tensors;
 }
 
 Result<bool> CauseFinder::is_bad(uint32_t run) {
   MSDUMP_CHECK_OK(facts_.read(dump_.runs()[run].outputs, context_));
   const std::vector<uint32_t> judged = judged_of(run);
   MSDUMP_CHECK_OK(facts_.read(judged, context_));
-  if (std::any_of(judged.begin(), judged.end(), [&](uint32_t tensor) { return health_.needs_inputs(tensor); }))
-    MSDUMP_CHECK_OK(facts_.read(health_.inputs_of(run), context_));
+  if (std::any_of(judged.begin(), judged.end(), [&](uint32_t tensor) { return classifier_.needs_inputs(tensor); }))
+    MSDUMP_CHECK_OK(facts_.read(classifier_.inputs_of(run), context_));
   return std::any_of(judged.begin(), judged.end(),
-                     [&](uint32_t tensor) { return health_.of_made(tensor, run) == Health::kBad; });
+                     [&](uint32_t tensor) { return classifier_.classify_output(tensor, run) == NonFinite::kFault; });
 }
 
 bool CauseFinder::is_bad_input(const RunInput& input) const {
@@ -359,7 +360,7 @@ const RunInput* CauseFinder::bad_input(uint32_t run) const {
   return bad == inputs.end() ? nullptr : &*bad;
 }
 
-// Masks are made inside a network: an infinity that the script passes in is not a mask.
+// An infinity that the script passes in is no mask: masks are computed inside the network.
 const RunInput* CauseFinder::infinite_input(uint32_t run) const {
   for (const RunInput& input : dump_.runs()[run].inputs) {
     const uint32_t tensor = tensor_of(input);
@@ -370,7 +371,7 @@ const RunInput* CauseFinder::infinite_input(uint32_t run) const {
 }
 
 Result<bool> CauseFinder::has_good_inputs(uint32_t run) {
-  const std::vector<uint32_t> inputs = health_.inputs_of(run);
+  const std::vector<uint32_t> inputs = classifier_.inputs_of(run);
   MSDUMP_CHECK_OK(facts_.read(inputs, context_));
   const bool known = std::all_of(inputs.begin(), inputs.end(),
                                  [&](uint32_t tensor) { return facts_[tensor].known() || is_empty(tensor); });
@@ -379,7 +380,7 @@ Result<bool> CauseFinder::has_good_inputs(uint32_t run) {
 
 Result<Cause> CauseFinder::explain(uint32_t run) {
   for (std::set<uint32_t> seen; seen.insert(run).second;) {
-    MSDUMP_CHECK_OK(facts_.read(health_.inputs_of(run), context_));
+    MSDUMP_CHECK_OK(facts_.read(classifier_.inputs_of(run), context_));
     const RunInput* const bad = bad_input(run);
     if (bad == nullptr) {
       const RunInput* const outside = infinite_input(run);
@@ -410,7 +411,7 @@ FirstNonfinite CauseFinder::start(uint32_t run) const {
   FirstNonfinite found;
   found.run = run;
   found.op = dump_.runs()[run].op;
-  found.inputs = health_.inputs_of(run);
+  found.inputs = classifier_.inputs_of(run);
   found.outputs = dump_.runs()[run].outputs;
   const auto all = [&](const auto& holds) {
     return std::all_of(found.inputs.begin(), found.inputs.end(),
@@ -431,8 +432,9 @@ FirstNonfinite CauseFinder::start(uint32_t run) const {
 FirstNonfinite CauseFinder::root(uint32_t run) const {
   FirstNonfinite found = start(run);
   const std::vector<uint32_t> judged = judged_of(run);
-  const auto bad = std::find_if(judged.begin(), judged.end(),
-                                [&](uint32_t tensor) { return health_.of_made(tensor, run) == Health::kBad; });
+  const auto bad = std::find_if(judged.begin(), judged.end(), [&](uint32_t tensor) {
+    return classifier_.classify_output(tensor, run) == NonFinite::kFault;
+  });
   found.tensor = bad != judged.end() ? *bad : judged.empty() ? found.inputs.front() : judged.front();
   found.kind = kind_of(facts_[found.tensor]);
   std::string shown;
@@ -449,7 +451,7 @@ FirstNonfinite CauseFinder::root(uint32_t run) const {
     found.reason = "its inputs are finite, its output is not" + shown;
   } else if (found.inputs.empty()) {
     found.reason = "its output is not finite" + shown + "; its inputs were not dumped";
-  } else if (found.inputs_finite == false && health_.has_more_than_its_terms(found.tensor, run)) {
+  } else if (found.inputs_finite == false && classifier_.adds_infinities(found.tensor, run)) {
     found.reason = "its inputs have the -inf of a mask, its output has more" + shown;
   } else if (found.inputs_finite == false) {
     found.reason = "its inputs have no NaN and no +inf, only the -inf of a mask; its output is not finite" + shown;
@@ -464,7 +466,7 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   found.tensor = tensor_of(bad);
   found.parameter = bad.parameter;
   const TensorRecord& record = dump_.record(found.tensor);
-  // The record of an input that was not dumped itself is its producer's output.
+  // An input that was not dumped has the record of its producer's output.
   const std::string input = bad.tensor != kNone ? slot_text(record) : fmt::format("input {}", bad.slot);
   uint32_t parameter =
       dump_.role(found.tensor) == TensorRole::kInput && record.name.io == Io::kParameter ? found.tensor : kNone;
@@ -507,8 +509,8 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
   return found;
 }
 
-// An earlier run that was not judged and may have made the input of this one; empty if there is none. Without a data
-// flow any earlier run may have.
+// An earlier execution that was not judged and may have produced the input; empty if there is none. Without a data
+// flow, any earlier execution may have.
 std::string CauseFinder::hidden_before(uint32_t run) const {
   const OpRun& of = dump_.runs()[run];
   for (uint32_t before = run; before-- > 0;) {
@@ -523,7 +525,8 @@ std::string CauseFinder::hidden_before(uint32_t run) const {
   return {};
 }
 
-// msprobe records the parameters of a module with its own call, after those inside it that read them.
+// Finds the parameter with the same numbers. msprobe records the parameters of a module with its own call, after the
+// calls inside it.
 Result<uint32_t> CauseFinder::module_parameter_like(uint32_t tensor) {
   const TensorRecord& record = dump_.record(tensor);
   const Identity place = identity_of(dump_.index(), record);

@@ -1,13 +1,13 @@
-// The search for the operator that was the first to make NaN or an infinity out of finite inputs, along the runs in
-// their order (check/checked_dump.h): the first step that has one, and in it the first of each rank.
+// Finds the operator that first computed NaN or an infinity from finite inputs. Executions are searched in their order
+// (check/checked_dump.h): the first step that has one, and the first of each rank in it.
 //
-//   1. The outputs of runs are read in batches, up to the first bad one (check/values/health.h). The inputs of that run
-//      decide whether it made the value or where the value came from (check/first/nonfinite_cause.h).
-//   2. If all outputs of a step are good, its inputs are read, then the parameters: their files are written at the end
-//      of the step.
-// An operator that computes is named before a collective of another rank: a NaN of one rank reaches the others through
-// an AllReduce. If only collectives have one, the answer is followed to the rank that put it in (check/ranks/
-// nonfinite_spread.h), and the reason says which ranks got it from the operator that made it.
+//   1. Outputs are read in batches, up to the first bad one (check/nonfinite/nonfinite.h). The inputs of that execution decide
+//      whether it computed the value or received it (CauseFinder).
+//   2. If all outputs of a step are finite, its inputs are read, then the parameters: their files are written at the end of
+//      the step.
+// An operator that computes is named before a collective of another rank, since an AllReduce passes the NaN of one rank
+// to the others. If only collectives have one, the search goes on at the rank that sent it. The reason names the ranks
+// that received it.
 #pragma once
 
 #include <cstdint>
@@ -36,22 +36,22 @@ struct FirstNonfinite {
 };
 [[nodiscard]] std::string_view name_of(FirstNonfinite::Kind kind);  // "nan", ...
 
-// Searches the runs of `chosen` tensors and reads what it needs. No value if nothing is bad; an error only when
+// Searches the executions of `chosen` tensors and reads what it needs. No value if all is finite; an error only when
 // interrupted.
 Result<std::optional<FirstNonfinite>> find_first_nonfinite(const CheckedDump& dump, const std::vector<bool>& chosen,
                                                            FactsReader& facts, const RunContext& context);
 
-// Why is a run bad (check/values/health.h)? It made NaN or an infinity itself, or got it from somewhere.
+// Finds the cause of a bad execution: it computed NaN or an infinity itself, or received it.
 //
-//   its inputs are good                it made the value itself
-//   an input is bad, its producer too  the question goes on to the producer
-//   an input is bad                    the value came in: from a parameter, an input of the network, or something that
-//                                      was not dumped or not requested
-// Outputs that were not dumped, or cannot be read, are taken from what others read of them.
+//   its inputs are finite              it computed the value itself
+//   an input and its producer are bad  the producer is examined next
+//   an input is bad                    the value came in: from a parameter, an input of the network, or a producer that was
+//                                      not dumped or not requested
+// If outputs were not dumped or cannot be read, the inputs of their consumers stand for them.
 //
-// An answer is uncertain if the dump contradicts itself (an input is bad although its producer's output is not: the IR
-// is that of another run, or files were changed), if operators read each other in a circle, and if the order of the
-// operators is unknown.
+// A cause is uncertain in three cases. The dump contradicts itself: an input is bad although its producer's output is
+// finite, because the IR is of another run or files were changed. Operators read each other in a circle. The order of
+// the operators is unknown.
 
 struct Cause {
   FirstNonfinite found;
@@ -60,19 +60,19 @@ struct Cause {
 
 class CauseFinder {
  public:
-  // `asked`: by run. All arguments must outlive it.
+  // `asked`: by execution. All arguments must outlive it.
   CauseFinder(const CheckedDump& dump, FactsReader& facts, const RunContext& context, const std::vector<bool>& asked)
-      : dump_(dump), facts_(facts), context_(context), asked_(asked), health_(dump, facts) {}
+      : dump_(dump), facts_(facts), context_(context), asked_(asked), classifier_(dump, facts) {}
 
-  // The tensors that show the results of a run: its outputs; for missing or unreadable outputs what others read of
-  // them; without either its inputs.
+  // The tensors that hold the results of an execution: its outputs, or for missing ones the inputs of their consumers.
+  // Without either, its inputs.
   [[nodiscard]] std::vector<uint32_t> judged_of(uint32_t run) const;
   // Errors only when interrupted.
   Result<bool> is_bad(uint32_t run);
   Result<Cause> explain(uint32_t run);
-  // Are all its inputs known, and none of them bad?
+  // True if all its inputs are known, and none of them is bad.
   Result<bool> has_good_inputs(uint32_t run);
-  // Is an input bad, whatever its outputs are?
+  // A bad input, whatever the outputs are; null: none.
   [[nodiscard]] const RunInput* bad_input(uint32_t run) const;
   Result<FirstNonfinite> entered(uint32_t run, const RunInput& bad);
 
@@ -90,7 +90,7 @@ class CauseFinder {
   FactsReader& facts_;
   const RunContext& context_;
   const std::vector<bool>& asked_;
-  const HealthJudge health_;
+  const NonFiniteClassifier classifier_;
 };
 
 }  // namespace msdump::check

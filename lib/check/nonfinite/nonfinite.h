@@ -1,12 +1,10 @@
-// Is what is not finite in a tensor a fault? NaN and +inf are. -inf alone is not where it masks, as in attention:
+// Classifies tensors with NaN or infinite elements. NaN and +inf are faults. -inf is accepted as an attention mask if any of
+// these holds; the same applies to the lowest finite value of a dtype (-65504, -3.4e38):
 //
-//   * an input of the operator has some already (of a sum: as many), or
-//   * the operator is one that puts given values (select, fill, where, concat ..), or a cast of numbers that are
-//     not results (-1e9, the smallest float32), or
-//   * it is a parameter that holds at most one other value: a mask that the network keeps, or
-//   * nothing is known of its inputs, and it does not make infinities (log, a quotient, a power)
-//
-// The edge of a type (-65504, the smallest float32) masks the same way.
+//   1. an input of the operator already has -inf (for a sum: at least as many);
+//   2. the operator copies or fills values (select, fill, where, concat), or casts a mask constant such as -1e9;
+//   3. the tensor is a parameter with at most one other value;
+//   4. the inputs were not dumped, and the operator cannot produce infinities (it is not log, div or pow).
 #pragma once
 
 #include <cstdint>
@@ -18,36 +16,36 @@
 
 namespace msdump::check {
 
-enum class Health : uint8_t { kUnknown, kFinite, kMasked, kBad };
+// kUndecided: the values are not known.
+enum class NonFinite : uint8_t { kUndecided, kFinite, kMask, kFault };
 
-class HealthJudge {
+class NonFiniteClassifier {
  public:
-  HealthJudge(const CheckedDump& dump, const FactsReader& facts) : dump_(dump), facts_(facts) {}
+  NonFiniteClassifier(const CheckedDump& dump, const FactsReader& facts) : dump_(dump), facts_(facts) {}
 
-  // For an output the inputs of its run must have been read if needs_inputs() holds.
-  [[nodiscard]] Health of(uint32_t tensor) const;
-  // Health of a run's result, even if the input of another run shows it.
-  [[nodiscard]] Health of_made(uint32_t tensor, uint32_t run) const;
+  // If needs_inputs() holds for an output, the inputs of its execution must have been read.
+  [[nodiscard]] NonFinite classify(uint32_t tensor) const;
+  // Classifies a result of an execution. If it was not dumped, the tensor is the input of a consumer.
+  [[nodiscard]] NonFinite classify_output(uint32_t tensor, uint32_t run) const;
   [[nodiscard]] bool needs_inputs(uint32_t tensor) const;
-  // An infinity that came in, as a constant or a parameter (where a running minimum begins), and that every operator
-  // that read it turned into something finite. Their outputs must have been read.
-  [[nodiscard]] bool does_no_harm(uint32_t tensor) const;
-  // Has a sum more -inf than its terms, all of which are known, account for?
-  [[nodiscard]] bool has_more_than_its_terms(uint32_t tensor, uint32_t run) const;
-  // The tensors that show the inputs: the dump of each, else its producer's output.
+  // True for an infinity of a constant or parameter (the start of a running minimum) that every operator which read it
+  // turned into finite values. Their outputs must have been read.
+  [[nodiscard]] bool is_absorbed(uint32_t tensor) const;
+  // True if the output of a sum has more -inf than all of its inputs account for, which are all known.
+  [[nodiscard]] bool adds_infinities(uint32_t tensor, uint32_t run) const;
+  // The dumped tensors that hold the inputs' values.
   [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
 
  private:
   [[nodiscard]] bool has_finite_outputs(uint32_t run) const;
-  [[nodiscard]] Health of_negative_infinity(uint32_t tensor, uint32_t run) const;
+  [[nodiscard]] NonFinite classify_negative_infinity(uint32_t tensor, uint32_t run) const;
+  [[nodiscard]] std::string_view type_of(uint32_t run) const { return dump_.operators()[dump_.runs()[run].op].type; }
 
   const CheckedDump& dump_;
   const FactsReader& facts_;
 };
 
-// At most one finite value beside its infinities.
+// True if the tensor has at most one finite value beside its infinities.
 [[nodiscard]] bool is_two_valued(const TensorFacts& facts);
-// Does an operator of this type write values that it was given, or move them about?
-[[nodiscard]] bool puts_given_values(std::string_view op_type);
 
 }  // namespace msdump::check

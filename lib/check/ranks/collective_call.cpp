@@ -22,12 +22,12 @@ namespace {
 
 using RankNumber = std::optional<int64_t>;
 
-// Where a call has its tensors: slots of what is put in and what comes out, and the argument with the one rank. "1*": also
-// "1.0", "1.1", .. of a list.
+// Signature of a call: the slots of inputs and outputs, and the argument that names the root. "1*" also means "1.0",
+// "1.1" and so on, the elements of a list.
 struct Form {
   std::string_view api;
   CollectiveKind kind;
-  std::string_view put, put_keyword, got;
+  std::string_view sent, input_keyword, received;
   std::string_view root = {}, root_place = {}, root_keyword = {}, root_place_keyword = {};
 };
 
@@ -101,7 +101,7 @@ bool names_reduction(const CallArgument& argument) {
   return argument.slot == "op" || argument.value.text.find("OpType.") != std::string_view::npos;
 }
 
-// "Distributed.all_reduce.3.forward": the prefix is that of a library of collectives.
+// "Distributed.all_reduce.3.forward": the prefix is the name of a library of collectives.
 struct CountedName {
   std::string_view api;
   uint64_t number = 0;
@@ -120,7 +120,7 @@ const Form* form_of(std::string_view name, std::string_view type) {
   return counted ? form_named(kForms, counted->api) : form_named(kOperators, type);
 }
 
-// Of a form's slot: "1" is itself, "1*" the elements of a list, "*" anything.
+// True if a slot fits that of a form: "1" is itself, "1*" the elements of a list, "*" any slot.
 bool fits(std::string_view form, std::string_view slot) {
   if (form.empty()) return false;
   if (form == "*") return true;
@@ -140,7 +140,7 @@ class Collector {
       if (form != nullptr) add_calls(op, *form, counted_name(known.name));
     }
     if (!calls_.empty() && dump_.dump().arguments != nullptr) read_arguments();
-    std::erase_if(calls_, [](const CollectiveCall& call) { return call.put.empty() && call.got.empty(); });
+    std::erase_if(calls_, [](const CollectiveCall& call) { return call.sent.empty() && call.received.empty(); });
     return std::move(calls_);
   }
 
@@ -150,7 +150,7 @@ class Collector {
   using Tensors = std::vector<std::pair<std::string, uint32_t>>;   // by slot, "00001.00002"
 
   struct Parts {
-    Tensors put, got;
+    Tensors sent, received;
   };
 
   void add_calls(uint32_t op, const Form& form, const std::optional<CountedName>& counted) {
@@ -160,9 +160,10 @@ class Collector {
       const FolderIdentity folder = place_of(dump_.index(), dump_.record(tensor));
       Parts& parts = places[{folder.rank, folder.step, dump_.record(tensor).occurrence}];
       const std::string_view slot = name.slot;
-      const bool by_keyword = !form.put_keyword.empty() && (slot == form.put_keyword || fits_keyword(form, slot));
-      if (name.io == Io::kInput && (fits(form.put, slot) || by_keyword)) parts.put.emplace_back(sortable(slot), tensor);
-      if (name.io == Io::kOutput && fits(form.got, slot)) parts.got.emplace_back(sortable(slot), tensor);
+      const bool by_keyword = !form.input_keyword.empty() && (slot == form.input_keyword || fits_keyword(form, slot));
+      if (name.io == Io::kInput && (fits(form.sent, slot) || by_keyword))
+        parts.sent.emplace_back(sortable(slot), tensor);
+      if (name.io == Io::kOutput && fits(form.received, slot)) parts.received.emplace_back(sortable(slot), tensor);
     }
     for (auto& [place, parts] : places) {
       if (!std::get<0>(place)) continue;
@@ -177,8 +178,8 @@ class Collector {
       call.name = counted ? std::string(counted->api) : dump_.operators()[op].name;
       if (counted) call.number = counted->number;
       if (counted) call.may_be_early = counted->api == "irecv";
-      call.put = in_order(parts.put);
-      call.got = in_order(parts.got);
+      call.sent = in_order(parts.sent);
+      call.received = in_order(parts.received);
       if (!counted) read_attributes(form, call);
       if (counted) by_name_[{dump_.operators()[op].name, call.rank, call.step}] = {calls_.size(), &form};
       calls_.push_back(std::move(call));
@@ -186,8 +187,8 @@ class Collector {
   }
 
   static bool fits_keyword(const Form& form, std::string_view slot) {
-    return form.put.ends_with('*') && slot.starts_with(form.put_keyword) && slot.size() > form.put_keyword.size() &&
-           slot[form.put_keyword.size()] == '.';
+    return form.sent.ends_with('*') && slot.starts_with(form.input_keyword) &&
+           slot.size() > form.input_keyword.size() && slot[form.input_keyword.size()] == '.';
   }
 
   // "1.10" after "1.9"
@@ -256,8 +257,8 @@ class Collector {
     if (slot == "tag") call.tag = *number;
     if (call.kind != CollectiveKind::kAllToAll) return;
     // The list of splits comes in its order.
-    if (fits("2*", slot) || fits("output_split_sizes*", slot)) call.got_sizes.push_back(*number);
-    if (fits("3*", slot) || fits("input_split_sizes*", slot)) call.put_sizes.push_back(*number);
+    if (fits("2*", slot) || fits("output_split_sizes*", slot)) call.receive_splits.push_back(*number);
+    if (fits("3*", slot) || fits("input_split_sizes*", slot)) call.send_splits.push_back(*number);
   }
 
   const CheckedDump& dump_;
@@ -329,7 +330,7 @@ class Joiner {
     }
     const CollectiveCall& any = calls_[by_rank.begin()->second.front()];
     std::vector<int64_t> group = ranks_of_group(any.group);
-    // All ranks, of which most are there: a number far off costs as much memory as it says.
+    // The group is all ranks, and most of them are there. A number far beyond would cost as much memory as it says.
     if (group.empty() && any.world && *any.world > 0 && static_cast<size_t>(*any.world) <= 2 * by_rank.size()) {
       group.resize(static_cast<size_t>(*any.world));
       std::iota(group.begin(), group.end(), int64_t{0});
@@ -371,7 +372,7 @@ class Joiner {
   }
 
   void join_pairs(std::vector<size_t>& from, std::vector<size_t>& to) {
-    // Two APIs have a counter each: the order of their calls is not known.
+    // Each API has its own counter, so the order of their calls is unknown.
     const auto mixed = [&](const std::vector<size_t>& side) {
       return std::any_of(side.begin(), side.end(),
                          [&](size_t i) { return calls_[i].counted && calls_[i].name != calls_[side.front()].name; });
@@ -400,8 +401,8 @@ std::vector<Exchange> join_calls(const std::vector<CollectiveCall>& calls) { ret
 std::vector<uint32_t> JoinedCalls::tensors_of(const Exchange& exchange) const {
   std::vector<uint32_t> tensors;
   for (const size_t member : exchange.members) {
-    tensors.insert(tensors.end(), calls[member].put.begin(), calls[member].put.end());
-    tensors.insert(tensors.end(), calls[member].got.begin(), calls[member].got.end());
+    tensors.insert(tensors.end(), calls[member].sent.begin(), calls[member].sent.end());
+    tensors.insert(tensors.end(), calls[member].received.begin(), calls[member].received.end());
   }
   return tensors;
 }

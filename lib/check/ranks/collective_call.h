@@ -1,13 +1,12 @@
-// The calls of collectives in a dump: one operator of one rank that exchanges values with others, with what the dump
-// says of the exchange: who takes part, what is done with the values, what went in and what came out.
+// Collective calls: operators of one rank that exchange values with other ranks. The dump tells who takes part, the
+// reduction, the inputs and the outputs.
 //
 //   MindSpore's operators   AllReduce, AllGather, ReduceScatter, Broadcast, AlltoAll, Reduce, Send, Receive; group, ranks
 //                           and reduction are attributes of the IR
-//   calls in dump.json      Distributed.*, MintDistributed.*: as torch.distributed has them; group, reduction, partners and
-//                           splits are arguments. Written in place: the input is the value before, the output the one
+//   calls in dump.json      Distributed.*, MintDistributed.*, as in torch.distributed; group, reduction, partners and splits
+//                           are arguments. Tensors are written in place: the input has the values before, the output those
 //                           after. Buffers that only receive are not inputs
-// Not read: batch_isend_irecv and whatever else is dumped before it arrives.
-// Source: torch.distributed and mindspore.ops by their documentation; msprobe 26.2 on gloo, four ranks.
+// batch_isend_irecv is not supported, nor any call that is dumped before its values arrive.
 #pragma once
 
 #include <cstdint>
@@ -53,30 +52,29 @@ struct CollectiveCall {
   std::optional<int64_t> root_place;   // its place in the group
   int64_t tag = 0;                     // Send, Receive
   bool flat = true;                    // parts are consecutive elements; false: dimensions other than the first are cut
-  std::vector<int64_t> put_sizes, got_sizes;  // AllToAll: rows for each rank, and of each; empty: equal parts
-  // Tensors. Several where the call has a list of them: a part for each rank, or each an exchange of its own (AllReduce).
-  std::vector<uint32_t> put, got;
+  std::vector<int64_t> send_splits, receive_splits;  // AllToAll: rows for each rank, and of each; empty: equal parts
+  // Tensors. If the call has a list: a part for each rank, or (AllReduce) one exchange each.
+  std::vector<uint32_t> sent, received;
 };
 
-// Does an operator exchange values in a way that is not read: NeighborExchange, batch_isend_irecv?
+// True for an operator that exchanges values in an unsupported way: NeighborExchange, batch_isend_irecv.
 [[nodiscard]] bool is_unread_collective(std::string_view name, std::string_view type);
 
-// By rank and step as the tensors are. Only calls with a rank, and with tensors whose place in the call is known.
+// Only calls with a rank, and with tensors whose slot in the call is known.
 [[nodiscard]] std::vector<CollectiveCall> collective_calls(const CheckedDump& dump);
 
-// Exchanges: the calls of one collective on the ranks of its group, joined.
+// Exchanges: the calls of one collective on all ranks of its group.
 //
-//   ranks stated     calls of a group in a step are joined by name; those that msprobe counts by their order in the group,
-//                    since counters of ranks differ. All ranks that are there must have equally many. Stated are also
-//                    the ranks of the group of all, if their number is and half of them are there
-//   a name, or none  the group is taken to be all ranks that have the call: a guess, which other exchanges of the same
-//                    ranks have to confirm
-//   Send, Receive    by the two ranks, the tag and the order
+//   ranks stated     calls of a group in a step are joined by name. Calls that msprobe numbers are joined by their order in the
+//                    group, since ranks count differently, and all ranks must have equally many. The group of all ranks is
+//                    stated if its size is, and half of them are there
+//   a name, or none  all ranks with the call are taken for the group. Other exchanges of the same ranks have to confirm that
+//   Send, Receive    joined by the two ranks, the tag and the order
 
 struct Exchange {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool stated = false;  // the dump says which ranks are in the group
-  // Places in the list of calls, in the order of the group; of Send and Receive the sender, then the receiver.
+  // Positions in the list of calls, in the order of the group; for Send and Receive the sender, then the receiver.
   std::vector<size_t> members;
   std::vector<int64_t> ranks;    // of `members`
   std::vector<int64_t> missing;  // of the group, not in the dump
@@ -84,30 +82,30 @@ struct Exchange {
   [[nodiscard]] bool complete() const { return missing.empty(); }
 };
 
-// Of at least two ranks, by step; costs as much as a sort of the calls.
+// Exchanges of at least two ranks, by step. Costs a sort of the calls.
 [[nodiscard]] std::vector<Exchange> join_calls(const std::vector<CollectiveCall>& calls);
 
-// Those of a dump, with the calls that they are of. The numbers of both are the same wherever the dump is listed.
+// The exchanges of a dump and their calls. Their numbers are the same wherever the dump is listed.
 struct JoinedCalls {
   std::vector<CollectiveCall> calls;
   std::vector<Exchange> exchanges;
 
   explicit JoinedCalls(const CheckedDump& dump) : calls(collective_calls(dump)), exchanges(join_calls(calls)) {}
-  // What the ranks put in and got. A tensor is in one exchange at most.
+  // Inputs and outputs on all ranks. A tensor is in one exchange at most.
   [[nodiscard]] std::vector<uint32_t> tensors_of(const Exchange& exchange) const;
 };
 
-// The ranks of a run as its dump shows them: those that are there, and those that others speak of.
+// Ranks of a run: those in the dump, and those that the dump refers to.
 //
-//   holes   ranks count from 0: numbers below the largest that is there
-//   named   by the ranks of a group of a collective, or by the size of the group of all ranks (rank_size of MindSpore's
-//           AllGather and ReduceScatter over "hccl_world_group")
+//   holes   numbers below the largest rank, since ranks count from 0
+//   named   ranks of the group of a collective, or the size of the group of all ranks (rank_size of MindSpore's AllGather and
+//           ReduceScatter over "hccl_world_group")
 
 struct KnownRanks {
   std::set<int64_t> there;         // that have a folder, chosen or not
   std::set<int64_t> holes, named;  // and have none
 };
-// Nothing is missing where there are fewer than two, which may be all that is of interest.
+// With fewer than two ranks nothing is missing: these may be all that were of interest.
 [[nodiscard]] KnownRanks known_ranks(const CheckedDump& dump);
 
 }  // namespace msdump::check

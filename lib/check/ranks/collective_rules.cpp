@@ -12,24 +12,12 @@
 #include "check/ranks/rank_values.h"
 #include "check/tree/completeness.h"
 #include "check/values/value_rules.h"
-#include "parts/facts.h"
 
 namespace msdump::check {
-
-constexpr ExchangeVerdict::Kind last_of(ExchangeVerdict::Kind) { return ExchangeVerdict::Kind::kWrong; }
-constexpr ExchangeVerdict::Obstacle last_of(ExchangeVerdict::Obstacle) { return ExchangeVerdict::Obstacle::kUnsaid; }
-void fields(auto& visit, FieldsOf<ExchangeVerdict> auto& value) {
-  MSDUMP_FIELDS(kind, obstacle, proven, only_rounding, odd, tensor, error, message);
-}
 
 namespace {
 
 using VerdictKind = ExchangeVerdict::Kind;
-
-constexpr const char* kHint =
-    "look at the link, the device and the library of these ranks first; then whether each rank calls the same "
-    "collective, "
-    "with the same group, in the same order";
 
 struct Judged {
   size_t exchange = 0;
@@ -39,7 +27,7 @@ struct Judged {
 // How many exchanges of the same ranks fit, and how many do not.
 using Counts = std::map<std::vector<int64_t>, std::pair<size_t, size_t>>;
 
-bool is_wrong(VerdictKind kind) { return kind == VerdictKind::kApart || kind == VerdictKind::kWrong; }
+bool is_wrong(VerdictKind kind) { return kind == VerdictKind::kDiverged || kind == VerdictKind::kWrong; }
 
 bool is_confirmed(const Exchange& exchange, const ExchangeVerdict& verdict, const Counts& counts) {
   if (exchange.stated || verdict.proven) return true;
@@ -47,21 +35,19 @@ bool is_confirmed(const Exchange& exchange, const ExchangeVerdict& verdict, cons
   return found != counts.end() && found->second.first > found->second.second;
 }
 
-Finding finding_of_exchange(const CheckedDump& dump, const RuleSet& rules, const Exchange& exchange,
-                            ExchangeVerdict verdict) {
-  Finding finding = finding_of(dump, rules, RuleId::kCollectiveMismatch, verdict.tensor);
-  finding.group = exchange.ranks;
-  finding.group.insert(finding.group.end(), exchange.missing.begin(), exchange.missing.end());
-  std::sort(finding.group.begin(), finding.group.end());
-  finding.ranks = verdict.odd;
-  finding.value = verdict.value;
-  finding.message = fmt::format("over {}: {}", ranks_text(finding.group), verdict.message);
-  finding.hint = kHint;
-  if (!verdict.only_rounding) return finding;
+void report_exchange(RuleContext& context, const Exchange& exchange, const ExchangeVerdict& verdict) {
+  if (!context.judges(RuleId::kCollectiveMismatch, verdict.tensor)) return;
+  std::vector<int64_t> group = exchange.ranks;
+  group.insert(group.end(), exchange.missing.begin(), exchange.missing.end());
+  std::sort(group.begin(), group.end());
+  Finding& finding = context.report(RuleId::kCollectiveMismatch, verdict.tensor, verdict.value,
+                                    fmt::format("over {}: {}", ranks_text(group), verdict.message));
+  finding.group = std::move(group);
+  finding.ranks = verdict.faulty_ranks;
+  if (!verdict.only_rounding) return;
   finding.severity = Severity::kNote;
   finding.message += "; all are the reduction within the rounding";
   finding.hint.clear();
-  return finding;
 }
 
 const char* text_of(ExchangeVerdict::Obstacle obstacle) {
@@ -70,8 +56,8 @@ const char* text_of(ExchangeVerdict::Obstacle obstacle) {
     case Obstacle::kEarly: return "may not have ended when dumped";
     case Obstacle::kOtherAxis: return "cut another dimension than the first";
     case Obstacle::kIncomplete: return "have ranks that are not in the dump";
-    case Obstacle::kShared: return "show as input what came out";
-    case Obstacle::kUnsaid: return "do not say which rank or which reduction";
+    case Obstacle::kSharedMemory: return "show as input what came out";
+    case Obstacle::kUnspecified: return "do not say which rank or which reduction";
     default: return "have values that do not tell";
   }
 }
@@ -132,58 +118,18 @@ class CallCounter {
   std::map<std::string, size_t> reasons_;
 };
 
-// Verdicts on the exchanges of a dump, in any order and from several threads.
-class Verdicts {
- public:
-  Verdicts(const JoinedCalls& joined, const CheckedDump& dump, const FactsReader& facts, const RunContext& context)
-      : joined_(joined), judge_(dump, facts, joined_.calls, context.cancel), context_(context) {}
-
-  [[nodiscard]] const std::vector<Exchange>& exchanges() const { return joined_.exchanges; }
-  [[nodiscard]] const std::vector<CollectiveCall>& calls() const { return joined_.calls; }
-  [[nodiscard]] const Exchange& exchange(int64_t number) const { return exchanges()[static_cast<size_t>(number)]; }
-
-  // As it was found out, here or by whoever filled the store; what a store says of other tensors is not believed.
-  [[nodiscard]] ExchangeVerdict of(int64_t number) const {
-    const auto judge = [&]() -> Result<ExchangeVerdict> {
-      ExchangeVerdict verdict = judge_.judge(exchange(number));
-      MSDUMP_CHECK_OK(context_.cancel.check());
-      return verdict;
-    };
-    auto verdict =
-        recorded<ExchangeVerdict>(context_.facts, {FactKind::kExchange, static_cast<uint32_t>(number)}, judge);
-    if (!verdict || (is_wrong(verdict->kind) && !is_of(exchange(number), verdict->tensor))) verdict = judge();
-    return verdict ? std::move(*verdict) : ExchangeVerdict();
-  }
-
-  [[nodiscard]] bool are_all(const Exchange& exchange, const std::vector<bool>& own) const {
-    const std::vector<uint32_t> tensors = joined_.tensors_of(exchange);
-    return std::all_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return own[tensor]; });
-  }
-
- private:
-  [[nodiscard]] bool is_of(const Exchange& exchange, uint32_t tensor) const {
-    const std::vector<uint32_t> tensors = joined_.tensors_of(exchange);
-    return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
-  }
-
-  const JoinedCalls& joined_;
-  const ExchangeJudge judge_;
-  const RunContext& context_;
-};
-
-Result<CollectiveCounts> judge_joined(const JoinedCalls& joined, const CheckedDump& dump, const FactsReader& facts,
-                                      const RuleSet& rules, const RunContext& context, std::vector<Finding>& findings) {
-  const Verdicts verdicts(joined, dump, facts, context);
-  const std::vector<Exchange>& exchanges = verdicts.exchanges();
-  CallCounter counter(verdicts.calls());
+Result<CollectiveCounts> judge_joined(const JoinedCalls& joined, RuleContext& context) {
+  const ExchangeJudge judge(context, joined.calls);
+  const std::vector<Exchange>& exchanges = joined.exchanges;
+  CallCounter counter(joined.calls);
   std::vector<Judged> wrong;
   Counts counts;
-  context.pool.ordered_for(
-      static_cast<int64_t>(exchanges.size()), [&](int64_t i) { return verdicts.of(i); },
+  context.run.pool.ordered_for(
+      static_cast<int64_t>(exchanges.size()), [&](int64_t i) { return judge.judge(exchanges[static_cast<size_t>(i)]); },
       [&](int64_t i, ExchangeVerdict&& verdict) {
         const auto at = static_cast<size_t>(i);
         if (verdict.kind == VerdictKind::kUnknown) {
-          if (verdict.obstacle == ExchangeVerdict::Obstacle::kConstant) return counter.judged(exchanges[at]);
+          if (verdict.obstacle == ExchangeVerdict::Obstacle::kInconclusive) return counter.judged(exchanges[at]);
           return counter.not_judged(exchanges[at], text_of(verdict.obstacle));
         }
         auto& [fit, unfit] = counts[exchanges[at].ranks];
@@ -191,41 +137,27 @@ Result<CollectiveCounts> judge_joined(const JoinedCalls& joined, const CheckedDu
         if (!is_wrong(verdict.kind)) return counter.judged(exchanges[at]);
         wrong.push_back({at, std::move(verdict)});
       });
-  MSDUMP_CHECK_OK(context.cancel.check());
-  for (Judged& one : wrong) {
+  MSDUMP_CHECK_OK(context.run.cancel.check());
+  for (const Judged& one : wrong) {
     const Exchange& exchange = exchanges[one.exchange];
     if (!is_confirmed(exchange, one.verdict, counts)) {
       counter.not_judged(exchange, "do not say their group, and do not fit all ranks");
       continue;
     }
     counter.judged(exchange);
-    Finding finding = finding_of_exchange(dump, rules, exchange, std::move(one.verdict));
-    if (rules[RuleId::kCollectiveMismatch].takes(finding.op == kNone ? "" : dump.operators()[finding.op].name))
-      findings.push_back(std::move(finding));
+    report_exchange(context, exchange, one.verdict);
   }
-  return counter.take(dump);
+  return counter.take(context.dump);
 }
 
 }  // namespace
 
-Result<CollectiveCounts> judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
-                                           const RunContext& context, std::vector<Finding>& findings) {
-  if (!facts.has_digests()) return CollectiveCounts();
-  return judge_joined(JoinedCalls(dump), dump, facts, rules, context, findings);
+Result<CollectiveCounts> judge_collectives(RuleContext& context) {
+  if (!context.facts.has_digests()) return CollectiveCounts();
+  return judge_joined(JoinedCalls(context.dump), context);
 }
 
-Status find_exchanges(const CheckedDump& dump, const FactsReader& facts, const std::vector<bool>& own,
-                      const RunContext& context) {
-  const JoinedCalls joined(dump);
-  const Verdicts verdicts(joined, dump, facts, context);
-  context.pool.ordered_for(
-      static_cast<int64_t>(verdicts.exchanges().size()),
-      [&](int64_t i) { return verdicts.are_all(verdicts.exchange(i), own) ? verdicts.of(i) : ExchangeVerdict(); },
-      [](int64_t, ExchangeVerdict&&) {});
-  return context.cancel.check();
-}
-
-Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const RunContext& context) {
+Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const RunContext& run) {
   const CheckedDump checked(dump);
   FactsReader facts(*dump.index, *dump.tensors, {.digests = true});
   const JoinedCalls joined(checked);
@@ -234,11 +166,12 @@ Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const R
     const std::vector<uint32_t> tensors = joined.tensors_of(exchange);
     exchanged.insert(exchanged.end(), tensors.begin(), tensors.end());
   }
-  MSDUMP_CHECK_OK(facts.read(exchanged, context));
-  std::vector<Finding> findings;
-  MSDUMP_CHECK_OK(judge_joined(joined, checked, facts, RuleSet::defaults(), context, findings));
-  std::erase_if(findings, [](const Finding& finding) { return finding.severity != Severity::kError; });
-  return findings;
+  MSDUMP_CHECK_OK(facts.read(exchanged, run));
+  const RuleSet rules = RuleSet::defaults();
+  RuleContext context(checked, facts, rules, run);
+  MSDUMP_CHECK_OK(judge_joined(joined, context));
+  std::erase_if(context.findings, [](const Finding& finding) { return finding.severity != Severity::kError; });
+  return std::move(context.findings);
 }
 
 }  // namespace msdump::check

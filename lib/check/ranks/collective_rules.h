@@ -1,8 +1,8 @@
-// Rule collective_mismatch: each exchange of values between ranks against what went into it (exchange_judge.h).
+// Rule collective_mismatch: compares the outputs of each collective call with its inputs on all ranks (exchange_judge.h).
 //
-// What the dump does not state is taken from what fits. A group that is a guess has to be confirmed by other exchanges of
-// the same ranks that fit, more than do not; without these only an error that a rank's part explains is reported, and one
-// of few ranks where the others got the reduction of all inputs.
+// If the dump does not name the group, the ranks that have the call are taken for it. Such a guess needs confirmation: more
+// exchanges of the same ranks that fit than exchanges that do not. Without it, only two errors are reported: one that the
+// input of a rank explains, and one of few ranks if the others received the reduction of all inputs.
 #pragma once
 
 #include <string>
@@ -10,34 +10,23 @@
 #include <vector>
 
 #include "base/error.h"
-#include "check/checked_dump.h"
 #include "check/ranks/collective_call.h"
-#include "check/rules/finding.h"
-#include "check/rules/rules.h"
-#include "check/values/tensor_facts.h"
-#include "io/run_context.h"
+#include "check/rules/rule_context.h"
 
 namespace msdump::check {
 
-// Of the calls of collectives, on each rank and in each step.
+// Counts of collective calls: one for each rank and step.
 struct CollectiveCounts {
   size_t calls = 0, judged = 0;
-  std::vector<std::pair<std::string, size_t>>
-      not_judged;  // "may not have ended when dumped": how many; most frequent first
+  // Reason ("may not have ended when dumped") and number of calls, the most frequent first.
+  std::vector<std::pair<std::string, size_t>> not_judged;
 };
 
-// All facts must have been read, with digests. Verdicts that context.facts has are taken from there. An error only when
-// interrupted.
-Result<CollectiveCounts> judge_collectives(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
-                                           const RunContext& context, std::vector<Finding>& findings);
+// All facts must have been read, with digests. An error only when interrupted.
+Result<CollectiveCounts> judge_collectives(RuleContext& context);
 
-// Keeps in context.facts the verdicts on the exchanges of which all tensors are `own`. Their facts must have been read.
-Status find_exchanges(const CheckedDump& dump, const FactsReader& facts, const std::vector<bool>& own,
-                      const RunContext& context);
-
-// Of a dump that is not checked otherwise: the errors among the findings, not what rounding explains. Reads the tensors
-// of all calls of collectives, once each; one that cannot be read leaves its exchange unknown. An error only when
-// interrupted.
-Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const RunContext& context);
+// The errors among the findings, for a dump that is not checked otherwise. Reads the tensors of all collective calls once.
+// One that cannot be read leaves its exchange unknown. An error only when interrupted.
+Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const RunContext& run);
 
 }  // namespace msdump::check

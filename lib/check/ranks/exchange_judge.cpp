@@ -22,20 +22,20 @@ namespace {
 
 // Parts of tensors that ranks exchange without computing with them, byte by byte.
 //
-//   kGathered   every rank gets what all put in, one after the other
-//   kExchanged  each rank's input is cut into a part for each rank; what it gets are the parts for it, one after the other
-// Parts are consecutive elements: equal ones, or rows by the sizes that the calls were given.
+//   kGathered   every rank receives the inputs of all ranks, one after the other
+//   kExchanged  each rank splits its input into a part for each rank, and receives the parts for it, one after the other
+// Parts are consecutive elements: equal ones, or rows by the splits of the call.
 //
-// Cost: of gathered tensors equal outputs are read once. Inputs are kept in memory if all are small together; else a part
-// is read when it is needed.
+// Cost: if gathered outputs are equal, one of them is read. Inputs are kept in memory if they are small together; else
+// a part is read when it is needed.
 
 enum class MovedParts : uint8_t { kGathered, kExchanged };
 
 struct MovingRank {
-  uint32_t put = kNone, got = kNone;
-  int64_t put_count = 0, got_count = 0;       // elements
-  std::vector<int64_t> put_sizes, got_sizes;  // rows; empty: equal parts
-  uint64_t got_digest = 0;                    // 0: not known
+  uint32_t sent = kNone, received = kNone;
+  int64_t sent_count = 0, received_count = 0;        // elements
+  std::vector<int64_t> send_splits, receive_splits;  // rows; empty: equal parts
+  uint64_t received_digest = 0;                      // 0: not known
 };
 
 struct WrongPart {
@@ -54,7 +54,7 @@ class Elements {
 
   Status keep(const std::vector<MovingRank>& ranks) {
     for (const MovingRank& rank : ranks) {
-      MSDUMP_TRY(HostTensor host, open(rank.put));
+      MSDUMP_TRY(HostTensor host, open(rank.sent));
       std::vector<std::byte>& bytes = kept_.emplace_back(static_cast<size_t>(host.count()) * host.element_bytes());
       MSDUMP_CHECK_OK(host.read(0, host.count(), bytes.data()));
     }
@@ -65,18 +65,18 @@ class Elements {
     return HostTensor::open(dump_.index(), dump_.record(tensor), {});
   }
 
-  // Bytes of elements [first, first + count) of what a rank put in.
+  // Bytes of elements [first, first + count) of the tensor that a rank sent.
   Status read(const std::vector<MovingRank>& ranks, size_t rank, int64_t first, int64_t count,
               std::span<std::byte> into) const {
     if (!kept_.empty()) {
       const size_t width = into.size() / static_cast<size_t>(count), from = static_cast<size_t>(first) * width;
       const std::vector<std::byte>& kept = kept_[rank];
-      if (kept.size() != static_cast<size_t>(ranks[rank].put_count) * width)
+      if (kept.size() != static_cast<size_t>(ranks[rank].sent_count) * width)
         return fail(make_error(ErrorCode::kShapeMismatch, "elements of another size"));
       std::memcpy(into.data(), kept.data() + from, into.size());
       return {};
     }
-    MSDUMP_TRY(HostTensor host, open(ranks[rank].put));
+    MSDUMP_TRY(HostTensor host, open(ranks[rank].sent));
     return host.read(first, count, into.data());
   }
 
@@ -89,7 +89,7 @@ struct Part {
   int64_t first = 0, count = 0;  // elements
 };
 
-// How `count` elements are cut into parts; no value if they cannot be.
+// Splits `count` elements into parts; no value if that is not possible.
 std::optional<std::vector<Part>> cut(int64_t count, const std::vector<int64_t>& sizes, size_t ranks) {
   const auto number = static_cast<int64_t>(ranks);
   std::vector<Part> parts;
@@ -120,61 +120,61 @@ class PartsJudge {
     if (!plan() || !keep_small()) return std::nullopt;
     std::set<uint64_t> seen;
     for (size_t to = 0; to < ranks_.size(); ++to) {
-      const bool known =
-          how_ == MovedParts::kGathered && ranks_[to].got_digest != 0 && !seen.insert(ranks_[to].got_digest).second;
+      const bool known = how_ == MovedParts::kGathered && ranks_[to].received_digest != 0 &&
+                         !seen.insert(ranks_[to].received_digest).second;
       if (!known && !check_output(to)) return std::nullopt;
     }
     return std::move(wrong_);
   }
 
  private:
-  // What each rank puts in for each, and where.
+  // The part that each rank sends to each, and its position.
   bool plan() {
     for (const MovingRank& rank : ranks_) {
       if (how_ == MovedParts::kGathered) continue;
-      auto put = cut(rank.put_count, rank.put_sizes, ranks_.size());
-      if (!put) return false;
-      put_.push_back(std::move(*put));
+      auto sent = cut(rank.sent_count, rank.send_splits, ranks_.size());
+      if (!sent) return false;
+      sent_parts_.push_back(std::move(*sent));
     }
     for (size_t to = 0; to < ranks_.size(); ++to) {
       int64_t total = 0;
       for (size_t from = 0; from < ranks_.size(); ++from) total += part(from, to).count;
-      if (total != ranks_[to].got_count) return false;
+      if (total != ranks_[to].received_count) return false;
     }
     return true;
   }
 
   [[nodiscard]] Part part(size_t from, size_t to) const {
-    return how_ == MovedParts::kGathered ? Part{0, ranks_[from].put_count} : put_[from][to];
+    return how_ == MovedParts::kGathered ? Part{0, ranks_[from].sent_count} : sent_parts_[from][to];
   }
 
   bool keep_small() {
     int64_t elements = 0;
-    for (const MovingRank& rank : ranks_) elements += rank.put_count;
+    for (const MovingRank& rank : ranks_) elements += rank.sent_count;
     constexpr int64_t kWidest = 16;
     return elements > kKeptBytes / kWidest || elements_.keep(ranks_).has_value();
   }
 
   bool check_output(size_t to) {
-    auto got = elements_.open(ranks_[to].got);
-    if (!got || got->count() != ranks_[to].got_count) return false;
+    auto received = elements_.open(ranks_[to].received);
+    if (!received || received->count() != ranks_[to].received_count) return false;
     int64_t at = 0;
     for (size_t from = 0; from < ranks_.size(); ++from) {
       const Part source = part(from, to);
-      if (!compare(*got, at, from, to, source)) return false;
+      if (!compare(*received, at, from, to, source)) return false;
       at += source.count;
     }
-    return got->check_unchanged().has_value();
+    return received->check_unchanged().has_value();
   }
 
-  bool compare(HostTensor& got, int64_t at, size_t from, size_t to, const Part& source) {
-    const auto width = static_cast<int64_t>(got.element_bytes());
+  bool compare(HostTensor& received, int64_t at, size_t from, size_t to, const Part& source) {
+    const auto width = static_cast<int64_t>(received.element_bytes());
     const int64_t most = std::max<int64_t>(kSlabBytes / width, 1);
     for (int64_t done = 0; done < source.count; done += most) {
       if (cancel_.cancelled()) return false;
       const int64_t count = std::min(most, source.count - done);
       std::vector<std::byte> a(static_cast<size_t>(count * width)), b(a.size());
-      if (!got.read(at + done, count, a.data())) return false;
+      if (!received.read(at + done, count, a.data())) return false;
       if (!elements_.read(ranks_, from, source.first + done, count, b)) return false;
       const auto different = std::mismatch(a.begin(), a.end(), b.begin());
       if (different.first == a.end()) continue;
@@ -188,7 +188,7 @@ class PartsJudge {
   const MovedParts how_;
   const CancelToken& cancel_;
   Elements elements_;
-  std::vector<std::vector<Part>> put_;  // of kExchanged: by rank, for each rank
+  std::vector<std::vector<Part>> sent_parts_;  // of kExchanged: by rank, for each rank
   std::vector<WrongPart> wrong_;
 };
 
@@ -203,7 +203,7 @@ using Verdict = ExchangeVerdict;
 
 }  // namespace
 
-// By what the calls say, whatever their values are.
+// The obstacle that the calls themselves show, whatever their values are.
 std::optional<Verdict::Obstacle> ExchangeJudge::obstacle_of(const Exchange& exchange) const {
   std::set<std::optional<Reduction>> reductions;
   for (size_t i = 0; i < exchange.members.size(); ++i) {
@@ -213,7 +213,7 @@ std::optional<Verdict::Obstacle> ExchangeJudge::obstacle_of(const Exchange& exch
     reductions.insert(call(exchange, i).reduction);
   }
   if (reductions.size() == 1 && reductions.count(Reduction::kOther) == 0) return std::nullopt;
-  return Verdict::Obstacle::kUnsaid;
+  return Verdict::Obstacle::kUnspecified;
 }
 
 std::optional<size_t> ExchangeJudge::root_of(const Exchange& exchange) const {
@@ -240,23 +240,23 @@ Verdict ExchangeJudge::judge(const Exchange& exchange) const {
   if (exchange.kind == CollectiveKind::kReduceScatter) return reductions_.judge_reduce_scatter(exchange);
   if (const auto copies = copies_of(exchange)) {
     if (copies->empty() && !exchange.complete()) return unknown_verdict(Verdict::Obstacle::kIncomplete);
-    return copies->empty() ? unknown_verdict(Verdict::Obstacle::kUnsaid) : judge_copies(exchange, *copies);
+    return copies->empty() ? unknown_verdict(Verdict::Obstacle::kUnspecified) : judge_copies(exchange, *copies);
   }
   return exchange.complete() ? judge_parts(exchange) : unknown_verdict(Verdict::Obstacle::kIncomplete);
 }
 
 // ---- copies
 
-// Of whole tensors; no value where parts of tensors are exchanged, or the call's lists are not complete.
+// Copies of whole tensors; no value if the call exchanges parts of tensors, or its lists are incomplete.
 std::optional<std::vector<ExchangeJudge::Copy>> ExchangeJudge::copies_of(const Exchange& exchange) const {
   std::vector<Copy> copies;
   const size_t members = exchange.members.size();
   const auto root = root_of(exchange);
-  const auto put = [&](size_t member) -> const std::vector<uint32_t>& { return call(exchange, member).put; };
-  const auto got = [&](size_t member) -> const std::vector<uint32_t>& { return call(exchange, member).got; };
-  const auto add = [&](size_t from, size_t put_at, size_t to, size_t got_at) {
-    if (put_at < put(from).size() && got_at < got(to).size())
-      copies.push_back({from, to, put(from)[put_at], got(to)[got_at]});
+  const auto sent = [&](size_t member) -> const std::vector<uint32_t>& { return call(exchange, member).sent; };
+  const auto received = [&](size_t member) -> const std::vector<uint32_t>& { return call(exchange, member).received; };
+  const auto add = [&](size_t from, size_t sent_at, size_t to, size_t received_at) {
+    if (sent_at < sent(from).size() && received_at < received(to).size())
+      copies.push_back({from, to, sent(from)[sent_at], received(to)[received_at]});
   };
   const bool lists = exchange.complete();
   for (size_t i = 0; i < members; ++i) {
@@ -268,14 +268,14 @@ std::optional<std::vector<ExchangeJudge::Copy>> ExchangeJudge::copies_of(const E
         if (root) add(*root, 0, i, 0);
         break;
       case CollectiveKind::kGather:
-        if (root && lists && got(*root).size() == members) add(i, 0, *root, i);
+        if (root && lists && received(*root).size() == members) add(i, 0, *root, i);
         break;
       case CollectiveKind::kScatter:
-        if (root && lists && put(*root).size() == members) add(*root, i, i, 0);
+        if (root && lists && sent(*root).size() == members) add(*root, i, i, 0);
         break;
       case CollectiveKind::kAllGather:
       case CollectiveKind::kAllToAll:
-        if (!lists || members < 2 || got(i).size() != members) return std::nullopt;
+        if (!lists || members < 2 || received(i).size() != members) return std::nullopt;
         for (size_t j = 0; j < members; ++j) add(j, exchange.kind == CollectiveKind::kAllGather ? 0 : i, i, j);
         break;
       default: return std::nullopt;
@@ -290,9 +290,9 @@ Verdict ExchangeJudge::judge_copies(const Exchange& exchange, const std::vector<
   const Copy* first = nullptr;
   bool telling = false, known = true;
   for (const Copy& copy : copies) {
-    const auto equal = are_equal(facts_[copy.put], facts_[copy.got]);
+    const auto equal = are_equal(facts_[copy.sent], facts_[copy.received]);
     known = known && equal.has_value();
-    telling = telling || (equal == true && copy.from != copy.to && is_telling(facts_[copy.got]));
+    telling = telling || (equal == true && copy.from != copy.to && is_telling(facts_[copy.received]));
     if (equal != false) continue;
     if (first == nullptr) first = &copy;
     ++from[copy.from];
@@ -300,20 +300,20 @@ Verdict ExchangeJudge::judge_copies(const Exchange& exchange, const std::vector<
   }
   if (first == nullptr) return known || telling ? fitting_verdict(telling) : Verdict();
   verdict.kind = Verdict::Kind::kWrong;
-  verdict.tensor = first->got;
+  verdict.tensor = first->received;
   const int64_t source = exchange.ranks[first->from], target = exchange.ranks[first->to];
   verdict.message = fmt::format("what rank {} got is not what rank {} put in", target, source);
   if (from.size() == 1 && to.size() > 1) {
-    verdict.odd = {source};
+    verdict.faulty_ranks = {source};
     verdict.message = fmt::format("what {} ranks got is not what rank {} put in", to.size(), source);
   } else if (to.size() == 1 && exchange.members.size() > 2) {
-    verdict.odd = {target};
+    verdict.faulty_ranks = {target};
   } else if (to.size() > 1) {
     std::vector<int64_t> ranks;
     for (const auto& [member, count] : to) ranks.push_back(exchange.ranks[member]);
     verdict.message = fmt::format("{} did not get what the others put in", ranks_text(std::move(ranks)));
   }
-  const auto metrics = compare_elements(dump_, first->got, first->put, cancel_);
+  const auto metrics = compare_elements(dump_, first->received, first->sent, cancel_);
   if (metrics && metrics->max_abs) {
     verdict.value = *metrics->max_abs;
     verdict.message += fmt::format(": {} of {} elements differ, by up to {:.3g}", metrics->count - metrics->equal,
@@ -328,12 +328,13 @@ Verdict ExchangeJudge::judge_parts(const Exchange& exchange) const {
   std::vector<MovingRank> moving;
   for (size_t i = 0; i < exchange.members.size(); ++i) {
     const CollectiveCall& one = call(exchange, i);
-    if (one.put.size() != 1 || one.got.size() != 1) return {};
-    const TensorFacts &put = facts_[one.put.front()], &got = facts_[one.got.front()];
-    if (put.from != TensorFacts::From::kElements || got.from != TensorFacts::From::kElements || put.dtype != got.dtype)
+    if (one.sent.size() != 1 || one.received.size() != 1) return {};
+    const TensorFacts &sent = facts_[one.sent.front()], &received = facts_[one.received.front()];
+    if (sent.from != TensorFacts::From::kElements || received.from != TensorFacts::From::kElements ||
+        sent.dtype != received.dtype)
       return {};
-    moving.push_back({one.put.front(), one.got.front(), static_cast<int64_t>(*put.elements),
-                      static_cast<int64_t>(*got.elements), one.put_sizes, one.got_sizes, got.digest});
+    moving.push_back({one.sent.front(), one.received.front(), static_cast<int64_t>(*sent.elements),
+                      static_cast<int64_t>(*received.elements), one.send_splits, one.receive_splits, received.digest});
   }
   const bool gathers = exchange.kind == CollectiveKind::kAllGather;
   const auto wrong =
@@ -342,24 +343,25 @@ Verdict ExchangeJudge::judge_parts(const Exchange& exchange) const {
   Verdict verdict;
   if (wrong->empty())
     return fitting_verdict(
-        std::any_of(moving.begin(), moving.end(), [&](const MovingRank& one) { return is_telling(facts_[one.put]); }));
+        std::any_of(moving.begin(), moving.end(), [&](const MovingRank& one) { return is_telling(facts_[one.sent]); }));
   std::set<size_t> from, to;
   for (const WrongPart& part : *wrong) {
     from.insert(part.from);
     for (size_t i = 0; i < moving.size(); ++i) {
-      // Of equal outputs of a gathering one was looked at.
-      const bool same = gathers && moving[i].got_digest == moving[part.to].got_digest && moving[i].got_digest != 0;
+      // If gathered outputs are equal, only one of them was read.
+      const bool same =
+          gathers && moving[i].received_digest == moving[part.to].received_digest && moving[i].received_digest != 0;
       if (i == part.to || same) to.insert(i);
     }
   }
   const WrongPart& first = wrong->front();
   verdict.kind = Verdict::Kind::kWrong;
-  verdict.tensor = moving[first.to].got;
+  verdict.tensor = moving[first.to].received;
   verdict.message =
       fmt::format("what rank {} got from rank {} is not what that rank put in, from element {} of its output on",
                   exchange.ranks[first.to], exchange.ranks[first.from], first.element);
-  if (to.size() == 1 && exchange.ranks.size() > 2) verdict.odd = {exchange.ranks[first.to]};
-  if (from.size() == 1 && to.size() > 1) verdict.odd = {exchange.ranks[first.from]};
+  if (to.size() == 1 && exchange.ranks.size() > 2) verdict.faulty_ranks = {exchange.ranks[first.to]};
+  if (from.size() == 1 && to.size() > 1) verdict.faulty_ranks = {exchange.ranks[first.from]};
   if (to.size() > 1) verdict.message += fmt::format("; {} ranks got something else than was put in", to.size());
   return verdict;
 }

@@ -1,10 +1,10 @@
-// Did an exchange give each rank what the ranks of its group put in?
+// Judges whether an exchange gave each rank what the ranks of its group sent.
 //
 //   AllReduce, ReduceScatter, Reduce   the reduction (reduction_judge.h)
 //   AllGather, Gather, Scatter, Broadcast, AllToAll, Send and Receive   copies, bit by bit
-// The dump cannot tell, and nothing is said: of an exchange that may not have been complete when it was dumped; where what
-// went in shows what came out (the memory is shared); where ranks of the group were not dumped, but for a comparison of
-// their results. From statistics: sums of means, bounds of extremes, equal numbers of copies.
+// Three kinds of exchanges have no verdict: one that may not have been complete when it was dumped; one whose dumped input
+// already has the output's values, because they share memory; one of a group with ranks that were not dumped (but the
+// results of the others are compared). From statistics: sums of means, bounds of extremes, equal numbers of copies.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,20 @@ namespace msdump::check {
 class ExchangeJudge {
  public:
   // All arguments must outlive it.
-  ExchangeJudge(const CheckedDump& dump, const FactsReader& facts, const std::vector<CollectiveCall>& calls,
-                const CancelToken& cancel)
-      : dump_(dump), facts_(facts), calls_(calls), cancel_(cancel), reductions_(dump, facts, calls, cancel) {}
+  ExchangeJudge(const RuleContext& context, const std::vector<CollectiveCall>& calls)
+      : dump_(context.dump),
+        facts_(context.facts),
+        calls_(calls),
+        cancel_(context.run.cancel),
+        reductions_(context, calls) {}
 
   // Thread-safe. A tensor that cannot be read leaves the exchange unknown.
   [[nodiscard]] ExchangeVerdict judge(const Exchange& exchange) const;
 
  private:
-  struct Copy {  // of what one member put in, at another
+  struct Copy {  // of a tensor that one member sent, at another
     size_t from = 0, to = 0;
-    uint32_t put = kNone, got = kNone;
+    uint32_t sent = kNone, received = kNone;
   };
 
   [[nodiscard]] const CollectiveCall& call(const Exchange& exchange, size_t member) const {

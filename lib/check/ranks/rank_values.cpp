@@ -9,7 +9,6 @@
 #include "compare/pair/tensor_diff.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
-#include "parts/facts.h"
 #include "tensor/dtype.h"
 
 namespace msdump::check {
@@ -22,7 +21,7 @@ bool is_near(const std::optional<double>& a, const std::optional<double>& b, dou
   return !a || !b || std::abs(*a - *b) <= 1e-3 * scale;
 }
 
-// An error of this many roundings of the typical element is nothing but another order of additions.
+// Another order of additions explains an error of this many roundings of the typical element.
 constexpr double kRoundings = 64;
 
 }  // namespace
@@ -52,13 +51,8 @@ bool is_telling(const TensorFacts& facts) {
 }
 
 std::optional<double> rounding_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64: return 0x1p-53;
-    case DType::kFloat32: return 0x1p-24;
-    case DType::kFloat16: return 0x1p-11;
-    case DType::kBfloat16: return 0x1p-8;
-    default: return std::nullopt;
-  }
+  const bool wide = kind_of(dtype) == DTypeKind::kFloat && info(dtype).bits >= 16;
+  return wide ? std::optional(unit_roundoff(dtype)) : std::nullopt;
 }
 
 Status read_numbers(const CheckedDump& dump, uint32_t tensor, int64_t first, std::span<double> into) {
@@ -85,12 +79,6 @@ Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, uint32_t 
   MSDUMP_TRY(const TensorDiff diff, diff_tensors(left, right, Tolerance(), cancel));
   if (!has_metrics(diff.verdict)) return fail(make_error(ErrorCode::kShapeMismatch, "{}", diff.reason));
   return diff.metrics;
-}
-
-Result<kernels::PairMetrics> recorded_comparison(const CheckedDump& dump, uint32_t a, uint32_t b,
-                                                 const RunContext& context) {
-  return recorded<kernels::PairMetrics>(context.facts, {FactKind::kRankPair, a, b},
-                                        [&] { return compare_elements(dump, a, b, context.cancel); });
 }
 
 bool differ_by_rounding(const kernels::PairMetrics& metrics, const TensorFacts& facts) {

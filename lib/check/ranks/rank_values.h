@@ -15,14 +15,14 @@
 
 namespace msdump::check {
 
-// By their facts: true if two tensors have the same elements, false if some differ; no value if nobody can tell.
+// Compares facts: true if two tensors have the same elements, false if some differ, no value if that is undetermined.
 [[nodiscard]] std::optional<bool> are_equal(const TensorFacts& a, const TensorFacts& b);
 
-// Says a tensor's content which tensor it is? Not if it is a constant or has two values (zeros, ones, masks), a few
-// elements or integers: those are equal by chance.
+// True if equal values prove that two tensors are the same. Constants, two-valued tensors (zeros, ones, masks), few
+// elements and integers are equal by chance.
 [[nodiscard]] bool is_telling(const TensorFacts& facts);
 
-// The rounding of a dtype relative to a value; no value for integers and types without a known one.
+// Unit roundoff of a dtype; no value for integers and types without one.
 [[nodiscard]] std::optional<double> rounding_of(DType dtype);
 
 // Elements [first, first + into.size()) of a tensor as doubles. kUnsupportedDtype for what is not a number.
@@ -31,10 +31,7 @@ Status read_numbers(const CheckedDump& dump, uint32_t tensor, int64_t first, std
 // All elements of two tensors; an error if one cannot be read or they cannot be compared.
 Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, uint32_t a, uint32_t b,
                                               const CancelToken& cancel);
-// The same, from context.facts where it is known, else kept there.
-Result<kernels::PairMetrics> recorded_comparison(const CheckedDump& dump, uint32_t a, uint32_t b,
-                                                 const RunContext& context);
-// Could two such tensors come from the same computation in another order?
+// True if both tensors may come from the same computation in another order.
 [[nodiscard]] bool differ_by_rounding(const kernels::PairMetrics& metrics, const TensorFacts& facts);
 
 // "rank 2", "ranks 0-3, 6"; of many ranges the first.

@@ -21,19 +21,19 @@
 namespace msdump::check {
 namespace {
 
-// Is a tensor the reduction of others, element by element, whatever the order of the additions?
+// Checks that a tensor is the reduction of others, element by element, for any order of the additions.
 //
-//   sum      |out - S| <= (n + 1) u A: S and A are the sums of n elements and of their magnitudes, u the rounding of the
-//            dtype (unit roundoff), since each of n - 1 additions may round once, and what is stored once more
-//   mean     the same of S / n and A / n
+//   sum      |out - S| <= (n + 1) u A: S and A are the sums of n elements and of their magnitudes, u is the unit roundoff of
+//            the dtype. Each of n - 1 additions may round once, and so may the store
+//   mean     the same with S / n and A / n
 //   product  |out - P| <= (n + 1) u |P|
-//   max, min the element itself; not judged where one of the elements is NaN
+//   max, min the element itself; not judged if one of the elements is NaN
 // Elements whose sum overflows the dtype in some order are not judged. NaN and infinities must come out as they add up.
 //
-// Cost: each element is read once; memory is a slab, whatever the number and size of the tensors, which are opened once for
-// each slab.
+// Cost: each element is read once. Memory is a slab, whatever the number and size of the tensors, which are opened once
+// for each slab.
 
-// A tensor whose elements are those of the reduction from `first` on.
+// A tensor that holds elements of the reduction, from `first` on.
 struct ReducedPart {
   uint32_t tensor = kNone;
   int64_t first = 0, count = 0;
@@ -56,7 +56,7 @@ struct ReductionOf {
   DType dtype = DType::kUndefined;  // of the framework's tensors
 };
 
-// How a wrong sum came about, by its first elements. No value if neither explains the difference.
+// The cause of a wrong sum, by its first elements. No value if neither explains the difference.
 struct WrongSum {
   std::optional<size_t> source;  // that counts `times` times in place of once; none: the whole sum does
   double times = 0;
@@ -115,7 +115,7 @@ class ElementJudge {
     if (std::isnan(value) && (extreme || std::isnan(out))) return;
     if (std::isfinite(magnitude) && magnitude >= largest_ * (1 - rounding_.value_or(0))) return;
     if (value == out || (of_.reduction == Reduction::kMean && !rounding_)) return;
-    // What is left of an infinity or NaN does not depend on roundings.
+    // Infinities and NaN do not depend on roundings.
     const double error = std::isfinite(value) && std::isfinite(out) ? std::abs(out - value) : HUGE_VAL;
     const double allowed = extreme ? 0 : (terms_ + 1) * rounding_.value_or(0) * magnitude + smallest_;
     if (error <= allowed) return;
@@ -140,7 +140,7 @@ bool can_judge(const ReductionOf& of) {
   return rounding_of(of.dtype) || kind_of(of.dtype) == DTypeKind::kInteger;
 }
 
-// By part. An error if a tensor cannot be read, or the dtype is not one of floats or integers that doubles can hold.
+// Returns the fit of each part. An error if a tensor cannot be read, or doubles cannot hold the dtype.
 Result<std::vector<ReductionFit>> check_reduction(const CheckedDump& dump, const ReductionOf& of,
                                                   std::span<const ReducedPart> parts, const CancelToken& cancel) {
   if (!can_judge(of)) return fail(make_error(ErrorCode::kUnsupportedDtype, "no reduction of {}", name_of(of.dtype)));
@@ -187,7 +187,7 @@ Result<std::optional<WrongSum>> explain_sum(const CheckedDump& dump, const Reduc
     return result;
   };
   const double noise = 4 * std::pow(rounding_of(of.dtype).value_or(0), 2) * dot(out, out);
-  // The multiple of `base` that is nearest to `target`, if it leaves nothing.
+  // The multiple of `base` that is nearest to `target`, if no difference remains.
   const auto multiple = [&](const std::vector<double>& target, const std::vector<double>& base) {
     const double square = dot(base, base), whole = dot(target, target);
     if (!(square > 0) || !(whole > 0)) return std::optional<double>();
@@ -220,7 +220,7 @@ bool has_same_statistics(const TensorFacts& a, const TensorFacts& b) {
          a.mean == b.mean && a.l2norm == b.l2norm;
 }
 
-// "1.5 where it should be 2", with as many digits as tell them apart.
+// "1.5 where it should be 2", with as many digits as make them differ.
 std::string apart_text(double is, double should_be) {
   constexpr int kDigits = 6, kMostDigits = 17;
   for (int digits = kDigits;; ++digits) {
@@ -229,44 +229,46 @@ std::string apart_text(double is, double should_be) {
   }
 }
 
-// Adds how a wrong sum came about, and on whom it lies.
+// Adds the cause of a wrong sum, and the rank at fault.
 void explain(const WrongSum& wrong, const Exchange& exchange, Verdict& verdict) {
   verdict.proven = true;
   if (!wrong.source) {
     verdict.message += fmt::format("; it is {:.6g} times the sum", wrong.times);
     return;
   }
-  verdict.odd = {exchange.ranks[*wrong.source]};
-  verdict.message += std::abs(wrong.times) < 1e-3
-                         ? fmt::format("; it is the sum without rank {}'s", verdict.odd.front())
-                         : fmt::format("; what rank {} put in counts {:.6g} times", verdict.odd.front(), wrong.times);
+  verdict.faulty_ranks = {exchange.ranks[*wrong.source]};
+  verdict.message +=
+      std::abs(wrong.times) < 1e-3
+          ? fmt::format("; it is the sum without rank {}'s", verdict.faulty_ranks.front())
+          : fmt::format("; what rank {} put in counts {:.6g} times", verdict.faulty_ranks.front(), wrong.times);
 }
 
 }  // namespace
 
 Verdict ReductionJudge::judge_all_reduce(const Exchange& exchange) const {
   Verdict all = judge_all_reduce(exchange, 0);
-  for (size_t part = 1; part < call(exchange, 0).got.size(); ++part)
+  for (size_t part = 1; part < call(exchange, 0).received.size(); ++part)
     all = worse(std::move(all), judge_all_reduce(exchange, part));
   return all;
 }
 
 Verdict ReductionJudge::judge_reduce(const Exchange& exchange, const std::optional<size_t>& root) const {
   if (!exchange.complete()) return unknown_verdict(Verdict::Obstacle::kIncomplete);
-  if (!root || call(exchange, *root).got.size() != 1) return unknown_verdict(Verdict::Obstacle::kUnsaid);
+  if (!root || call(exchange, *root).received.size() != 1) return unknown_verdict(Verdict::Obstacle::kUnspecified);
   std::vector<uint32_t> sources;
   for (size_t i = 0; i < exchange.members.size(); ++i) {
-    if (call(exchange, i).put.size() == 1) sources.push_back(call(exchange, i).put.front());
+    if (call(exchange, i).sent.size() == 1) sources.push_back(call(exchange, i).sent.front());
   }
-  return judge_reduction(exchange, sources, {*root}, {call(exchange, *root).got.front()});
+  return judge_reduction(exchange, sources, {*root}, {call(exchange, *root).received.front()});
 }
 
-// Does any rank's input show its output? Not if all put in the same, zeros for example.
+// True if the dumped input of a rank has the values of its output. Equal inputs of all ranks, zeros for example, are no
+// sign of it.
 bool ReductionJudge::shares_memory(const Exchange& exchange, size_t part) const {
   for (size_t i = 0; i < exchange.members.size(); ++i) {
     const CollectiveCall& one = call(exchange, i);
-    if (part >= one.put.size() || part >= one.got.size()) continue;
-    if (are_equal(facts_[one.put[part]], facts_[one.got[part]]) == true) return true;
+    if (part >= one.sent.size() || part >= one.received.size()) continue;
+    if (are_equal(facts_[one.sent[part]], facts_[one.received[part]]) == true) return true;
   }
   return false;
 }
@@ -280,55 +282,57 @@ Verdict ReductionJudge::judge_all_reduce(const Exchange& exchange, size_t part) 
   std::set<uint64_t> seen;  // one of each different result
   for (size_t i = 0; i < exchange.members.size(); ++i) {
     const CollectiveCall& one = call(exchange, i);
-    if (part >= one.put.size() || part >= one.got.size()) return apart;
-    sources.push_back(one.put[part]);
-    if (seen.size() == kMostClasses || !seen.insert(facts_[one.got[part]].digest).second) continue;
+    if (part >= one.sent.size() || part >= one.received.size()) return apart;
+    sources.push_back(one.sent[part]);
+    if (seen.size() == kMostClasses || !seen.insert(facts_[one.received[part]].digest).second) continue;
     receivers.push_back(i);
-    results.push_back(one.got[part]);
+    results.push_back(one.received[part]);
   }
   Verdict reduced = judge_reduction(exchange, sources, receivers, results);
-  if (apart.kind != Verdict::Kind::kApart) {
+  if (apart.kind != Verdict::Kind::kDiverged) {
     const bool hidden = reduced.kind == Verdict::Kind::kWrong && shares_memory(exchange, part);
-    return hidden ? unknown_verdict(Verdict::Obstacle::kShared) : reduced;
+    return hidden ? unknown_verdict(Verdict::Obstacle::kSharedMemory) : reduced;
   }
-  // What the sum says of the different results is more than that they differ.
+  // The comparison with the sum tells more than the difference between ranks.
   if (reduced.kind == Verdict::Kind::kFits) {
     // Statistics of two results may fit although these differ by more.
     apart.only_rounding = facts_[results.front()].from == TensorFacts::From::kElements;
     return apart;
   }
-  return reduced.kind == Verdict::Kind::kWrong && reduced.odd.size() < exchange.members.size() && !reduced.odd.empty()
+  return reduced.kind == Verdict::Kind::kWrong && reduced.faulty_ranks.size() < exchange.members.size() &&
+                 !reduced.faulty_ranks.empty()
              ? reduced
              : apart;
 }
 
-// Every rank got the same, bit by bit?
+// Judges whether all ranks received the same, bit by bit.
 Verdict ReductionJudge::judge_equal_results(const Exchange& exchange, size_t part) const {
   std::map<uint64_t, std::vector<size_t>> classes;
   for (size_t i = 0; i < exchange.members.size(); ++i) {
     const CollectiveCall& one = call(exchange, i);
-    if (part >= one.got.size() || facts_[one.got[part]].digest == 0) return {};
-    classes[facts_[one.got[part]].digest].push_back(i);
+    if (part >= one.received.size() || facts_[one.received[part]].digest == 0) return {};
+    classes[facts_[one.received[part]].digest].push_back(i);
   }
   if (classes.size() < 2) return {};
   const auto largest = std::max_element(classes.begin(), classes.end(),
                                         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  const uint32_t usual = call(exchange, largest->second.front()).got[part];
+  const uint32_t usual = call(exchange, largest->second.front()).received[part];
   Verdict verdict;
   std::vector<int64_t> others;
   for (const auto& [digest, members] : classes) {
     if (digest == largest->first) continue;
-    const uint32_t got = call(exchange, members.front()).got[part];
-    if (are_equal(facts_[got], facts_[usual]) != false || has_same_statistics(facts_[got], facts_[usual])) return {};
-    if (verdict.tensor == kNone) verdict.tensor = got;
+    const uint32_t received = call(exchange, members.front()).received[part];
+    if (are_equal(facts_[received], facts_[usual]) != false || has_same_statistics(facts_[received], facts_[usual]))
+      return {};
+    if (verdict.tensor == kNone) verdict.tensor = received;
     for (const size_t member : members) others.push_back(exchange.ranks[member]);
   }
-  verdict.kind = Verdict::Kind::kApart;
+  verdict.kind = Verdict::Kind::kDiverged;
   std::sort(others.begin(), others.end());
   const bool told = others.size() * 2 < exchange.members.size();
   verdict.message = told ? fmt::format("{} got another result than the others", ranks_text(others))
                          : "the ranks did not get the same result";
-  if (told) verdict.odd = std::move(others);
+  if (told) verdict.faulty_ranks = std::move(others);
   if (const auto metrics = compare_elements(dump_, verdict.tensor, usual, cancel_)) {
     verdict.value = metrics->max_abs.value_or(0);
     verdict.message += fmt::format(": {} of {} elements differ, by up to {:.3g}", metrics->count - metrics->equal,
@@ -337,7 +341,7 @@ Verdict ReductionJudge::judge_equal_results(const Exchange& exchange, size_t par
   return verdict;
 }
 
-// Each of `results`, which `receivers` got, against the whole reduction.
+// Judges each of `results`, which `receivers` received, against the reduction of all sources.
 Verdict ReductionJudge::judge_reduction(const Exchange& exchange, const std::vector<uint32_t>& sources,
                                         const std::vector<size_t>& receivers,
                                         const std::vector<uint32_t>& results) const {
@@ -361,7 +365,7 @@ Verdict ReductionJudge::judge_reduction(const Exchange& exchange, const std::vec
   return judge_by_elements(exchange, sources, receivers, results);
 }
 
-// All of one dtype and number of elements.
+// All tensors have one dtype and number of elements.
 Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::vector<uint32_t>& sources,
                                           const std::vector<size_t>& receivers,
                                           const std::vector<uint32_t>& results) const {
@@ -391,17 +395,17 @@ Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::v
   const bool shared = exchange.kind == CollectiveKind::kAllReduce && receivers.size() > 1;
   for (size_t i = 0; i < results.size(); ++i) {
     const bool fits_here = (*fits)[i].fits();
-    if (!fits_here && (verdict.odd.empty() || (*fits)[i].worst > (*fits)[worst].worst)) worst = i;
+    if (!fits_here && (verdict.faulty_ranks.empty() || (*fits)[i].worst > (*fits)[worst].worst)) worst = i;
     for (size_t member = 0; member < exchange.members.size(); ++member) {
       if (member != receivers[i] && !(shared && got_like(exchange, member, results[i]))) continue;
       if (fits_here) {
         ++fitting;
       } else {
-        verdict.odd.push_back(exchange.ranks[member]);
+        verdict.faulty_ranks.push_back(exchange.ranks[member]);
       }
     }
   }
-  if (verdict.odd.empty()) {
+  if (verdict.faulty_ranks.empty()) {
     return fitting_verdict(
         std::any_of(sources.begin(), sources.end(), [&](uint32_t source) { return is_telling(facts_[source]); }));
   }
@@ -411,18 +415,19 @@ Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::v
   verdict.tensor = results[worst];
   verdict.value = fit.max_error;
   const bool all_alike = results.size() == 1 && exchange.kind == CollectiveKind::kAllReduce;
-  const std::string whose = all_alike ? "the result" : fmt::format("what {} got", ranks_text(verdict.odd));
+  const std::string whose = all_alike ? "the result" : fmt::format("what {} got", ranks_text(verdict.faulty_ranks));
   verdict.message =
       fmt::format("{} is not the {} of the inputs of {} ranks: {}, {} of {} elements", whose, name_of(of.reduction),
                   sources.size(), apart_text(fit.at, fit.at_sum), fit.beyond, count);
-  if (all_alike) verdict.odd.clear();
+  if (all_alike) verdict.faulty_ranks.clear();
   if (results.size() > 1 || of.reduction != Reduction::kSum) return verdict;
   const auto wrong = explain_sum(dump_, of, parts[worst]);
   if (wrong && *wrong) explain(**wrong, exchange, verdict);
   return verdict;
 }
 
-// True if the results of most ranks are the reduction of all inputs, none of which another group would leave out unseen.
+// True if the results of most ranks are the reduction of all inputs, none of which is constant. A smaller group would
+// then not fit.
 bool ReductionJudge::proves_group(const Exchange& exchange, const std::vector<uint32_t>& sources,
                                   size_t fitting) const {
   return fitting * 2 > exchange.members.size() &&
@@ -430,12 +435,12 @@ bool ReductionJudge::proves_group(const Exchange& exchange, const std::vector<ui
 }
 
 bool ReductionJudge::got_like(const Exchange& exchange, size_t member, uint32_t result) const {
-  const std::vector<uint32_t>& got = call(exchange, member).got;
-  return std::any_of(got.begin(), got.end(),
+  const std::vector<uint32_t>& received = call(exchange, member).received;
+  return std::any_of(received.begin(), received.end(),
                      [&](uint32_t tensor) { return facts_[tensor].digest == facts_[result].digest; });
 }
 
-// The mean of a sum is the sum of the means; extremes and norms of a sum have the bounds of theirs.
+// The mean of a sum is the sum of the means. Its extremes and norm are bounded by the sums of theirs.
 Verdict ReductionJudge::judge_by_statistics(const Exchange& exchange, const std::vector<uint32_t>& sources,
                                             uint32_t result, size_t receiver) const {
   const std::optional<Reduction> said = call(exchange, 0).reduction;
@@ -462,7 +467,7 @@ Verdict ReductionJudge::judge_by_statistics(const Exchange& exchange, const std:
     verdict.kind = Verdict::Kind::kFits;
     return verdict;
   }
-  // Without the reduction in the dump it may be another one: the statistics of a mean, or of extremes, lie inside too.
+  // If the dump does not name the reduction, it may be a mean or an extreme, whose statistics lie inside as well.
   if (!said && *out.max <= most + edge && *out.min >= least - edge) return verdict;
   verdict.kind = Verdict::Kind::kWrong;
   verdict.tensor = result;
@@ -477,7 +482,7 @@ Verdict ReductionJudge::judge_by_statistics(const Exchange& exchange, const std:
 Verdict ReductionJudge::judge_reduce_scatter(const Exchange& exchange) const {
   if (!exchange.complete()) return unknown_verdict(Verdict::Obstacle::kIncomplete);
   const size_t members = exchange.members.size();
-  const bool lists = call(exchange, 0).put.size() == members && members > 1;
+  const bool lists = call(exchange, 0).sent.size() == members && members > 1;
   constexpr size_t kMostLists =
       64;  // a list has a part for each rank: all parts are as many as the square of the ranks
   if (lists && members > kMostLists) return {};
@@ -485,13 +490,13 @@ Verdict ReductionJudge::judge_reduce_scatter(const Exchange& exchange) const {
   std::vector<uint32_t> sources, results;
   for (size_t i = 0; i < members; ++i) {
     const CollectiveCall& one = call(exchange, i);
-    if (one.got.size() != 1 || one.put.size() != (lists ? members : 1)) return {};
-    results.push_back(one.got.front());
-    if (!lists) sources.push_back(one.put.front());
+    if (one.received.size() != 1 || one.sent.size() != (lists ? members : 1)) return {};
+    results.push_back(one.received.front());
+    if (!lists) sources.push_back(one.sent.front());
   }
   for (size_t i = 0; lists && i < members; ++i) {
     sources.clear();
-    for (size_t j = 0; j < members; ++j) sources.push_back(call(exchange, j).put[i]);
+    for (size_t j = 0; j < members; ++j) sources.push_back(call(exchange, j).sent[i]);
     verdict = worse(std::move(verdict), judge_reduction(exchange, sources, {i}, {results[i]}));
   }
   if (lists) return verdict;
@@ -508,7 +513,7 @@ Verdict ReductionJudge::judge_reduce_scatter(const Exchange& exchange) const {
   for (size_t i = 0; i < members; ++i) {
     const ReductionFit& fit = (*fits)[i];
     if (fit.fits()) continue;
-    verdict.odd.push_back(exchange.ranks[i]);
+    verdict.faulty_ranks.push_back(exchange.ranks[i]);
     if (verdict.kind == Verdict::Kind::kWrong) continue;
     verdict.kind = Verdict::Kind::kWrong;
     verdict.tensor = results[i];
@@ -518,10 +523,10 @@ Verdict ReductionJudge::judge_reduce_scatter(const Exchange& exchange) const {
         "should be {:.6g}, {} of {} elements",
         exchange.ranks[i], name_of(of.reduction), members, fit.at, fit.at_sum, fit.beyond, share);
   }
-  // Without the reduction in the dump it may be another one.
-  const bool unsaid = !call(exchange, 0).reduction && verdict.odd.size() == members;
-  if (unsaid) return unknown_verdict(Verdict::Obstacle::kUnsaid);
-  if (verdict.odd.size() == members) verdict.odd.clear();
+  // If the dump does not name the reduction, it may be another one.
+  const bool unsaid = !call(exchange, 0).reduction && verdict.faulty_ranks.size() == members;
+  if (unsaid) return unknown_verdict(Verdict::Obstacle::kUnspecified);
+  if (verdict.faulty_ranks.size() == members) verdict.faulty_ranks.clear();
   return verdict;
 }
 

@@ -1,4 +1,4 @@
-// What can be said of an exchange of values between ranks.
+// Verdicts on exchanges of values between ranks, and the judge of reductions.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "check/checked_dump.h"
 #include "check/ranks/collective_call.h"
-#include "check/rules/finding.h"
+#include "check/rules/rule_context.h"
 #include "check/values/tensor_facts.h"
 #include "io/run_context.h"
 
@@ -18,26 +18,26 @@ namespace msdump::check {
 struct ExchangeVerdict {
   enum class Kind : uint8_t {
     kUnknown,
-    kFits,   // what came out is proven by what went in
-    kApart,  // ranks got different results
-    kWrong,  // what came out is not what went in
+    kFits,      // the inputs prove the outputs
+    kDiverged,  // ranks received different results
+    kWrong,     // the outputs are not the result of the inputs
   };
-  // What is in the way of a verdict, the least first.
+  // What prevents a verdict, in ascending order of weight.
   enum class Obstacle : uint8_t {
-    kConstant,    // nothing: what came out fits, but many other values would, zeros for example
-    kValues,      // they are not known, or tell nothing
-    kEarly,       // it may not have ended when it was dumped
-    kOtherAxis,   // parts are cut along a dimension other than the first
-    kIncomplete,  // ranks of the group are not in the dump
-    kShared,      // what went in shows what came out
-    kUnsaid,      // which rank, or which reduction, is not said or not known
+    kInconclusive,  // consistent, but the values are too uniform to prove it
+    kValues,        // values are not known, or prove nothing
+    kEarly,         // may not have ended when it was dumped
+    kOtherAxis,     // split along a dimension other than the first
+    kIncomplete,    // ranks of the group are not in the dump
+    kSharedMemory,  // the dumped input already has the values of the output
+    kUnspecified,   // the root or the reduction is not known
   };
   Kind kind = Kind::kUnknown;
   Obstacle obstacle = Obstacle::kValues;  // of kUnknown
-  bool proven = false;                    // also if the group is a guess
-  bool only_rounding = false;             // kApart
-  std::vector<int64_t> odd;               // the ranks that it lies on; empty: nobody can tell
-  uint32_t tensor = kNone;                // that shows it
+  bool proven = false;                    // holds even if the group is a guess
+  bool only_rounding = false;             // of kDiverged
+  std::vector<int64_t> faulty_ranks;      // empty: undetermined
+  uint32_t tensor = kNone;                // a wrong output
   double value = 0;                       // the largest error
   std::string message;
 };
@@ -48,28 +48,26 @@ struct ExchangeVerdict {
   return verdict;
 }
 
-// What came out is what went in; `telling`: and hardly anything else would be.
-[[nodiscard]] inline ExchangeVerdict fitting_verdict(bool telling) {
+// The outputs are the result of the inputs. `is_conclusive`: hardly any other inputs would have the same result.
+[[nodiscard]] inline ExchangeVerdict fitting_verdict(bool is_conclusive) {
   ExchangeVerdict verdict;
-  verdict.kind = telling ? ExchangeVerdict::Kind::kFits : ExchangeVerdict::Kind::kUnknown;
-  verdict.obstacle = ExchangeVerdict::Obstacle::kConstant;
+  verdict.kind = is_conclusive ? ExchangeVerdict::Kind::kFits : ExchangeVerdict::Kind::kUnknown;
+  verdict.obstacle = ExchangeVerdict::Obstacle::kInconclusive;
   return verdict;
 }
 
-// Of the parts of an exchange the one that tells more, and the worse.
+// The worse verdict on two parts of an exchange; of equal ones the more conclusive.
 [[nodiscard]] inline ExchangeVerdict worse(ExchangeVerdict a, ExchangeVerdict b) {
   return std::pair(b.kind, b.obstacle) > std::pair(a.kind, a.obstacle) ? std::move(b) : std::move(a);
 }
 
-// Did the ranks of AllReduce, Reduce and ReduceScatter get the reduction of what they put in (reduction_check.h), and those
-// of AllReduce the same, bit by bit? From statistics: by sums of means and bounds of extremes.
-
+// Judges AllReduce, Reduce and ReduceScatter: outputs must be the reduction of the inputs, and those of AllReduce equal bit
+// by bit. From statistics, sums of means and bounds of extremes decide.
 class ReductionJudge {
  public:
   // All arguments must outlive it.
-  ReductionJudge(const CheckedDump& dump, const FactsReader& facts, const std::vector<CollectiveCall>& calls,
-                 const CancelToken& cancel)
-      : dump_(dump), facts_(facts), calls_(calls), cancel_(cancel) {}
+  ReductionJudge(const RuleContext& context, const std::vector<CollectiveCall>& calls)
+      : dump_(context.dump), facts_(context.facts), calls_(calls), cancel_(context.run.cancel) {}
 
   // Thread-safe, all of them.
   [[nodiscard]] ExchangeVerdict judge_all_reduce(const Exchange& exchange) const;

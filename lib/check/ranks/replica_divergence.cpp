@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "check/ranks/collective_call.h"
 #include "check/ranks/rank_values.h"
+#include "ge/operators/operator_properties.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
 
@@ -58,7 +59,7 @@ std::vector<ReplicaCells> ReplicaTable::steps_of(uint32_t row) const {
   return steps;
 }
 
-uint32_t ReplicaTable::at(uint32_t row, const std::pair<bool, int64_t>& step, int64_t rank) const {
+uint32_t ReplicaTable::at(uint32_t row, const StepKey& step, int64_t rank) const {
   const ReplicaCells all = cells_of(row);
   const auto found = std::lower_bound(
       all.begin(), all.end(), std::pair(step, rank),
@@ -87,7 +88,7 @@ using Votes = std::map<Ranks, std::set<uint64_t>>;  // contents, as many operato
 constexpr size_t kLeastVotes = 2;
 constexpr size_t kMostLarger = 64;  // classes that a class is compared with
 
-// Is it a larger class without a few of its ranks? Shards cut a class into equal ones: the few have left.
+// True for a larger class without a few of its ranks. Shards split a class into equal ones; here the few have diverged.
 bool is_remainder(const Ranks& ranks, const std::vector<const Ranks*>& larger) {
   return std::any_of(larger.begin(), larger.end(), [&](const Ranks* whole) {
     return whole->size() > ranks.size() && whole->size() < 2 * ranks.size() &&
@@ -144,17 +145,7 @@ std::vector<std::vector<int64_t>> sibling_ranks(const FactsReader& facts, const 
 
 namespace {
 
-// They may take another part on each rank.
-bool takes_a_part(std::string_view op_type) {
-  static constexpr std::array<std::string_view, 15> kParts = {
-      "getitem", "setitem", "chunk",  "split", "tensorsplit", "narrow",       "select", "indexselect",
-      "slice",   "gather",  "unbind", "roll",  "take",        "stridedslice", "reduce"};
-  std::string plain = to_lower(op_type);
-  std::erase(plain, '_');
-  return std::find(kParts.begin(), kParts.end(), plain) != kParts.end();
-}
-
-uint64_t place_key(const std::pair<bool, int64_t>& step, int64_t rank) {
+uint64_t place_key(const StepKey& step, int64_t rank) {
   return mix_hash(mix_hash(static_cast<uint64_t>(step.second) + (step.first ? 1 : 0), static_cast<uint64_t>(rank)), 1);
 }
 
@@ -180,26 +171,25 @@ std::vector<int64_t> ranks_of(ReplicaCells cells, const std::vector<size_t>& mem
 
 }  // namespace
 
-DepartureFinder::DepartureFinder(const CheckedDump& dump, const FactsReader& facts, const ReplicaTable& table,
-                                 const RunContext& context)
-    : dump_(dump), facts_(facts), table_(table), context_(context) {
+DivergenceFinder::DivergenceFinder(const RuleContext& context, const ReplicaTable& table)
+    : dump_(context.dump), facts_(context.facts), table_(table), run_(context.run) {
   collect_steps();
   collect_contents();
   collect_counts();
-  siblings_ = sibling_ranks(facts, table, [&](const ReplicaCell& cell) { return is_outer(cell); });
+  siblings_ = sibling_ranks(facts_, table, [&](const ReplicaCell& cell) { return is_external(cell); });
 }
 
-// A parameter, or an input that no operator of the dump made: what the network is given.
-bool DepartureFinder::is_outer(const ReplicaCell& cell) const {
+// True for a parameter, or an input that no operator of the dump computed: the network is given both.
+bool DivergenceFinder::is_external(const ReplicaCell& cell) const {
   if (is_kept_tensor(dump_, cell.tensor)) return true;
   const uint32_t op = dump_.op_of(cell.tensor);
-  return dump_.role(cell.tensor) == TensorRole::kInput && !is_made_in_dump(cell) &&
+  return dump_.role(cell.tensor) == TensorRole::kInput && !is_computed_in_dump(cell) &&
          !is_communication(dump_.operators()[op].type);
 }
 
-// How often each API was called: names count the calls of a step, so the same number is the same call only if there are
+// Counts the calls of each API. Names number the calls of a step, so equal numbers are the same call only if both steps have
 // equally many.
-void DepartureFinder::collect_counts() {
+void DivergenceFinder::collect_counts() {
   for (uint32_t row = 0; row < table_.rows(); ++row) {
     for (const ReplicaCell& cell : table_.cells_of(row)) {
       const auto counted = counted_call(dump_.operators()[dump_.op_of(cell.tensor)].name);
@@ -210,7 +200,7 @@ void DepartureFinder::collect_counts() {
   }
 }
 
-bool DepartureFinder::is_same_call(const ReplicaCell& now, const ReplicaCell& first) const {
+bool DivergenceFinder::is_same_call(const ReplicaCell& now, const ReplicaCell& first) const {
   const TensorFacts &a = facts_[now.tensor], &b = facts_[first.tensor];
   if (a.elements != b.elements || a.dtype != b.dtype || a.rank != b.rank) return false;
   const auto counted = counted_call(dump_.operators()[dump_.op_of(now.tensor)].name);
@@ -222,7 +212,7 @@ bool DepartureFinder::is_same_call(const ReplicaCell& now, const ReplicaCell& fi
   return count(now) == count(first);
 }
 
-void DepartureFinder::collect_steps() {
+void DivergenceFinder::collect_steps() {
   for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
     const RunPlace& place = dump_.runs()[run].place;
     if (!place.rank) continue;
@@ -233,58 +223,58 @@ void DepartureFinder::collect_steps() {
   ranks_ = known.there.size() + known.holes.size() + known.named.size();
 }
 
-void DepartureFinder::collect_contents() {
+void DivergenceFinder::collect_contents() {
   for (uint32_t row = 0; row < table_.rows(); ++row) {
     const ReplicaCells cells = table_.cells_of(row);
     const bool kept = is_kept_tensor(dump_, cells.front().tensor);
-    // Which hands out parameters.
+    // A broadcast hands out parameters.
     const bool is_broadcast = to_lower(dump_.operators()[dump_.op_of(cells.front().tensor)].type) == "broadcast";
     for (const ReplicaCell& cell : cells) {
       if (kept) parameters_.try_emplace(content_key(cell), cell.tensor);
-      if (dump_.role(cell.tensor) == TensorRole::kOutput && !is_broadcast) made_.insert(content_key(cell));
+      if (dump_.role(cell.tensor) == TensorRole::kOutput && !is_broadcast) outputs_.insert(content_key(cell));
     }
   }
 }
 
-uint64_t DepartureFinder::content_key(const ReplicaCell& cell) const {
+uint64_t DivergenceFinder::content_key(const ReplicaCell& cell) const {
   return mix_hash(place_key(cell.step, cell.rank), facts_[cell.tensor].digest);
 }
 
-uint64_t DepartureFinder::position_of(const ReplicaCell& cell) const {
+uint64_t DivergenceFinder::execution_of(const ReplicaCell& cell) const {
   const uint32_t run = dump_.run_of(cell.tensor);
   const auto first = first_runs_.find(place_key(cell.step, cell.rank));
   return run == kNone || first == first_runs_.end() ? UINT64_MAX : run - first->second;
 }
 
-std::vector<Departure> DepartureFinder::find() const {
-  std::vector<Departure> found;
+std::vector<ReplicaDivergence> DivergenceFinder::find_divergences() const {
+  std::vector<ReplicaDivergence> found;
   for (uint32_t row = 0; row < table_.rows(); ++row) {
     const std::vector<ReplicaCells> steps = table_.steps_of(row);
     if (steps.front().size() < 2) continue;
     add_first_step(steps.front(), found);
     add_later(steps, found);
   }
-  std::stable_sort(found.begin(), found.end(), [](const Departure& a, const Departure& b) {
-    return std::tie(a.step, a.position) < std::tie(b.step, b.position);
+  std::stable_sort(found.begin(), found.end(), [](const ReplicaDivergence& a, const ReplicaDivergence& b) {
+    return std::tie(a.step, a.execution) < std::tie(b.step, b.execution);
   });
   return found;
 }
 
 // ---- the first step
 
-void DepartureFinder::add_first_step(ReplicaCells cells, std::vector<Departure>& found) const {
+void DivergenceFinder::add_first_step(ReplicaCells cells, std::vector<ReplicaDivergence>& found) const {
   const std::vector<std::vector<size_t>> classes = equal_cells(cells, facts_);
   if (classes.size() < 2) return;
-  if (is_outer(cells.front())) {
+  if (is_external(cells.front())) {
     add_unlike_siblings(cells, classes, found);
   } else if (cells.size() > 2 && dump_.role(cells.front().tensor) == TensorRole::kOutput) {
-    add_odd_outputs(cells, classes, found);
+    add_diverged_outputs(cells, classes, found);
   }
 }
 
-// A parameter of which some siblings have another value.
-void DepartureFinder::add_unlike_siblings(ReplicaCells cells, const std::vector<std::vector<size_t>>& classes,
-                                          std::vector<Departure>& found) const {
+// Adds a parameter if some siblings have another value.
+void DivergenceFinder::add_unlike_siblings(ReplicaCells cells, const std::vector<std::vector<size_t>>& classes,
+                                           std::vector<ReplicaDivergence>& found) const {
   std::vector<size_t> class_of(cells.size());
   for (size_t i = 0; i < classes.size(); ++i) {
     for (const size_t cell : classes[i]) class_of[cell] = i;
@@ -301,54 +291,55 @@ void DepartureFinder::add_unlike_siblings(ReplicaCells cells, const std::vector<
     const size_t usual =
         *std::max_element(members.begin(), members.end(), [&](size_t a, size_t b) { return size_of(a) < size_of(b); });
     Split parts;
-    for (const size_t cell : members) (class_of[cell] == class_of[usual] ? parts.usual : parts.odd).push_back(cell);
-    parts.told =
-        std::all_of(parts.odd.begin(), parts.odd.end(), [&](size_t cell) { return size_of(cell) < size_of(usual); });
-    if (!is_telling(facts_[cells[usual].tensor]) || parts.odd.size() > parts.usual.size()) continue;
-    // Shards of another kind cut a group into equal parts: one rank alone is none, unless the others are not there.
+    for (const size_t cell : members)
+      (class_of[cell] == class_of[usual] ? parts.usual : parts.diverged).push_back(cell);
+    parts.has_majority = std::all_of(parts.diverged.begin(), parts.diverged.end(),
+                                     [&](size_t cell) { return size_of(cell) < size_of(usual); });
+    if (!is_telling(facts_[cells[usual].tensor]) || parts.diverged.size() > parts.usual.size()) continue;
+    // Shards split a group into equal parts, so one rank alone is no shard, unless the others were not dumped.
     const bool alone =
-        parts.told && parts.odd.size() == 1 && parts.usual.size() > 1 && !lacks_ranks(cells.front().step);
+        parts.has_majority && parts.diverged.size() == 1 && parts.usual.size() > 1 && !lacks_ranks(cells.front().step);
     const bool kept = is_kept_tensor(dump_, cells[usual].tensor);
-    // Inputs may be positions or data, which are alike without being copies.
+    // Inputs may be positions or data, which correlate without being copies.
     const auto likeness =
-        alone ? Likeness::kFewDiffer : likeness_of(cells[parts.odd.front()].tensor, cells[usual].tensor);
+        alone ? Likeness::kFewDiffer : likeness_of(cells[parts.diverged.front()].tensor, cells[usual].tensor);
     if (likeness == Likeness::kOther || (likeness == Likeness::kCorrelated && !kept)) continue;
-    Departure one = departure(cells, parts);
-    one.first_step = true;
+    ReplicaDivergence one = make_divergence(cells, parts);
+    one.since_first_step = true;
     found.push_back(std::move(one));
   }
 }
 
-bool DepartureFinder::lacks_ranks(const StepKey& step) const {
+bool DivergenceFinder::lacks_ranks(const StepKey& step) const {
   const auto found = ranks_of_step_.find(step);
   return found == ranks_of_step_.end() || found->second < ranks_;
 }
 
-// An operator that made the same of the same on most ranks, but not on all.
-void DepartureFinder::add_odd_outputs(ReplicaCells cells, const std::vector<std::vector<size_t>>& classes,
-                                      std::vector<Departure>& found) const {
+// Adds an operator that computed the same output from the same inputs on most ranks, but not on all.
+void DivergenceFinder::add_diverged_outputs(ReplicaCells cells, const std::vector<std::vector<size_t>>& classes,
+                                            std::vector<ReplicaDivergence>& found) const {
   const auto usual = std::max_element(classes.begin(), classes.end(),
                                       [](const auto& a, const auto& b) { return a.size() < b.size(); });
   const ReplicaCell& like = cells[usual->front()];
   if (usual->size() < 2 || !is_telling(facts_[like.tensor]) || !may_judge_output(like.tensor)) return;
   Split parts;
   parts.usual = *usual;
-  parts.told = true;
+  parts.has_majority = true;
   for (const std::vector<size_t>& others : classes) {
     if (&others == &*usual) continue;
     for (const size_t cell : others) {
-      if (has_same_inputs(cells[cell], like)) parts.odd.push_back(cell);
+      if (has_same_inputs(cells[cell], like)) parts.diverged.push_back(cell);
     }
   }
-  if (parts.odd.empty() || parts.odd.size() >= parts.usual.size()) return;
-  Departure one = departure(cells, parts);
-  one.first_step = true;
+  if (parts.diverged.empty() || parts.diverged.size() >= parts.usual.size()) return;
+  ReplicaDivergence one = make_divergence(cells, parts);
+  one.since_first_step = true;
   found.push_back(std::move(one));
 }
 
 // ---- later steps
 
-void DepartureFinder::add_later(const std::vector<ReplicaCells>& steps, std::vector<Departure>& found) const {
+void DivergenceFinder::add_later(const std::vector<ReplicaCells>& steps, std::vector<ReplicaDivergence>& found) const {
   const ReplicaCells first = steps.front();
   for (const std::vector<size_t>& equal : equal_cells(first, facts_)) {
     if (equal.size() < 2 || !is_telling(facts_[first[equal.front()].tensor])) continue;
@@ -364,15 +355,15 @@ void DepartureFinder::add_later(const std::vector<ReplicaCells>& steps, std::vec
       });
       if (!comparable) continue;
       const Split parts = split(steps[step], members);
-      if (parts.odd.empty()) continue;
-      found.push_back(departure(steps[step], parts));
+      if (parts.diverged.empty()) continue;
+      found.push_back(make_divergence(steps[step], parts));
       break;
     }
   }
 }
 
-// Nothing odd if all are equal, or nobody can tell.
-DepartureFinder::Split DepartureFinder::split(ReplicaCells cells, const std::vector<size_t>& members) const {
+// Splits cells into the most frequent value and the others. Nothing diverged if all are equal, or if that is undetermined.
+DivergenceFinder::Split DivergenceFinder::split(ReplicaCells cells, const std::vector<size_t>& members) const {
   Split parts;
   if (members.size() < 2) return parts;
   std::unordered_map<uint64_t, size_t> counts;
@@ -385,40 +376,40 @@ DepartureFinder::Split DepartureFinder::split(ReplicaCells cells, const std::vec
   for (const size_t cell : members) {
     const auto equal = are_equal(facts_[cells[cell].tensor], facts_[cells[usual].tensor]);
     if (!equal) return {};
-    (*equal ? parts.usual : parts.odd).push_back(cell);
+    (*equal ? parts.usual : parts.diverged).push_back(cell);
   }
-  parts.told = parts.odd.size() < parts.usual.size();
+  parts.has_majority = parts.diverged.size() < parts.usual.size();
   return parts;
 }
 
-Departure DepartureFinder::departure(ReplicaCells cells, const Split& split) const {
-  const ReplicaCell& cell = cells[split.odd.front()];
-  Departure one;
+ReplicaDivergence DivergenceFinder::make_divergence(ReplicaCells cells, const Split& split) const {
+  const ReplicaCell& cell = cells[split.diverged.front()];
+  ReplicaDivergence one;
   one.step = cell.step;
-  one.position = position_of(cell);
+  one.execution = execution_of(cell);
   one.row = cell.row;
   one.tensor = cell.tensor;
   one.sibling = cells[split.usual.front()].tensor;
-  if (split.told) one.odd = ranks_of(cells, split.odd);
+  if (split.has_majority) one.diverged = ranks_of(cells, split.diverged);
   one.group = ranks_of(cells, split.usual);
-  for (const int64_t rank : ranks_of(cells, split.odd)) one.group.push_back(rank);
+  for (const int64_t rank : ranks_of(cells, split.diverged)) one.group.push_back(rank);
   std::sort(one.group.begin(), one.group.end());
   return one;
 }
 
-// ---- roots
+// ---- root causes
 
-bool DepartureFinder::may_judge_output(uint32_t tensor) const {
+bool DivergenceFinder::may_judge_output(uint32_t tensor) const {
   const uint32_t op = dump_.op_of(tensor);
   if (op == kNone || dump_.run_of(tensor) == kNone) return false;
   const SequencedOp& known = dump_.operators()[op];
-  // A backward call also computes with what its forward call has kept, which is not among its inputs.
+  // A backward call also reads values that its forward call saved, which are not among its inputs.
   const bool hidden = forward_entry_of(known.name).has_value();
-  return !hidden && !takes_a_part(known.type) && !is_communication(known.type);
+  return !hidden && !ge::has_property(known.type, ge::OperatorProperty::kTakesPart) && !is_communication(known.type);
 }
 
-// Known to be: all inputs of both runs.
-bool DepartureFinder::has_same_inputs(const ReplicaCell& a, const ReplicaCell& b) const {
+// True if all inputs of both executions are known to be equal.
+bool DivergenceFinder::has_same_inputs(const ReplicaCell& a, const ReplicaCell& b) const {
   const uint32_t run = dump_.run_of(a.tensor), other = dump_.run_of(b.tensor);
   if (run == kNone || other == kNone) return false;
   const std::vector<RunInput>& inputs = dump_.runs()[run].inputs;
@@ -431,13 +422,15 @@ bool DepartureFinder::has_same_inputs(const ReplicaCell& a, const ReplicaCell& b
   });
 }
 
-bool DepartureFinder::is_made_in_dump(const ReplicaCell& cell) const { return made_.count(content_key(cell)) > 0; }
+bool DivergenceFinder::is_computed_in_dump(const ReplicaCell& cell) const {
+  return outputs_.count(content_key(cell)) > 0;
+}
 
-DepartureFinder::Likeness DepartureFinder::likeness_of(uint32_t a, uint32_t b) const {
+DivergenceFinder::Likeness DivergenceFinder::likeness_of(uint32_t a, uint32_t b) const {
   constexpr double kCorrelated = 0.9;
   const TensorFacts& facts = facts_[a];
   if (facts.from != TensorFacts::From::kElements || facts_[b].from != facts.from) return Likeness::kOther;
-  const auto metrics = recorded_comparison(dump_, a, b, context_);
+  const auto metrics = compare_elements(dump_, a, b, run_.cancel);
   if (!metrics || metrics->count == 0 || !metrics->std_a || !metrics->std_b || !metrics->rmse) return Likeness::kOther;
   const bool sparse = facts.zero.value_or(0) * 4 > metrics->count;
   if (metrics->equal * 4 >= metrics->count * 3 && !sparse) return Likeness::kFewDiffer;
@@ -448,58 +441,59 @@ DepartureFinder::Likeness DepartureFinder::likeness_of(uint32_t a, uint32_t b) c
   return correlation > kCorrelated ? Likeness::kCorrelated : Likeness::kOther;
 }
 
-ReplicaCell DepartureFinder::cell_of(const Departure& departure, uint32_t tensor) const {
-  return {departure.row, departure.step, dump_.identity(tensor).rank.value_or(0), tensor};
+ReplicaCell DivergenceFinder::cell_of(const ReplicaDivergence& divergence, uint32_t tensor) const {
+  return {divergence.row, divergence.step, dump_.identity(tensor).rank.value_or(0), tensor};
 }
 
-bool DepartureFinder::is_root(Departure& departure) const {
-  const ReplicaCell cell = cell_of(departure, departure.tensor), sibling = cell_of(departure, departure.sibling);
-  const bool nearly_needed = departure.odd.empty();
-  if (is_kept_tensor(dump_, departure.tensor)) {
-    departure.kind = FirstApart::Kind::kParameter;
-    if (is_module_parameter(dump_.record(departure.tensor).name) || departure.first_step) return true;
-    return !nearly_needed || likeness_of(departure.tensor, departure.sibling) != Likeness::kOther;
+bool DivergenceFinder::is_root_cause(ReplicaDivergence& divergence) const {
+  const ReplicaCell cell = cell_of(divergence, divergence.tensor), sibling = cell_of(divergence, divergence.sibling);
+  const bool nearly_needed = divergence.diverged.empty();
+  if (is_kept_tensor(dump_, divergence.tensor)) {
+    divergence.kind = FirstDivergence::Kind::kParameter;
+    if (is_module_parameter(dump_.record(divergence.tensor).name) || divergence.since_first_step) return true;
+    return !nearly_needed || likeness_of(divergence.tensor, divergence.sibling) != Likeness::kOther;
   }
-  const TensorRole role = dump_.role(departure.tensor);
+  const TensorRole role = dump_.role(divergence.tensor);
   if (role == TensorRole::kOutput) {
-    if (departure.first_step) return true;
-    return may_judge_output(departure.tensor) && has_same_inputs(cell, sibling);
+    if (divergence.since_first_step) return true;
+    return may_judge_output(divergence.tensor) && has_same_inputs(cell, sibling);
   }
-  if (role != TensorRole::kInput || is_made_in_dump(cell) || is_made_in_dump(sibling)) return false;
-  departure.kind = FirstApart::Kind::kInput;
+  if (role != TensorRole::kInput || is_computed_in_dump(cell) || is_computed_in_dump(sibling)) return false;
+  divergence.kind = FirstDivergence::Kind::kInput;
   const auto parameter = parameters_.find(content_key(cell)), other = parameters_.find(content_key(sibling));
   if (parameter != parameters_.end() && other != parameters_.end()) {
-    departure.kind = FirstApart::Kind::kParameter;
-    departure.tensor = parameter->second;
-    departure.sibling = other->second;
+    divergence.kind = FirstDivergence::Kind::kParameter;
+    divergence.tensor = parameter->second;
+    divergence.sibling = other->second;
     return true;
   }
-  return departure.first_step || !nearly_needed || likeness_of(departure.tensor, departure.sibling) != Likeness::kOther;
+  return divergence.since_first_step || !nearly_needed ||
+         likeness_of(divergence.tensor, divergence.sibling) != Likeness::kOther;
 }
 
-bool DepartureFinder::reads_parameter(const ReplicaCell& cell) const {
+bool DivergenceFinder::reads_parameter(const ReplicaCell& cell) const {
   const std::vector<RunInput>& inputs = dump_.runs()[dump_.run_of(cell.tensor)].inputs;
   return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
     const uint32_t tensor = tensor_of(input);
     if (tensor == kNone || table_.row_of(tensor) == kNone || !is_telling(facts_[tensor])) return false;
-    return is_outer({table_.row_of(tensor), cell.step, cell.rank, tensor});
+    return is_external({table_.row_of(tensor), cell.step, cell.rank, tensor});
   });
 }
 
-std::optional<std::pair<ReplicaCell, ReplicaCell>> DepartureFinder::first_before(const Departure& departure,
-                                                                                 const IsCause& is_cause) const {
-  const int64_t rank = dump_.identity(departure.tensor).rank.value_or(0);
-  const int64_t other = dump_.identity(departure.sibling).rank.value_or(0);
+std::optional<std::pair<ReplicaCell, ReplicaCell>> DivergenceFinder::first_before(const ReplicaDivergence& divergence,
+                                                                                  const IsCause& is_cause) const {
+  const int64_t rank = dump_.identity(divergence.tensor).rank.value_or(0);
+  const int64_t other = dump_.identity(divergence.sibling).rank.value_or(0);
   std::optional<std::pair<ReplicaCell, ReplicaCell>> first;
   std::pair<StepKey, uint64_t> place_of_first;
   for (uint32_t row = 0; row < table_.rows(); ++row) {
     if (dump_.role(table_.cells_of(row).front().tensor) != TensorRole::kOutput) continue;
     for (const auto& [step, ranks] : ranks_of_step_) {
-      if (!(step < departure.step)) break;
+      if (!(step < divergence.step)) break;
       const ReplicaCell cell{row, step, rank, table_.at(row, step, rank)};
       const ReplicaCell sibling{row, step, other, table_.at(row, step, other)};
       if (cell.tensor == kNone || sibling.tensor == kNone) continue;
-      const std::pair place(step, position_of(cell));
+      const std::pair place(step, execution_of(cell));
       if ((first && !(place < place_of_first)) || !is_cause(cell, sibling)) continue;
       first = {cell, sibling};
       place_of_first = place;
@@ -508,38 +502,39 @@ std::optional<std::pair<ReplicaCell, ReplicaCell>> DepartureFinder::first_before
   return first;
 }
 
-std::optional<Departure> DepartureFinder::cause_of(const Departure& departure) const {
-  if (departure.first_step || departure.kind == FirstApart::Kind::kOperator) return std::nullopt;
-  const auto made = first_before(departure, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
+std::optional<ReplicaDivergence> DivergenceFinder::find_cause(const ReplicaDivergence& divergence) const {
+  if (divergence.since_first_step || divergence.kind == FirstDivergence::Kind::kOperator) return std::nullopt;
+  const auto made = first_before(divergence, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
     return are_equal(facts_[cell.tensor], facts_[sibling.tensor]) == false && may_judge_output(cell.tensor) &&
            has_same_inputs(cell, sibling) && reads_parameter(cell);
   });
   if (!made) return std::nullopt;
-  Departure cause = departure;
-  cause.kind = FirstApart::Kind::kOperator;
+  ReplicaDivergence cause = divergence;
+  cause.kind = FirstDivergence::Kind::kOperator;
   cause.step = made->first.step;
-  cause.position = position_of(made->first);
+  cause.execution = execution_of(made->first);
   cause.row = made->first.row;
   cause.tensor = made->first.tensor;
   cause.sibling = made->second.tensor;
   return cause;
 }
 
-std::optional<uint32_t> DepartureFinder::writer_of(const Departure& departure) const {
-  const TensorFacts &read = facts_[departure.tensor], &read_there = facts_[departure.sibling];
-  if (departure.first_step || !is_telling(read) || !is_telling(read_there)) return std::nullopt;
-  const auto writer = first_before(departure, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
+std::optional<uint32_t> DivergenceFinder::find_producer(const ReplicaDivergence& divergence) const {
+  const TensorFacts &read = facts_[divergence.tensor], &read_there = facts_[divergence.sibling];
+  if (divergence.since_first_step || !is_telling(read) || !is_telling(read_there)) return std::nullopt;
+  const auto writer = first_before(divergence, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
     return are_equal(facts_[cell.tensor], read) == true && are_equal(facts_[sibling.tensor], read_there) == true;
   });
   return writer ? std::optional(writer->first.tensor) : std::nullopt;
 }
 
-std::vector<int64_t> DepartureFinder::unchanged_ranks(const Departure& departure) const {
+std::vector<int64_t> DivergenceFinder::unchanged_ranks(const ReplicaDivergence& divergence) const {
   std::vector<int64_t> unchanged;
-  const StepKey first = table_.cells_of(departure.row).front().step;
-  if (departure.first_step || departure.step == first) return unchanged;
-  for (const int64_t rank : departure.group) {
-    const uint32_t then = table_.at(departure.row, first, rank), now = table_.at(departure.row, departure.step, rank);
+  const StepKey first = table_.cells_of(divergence.row).front().step;
+  if (divergence.since_first_step || divergence.step == first) return unchanged;
+  for (const int64_t rank : divergence.group) {
+    const uint32_t then = table_.at(divergence.row, first, rank),
+                   now = table_.at(divergence.row, divergence.step, rank);
     if (then != kNone && now != kNone && are_equal(facts_[then], facts_[now]) == true) unchanged.push_back(rank);
   }
   return unchanged;

@@ -15,148 +15,148 @@
 namespace msdump::check {
 namespace {
 
-constexpr const char* kReplicaHint =
-    "a gradient that was not reduced over these ranks, an update or a load that one of them missed, or a device that "
-    "computes wrong";
-
-// What one root explains: everything later of ranks that are apart already.
+// What one root cause explains: every later divergence of the same ranks.
 struct Reported {
-  Departure root;
-  size_t further = 0;  // rows
+  ReplicaDivergence root;
+  size_t followers = 0;  // tensors that diverged later
   std::set<std::pair<bool, int64_t>> steps;
   std::string origin;  // of a value of a later step
 };
 
 class ReplicaJudge {
  public:
-  ReplicaJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context)
-      : dump_(dump), facts_(facts), rules_(rules), context_(context) {}
+  explicit ReplicaJudge(RuleContext& context) : context_(context), dump_(context.dump), facts_(context.facts) {}
 
-  std::optional<FirstApart> run(std::vector<Finding>& findings) {
+  std::optional<FirstDivergence> run() {
     const ReplicaTable table(dump_, facts_);
-    const DepartureFinder finder(dump_, facts_, table, context_);
-    for (Departure& departure : finder.find()) {
-      if (context_.cancel.cancelled()) return std::nullopt;
-      if (explained(departure) || !finder.is_root(departure)) continue;
-      const std::optional<Departure> cause = finder.cause_of(departure);
-      reported_.push_back({cause.value_or(departure),
+    const DivergenceFinder finder(context_, table);
+    for (ReplicaDivergence& divergence : finder.find_divergences()) {
+      if (context_.run.cancel.cancelled()) return std::nullopt;
+      if (follows_from_reported(divergence) || !finder.is_root_cause(divergence)) continue;
+      const std::optional<ReplicaDivergence> cause = finder.find_cause(divergence);
+      reported_.push_back({cause.value_or(divergence),
                            cause ? 1U : 0U,
-                           {departure.step},
-                           cause ? std::string() : origin_of(departure, finder)});
+                           {divergence.step},
+                           cause ? std::string() : origin_of(divergence, finder)});
     }
-    std::optional<FirstApart> first;
+    std::optional<FirstDivergence> first;
     for (const Reported& one : reported_) {
-      Finding finding = finding_of_root(one);
-      if (!first && finding.severity > Severity::kNote)
-        first =
-            FirstApart{one.root.kind, one.root.tensor, one.root.sibling, one.root.odd, one.root.group, finding.message};
-      const std::string_view name = finding.op == kNone ? std::string_view() : dump_.operators()[finding.op].name;
-      if (rules_[RuleId::kReplicaMismatch].takes(name)) findings.push_back(std::move(finding));
+      const ReplicaDivergence& root = one.root;
+      const Difference difference = difference_of(one);
+      if (!first && !difference.only_rounding && context_.rules[kRule].severity > Severity::kNote)
+        first = FirstDivergence{root.kind, root.tensor, root.sibling, root.diverged, root.group, difference.message};
+      if (!context_.judges(kRule, root.tensor)) continue;
+      Finding& finding = context_.report(kRule, root.tensor, difference.largest, difference.message);
+      finding.ranks = root.diverged;
+      finding.group = root.group;
+      if (difference.only_rounding) finding.severity = Severity::kNote;
     }
     return first;
   }
 
  private:
-  // By a root of the same ranks before it; counts it there.
-  bool explained(const Departure& departure) {
+  static constexpr RuleId kRule = RuleId::kReplicaMismatch;
+
+  // Counts a divergence as a follower of an earlier root cause of the same ranks; false if there is none.
+  bool follows_from_reported(const ReplicaDivergence& divergence) {
     for (Reported& one : reported_) {
-      const std::vector<int64_t>& apart = one.root.odd.empty() ? one.root.group : one.root.odd;
-      const std::vector<int64_t>& here = departure.odd.empty() ? departure.group : departure.odd;
-      const bool same = std::any_of(here.begin(), here.end(),
-                                    [&](int64_t rank) { return std::binary_search(apart.begin(), apart.end(), rank); });
+      const std::vector<int64_t>& before = one.root.diverged_or_all();
+      const std::vector<int64_t>& here = divergence.diverged_or_all();
+      const bool same = std::any_of(here.begin(), here.end(), [&](int64_t rank) {
+        return std::binary_search(before.begin(), before.end(), rank);
+      });
       if (!same) continue;
-      ++one.further;
-      one.steps.insert(departure.step);
+      ++one.followers;
+      one.steps.insert(divergence.step);
       return true;
     }
     return false;
   }
 
-  [[nodiscard]] std::string reason_of(const Departure& root) const {
+  [[nodiscard]] static std::string reason_of(const ReplicaDivergence& root) {
     std::vector<int64_t> others;
-    std::set_difference(root.group.begin(), root.group.end(), root.odd.begin(), root.odd.end(),
+    std::set_difference(root.group.begin(), root.group.end(), root.diverged.begin(), root.diverged.end(),
                         std::back_inserter(others));
-    const bool before = !root.first_step;
-    const std::string who = root.odd.empty() ? fmt::format("{} have different values", ranks_text(root.group))
-                                             : fmt::format("{} {} another value than {}", ranks_text(root.odd),
-                                                           root.odd.size() == 1 ? "has" : "have", ranks_text(others));
+    const bool before = !root.since_first_step;
+    const std::string who = root.diverged.empty()
+                                ? fmt::format("{} have different values", ranks_text(root.group))
+                                : fmt::format("{} {} another value than {}", ranks_text(root.diverged),
+                                              root.diverged.size() == 1 ? "has" : "have", ranks_text(others));
     switch (root.kind) {
-      case FirstApart::Kind::kParameter:
+      case FirstDivergence::Kind::kParameter:
         return who + (before ? "; in the first step all had the same" : "; they have most other parameters in common");
-      case FirstApart::Kind::kInput:
+      case FirstDivergence::Kind::kInput:
         return who + (before ? "; in the first step all had the same" : "; they have most other inputs in common");
       default: return who + ", from the same inputs";
     }
   }
 
-  // How the values came to differ, as far as the steps before tell.
-  [[nodiscard]] std::string origin_of(const Departure& departure, const DepartureFinder& finder) const {
-    const std::vector<int64_t> unchanged = finder.unchanged_ranks(departure);
+  // How the values came to differ, as far as earlier steps show it.
+  [[nodiscard]] std::string origin_of(const ReplicaDivergence& divergence, const DivergenceFinder& finder) const {
+    const std::vector<int64_t> unchanged = finder.unchanged_ranks(divergence);
     if (!unchanged.empty()) {
       return fmt::format("; {} still {} that of the first step", ranks_text(unchanged),
                          unchanged.size() == 1 ? "has" : "have");
     }
-    const std::optional<uint32_t> writer = finder.writer_of(departure);
-    if (!writer) return {};
-    return fmt::format("; {} wrote {} in step {}", dump_.operators()[dump_.op_of(*writer)].name,
-                       departure.odd.empty() ? "them" : "it", dump_.identity(*writer).step.value_or(0));
+    const std::optional<uint32_t> producer = finder.find_producer(divergence);
+    if (!producer) return {};
+    return fmt::format("; {} wrote {} in step {}", dump_.operators()[dump_.op_of(*producer)].name,
+                       divergence.diverged.empty() ? "them" : "it", dump_.identity(*producer).step.value_or(0));
   }
 
-  [[nodiscard]] Finding finding_of_root(const Reported& one) const {
-    const Departure& root = one.root;
-    Finding finding = finding_of(dump_, rules_, RuleId::kReplicaMismatch, root.tensor);
-    finding.ranks = root.odd;
-    finding.group = root.group;
-    finding.message = reason_of(root);
-    finding.hint = kReplicaHint;
+  struct Difference {
+    std::string message;
+    report::Value largest;  // absolute difference
+    bool only_rounding = false;
+  };
+
+  [[nodiscard]] Difference difference_of(const Reported& one) const {
+    const ReplicaDivergence& root = one.root;
+    Difference difference{reason_of(root), {}, false};
     const auto metrics = facts_[root.tensor].from == TensorFacts::From::kElements
-                             ? recorded_comparison(dump_, root.tensor, root.sibling, context_)
+                             ? compare_elements(dump_, root.tensor, root.sibling, context_.run.cancel)
                              : Result<kernels::PairMetrics>(kernels::PairMetrics());
     if (metrics && metrics->max_abs) {
-      finding.value = *metrics->max_abs;
-      finding.message += fmt::format(": {} of {} elements differ, by up to {:.3g}", metrics->count - metrics->equal,
-                                     metrics->count, *metrics->max_abs);
+      difference.largest = *metrics->max_abs;
+      difference.message += fmt::format(": {} of {} elements differ, by up to {:.3g}", metrics->count - metrics->equal,
+                                        metrics->count, *metrics->max_abs);
     }
-    finding.message += one.origin;
-    if (one.further > 0) {
-      finding.message += fmt::format("; then {} more", plural(one.further, "tensor"));
-      if (one.steps.size() > 1) finding.message += fmt::format(", up to step {}", one.steps.rbegin()->second);
+    difference.message += one.origin;
+    if (one.followers > 0) {
+      difference.message += fmt::format("; then {} more", plural(one.followers, "tensor"));
+      if (one.steps.size() > 1) difference.message += fmt::format(", up to step {}", one.steps.rbegin()->second);
     }
-    if (metrics && differ_by_rounding(*metrics, facts_[root.sibling])) {
-      finding.severity = Severity::kNote;
-      finding.message += "; no more than rounding";
-    }
-    return finding;
+    difference.only_rounding = metrics && differ_by_rounding(*metrics, facts_[root.sibling]);
+    if (difference.only_rounding) difference.message += "; no more than rounding";
+    return difference;
   }
 
+  RuleContext& context_;
   const CheckedDump& dump_;
   const FactsReader& facts_;
-  const RuleSet& rules_;
-  const RunContext& context_;
   std::vector<Reported> reported_;
 };
 
 }  // namespace
 
-std::string_view name_of(FirstApart::Kind kind) {
-  static constexpr auto kNames = enum_table<FirstApart::Kind, std::string_view>("operator", "parameter", "input");
+std::string_view name_of(FirstDivergence::Kind kind) {
+  static constexpr auto kNames = enum_table<FirstDivergence::Kind, std::string_view>("operator", "parameter", "input");
   return kNames[kind];
 }
 
-Result<std::optional<FirstApart>> judge_replicas(const CheckedDump& dump, const FactsReader& facts,
-                                                 const RuleSet& rules, const RunContext& context,
-                                                 std::vector<Finding>& findings) {
-  std::optional<FirstApart> first = ReplicaJudge(dump, facts, rules, context).run(findings);
-  MSDUMP_CHECK_OK(context.cancel.check());
+Result<std::optional<FirstDivergence>> judge_replicas(RuleContext& context) {
+  std::optional<FirstDivergence> first = ReplicaJudge(context).run();
+  MSDUMP_CHECK_OK(context.run.cancel.check());
   return first;
 }
 
-Result<std::optional<FirstApart>> first_apart(const DumpWithGraph& dump, const RunContext& context) {
+Result<std::optional<FirstDivergence>> find_first_divergence(const DumpWithGraph& dump, const RunContext& run) {
   const CheckedDump checked(dump);
   FactsReader facts(*dump.index, *dump.tensors, {.digests = true});
-  MSDUMP_CHECK_OK(facts.read_all(context));
-  std::vector<Finding> findings;
-  return judge_replicas(checked, facts, RuleSet::defaults(), context, findings);
+  MSDUMP_CHECK_OK(facts.read_all(run));
+  const RuleSet rules = RuleSet::defaults();
+  RuleContext context(checked, facts, rules, run);
+  return judge_replicas(context);
 }
 
 }  // namespace msdump::check

@@ -3,13 +3,44 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
+#include "base/containers.h"
 #include "base/text.h"
 #include "graph/op_name.h"
 #include "io/file.h"
 
 namespace msdump::check {
 namespace {
+
+constexpr double kNotGiven = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMost = std::numeric_limits<double>::max();
+
+RuleParameter number(std::string_view name, double value = kNotGiven) { return {name, value, -kMost, kMost}; }
+RuleParameter positive(std::string_view name, double value = kNotGiven) { return {name, value, 0, kMost}; }
+RuleParameter percentage(std::string_view name, double value = kNotGiven) { return {name, value, 0, 100}; }
+
+std::vector<RuleInfo> make_rules() {
+  using enum Severity;
+  constexpr bool kOn = true, kOff = false;
+#define LIMITS(...) \
+  { __VA_ARGS__ }
+#define LARGE "mean |x|, max, min or mean is above its parameter"
+#define LARGE_LIMITS LIMITS(positive("abs_mean_gt"), number("max_gt"), number("min_gt"), number("mean_gt"))
+#define SMALL "mean |x|, max, min or mean is below its parameter"
+#define SMALL_LIMITS LIMITS(positive("abs_mean_lt"), number("max_lt"), number("min_lt"), number("mean_lt"))
+#define RANGE "the share of elements in [start, end], or max - min, is below or above its parameter"
+#define RANGE_LIMITS \
+  LIMITS(number("range_start_inclusive"), number("range_end_inclusive"), percentage("range_percentage_lt"), \
+         percentage("range_percentage_gt"), positive("max_min_lt"), positive("max_min_gt"))
+#define RULE(ID, NAME, ABBREVIATIONS, TARGET, SEVERITY, NEEDS, ON, TRAITS, PARAMETERS, FORMULA, VALUE, HINT) \
+  RuleInfo{RuleId::k##ID, NAME,       ABBREVIATIONS, Target::TARGET, SEVERITY, Needs::NEEDS, ON, \
+           TRAITS,        PARAMETERS, FORMULA,       VALUE,          HINT},
+  return {
+#include "check/rules/rules.def"
+  };
+#undef RULE
+}
 
 constexpr uint64_t kMostText = uint64_t{1} << 20;
 constexpr size_t kMostGlobs = 1000;  // of one rule
@@ -52,6 +83,30 @@ std::optional<double> parse_number(std::string_view text) {
 
 }  // namespace
 
+std::string_view name_of(Target target) {
+  static constexpr auto kNames =
+      enum_table<Target, std::string_view>("tensor", "activation", "gradient", "weight", "operator", "tree");
+  return kNames[target];
+}
+
+std::string_view name_of(Needs needs) {
+  static constexpr auto kNames = enum_table<Needs, std::string_view>(
+      "tensors or statistics", "tensors or counts", "tensors", "names and sizes", "results of msprobe");
+  return kNames[needs];
+}
+
+std::span<const RuleInfo> all_rules() {
+  static const std::vector<RuleInfo> kTable = make_rules();
+  return kTable;
+}
+
+const RuleInfo& info(RuleId id) { return all_rules()[static_cast<size_t>(id)]; }
+
+bool RuleInfo::has_parameter(std::string_view parameter) const {
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const RuleParameter& one) { return one.name == parameter; });
+}
+
 bool Rule::takes(std::string_view op_name) const {
   if (ops.empty()) return true;
   return std::any_of(ops.begin(), ops.end(), [&](const std::string& glob) {
@@ -64,7 +119,7 @@ RuleSet::RuleSet() : rules_(all_rules().size()) {
   for (size_t i = 0; i < rules_.size(); ++i) {
     const RuleInfo& rule = all_rules()[i];
     rules_[i].severity = rule.severity;
-    for (const RuleParameter& parameter : rule.parameters) rules_[i].values.push_back(parameter.standard);
+    for (const RuleParameter& parameter : rule.parameters) rules_[i].values.push_back(parameter.default_value);
   }
 }
 
@@ -72,7 +127,7 @@ RuleSet RuleSet::none() { return {}; }
 
 RuleSet RuleSet::defaults() {
   RuleSet set;
-  for (size_t i = 0; i < set.rules_.size(); ++i) set.rules_[i].on = all_rules()[i].standard;
+  for (size_t i = 0; i < set.rules_.size(); ++i) set.rules_[i].on = all_rules()[i].on_by_default;
   return set;
 }
 
@@ -119,7 +174,7 @@ Status RuleSet::apply(std::string_view text) {
   const std::vector<size_t> called = rules_called(name);
   if (called.empty()) return unknown_rule(name);
   for (const size_t rule : called) {
-    rules_[rule].on = rules_[rule].by_name = parameters != "off";
+    rules_[rule].on = rules_[rule].is_named = parameters != "off";
     if (parameters.empty() || parameters == "off") continue;
     for (const std::string_view item : split(parameters, ',')) {
       const size_t equals = item.find('=');
@@ -138,13 +193,13 @@ Status RuleSet::set_parameter(size_t index, std::string_view name, std::string_v
   const RuleInfo& rule = all_rules()[index];
   Rule& into = rules_[index];
   if (name == "severity") {
-    for (const Severity severity : {Severity::kNote, Severity::kWarning, Severity::kError}) {
-      if (!equals_ignoring_case(text, name_of(severity))) continue;
-      into.severity = severity;
-      return {};
+    const std::optional<Severity> severity = parse_severity(text);
+    if (!severity) {
+      return fail(ErrorCode::kUsage, "severity '{}' of rule {}: there are error, warning and note", excerpt(text),
+                  rule.name);
     }
-    return fail(ErrorCode::kUsage, "severity '{}' of rule {}: there are error, warning and note", excerpt(text),
-                rule.name);
+    into.severity = *severity;
+    return {};
   }
   if (name == "op") {
     if (text.empty() || into.ops.size() >= kMostGlobs) {
@@ -182,13 +237,13 @@ Status RuleSet::check_complete() const {
   for (size_t i = 0; i < rules_.size(); ++i) {
     const RuleInfo& rule = all_rules()[i];
     any = any || rules_[i].on;
-    if (!rules_[i].on || !rules_[i].by_name || rule.parameters.empty()) continue;
+    if (!rules_[i].on || !rules_[i].is_named || rule.parameters.empty()) continue;
     const std::vector<double>& values = rules_[i].values;
     if (std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
       return complain(rule, fmt::format("has no limit: {}:{}=..", rule.name, rule.parameters.front().name));
     }
     const auto given = [&](std::string_view name) { return !std::isnan(value(rule.id, name)); };
-    if (rule.id != RuleId::kTensorRange && rule.id != RuleId::kActivationRange) continue;
+    if (!rule.has_parameter("range_start_inclusive")) continue;
     const bool share = given("range_percentage_lt") || given("range_percentage_gt");
     const bool start = given("range_start_inclusive"), end = given("range_end_inclusive");
     if (!share && !given("max_min_lt") && !given("max_min_gt")) {

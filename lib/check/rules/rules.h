@@ -1,6 +1,7 @@
-// The rules of msdump check: what each judges, by which formula, with which parameters, and how severe it is.
-// The watchpoints of MindInsight's offline debugger keep their abbreviations, parameters and formulas; they have no
-// thresholds until some are given. The others have defaults that are quiet on healthy dumps.
+// The rules of msdump check (rules.def), and the choice of them that a user makes.
+//
+// The watchpoints of MindInsight's offline debugger keep their abbreviations, parameters and formulas. They have no
+// thresholds until some are given. The other rules have defaults that are quiet on healthy dumps.
 //
 //   --rule NAME                      the rule with its defaults, also one that is off by default
 //   --rule NAME:param=value[,..]     with these parameters; NAME may be an abbreviation (TL), which may be of several
@@ -9,7 +10,7 @@
 //   parameters of every rule         severity=error|warning|note, op=GLOB (only operators of this name)
 //
 // A file (--rules) has one such text a line, '#' begins a comment. It replaces the whole set: before its first line no
-// rule is on. Source of the watchpoints: reference/compare-and-check.md section 4.
+// rule is on.
 #pragma once
 
 #include <cstdint>
@@ -19,55 +20,20 @@
 #include <vector>
 
 #include "base/error.h"
-#include "check/rules/finding.h"
+#include "findings/finding.h"
 
 namespace msdump::check {
 
 enum class RuleId : uint8_t {
-  kNan,
-  kInf,
-  kSaturation,
-  kSubnormal,
-  kAllZero,
-  kConstant,
-  kTooLarge,
-  kTooSmall,
-  kTensorRange,
-  kActivationRange,
-  kWeightInitialization,
-  kWeightTooLarge,
-  kWeightTooSmall,
-  kDeadRows,
-  kWeightUnchanged,
-  kWeightChangeLarge,
-  kWeightChangeSmall,
-  kGradientTooLarge,
-  kGradientExploding,
-  kGradientVanishing,
-  kOperatorOverflow,
-  kException,
-  kMemoryStomp,
-  kUnreadable,
-  kEmptyFile,
-  kSizeAgainstName,
-  kIncompleteCheckpoint,
-  kIncompleteStep,
-  kMissingStep,
-  kStopped,
-  kMissingFiles,
-  kMissingSlots,
-  kUnexplainedFiles,
-  kPartialDump,
-  kAccCheck,
-  kPrecisionCompare,
-  kFreeBenchmark,
-  kAnomaly,
-  kMonitorAlert,
-  kCollectiveMismatch,
-  kReplicaMismatch,
-  kRankMissing,
+#define RULE(ID, ...) k##ID,
+#include "check/rules/rules.def"
+#undef RULE
 };
-inline constexpr size_t kRules = static_cast<size_t>(RuleId::kRankMissing) + 1;
+inline constexpr size_t kRules = 0
+#define RULE(...) +1
+#include "check/rules/rules.def"
+#undef RULE
+    ;
 
 enum class Target : uint8_t { kTensor, kActivation, kGradient, kWeight, kOperator, kTree };
 [[nodiscard]] std::string_view name_of(Target target);
@@ -81,35 +47,49 @@ enum class Needs : uint8_t {
 };
 [[nodiscard]] std::string_view name_of(Needs needs);
 
+// How findings of a rule are treated beside the others.
+enum RuleTraits : uint8_t {
+  kPlain = 0,
+  kSpreads = 1,        // an operator passes the fault on: its input repeats the finding of the producer's output
+  kAnySelection = 2,   // reported whatever tensors the user selected
+  kCannotJudge = 4,    // an error of the check in JUnit, no failure of the dump
+  kComparesRanks = 8,  // needs the digests of tensors
+  kGrows = 16,         // values that go wrong without NaN: the cause may lie in an earlier step
+};
+
 struct RuleParameter {
   std::string_view name;
-  double standard;  // NaN: not judged until it is given
+  double default_value;  // NaN: not judged until it is given
   double least, most;
 };
 
+// A row of rules.def.
 struct RuleInfo {
   RuleId id;
-  std::string_view name;           // the word of machine output
-  std::string_view abbreviations;  // of MindInsight: "WO GE TO"
+  std::string_view name, abbreviations;
   Target target;
   Severity severity;
   Needs needs;
-  bool standard;  // on by default
+  bool on_by_default;
+  uint8_t traits;
   std::vector<RuleParameter> parameters;
-  std::string_view formula;
-  std::string_view value;  // what `value` of its findings is, with its unit: "percent of the elements"
+  std::string_view formula, value, hint;
+
+  [[nodiscard]] bool has(RuleTraits trait) const { return (traits & trait) != 0; }
+  [[nodiscard]] bool has_parameter(std::string_view parameter) const;
 };
 [[nodiscard]] std::span<const RuleInfo> all_rules();  // in the order of RuleId
 [[nodiscard]] const RuleInfo& info(RuleId id);
+[[nodiscard]] inline std::string_view name_of(RuleId id) { return info(id).name; }
 
 struct Rule {
   bool on = false;
   Severity severity = Severity::kNote;
-  bool by_name = false;        // requested by its name, not by `all`
+  bool is_named = false;       // requested by its name, not by `all`
   std::vector<double> values;  // by RuleInfo::parameters; NaN: not judged
   std::vector<std::string> ops;
 
-  // Does it judge operators of this name? A '/' in a glob also matches the '_' of file names.
+  // True if it judges operators of this name. A '/' in a glob also matches the '_' of file names.
   [[nodiscard]] bool takes(std::string_view op_name) const;
 };
 
@@ -123,15 +103,14 @@ class RuleSet {
 
   // One --rule. kUsage with did-you-mean.
   Status apply(std::string_view text);
-  // Can every rule that was requested by name be judged? kUsage if one has no limit yet, or a range without ends, and
-  // if no rule is on at all.
+  // kUsage if no rule is on, or if a rule that was requested by name has no limit, or a range without ends.
   [[nodiscard]] Status check_complete() const;
 
   [[nodiscard]] const Rule& operator[](RuleId id) const { return rules_[static_cast<size_t>(id)]; }
   [[nodiscard]] bool on(RuleId id) const { return (*this)[id].on; }
   // The value of a parameter that the rule has.
   [[nodiscard]] double value(RuleId id, std::string_view parameter) const;
-  // Is any parameter of this name given, of a rule that is on?
+  // True if a rule that is on has a value for this parameter.
   [[nodiscard]] bool any_given(std::string_view parameter) const;
 
  private:

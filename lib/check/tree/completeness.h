@@ -1,11 +1,10 @@
-// Is the dump complete? Files that are cut or empty, steps and ranks with less than others, operators without tensors,
-// tensors without an operator, a dump that ended in the middle; each with the probable cause, and the setting that
+// Completeness of a dump: files that are cut or empty, steps and ranks with less than others, operators without tensors,
+// tensors without an operator, a dump that ended in the middle. Each finding has the probable cause and the setting that
 // would help.
 //
-// These are not faults: operators of dump_mode 1, of an overflow or exception dump, and those without a kernel (virtual nodes,
-// a Reshape that costs nothing); slots that input_output leaves out; steps that iteration leaves out; branches that one
-// step takes and another does not.
-// Source: reference/dump-layouts-and-statistics.md sections 5 and 7, verified-on-real-mindspore.md 2.
+// These are no faults: operators that dump_mode 1 or an overflow or exception dump leaves out, operators without a kernel
+// (virtual nodes, a Reshape that moves no data), slots that input_output leaves out, steps that iteration leaves out, and
+// branches that one step takes and another does not.
 #pragma once
 
 #include <functional>
@@ -18,8 +17,7 @@
 
 #include "base/error.h"
 #include "check/checked_dump.h"
-#include "check/rules/finding.h"
-#include "check/rules/rules.h"
+#include "check/rules/rule_context.h"
 #include "check/tree/dump_settings.h"
 #include "dump/index/selection.h"
 #include "dump/index/tensor_list.h"
@@ -27,29 +25,28 @@
 
 namespace msdump::check {
 
-struct CompletenessInput {
-  const CheckedDump& dump;
+struct TreeInput {
   const DumpSettings& settings;
   const ExecutionOrders& orders;
-  const Selection& selection;                 // the requested ranks, graphs and steps
-  const std::vector<const Error*>& failures;  // of files and tensors that could not be read
-  const std::vector<Oddity>& oddities;        // of the index
+  const Selection& selection;                     // the requested ranks, graphs and steps
+  const std::vector<const Error*>& failures;      // of files and tensors that could not be read
+  const std::vector<TreeFinding>& tree_findings;  // of the index
 };
 
-void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+void judge_completeness(RuleContext& context, const TreeInput& tree);
 
-// Parts of it.
-void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
-void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
-void judge_slots(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
-void judge_ranks(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
-void judge_msprobe(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
-void judge_shards(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
-void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings);
+// Parts of judge_completeness().
+void judge_files(RuleContext& context, const TreeInput& tree);
+void judge_shards(RuleContext& context, const TreeInput& tree);
+void judge_operators(RuleContext& context, const TreeInput& tree);
+void judge_msprobe(RuleContext& context);
+void judge_slots(RuleContext& context);
+void judge_steps(RuleContext& context, const TreeInput& tree);
+void judge_ranks(RuleContext& context, const TreeInput& tree);
 
-// The operators of one graph (`ops`, ascending) that were not dumped and that nothing dumped has read, directly or
-// through others: those after the place where a run ended. Operators missing for other reasons have readers that were
-// dumped. By place in `ops`.
+// Marks the operators of one graph (`ops`, ascending) that were not dumped and that no dumped operator reads, directly or
+// through others. They come after the point at which the run ended: operators that are missing for other reasons have
+// readers that were dumped. By position in `ops`.
 [[nodiscard]] std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<uint32_t>& ops,
                                                   const std::function<bool(uint32_t)>& is_dumped);
 // All operators of the IR that contains an operator; only the operator if no IR has it.
@@ -59,10 +56,8 @@ void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::
                                     std::optional<int64_t> step);
 
 [[nodiscard]] std::string first_names(const std::vector<std::string>& names);  // "a, b, c, .."
-// Rank and step of the findings of these rules.
 using RankStep = std::pair<std::optional<int64_t>, int64_t>;
+// Rank and step of the findings of these rules.
 [[nodiscard]] std::set<RankStep> places_of(const std::vector<Finding>& findings, std::span<const RuleId> rules);
-// A finding about a place in the tree.
-[[nodiscard]] Finding tree_finding(const RuleSet& rules, RuleId id, std::string message);
 
 }  // namespace msdump::check

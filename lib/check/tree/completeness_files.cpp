@@ -35,7 +35,7 @@ std::string cause_of_cut(bool is_newest, size_t cut) {
   return "it was cut when it was written or copied; compare its size with the original";
 }
 
-constexpr const char* kWithoutByte = "a file without a byte";
+constexpr std::string_view kWithoutByte = "a file without a byte";
 
 bool is_empty(const IndexedFile& file) { return file.regular && file.size == 0; }
 
@@ -60,18 +60,7 @@ std::map<std::string_view, uint32_t> files_of(const DumpIndex& index, const std:
   return found;
 }
 
-void set_file(const CheckedDump& dump, uint32_t file, Finding& finding) {
-  const DumpIndex& index = dump.index();
-  finding.file = file;
-  finding.path = index.relative_path_of(index.files()[file]);
-  finding.op = dump.op_of_file(file);
-  const Identity identity = index.identity_of(index.files()[file]);
-  finding.rank = identity.rank;
-  finding.graph = identity.graph;
-  finding.step = identity.step;
-}
-
-// Statistics of a training are of what its user chose, and steps and tensors of it may be without values.
+// True for the statistics of a training monitor. Its user chose the tensors, and steps may have no values.
 bool is_monitored(const CheckedDump& dump) {
   for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
     if (dump.record(tensor).step == kStepOfFolder) return false;
@@ -91,73 +80,62 @@ std::string first_names(const std::vector<std::string>& names) {
 std::set<RankStep> places_of(const std::vector<Finding>& findings, std::span<const RuleId> rules) {
   std::set<RankStep> places;
   for (const Finding& finding : findings) {
-    const bool of_these =
-        std::any_of(rules.begin(), rules.end(), [&](RuleId rule) { return finding.kind == info(rule).name; });
-    if (of_these && finding.step) places.emplace(finding.rank, *finding.step);
+    if (finding.step && std::find(rules.begin(), rules.end(), finding.rule) != rules.end())
+      places.emplace(finding.rank, *finding.step);
   }
   return places;
 }
 
-Finding tree_finding(const RuleSet& rules, RuleId id, std::string message) {
-  Finding finding;
-  finding.kind = info(id).name;
-  finding.severity = rules[id].severity;
-  finding.message = std::move(message);
-  return finding;
-}
-
-void judge_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  const DumpIndex& index = input.dump.index();
+void judge_files(RuleContext& context, const TreeInput& tree) {
+  const DumpIndex& index = context.dump.index();
   std::set<uint32_t> reported;
   const std::set<std::string> newest = newest_files(index);
-  const std::map<std::string_view, uint32_t> failed = files_of(index, input.failures);
+  const std::map<std::string_view, uint32_t> failed = files_of(index, tree.failures);
   const auto cut =
-      static_cast<size_t>(std::count_if(input.failures.begin(), input.failures.end(),
+      static_cast<size_t>(std::count_if(tree.failures.begin(), tree.failures.end(),
                                         [](const Error* error) { return error->code == ErrorCode::kTruncated; }));
-  for (const Error* const failure : input.failures) {
+  for (const Error* const failure : tree.failures) {
     const Error& error = *failure;
     const auto file = failed.find(error.path);
     const bool empty = file != failed.end() && is_empty(index.files()[file->second]);
+    const bool is_repeated = empty && reported.count(file->second) > 0;
+    if (file != failed.end()) reported.insert(file->second);
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kUnreadable;
-    Finding finding = tree_finding(rules, id, empty ? kWithoutByte : error.message);
-    if (file == failed.end()) finding.path = index.relative(error.path);
-    if (file != failed.end()) set_file(input.dump, file->second, finding);
-    if (!error.tensor.empty() && !empty) finding.message = error.tensor + ": " + finding.message;
-    finding.value = code_word(error.code);
+    if (!context.judges(id) || is_repeated) continue;
+    std::string message = empty                  ? std::string(kWithoutByte)
+                          : error.tensor.empty() ? error.message
+                                                 : error.tensor + ": " + error.message;
+    Finding& finding =
+        file != failed.end()
+            ? context.report_file(id, file->second, code_word(error.code), std::move(message))
+            : context.report_place(id, {.path = index.relative(error.path)}, code_word(error.code), std::move(message));
     const bool is_cut = empty || error.code == ErrorCode::kTruncated;
     finding.hint = is_cut ? cause_of_cut(newest.count(error.path) > 0, cut) : error.hint;
-    const bool twice = empty && !reported.insert(file->second).second;
-    if (rules.on(id) && !twice) findings.push_back(std::move(finding));
-    if (file != failed.end()) reported.insert(file->second);
   }
-  for (const Oddity& oddity : input.oddities) {
-    const bool empty = oddity.kind == OddityKind::kEmptyFile;
-    if (!empty && oddity.kind != OddityKind::kSizeAgainstName) continue;
-    const IndexedFile& file = index.files()[oddity.place];
-    if (reported.count(oddity.place) > 0 || !input.selection.matches_folder(index.identity_of(file))) continue;
+  for (const TreeFinding& found : tree.tree_findings) {
+    const bool empty = found.kind == TreeFindingKind::kEmptyFile;
+    if (!empty && found.kind != TreeFindingKind::kSizeAgainstName) continue;
+    const IndexedFile& file = index.files()[found.item];
+    if (reported.count(found.item) > 0 || !tree.selection.matches_folder(index.identity_of(file))) continue;
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kSizeAgainstName;
-    if (!rules.on(id)) continue;
-    Finding finding = tree_finding(rules, id, empty ? kWithoutByte : oddity.text);
-    set_file(input.dump, oddity.place, finding);
+    if (!context.judges(id)) continue;
+    Finding& finding = context.report_file(id, found.item, {}, empty ? std::string(kWithoutByte) : found.text);
     finding.hint = is_longer_than_named(file)
                        ? "another tensor was written under this name, or this one twice; only the first bytes are read"
                        : cause_of_cut(newest.count(index.path_of(file)) > 0, 1);
-    findings.push_back(std::move(finding));
   }
 }
 
-void judge_completeness(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  judge_files(input, rules, findings);
-  judge_shards(input, rules, findings);
-  if (is_monitored(input.dump)) return;
-  judge_operators(input, rules, findings);
-  judge_msprobe(input, rules, findings);
-  judge_slots(input, rules, findings);
-  judge_steps(input, rules, findings);
-  judge_ranks(input, rules, findings);
+void judge_completeness(RuleContext& context, const TreeInput& tree) {
+  judge_files(context, tree);
+  judge_shards(context, tree);
+  if (is_monitored(context.dump)) return;
+  judge_operators(context, tree);
+  judge_msprobe(context);
+  judge_slots(context);
+  judge_steps(context, tree);
+  judge_ranks(context, tree);
 }
-
-// The index of a checkpoint in several files against these files.
 
 namespace {
 
@@ -179,81 +157,66 @@ const char* hint_of(ShardFaultKind kind) {
 
 }  // namespace
 
-void judge_shards(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  if (!rules.on(RuleId::kIncompleteCheckpoint)) return;
-  const DumpIndex& index = input.dump.index();
+void judge_shards(RuleContext& context, const TreeInput& tree) {
+  constexpr RuleId kRule = RuleId::kIncompleteCheckpoint;
+  if (!context.judges(kRule)) return;
+  const DumpIndex& index = context.dump.index();
   for (uint32_t i = 0; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];
     if (file.kind != FileKind::kShardIndex || !file.regular) continue;
-    const Identity identity = index.identity_of(file);
-    if (!input.selection.matches_folder(identity)) continue;
-    const auto add = [&](std::string message) -> Finding& {
-      Finding finding = tree_finding(rules, RuleId::kIncompleteCheckpoint, std::move(message));
-      finding.file = i;
-      finding.path = index.relative_path_of(file);
-      finding.rank = identity.rank;
-      finding.graph = identity.graph;
-      finding.step = identity.step;
-      return findings.emplace_back(std::move(finding));
-    };
+    if (!tree.selection.matches_folder(index.identity_of(file))) continue;
     const auto check = checked_shards(index, file);
     if (!check) {
-      add(check.error().message).value = code_word(check.error().code);
+      context.report_file(kRule, i, code_word(check.error().code), check.error().message);
       continue;
     }
     for (const ShardFault& fault : check->faults) {
       if (fault.kind == ShardFaultKind::kUnreadable) continue;  // a finding of its own
-      Finding& finding = add(fault.file.empty() ? fault.text : fault.file + ": " + fault.text);
+      Finding& finding =
+          context.report_file(kRule, i, {}, fault.file.empty() ? fault.text : fault.file + ": " + fault.text);
       finding.hint = hint_of(fault.kind);
-      if (fault.kind == ShardFaultKind::kTotalSize) finding.severity = std::min(finding.severity, Severity::kWarning);
+      if (fault.kind == ShardFaultKind::kTotalSize) finding.limit_severity(Severity::kWarning);
     }
   }
 }
 
-// msprobe's dump.json and the files beside it: a process that ended before stop(), and files that are named but
-// missing.
-
 namespace {
 
-// A process that ended before stop() leaves tensors, and a dump.json without entries.
-void judge_stopped(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  const DumpIndex& index = input.dump.index();
+// Reports a process that ended before stop(): it leaves tensors, and a dump.json without entries.
+void judge_stopped(RuleContext& context) {
+  const CheckedDump& dump = context.dump;
+  const DumpIndex& index = dump.index();
   std::set<uint32_t> with_rows;
-  std::map<uint32_t, size_t> in_data;  // by folder: tensors of dump_tensor_data without a row
-  for (uint32_t tensor = 0; tensor < input.dump.tensors(); ++tensor) {
-    const TensorRecord& record = input.dump.record(tensor);
+  std::map<uint32_t, size_t> without_row;  // tensors of dump_tensor_data, by folder
+  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+    const TensorRecord& record = dump.record(tensor);
     if (record.table != kNoTable) with_rows.insert(record.table);
     const uint32_t folder = index.files()[record.file].folder;
-    if (record.table == kNoTable && index.folders()[folder].identity.tensor_data) ++in_data[folder];
+    if (record.table == kNoTable && index.folders()[folder].identity.tensor_data) ++without_row[folder];
   }
   for (uint32_t i = 0; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];
     if (file.kind != FileKind::kDumpJson || with_rows.count(i) > 0) continue;
     const std::string& home = index.folder_of(file);
-    for (const auto& [folder, count] : in_data) {
+    for (const auto& [folder, count] : without_row) {
       const std::string& relative = index.folders()[folder].relative;
       const bool below = relative == (home.empty() ? "" : home + "/") + "dump_tensor_data";
       if (!below || index.folders()[folder].root != index.folders()[file.folder].root) continue;
-      Finding finding = tree_finding(
-          rules, RuleId::kStopped,
-          fmt::format("dump.json has no entries beside {}: the process ended before stop()", plural(count, "tensor")));
       const FolderIdentity& place = index.folders()[file.folder].identity;
-      finding.rank = place.rank;
-      finding.step = place.step;
-      finding.path = index.relative_path_of(file);
-      finding.value = count;
+      Finding& finding = context.report_place(
+          RuleId::kStopped, {.rank = place.rank, .step = place.step, .path = index.relative_path_of(file)}, count,
+          fmt::format("dump.json has no entries beside {}: the process ended before stop()", plural(count, "tensor")));
       finding.hint = "msprobe completes dump.json at stop(); the tensors can be used all the same, by their file names";
-      findings.push_back(std::move(finding));
     }
   }
 }
 
-// dump.json names them, one by one.
-void judge_lost_files(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  const DumpIndex& index = input.dump.index();
-  std::map<uint32_t, std::pair<size_t, std::vector<std::string>>> lost;  // by table: tensors, operators
-  for (uint32_t tensor = 0; tensor < input.dump.tensors(); ++tensor) {
-    const TensorRecord& record = input.dump.record(tensor);
+// Reports files that dump.json names and that are not there.
+void judge_lost_files(RuleContext& context) {
+  const DumpIndex& index = context.dump.index();
+  std::map<uint32_t, std::pair<size_t, std::vector<std::string>>> lost;  // tensors and operators, by table
+  for (uint32_t tensor = 0; tensor < context.dump.tensors(); ++tensor) {
+    const TensorRecord& record = context.dump.record(tensor);
     if (!record.lost_file) continue;
     auto& [count, names] = lost[record.table];
     ++count;
@@ -261,25 +224,22 @@ void judge_lost_files(const CompletenessInput& input, const RuleSet& rules, std:
   }
   for (const auto& [table, one] : lost) {
     const IndexedFile& file = index.files()[table];
-    Finding finding = tree_finding(rules, RuleId::kMissingFiles,
-                                   fmt::format("files of {} that dump.json names are not there: {}",
-                                               plural(one.first, "tensor"), first_names(one.second)));
-    finding.severity = std::max(finding.severity, Severity::kWarning);
-    finding.path = index.relative_path_of(file);
     const Identity place = index.identity_of(file);
-    finding.rank = place.rank;
-    finding.step = place.step;
-    finding.value = one.first;
+    Finding& finding =
+        context.report_place(RuleId::kMissingFiles,
+                             {.rank = place.rank, .step = place.step, .path = index.relative_path_of(file)}, one.first,
+                             fmt::format("files of {} that dump.json names are not there: {}",
+                                         plural(one.first, "tensor"), first_names(one.second)));
+    finding.raise_severity(Severity::kWarning);
     finding.hint = "their statistics stand in for them; the files were deleted or not copied, or the disk was full";
-    findings.push_back(std::move(finding));
   }
 }
 
 }  // namespace
 
-void judge_msprobe(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  if (rules.on(RuleId::kStopped)) judge_stopped(input, rules, findings);
-  if (rules.on(RuleId::kMissingFiles)) judge_lost_files(input, rules, findings);
+void judge_msprobe(RuleContext& context) {
+  if (context.judges(RuleId::kStopped)) judge_stopped(context);
+  if (context.judges(RuleId::kMissingFiles)) judge_lost_files(context);
 }
 
 }  // namespace msdump::check

@@ -15,16 +15,14 @@
 
 namespace msdump::check {
 
-// Inputs and outputs: operators with only some of theirs, in a dump that has both.
+// Rule missing_slots: operators with only some of their inputs and outputs, in a dump that has both.
 //
-// If a run has several graphs (branches, loops), MindSpore does not dump all inputs that cross from one to another, so
-// only outputs are judged there. The same goes for a graph with dynamic shapes, where inputs that are shapes are not
-// dumped.
-// Source: the dumps of branches and loops in corpus/real.
+// If a run has several graphs (branches, loops), MindSpore does not dump all inputs that cross from one to another. Graphs
+// with dynamic shapes lack inputs that are shapes. In both, only outputs are judged.
 
 namespace {
 
-// Of one run.
+// Slots of one execution.
 struct Slots {
   std::vector<uint32_t> lacking_inputs;
   bool lacks_outputs = false;
@@ -33,8 +31,7 @@ struct Slots {
 
 class SlotJudge {
  public:
-  SlotJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : dump_(input.dump), index_(input.dump.index()), rules_(rules), findings_(findings) {
+  explicit SlotJudge(RuleContext& context) : context_(context), dump_(context.dump), index_(context.dump.index()) {
     written_.assign(dump_.runs().size(), false);
     for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
       const uint32_t run = dump_.run_of(tensor);
@@ -103,30 +100,26 @@ class SlotJudge {
 
   void report() {
     for (const auto& [place, group] : groups_) {
-      Finding finding = tree_finding(rules_, RuleId::kMissingSlots,
-                                     fmt::format("{} without a tensor that others have: {}",
-                                                 plural(group.names.size(), "operator"), first_names(group.names)));
-      std::tie(finding.rank, finding.graph, finding.step) = place;
-      finding.value = group.names.size();
-      finding.path = index_.folders()[group.folder].relative;
-      finding.hint = "files were deleted or not copied, or the run ended while the operator was dumped";
-      findings_.push_back(std::move(finding));
+      const auto& [rank, graph, step] = place;
+      context_.report_place(RuleId::kMissingSlots, {rank, graph, step, index_.folders()[group.folder].relative},
+                            group.names.size(),
+                            fmt::format("{} without a tensor that others have: {}",
+                                        plural(group.names.size(), "operator"), first_names(group.names)));
     }
   }
 
+  RuleContext& context_;
   const CheckedDump& dump_;
   const DumpIndex& index_;
-  const RuleSet& rules_;
-  std::vector<Finding>& findings_;
-  std::vector<bool> written_;  // by run: it has an output file, whether or not anything was written to it
+  std::vector<bool> written_;  // by execution: it has an output file, whether or not anything was written to it
   std::map<Number, std::set<Number>> graphs_;                   // of a rank
   std::map<std::tuple<Number, Number, Number>, Group> groups_;  // by rank, graph, step
 };
 
 }  // namespace
 
-void judge_slots(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  if (rules.on(RuleId::kMissingSlots)) SlotJudge(input, rules, findings).run();
+void judge_slots(RuleContext& context) {
+  if (context.judges(RuleId::kMissingSlots)) SlotJudge(context).run();
 }
 
 // Operators without tensors, tensors without operators, and a run that ended between two operators.
@@ -148,15 +141,15 @@ struct Expected {
 
 class OperatorJudge {
  public:
-  OperatorJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : input_(input), index_(input.dump.index()), rules_(rules), findings_(findings) {}
+  OperatorJudge(RuleContext& context, const TreeInput& tree)
+      : context_(context), dump_(context.dump), tree_(tree), index_(context.dump.index()) {}
 
   void run() {
-    const bool from_ir = input_.dump.has_flow();
-    if (!input_.settings.of_some_operators()) {
+    const bool from_ir = dump_.has_flow();
+    if (!tree_.settings.of_some_operators()) {
       for (const auto& [graph, expected] : from_ir ? of_ir() : of_execution_orders()) judge(graph, expected);
     }
-    if (from_ir && !input_.settings.watcher) judge_unexplained();
+    if (from_ir && !tree_.settings.watcher) judge_unexplained();
     judge_partial();
   }
 
@@ -166,13 +159,13 @@ class OperatorJudge {
   std::map<Graph, Expected> of_ir() {
     std::map<Graph, Expected> graphs;
     std::set<Graph> with_tensors;
-    for (const SequencedOp& op : input_.dump.operators()) {
+    for (const SequencedOp& op : dump_.operators()) {
       if (op.op == kNoIndex) continue;
-      const Origin& origin = input_.dump.graph()->origin(op.op);
+      const Origin& origin = dump_.graph()->origin(op.op);
       Expected& expected = graphs[{op.rank, op.graph}];
       expected.path = origin.path;
       expected.names.push_back(op.name);
-      expected.ops.push_back(static_cast<uint32_t>(&op - input_.dump.operators().data()));
+      expected.ops.push_back(static_cast<uint32_t>(&op - dump_.operators().data()));
       expected.dumped.push_back(!op.tensors.empty());
       if (!op.tensors.empty()) with_tensors.emplace(op.rank, op.graph);
     }
@@ -180,10 +173,10 @@ class OperatorJudge {
     return graphs;
   }
 
-  // Does the IR belong to what was dumped in its graph? A group without a rank or graph belongs to every one.
+  // True if the IR belongs to the tensors of its graph. A group without a rank or graph belongs to every one.
   [[nodiscard]] bool explains(const Graph& graph) {
     if (groups_.empty()) {
-      const FileJoin& join = *input_.dump.join();
+      const FileJoin& join = *dump_.join();
       for (const TensorGroup& group : join.groups()) {
         if (group.parameter) continue;
         ExplainedGroups& count = groups_[{group.rank, group.graph}];
@@ -202,11 +195,11 @@ class OperatorJudge {
     return sum.all > 0 && sum.mostly();
   }
 
-  // Without an IR: names without their numbers, which may be new ones in the files.
+  // Operators by name, without an IR. Names count without their numbers, which files may have anew.
   std::map<Graph, Expected> of_execution_orders() {
     count_names();
     std::map<Graph, Expected> graphs;
-    for (const OperatorOrder& order : input_.orders.operators) {
+    for (const OperatorOrder& order : tree_.orders.operators) {
       const Graph graph{order.rank, order.graph};
       Expected expected;
       expected.path = order.path;
@@ -217,7 +210,7 @@ class OperatorJudge {
     return graphs;
   }
 
-  // The name of an operator, whole and its last part, as files spell them and without numbers.
+  // The full name of an operator and its last part, spelled as in files and without numbers.
   static std::pair<std::string, std::string> keys_of(std::string_view name) {
     const size_t slash = name.rfind('/');
     const std::string_view leaf = slash == std::string_view::npos ? name : name.substr(slash + 1);
@@ -225,12 +218,12 @@ class OperatorJudge {
   }
 
   void count_names() {
-    for (const SequencedOp& op : input_.dump.operators()) {
+    for (const SequencedOp& op : dump_.operators()) {
       if (op.type != "Parameter" && !op.tensors.empty()) ++dumped_names_[{op.rank, op.graph}][keys_of(op.name).first];
     }
   }
 
-  // How many operators of this name were dumped, in the graph or in an unknown one.
+  // Number of operators of this name that were dumped, in the graph or in an unknown one.
   [[nodiscard]] size_t count_dumped(const Graph& graph, const std::string& name) const {
     size_t count = 0;
     for (const Graph& place : std::set<Graph>{graph, {graph.first, {}}}) {
@@ -263,36 +256,33 @@ class OperatorJudge {
     const auto after_end = static_cast<size_t>(std::count(ended.begin(), ended.end(), true));
     const size_t all = expected.dumped.size();
     const bool stopped = after_end >= kShortestTail && after_end * 50 >= all && (missing - after_end) * 10 <= all;
-    if (stopped && rules_.on(RuleId::kStopped)) {
+    if (stopped && context_.judges(RuleId::kStopped)) {
       const auto first = static_cast<size_t>(std::find(ended.begin(), ended.end(), true) - ended.begin());
       std::string message =
           fmt::format("{} of {} have no tensor, and nothing that was dumped has read them: from {} on", after_end,
                       plural(all, "operator"), expected.names[first]);
       const std::string last = last_of(expected);
       if (!last.empty()) message += fmt::format("; the last one dumped is {}", last);
-      Finding finding = tree_finding(rules_, RuleId::kStopped, std::move(message));
+      Finding& finding = report(RuleId::kStopped, graph, after_end, std::move(message), expected.path);
       finding.hint =
           "the process ended or the disk was full before the step was over; if the run goes on, it is still being "
           "written";
-      finding.value = after_end;
-      return add(std::move(finding), graph, expected.path);
+      return;
     }
-    if (!rules_.on(RuleId::kMissingFiles)) return;
+    if (!context_.judges(RuleId::kMissingFiles)) return;
     std::vector<std::string> names;
     for (size_t i = 0; i < expected.names.size(); ++i) {
       if (!expected.dumped[i]) names.push_back(expected.names[i]);
     }
-    Finding finding = tree_finding(rules_, RuleId::kMissingFiles,
-                                   fmt::format("{} of {} without a tensor: {}", missing,
-                                               plural(expected.dumped.size(), "operator"), first_names(names)));
+    Finding& finding =
+        report(RuleId::kMissingFiles, graph, missing,
+               fmt::format("{} of {} without a tensor: {}", missing, plural(all, "operator"), first_names(names)),
+               expected.path);
     // More than this many cannot all lack a kernel.
-    if (input_.settings.dump_mode == 0 && missing * 5 >= all)
-      finding.severity = std::max(finding.severity, Severity::kWarning);
-    finding.value = missing;
+    if (tree_.settings.dump_mode == 0 && missing * 5 >= all) finding.raise_severity(Severity::kWarning);
     finding.hint =
         "without a kernel of its own (a Reshape), fused, in a branch not taken, or not selected (dump_mode, "
         "kernels); msdump map-ir --unmatched lists all";
-    add(std::move(finding), graph, expected.path);
   }
 
   [[nodiscard]] std::vector<bool> ended_of(const Expected& expected) const {
@@ -301,8 +291,7 @@ class OperatorJudge {
       for (size_t i = ended.size(); i-- > 0 && !expected.dumped[i];) ended[i] = true;
       return ended;
     }
-    ended = unread_of_missing(input_.dump, expected.ops,
-                              [&](uint32_t op) { return !input_.dump.operators()[op].tensors.empty(); });
+    ended = unread_of_missing(dump_, expected.ops, [&](uint32_t op) { return !dump_.operators()[op].tensors.empty(); });
     return ended;
   }
 
@@ -311,20 +300,18 @@ class OperatorJudge {
       const auto last = std::find(expected.dumped.rbegin(), expected.dumped.rend(), true);
       return expected.names[static_cast<size_t>(expected.dumped.rend() - last) - 1];
     }
-    const uint32_t last = last_in_time(input_.dump, expected.ops, std::nullopt);
-    return last == kNone ? std::string() : input_.dump.operators()[last].name;
+    const uint32_t last = last_in_time(dump_, expected.ops, std::nullopt);
+    return last == kNone ? std::string() : dump_.operators()[last].name;
   }
 
-  void add(Finding&& finding, const Graph& graph, const std::string& path = {}) {
-    finding.path = index_.relative(path);
-    finding.rank = graph.first;
-    finding.graph = graph.second;
-    findings_.push_back(std::move(finding));
+  Finding& report(RuleId id, const Graph& graph, size_t operators, std::string message, const std::string& path = {}) {
+    return context_.report_place(id, {.rank = graph.first, .graph = graph.second, .path = index_.relative(path)},
+                                 operators, std::move(message));
   }
 
   void judge_unexplained() {
-    if (!rules_.on(RuleId::kUnexplainedFiles)) return;
-    const FileJoin& join = *input_.dump.join();
+    if (!context_.judges(RuleId::kUnexplainedFiles)) return;
+    const FileJoin& join = *dump_.join();
     std::map<std::tuple<Number, Number, std::string>, std::vector<std::string>> found;
     for (const TensorGroup& group : join.groups()) {
       if (join.rule_of(group) != JoinRule::kUnmatched || group.parameter) continue;
@@ -332,27 +319,23 @@ class OperatorJudge {
     }
     for (const auto& [key, names] : found) {
       const auto& [rank, graph, reason] = key;
-      Finding finding = tree_finding(rules_, RuleId::kUnexplainedFiles,
-                                     fmt::format("tensors of {} that the IR does not explain: {}; {}",
-                                                 plural(names.size(), "operator"), first_names(names), reason));
-      finding.value = names.size();
-      add(std::move(finding), {rank, graph});
+      report(RuleId::kUnexplainedFiles, {rank, graph}, names.size(),
+             fmt::format("tensors of {} that the IR does not explain: {}; {}", plural(names.size(), "operator"),
+                         first_names(names), reason));
     }
   }
 
   void judge_partial() {
-    if (!rules_.on(RuleId::kPartialDump) || input_.settings.watcher) return;
+    if (!context_.judges(RuleId::kPartialDump) || tree_.settings.watcher) return;
     size_t with_inputs = 0, with_outputs = 0;
-    for (uint32_t tensor = 0; tensor < input_.dump.tensors(); ++tensor) {
-      const NameFacts& name = input_.dump.record(tensor).name;
-      if (input_.dump.run_of(tensor) == kNone && input_.dump.role(tensor) != TensorRole::kUnwritten) continue;
+    for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
+      const NameFacts& name = dump_.record(tensor).name;
+      if (dump_.run_of(tensor) == kNone && dump_.role(tensor) != TensorRole::kUnwritten) continue;
       (name.io == Io::kInput ? with_inputs : with_outputs) += 1;
     }
     const auto add_note = [&](std::string message, std::string hint) {
-      Finding finding = tree_finding(rules_, RuleId::kPartialDump, std::move(message));
-      finding.path = input_.settings.path;
-      finding.hint = std::move(hint);
-      findings_.push_back(std::move(finding));
+      context_.report_place(RuleId::kPartialDump, {.path = tree_.settings.path}, {}, std::move(message)).hint =
+          std::move(hint);
     };
     if (with_inputs > 0 && with_outputs == 0)
       add_note("only inputs were dumped: what an operator made shows where the next one reads it",
@@ -360,15 +343,15 @@ class OperatorJudge {
     if (with_outputs > 0 && with_inputs == 0)
       add_note("only outputs were dumped: what went into an operator shows only where it was made",
                "input_output 0 (msprobe: data_mode all) dumps both");
-    if (input_.settings.dump_mode == 1 || input_.settings.dump_mode == 2)
-      add_note(fmt::format("only some operators were dumped (dump_mode {})", *input_.settings.dump_mode),
+    if (tree_.settings.dump_mode == 1 || tree_.settings.dump_mode == 2)
+      add_note(fmt::format("only some operators were dumped (dump_mode {})", *tree_.settings.dump_mode),
                "dump_mode 0 dumps all");
   }
 
-  const CompletenessInput& input_;
+  RuleContext& context_;
+  const CheckedDump& dump_;
+  const TreeInput& tree_;
   const DumpIndex& index_;
-  const RuleSet& rules_;
-  std::vector<Finding>& findings_;
   std::map<Graph, ExplainedGroups> groups_;                      // of tensors
   std::map<Graph, std::map<std::string, size_t>> dumped_names_;  // how many operators of each name have tensors
 };
@@ -419,8 +402,6 @@ uint32_t last_in_time(const CheckedDump& dump, const std::vector<uint32_t>& ops,
   return last;
 }
 
-void judge_operators(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  OperatorJudge(input, rules, findings).run();
-}
+void judge_operators(RuleContext& context, const TreeInput& tree) { OperatorJudge(context, tree).run(); }
 
 }  // namespace msdump::check

@@ -18,7 +18,7 @@
 
 namespace msdump::check {
 
-// Steps: those with less than others, those that ranks lack, those that ran but were not dumped.
+// Steps with less than others, steps that ranks lack, and steps that ran but were not dumped.
 
 namespace {
 
@@ -34,8 +34,8 @@ std::string steps_text(const std::vector<int64_t>& steps) {
 
 class StepJudge {
  public:
-  StepJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : input_(input), index_(input.dump.index()), rules_(rules), findings_(findings) {
+  StepJudge(RuleContext& context, const TreeInput& tree)
+      : context_(context), dump_(context.dump), tree_(tree), index_(context.dump.index()) {
     for (const IndexedFolder& folder : index_.folders()) {
       const FolderIdentity& identity = folder.identity;
       if (identity.step) steps_of_[{identity.rank, identity.graph}].insert(*identity.step);
@@ -43,7 +43,7 @@ class StepJudge {
   }
 
   void run() {
-    if (!input_.settings.of_overflows() && !input_.settings.of_exceptions()) {
+    if (!tree_.settings.of_overflows() && !tree_.settings.of_exceptions()) {
       judge_operators_of_steps();
       judge_counts();
     }
@@ -59,17 +59,17 @@ class StepJudge {
   using Graph = std::pair<Number, Number>;  // rank, graph
 
   [[nodiscard]] uint32_t folder_of(const OpRun& run) const {
-    return index_.files()[input_.dump.record(input_.dump.any_tensor_of(run)).file].folder;
+    return index_.files()[dump_.record(dump_.any_tensor_of(run)).file].folder;
   }
 
-  // Operators that most steps have and one lacks.
+  // Finds operators that most steps have and one lacks.
   void judge_operators_of_steps() {
     std::map<Graph, std::map<int64_t, Step>> graphs;
-    for (const OpRun& run : input_.dump.runs()) {
-      if (!run.place.step || input_.dump.any_tensor_of(run) == kNone) continue;
+    for (const OpRun& run : dump_.runs()) {
+      if (!run.place.step || dump_.any_tensor_of(run) == kNone) continue;
       Step& step = graphs[{run.place.rank, run.graph}][*run.place.step];
       if (step.operators.empty()) step.folder = folder_of(run);
-      step.operators.insert(input_.dump.same_in_all_steps(run.op));
+      step.operators.insert(dump_.same_in_all_steps(run.op));
     }
     add_steps_without_tensors(graphs);
     for (const auto& [graph, steps] : graphs) ++graphs_of_[graph.first];
@@ -81,14 +81,14 @@ class StepJudge {
       }
       for (const auto& [number, step] : steps) {
         const bool first = number == steps.begin()->first;
-        const bool compiled = input_.dump.has_flow() && graphs_of_[graph.first] == 1;
+        const bool compiled = dump_.has_flow() && graphs_of_[graph.first] == 1;
         if (first && !compiled && may_differ(index_.folders()[step.folder].identity, steps.size())) continue;
         judge_step(graph, number, step, how_often, steps.size(), number == steps.rbegin()->first);
       }
     }
   }
 
-  // Steps with a file that could name tensors, but names none.
+  // Adds steps with a file that could name tensors but names none.
   void add_steps_without_tensors(std::map<Graph, std::map<int64_t, Step>>& graphs) const {
     for (const IndexedFile& file : index_.files()) {
       const bool could_name =
@@ -110,8 +110,8 @@ class StepJudge {
     const bool ended = missing.size() > 1 && is_last && !step.operators.empty() && is_end(missing, step.operators);
     const RuleId id = ended ? RuleId::kStopped : RuleId::kIncompleteStep;
     reported_.insert(step.folder);
-    if (!rules_.on(id)) return;
-    const auto name = [&](uint32_t op) { return input_.dump.operators()[op].name; };
+    if (!context_.judges(id)) return;
+    const auto name = [&](uint32_t op) { return dump_.operators()[op].name; };
     std::vector<std::string> names;
     for (const uint32_t op : missing) names.push_back(name(op));
     const bool one = missing.size() == 1;
@@ -119,63 +119,56 @@ class StepJudge {
                                       one ? "is" : "are", first_names(names));
     if (ended && ++ends_ <= kEndsExplained) {
       std::vector<uint32_t> ops;
-      for (uint32_t op = 0; op < input_.dump.operators().size(); ++op) {
-        if (step.operators.count(input_.dump.same_in_all_steps(op)) > 0) ops.push_back(op);
+      for (uint32_t op = 0; op < dump_.operators().size(); ++op) {
+        if (step.operators.count(dump_.same_in_all_steps(op)) > 0) ops.push_back(op);
       }
-      const uint32_t last = last_in_time(input_.dump, ops, number);
+      const uint32_t last = last_in_time(dump_, ops, number);
       if (last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
     }
-    Finding finding = tree_finding(rules_, id, message);
+    Finding& finding = context_.report_place(
+        id, {graph.first, graph.second, number, index_.folders()[step.folder].relative}, missing.size(), message);
     // Scripts may call more in one step than in another, or take another branch; a single compiled graph cannot.
     const bool of_msprobe = parse_msprobe_entry(name(missing.front())).has_value();
     const bool branches = graphs_of_[graph.first] > 1 && missing.size() * 10 < step.operators.size();
     if (id == RuleId::kIncompleteStep && !step.operators.empty() && (of_msprobe || branches))
-      finding.severity = std::min(finding.severity, Severity::kNote);
-    set_place(finding, graph, number, index_.folders()[step.folder].relative);
-    finding.value = missing.size();
+      finding.limit_severity(Severity::kNote);
     finding.hint =
         id == RuleId::kStopped
             ? "the process ended or the disk was full while this step was written; it is still being written "
               "if the run goes on"
-            : "a branch that this step did not take looks so, too; else files were lost";
-    findings_.push_back(std::move(finding));
+            : "either this step took another branch, or files were lost";
   }
 
-  // Does everything missing come after everything present: by the data flow, else by the order?
+  // True if all missing operators come after all that are present: by the data flow, else by their order.
   [[nodiscard]] bool is_end(const std::vector<uint32_t>& missing, const std::set<uint32_t>& there) const {
-    if (!input_.dump.has_flow()) return missing.front() > *there.rbegin();
+    if (!dump_.has_flow()) return missing.front() > *there.rbegin();
     std::vector<uint32_t> ops;  // of a graph that the IR has, and of any other
     std::vector<bool> unread;
     return std::all_of(missing.begin(), missing.end(), [&](uint32_t op) {
       if (!std::binary_search(ops.begin(), ops.end(), op)) {
-        ops = operators_of_same_graph(input_.dump, op);
-        unread = unread_of_missing(input_.dump, ops, [&](uint32_t other) { return there.count(other) > 0; });
+        ops = operators_of_same_graph(dump_, op);
+        unread = unread_of_missing(dump_, ops, [&](uint32_t other) { return there.count(other) > 0; });
       }
       return unread[static_cast<size_t>(std::lower_bound(ops.begin(), ops.end(), op) - ops.begin())];
     });
   }
 
-  static void set_place(Finding& finding, const Graph& graph, int64_t step, std::string path) {
-    finding.rank = graph.first;
-    finding.graph = graph.second;
-    finding.step = step;
-    finding.path = std::move(path);
-  }
-
-  // By numbers of files, if names say nothing.
+  // Compares numbers of files if names say nothing.
   void judge_counts() {
-    // Which tensors are missing says more than how many.
+    // A finding about missing tensors says more than their number.
     const std::set<RankStep> reported_by_tensors =
-        places_of(findings_, std::array{RuleId::kMissingSlots, RuleId::kMissingFiles});
+        places_of(context_.findings, std::array{RuleId::kMissingSlots, RuleId::kMissingFiles});
     const bool loops = has_loops();
-    for (const Oddity& oddity : input_.oddities) {
-      const bool empty = oddity.kind == OddityKind::kEmptyStep;
-      if ((!empty && oddity.kind != OddityKind::kIncompleteStep) || !rules_.on(RuleId::kIncompleteStep)) continue;
-      const FolderIdentity& folder = index_.folders()[oddity.place].identity;
-      if (reported_.count(oddity.place) > 0 || !selected(folder) || is_excused(folder)) continue;
+    for (const TreeFinding& found : tree_.tree_findings) {
+      const bool empty = found.kind == TreeFindingKind::kEmptyStep;
+      if ((!empty && found.kind != TreeFindingKind::kIncompleteStep) || !context_.judges(RuleId::kIncompleteStep))
+        continue;
+      const FolderIdentity& folder = index_.folders()[found.item].identity;
+      if (reported_.count(found.item) > 0 || !selected(folder) || is_excused(folder)) continue;
       if (folder.step && reported_by_tensors.count({folder.rank, *folder.step}) > 0) continue;
-      Finding finding = tree_finding(rules_, RuleId::kIncompleteStep, describe(index_, oddity));
-      set_place(finding, {folder.rank, folder.graph}, folder.step.value_or(0), index_.folders()[oddity.place].relative);
+      Finding& finding = context_.report_place(
+          RuleId::kIncompleteStep,
+          {folder.rank, folder.graph, folder.step.value_or(0), index_.folders()[found.item].relative}, {}, found.text);
       finding.hint = empty
                          ? "the folder of a step is made before its first file: the run ended there, or dumped nothing "
                            "in this step (kernels, iteration, support_device)"
@@ -183,12 +176,11 @@ class StepJudge {
                            "run ended";
       // How often a loop runs differs from step to step.
       if (!empty && loops) finding.severity = Severity::kNote;
-      findings_.push_back(std::move(finding));
     }
   }
 
-  // The first step may do more than the others, or less: of two steps either may be the normal one, and msprobe misses
-  // the first step of an optimizer.
+  // The first step may do more or less than the others. Of two steps, either may be the normal one; msprobe misses the
+  // first step of an optimizer.
   static bool may_differ(const FolderIdentity& folder, size_t steps) {
     return steps == 2 || folder.layout == Layout::kMsprobe;
   }
@@ -201,32 +193,29 @@ class StepJudge {
   }
 
   [[nodiscard]] bool has_loops() const {
-    const auto& dump = input_.dump.runs();
+    const auto& dump = dump_.runs();
     return std::any_of(dump.begin(), dump.end(), [](const OpRun& run) { return run.place.occurrence > 0; });
   }
 
   [[nodiscard]] bool selected(const FolderIdentity& folder) const {
-    return input_.selection.matches_folder({folder.rank, folder.graph, folder.step, {}, 0});
+    return tree_.selection.matches_folder({folder.rank, folder.graph, folder.step, {}, 0});
   }
 
   void judge_lacking() {
-    if (!rules_.on(RuleId::kMissingStep)) return;
-    for (const Oddity& oddity : input_.oddities) {
-      if (oddity.kind != OddityKind::kLackingSteps) continue;
-      const FolderIdentity& folder = index_.folders()[oddity.place].identity;
+    if (!context_.judges(RuleId::kMissingStep)) return;
+    for (const TreeFinding& found : tree_.tree_findings) {
+      if (found.kind != TreeFindingKind::kLackingSteps) continue;
+      const FolderIdentity& folder = index_.folders()[found.item].identity;
       if (!selected(folder)) continue;
-      Finding finding = tree_finding(rules_, RuleId::kMissingStep, oddity.text);
-      finding.rank = folder.rank;
-      finding.path = path_of(index_, oddity);
-      finding.hint = "that process ended earlier, its disk was full, or its configuration has another iteration";
-      findings_.push_back(std::move(finding));
+      context_.report_place(RuleId::kMissingStep, {.rank = folder.rank, .path = found.path}, {}, found.text).hint =
+          "that process ended earlier, its disk was full, or its configuration has another iteration";
     }
   }
 
-  // Steps that ran, by ms_global_execution_order_graph_G.csv, and were to be dumped, but are missing.
+  // Finds steps that ran (ms_global_execution_order_graph_G.csv) and were to be dumped, but are missing.
   void judge_executed() {
-    const DumpSettings& settings = input_.settings;
-    if (!rules_.on(RuleId::kMissingStep) || settings.iteration.empty() || settings.op_debug_mode.value_or(0) != 0)
+    const DumpSettings& settings = tree_.settings;
+    if (!context_.judges(RuleId::kMissingStep) || settings.iteration.empty() || settings.op_debug_mode.value_or(0) != 0)
       return;
     const auto wanted = settings.iteration == "all" ? IntRanges() : IntRanges::parse(settings.iteration);
     if (!wanted) return;
@@ -234,29 +223,27 @@ class StepJudge {
     for (const IndexedFolder& folder : index_.folders()) {
       if (folder.identity.step) dumped[folder.identity.rank].insert(*folder.identity.step);
     }
-    for (const auto& [rank, steps] : input_.orders.steps) {
+    for (const auto& [rank, steps] : tree_.orders.steps) {
       std::vector<int64_t> lacking;
       for (const int64_t step : steps) {
         const bool asked = wanted->empty() || wanted->contains(step);
-        const bool chosen = input_.selection.matches_folder({rank, std::nullopt, step, {}, 0});
+        const bool chosen = tree_.selection.matches_folder({rank, std::nullopt, step, {}, 0});
         if (asked && chosen && dumped[rank].count(step) == 0) lacking.push_back(step);
       }
       // If nothing is present the folder may belong to another run.
       if (lacking.empty() || dumped[rank].empty()) continue;
-      Finding finding = tree_finding(rules_, RuleId::kMissingStep,
-                                     fmt::format("not there, although run and to be dumped (iteration \"{}\"): {}",
-                                                 settings.iteration, steps_text(lacking)));
-      finding.rank = rank;
-      finding.value = lacking.size();
+      Finding& finding =
+          context_.report_place(RuleId::kMissingStep, {.rank = rank}, lacking.size(),
+                                fmt::format("not there, although run and to be dumped (iteration \"{}\"): {}",
+                                            settings.iteration, steps_text(lacking)));
       finding.hint = "they were deleted, the disk was full, or the run still goes on";
-      findings_.push_back(std::move(finding));
     }
   }
 
-  const CompletenessInput& input_;
+  RuleContext& context_;
+  const CheckedDump& dump_;
+  const TreeInput& tree_;
   const DumpIndex& index_;
-  const RuleSet& rules_;
-  std::vector<Finding>& findings_;
   std::set<uint32_t> reported_;                                      // folders of steps
   std::map<std::pair<Number, Number>, std::set<int64_t>> steps_of_;  // by rank and graph
   std::map<Number, size_t> graphs_of_;                               // by rank
@@ -265,12 +252,10 @@ class StepJudge {
 
 }  // namespace
 
-void judge_steps(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  StepJudge(input, rules, findings).run();
-}
+void judge_steps(RuleContext& context, const TreeInput& tree) { StepJudge(context, tree).run(); }
 
-// Ranks: those that are not there, those without tensors, and operators that all other ranks have in a step. Ranks of a
-// pipeline have operators of their own; they are not compared.
+// Missing ranks, ranks without tensors, and operators that all other ranks have in a step. Ranks of a pipeline have
+// operators of their own and are not compared.
 
 namespace {
 
@@ -278,13 +263,13 @@ using Number = std::optional<int64_t>;
 
 class RankJudge {
  public:
-  RankJudge(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings)
-      : input_(input), index_(input.dump.index()), rules_(rules), findings_(findings) {}
+  RankJudge(RuleContext& context, const TreeInput& tree)
+      : context_(context), dump_(context.dump), tree_(tree), index_(context.dump.index()) {}
 
   void run() {
-    if (rules_.on(RuleId::kRankMissing)) judge_numbers();
-    if (rules_.on(RuleId::kMissingStep)) judge_ranks_without_tensors();
-    if (rules_.on(RuleId::kIncompleteStep) && !input_.settings.of_some_operators()) judge_operators();
+    if (context_.judges(RuleId::kRankMissing)) judge_numbers();
+    if (context_.judges(RuleId::kMissingStep)) judge_ranks_without_tensors();
+    if (context_.judges(RuleId::kIncompleteStep) && !tree_.settings.of_some_operators()) judge_operators();
   }
 
  private:
@@ -300,11 +285,11 @@ class RankJudge {
   };
 
   void judge_numbers() {
-    const KnownRanks known = known_ranks(input_.dump);
+    const KnownRanks known = known_ranks(dump_);
     std::set<int64_t> missing;
     bool named = false;
     const auto note_missing = [&](int64_t rank) {
-      const bool asked = input_.selection.matches_folder({rank, std::nullopt, std::nullopt, {}, 0});
+      const bool asked = tree_.selection.matches_folder({rank, std::nullopt, std::nullopt, {}, 0});
       if (asked) missing.insert(rank);
       return asked;
     };
@@ -315,17 +300,13 @@ class RankJudge {
     std::string message = fmt::format("{} {} not in the dump, which has {}", ranks_text(ranks),
                                       ranks.size() == 1 ? "is" : "are", plural(known.there.size(), "rank"));
     if (named) message += "; collectives name them";
-    Finding finding = tree_finding(rules_, RuleId::kRankMissing, std::move(message));
+    Finding& finding = context_.report_place(RuleId::kRankMissing, {}, ranks.size(), std::move(message));
     // Some ranks may have been chosen to be dumped.
-    if (missing.size() >= known.there.size() || known.there.size() < 3)
-      finding.severity = std::min(finding.severity, Severity::kNote);
+    if (missing.size() >= known.there.size() || known.there.size() < 3) finding.limit_severity(Severity::kNote);
     finding.ranks = ranks;
     finding.group.assign(known.there.begin(), known.there.end());
     finding.group.insert(finding.group.end(), ranks.begin(), ranks.end());
     std::sort(finding.group.begin(), finding.group.end());
-    finding.value = ranks.size();
-    finding.hint = "their files were not copied, their machines dumped elsewhere, or only some ranks were to be dumped";
-    findings_.push_back(std::move(finding));
   }
 
   void judge_ranks_without_tensors() {
@@ -333,28 +314,27 @@ class RankJudge {
     std::set<int64_t> with_tensors;
     for (uint32_t i = 0; i < index_.folders().size(); ++i) {
       const FolderIdentity& folder = index_.folders()[i].identity;
-      if (folder.rank && input_.selection.matches_folder({folder.rank, folder.graph, folder.step, {}, 0}))
+      if (folder.rank && tree_.selection.matches_folder({folder.rank, folder.graph, folder.step, {}, 0}))
         known.try_emplace(*folder.rank, i);
     }
-    for (uint32_t tensor = 0; tensor < input_.dump.tensors(); ++tensor) {
-      if (const Number rank = identity_of(index_, input_.dump.record(tensor)).rank) with_tensors.insert(*rank);
+    for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
+      if (const Number rank = identity_of(index_, dump_.record(tensor)).rank) with_tensors.insert(*rank);
     }
     for (const auto& [rank, folder] : known) {
       if (with_tensors.empty() || with_tensors.count(rank) > 0) continue;
-      Finding finding =
-          tree_finding(rules_, RuleId::kMissingStep, fmt::format("rank {} has no tensor; others have", rank));
-      finding.rank = rank;
-      finding.path = index_.folders()[folder].relative;
+      Finding& finding =
+          context_.report_place(RuleId::kMissingStep, {.rank = rank, .path = index_.folders()[folder].relative}, {},
+                                fmt::format("rank {} has no tensor; others have", rank));
       finding.hint =
           "that process ended before its first dump, support_device leaves its device out, or its files were "
           "not copied";
-      findings_.push_back(std::move(finding));
     }
   }
 
   void judge_operators() {
     // Such a step was compared with the other steps of its rank and reported.
-    const std::set<RankStep> reported = places_of(findings_, std::array{RuleId::kIncompleteStep, RuleId::kStopped});
+    const std::set<RankStep> reported =
+        places_of(context_.findings, std::array{RuleId::kIncompleteStep, RuleId::kStopped});
     for (const auto& [place, ranks] : shares()) {
       if (ranks.size() < 2) continue;
       std::map<uint32_t, size_t> how_often;
@@ -383,18 +363,18 @@ class RankJudge {
     }
   }
 
-  // By graph and step, then by rank. Names are the same on all ranks, operators are not.
+  // Shares by graph and step, then by rank. Names are the same on all ranks; operators are not.
   std::map<Place, std::map<int64_t, Share>> shares() {
     std::map<std::string_view, uint32_t> ids;
     std::map<Place, std::map<int64_t, Share>> shares;
-    for (const OpRun& run : input_.dump.runs()) {
-      const SequencedOp& op = input_.dump.operators()[run.op];
-      const uint32_t tensor = input_.dump.any_tensor_of(run);
+    for (const OpRun& run : dump_.runs()) {
+      const SequencedOp& op = dump_.operators()[run.op];
+      const uint32_t tensor = dump_.any_tensor_of(run);
       if (!run.place.step || !run.place.rank || tensor == kNone || is_communication(op.type)) continue;
       const auto [found, is_new] = ids.try_emplace(op.name, static_cast<uint32_t>(names_.size()));
       if (is_new) names_.push_back(op.name);
       Share& share = shares[{run.graph, *run.place.step}][*run.place.rank];
-      if (share.names.empty()) share.folder = index_.files()[input_.dump.record(tensor).file].folder;
+      if (share.names.empty()) share.folder = index_.files()[dump_.record(tensor).file].folder;
       share.names.insert(found->second);
     }
     return shares;
@@ -407,28 +387,23 @@ class RankJudge {
                                       names.size() == 1 ? "is" : "are", first_names(names));
     if (lack.steps.size() > 1)
       message += fmt::format(", in {} steps from {} to {}", lack.steps.size(), lack.steps.front(), lack.steps.back());
-    Finding finding = tree_finding(rules_, RuleId::kIncompleteStep, std::move(message));
-    finding.rank = graph.first;
-    finding.graph = graph.second;
-    finding.step = lack.steps.front();
-    finding.path = index_.folders()[lack.folder].relative;
-    finding.value = names.size();
+    Finding& finding =
+        context_.report_place(RuleId::kIncompleteStep,
+                              {graph.first, graph.second, lack.steps.front(), index_.folders()[lack.folder].relative},
+                              names.size(), std::move(message));
     finding.hint = "the process of that rank ended, its disk was full, or files were lost on the way";
-    findings_.push_back(std::move(finding));
   }
 
-  const CompletenessInput& input_;
+  RuleContext& context_;
+  const CheckedDump& dump_;
+  const TreeInput& tree_;
   const DumpIndex& index_;
-  const RuleSet& rules_;
-  std::vector<Finding>& findings_;
   std::vector<std::string_view> names_;
   std::map<std::pair<int64_t, Number>, Lack> lacks_;  // by rank and graph
 };
 
 }  // namespace
 
-void judge_ranks(const CompletenessInput& input, const RuleSet& rules, std::vector<Finding>& findings) {
-  RankJudge(input, rules, findings).run();
-}
+void judge_ranks(RuleContext& context, const TreeInput& tree) { RankJudge(context, tree).run(); }
 
 }  // namespace msdump::check

@@ -161,7 +161,7 @@ class Estimator {
     result.nearest.resize(result.unmatched_kernels.size());
   }
 
-  // What an item that matches nothing may have meant: a type of the IR, or the full name of one of its operators.
+  // The name that was probably meant: a type of the IR, or the full name of one of its operators.
   std::string nearest_to(const KernelItem& item) {
     const bool by_type = item.kind == KernelItem::Kind::kType;
     if (!by_type && item.kind != KernelItem::Kind::kFullName) return "";

@@ -1,4 +1,4 @@
-// What a dump would write, before the run: the tensors of a step, from the operators of an IR and a data_dump.json.
+// Estimates what a dump will write in a step, from the operators of an IR and a data_dump.json.
 //
 //   1. each operator with a kernel once, with the inputs and outputs that the IR gives types for
 //   2. dump_mode and kernels choose operators, input_output their tensors, saved_data tensors or rows of statistic.csv
@@ -8,9 +8,9 @@
 //   6. tuples of numbers (a shape, axes) are not tensors
 //   7. op_debug_mode 4 (2.3 and later) leaves only parameters unless the device is Ascend
 //
-// The IR does not say how often a loop runs (an operator counts once), how many operators overflow or fail in a debug
-// mode (all of them count), and which small inputs kernels of some types do not read and MindSpore leaves out.
-// Checked against the trees of corpus/real: within 6 % of the files and 2 % of the bytes, half of them to the byte.
+// The IR does not tell how often a loop runs (an operator counts once), nor how many operators fail in a debug mode
+// (all count). Some small inputs that kernels do not read are left out by MindSpore. Checked against dumps of real
+// runs: within 6 % of the files and 2 % of the bytes, half of them to the byte.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct DumpEstimate {
   bool all_steps = true;
   std::optional<uint64_t> steps;               // how many are selected; absent if all are, or too many to count
   std::vector<std::string> unmatched_kernels;  // items of `kernels` that match no operator of the IR, as written
-  // By unmatched_kernels: the name of the IR that was meant, for the first kMostNearest of them; may be empty.
+  // Names of the IR that were probably meant, for the first kMostNearest of unmatched_kernels; may be empty.
   static constexpr size_t kMostNearest = 10;
   std::vector<std::string> nearest;
   bool at_most = false;  // a debug mode writes a part of it

@@ -1,9 +1,8 @@
-// How a dump was set up, as far as its files say: data that is missing on purpose is not a fault.
+// Settings of a dump, as far as its files tell. Data that is missing on purpose is no fault.
 //
 //   .dump_metadata/data_dump.json, .metadata/data_dump.json   the user's configuration, copied verbatim
-//   kernel_kbyk_dump.json, kernel_graph_*.json                what msprobe made of its own (level L2)
+//   kernel_kbyk_dump.json, kernel_graph_*.json                made by msprobe from its own configuration (level L2)
 //   .dump_metadata/config.json                                "device_target"
-// Source: reference/dump-layouts-and-statistics.md sections 1.4 and 5, compare-and-check.md 1.5.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +33,14 @@ struct DumpSettings {
   }
 };
 
-// From the first configuration found. A data_dump.json that cannot be read is in `failures`; other JSON in the folder
+// Reads the first configuration found. A data_dump.json that cannot be read is in `failures`; other JSON in the folder
 // is ignored.
 [[nodiscard]] DumpSettings settings_of(const DumpIndex& index, std::vector<Error>& failures);
 
-// What ran, by the files beside a dump that record it: it shows which tensors are missing.
+// Operators and steps that ran, from files beside the dump. They show which tensors are missing.
 //
 //   execution_order/ms_execution_order_graph_G.csv         a header, then the operators of graph G in their order
 //   execution_order/ms_global_execution_order_graph_G.csv  the steps that were run, a number a line
-// Source: reference/dump-layouts-and-statistics.md section 7.
 
 struct OperatorOrder {
   std::optional<int64_t> rank, graph;

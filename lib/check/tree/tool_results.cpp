@@ -50,16 +50,17 @@ std::string run_of(const DumpIndex& index, const IndexedFile& file) {
 
 class ToolResults {
  public:
-  ToolResults(const CheckedDump& dump, const Selection& selection, const RuleSet& rules)
-      : dump_(dump), selection_(selection), rules_(rules) {
-    for (uint32_t op = 0; op < dump.operators().size(); ++op) {
-      const SequencedOp& one = dump.operators()[op];
+  ToolResults(RuleContext& context, const Selection& selection)
+      : context_(context), dump_(context.dump), selection_(selection) {
+    for (uint32_t op = 0; op < dump_.operators().size(); ++op) {
+      const SequencedOp& one = dump_.operators()[op];
       ops_.try_emplace(std::pair(one.name, std::string()), op);
       ops_.try_emplace(std::pair(one.name, std::string(one.type)), op);
     }
   }
 
-  void read(uint32_t number, const CancelToken& cancel, std::vector<Error>& failures) {
+  void read(uint32_t number) {
+    std::vector<Error>& failures = context_.failures;
     const IndexedFile& file = dump_.index().files()[number];
     const auto opened = File::open(dump_.index().path_of(file));
     if (!opened) return failures.push_back(opened.error());
@@ -70,27 +71,25 @@ class ToolResults {
       more_[number] = {rows - kMostRows, row.verdict};
     };
     const bool json = file.kind == FileKind::kAnomalies;
-    const auto result = json ? read_result_json(*opened, visit) : read_result_csv(*opened, cancel, visit);
+    const auto result = json ? read_result_json(*opened, visit) : read_result_csv(*opened, context_.run.cancel, visit);
     if (!result) return failures.push_back(result.error());
     for (Error& problem : errors_of(result->problems, kMostProblems)) failures.push_back(std::move(problem));
   }
 
-  void judge(std::vector<Finding>& findings) const {
+  void judge() {
     const std::set<std::pair<std::string, std::string>> detailed = with_details();
     std::set<std::string> seen;  // monitor writes its worst alerts once more
     for (const Row& one : rows_) {
       const IndexedFile& file = dump_.index().files()[one.file];
-      const bool told = one.row.io.empty() && detailed.contains({run_of(dump_.index(), file), one.row.op_name});
+      const bool has_details = one.row.io.empty() && detailed.contains({run_of(dump_.index(), file), one.row.op_name});
       const bool alert = rule_of(file.kind, one.row.verdict) == RuleId::kMonitorAlert;
       const bool again = alert && !seen.insert(key_of(one.row)).second;
-      if (!told && !again) findings.push_back(finding_of(file, one.row));
+      if (!has_details && !again) report(file, one.row);
     }
     for (const auto& [number, more] : more_) {
       const IndexedFile& file = dump_.index().files()[number];
-      const RuleId id = rule_of(file.kind, more.verdict);
-      Finding finding = tree_finding(rules_, id, fmt::format("{} more rows of this file failed", more.rows));
-      finding.path = dump_.index().relative_path_of(file);
-      findings.push_back(std::move(finding));
+      context_.report_place(rule_of(file.kind, more.verdict), {.path = dump_.index().relative_path_of(file)}, {},
+                            fmt::format("{} more rows of this file failed", more.rows));
     }
   }
 
@@ -108,7 +107,7 @@ class ToolResults {
   [[nodiscard]] bool is_asked(const IndexedFile& file, const ResultRow& row) const {
     const RuleId id = rule_of(file.kind, row.verdict);
     const Identity place = dump_.index().identity_of(file);
-    return rules_.on(id) && rules_[id].takes(row.op_name) &&
+    return context_.judges(id, row.op_name) &&
            selection_.matches_folder({row.rank ? row.rank : place.rank, {}, row.step ? row.step : place.step, {}, 0});
   }
 
@@ -125,7 +124,7 @@ class ToolResults {
                        row.step.value_or(-1), row.message);
   }
 
-  [[nodiscard]] Finding finding_of(const IndexedFile& file, const ResultRow& row) const {
+  void report(const IndexedFile& file, const ResultRow& row) {
     const RuleId id = rule_of(file.kind, row.verdict);
     const Identity place = dump_.index().identity_of(file);
     std::string message = fmt::format("msprobe's {}", tool_of(id, file));
@@ -133,24 +132,24 @@ class ToolResults {
     for (const std::string* const part : {&row.message, &row.source}) {
       if (!part->empty()) message += ": " + *part;
     }
-    Finding finding = tree_finding(rules_, id, std::move(message));
-    if (row.verdict == ResultVerdict::kWarning) finding.severity = std::min(finding.severity, Severity::kWarning);
+    Finding& finding =
+        context_.report_place(id,
+                              {.rank = row.rank ? row.rank : place.rank,
+                               .step = row.step ? row.step : place.step,
+                               .path = dump_.index().relative_path_of(file)},
+                              row.value ? report::Value(*row.value) : report::Value(), std::move(message));
+    if (row.verdict == ResultVerdict::kWarning) finding.limit_severity(Severity::kWarning);
     const auto op = ops_.find({row.op_name, row.op_type});
     finding.op = op == ops_.end() ? kNone : op->second;
     finding.op_name = row.op_name;
     finding.op_type = row.op_type;
     finding.io = row.io;
     finding.slot = row.slot;
-    finding.rank = row.rank ? row.rank : place.rank;
-    finding.step = row.step ? row.step : place.step;
-    finding.path = dump_.index().relative_path_of(file);
-    if (row.value) finding.value = *row.value;
-    return finding;
   }
 
+  RuleContext& context_;
   const CheckedDump& dump_;
   const Selection& selection_;
-  const RuleSet& rules_;
   std::map<std::pair<std::string, std::string>, uint32_t> ops_;  // by name and type; by name alone the first
   std::vector<Row> rows_;
   std::map<uint32_t, More> more_;  // by file
@@ -163,16 +162,15 @@ bool has_tool_results(FileKind kind) {
          kind == FileKind::kAnomalies;
 }
 
-void judge_tool_results(const CheckedDump& dump, const Selection& selection, const RuleSet& rules,
-                        const CancelToken& cancel, std::vector<Finding>& findings, std::vector<Error>& failures) {
-  const auto& files = dump.index().files();
+void judge_tool_results(RuleContext& context, const Selection& selection) {
+  const auto& files = context.dump.index().files();
   if (std::none_of(files.begin(), files.end(), [](const IndexedFile& file) { return has_tool_results(file.kind); }))
     return;
-  ToolResults results(dump, selection, rules);
+  ToolResults results(context, selection);
   for (uint32_t i = 0; i < files.size(); ++i) {
-    if (has_tool_results(files[i].kind)) results.read(i, cancel, failures);
+    if (has_tool_results(files[i].kind)) results.read(i);
   }
-  results.judge(findings);
+  results.judge();
 }
 
 }  // namespace msdump::check

@@ -94,7 +94,7 @@ class Sections {
   std::vector<std::pair<std::string, const report::Object*>> sections;
 
  private:
-  // One object, or a list of them.
+  // Adds the sections of one object, or of a list of objects.
   void add_new(const report::Value& value) {
     if (const auto* const list = value.get<report::List>()) {
       for (const report::Value& item : *list) {
@@ -164,7 +164,8 @@ class OperatorFinder {
   std::vector<std::pair<Task, uint32_t>> by_task_;
 };
 
-// Calls that msprobe's nan_check saw overflow. An operator is found by a tensor that the same dump.json has of the call.
+// Adds calls in which msprobe's nan_check saw an overflow. The operator is that of a tensor which the same dump.json
+// has for the call.
 void add_overflowed_calls(const CheckedDump& dump, const Selection& selection, std::vector<OverflowHit>& hits) {
   const auto* const calls = dump.dump().overflows;
   if (calls == nullptr || calls->empty()) return;
@@ -216,9 +217,10 @@ std::string bits_of(uint64_t word) {
 
 }  // namespace
 
-std::vector<OverflowHit> read_overflows(const CheckedDump& dump, const Selection& selection, const CancelToken& cancel,
-                                        std::vector<Error>& failures) {
+std::vector<OverflowHit> read_overflows(RuleContext& context, const Selection& selection) {
+  const CheckedDump& dump = context.dump;
   const DumpIndex& index = dump.index();
+  const CancelToken& cancel = context.run.cancel;
   std::vector<OverflowHit> hits;
   std::optional<OperatorFinder> finder;
   for (uint32_t i = 0; i < index.files().size() && !cancel.cancelled(); ++i) {
@@ -227,8 +229,8 @@ std::vector<OverflowHit> read_overflows(const CheckedDump& dump, const Selection
     if (!finder) finder.emplace(dump);
     const FileFacts facts = read_file_facts(index, file, cancel);
     for (const Error& problem : facts.problems) {
-      failures.push_back(problem);
-      if (failures.back().path.empty()) failures.back().path = index.path_of(file);
+      context.failures.push_back(problem);
+      if (problem.path.empty()) context.failures.back().path = index.path_of(file);
     }
     const report::Value* const record = facts.detail.find("record");
     if (record == nullptr) continue;
@@ -267,43 +269,36 @@ std::string describe(const OverflowHit& hit) {
   const std::string bits = hit.status.size() == 1 ? bits_of(hit.status.front()) : "";
   if (hit.section == kNanCheck)
     return fmt::format("msprobe's nan_check: overflow register {}{} after the call, cleared before", status, bits);
-  const auto number = [](const std::optional<uint64_t>& id) { return id ? std::to_string(*id) : "not said"; };
+  const auto number = [](const std::optional<uint64_t>& id) { return id ? std::to_string(*id) : "unknown"; };
   return fmt::format("{}: status {}{}, task {}, stream {}{}{}", section_text(hit.section), status, bits,
                      number(hit.task_id), number(hit.stream_id), hit.details.empty() ? "" : ", ", hit.details);
 }
 
-void judge_overflows(const CheckedDump& dump, const std::vector<OverflowHit>& hits, const RuleSet& rules,
-                     std::vector<Finding>& findings) {
-  if (!rules.on(RuleId::kOperatorOverflow)) return;
-  const DumpIndex& index = dump.index();
+void judge_overflows(RuleContext& context, const std::vector<OverflowHit>& hits) {
+  constexpr RuleId kRule = RuleId::kOperatorOverflow;
+  const DumpIndex& index = context.dump.index();
   std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
   for (const OverflowHit& hit : hits) {
     const bool first = seen.emplace(hit.rank, hit.step).second;
-    const std::string_view op_name = hit.op == kNone ? hit.op_name : std::string_view(dump.operators()[hit.op].name);
-    if (!op_name.empty() && !rules[RuleId::kOperatorOverflow].takes(op_name)) continue;
-    Finding finding;
-    finding.kind = info(RuleId::kOperatorOverflow).name;
-    finding.severity = rules[RuleId::kOperatorOverflow].severity;
+    const std::string_view op_name =
+        hit.op == kNone ? hit.op_name : std::string_view(context.dump.operators()[hit.op].name);
+    if (op_name.empty() ? !context.judges(kRule) : !context.judges(kRule, op_name)) continue;
+    Finding& finding = context.report_place(
+        kRule, {hit.rank, hit.graph, hit.step, index.relative_path_of(index.files()[hit.file])},
+        *std::find_if(hit.status.begin(), hit.status.end(), [](uint64_t word) { return word != 0; }), describe(hit));
     finding.op = hit.op;
-    finding.rank = hit.rank;
-    finding.graph = hit.graph;
-    finding.step = hit.step;
-    finding.path = index.relative_path_of(index.files()[hit.file]);
     if (hit.op == kNone) finding.op_name = hit.op_name;
-    finding.value = *std::find_if(hit.status.begin(), hit.status.end(), [](uint64_t word) { return word != 0; });
-    finding.message = describe(hit);
     if (first && hits.size() > 1) finding.message += "; the first of this step";
     if (hit.by_file_name) finding.message += "; the operator is that of the task in the record's file name";
     if (hit.op == kNone && hit.op_name.empty()) {
-      finding.message += "; no file here is of that task";
+      finding.message += "; no dumped file has this task and stream id";
       finding.hint = "dump all operators of the step (dump_mode 0) beside op_debug_mode to see which one it is";
     }
-    findings.push_back(std::move(finding));
   }
 }
 
-void judge_debug_trees(const CheckedDump& dump, const DumpSettings& settings, const RuleSet& rules,
-                       std::vector<Finding>& findings) {
+void judge_debug_trees(RuleContext& context, const DumpSettings& settings) {
+  const CheckedDump& dump = context.dump;
   const DumpIndex& index = dump.index();
   std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
   for (const OpRun& run : dump.runs()) {
@@ -313,13 +308,12 @@ void judge_debug_trees(const CheckedDump& dump, const DumpSettings& settings, co
     const bool failed = settings.of_exceptions() || folder.layout == Layout::kException;
     if (!failed && !settings.of_overflows()) continue;
     const RuleId id = failed ? RuleId::kException : RuleId::kOperatorOverflow;
-    if (!rules.on(id) || !rules[id].takes(dump.operators()[run.op].name)) continue;
+    if (!context.judges(id, dump.operators()[run.op].name)) continue;
     const bool first = seen.emplace(run.place.rank, run.place.step).second;
-    Finding finding = finding_of(dump, rules, id, tensor);
-    finding.message =
+    std::string message =
         failed ? "it was dumped because it failed" : "it was dumped because it overflowed (op_debug_mode 3)";
-    if (!failed && first) finding.message += "; the first of this step";
-    findings.push_back(std::move(finding));
+    if (!failed && first) message += "; the first of this step";
+    context.report(id, tensor, {}, std::move(message));
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfloat>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -13,31 +12,24 @@
 #include "base/text.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/reduce/reduce.h"
-#include "parts/facts.h"
 #include "stats/compute.h"
 #include "tensor/dtype.h"
 
 namespace msdump::check {
 namespace {
 
-constexpr double kLargestFloat16 = 65504, kLargestBfloat16 = 0x1.FEp127, kLargestE5m2 = 57344, kLargestE4m3 = 448,
-                 kLargestHifloat8 = 32768;
-
 uint8_t rank_of(const Shape& shape) { return static_cast<uint8_t>(std::min<size_t>(shape.size(), 255)); }
 
-std::optional<double> finite_number(const std::optional<StatisticNumber>& number) {
-  return number && std::isfinite(number->value) ? std::optional(number->value) : std::nullopt;
-}
-
-const Checksum* exact_checksum(const StatisticValues& values) {
+const Checksum* exact_checksum(const TensorNumbers& values) {
   for (const Checksum& checksum : values.checksums) {
     if (checksum.kind != ChecksumKind::kXor) return &checksum;  // an xor is the same for too many tensors
   }
   return nullptr;
 }
 
-// 0 without numbers. Mean and norm count with some digits: two ranks may add up the same elements in other orders.
-uint64_t digest_of(const StatisticValues& values) {
+// Hash of rounded numbers; 0 without numbers. Two ranks may add up the same elements in another order, so mean and norm
+// count with few digits.
+uint64_t digest_of(const TensorNumbers& values) {
   uint64_t digest = static_cast<uint64_t>(values.elements().value_or(0)) + 1;
   if (const Checksum* const checksum = exact_checksum(values)) return mix_hash(digest, text_hash(checksum->text));
   bool any = false;
@@ -51,6 +43,11 @@ uint64_t digest_of(const StatisticValues& values) {
     digest = mix_hash(digest, !number ? 1 : is_sum ? rounded : exact);
   }
   return any ? digest : 0;
+}
+
+uint64_t digest_of_elements(const TensorNumbers& numbers) {
+  const Checksum* const md5 = numbers.find(ChecksumKind::kMd5);
+  return md5 == nullptr ? 0 : mix_hash(text_hash(md5->text), numbers.count.value_or(0));
 }
 
 }  // namespace
@@ -88,102 +85,74 @@ std::optional<bool> TensorFacts::constant() const {
   return std::nullopt;
 }
 
-TensorFacts facts_of(const stats::TensorStatistics& statistics) {
+TensorFacts facts_of(const TensorNumbers& numbers) {
   TensorFacts facts;
-  facts.dtype = statistics.dtype;
-  facts.rank = rank_of(statistics.shape);
-  if (!statistics.supported) return facts;
-  facts.from = TensorFacts::From::kElements;
-  facts.elements = statistics.count;
-  if (!statistics.md5.empty()) facts.digest = mix_hash(text_hash(statistics.md5), statistics.count);
-  facts.digest_is_exact = true;
-  facts.nan = statistics.nan;
-  facts.positive_inf = statistics.positive_inf;
-  facts.negative_inf = statistics.negative_inf;
-  facts.zero = statistics.zero;
-  facts.has_nan = statistics.nan > 0;
-  facts.has_positive_inf = statistics.positive_inf > 0;
-  facts.has_negative_inf = statistics.negative_inf > 0;
-  if (statistics.codes) {
-    facts.subnormal = statistics.codes->subnormal;
-    facts.positive_edge = statistics.codes->positive_edge;
-    facts.negative_edge = statistics.codes->negative_edge;
-  }
-  if (facts.finite().value_or(0) == 0) return facts;
-  facts.min = statistics.min;
-  facts.max = statistics.max;
-  facts.mean = statistics.avg;
-  facts.l2norm = statistics.l2norm;
-  facts.mean_abs = statistics.mean_abs;
-  return facts;
-}
-
-TensorFacts facts_of(const StatisticValues& values) {
-  TensorFacts facts;
-  facts.from = TensorFacts::From::kStatistics;
-  facts.digest = digest_of(values);
-  facts.digest_is_exact = exact_checksum(values) != nullptr;
-  facts.dtype = values.dtype;
-  if (values.shape) facts.rank = rank_of(*values.shape);
-  if (const auto elements = values.elements()) facts.elements = static_cast<uint64_t>(*elements);
-  facts.min = finite_number(values.number(Extremum::kMin));
-  facts.max = finite_number(values.number(Extremum::kMax));
-  facts.mean = finite_number(values.number(Extremum::kMean));
-  facts.l2norm = finite_number(values.number(Extremum::kNorm));
-  facts.nan = values.nan;
-  facts.positive_inf = values.positive_inf;
-  facts.negative_inf = values.negative_inf;
-  facts.zero = values.zero;
-  facts.has_nan = values.has(Special::kNan).value_or(false);
-  facts.has_positive_inf = values.has(Special::kPositiveInf).value_or(false);
-  facts.has_negative_inf = values.has(Special::kNegativeInf).value_or(false);
-  const auto& mean = values.number(Extremum::kMean);
-  const bool only_mean = mean && !values.number(Extremum::kMin) && !values.number(Extremum::kMax) &&
-                         !values.number(Extremum::kNorm) && !values.nan;
+  const bool of_elements = numbers.origin == StatisticOrigin::kElements;
+  const auto is_known = [](const auto& number) { return number.has_value(); };
+  const auto number = [&](Extremum which) {
+    const auto& known = numbers.number(which);
+    return known && (of_elements || std::isfinite(known->value)) ? std::optional(known->value) : std::nullopt;
+  };
+  facts.dtype = numbers.dtype;
+  facts.rank = rank_of(numbers.shape.value_or(Shape()));
+  if (of_elements && !numbers.count) return facts;  // a dtype without statistics
+  const bool known = numbers.nan || numbers.positive_inf || numbers.negative_inf ||
+                     std::any_of(numbers.numbers.begin(), numbers.numbers.end(), is_known);
+  if (known) facts.from = of_elements ? TensorFacts::From::kElements : TensorFacts::From::kStatistics;
+  facts.digest = of_elements ? digest_of_elements(numbers) : digest_of(numbers);
+  facts.digest_is_exact = of_elements || exact_checksum(numbers) != nullptr;
+  const auto in_table = numbers.elements();
+  if (of_elements || in_table) facts.elements = of_elements ? *numbers.count : static_cast<uint64_t>(*in_table);
+  facts.nan = numbers.nan;
+  facts.positive_inf = numbers.positive_inf;
+  facts.negative_inf = numbers.negative_inf;
+  facts.zero = numbers.zero;
+  facts.has_nan = numbers.has(Special::kNan).value_or(false);
+  facts.has_positive_inf = numbers.has(Special::kPositiveInf).value_or(false);
+  facts.has_negative_inf = numbers.has(Special::kNegativeInf).value_or(false);
+  const auto& mean = numbers.number(Extremum::kMean);
+  const bool only_mean = mean && !numbers.number(Extremum::kMin) && !numbers.number(Extremum::kMax) &&
+                         !numbers.number(Extremum::kNorm) && !numbers.nan;
   if (only_mean && std::isnan(mean->value)) facts.has_nan = true;
   if (only_mean && std::isinf(mean->value)) (mean->value > 0 ? facts.has_positive_inf : facts.has_negative_inf) = true;
-  // At least one. The six digits of statistic.csv distinguish 65504 from its neighbours, but not a larger edge.
-  if (const auto largest = largest_of(values.dtype);
-      largest && (*largest < 1e5 || values.origin > StatisticOrigin::kDeviceCsv)) {
+  if (!of_elements || facts.finite().value_or(0) > 0) {
+    facts.min = number(Extremum::kMin);
+    facts.max = number(Extremum::kMax);
+    facts.mean = number(Extremum::kMean);
+    facts.l2norm = number(Extremum::kNorm);
+    facts.mean_abs = numbers.mean_abs;
+  }
+  if (numbers.codes) {
+    facts.subnormal = numbers.codes->subnormal;
+    facts.positive_edge = numbers.codes->positive_edge;
+    facts.negative_edge = numbers.codes->negative_edge;
+  }
+  // One element at least. The six digits of statistic.csv distinguish 65504 from its neighbours, but not a larger edge.
+  if (const auto largest = largest_of(numbers.dtype);
+      !of_elements && largest && (*largest < 1e5 || numbers.origin > StatisticOrigin::kDeviceCsv)) {
     if (facts.max == *largest) facts.positive_edge = 1;
     if (facts.min == -*largest) facts.negative_edge = 1;
   }
-  const bool any =
-      std::any_of(values.numbers.begin(), values.numbers.end(), [](const auto& number) { return number.has_value(); });
-  if (!any && !facts.nan && !facts.positive_inf && !facts.negative_inf) facts.from = TensorFacts::From::kNothing;
   return facts;
 }
 
 bool is_floating(DType dtype) {
-  const std::string_view name = name_of(dtype);
-  for (const std::string_view word : {"float", "complex", "hif"}) {
-    if (name.find(word) != std::string_view::npos) return true;
-  }
-  return false;
+  const DTypeKind kind = info(dtype).traits.kind;
+  return kind == DTypeKind::kFloat || kind == DTypeKind::kComplex;
 }
 
-bool is_eight_bit_float(DType dtype) {
-  return dtype == DType::kFloat8E5m2 || dtype == DType::kFloat8E4m3fn || dtype == DType::kHifloat8;
-}
+bool is_eight_bit_float(DType dtype) { return info(dtype).bits == 8 && float_limits(dtype).has_value(); }
 
 std::optional<double> largest_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16: return kLargestFloat16;
-    case DType::kBfloat16: return kLargestBfloat16;
-    case DType::kFloat32: return double{FLT_MAX};
-    case DType::kFloat64: return DBL_MAX;
-    case DType::kFloat8E5m2: return kLargestE5m2;
-    case DType::kFloat8E4m3fn: return kLargestE4m3;
-    case DType::kHifloat8: return kLargestHifloat8;
-    default: return std::nullopt;
-  }
+  const auto limits = float_limits(dtype);
+  return limits ? std::optional(limits->largest) : std::nullopt;
 }
 
 namespace {
 
 constexpr int64_t kSlabElements = int64_t{1} << 16;
 
-Error bad_row(const StatisticValues& values, const TensorRecord& tensor) {
+Error bad_row(const TensorNumbers& values, const TensorRecord& tensor) {
   return make_error(ErrorCode::kBadCsv, "'{}' is not a number", excerpt(values.bad_number))
       .with_tensor(fmt::format("{} {} {}", tensor.name.op_name, name_of(tensor.name.io), tensor.name.slot))
       .with_offset(tensor.row_offset);
@@ -191,7 +160,7 @@ Error bad_row(const StatisticValues& values, const TensorRecord& tensor) {
 
 stats::ComputeOptions options_for(const FactsWanted& wanted) {
   stats::ComputeOptions options;
-  options.honest = options.finite = true;
+  options.exact = options.finite_only = true;
   options.wanted.sum = options.wanted.squares = options.wanted.extremes = options.wanted.counts = true;
   options.wanted.codes = true;
   options.wanted.mean_abs = wanted.mean_abs;
@@ -199,13 +168,12 @@ stats::ComputeOptions options_for(const FactsWanted& wanted) {
   return options;
 }
 
-// Of complex numbers, their real and imaginary parts together.
+// Facts of complex numbers: of their real and imaginary parts together.
 struct ComplexParts {
   bool fits = false;      // the file holds such numbers
   uint64_t elements = 0;  // of which the parts were counted
   kernels::ChunkStatistics state;
 };
-void fields(auto& visit, FieldsOf<ComplexParts> auto& value) { MSDUMP_FIELDS(fits, elements, state); }
 
 Result<ComplexParts> complex_parts(const DumpIndex& index, const TensorRecord& record, DType part,
                                    const CancelToken& cancel) {
@@ -274,29 +242,26 @@ void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const RunC
   std::vector<stats::ComputeItem> items;
   items.reserve(tensors.size());
   for (const uint32_t tensor : tensors) items.push_back({&(*tensors_)[tensor]});
-  stats::compute(*index_, items, options_for(wanted_), context,
-                 [&](size_t item, Result<stats::TensorStatistics>&& statistics) {
-                   const uint32_t tensor = tensors[item];
-                   if (!statistics) return keep_failure(tensor, std::move(statistics).error());
-                   TensorFacts& facts = facts_[tensor];
-                   facts = facts_of(*statistics);
-                   facts.shape = shapes_.shape(shapes_.number_of(statistics->shape));
-                   facts.bytes = statistics->stored_bytes;
-                   if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
-                   if (statistics->supported) return;
-                   Status parts = read_parts(tensor, context);
-                   if (!parts) keep_failure(tensor, std::move(parts).error());
-                 });
+  stats::compute(*index_, items, options_for(wanted_), context, [&](size_t item, Result<TensorNumbers>&& statistics) {
+    const uint32_t tensor = tensors[item];
+    if (!statistics) return keep_failure(tensor, std::move(statistics).error());
+    TensorFacts& facts = facts_[tensor];
+    facts = facts_of(*statistics);
+    facts.shape = shapes_.shape(shapes_.number_of(statistics->shape.value_or(Shape())));
+    facts.bytes = statistics->stored_bytes;
+    if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
+    if (statistics->count) return;
+    Status parts = read_parts(tensor, context);
+    if (!parts) keep_failure(tensor, std::move(parts).error());
+  });
 }
 
-// For complex numbers, which have no statistics.
+// Reads complex numbers, which have no statistics.
 Status FactsReader::read_parts(uint32_t tensor, const RunContext& context) {
   const DType dtype = facts_[tensor].dtype, part = part_of(dtype);
   if (part == dtype || dtype == DType::kComplex32) return {};
   const TensorRecord& record = (*tensors_)[tensor];
-  MSDUMP_TRY(const ComplexParts parts,
-             recorded<ComplexParts>(context.facts, {FactKind::kComplexParts, record.file, record.item},
-                                    [&] { return complex_parts(*index_, record, part, context.cancel); }));
+  MSDUMP_TRY(const ComplexParts parts, complex_parts(*index_, record, part, context.cancel));
   if (!parts.fits) return {};
   const kernels::ChunkStatistics& state = parts.state;
   TensorFacts& facts = facts_[tensor];
@@ -316,7 +281,7 @@ Status FactsReader::read_parts(uint32_t tensor, const RunContext& context) {
 void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const RunContext& context) {
   constexpr int64_t kPiece = 1024;
   const auto count = static_cast<int64_t>(tensors.size());
-  using Values = std::vector<Result<StatisticValues>>;
+  using Values = std::vector<Result<TensorNumbers>>;
   context.pool.ordered_for((count + kPiece - 1) / kPiece,
                            [&](int64_t piece) {
                              Values values;

@@ -1,9 +1,9 @@
-// TensorFacts: what the rules know of one tensor's values, from its elements or from a table.
+// TensorFacts: the numbers of one tensor that rules use, from its elements or from a table.
 //
-//   elements        min, max, mean, norm of the finite ones; every count
-//   statistic.csv   what its columns hold; a number that NaN or an infinity has entered is unknown, but shows one
-//   dump.json       max, min, mean, norm the same way
-// For complex numbers min, max and the rest are of their parts, and only the elements are counted.
+//   elements        min, max, mean, norm of the finite elements; every count
+//   statistic.csv   the numbers of its columns. One that is NaN or infinite is unknown, but proves such an element
+//   dump.json       max, min, mean, norm in the same way
+// Complex numbers: min, max and the rest are of their parts, and only `elements` counts numbers.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,10 @@
 
 #include "base/error.h"
 #include "compare/statistics/statistic_tables.h"
-#include "compare/statistics/statistic_values.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "io/run_context.h"
-#include "stats/tensor_statistics.h"
+#include "stats/tensor_numbers.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -37,35 +36,34 @@ struct TensorFacts {
   std::optional<double> min, max, mean, l2norm, mean_abs;
   std::optional<uint64_t> nan, positive_inf, negative_inf, zero, subnormal;
   std::optional<uint64_t> positive_edge, negative_edge;  // elements that are the largest or smallest of the type
-  // Equal for equal tensors: a hash of the elements, or of what the table has of them (a checksum, else the numbers). 0:
-  // not known, or not asked for.
+  // Content hash: of the elements, else of the checksum or the rounded statistics in the table. 0: unknown, or not
+  // requested.
   uint64_t digest = 0;
   bool digest_is_exact = false;  // tensors with different ones differ; else it is of rounded numbers
 
   [[nodiscard]] bool known() const { return from != From::kNothing && elements != 0U; }
   [[nodiscard]] bool is_finite() const { return !has_nan && !has_positive_inf && !has_negative_inf; }
-  // Of those that are finite.
+  // Over the finite elements.
   [[nodiscard]] std::optional<double> root_mean_square() const;
   [[nodiscard]] std::optional<double> deviation() const;
   [[nodiscard]] std::optional<uint64_t> finite() const;  // how many
   [[nodiscard]] std::optional<bool> all_zero() const;
-  // At most one finite value; no value if that is unknown.
+  // True for at most one finite value; no value if that is unknown.
   [[nodiscard]] std::optional<bool> constant() const;
 };
 
-[[nodiscard]] TensorFacts facts_of(const stats::TensorStatistics& statistics);
-[[nodiscard]] TensorFacts facts_of(const StatisticValues& values);
+[[nodiscard]] TensorFacts facts_of(const TensorNumbers& numbers);
 
-// float, bfloat16, fp8, complex: types that can hold NaN, and be trained.
+// True for types that can hold NaN and be trained: float, bfloat16, fp8, complex.
 [[nodiscard]] bool is_floating(DType dtype);
 [[nodiscard]] bool is_eight_bit_float(DType dtype);
 // 65504 of float16; no value for types other than numpy's floats and floats of 8 bits.
 [[nodiscard]] std::optional<double> largest_of(DType dtype);
 
-// FactsReader: the facts of the tensors of a dump, read once, on demand: all of them in one pass, or the few that a
-// search needs. From the elements if there are any, else from the row of a table.
+// FactsReader: reads the facts of tensors once, on demand, from their elements or else from the row of a table. It
+// reads all of them in one pass, or the few that a search needs.
 
-// What costs more than a pass over the elements.
+// Numbers that cost more than a pass over the elements.
 struct FactsWanted {
   bool mean_abs = false, digests = false;
 };
@@ -75,14 +73,14 @@ class FactsReader {
   // The list and the index must outlive it.
   FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const FactsWanted& wanted);
 
-  // Other tensors are never read: the user asked for a part of the dump.
+  // Excludes all other tensors: the user requested a part of the dump.
   void limit_to(const std::vector<bool>& tensors);
 
-  // Drops the facts of these tensors if the file says float16 (graph/join/mislabelled.h).
+  // Drops the facts of these tensors if the file says float16 (graph/join/dump_operators.h).
   void distrust_float16(std::vector<bool> tensors) { distrusted_ = std::move(tensors); }
 
-  // Reads those that were not read yet. An error only when interrupted; a tensor that cannot be read is a failure, and
-  // its facts stay unknown.
+  // Reads tensors that were not read yet. An error only when interrupted. A tensor that cannot be read is a failure,
+  // and its facts stay unknown.
   Status read(std::span<const uint32_t> tensors, const RunContext& context);
   Status read_all(const RunContext& context);
 
@@ -90,7 +88,7 @@ class FactsReader {
   [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
   [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
   [[nodiscard]] size_t count_read() const { return count_read_; }
-  // Those among them without values: a row of checksums, or an empty one.
+  // Tensors among them without values: a row of checksums, or an empty row.
   [[nodiscard]] size_t count_without_values() const { return count_blind_; }
   [[nodiscard]] size_t count_mislabelled() const { return count_mislabelled_; }  // whose facts were dropped
   // The failures since the last call: each is kept once.

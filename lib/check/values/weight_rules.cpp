@@ -16,9 +16,9 @@
 #include "compare/pair/metric_table.h"
 #include "compare/pair/tensor_diff.h"
 #include "dump/elements/host_tensor.h"
+#include "ge/operators/operator_properties.h"
 #include "graph/flow/data_flow.h"
 #include "msprobe/names.h"
-#include "parts/facts.h"
 
 namespace msdump::check {
 namespace {
@@ -52,7 +52,7 @@ class Scan {
   [[nodiscard]] const std::vector<bool>& column_lives() const { return column_lives_; }
 
  private:
-  // Of one row. Is any element not zero?
+  // True if an element of the row is not zero.
   template <class Bits>
   bool take_run(int64_t in_row, std::span<const Bits> data, Bits magnitude) {
     bool lives = false;
@@ -123,7 +123,7 @@ Result<DeadRows> find_dead_rows(const CheckedDump& dump, uint32_t tensor, const 
                                 const CancelToken& cancel) {
   if (!is_floating(facts.dtype) || facts.zero.value_or(0) == 0 || facts.zero == facts.elements) return DeadRows{};
   MSDUMP_TRY(HostTensor host, HostTensor::open(dump.index(), dump.record(tensor), {}));
-  // What keeps a device format, or has other axes first, has other rows.
+  // Tensors in a device format, or with other axes first, have other rows.
   const auto& format = dump.record(tensor).name.format;
   const bool plain = !format || *format == Format::kND || *format == Format::kNCHW;
   const bool same_width = info(host.dtype()).bits == static_cast<int>(host.element_bytes()) * 8;
@@ -154,7 +154,7 @@ std::string_view weight_of(const CheckedDump& dump, uint32_t op) {
   return {};
 }
 
-// The gradients an optimizer was given.
+// Adds the gradients among an optimizer's inputs.
 void add_of_optimizer(const CheckedDump& dump, const FactsReader& facts, const OpRun& run, std::set<uint32_t>& taken,
                       std::vector<WeightGradient>& gradients) {
   std::optional<uint64_t> elements;
@@ -178,16 +178,14 @@ struct StepGradients {
 
 class GradientJudge {
  public:
-  GradientJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, std::vector<Finding>& findings)
-      : dump_(dump),
-        facts_(facts),
-        rules_(rules),
-        findings_(findings),
-        exploding_(rules.value(RuleId::kGradientExploding, "rms_gt")),
-        ratio_(rules.value(RuleId::kGradientVanishing, "layer_ratio_lt")) {}
+  explicit GradientJudge(RuleContext& context)
+      : context_(context),
+        facts_(context.facts),
+        exploding_(context.rules.value(RuleId::kGradientExploding, "rms_gt")),
+        ratio_(context.rules.value(RuleId::kGradientVanishing, "layer_ratio_lt")) {}
 
   void run() {
-    const std::vector<WeightGradient> gradients = weight_gradients(dump_, facts_);
+    const std::vector<WeightGradient> gradients = weight_gradients(context_.dump, facts_);
     for (const WeightGradient& one : gradients) {
       const auto rms = facts_[one.tensor].root_mean_square();
       if (!rms) continue;
@@ -201,48 +199,39 @@ class GradientJudge {
   }
 
  private:
-  // Vectors may cancel out: the bias before a normalisation has no gradient.
+  // Gradients of vectors may cancel out: the bias before a normalisation has none.
   [[nodiscard]] bool is_matrix(const WeightGradient& one) const { return facts_[one.tensor].rank >= 2; }
 
   void judge(const WeightGradient& one) {
     const auto rms = facts_[one.tensor].root_mean_square();
     if (!rms) return;
     const StepGradients& step = steps_[{one.rank, one.step}];
-    if (*rms > exploding_)
-      add(RuleId::kGradientExploding, one, *rms, fmt::format("has the root mean square {:.3g}", *rms));
+    const std::string name =
+        one.weight.empty() ? "the gradient of a weight" : fmt::format("the gradient of {}", one.weight);
+    if (*rms > exploding_ && context_.judges(RuleId::kGradientExploding, one.tensor)) {
+      context_.report(RuleId::kGradientExploding, one.tensor, *rms,
+                      fmt::format("{} has the root mean square {:.3g}", name, *rms));
+    }
     if (!is_matrix(one) || *rms >= ratio_ * step.largest) return;
-    Finding* const finding =
-        add(RuleId::kGradientVanishing, one, *rms / step.largest,
-            fmt::format("has the root mean square {:.3g}; the largest of this step has {:.3g}", *rms, step.largest));
-    // A layer that nothing read in this step, or one after a layer that starts at zero, has a gradient of zero; few
+    if (!context_.judges(RuleId::kGradientVanishing, one.tensor)) return;
+    Finding& finding =
+        context_.report(RuleId::kGradientVanishing, one.tensor, *rms / step.largest,
+                        fmt::format("{} has the root mean square {:.3g}; the largest of this step has {:.3g}", name,
+                                    *rms, step.largest));
+    // A layer that nothing read in this step has a gradient of zero, and so has one after a layer that starts at zero. Few
     // layers do.
-    if (finding != nullptr && *rms == 0 && step.zeros * 2 <= step.matrices)
-      finding->severity = std::min(finding->severity, Severity::kNote);
+    if (*rms == 0 && step.zeros * 2 <= step.matrices) finding.limit_severity(Severity::kNote);
   }
 
-  Finding* add(RuleId id, const WeightGradient& one, double value, const std::string& message) {
-    if (!rules_.on(id) || !rules_[id].takes(dump_.operators()[dump_.op_of(one.tensor)].name)) return nullptr;
-    Finding& finding = findings_.emplace_back(finding_of(dump_, rules_, id, one.tensor));
-    finding.value = value;
-    finding.message =
-        (one.weight.empty() ? "the gradient of a weight " : fmt::format("the gradient of {} ", one.weight)) + message;
-    return &finding;
-  }
-
-  const CheckedDump& dump_;
+  RuleContext& context_;
   const FactsReader& facts_;
-  const RuleSet& rules_;
-  std::vector<Finding>& findings_;
   const double exploding_, ratio_;
   std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, StepGradients> steps_;  // by rank and step
 };
 
 }  // namespace
 
-bool is_optimizer(std::string_view op_type) {
-  return op_type != "BatchNorm" && !op_type.starts_with("Assign") && !op_type.starts_with("Scatter") &&
-         is_known_to_update(op_type, 0);
-}
+bool is_optimizer(std::string_view op_type) { return ge::has_property(op_type, ge::OperatorProperty::kOptimizer); }
 
 std::vector<WeightGradient> weight_gradients(const CheckedDump& dump, const FactsReader& facts) {
   std::vector<WeightGradient> gradients;
@@ -261,10 +250,7 @@ std::vector<WeightGradient> weight_gradients(const CheckedDump& dump, const Fact
   return gradients;
 }
 
-void judge_gradients(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules,
-                     std::vector<Finding>& findings) {
-  GradientJudge(dump, facts, rules, findings).run();
-}
+void judge_gradients(RuleContext& context) { GradientJudge(context).run(); }
 
 namespace {
 
@@ -272,7 +258,7 @@ std::optional<int64_t> step_of(const CheckedDump& dump, uint32_t tensor) { retur
 
 double allowance(double value, double rtol, double atol) { return atol + rtol * std::abs(value); }
 
-// Do the numbers of two steps show that some element has changed by more than the tolerance?
+// True if the numbers of two steps prove that an element changed by more than the tolerance.
 bool has_surely_changed(const TensorFacts& now, const TensorFacts& before, double rtol, double atol) {
   if (now.elements != before.elements || now.is_finite() != before.is_finite()) return true;
   const auto far = [](const std::optional<double>& a, const std::optional<double>& b, double most) {
@@ -294,9 +280,8 @@ bool has_same_numbers(const TensorFacts& now, const TensorFacts& before) {
 
 class WeightJudge {
  public:
-  WeightJudge(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
-              std::vector<Finding>& findings, std::vector<Error>& failures)
-      : dump_(dump), facts_(facts), rules_(rules), context_(context), findings_(findings), failures_(failures) {}
+  explicit WeightJudge(RuleContext& context)
+      : context_(context), dump_(context.dump), facts_(context.facts), rules_(context.rules) {}
 
   Status run() {
     for (const std::vector<uint32_t>& weight : weights_by_step(dump_)) {
@@ -312,7 +297,7 @@ class WeightJudge {
   using Place = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  // rank, step
 
   [[nodiscard]] bool takes(RuleId id, uint32_t tensor) const {
-    return rules_.on(id) && rules_[id].takes(dump_.record(tensor).name.op_name);
+    return context_.judges(id, dump_.record(tensor).name.op_name);
   }
 
   void judge_first(uint32_t tensor) {
@@ -335,20 +320,15 @@ class WeightJudge {
       value = *facts.min;
       message = fmt::format("min {:g}", value);
     }
-    if (message.empty()) return;
-    Finding finding = finding_of(dump_, rules_, RuleId::kWeightInitialization, tensor);
-    finding.value = value;
-    finding.message = message + " in the first step";
-    findings_.push_back(std::move(finding));
+    if (!message.empty()) context_.report(RuleId::kWeightInitialization, tensor, value, message + " in the first step");
   }
 
   Status judge_rows(uint32_t tensor) {
     const TensorRecord& record = dump_.record(tensor);
     const TensorFacts& facts = facts_[tensor];
     if (!takes(RuleId::kDeadRows, tensor) || facts.from != TensorFacts::From::kElements) return {};
-    const auto dead = recorded<DeadRows>(context_.facts, {FactKind::kDeadRows, tensor},
-                                         [&] { return find_dead_rows(dump_, tensor, facts, context_.cancel); });
-    if (!dead) return keep(dead.error());
+    const auto dead = find_dead_rows(dump_, tensor, facts, context_.run.cancel);
+    if (!dead) return context_.keep_failure(dead.error());
     if (dead->shape.size() < 2) return {};
     const double least = rules_.value(RuleId::kDeadRows, "percentage_ge");
     uint64_t found = 0;
@@ -361,11 +341,7 @@ class WeightJudge {
     const Shape& shape = dead->shape;
     if (!is_embedding_name(record.name.op_name)) judge(dead->rows, shape[0], "rows", dead->row_text);
     judge(dead->columns, shape[1], "columns", dead->column_text);
-    if (found == 0) return {};
-    Finding finding = finding_of(dump_, rules_, RuleId::kDeadRows, tensor);
-    finding.value = found;
-    finding.message = std::move(message);
-    findings_.push_back(std::move(finding));
+    if (found > 0) context_.report(RuleId::kDeadRows, tensor, found, std::move(message));
     return {};
   }
 
@@ -383,8 +359,8 @@ class WeightJudge {
     if (has_surely_changed(now, old, rtol, atol)) return {};
     bool unchanged = has_same_numbers(now, old);
     if (now.from == TensorFacts::From::kElements && old.from == TensorFacts::From::kElements) {
-      const auto diff = compare(FactKind::kWeightChange, tensor, before, rtol, atol);
-      if (!diff) return keep(diff.error());
+      const auto diff = compare(tensor, before, rtol, atol);
+      if (!diff) return context_.keep_failure(diff.error());
       unchanged = diff->metrics.over_tolerance == 0 && diff->metrics.nan_mismatch == 0 && has_metrics(diff->verdict);
     }
     if (unchanged) unchanged_.push_back({place, tensor, before});
@@ -396,28 +372,21 @@ class WeightJudge {
     const auto& mean = facts_[before].mean_abs;
     const bool elements = facts_[tensor].from == TensorFacts::From::kElements;
     if ((!large && !small) || !elements || !mean) return {};
-    const auto diff = compare(FactKind::kWeightRatio, tensor, before, 0, 0);
-    if (!diff) return keep(diff.error());
+    const auto diff = compare(tensor, before, 0, 0);
+    if (!diff) return context_.keep_failure(diff.error());
     if (!diff->metrics.mean_abs) return {};
     const auto judge = [&](RuleId id, std::string_view parameter, bool above) {
       const double magnitude = *mean + rules_.value(id, "epsilon");
       const double ratio = *diff->metrics.mean_abs == 0 ? 0 : *diff->metrics.mean_abs / magnitude;
       const double limit = rules_.value(id, parameter);
       if (above ? ratio <= limit : ratio >= limit) return;
-      Finding finding = finding_of(dump_, rules_, id, tensor);
-      finding.value = ratio;
-      finding.message = fmt::format("changed by {:.3g} of its mean magnitude since step {}", ratio,
-                                    step_of(dump_, before).value_or(0));
-      findings_.push_back(std::move(finding));
+      context_.report(id, tensor, ratio,
+                      fmt::format("changed by {:.3g} of its mean magnitude since step {}", ratio,
+                                  step_of(dump_, before).value_or(0)));
     };
     if (large) judge(RuleId::kWeightChangeLarge, "abs_mean_update_ratio_gt", true);
     if (small) judge(RuleId::kWeightChangeSmall, "abs_mean_update_ratio_lt", false);
     return {};
-  }
-
-  Result<TensorDiff> compare(FactKind kind, uint32_t tensor, uint32_t before, double rtol, double atol) const {
-    return recorded<TensorDiff>(context_.facts, {kind, tensor, before},
-                                [&] { return compare(tensor, before, rtol, atol); });
   }
 
   Result<TensorDiff> compare(uint32_t tensor, uint32_t before, double rtol, double atol) const {
@@ -427,17 +396,11 @@ class WeightJudge {
     tolerance.rtol = rtol;
     tolerance.atol = atol;
     PairOptions options;
-    options.pool = &context_.pool;
-    return diff_tensors(now, old, tolerance, context_.cancel, options);
+    options.pool = &context_.run.pool;
+    return diff_tensors(now, old, tolerance, context_.run.cancel, options);
   }
 
-  Status keep(const Error& error) {
-    if (error.code == ErrorCode::kCancelled) return fail(error);
-    failures_.push_back(error);
-    return {};
-  }
-
-  // Does an optimizer run, or are there gradients, so that weights are meant to change?
+  // True if weights are meant to change: an optimizer runs, or gradients were dumped.
   [[nodiscard]] bool trains() const {
     for (const SequencedOp& op : dump_.operators()) {
       if (is_optimizer(op.type)) return true;
@@ -448,22 +411,18 @@ class WeightJudge {
   }
 
   void add_unchanged() {
-    std::map<Place, size_t> still;
-    for (const Unchanged& one : unchanged_) ++still[one.place];
+    std::map<Place, size_t> unchanged_at;
+    for (const Unchanged& one : unchanged_) ++unchanged_at[one.place];
     const bool training = trains();
     for (const Unchanged& one : unchanged_) {
-      if (!rules_[RuleId::kWeightUnchanged].takes(dump_.record(one.tensor).name.op_name)) continue;
-      Finding finding = finding_of(dump_, rules_, RuleId::kWeightUnchanged, one.tensor);
-      const auto before = step_of(dump_, one.before);
-      finding.message = fmt::format("the same as in step {}", before.value_or(0));
-      const bool all = still[one.place] == weights_at_[one.place] && still[one.place] > 1;
-      if (all && training) {
-        finding.severity = std::max(finding.severity, Severity::kWarning);
-        finding.message += ", like all weights: no update reached them";
-        finding.hint =
-            "a loss scaler that skips steps with an overflow, a learning rate of 0 or frozen weights look so";
-      }
-      findings_.push_back(std::move(finding));
+      if (!takes(RuleId::kWeightUnchanged, one.tensor)) continue;
+      Finding& finding = context_.report(RuleId::kWeightUnchanged, one.tensor, {},
+                                         fmt::format("the same as in step {}", step_of(dump_, one.before).value_or(0)));
+      const bool all = unchanged_at[one.place] == weights_at_[one.place] && unchanged_at[one.place] > 1;
+      if (!all || !training) continue;
+      finding.raise_severity(Severity::kWarning);
+      finding.message += ", like all weights: no update reached them";
+      finding.hint = "possible causes: the loss scaler skipped the step, learning rate 0, frozen weights";
     }
   }
 
@@ -472,12 +431,10 @@ class WeightJudge {
     uint32_t tensor, before;
   };
 
+  RuleContext& context_;
   const CheckedDump& dump_;
   const FactsReader& facts_;
   const RuleSet& rules_;
-  const RunContext& context_;
-  std::vector<Finding>& findings_;
-  std::vector<Error>& failures_;
   std::map<Place, size_t> weights_at_;
   std::vector<Unchanged> unchanged_;
 };
@@ -506,9 +463,6 @@ std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump) {
   return weights;
 }
 
-Status judge_weights(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules, const RunContext& context,
-                     std::vector<Finding>& findings, std::vector<Error>& failures) {
-  return WeightJudge(dump, facts, rules, context, findings, failures).run();
-}
+Status judge_weights(RuleContext& context) { return WeightJudge(context).run(); }
 
 }  // namespace msdump::check

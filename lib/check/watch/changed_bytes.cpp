@@ -83,7 +83,7 @@ void compare_slab(std::span<const std::byte> before, std::span<const std::byte> 
   }
 }
 
-// Are the bytes of the range equal to those of `other` from `at` on? There are enough.
+// True if the bytes of the range equal those of `other` from `at` on. The caller checks the size.
 Result<bool> is_equal(const StoredBytes& tensor, const ByteRange& range, const StoredBytes& other, uint64_t at,
                       const CancelToken& cancel) {
   std::vector<std::byte> a(std::min(kSlab, range.size())), b(a.size());

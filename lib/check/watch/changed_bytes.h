@@ -1,5 +1,5 @@
-// What differs between two copies of the same memory, byte by byte as it lies in the files: where, how much, and what
-// was written there. Each call holds two slabs, whatever the size of the tensors.
+// Compares two copies of the same memory byte by byte, as they lie in the files. Reports the changed ranges and the
+// bytes that were written there. Each call holds two slabs, whatever the size of the tensors.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,8 @@ inline constexpr size_t kRangesKept = 3;
 [[nodiscard]] Result<std::optional<std::string>> repeated_bytes(const StoredBytes& tensor, const ByteRange& range,
                                                                 const CancelToken& cancel);
 
-// Where the bytes of a range lie in another tensor, at any offset; the first place. Gives up after kMostPlaces places that
-// begin like the range. Ranges shorter than kLeastSearched are not searched: they are anywhere by chance.
+// Finds the bytes of a range in another tensor, at any offset: the first place. Gives up after kMostPlaces places that
+// begin like the range. Ranges shorter than kLeastSearched occur anywhere by chance and are not searched.
 inline constexpr uint64_t kLeastSearched = 16;
 inline constexpr size_t kMostPlaces = 64;
 [[nodiscard]] Result<std::optional<uint64_t>> find_bytes(const StoredBytes& tensor, const ByteRange& range,

@@ -24,9 +24,9 @@
 namespace msdump::check {
 namespace {
 
-// Whose bytes a changed piece of memory holds: a repeated pattern, or those of another tensor of the dump.
+// Identifies the bytes of a changed range: a repeated pattern, or bytes of another tensor of the dump.
 
-// A tensor of the dump, opened, with as many bytes as its elements need: what follows them is padding.
+// A tensor of the dump, opened, with as many bytes as its elements need. The rest of the file is padding.
 struct OpenedBytes {
   OpenedFile opened;
   uint64_t bytes = 0;
@@ -41,8 +41,8 @@ class ByteOrigin {
   // Both must outlive it.
   ByteOrigin(const CheckedDump& dump, const std::vector<bool>& snapshots);
 
-  // "zeros", "a repetition of 0000803f", "those of output 0 of mul, from byte 64 on"; empty: of none that was looked at.
-  // These are the tensors of `op`, then `others`; at most kMostSearched. A tensor that cannot be read is passed over.
+  // "zeros", "a repetition of 0000803f", "those of output 0 of mul, from byte 64 on"; empty: not found. Searches the
+  // tensors of `op`, then `others`, at most kMostSearched. A tensor that cannot be read is skipped.
   [[nodiscard]] Result<std::string> of(const OpenedBytes& tensor, const ByteRange& range, uint32_t number,
                                        std::string_view op, const std::vector<uint32_t>& others,
                                        const CancelToken& cancel) const;
@@ -112,12 +112,7 @@ Result<std::string> ByteOrigin::of(const OpenedBytes& tensor, const ByteRange& r
   return std::string();
 }
 
-constexpr const char* kHint =
-    "an operator that reads the output later reads what was written over it; after its last reader, GE gives the "
-    "memory "
-    "to other outputs, which is right: --ir with the graph of GE tells which";
-
-// One snapshot and the one before it.
+// A snapshot, compared with the one before.
 struct SnapshotPair {
   uint32_t output = 0;
   uint32_t snapshot = 0;  // index in `snapshots`, from 1
@@ -129,7 +124,7 @@ struct PairResult {
   uint64_t bytes = 0, element = 1, rows = 0;  // of the tensor; rows 0: not counted
 };
 
-// A row is what one value of the first index holds, where that is one piece of memory.
+// Number of rows, the ranges of the first dimension; 0 if a row is not one piece of memory.
 uint64_t rows_of(const StoredTensor& stored) {
   const auto packed = unpack_format(stored.request.format_number, stored.request.sub_format);
   const bool plain = packed && info(packed->format).support == Support::kHost;
@@ -174,55 +169,51 @@ std::string extent_text(const PairResult& pair) {
   std::string text = fmt::format("{} of {}, bytes {} of {}", changed.elements, plural(elements, "element"),
                                  ranges_text(changed.first, changed.ranges > changed.first.size()), pair.bytes);
   if (pair.rows == 0) return text;
-  uint64_t told = 0;
-  for (const ByteRange& rows : changed.in_rows) told += rows.size();
-  return text + fmt::format(", rows {} of {}", ranges_text(changed.in_rows, changed.rows > told), pair.rows);
+  uint64_t shown = 0;
+  for (const ByteRange& rows : changed.in_rows) shown += rows.size();
+  return text + fmt::format(", rows {} of {}", ranges_text(changed.in_rows, changed.rows > shown), pair.rows);
 }
 
 class StompJudge {
  public:
-  StompJudge(const CheckedDump& dump, const Watched& watched, const RuleSet& rules, const RunContext& context,
-             std::vector<Finding>& findings, std::vector<Error>& failures)
-      : dump_(dump),
+  StompJudge(RuleContext& context, const Watched& watched)
+      : context_(context),
+        dump_(context.dump),
         watched_(watched),
-        rules_(rules),
-        context_(context),
-        findings_(findings),
-        failures_(failures),
-        is_snapshot_(watched.snapshots(dump.tensors())),
-        origin_(dump, is_snapshot_) {}
+        is_snapshot_(watched.snapshots(dump_.tensors())),
+        origin_(dump_, is_snapshot_) {}
 
   Result<WatchedCounts> run(const std::vector<bool>& chosen) {
     for (uint32_t output = 0; output < watched_.outputs.size(); ++output) {
       plan(output, chosen);
       in_folder_[folder_of(output)].push_back(output);
     }
-    told_.assign(watched_.outputs.size(), 0);
+    changes_.assign(watched_.outputs.size(), 0);
     last_.assign(watched_.outputs.size(), {});
-    if (context_.progress != nullptr) context_.progress->start(pairs_.size(), 0);
+    if (context_.run.progress != nullptr) context_.run.progress->start(pairs_.size(), 0);
     Status status;
-    context_.pool.ordered_for(
+    context_.run.pool.ordered_for(
         static_cast<int64_t>(pairs_.size()),
         [&](int64_t i) {
           const SnapshotPair& pair = pairs_[static_cast<size_t>(i)];
           const auto& snapshots = watched_.outputs[pair.output].snapshots;
           return compare_pair(dump_, snapshots[pair.snapshot - 1].tensor, snapshots[pair.snapshot].tensor,
-                              context_.cancel);
+                              context_.run.cancel);
         },
         [&](int64_t i, PairResult&& result) {
           if (status) status = collect(pairs_[static_cast<size_t>(i)], std::move(result));
         },
         kWindow);
-    MSDUMP_CHECK_OK(context_.cancel.check());
+    MSDUMP_CHECK_OK(context_.run.cancel.check());
     MSDUMP_CHECK_OK(status);
-    for (uint32_t output = 0; output < told_.size(); ++output) tell_rest(output);
+    for (uint32_t output = 0; output < changes_.size(); ++output) report_rest(output);
     return counts_;
   }
 
  private:
   static constexpr int64_t kWindow = 64;
 
-  // The pairs of one output: from its operator's own dump on, which begins anew with each run of the operator.
+  // Plans the comparisons of one output. They start at the operator's own dump, and again at each execution.
   void plan(uint32_t output, const std::vector<bool>& chosen) {
     const WatchedOutput& one = watched_.outputs[output];
     const auto is_chosen = [&](const WatchedOutput::Snapshot& snapshot) { return chosen[snapshot.tensor]; };
@@ -241,11 +232,9 @@ class StompJudge {
 
   Status collect(const SnapshotPair& pair, PairResult&& result) {
     const auto& snapshot = watched_.outputs[pair.output].snapshots[pair.snapshot];
-    if (context_.progress != nullptr) context_.progress->unit_done(snapshot.after);
+    if (context_.run.progress != nullptr) context_.run.progress->unit_done(snapshot.after);
     if (result.failure) {
-      if (result.failure->code == ErrorCode::kCancelled) return fail(std::move(*result.failure));
-      failures_.push_back(std::move(*result.failure));
-      return {};
+      return context_.keep_failure(std::move(*result.failure));
     }
     if (!result.changed) {
       ++counts_.not_compared;
@@ -253,25 +242,20 @@ class StompJudge {
     }
     ++counts_.compared;
     if (result.changed->elements == 0) return {};
-    if (told_[pair.output]++ == 0) ++counts_.changed;
+    if (changes_[pair.output]++ == 0) ++counts_.changed;
     last_[pair.output] = pair;
-    return told_[pair.output] > kChangesTold ? Status() : tell(pair, result);
+    return changes_[pair.output] > kChangesReported ? Status() : report_change(pair, result);
   }
 
-  Status tell(const SnapshotPair& pair, const PairResult& result) {
+  Status report_change(const SnapshotPair& pair, const PairResult& result) {
     const WatchedOutput& output = watched_.outputs[pair.output];
     const WatchedOutput::Snapshot &now = output.snapshots[pair.snapshot], &before = output.snapshots[pair.snapshot - 1];
-    Finding finding = finding_of(dump_, rules_, RuleId::kMemoryStomp, now.tensor);
-    finding.value = result.changed->elements;
-    finding.message = fmt::format("output {} of {} {} after {}", output.slot, output.op_name,
-                                  told_[pair.output] == 1 ? "changed" : "changed again", now.after);
-    if (!before.after.empty()) finding.message += fmt::format(" (not yet after {})", before.after);
-    finding.message += ": " + extent_text(result);
+    std::string message = fmt::format("output {} of {} {} after {}", output.slot, output.op_name,
+                                      changes_[pair.output] == 1 ? "changed" : "changed again", now.after);
+    if (!before.after.empty()) message += fmt::format(" (not yet after {})", before.after);
+    message += ": " + extent_text(result);
     MSDUMP_TRY(const std::string origin, origin_text(pair, result));
-    finding.message += origin;
-    finding.hint = kHint;
-    add_readers(pair, finding);
-    findings_.push_back(std::move(finding));
+    add_readers(pair, context_.report(RuleId::kMemoryStomp, now.tensor, result.changed->elements, message + origin));
     return {};
   }
 
@@ -281,14 +265,14 @@ class StompJudge {
     const auto opened = OpenedBytes::open(dump_, now.tensor);
     if (!opened) return std::string();
     const ByteRange& range = result.changed->largest;
-    auto origin = origin_.of(*opened, range, now.tensor, now.after, neighbours(pair), context_.cancel);
+    auto origin = origin_.of(*opened, range, now.tensor, now.after, neighbours(pair), context_.run.cancel);
     if (!origin && origin.error().code == ErrorCode::kCancelled) return fail(std::move(origin).error());
     if (!origin || origin->empty()) return std::string();
     const std::string where = result.changed->ranges == 1 ? "" : fmt::format(" at {}", ranges_text({range}, false));
     return fmt::format("; the new bytes{} are {}", where, *origin);
   }
 
-  // The other watched outputs of the folder: as they are after the same operator, and as they were written.
+  // The other watched outputs of the folder: snapshots after the same operator, and the outputs as they were written.
   [[nodiscard]] std::vector<uint32_t> neighbours(const SnapshotPair& pair) const {
     const WatchedOutput::Snapshot& now = watched_.outputs[pair.output].snapshots[pair.snapshot];
     std::vector<uint32_t> found;
@@ -299,7 +283,7 @@ class StompJudge {
       }
       if (found.size() >= kMostSearched) break;
     }
-    // What an operator wrote says more than where it was seen.
+    // An output as its operator wrote it says more than a snapshot.
     std::stable_partition(found.begin(), found.end(), [&](uint32_t tensor) { return !is_snapshot_[tensor]; });
     return found;
   }
@@ -308,7 +292,7 @@ class StompJudge {
     return dump_.index().files()[dump_.record(watched_.outputs[output].snapshots.front().tensor).file].folder;
   }
 
-  // Who reads the output, and have they run?
+  // Sets the severity by the readers of the output: an error if one runs later, a note if all have run.
   void add_readers(const SnapshotPair& pair, Finding& finding) const {
     const auto& snapshots = watched_.outputs[pair.output].snapshots;
     std::set<std::string> later, past;
@@ -321,12 +305,12 @@ class StompJudge {
       const std::string name = normalised_op_name(dump_.operators()[reader].name);
       all_past = all_past && past.count(name) > 0;
       if (later.count(name) == 0) continue;
-      finding.severity = std::max(finding.severity, Severity::kError);
+      finding.raise_severity(Severity::kError);
       finding.message += fmt::format("; {} reads it after that", dump_.operators()[reader].name);
       return;
     }
     if (all_past && !dump_.readers_of_op(own).empty())
-      finding.excuse = "; all operators that read it have run, its memory may be another output's by then";
+      finding.downgrade_reason = "; all operators that read it have run, its memory may be another output's by then";
   }
 
   // In CheckedDump::operators(), of the graph.
@@ -337,29 +321,26 @@ class StompJudge {
     return kNone;
   }
 
-  void tell_rest(uint32_t output) {
-    if (told_[output] <= kChangesTold) return;
+  void report_rest(uint32_t output) {
+    if (changes_[output] <= kChangesReported) return;
     const WatchedOutput& one = watched_.outputs[output];
     const WatchedOutput::Snapshot& last = one.snapshots[last_[output].snapshot];
-    Finding finding = finding_of(dump_, rules_, RuleId::kMemoryStomp, last.tensor);
-    const size_t more = told_[output] - kChangesTold;
-    finding.value = more;
-    finding.message = fmt::format("output {} of {}: {}, the last after {}", one.slot, one.op_name,
-                                  plural(more, "more change"), last.after);
-    findings_.push_back(std::move(finding));
+    const size_t more = changes_[output] - kChangesReported;
+    context_
+        .report(RuleId::kMemoryStomp, last.tensor, more,
+                fmt::format("output {} of {}: {}, the last after {}", one.slot, one.op_name,
+                            plural(more, "more change"), last.after))
+        .hint.clear();
   }
 
+  RuleContext& context_;
   const CheckedDump& dump_;
   const Watched& watched_;
-  const RuleSet& rules_;
-  const RunContext& context_;
-  std::vector<Finding>& findings_;
-  std::vector<Error>& failures_;
   std::vector<bool> is_snapshot_;  // by tensor
   ByteOrigin origin_;
   std::vector<SnapshotPair> pairs_;
   std::map<uint32_t, std::vector<uint32_t>> in_folder_;  // outputs
-  std::vector<size_t> told_;                             // by output: changes so far
+  std::vector<size_t> changes_;                          // by output: changes so far
   std::vector<SnapshotPair> last_;                       // by output: the last change
   WatchedCounts counts_;
 };
@@ -374,11 +355,9 @@ std::vector<bool> Watched::snapshots(size_t tensors) const {
   return found;
 }
 
-Result<WatchedCounts> judge_watched(const CheckedDump& dump, const Watched& watched, const std::vector<bool>& chosen,
-                                    const RuleSet& rules, const RunContext& context, std::vector<Finding>& findings,
-                                    std::vector<Error>& failures) {
-  if (watched.outputs.empty() || !rules.on(RuleId::kMemoryStomp)) return WatchedCounts();
-  return StompJudge(dump, watched, rules, context, findings, failures).run(chosen);
+Result<WatchedCounts> judge_watched(RuleContext& context, const Watched& watched, const std::vector<bool>& chosen) {
+  if (watched.outputs.empty() || !context.judges(RuleId::kMemoryStomp)) return WatchedCounts();
+  return StompJudge(context, watched).run(chosen);
 }
 
 }  // namespace msdump::check

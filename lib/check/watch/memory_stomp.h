@@ -1,9 +1,9 @@
-// The rule memory_stomp: each output that CANN's watcher mode watched (dump/index/watched_outputs.h), compared with its
-// snapshots in the order of time. A snapshot that differs from the one before it is a finding: after which operator,
-// which bytes and rows, and whose the new bytes are.
+// Rule memory_stomp: compares each output that CANN's watcher mode watched with its snapshots, in the order of time
+// (dump/index/watched_outputs.h). A snapshot that differs from the one before is a finding. It names the operator that ran in
+// between, the bytes and rows that changed, and the tensor that the new bytes belong to.
 //
-// GE gives the memory of an output to another one when its last reader has run, so not every change is a fault. With a
-// graph: an error if an operator that reads the output runs later, a note if all have run. Without: a warning.
+// GE reuses the memory of an output after its last reader has run, so not every change is a fault. If the graph is known, a
+// change is an error if a reader runs later, and a note if all have run. Otherwise it is a warning.
 #pragma once
 
 #include <span>
@@ -11,8 +11,7 @@
 
 #include "base/error.h"
 #include "check/checked_dump.h"
-#include "check/rules/finding.h"
-#include "check/rules/rules.h"
+#include "check/rules/rule_context.h"
 #include "dump/index/watched_outputs.h"
 #include "io/run_context.h"
 
@@ -20,9 +19,9 @@ namespace msdump::check {
 
 struct Watched {
   std::vector<WatchedOutput> outputs;
-  bool by_name = false;  // requested: the first snapshot counts as the output if the operator's own is not there
+  bool by_name = false;  // requested by name: without the operator's own dump, the first snapshot counts as the output
 
-  // Of the tensors of the list: is it a snapshot, whose values are those of no operator that ran?
+  // By tensor of the list: true for a snapshot, whose values no operator has just written.
   [[nodiscard]] std::vector<bool> snapshots(size_t tensors) const;
 };
 
@@ -33,11 +32,9 @@ struct WatchedCounts {
   size_t not_compared = 0;  // of another size than the one before
 };
 
-// Findings are about the snapshot that differs; at most kChangesTold for an output, and one that counts the rest. Only
-// outputs with a chosen tensor are compared. An error only when interrupted.
-inline constexpr size_t kChangesTold = 8;
-Result<WatchedCounts> judge_watched(const CheckedDump& dump, const Watched& watched, const std::vector<bool>& chosen,
-                                    const RuleSet& rules, const RunContext& context, std::vector<Finding>& findings,
-                                    std::vector<Error>& failures);
+// Each finding is about a snapshot that differs. At most kChangesReported are reported for an output, then one that counts
+// the rest. Only outputs with a chosen tensor are compared. An error only when interrupted.
+inline constexpr size_t kChangesReported = 8;
+Result<WatchedCounts> judge_watched(RuleContext& context, const Watched& watched, const std::vector<bool>& chosen);
 
 }  // namespace msdump::check

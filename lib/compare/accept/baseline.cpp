@@ -10,6 +10,7 @@
 #include "io/atomic_file.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "io/rule_file.h"
 #include "report/json.h"
 
 namespace msdump {
@@ -159,7 +160,7 @@ class Reader {
       names.emplace_back(name_of(value));
     }
     auto error = wrong(*object.find(key), fmt::format("'{}' is not a valid {} of a difference", excerpt(name), key));
-    if (const auto near = closest_match(name, names)) error.value().hint = fmt::format("did you mean '{}'?", *near);
+    error.value().hint = did_you_mean(name, names);
     return error;
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/text.h"
@@ -27,22 +26,18 @@ std::string_view sign_of(MetricRelation relation) {
 
 std::optional<double> finite_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const std::optional<double> value = parse_f64(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 tl::unexpected<Error> unknown_metric(std::string_view name) {
-  const std::vector<std::string> names = metric_names();
-  const auto near = closest_match(name, names);
   return fail(make_error(ErrorCode::kUsage, "no metric is called '{}'", excerpt(name))
-                  .with_hint(near ? fmt::format("did you mean '{}'?", *near) : "--list-metrics names them"));
+                  .with_hint(did_you_mean(name, metric_names(), "--list-metrics names them")));
 }
 
 bool is_equal(const TensorDiff& diff) { return diff.verdict == Verdict::kSame || diff.verdict == Verdict::kEmpty; }
 
-// As printed in a reason.
+// The metric in a reason.
 std::string value_text(const MetricLimit& limit, const TensorDiff& diff) {
   const auto value = limit.metric->value(diff);
   if (!value) return "not defined";
@@ -97,8 +92,8 @@ LimitCheck check_limit(const MetricLimit& limit, const TensorDiff& diff) {
   return holds ? LimitCheck::kHolds : LimitCheck::kBroken;
 }
 
-bool needs_kl(std::span<const MetricLimit> limits) {
-  return std::any_of(limits.begin(), limits.end(), [](const MetricLimit& limit) { return limit.metric->name == "kl"; });
+bool need_request(std::span<const MetricLimit> limits) {
+  return std::any_of(limits.begin(), limits.end(), [](const MetricLimit& limit) { return limit.metric->on_request; });
 }
 
 void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& tolerance, TensorDiff& diff) {
@@ -121,41 +116,17 @@ void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& toler
 
 namespace {
 
-constexpr uint64_t kMostToleranceBytes = uint64_t{4} << 20;
-constexpr size_t kMostRules = 100'000, kLongestLine = 4096;
-constexpr std::string_view kBlanks = " \t\r";
+constexpr RuleFormat kToleranceLines = {.content = "tolerances",
+                                        .rule = "rules",
+                                        .most_bytes = uint64_t{4} << 20,
+                                        .most_rules = 100'000,
+                                        .most_line_bytes = 4096};
 constexpr std::string_view kTypePrefix = "type:", kDtypePrefix = "dtype:";
 
-struct Word {
-  std::string_view text;
-  size_t column = 1;
-};
-
-// The words before a comment.
-std::vector<Word> words_of(std::string_view line) {
-  std::vector<Word> words;
-  for (size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;
-       at = line.find_first_not_of(kBlanks, at)) {
-    if (line[at] == '#') break;
-    const size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
-    words.push_back({line.substr(at, end - at), at + 1});
-    at = end;
-  }
-  return words;
-}
-
-tl::unexpected<Error> at(size_t line, size_t column, Error error) {
-  error.message = fmt::format("line {}, column {}: {}", line, column, error.message);
-  return fail(std::move(error));
-}
-
 Result<double> tolerance_value(std::string_view key, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < 0) {
-    return fail(make_error(ErrorCode::kUsage, "{} is '{}'; expected a number, 0 or more", key, excerpt(text)));
-  }
-  return value;
+  const std::optional<double> value = parse_f64(text);
+  if (value && std::isfinite(*value) && *value >= 0) return *value;
+  return fail(ErrorCode::kUsage, "{} is '{}'; expected a number, 0 or more", key, excerpt(text));
 }
 
 // "rtol=1e-3", "cosine>=0.99".
@@ -174,10 +145,8 @@ Status take_setting(std::string_view text, ToleranceRule& rule) {
   if (find_metric(key) == nullptr) {
     std::vector<std::string> names = metric_names();
     names.insert(names.end(), {"rtol", "atol"});
-    const auto near = closest_match(key, names);
-    return fail(
-        make_error(ErrorCode::kUsage, "'{}' is neither a tolerance nor a metric", excerpt(key))
-            .with_hint(near ? fmt::format("did you mean '{}'?", *near) : "a rule is GLOB rtol=X atol=X METRIC>=X"));
+    return fail(make_error(ErrorCode::kUsage, "'{}' is neither a tolerance nor a metric", excerpt(key))
+                    .with_hint(did_you_mean(key, names, "a rule is GLOB rtol=X atol=X METRIC>=X")));
   }
   MSDUMP_TRY(MetricLimit limit, parse_metric_limit(text));
   rule.limits.push_back(limit);
@@ -190,9 +159,8 @@ Result<std::string> dtype_pattern(std::string_view text) {
   if (const auto dtype = dtype_from_name(text)) return std::string(name_of(*dtype));
   std::vector<std::string> names;
   for (const DTypeInfo& entry : all_dtypes()) names.emplace_back(entry.name);
-  const auto near = closest_match(text, names);
-  return fail(make_error(ErrorCode::kUsage, "no dtype is called '{}'", excerpt(text))
-                  .with_hint(near ? fmt::format("did you mean '{}'?", *near) : ""));
+  return fail(
+      make_error(ErrorCode::kUsage, "no dtype is called '{}'", excerpt(text)).with_hint(did_you_mean(text, names)));
 }
 
 bool ends_in_io(std::string_view pattern) {
@@ -203,39 +171,25 @@ bool ends_in_io(std::string_view pattern) {
 }  // namespace
 
 Result<ToleranceRules> ToleranceRules::parse(std::string_view text) {
-  if (text.size() > kMostToleranceBytes) {
-    return fail(ErrorCode::kTooLarge, "{} bytes of tolerances; at most {}", text.size(), kMostToleranceBytes);
-  }
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   ToleranceRules result;
-  size_t number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    MSDUMP_CHECK_OK(result.add_line(line, ++number));
-  }
+  MSDUMP_CHECK_OK(for_each_rule(text, kToleranceLines, [&](const RuleLine& line) { return result.add_line(line); }));
   return result;
 }
 
 Result<ToleranceRules> ToleranceRules::read(const std::string& path) {
-  MSDUMP_TRY(const std::string text, read_text(path, kMostToleranceBytes, "a file of tolerances"));
+  MSDUMP_TRY(const std::string text, read_text(path, kToleranceLines.most_bytes, "a file of tolerances"));
   return in_file(parse(text), path);
 }
 
-Status ToleranceRules::add_line(std::string_view line, size_t number) {
-  if (line.size() > kLongestLine) {
-    return fail(ErrorCode::kTooLarge, "line {}: {} bytes; at most {}", number, line.size(), kLongestLine);
-  }
-  const std::vector<Word> words = words_of(line);
-  if (words.empty()) return {};
-  if (rules_.size() == kMostRules) return fail(ErrorCode::kTooLarge, "line {}: more than {} rules", number, kMostRules);
+Status ToleranceRules::add_line(const RuleLine& line) {
+  const std::vector<RuleWord> words = line.words();
   ToleranceRule rule;
-  rule.line = number;
+  rule.line = line.number;
   for (size_t i = 1; i < words.size(); ++i) {
-    if (auto taken = take_setting(words[i].text, rule); !taken) {
-      return at(number, words[i].column, std::move(taken.error()));
-    }
+    if (Status taken = take_setting(words[i].text, rule); !taken) return line.wrong(words[i], std::move(taken.error()));
   }
   rules_.push_back(std::move(rule));
-  if (auto added = add_glob(words[0].text); !added) return at(number, words[0].column, std::move(added.error()));
+  if (Status added = add_glob(words[0].text); !added) return line.wrong(words[0], std::move(added.error()));
   return {};
 }
 

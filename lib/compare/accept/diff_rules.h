@@ -4,8 +4,7 @@
 //   1. a pair that breaks a limit differs; the verdicts nan, shape and dtype stay
 //   2. a pair that keeps all limits is close if the user gave neither rtol nor atol: limits replace the default
 //      tolerance. With rtol or atol both have to hold
-//   3. a metric that is not defined (the cosine of zeros, ULP of two dtypes) breaks a limit unless the tensors are equal:
-//      what cannot be judged does not pass
+//   3. a metric that is not defined (the cosine of zeros, ULP of two dtypes) breaks a limit unless the tensors are equal
 //   4. pairs that were not compared element by element keep their verdict
 #pragma once
 
@@ -24,6 +23,7 @@
 #include "compare/pair/tensor_diff.h"
 #include "compare/pair/tolerance.h"
 #include "dump/names/identity.h"
+#include "io/rule_file.h"
 #include "tensor/dtype.h"
 
 namespace msdump {
@@ -40,18 +40,18 @@ struct MetricLimit {
 Result<MetricLimit> parse_metric_limit(std::string_view text);
 [[nodiscard]] std::string text_of(const MetricLimit& limit);  // "cosine>=0.9999"
 
-enum class LimitCheck : uint8_t { kHolds, kBroken, kUndefined };  // undefined: not broken (rules 3 and 4)
+enum class LimitCheck : uint8_t { kHolds, kBroken, kUndefined };  // kUndefined: not broken (rules 3 and 4)
 [[nodiscard]] LimitCheck check_limit(const MetricLimit& limit, const TensorDiff& diff);
 
-// Is one of them on kl, which diff_tensors computes only on request?
-[[nodiscard]] bool needs_kl(std::span<const MetricLimit> limits);
+// True if one of them is on a metric that is computed on request alone.
+[[nodiscard]] bool need_request(std::span<const MetricLimit> limits);
 
 // Rules 1 and 2; each broken limit is added to `reason`, with the value. `tolerance` is the one that `diff` was made with.
 void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& tolerance, TensorDiff& diff);
 
 // --tolerances FILE: how much each tensor may differ.
 //
-//   line      GLOB [rtol=X] [atol=X] [METRIC>=X ...]       relations >= > <= < (metric_limit.h)
+//   line      GLOB [rtol=X] [atol=X] [METRIC>=X ...]       relations >= > <= <, as above
 //   glob      *BatchNorm*              the operator's name; '/' and '.' match the '_' that file names have instead
 //             *BatchNorm*:output:0     name, io and slot; "name:output" is every output
 //             type:Conv2D*             the operator's type
@@ -68,7 +68,7 @@ struct ToleranceRule {
   std::vector<MetricLimit> limits;
 };
 
-// What a rule is matched against.
+// A tensor that rules are matched against.
 struct ToleranceSubject {
   std::string_view op_name = {}, op_type = {};
   Io io = Io::kOutput;
@@ -78,11 +78,11 @@ struct ToleranceSubject {
 
 class ToleranceRules {
  public:
-  // kUsage with "line L, column C: .." (columns in bytes, from 1) and the nearest word; kTooLarge beyond the bounds.
+  // kUsage with "line L, column C: .." and the closest word; kTooLarge beyond the bounds (io/rule_file.h).
   static Result<ToleranceRules> parse(std::string_view text);
   static Result<ToleranceRules> read(const std::string& path);
 
-  // The last rule that matches; null when none does. Thread-safe. A hundred rules with wildcards cost a few
+  // The last rule that matches; null if none does. Thread-safe. A hundred rules with wildcards cost a few
   // microseconds; plain names one look-up, however many there are.
   [[nodiscard]] const ToleranceRule* rule_for(const ToleranceSubject& subject) const;
 
@@ -99,7 +99,7 @@ class ToleranceRules {
     std::string name, tensor;
   };
 
-  Status add_line(std::string_view line, size_t number);
+  Status add_line(const RuleLine& line);
   Status add_glob(std::string_view pattern);
   static bool fits(const Glob& glob, const ToleranceSubject& subject, const Names& names);
 
@@ -109,13 +109,12 @@ class ToleranceRules {
 };
 
 // All rules of the user on how much tensors may differ.
-
 struct DiffRules {
   Tolerance tolerance;
   std::vector<MetricLimit> limits;
   std::optional<ToleranceRules> by_tensor;  // replaces the two above for tensors that a rule matches
   std::optional<Baseline> baseline;
-  bool kl = false;  // costs a second pass
+  bool on_request = false;  // also the metrics that take a second pass
 };
 
 }  // namespace msdump

@@ -24,7 +24,7 @@
 namespace msdump {
 namespace {
 
-// What the graph of a dump says about the arguments of an operator: attributes, and constants that are operands.
+// The arguments of an operator in the graph of a dump: attributes, and constants that are operands.
 struct GraphArgument {
   const ge::Argument* known = nullptr;  // null: a constant without a name
   std::string_view key;                 // of an attribute, as the graph spells it
@@ -182,7 +182,7 @@ bool counts_in_output(std::string_view type) {
                      [&](std::string_view one) { return family == OperatorTable::get().family(one); });
 }
 
-// One of two operators that are partners.
+// One operator of a pair.
 struct Partner {
   const CompareSide& side;
   const SequencedOp& op;
@@ -194,7 +194,7 @@ struct Partner {
   [[nodiscard]] std::optional<int64_t> rank() const { return graph.rank ? graph.rank : file_rank; }
   [[nodiscard]] bool is_plain() const { return graph.is_plain && plain_files; }
   [[nodiscard]] uint32_t inputs() const { return graph.inputs > 0 ? graph.inputs : file_inputs; }
-  // As MindSpore or the device has it; files of a device may name another one than MindSpore's graph beside them.
+  // The type in MindSpore or on the device. Files of a device may name another one than MindSpore's graph beside them.
   [[nodiscard]] std::string_view type() const { return graph.known ? graph.type : op.type; }
 };
 
@@ -232,7 +232,7 @@ class PairArguments {
   }
 
  private:
-  // What an operator inside a fusion has may be another one's of the same fusion.
+  // An argument of an operator inside a fusion may belong to another operator of the fusion.
   [[nodiscard]] bool is_doubtful() const {
     if (!same_family()) return fused_ || !of_compiler();
     const bool mindspore_graph_of_device = of_compiler() && !(a_.graph.of_ge || b_.graph.of_ge);
@@ -242,7 +242,7 @@ class PairArguments {
   [[nodiscard]] bool inputs_differ_in_size(const std::vector<uint32_t>& tensors) const {
     return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) {
       const TensorPair& pair = pairing_.tensors[tensor];
-      if (pair.a == kNoTensor || pair.b == kNoTensor) return false;
+      if (!pair.is_paired()) return false;
       const TensorRecord &a = (*a_.side.tensors)[pair.a], &b = (*b_.side.tensors)[pair.b];
       return a.name.io == Io::kInput && !same_elements(a, b);
     });
@@ -266,7 +266,7 @@ class PairArguments {
 
   void look_at(uint32_t tensor) {
     const TensorPair& pair = pairing_.tensors[tensor];
-    const bool alone = pair.a == kNoTensor || pair.b == kNoTensor;
+    const bool alone = !pair.is_paired();
     if (pair.a != kNoTensor) look_at(tensor, pair.a, a_, b_, alone);
     if (pair.b != kNoTensor) look_at(tensor, pair.b, b_, a_, alone);
   }
@@ -341,7 +341,7 @@ class PairArguments {
     } else if (a.is_flag && b.is_flag) {
       facts.kind = ArgumentKind::kFlag;
     } else if (a.is_whole || b.is_whole) {
-      // One number may be of an enumeration: a dtype, which the two may differ in by design.
+      // A single number may be a dtype, which may differ by design.
       if (!a.is_list || !b.is_list) return ArgumentMatch::kUnknown;
       facts.kind = ArgumentKind::kShape;
     }
@@ -367,18 +367,18 @@ class PairArguments {
   std::vector<ArgumentDiff> result_;
 };
 
-// Which operators are in more than one pair with a partner: those of a fusion.
+// True for operators in more than one pair: those of a fusion.
 std::vector<bool> fused_pairs(const Pairing& pairing) {
   std::vector<uint8_t> uses_a(pairing.a.size()), uses_b(pairing.b.size());
   const auto count = [](uint8_t& uses) { uses = static_cast<uint8_t>(std::min(uses + 1, 2)); };
   for (const OpPair& pair : pairing.operators) {
-    if (pair.a == kNoOperator || pair.b == kNoOperator) continue;
+    if (!pair.is_paired()) continue;
     count(uses_a[pair.a]);
     count(uses_b[pair.b]);
   }
   std::vector<bool> fused;
   for (const OpPair& pair : pairing.operators) {
-    const bool both = pair.a != kNoOperator && pair.b != kNoOperator;
+    const bool both = pair.is_paired();
     fused.push_back(both && (uses_a[pair.a] > 1 || uses_b[pair.b] > 1));
   }
   return fused;
@@ -389,7 +389,7 @@ bool is_sure_pair(const OpPair& pair) {
     case PairedBy::kName:
     case PairedBy::kNeighbours:
     case PairedBy::kUser:
-    case PairedBy::kCompiler: return pair.a != kNoOperator && pair.b != kNoOperator;
+    case PairedBy::kCompiler: return pair.is_paired();
     case PairedBy::kSequence:
     case PairedBy::kLeftName:
     case PairedBy::kValues:

@@ -33,7 +33,7 @@ struct ArgumentValue {
 
 // No value for a text, a dtype, a tensor and anything else that is not numbers, and for a long list.
 [[nodiscard]] std::optional<ArgumentValue> parse_argument(std::string_view literal);
-// Of the elements of a tensor.
+// The value of the elements of a tensor.
 [[nodiscard]] ArgumentValue argument_of(std::vector<double> elements, DType dtype, bool is_list);
 
 enum class ArgumentMatch : uint8_t { kUnknown, kEqual, kDiffer };

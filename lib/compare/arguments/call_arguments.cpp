@@ -67,7 +67,7 @@ class Calls {
 
   [[nodiscard]] bool empty() const { return calls_.empty(); }
 
-  // Of an operator, one for each of its steps. There may be an operator for each step, all of one name.
+  // The calls of an operator, one a step. A dump may have an operator for each step, all of one name.
   [[nodiscard]] std::vector<const Call*> of(uint32_t op) const {
     const SequencedOp& one = operators_[op];
     if (one.tensors.empty()) return {};
@@ -107,7 +107,7 @@ class ArgumentComparison {
     lone_step_ = calls_a_.one_step() && calls_b_.one_step();
     for (op_ = 0; op_ < pairing_.operators.size(); ++op_) {
       const OpPair& pair = pairing_.operators[op_];
-      if (pair.a == kNoOperator || pair.b == kNoOperator) continue;
+      if (!pair.is_paired()) continue;
       const std::vector<const Call*> in_a = calls_a_.of(pair.a);
       for (const Call* const b : calls_b_.of(pair.b)) {
         const auto a =

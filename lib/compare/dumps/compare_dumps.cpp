@@ -1,7 +1,6 @@
 #include "compare/dumps/compare_dumps.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "compare/pair/precision.h"
 #include "compare/statistics/statistic_diff.h"
 #include "dump/elements/host_tensor.h"
+#include "ge/operators/operator_properties.h"
 #include "graph/join/dump_operators.h"
 #include "msprobe/names.h"
 #include "parts/facts.h"
@@ -105,42 +105,39 @@ Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const
 
 namespace {
 
-// What is found of one pair.
+// The result of one pair.
 struct Outcome {
   TensorDiff diff;
   PairDetails details;
 };
 void fields(auto& visit, FieldsOf<Outcome> auto& value) { MSDUMP_FIELDS(diff, details); }
 
-// Changes the shape of its input and nothing else.
-bool changes_shape(std::string_view type) {
-  static constexpr std::array<std::string_view, 4> kTypes = {"Reshape", "Flatten", "ExpandDims", "Squeeze"};
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
-}
+// True if the operator changes the shape of its input and nothing else.
+bool changes_shape(std::string_view type) { return ge::has_property(type, ge::OperatorProperty::kChangesShape); }
 
 // Compares one pair.
 class Comparison {
  public:
-  Comparison(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing, const DiffRules& rules,
+  Comparison(const Sides<ComparedDump>& dumps, const Pairing& pairing, const DiffRules& rules,
              const SecondLookOptions& look, const RunContext& context)
-      : a_(a),
-        b_(b),
+      : dumps_(dumps),
         pairing_(pairing),
         rules_(rules),
         look_(look),
         context_(context),
-        no_partner_(a.side, a.failures, b.side, b.failures, pairing, context.pool),
-        coarsest_(coarser_throughout(a.side, b.side, pairing)),
-        halves_a_(float32_on_device(a.side, pairing.a)),
-        halves_b_(float32_on_device(b.side, pairing.b)) {}
+        unpaired_({{dumps.a.side, dumps.a.failures}, {dumps.b.side, dumps.b.failures}}, pairing, context.pool),
+        coarsest_(coarser_throughout(dumps.a.side, dumps.b.side, pairing)) {
+    for (const Side side : kBothSides)
+      float32_on_device_[side] = float32_on_device(dumps[side].side, pairing.operators_of(side));
+  }
 
   [[nodiscard]] Result<Outcome> compare(uint32_t tensor) const {
     const TensorPair& pair = pairing_.tensors[tensor];
-    if (pair.a != kNoTensor && pair.b != kNoTensor) {
+    if (pair.is_paired()) {
       return recorded<Outcome>(context_.facts, {FactKind::kPair, tensor}, [&] { return compare(tensor, pair); });
     }
     Outcome outcome;
-    outcome.diff = no_partner_.explain(pair);
+    outcome.diff = unpaired_.explain(pair);
     add_note(tensor, outcome.diff);
     return outcome;
   }
@@ -160,7 +157,7 @@ class Comparison {
       return outcome;
     }
     if (pairing_.of_parameters) {
-      MSDUMP_CHECK_OK(explain_parameters({*a_.side.index, a_.tables}, of_a(pair), {*b_.side.index, b_.tables},
+      MSDUMP_CHECK_OK(explain_parameters(source_of(Side::kCandidate), of_a(pair), source_of(Side::kReference),
                                          of_b(pair), tolerance, context_, outcome.diff));
       add_note(tensor, outcome.diff);
     }
@@ -170,18 +167,23 @@ class Comparison {
     return outcome;
   }
 
-  [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return (*a_.side.tensors)[pair.a]; }
-  [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return (*b_.side.tensors)[pair.b]; }
+  [[nodiscard]] const TensorRecord& record_of(Side side, const TensorPair& pair) const {
+    return (*dumps_[side].side.tensors)[pair[side]];
+  }
+  [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return record_of(Side::kCandidate, pair); }
+  [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return record_of(Side::kReference, pair); }
+  [[nodiscard]] DumpSide source_of(Side side) const { return {*dumps_[side].side.index, dumps_[side].tables}; }
 
-  // How two parameters belong together comes first.
+  // Puts the relation of two parameters before the reason.
   void add_note(uint32_t tensor, TensorDiff& diff) const {
     if (pairing_.notes.empty() || pairing_.notes[tensor].empty()) return;
     diff.reason = pairing_.notes[tensor] + (diff.reason.empty() ? "" : "; " + diff.reason);
   }
 
   [[nodiscard]] bool is_half(const TensorPair& pair) const {
-    return (halves_a_[pair.a] && of_a(pair).name.dtype == DType::kFloat16) ||
-           (halves_b_[pair.b] && of_b(pair).name.dtype == DType::kFloat16);
+    return std::any_of(kBothSides.begin(), kBothSides.end(), [&](Side side) {
+      return float32_on_device_[side][pair[side]] && record_of(side, pair).name.dtype == DType::kFloat16;
+    });
   }
 
   [[nodiscard]] const ToleranceRule* rule_for(const TensorPair& pair) const {
@@ -193,23 +195,25 @@ class Comparison {
 
   [[nodiscard]] Result<TensorDiff> compare_pair(const TensorPair& pair, const Tolerance& tolerance) const {
     PairOptions more;
-    more.kl = rules_.kl;
+    more.on_request = rules_.on_request;
     // MindSpore dumps an input in the shape of its producer, msprobe in that of the call.
-    more.any_shape =
-        of_b(pair).name.io == Io::kInput && !parse_msprobe_entry(of_b(pair).name.op_name) && b_.side.graph != nullptr;
+    more.any_shape = of_b(pair).name.io == Io::kInput && !parse_msprobe_entry(of_b(pair).name.op_name) &&
+                     dumps_.b.side.graph != nullptr;
     more.any_shape = more.any_shape || is_in_shape_of_input(pair);
-    return diff_records({*a_.side.index, a_.tables}, of_a(pair), {*b_.side.index, b_.tables}, of_b(pair), tolerance,
+    return diff_records(source_of(Side::kCandidate), of_a(pair), source_of(Side::kReference), of_b(pair), tolerance,
                         context_, more);
   }
 
   // Releases of MindSpore differ in whether they dump the output of a Reshape in the shape of its input.
   [[nodiscard]] bool is_in_shape_of_input(const TensorPair& pair) const {
     const OpPair& op = pairing_.operators[pair.op];
-    if (of_b(pair).name.io != Io::kOutput || op.a == kNoOperator || op.b == kNoOperator) return false;
-    const SequencedOp &a = pairing_.a[op.a], &b = pairing_.b[op.b];
-    return changes_shape(a.type) && changes_shape(b.type) &&
-           (is_in_shape_of_input(*a_.side.tensors, a, of_a(pair)) ||
-            is_in_shape_of_input(*b_.side.tensors, b, of_b(pair)));
+    if (of_b(pair).name.io != Io::kOutput || !op.is_paired()) return false;
+    const auto op_of = [&](Side side) -> const SequencedOp& { return pairing_.operators_of(side)[op[side]]; };
+    return std::all_of(kBothSides.begin(), kBothSides.end(),
+                       [&](Side side) { return changes_shape(op_of(side).type); }) &&
+           std::any_of(kBothSides.begin(), kBothSides.end(), [&](Side side) {
+             return is_in_shape_of_input(*dumps_[side].side.tensors, op_of(side), record_of(side, pair));
+           });
   }
   [[nodiscard]] static bool is_in_shape_of_input(const std::vector<TensorRecord>& tensors, const SequencedOp& op,
                                                  const TensorRecord& output) {
@@ -220,12 +224,12 @@ class Comparison {
     });
   }
 
-  // The worst elements with both values.
+  // Reads the worst elements with both values.
   Status add_details(const TensorPair& pair, Outcome& outcome) const {
     if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
-    MSDUMP_TRY(HostPair opened, open_pair(*a_.side.index, of_a(pair), *b_.side.index, of_b(pair)));
+    MSDUMP_TRY(HostPair opened, open_pair(*dumps_.a.side.index, of_a(pair), *dumps_.b.side.index, of_b(pair)));
     HostTensor &left = opened.left, &right = opened.right;
-    // Where only one side is NaN or infinite, the metrics have no worst element.
+    // If one side alone is NaN or infinite, the metrics have no worst element.
     const bool mismatch = outcome.diff.verdict == Verdict::kNan;
     const SecondLookOptions look{std::max<size_t>(look_.worst, mismatch ? 1 : 0), look_.by_axis};
     MSDUMP_TRY(outcome.details.look, look_again(left, right, outcome.diff, look, context_.cancel));
@@ -239,30 +243,30 @@ class Comparison {
     return {};
   }
 
-  const ComparedDump &a_, &b_;
+  const Sides<ComparedDump>& dumps_;
   const Pairing& pairing_;
   const DiffRules& rules_;
   const SecondLookOptions& look_;
   const RunContext& context_;
-  const NoPartner no_partner_;
+  const UnpairedReasons unpaired_;
   const std::optional<DType> coarsest_;
-  const std::vector<bool> halves_a_, halves_b_;  // by tensor
+  Sides<std::vector<bool>> float32_on_device_;  // by tensor
 };
 
-// Reads the tables in parallel; on first use, threads would wait for each other.
-void read_tables(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
-                 const std::vector<uint32_t>& chosen, const RunContext& context) {
+// Reads the tables in parallel. Read on first use, threads would wait for each other.
+void read_tables(const Sides<ComparedDump>& dumps, const Pairing& pairing, const std::vector<uint32_t>& chosen,
+                 const RunContext& context) {
   struct Wanted {
     StatisticTables* tables;
     const TensorRecord* record;
   };
-  std::map<std::pair<const ComparedDump*, uint32_t>, Wanted> wanted;
+  std::map<std::pair<Side, uint32_t>, Wanted> wanted;
   for (const uint32_t tensor : chosen) {
     const TensorPair& pair = pairing.tensors[tensor];
-    if (pair.a == kNoTensor || pair.b == kNoTensor) continue;
-    for (const auto& [dump, place] : {std::pair(&a, pair.a), std::pair(&b, pair.b)}) {
-      const TensorRecord& record = (*dump->side.tensors)[place];
-      if (!record.has_elements) wanted.try_emplace({dump, record.table}, Wanted{&dump->tables, &record});
+    if (!pair.is_paired()) continue;
+    for (const Side side : kBothSides) {
+      const TensorRecord& record = (*dumps[side].side.tensors)[pair[side]];
+      if (!record.has_elements) wanted.try_emplace({side, record.table}, Wanted{&dumps[side].tables, &record});
     }
   }
   std::vector<Wanted> tables;
@@ -274,21 +278,22 @@ void read_tables(const ComparedDump& a, const ComparedDump& b, const Pairing& pa
   });
 }
 
-// Pieces of pairs that one worker compares at a time: many pairs of statistics, few of tensors. Returns where each
-// piece begins, and the end.
-std::vector<size_t> pieces_of(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
+// Splits the pairs into pieces that one worker compares at a time: many pairs of statistics, few of tensors. Returns the
+// begin of each piece, and the end.
+std::vector<size_t> pieces_of(const Sides<ComparedDump>& dumps, const Pairing& pairing,
                               const std::vector<uint32_t>& chosen) {
   constexpr uint64_t kBytes = uint64_t{1} << 20;
   constexpr size_t kPairs = 64;
-  const auto bytes_of = [&](const ComparedDump& dump, uint32_t tensor) -> uint64_t {
-    if (tensor == kNoTensor || !(*dump.side.tensors)[tensor].has_elements) return 0;
-    return (*dump.side.tensors)[tensor].bytes.value_or(kBytes);
+  const auto bytes_of = [&](Side side, const TensorPair& pair) -> uint64_t {
+    const std::vector<TensorRecord>& tensors = *dumps[side].side.tensors;
+    if (pair[side] == kNoTensor || !tensors[pair[side]].has_elements) return 0;
+    return tensors[pair[side]].bytes.value_or(kBytes);
   };
   std::vector<size_t> pieces = {0};
   uint64_t bytes = 0;
   for (size_t i = 0; i < chosen.size(); ++i) {
     const TensorPair& pair = pairing.tensors[chosen[i]];
-    bytes += std::min(std::max(bytes_of(a, pair.a), bytes_of(b, pair.b)), kBytes);
+    bytes += std::min(std::max(bytes_of(Side::kCandidate, pair), bytes_of(Side::kReference, pair)), kBytes);
     if (bytes < kBytes && i + 1 - pieces.back() < kPairs && i + 1 < chosen.size()) continue;
     pieces.push_back(i + 1);
     bytes = 0;
@@ -298,15 +303,15 @@ std::vector<size_t> pieces_of(const ComparedDump& a, const ComparedDump& b, cons
 
 }  // namespace
 
-ComparedTensors compare_dumps(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
+ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& pairing,
                               const std::vector<uint32_t>& chosen, const DiffRules& rules,
                               const SecondLookOptions& look, const RunContext& context) {
   ComparedTensors result;
   result.diffs.resize(pairing.tensors.size());
   result.details.resize(pairing.tensors.size());
-  read_tables(a, b, pairing, chosen, context);
-  const Comparison comparison(a, b, pairing, rules, look, context);
-  const std::vector<size_t> pieces = pieces_of(a, b, pairing, chosen);
+  read_tables(dumps, pairing, chosen, context);
+  const Comparison comparison(dumps, pairing, rules, look, context);
+  const std::vector<size_t> pieces = pieces_of(dumps, pairing, chosen);
   const auto compare_piece = [&](int64_t piece) {
     std::vector<Error> failures;
     const auto place = static_cast<size_t>(piece);

@@ -1,8 +1,5 @@
-// What a pair of parameters that differ has in common nevertheless, in words after the reason:
-//
-//   rows appended        the verdict stays `shape`; how the common rows compare, and what the further ones hold
-//   another order        a square matrix that is transposed, rows that are regrouped (match/parameters/parameter_views.h):
-//                        the verdict stays `differ`, because nothing says that it is meant so
+// Compares the tensors of two dumps that have been paired, on all threads: tables first, each by one thread, then the
+// pairs in pieces. The result does not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +14,28 @@
 #include "compare/pair/tensor_diff.h"
 #include "compare/statistics/statistic_diff.h"
 #include "compare/statistics/statistic_tables.h"
-#include "compare/statistics/statistic_values.h"
 #include "parts/facts.h"
 
 namespace msdump {
 
-// An error when one of the tensors cannot be read.
+// Adds to the reason how two parameters that differ are related:
+//
+//   rows appended    the verdict stays `shape`; the verdict of the common rows, and whether the further ones are 0
+//   another order    a square matrix that is transposed, rows that are regrouped (match/parameters/parameter_views.h):
+//                    the verdict stays `differ`, because the order may be a mistake
+//
+// An error if one of the tensors cannot be read.
 Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
                           const TensorRecord& record_b, const Tolerance& tolerance, const RunContext& context,
                           TensorDiff& diff);
 
-// Compares the tensors of two dumps that have been paired, on all threads: tables first, each by one thread, then the
-// pairs in pieces. The result does not depend on the number of threads.
-
-// One of the two dumps.
 struct ComparedDump {
   const CompareSide& side;
   StatisticTables& tables;
   const std::vector<Error>& failures;  // of its list of tensors
 };
 
-// What is known of a pair besides the diff.
+// The elements of a pair that differ most, and where its error lies.
 struct PairDetails {
   std::optional<WorstElement> worst;
   SecondLook look;
@@ -49,13 +47,12 @@ struct ComparedTensors {
   std::vector<Error> failures;       // of single tensors
 };
 
-// `chosen`: in Pairing::tensors. If cancelled it ends early and leaves pairs as they were.
-[[nodiscard]] ComparedTensors compare_dumps(const ComparedDump& a, const ComparedDump& b, const Pairing& pairing,
+// Compares the pairs `chosen` of Pairing::tensors. If cancelled, it ends early and leaves pairs as they were.
+[[nodiscard]] ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& pairing,
                                             const std::vector<uint32_t>& chosen, const DiffRules& rules,
                                             const SecondLookOptions& look, const RunContext& context);
 
-// The lists of what the comparison of a pair finds, for a part of a run (parts/fact_codec.h).
-
+// The facts of a pair for a part of a run (parts/facts.h).
 void fields(auto& visit, FieldsOf<WorstElement> auto& value) { MSDUMP_FIELDS(index, a, b, distance); }
 void fields(auto& visit, FieldsOf<AxisRange> auto& value) { MSDUMP_FIELDS(first, last, share, max_abs, mismatches); }
 void fields(auto& visit, FieldsOf<AxisError> auto& value) { MSDUMP_FIELDS(axis, extent, ranges, carried); }

@@ -38,8 +38,8 @@ size_t distance_below(size_t bound, std::string_view a, std::string_view b) {
 
 uint32_t nearest_to(const Pairing& pairing, uint32_t place) {
   const OpPair& alone = pairing.operators[place];
-  const bool of_a = alone.a != kNoOperator;
-  const std::string& name = of_a ? pairing.a[alone.a].name : pairing.b[alone.b].name;
+  const Side side = alone.present_side();
+  const std::string& name = pairing.operators_of(side)[alone[side]].name;
   if (name.size() > kLongestName) return kNoOperator;
   const std::string plain = to_lower(normalised_op_name(name));
   const size_t first = place - std::min(place, kNamesAround);
@@ -47,10 +47,10 @@ uint32_t nearest_to(const Pairing& pairing, uint32_t place) {
   uint32_t nearest = kNoOperator;
   size_t bound = plain.size() / 3 + 1;
   for (size_t i = first; i < end && bound > 0; ++i) {
-    const uint32_t other = of_a ? pairing.operators[i].b : pairing.operators[i].a;
+    const uint32_t other = pairing.operators[i][opposite(side)];
     if (other == kNoOperator) continue;
-    const std::string& there = (of_a ? pairing.b : pairing.a)[other].name;
-    const size_t distance = distance_below(bound, plain, to_lower(normalised_op_name(there)));
+    const std::string& other_name = pairing.operators_of(opposite(side))[other].name;
+    const size_t distance = distance_below(bound, plain, to_lower(normalised_op_name(other_name)));
     if (distance == bound) continue;
     bound = distance;
     nearest = other;
@@ -62,13 +62,13 @@ uint32_t nearest_to(const Pairing& pairing, uint32_t place) {
 
 std::vector<uint32_t> nearest_names(const Pairing& pairing, WorkerPool& pool) {
   std::vector<uint32_t> result(pairing.operators.size(), kNoOperator), asked;
-  size_t of_a = 0, of_b = 0;
+  Sides<size_t> counts{0, 0};
   for (uint32_t i = 0; i < pairing.operators.size(); ++i) {
     const OpPair& pair = pairing.operators[i];
-    if (pair.a != kNoOperator && pair.b != kNoOperator) continue;
-    const bool has_tensors = !(pair.a != kNoOperator ? pairing.a[pair.a] : pairing.b[pair.b]).tensors.empty();
-    size_t& count = pair.a != kNoOperator ? of_a : of_b;
-    if (has_tensors && count++ < kNamesAsked) asked.push_back(i);
+    if (pair.is_paired()) continue;
+    const Side side = pair.present_side();
+    const bool has_tensors = !pairing.operators_of(side)[pair[side]].tensors.empty();
+    if (has_tensors && counts[side]++ < kNamesAsked) asked.push_back(i);
   }
   pool.parallel_for(static_cast<int64_t>(asked.size()), [&](int64_t index) {
     const uint32_t place = asked[static_cast<size_t>(index)];
@@ -77,76 +77,70 @@ std::vector<uint32_t> nearest_names(const Pairing& pairing, WorkerPool& pool) {
   return result;
 }
 
-NoPartner::NoPartner(const CompareSide& a, const std::vector<Error>& failures_a, const CompareSide& b,
-                     const std::vector<Error>& failures_b, const Pairing& pairing, WorkerPool& pool)
-    : a_(a),
-      b_(b),
-      pairing_(pairing),
-      nearest_(nearest_names(pairing, pool)),
-      candidate_(other_side("candidate", a, failures_a, true)),
-      reference_(other_side("reference", b, failures_b, false)) {}
+UnpairedReasons::UnpairedReasons(const Sides<ListedSide>& dumps, const Pairing& pairing, WorkerPool& pool)
+    : dumps_{&dumps.a.side, &dumps.b.side}, pairing_(pairing), nearest_(nearest_names(pairing, pool)) {
+  for (const Side side : kBothSides) contents_[side] = content_of(side, dumps[side].failures);
+}
 
-NoPartner::Other NoPartner::other_side(std::string_view called, const CompareSide& side,
-                                       const std::vector<Error>& failures, bool is_a) const {
-  Other other;
-  other.called = called;
-  const DumpIndex& index = *side.index;
+UnpairedReasons::Content UnpairedReasons::content_of(Side side, const std::vector<Error>& failures) const {
+  Content content;
+  const DumpIndex& index = *dumps_[side]->index;
   for (const IndexedFolder& folder : index.folders()) {
-    if (folder.identity.step) other.steps.insert(*folder.identity.step);
+    if (folder.identity.step) content.steps.insert(*folder.identity.step);
   }
-  for (const SequencedOp& op : is_a ? pairing_.a : pairing_.b) {
-    if (op.rank) other.ranks.insert(*op.rank);
+  for (const SequencedOp& op : pairing_.operators_of(side)) {
+    if (op.rank) content.ranks.insert(*op.rank);
   }
   for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
     const OpPair& pair = pairing_.operators[i];
-    if (pair.a == kNoOperator || pair.b == kNoOperator) continue;
-    const SequencedOp& op = is_a ? pairing_.a[pair.a] : pairing_.b[pair.b];
-    other.operators.try_emplace({op.rank, normalised_op_name(op.name)}, i);
+    if (!pair.is_paired()) continue;
+    const SequencedOp& op = pairing_.operators_of(side)[pair[side]];
+    content.operators.try_emplace({op.rank, normalised_op_name(op.name)}, i);
   }
-  std::map<std::string_view, std::string_view> messages;  // by path; of files as a whole
+  std::map<std::string_view, std::string_view> messages;  // by path; about whole files
   for (const Error& failure : failures) {
     if (failure.tensor.empty()) messages.emplace(failure.path, failure.message);
   }
-  if (messages.empty()) return other;
+  if (messages.empty()) return content;
   for (const IndexedFile& file : index.files()) {
     const auto found = messages.find(index.path_of(file));
     if (found == messages.end()) continue;
     const Identity identity = index.identity_of(file);
     const bool one_tensor = !identity.name.slot.empty();
-    other.unreadable.emplace(
+    content.unreadable.emplace(
         FileKey{identity.rank, identity.step, std::string(identity.name.op_type),
                 normalised_op_name(identity.name.op_name),
                 one_tensor ? std::optional<Io>(identity.name.io) : std::nullopt, std::string(identity.name.slot)},
         found->second);
   }
-  return other;
+  return content;
 }
 
-const std::string* NoPartner::unreadable_in(const Other& there, const Identity& identity) {
-  if (there.unreadable.empty()) return nullptr;
+const std::string* UnpairedReasons::unreadable_in(Side side, const Identity& identity) const {
+  const std::map<FileKey, std::string>& unreadable = contents_[side].unreadable;
+  if (unreadable.empty()) return nullptr;
   FileKey key{identity.rank,
               identity.step,
               std::string(identity.name.op_type),
               normalised_op_name(identity.name.op_name),
               identity.name.io,
               std::string(identity.name.slot)};
-  auto found = there.unreadable.find(key);
-  if (found != there.unreadable.end()) return &found->second;
+  auto found = unreadable.find(key);
+  if (found != unreadable.end()) return &found->second;
   std::get<4>(key).reset();
   std::get<5>(key).clear();
-  found = there.unreadable.find(key);
-  return found == there.unreadable.end() ? nullptr : &found->second;
+  found = unreadable.find(key);
+  return found == unreadable.end() ? nullptr : &found->second;
 }
 
-TensorDiff NoPartner::explain(const TensorPair& pair) const {
+TensorDiff UnpairedReasons::explain(const TensorPair& pair) const {
   TensorDiff diff;
-  const bool only_a = pair.b == kNoTensor;
-  const Other& there = only_a ? reference_ : candidate_;
-  const CompareSide& here = only_a ? a_ : b_;
-  const Identity identity = identity_of(*here.index, (*here.tensors)[only_a ? pair.a : pair.b]);
-  if (const std::string* const message = unreadable_in(there, identity); message != nullptr) {
+  const Side present = pair.present_side(), missing = opposite(present);
+  const CompareSide& dump = *dumps_[present];
+  const Identity identity = identity_of(*dump.index, (*dump.tensors)[pair[present]]);
+  if (const std::string* const message = unreadable_in(missing, identity); message != nullptr) {
     diff.verdict = Verdict::kSkipped;
-    diff.reason = fmt::format("cannot be read in the {}: {}", there.called, *message);
+    diff.reason = fmt::format("cannot be read in the {}: {}", msdump::name_of(missing), *message);
     return diff;
   }
   if (pair.alone != Alone::kUnknown) {
@@ -155,55 +149,54 @@ TensorDiff NoPartner::explain(const TensorPair& pair) const {
     return diff;
   }
   diff.verdict = Verdict::kUnmatched;
-  // One rank alone on each side is compared whatever its number is.
-  if (identity.rank && several_ranks() && there.ranks.count(*identity.rank) == 0) {
+  // A single rank on each side is compared whatever its number is.
+  if (identity.rank && several_ranks() && contents_[missing].ranks.count(*identity.rank) == 0) {
     diff.no_such_place = true;
-    diff.reason = fmt::format("the {} has no rank {}", there.called, *identity.rank);
-  } else if (!pairing_.of_parameters && identity.step && there.steps.count(*identity.step) == 0) {
+    diff.reason = fmt::format("the {} has no rank {}", msdump::name_of(missing), *identity.rank);
+  } else if (!pairing_.of_parameters && identity.step && contents_[missing].steps.count(*identity.step) == 0) {
     diff.no_such_place = true;
-    diff.reason = fmt::format("the {} has no step {}", there.called, *identity.step);
+    diff.reason = fmt::format("the {} has no step {}", msdump::name_of(missing), *identity.step);
   } else {
-    diff.reason = fmt::format("not in the {}{}", there.called, hint(there, pair.op, only_a));
+    diff.reason = fmt::format("not in the {}{}", msdump::name_of(missing), hint(missing, pair.op));
   }
   return diff;
 }
 
-std::string NoPartner::known_reason(const TensorPair& pair) const {
-  const bool only_a = pair.b == kNoTensor;
-  const OpPair& both = pairing_.operators[pair.op];
-  const uint32_t opposite = only_a ? both.b : both.a;
-  const std::string_view there = only_a ? reference_.called : candidate_.called;
+std::string UnpairedReasons::known_reason(const TensorPair& pair) const {
+  const Side missing = opposite(pair.present_side());
+  const uint32_t op = pairing_.operators[pair.op][missing];
+  const std::string_view side = msdump::name_of(missing);
   const std::string_view name =
-      opposite == kNoOperator ? std::string_view() : (only_a ? pairing_.b : pairing_.a)[opposite].name;
+      op == kNoOperator ? std::string_view() : std::string_view(pairing_.operators_of(missing)[op].name);
   switch (pair.alone) {
     case Alone::kInserted:
       return fmt::format("inserted by the compiler: {}", ge::OperatorTable::get().inserted(pairing_.op_type(pair.op)));
     case Alone::kFused: return fmt::format("fused into {}", name);
-    case Alone::kSplit: return "between operators of the device that are one of the network";
+    case Alone::kSplit: return "inside an operator that the compiler split";
     case Alone::kNoOutput: return fmt::format("not an output of {}", name);
-    case Alone::kAttribute: return fmt::format("an attribute in the {}", there);
-    case Alone::kNoKernel: return fmt::format("no kernel in the {}: no element changes", there);
-    case Alone::kNoParameters: return fmt::format("the {} has no files of parameters", there);
-    case Alone::kCommunication: return fmt::format("between ranks that the {} does not have", there);
-    case Alone::kElsewhere: return fmt::format("compared where the {} has it, in another call", there);
-    case Alone::kTied:  // the pairing's note says to what
+    case Alone::kAttribute: return fmt::format("an attribute in the {}", side);
+    case Alone::kNoKernel: return fmt::format("no kernel in the {}: no element changes", side);
+    case Alone::kNoParameters: return fmt::format("the {} has no files of parameters", side);
+    case Alone::kCommunication: return fmt::format("between ranks that the {} does not have", side);
+    case Alone::kElsewhere: return fmt::format("compared where the {} has it, in another call", side);
+    case Alone::kTied:  // the pairing's note names the parameter
     case Alone::kUnknown: break;
   }
   return {};
 }
 
-std::string NoPartner::hint(const Other& there, uint32_t op, bool only_a) const {
+std::string UnpairedReasons::hint(Side missing, uint32_t op) const {
   const OpPair& pair = pairing_.operators[op];
-  if (pair.a != kNoOperator && pair.b != kNoOperator) return {};
-  const SequencedOp& alone = only_a ? pairing_.a[pair.a] : pairing_.b[pair.b];
-  if (const auto same = there.operators.find({alone.rank, normalised_op_name(alone.name)});
-      same != there.operators.end()) {
-    const OpPair& other = pairing_.operators[same->second];
-    return "; the operator of this name there is paired with " +
-           (only_a ? pairing_.a[other.a] : pairing_.b[other.b]).name;
+  if (pair.is_paired()) return {};
+  const std::vector<SequencedOp>& others = pairing_.operators_of(missing);
+  const SequencedOp& alone = pairing_.operators_of(opposite(missing))[pair[opposite(missing)]];
+  const auto same = contents_[missing].operators.find({alone.rank, normalised_op_name(alone.name)});
+  if (same != contents_[missing].operators.end()) {
+    const uint32_t partner = pairing_.operators[same->second][opposite(missing)];
+    return "; the operator of this name there is paired with " + pairing_.operators_of(opposite(missing))[partner].name;
   }
   if (nearest_[op] == kNoOperator) return {};
-  const std::string& nearest = (only_a ? pairing_.b : pairing_.a)[nearest_[op]].name;
+  const std::string& nearest = others[nearest_[op]].name;
   if (same_name(nearest, alone.name)) return "; the operator of this name there has no partner either";
   return "; the nearest name there is " + nearest;
 }
@@ -212,7 +205,7 @@ namespace {
 
 constexpr uint32_t kSeveral = UINT32_MAX;
 
-// Nothing for a tensor of one value, and where they are not known.
+// Nothing for a constant tensor, or if a statistic is unknown.
 std::optional<std::array<double, 4>> statistics_of(const std::optional<double>& max, const std::optional<double>& min,
                                                    const std::optional<double>& mean,
                                                    const std::optional<double>& std) {
@@ -249,61 +242,61 @@ namespace {
 class LineGrouper {
  public:
   LineGrouper(const Pairing& pairing, const OperatorLines& a, const OperatorLines& b)
-      : pairing_(pairing), a_(a), b_(b), expected_(alone_for_known_reason(pairing)) {}
+      : pairing_(pairing), script_{&a, &b}, expected_(alone_for_known_reason(pairing)) {}
 
   std::vector<OneSidedLine> run() {
     for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
-      const OpPair& pair = pairing_.operators[i];
-      const bool alone = (pair.a == kNoOperator) != (pair.b == kNoOperator);
-      if (alone && !expected_[i] && in_shared_step(pair)) add(i, pair.a == kNoOperator);
+      if (!pairing_.operators[i].is_paired() && !expected_[i] && in_shared_step(i)) add(i);
     }
     if (!lines_.empty()) count_shared();
     return std::move(lines_);
   }
 
  private:
-  // Of an operator of one side.
-  [[nodiscard]] bool in_shared_step(const OpPair& pair) const {
-    const bool of_reference = pair.a == kNoOperator;
-    const auto& step = of_reference ? pairing_.b[pair.b].step : pairing_.a[pair.a].step;
-    const std::vector<int64_t>& alone = of_reference ? pairing_.steps_of_b_alone : pairing_.steps_of_a_alone;
+  [[nodiscard]] const SequencedOp& op_of(Side side, uint32_t op) const {
+    return pairing_.operators_of(side)[pairing_.operators[op][side]];
+  }
+
+  [[nodiscard]] bool in_shared_step(uint32_t op) const {
+    const Side side = pairing_.operators[op].present_side();
+    const auto& step = op_of(side, op).step;
+    const std::vector<int64_t>& alone = pairing_.steps_alone[side];
     return !step || !std::binary_search(alone.begin(), alone.end(), *step);
   }
 
-  [[nodiscard]] const SourceFrame* frame(uint32_t op, bool of_reference) const {
-    const OpPair& pair = pairing_.operators[op];
-    const SequencedOp& one = of_reference ? pairing_.b[pair.b] : pairing_.a[pair.a];
+  [[nodiscard]] const SourceFrame* frame_of(Side side, uint32_t op) const {
+    const SequencedOp& one = op_of(side, op);
     if (one.op == kNoIndex || one.tensors.empty()) return nullptr;
-    return (of_reference ? b_ : a_).of(one.op).frame;
+    return script_[side]->of(one.op).frame;
   }
 
-  using Key = std::tuple<bool, std::string_view, uint32_t>;
-  static Key key(bool of_reference, const SourceFrame& frame) { return {of_reference, frame.file, frame.line}; }
+  using Key = std::tuple<Side, std::string_view, uint32_t>;
+  static Key key_of(Side side, const SourceFrame& frame) { return {side, frame.file, frame.line}; }
 
-  void add(uint32_t op, bool of_reference) {
-    const SourceFrame* const found = frame(op, of_reference);
-    if (found == nullptr) return;
-    const auto [place, added] = places_.try_emplace(key(of_reference, *found), lines_.size());
-    if (added) lines_.push_back({of_reference, found, {}, 0});
+  void add(uint32_t op) {
+    const Side side = pairing_.operators[op].present_side();
+    const SourceFrame* const frame = frame_of(side, op);
+    if (frame == nullptr) return;
+    const auto [place, added] = places_.try_emplace(key_of(side, *frame), lines_.size());
+    if (added) lines_.push_back({side == Side::kReference, frame, {}, 0});
     lines_[place->second].operators.push_back(op);
   }
 
   void count_shared() {
     for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
-      const OpPair& pair = pairing_.operators[i];
-      if (pair.a == kNoOperator || pair.b == kNoOperator) continue;
-      for (const bool of_reference : {false, true}) {
-        const SourceFrame* const found = frame(i, of_reference);
-        const auto place = found == nullptr ? places_.end() : places_.find(key(of_reference, *found));
+      if (!pairing_.operators[i].is_paired()) continue;
+      for (const Side side : kBothSides) {
+        const SourceFrame* const frame = frame_of(side, i);
+        const auto place = frame == nullptr ? places_.end() : places_.find(key_of(side, *frame));
         if (place != places_.end()) ++lines_[place->second].shared;
       }
     }
   }
 
   const Pairing& pairing_;
-  const OperatorLines &a_, &b_;
-  const std::vector<bool> expected_;
-  std::map<Key, size_t> places_;  // in lines_
+  const Sides<const OperatorLines*> script_;
+  const std::vector<bool> expected_;  // by operator: without a partner for a known reason
+  std::map<Key, size_t> places_;      // in lines_
   std::vector<OneSidedLine> lines_;
 };
 

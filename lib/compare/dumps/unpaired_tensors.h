@@ -1,5 +1,4 @@
-// Which operator of the other side one without a partner may have been: the one with the nearest name (edit_distance of
-// base/text.h) near its place in the pairing. '/', '\', '.' and blanks count as '_'.
+// Tensors and operators without a partner: why they have none, and what they show.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +19,35 @@
 
 namespace msdump {
 
-// How many operators before and after a place are compared with it.
+// The names compared with a name: so many operators before and after its place in the pairing.
 inline constexpr uint32_t kNamesAround = 100;
-// The most operators without a partner, per side, that are looked up: with more, the two dumps are not runs of one
-// network, and a near name means nothing.
+// The operators without a partner whose nearest name is searched, per side. More mean that the two dumps are not runs of one
+// network, and a near name proves nothing.
 inline constexpr uint32_t kNamesAsked = 200;
 
-// For each of Pairing::operators that has no partner, but has tensors: the operator of the other side with the nearest
-// name, if no more than a third of the name differs, the first of equally near ones. kNoOperator for all others.
+// For each of Pairing::operators without a partner, but with tensors: the operator of the other side with the nearest name
+// (edit_distance of base/text.h; '/', '\\', '.' and blanks count as '_'), the first of several. At most a third of the name may
+// differ. kNoOperator for all others.
 [[nodiscard]] std::vector<uint32_t> nearest_names(const Pairing& pairing, WorkerPool& pool);
 
-// Why a tensor of one dump has no partner in the other, in words:
+// A dump with the errors of the list of its tensors.
+struct ListedSide {
+  const CompareSide& side;
+  const std::vector<Error>& failures;
+};
+
+// Says why a tensor of one dump has no partner in the other. The first that applies:
 //
-//   1. the other side's file of it cannot be read: the pair is skipped, not unmatched
-//   2. the other side has no such rank, or no such step
-//   3. a compiler for the device made something else of the operators: skipped, with what it did (Alone)
-//   4. the operator has no partner: what the operator of its name there is paired with, else the nearest name there
-
-class NoPartner {
+//   1. the other side's file cannot be read: the pair is skipped, not unmatched
+//   2. a compiler for the device changed the operators: skipped, with the change (Alone)
+//   3. the other side has no such rank, or no such step
+//   4. the operator has no partner: names the partner of the operator of its name, else the nearest name
+class UnpairedReasons {
  public:
-  // `failures`: of each side's list of tensors. The arguments must outlive this.
-  NoPartner(const CompareSide& a, const std::vector<Error>& failures_a, const CompareSide& b,
-            const std::vector<Error>& failures_b, const Pairing& pairing, WorkerPool& pool);
+  // The dumps and the pairing must outlive this.
+  UnpairedReasons(const Sides<ListedSide>& dumps, const Pairing& pairing, WorkerPool& pool);
 
-  // Of a pair with one tensor. Thread-safe.
+  // The verdict and its reason for a pair with one tensor. Thread-safe.
   [[nodiscard]] TensorDiff explain(const TensorPair& pair) const;
 
  private:
@@ -51,50 +55,43 @@ class NoPartner {
   // Rank, step, op type, op name, io and slot, by the file's name; without io and slot it holds all of the operator.
   using FileKey = std::tuple<Number, Number, std::string, std::string, std::optional<Io>, std::string>;
 
-  struct Other {
-    std::string_view called;
+  struct Content {
     std::set<int64_t> ranks, steps;
     std::map<FileKey, std::string> unreadable;                     // with the message
-    std::map<std::pair<Number, std::string>, uint32_t> operators;  // that have a partner, by rank and name
+    std::map<std::pair<Number, std::string>, uint32_t> operators;  // with a partner, by rank and name
   };
-  [[nodiscard]] Other other_side(std::string_view called, const CompareSide& side, const std::vector<Error>& failures,
-                                 bool is_a) const;
-  static const std::string* unreadable_in(const Other& there, const Identity& identity);
-  [[nodiscard]] bool several_ranks() const { return candidate_.ranks.size() > 1 || reference_.ranks.size() > 1; }
-  // Of a tensor that is alone for a known reason.
+  [[nodiscard]] Content content_of(Side side, const std::vector<Error>& failures) const;
+  [[nodiscard]] const std::string* unreadable_in(Side side, const Identity& identity) const;
+  [[nodiscard]] bool several_ranks() const { return contents_.a.ranks.size() > 1 || contents_.b.ranks.size() > 1; }
   [[nodiscard]] std::string known_reason(const TensorPair& pair) const;
-  [[nodiscard]] std::string hint(const Other& there, uint32_t op, bool only_a) const;
+  [[nodiscard]] std::string hint(Side missing, uint32_t op) const;
 
-  const CompareSide &a_, &b_;
+  const Sides<const CompareSide*> dumps_;
   const Pairing& pairing_;
   std::vector<uint32_t> nearest_;  // by Pairing::operators: an operator of the other side, or kNoOperator
-  Other candidate_, reference_;
+  Sides<Content> contents_;
 };
 
-// Tensors that changed places: pairs that differ although the candidate's tensor of one is the reference's tensor of the
-// other, both ways. Weights of two layers that were loaded crosswise look like two wrong weights; they stay paired by
-// name.
+// Tensors that changed places: two pairs that differ, although the candidate's tensor of each is the reference's tensor of the
+// other. Weights of two layers that were loaded crosswise look like two wrong weights; they stay paired by name.
 //
-// Maximum, minimum, mean and deviation must be equal to the last bit. Tensors that share theirs with a third one, or have
-// one value alone, prove nothing.
-
-// Two of Pairing::tensors each, in their order. `diffs` by Pairing::tensors.
+// Maximum, minimum, mean and deviation must be equal to the last bit. Constant tensors, and tensors that share these with a
+// third one, prove nothing.
+//
+// Returns two of Pairing::tensors each, in their order. `diffs` by Pairing::tensors.
 [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> exchanged_tensors(const Pairing& pairing,
                                                                            const std::vector<TensorDiff>& diffs);
 
-// The calls that only one of two dumps has, by the line of the script that made them: "12 calls at train.py:87 exist only
-// in the reference".
-
+// A line of the script that made calls on one side alone: "12 calls at train.py:87 exist only in the reference".
 struct OneSidedLine {
   bool of_reference = false;
   const SourceFrame* frame = nullptr;
   std::vector<uint32_t> operators;  // in Pairing::operators; one for each call and rank
-  uint32_t shared = 0;              // calls of this line that do have a partner
+  uint32_t shared = 0;              // calls of this line with a partner
 };
 
-// In the order of the first operators. Left out: operators without tensors, without a line, of a step that the other side
-// lacks, or alone for a known reason, such as those that a compiler inserted; and everything between two frameworks, which
-// have operators of their own.
+// Ordered by their first operators. Left out are operators without tensors, without a line, of a step that the other side
+// lacks, or without a partner for a known reason. Empty for two frameworks, which have operators of their own.
 [[nodiscard]] std::vector<OneSidedLine> one_sided_lines(const Pairing& pairing, const OperatorLines& a,
                                                         const OperatorLines& b);
 

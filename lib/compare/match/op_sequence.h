@@ -41,7 +41,6 @@ using CompareSide = DumpWithGraph;
 //               Torch.matmul.3.forward, Mint.matmul.3.forward                      call matmul forward
 //   parameter   gamma weight, beta bias, embedding_table weight, moving_mean running_mean, moving_variance running_var
 // Numbers of calls are left out. Any other name, such as that of an operator in an IR, only loses its number.
-// Source: reference/verified-on-real-msprobe.md 3.
 
 [[nodiscard]] std::string common_name(std::string_view op_name);
 [[nodiscard]] std::string_view common_parameter_name(std::string_view parameter);

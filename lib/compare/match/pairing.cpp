@@ -43,7 +43,7 @@ Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& 
       std::min(comparable_operators(a, pairing.a, outside_a), comparable_operators(b, pairing.b, outside_b));
   uint32_t last = kNoOperator;  // pairs of tensors are in the order of the operators
   for (const TensorPair& pair : pairing.tensors) {
-    if (pair.a == kNoTensor || pair.b == kNoTensor || pair.op == last) continue;
+    if (!pair.is_paired() || pair.op == last) continue;
     const Shape shape = shape_of(a, pair.a);
     if (shape.empty() || shape != shape_of(b, pair.b)) continue;
     ++result.alike;
@@ -179,8 +179,8 @@ class Pairer {
         if (step && there.count(step) == 0) steps.push_back(*step);
       }
     };
-    alone(a, b, result_.steps_of_a_alone);
-    alone(b, a, result_.steps_of_b_alone);
+    alone(a, b, result_.steps_alone.a);
+    alone(b, a, result_.steps_alone.b);
   }
 
   // A single rank or step on each side is compared whatever its number is. Operators know their step where each step has
@@ -403,12 +403,11 @@ class Pairer {
     }
     result_.operators.reserve(result_.a.size() + result_.b.size());
     const auto add_alone = [&](size_t place) {
-      for (uint32_t a = first[place]; a != kEnd; a = next[a])
-        result_.operators.push_back({a, kNoOperator, PairedBy::kNothing, 0});
+      for (uint32_t a = first[place]; a != kEnd; a = next[a]) result_.operators.push_back({{a, kNoOperator}});
     };
     add_alone(0);
     for (uint32_t b = 0; b < result_.b.size(); ++b) {
-      result_.operators.push_back({partner_of_b_[b], b, how_[b], confidence(how_[b])});
+      result_.operators.push_back({{partner_of_b_[b], b}, how_[b], confidence(how_[b])});
       add_alone(b + size_t{1});
     }
   }
@@ -476,8 +475,8 @@ Pairing pair_single(const CompareSide& a, const CompareSide& b) {
         std::find_if(operators.begin(), operators.end(), [](const SequencedOp& one) { return !one.tensors.empty(); });
     return static_cast<uint32_t>(found - operators.begin());
   };
-  pairing.operators.push_back({with_tensor(pairing.a), with_tensor(pairing.b), PairedBy::kName, 1});
-  pairing.tensors.push_back({0, 0, 0});
+  pairing.operators.push_back({{with_tensor(pairing.a), with_tensor(pairing.b)}, PairedBy::kName, 1});
+  pairing.tensors.push_back({{0, 0}, 0});
   return pairing;
 }
 

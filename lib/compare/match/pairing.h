@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "compare/match/op_sequence.h"
 #include "compare/match/rename/name_map.h"
+#include "compare/sides.h"
 
 namespace msdump {
 
@@ -59,8 +60,18 @@ enum class PairedBy : uint8_t {
 [[nodiscard]] std::string_view explanation(PairedBy how);
 [[nodiscard]] double confidence(PairedBy how);
 
-struct OpPair {
-  uint32_t a = kNoOperator, b = kNoOperator;  // in Pairing::a and Pairing::b
+// The indices of one thing on both sides; kNone on a side that lacks it.
+struct IndexPair : Sides<uint32_t> {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  IndexPair() : Sides{kNone, kNone} {}
+  IndexPair(uint32_t index_a, uint32_t index_b) : Sides{index_a, index_b} {}
+
+  [[nodiscard]] bool is_paired() const { return a != kNone && b != kNone; }
+  // A side that has it: the candidate, if both have.
+  [[nodiscard]] Side present_side() const { return a != kNone ? Side::kCandidate : Side::kReference; }
+};
+
+struct OpPair : IndexPair {  // in Pairing::a and Pairing::b
   PairedBy how = PairedBy::kNothing;
   double confidence = 0;
 };
@@ -80,10 +91,9 @@ enum class Alone : uint8_t {
   kElsewhere,      // a value that the other side has in another call, where it is compared
 };
 
-struct TensorPair {
-  uint32_t op = 0;                        // in Pairing::operators
-  uint32_t a = kNoTensor, b = kNoTensor;  // in the sides' tensors; at least one is set
-  Alone alone = Alone::kUnknown;          // where one is not set
+struct TensorPair : IndexPair {   // in the sides' tensors; at least one has it
+  uint32_t op = 0;                // in Pairing::operators
+  Alone alone = Alone::kUnknown;  // where one is not set
 };
 
 // What was found of parameters whose names form a class: {"concatenated", "w_qkv = concat(q, k, v; axis 0)", 32 layers}.
@@ -94,11 +104,11 @@ struct FoundRelation {
 
 struct Pairing {
   std::vector<SequencedOp> a, b;
-  std::vector<OpPair> operators;    // in the order of b, the reference; each of a alone follows its predecessor
-  std::vector<TensorPair> tensors;  // operator by operator; by step, inputs before outputs, by slot
-  Likeness likeness;                // none where a compiler for the device named the operators of one side
-  std::vector<int64_t> steps_of_a_alone, steps_of_b_alone;  // ascending; where one side has several
-  bool of_cuts = false;          // tensors are wholes that lie on the ranks in pieces (match/cut/cut_pairing.h)
+  std::vector<OpPair> operators;            // in the order of b, the reference; each of a alone follows its predecessor
+  std::vector<TensorPair> tensors;          // operator by operator; by step, inputs before outputs, by slot
+  Likeness likeness;                        // none where a compiler for the device named the operators of one side
+  Sides<std::vector<int64_t>> steps_alone;  // ascending: steps that the other side lacks, if one side has several
+  bool is_sharded = false;       // tensors are wholes that lie on the ranks in pieces (match/cut/cut_pairing.h)
   bool other_framework = false;  // one side is a PyTorch dump of msprobe, the other is not
   ReachedLimits limits;          // that the search for partners hit
   std::vector<Error> unread;     // files that could not be read to match tensors by their values
@@ -107,8 +117,13 @@ struct Pairing {
   bool of_parameters = false;
   std::vector<std::string> notes;  // by `tensors`: how the two belong together
   std::vector<FoundRelation> relations;
-  uint64_t others_a = 0, others_b = 0;                      // tensors that are not parameters, which are left out
-  std::vector<int64_t> compared_steps_a, compared_steps_b;  // ascending; of several, the first is compared
+  Sides<uint64_t> others = {0, 0};             // tensors that are no parameters, which are left out
+  Sides<std::vector<int64_t>> compared_steps;  // ascending; of several, the first is compared
+
+  [[nodiscard]] std::vector<SequencedOp>& operators_of(Side side) { return side == Side::kCandidate ? a : b; }
+  [[nodiscard]] const std::vector<SequencedOp>& operators_of(Side side) const {
+    return side == Side::kCandidate ? a : b;
+  }
 
   // Of one of `operators`: the candidate's, where it has the operator.
   [[nodiscard]] const std::string& op_name(uint32_t op) const { return named(op).name; }
@@ -116,8 +131,8 @@ struct Pairing {
 
  private:
   [[nodiscard]] const SequencedOp& named(uint32_t op) const {
-    const OpPair& pair = operators[op];
-    return pair.a != kNoOperator ? a[pair.a] : b[pair.b];
+    const Side side = operators[op].present_side();
+    return operators_of(side)[operators[op][side]];
   }
 };
 

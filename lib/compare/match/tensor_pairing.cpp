@@ -1,21 +1,17 @@
 #include "compare/match/tensor_pairing.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/text.h"
 #include "compare/match/op_sequence.h"
+#include "ge/operators/operator_properties.h"
 #include "graph/op_name.h"
 
 namespace msdump {
 namespace {
 
-bool is_commutative(std::string_view type) {
-  static constexpr std::array<std::string_view, 8> kTypes = {"Mul",   "Add",   "Maximum",    "Minimum",
-                                                             "Equal", "AddV2", "LogicalAnd", "LogicalOr"};
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
-}
+bool is_commutative(std::string_view type) { return ge::has_property(type, ge::OperatorProperty::kCommutes); }
 
 const std::vector<uint32_t> kNone;
 
@@ -56,7 +52,7 @@ TensorPairer::SlotKey TensorPairer::key_of_a(const Pairing& pairing, const OpPai
 
 void TensorPairer::pair(Pairing& pairing, uint32_t place) {
   const OpPair& both = pairing.operators[place];
-  const bool paired = both.a != kNoOperator && both.b != kNoOperator;
+  const bool paired = both.is_paired();
   const bool careful =
       paired && (both.how == PairedBy::kUser || rule_.other_framework || is_commutative(pairing.b[both.b].type));
   if (careful) {
@@ -90,7 +86,7 @@ void TensorPairer::pair_in_order(Pairing& pairing, uint32_t place) {
   while (a != slots_a_.end() || b != slots_b_.end()) {
     const bool has_a = a != slots_a_.end() && (b == slots_b_.end() || !(b->key < a->key));
     const bool has_b = b != slots_b_.end() && (a == slots_a_.end() || !(a->key < b->key));
-    pairing.tensors.push_back({place, has_a ? a->tensor : kNoTensor, has_b ? b->tensor : kNoTensor});
+    pairing.tensors.push_back({{has_a ? a->tensor : kNoTensor, has_b ? b->tensor : kNoTensor}, place});
     if (has_a) ++a;
     if (has_b) ++b;
   }
@@ -153,20 +149,20 @@ void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
     const size_t unpaired = same.items.size() - same.paired;
     if (unpaired == 0 || (backward && a.key.io == Io::kOutput && unpaired > 1)) continue;
     Keyed& b = left_b[same.items[same.paired++]];
-    slots[b.key] = {0, a.tensor, b.tensor};
+    slots[b.key] = {{a.tensor, b.tensor}, 0};
     a.tensor = b.tensor = kNoTensor;
   }
   // A tensor without a partner keeps its slot, or shares it if the slot is taken.
-  const auto place_alone = [&](const std::vector<Keyed>& left, uint32_t TensorPair::*side) {
+  const auto place_alone = [&](const std::vector<Keyed>& left, Side side) {
     for (const Keyed& alone : left) {
       if (alone.tensor == kNoTensor) continue;
       SlotKey free = alone.key;
       while (slots[free].a != kNoTensor || slots[free].b != kNoTensor) ++free.beside;
-      slots[free].*side = alone.tensor;
+      slots[free][side] = alone.tensor;
     }
   };
-  place_alone(left_a, &TensorPair::a);
-  place_alone(left_b, &TensorPair::b);
+  place_alone(left_a, Side::kCandidate);
+  place_alone(left_b, Side::kReference);
   std::erase_if(slots, [](const auto& slot) { return slot.second.a == kNoTensor && slot.second.b == kNoTensor; });
 }
 
@@ -174,7 +170,7 @@ void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
 bool TensorPairer::in_one_form(const Slots& slots, Io io) const {
   return std::all_of(slots.begin(), slots.end(), [&](const auto& slot) {
     const TensorPair& pair = slot.second;
-    return slot.first.io != io || (pair.a != kNoTensor && pair.b != kNoTensor && same_shape(pair.a, pair.b));
+    return slot.first.io != io || (pair.is_paired() && same_shape(pair.a, pair.b));
   });
 }
 

@@ -30,7 +30,7 @@ namespace msdump {
 
 class PairDistances {
  public:
-  // Of the common dtype of both sides. Elements of `a` are divided by `scale` first, a power of two; not integers.
+  // `dtype` is the common one of both sides. Elements of `a` are divided by `scale` first, a power of two; not integers.
   explicit PairDistances(DType dtype, double scale = 1);
 
   // At most kernels::kPairBlock pairs; the result is valid until the next call.
@@ -70,7 +70,7 @@ class WorstElements {
  public:
   WorstElements(size_t number, DType stored_a, DType stored_b);
 
-  // The pairs of a slab from `from` on, with their distances (pair_distance.h).
+  // The pairs of a slab from `from` on, with their distances.
   void add(const PairSlab& slab, int64_t from, std::span<const double> distances);
 
   // The worst first.
@@ -93,18 +93,18 @@ class WorstElements {
   std::vector<Candidate> heap_;  // the least bad one on top
 };
 
-// One pair of two tensors with equally many elements: the metrics know the worst pair by its index only.
+// Reads a pair of elements of two tensors with equally many: the metrics know the worst pair by its index only.
 Result<WorstElement> read_pair_at(HostTensor& a, HostTensor& b, uint64_t at);
 
-// One element as reports print it; `at` holds it as HostTensor::read gives it.
+// An element for a report; `at` holds it as HostTensor::read gives it.
 [[nodiscard]] report::Value element_value(DType dtype, const std::byte* at);
 
-// Where in a tensor the error lies: for each axis the few indices that carry it, or "everywhere".
+// AxisErrors locates the error in a tensor: for each axis the few indices that carry it, or "everywhere".
 //
 //   1. what is counted: mismatches (NaN or an infinity on one side), if there are any, else the squares of a - b
 //   2. an axis of more than 4096 indices is cut into as many bins of equal width, the last one narrower
-//   3. a bin stands out if it has 1.5 times the share of an even distribution. Where the bins that stand out carry 90 %
-//      of the error and form at most 8 ranges, they are the answer; else the same with 4 times and 50 %; else "everywhere"
+//   3. a bin stands out if it has 1.5 times the share of an even distribution. If these bins carry 90 % of the error and
+//      form at most 8 ranges, they are the answer; else the same with 4 times and 50 %; else "everywhere"
 //
 // Single pass, in the order of the elements; memory is bounded by the number of bins.
 
@@ -130,7 +130,7 @@ struct ErrorAxes {
   [[nodiscard]] bool is_local() const;  // an axis has ranges
 };
 
-// Takes the distances (pair_distance.h) of all elements of a shape in C order.
+// Takes the distances of all elements of a shape in C order.
 class AxisErrors {
  public:
   // `max_abs` of the finite pairs, or near it: distances are scaled by it, so that no square overflows.
@@ -184,13 +184,13 @@ struct SecondLook {
 Result<SecondLook> look_again(HostTensor& a, HostTensor& b, const TensorDiff& diff, const SecondLookOptions& options,
                               const CancelToken& cancel);
 
-// What the error of a tensor looks like: how large it is how often, and where on the last two axes it lies.
+// A picture of the error of a tensor: a histogram of its sizes, and a map of the last two axes.
 //
 //   histogram   of |a - b| of the finite pairs that differ, four bins a decade
 //   map         the largest |a - b| in each of at most 64 x 64 cells of the last two axes, over all other axes; an
 //               infinity where one side only is NaN or infinite. A tensor of one axis is a row; of none, a cell
 //
-// One pass over both tensors, a few MiB of memory.
+// Takes one pass over both tensors and a few MiB of memory.
 
 inline constexpr int64_t kMostMapCells = 64;  // along an axis
 inline constexpr int kBinsPerDecade = 4;
@@ -207,8 +207,8 @@ struct ErrorPicture {
 // Elements of `a` are divided by `scale` first. shape_mismatch when one of them has more elements.
 Result<ErrorPicture> picture_error(HostTensor& a, HostTensor& b, double scale, const CancelToken& cancel);
 
-// Everything that can be seen of a pair of tensors that differ: how large the error is how often, where it lies, the
-// worst elements. Reads both tensors twice; for a few tensors, not for all.
+// All details of a pair of tensors that differ: the picture of the error, its axes, the worst elements. Reads both tensors
+// twice; for a few tensors, not for all.
 
 inline constexpr size_t kPictureWorst = 20;  // elements
 

@@ -20,7 +20,7 @@ std::optional<MetricNumber> number(std::optional<double> value) {
   return value ? std::optional<MetricNumber>(*value) : std::nullopt;
 }
 
-// The getter of a member of PairMetrics. For tensors known by statistics alone nothing was counted.
+// The getter of a member of PairMetrics. Nothing was counted of tensors that are known by statistics alone.
 template <auto kMember>
 std::optional<MetricNumber> get(const TensorDiff& diff) {
   if (!has_metrics(diff.verdict)) return std::nullopt;
@@ -53,7 +53,8 @@ constexpr std::array kMetrics = {
     Metric{"l2_distance", kValue, "sqrt(sum d^2)", get<&PairMetrics::l2_distance>},
     Metric{"relative_l2", kRatio, "sqrt(sum d^2 / sum b^2); 0 / 0 is 0", get<&PairMetrics::relative_l2>},
     Metric{"cosine", kRatio, "sum a b / sqrt(sum a^2 * sum b^2); none if one side is all 0", get<&PairMetrics::cosine>},
-    Metric{"kl", kRatio, "sum p ln(p / q), p and q being a and b from 0 to 1 over their sums; a second pass", get_kl},
+    Metric{"kl", kRatio, "sum p ln(p / q), p and q being a and b from 0 to 1 over their sums; a second pass", get_kl,
+           true},
     Metric{"std_a", kValue, "standard deviation of a (of the population), over its finite values",
            get<&PairMetrics::std_a>},
     Metric{"std_b", kValue, "the same of b", get<&PairMetrics::std_b>},

@@ -1,4 +1,4 @@
-// The metrics of diff, in the order of the output. Columns, `--list-metrics` and limits (metric_limit.h) derive from this
+// The metrics of diff, in the order of the output. Columns, `--list-metrics` and limits (accept/diff_rules.h) derive from this
 // table. The formulas are those of kernels/pair/pair.h.
 #pragma once
 
@@ -31,29 +31,26 @@ struct Metric {
   std::string_view name;
   MetricUnit unit;
   std::string_view formula;  // one line; d = |a - b|
-  // Nothing where the metric is not defined or no elements were compared (has_metrics).
+  // Nothing if the metric is not defined or no elements were compared (has_metrics).
   std::optional<MetricNumber> (*value)(const TensorDiff& diff);
+  bool on_request = false;  // takes a second pass over tensors that differ: PairOptions::on_request
 };
 
 [[nodiscard]] std::span<const Metric> all_metrics();
 [[nodiscard]] const Metric* find_metric(std::string_view name);
-// For did-you-mean.
+// Candidates for did_you_mean().
 [[nodiscard]] std::vector<std::string> metric_names();
 
-// As reports print it: an integer, a float, null.
+// The value for a report: an integer, a float, null.
 [[nodiscard]] report::Value metric_value(const Metric& metric, const TensorDiff& diff);
 // All metrics by name: `metrics` of a row.
 [[nodiscard]] report::Object metric_values(const TensorDiff& diff);
 
-// The lists of what a comparison of two tensors finds, for a part of a run (parts/fact_codec.h).
+// The facts of a comparison for a part of a run (parts/facts.h).
 
 namespace kernels {
 
-void fields(auto& visit, FieldsOf<PairMetrics> auto& value) {
-  MSDUMP_FIELDS(count, equal, over_tolerance, reference_zero, nan_a, nan_b, nan_mismatch, inf_mismatch, max_abs,
-                max_rel, max_scaled, mean_abs, mean_rel, rmse, l2_distance, relative_l2, cosine, std_a, std_b, mean_a,
-                mean_b, max_a, max_b, min_a, min_b, under_1e3, under_5e3, p50_abs, p99_abs, max_ulp, worst);
-}
+void fields(auto& visit, FieldsOf<PairMetrics> auto& value) { visit_members(visit, value); }
 
 }  // namespace kernels
 

@@ -11,7 +11,7 @@ std::optional<DType> coarser_throughout(const CompareSide& a, const CompareSide&
   size_t floats = 0;
   std::map<double, std::pair<size_t, DType>> coarser;  // by tolerance
   for (const TensorPair& pair : pairing.tensors) {
-    if (pair.a == kNoTensor || pair.b == kNoTensor) continue;
+    if (!pair.is_paired()) continue;
     const DType of_a = (*a.tensors)[pair.a].name.dtype, of_b = (*b.tensors)[pair.b].name.dtype;
     const double left = default_rtol(of_a), right = default_rtol(of_b);
     if (left == 0 || right == 0) continue;

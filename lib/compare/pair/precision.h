@@ -1,6 +1,6 @@
-// Did one side compute in a coarser dtype throughout, as a device does? Then every result carries its rounding, even
-// where it was widened again, and the tolerance of the coarser dtype applies to all tensors. A single operator that
-// turns to a coarser dtype is a finding instead.
+// Detects a side that computes in a coarser dtype throughout, such as a device. Every result then carries its rounding, even
+// if it was widened again, and the tolerance of the coarser dtype applies to all tensors. A single operator in a coarser
+// dtype is a finding instead.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace msdump {
 
 // The coarsest dtype that the candidate has, and the reference has not, in at least a tenth of the pairs of floating
-// tensors; nothing when there are fewer such pairs.
+// tensors; nothing if there are fewer such pairs.
 [[nodiscard]] std::optional<DType> coarser_throughout(const CompareSide& a, const CompareSide& b,
                                                       const Pairing& pairing);
 

@@ -248,7 +248,7 @@ Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& t
   diff.dtype_b = b.original_dtype();
   if (!can_compare(a, b, options, diff)) return diff;
   MSDUMP_CHECK_OK(compare_elements(a, b, tolerance, cancel, options, diff));
-  if (options.kl) {
+  if (options.on_request) {
     MSDUMP_TRY(diff.kl, divergence_of(a, b, diff, cancel));
   }
   return diff;

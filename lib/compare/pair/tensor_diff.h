@@ -8,7 +8,6 @@
 //   3. where the magnitudes fall into two populations, a hundred times apart with nothing between, at least a twentieth
 //      of the sample below and those above within a factor of 4, the lower one counts: a mask of -1e4 beside scores of 1
 // If no element is kept the scale is 0. Complex numbers count by their parts, times the root of 2.
-// Source: corpus/diagnosis/README.md 10.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ Result<double> typical_scale(HostTensor& tensor, const CancelToken& cancel);
 [[nodiscard]] double scale_of_sample(const std::vector<double>& sample);
 
 // Two tensors compared slab by slab: all metrics of kernels/pair/pair.h and a verdict. The worst elements and where the
-// error lies need the metrics first: second_look.h.
+// error lies need the metrics first: element_errors.h.
 
 enum class Verdict : uint8_t {
   kSame,   // the same values after exact widening; -0 equals +0, NaN equals NaN
@@ -56,8 +55,8 @@ struct TensorDiff {
   Verdict verdict = Verdict::kSkipped;
   std::string reason;  // why, and notes: "dimensions of 1 ignored"
   kernels::PairMetrics metrics;
-  std::optional<double> kl;                     // only if asked for; not for complex numbers
-  double scale = 0;                             // of b: typical_scale.h
+  std::optional<double> kl;                     // on request; not for complex numbers
+  double scale = 0;                             // typical_scale() of b
   Limits limits;                                // that were used
   std::optional<Limits> tolerance_that_passes;  // tolerance.h
   Shape shape;                                  // of a
@@ -66,7 +65,7 @@ struct TensorDiff {
   // are all counts but nan_a and nan_b, where nan_counted_ says so.
   bool by_statistics = false;
   bool reshaped = false;     // elements were compared although the shapes differ; `reason` has both
-  bool mislabelled = false;  // the bytes of a side are not the values: graph/join/mislabelled.h
+  bool mislabelled = false;  // the bytes of a side are not the values: graph/join/dump_operators.h
   bool nan_counted_a = false, nan_counted_b = false;
   bool nan_in_a_alone = false;  // known, not assumed
   uint64_t checksum_b = 0;      // a hash of it; 0: none
@@ -80,17 +79,17 @@ struct TensorDiff {
   [[nodiscard]] std::optional<double> error() const { return by_statistics ? relative_error : metrics.relative_l2; }
 };
 
-// Were elements or statistics compared?
+// True if elements or statistics were compared.
 [[nodiscard]] bool has_metrics(Verdict verdict);
 
 struct PairOptions {
-  bool kl = false;             // costs a second pass over tensors that differ
+  bool on_request = false;     // also the metrics that take a second pass over tensors that differ: kl
   bool any_shape = false;      // compare other shapes with as many elements: a dump may give an input the shape of its
                                // producer, although a reshape without a kernel lies between
   WorkerPool* pool = nullptr;  // splits a large tensor; the result does not depend on it
 };
 
-// An error when one of the tensors cannot be read.
+// An error if one of the tensors cannot be read.
 Result<TensorDiff> diff_tensors(HostTensor& a, HostTensor& b, const Tolerance& tolerance, const CancelToken& cancel,
                                 const PairOptions& options = {});
 

@@ -20,27 +20,17 @@ constexpr int kDigits = 3;
 }  // namespace
 
 double default_rtol(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64:
-    case DType::kComplex128: return 1e-9;
-    case DType::kFloat32:
-    case DType::kComplex64: return 1e-3;
-    case DType::kFloat16:
-    case DType::kComplex32: return 5e-3;
-    case DType::kBfloat16: return 3e-2;
-    default: break;
-  }
-  return name_of(dtype).find("float") != std::string_view::npos ? 0.2 : 0;
+  const DTypeTraits& traits = info(dtype).traits;
+  if (traits.kind != DTypeKind::kFloat && traits.kind != DTypeKind::kComplex) return 0;
+  const int digits = traits.format.mantissa_bits;
+  return digits >= 52 ? 1e-9 : digits >= 23 ? 1e-3 : digits >= 10 ? 5e-3 : digits >= 7 ? 3e-2 : 0.2;
 }
 
 double smallest_step(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16:
-    case DType::kComplex32: return 0x1p-24;
-    case DType::kFloat8E4m3fn: return 0x1p-9;
-    case DType::kFloat8E5m2: return 0x1p-16;
-    default: return 0;
-  }
+  constexpr int kFewExponentBits = 5;
+  const FloatFormat& format = info(dtype).traits.format;
+  if (info(dtype).bits < 8 || format.exponent_bits == 0 || format.exponent_bits > kFewExponentBits) return 0;
+  return std::ldexp(1.0, 1 - format.bias - format.mantissa_bits);
 }
 
 Limits limits_for(const Tolerance& tolerance, DType a, DType b, double scale) {

@@ -1,5 +1,5 @@
 // Two tensors are close when every pair of elements differs by at most atol + rtol |b| + rtol scale. The scale is that of
-// the whole tensor (typical_scale.h): an element near 0 in a tensor of thousands may be off by more than rtol |b|.
+// the whole tensor (tensor_diff.h): an element near 0 in a tensor of thousands may be off by more than rtol |b|.
 //
 // rtol is that of the coarser dtype of the two sides: enough for a few hundred roundings in another order, and much less
 // than the effect of a changed constant.
@@ -21,7 +21,7 @@ namespace msdump {
 
 struct Tolerance {
   std::optional<double> rtol = {}, atol = {};  // the user's; then nothing is added for the scale
-  std::optional<DType> coarsest = {};  // one side computes in it throughout (precision.h): applies to all floats
+  std::optional<DType> coarsest = {};  // of a side that computes in it throughout (precision.h): applies to all floats
 };
 
 struct Limits {
@@ -34,7 +34,7 @@ struct Limits {
 // `scale` is the reference's.
 [[nodiscard]] Limits limits_for(const Tolerance& tolerance, DType a, DType b, double scale);
 
-// What would have passed, rounded up to three digits, so that it still passes when it is typed. `metrics` were computed
+// The smallest limits that pass, rounded up to three digits, so that they pass when typed. `metrics` were computed
 // with this scale. With a scale of 0, or a pair that no rtol lets pass, atol alone. Nothing when no tolerance helps: NaN
 // or an infinity on one side only, no pairs, a difference beyond the range of a double.
 [[nodiscard]] std::optional<Limits> passing_limits(const kernels::PairMetrics& metrics, double scale);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "compare/statistics/computed_statistics.h"
 #include "dump/elements/host_tensor.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -33,7 +34,7 @@ bool is_extreme(size_t which) { return which < 2; }
 int class_of(double value) { return std::isnan(value) ? 3 : std::isfinite(value) ? 0 : std::signbit(value) ? 2 : 1; }
 
 // The value of all elements, if it is known exactly and none is NaN.
-std::optional<double> only_value(const StatisticValues& values, Kind kind) {
+std::optional<double> only_value(const TensorNumbers& values, Kind kind) {
   const auto &max = values.number(Extremum::kMax), &min = values.number(Extremum::kMin);
   if (!max || !min || max->slack != 0 || min->slack != 0 || max->value != min->value) return std::nullopt;
   if (!std::isfinite(max->value) || values.elements() == std::optional<int64_t>(0)) return std::nullopt;
@@ -46,7 +47,7 @@ enum class Agreement : uint8_t { kUnknown, kWeak, kEqual, kDifferent };
 
 class Comparer {
  public:
-  Comparer(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance, bool any_shape)
+  Comparer(const TensorNumbers& a, const TensorNumbers& b, const Tolerance& tolerance, bool any_shape)
       : a_(a), b_(b), any_shape_(any_shape), kind_(kind_of(a.dtype)), given_(tolerance.rtol || tolerance.atol) {
     diff_.by_statistics = true;
     diff_.dtype_a = a.dtype;
@@ -111,7 +112,7 @@ class Comparer {
 
   void fill_metrics() {
     kernels::PairMetrics& metrics = diff_.metrics;
-    const auto fill = [&](const StatisticValues& from, std::optional<double>& max, std::optional<double>& min,
+    const auto fill = [&](const TensorNumbers& from, std::optional<double>& max, std::optional<double>& min,
                           std::optional<double>& mean, uint64_t& nan, bool& counted) {
       counted = from.nan.has_value();
       nan = from.nan.value_or(0);
@@ -185,7 +186,7 @@ class Comparer {
     if (nan_.empty()) nan_ = std::move(text);
   }
 
-  void compare_special(std::string_view name, Special special, std::optional<uint64_t> StatisticValues::*count) {
+  void compare_special(std::string_view name, Special special, std::optional<uint64_t> TensorNumbers::*count) {
     const std::optional<uint64_t>&a = a_.*count, &b = b_.*count;
     if (a && b && *a != *b) return found_nan(fmt::format("{} count {} against {}", name, *a, *b));
     const auto there_a = a_.has(special), there_b = b_.has(special);
@@ -194,13 +195,13 @@ class Comparer {
 
   void compare_counts() {
     diff_.nan_in_a_alone = a_.has(Special::kNan).value_or(false) && !b_.has(Special::kNan).value_or(true);
-    compare_special("NaN", Special::kNan, &StatisticValues::nan);
-    compare_special("inf", Special::kPositiveInf, &StatisticValues::positive_inf);
-    compare_special("-inf", Special::kNegativeInf, &StatisticValues::negative_inf);
-    using Count = std::optional<uint64_t> StatisticValues::*;
-    for (const auto& [name, count] : {std::pair<std::string_view, Count>("zero count", &StatisticValues::zero),
-                                      {"count below 0", &StatisticValues::negative},
-                                      {"count above 0", &StatisticValues::positive}}) {
+    compare_special("NaN", Special::kNan, &TensorNumbers::nan);
+    compare_special("inf", Special::kPositiveInf, &TensorNumbers::positive_inf);
+    compare_special("-inf", Special::kNegativeInf, &TensorNumbers::negative_inf);
+    using Count = std::optional<uint64_t> TensorNumbers::*;
+    for (const auto& [name, count] : {std::pair<std::string_view, Count>("zero count", &TensorNumbers::zero),
+                                      {"count below 0", &TensorNumbers::negative},
+                                      {"count above 0", &TensorNumbers::positive}}) {
       const auto &a = a_.*count, &b = b_.*count;
       if (!a || !b) continue;
       counted_ = counted_ || *a + *b > 0;
@@ -264,7 +265,7 @@ class Comparer {
     return checksums_ == Agreement::kEqual ? "equal " + std::string(checksum_name_) + ", and yet " + text : text;
   }
 
-  [[nodiscard]] static bool is_bare(const StatisticValues& values) {
+  [[nodiscard]] static bool is_bare(const TensorNumbers& values) {
     return values.checksums.empty() &&
            std::none_of(values.numbers.begin(), values.numbers.end(), [](const auto& one) { return one.has_value(); });
   }
@@ -275,7 +276,7 @@ class Comparer {
     return "no statistic that both sides have";
   }
 
-  const StatisticValues &a_, &b_;
+  const TensorNumbers &a_, &b_;
   const bool any_shape_;
   const Kind kind_;
   const bool given_;  // the tolerance is the user's
@@ -293,8 +294,7 @@ class Comparer {
 
 }  // namespace
 
-TensorDiff diff_statistics(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance,
-                           bool any_shape) {
+TensorDiff diff_statistics(const TensorNumbers& a, const TensorNumbers& b, const Tolerance& tolerance, bool any_shape) {
   return Comparer(a, b, tolerance, any_shape).run();
 }
 
@@ -307,7 +307,7 @@ bool has_elements(const TensorRecord& record) {
 // Elements on one side only; `a_has`: on that of a.
 class MixedDiff {
  public:
-  MixedDiff(const DumpSide& side, const TensorRecord& elements, const StatisticValues& stored, bool a_has,
+  MixedDiff(const DumpSide& side, const TensorRecord& elements, const TensorNumbers& stored, bool a_has,
             const Tolerance& tolerance, const RunContext& context, bool any_shape)
       : side_(side),
         elements_(elements),
@@ -317,11 +317,11 @@ class MixedDiff {
         tolerance_(tolerance),
         context_(context) {}
 
-  // Where several versions may have written the other side, the first that agrees decides.
+  // If several versions may have written the other side, the first that agrees decides.
   Result<TensorDiff> run() {
     std::optional<TensorDiff> first;
     for (const stats::Dialect* dialect : dialects_of(stored_)) {
-      MSDUMP_TRY(const StatisticValues values, computed_values(side_.index, elements_, stored_, dialect, context_));
+      MSDUMP_TRY(const TensorNumbers values, computed_values(side_.index, elements_, stored_, dialect, context_));
       TensorDiff diff = a_has_ ? diff_statistics(values, stored_, tolerance_, any_shape_)
                                : diff_statistics(stored_, values, tolerance_, any_shape_);
       if (!is_difference(diff.verdict)) return as_sampled(std::move(diff));
@@ -355,7 +355,7 @@ class MixedDiff {
 
   const DumpSide& side_;
   const TensorRecord& elements_;
-  const StatisticValues& stored_;
+  const TensorNumbers& stored_;
   const bool a_has_, any_shape_;
   const Tolerance& tolerance_;
   const RunContext& context_;
@@ -374,12 +374,12 @@ Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a,
     return diff_tensors(opened.left, opened.right, tolerance, context.cancel, shared);
   }
   if (has_elements(record_a)) {
-    MSDUMP_TRY(const StatisticValues stored, b.tables.values_of(record_b));
+    MSDUMP_TRY(const TensorNumbers stored, b.tables.values_of(record_b));
     return MixedDiff(a, record_a, stored, true, tolerance, context, options.any_shape).run();
   }
-  MSDUMP_TRY(const StatisticValues stored, a.tables.values_of(record_a));
+  MSDUMP_TRY(const TensorNumbers stored, a.tables.values_of(record_a));
   if (has_elements(record_b)) return MixedDiff(b, record_b, stored, false, tolerance, context, options.any_shape).run();
-  MSDUMP_TRY(const StatisticValues other, b.tables.values_of(record_b));
+  MSDUMP_TRY(const TensorNumbers other, b.tables.values_of(record_b));
   return diff_statistics(stored, other, tolerance, options.any_shape);
 }
 

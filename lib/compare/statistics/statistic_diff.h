@@ -29,14 +29,14 @@
 #include "compare/pair/tensor_diff.h"
 #include "compare/pair/tolerance.h"
 #include "compare/statistics/statistic_tables.h"
-#include "compare/statistics/statistic_values.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
+#include "stats/tensor_numbers.h"
 
 namespace msdump {
 
 // `any_shape`: PairOptions. `by_statistics` is set; the only metrics are max, min, mean and, where counted, NaN of a and b.
-[[nodiscard]] TensorDiff diff_statistics(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance,
+[[nodiscard]] TensorDiff diff_statistics(const TensorNumbers& a, const TensorNumbers& b, const Tolerance& tolerance,
                                          bool any_shape = false);
 
 // Compares two records of two dumps by what both have:
@@ -46,13 +46,13 @@ namespace msdump {
 //   elements and statistics     the statistics of the elements, computed as the other side's writer would have
 //                               (computed_statistics.h), against those of the other side
 
-// One side. Both sides may be the same dump and share its tables.
+// The dump of a record. Both sides may be the same dump and share its tables.
 struct DumpSide {
   const DumpIndex& index;
   StatisticTables& tables;  // of that index
 };
 
-// An error when one side cannot be read. Thread-safe.
+// An error if one side cannot be read. Thread-safe.
 Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
                                 const TensorRecord& record_b, const Tolerance& tolerance, const RunContext& context,
                                 const PairOptions& options = {});

@@ -36,7 +36,7 @@ bool has_nan(std::span<const Range> parts) {
   return std::any_of(parts.begin(), parts.end(), [](const Range& part) { return std::isnan(part.low); });
 }
 
-// Of the sum of tensors: the largest element is at least that of one plus the smallest ones of the others.
+// The maximum of a sum of tensors is at least the maximum of one plus the minima of the others.
 Range largest_of_sum(std::span<const Range> max, std::span<const Range> min) {
   Range sum{-HUGE_VAL, 0};
   double least = 0;
@@ -56,7 +56,7 @@ Range norm_of_sum(std::span<const Range> norms) {
   return sum;
 }
 
-// Of the largest of tensors, element by element: where one of them is smallest, the others are at most their largest.
+// The minimum of an elementwise maximum of tensors: at the minimum of one, the others are at most their maxima.
 Range smallest_of_maxima(std::span<const Range> max, std::span<const Range> min) {
   Range all{-HUGE_VAL, HUGE_VAL};
   double first = -HUGE_VAL, second = -HUGE_VAL;  // the two largest, so that the largest of the others is known
@@ -85,7 +85,7 @@ Range mean_of_maxima(std::span<const Range> max, std::span<const Range> min, std
   return {least, std::max(least, std::min(most, largest_of(max).high))};
 }
 
-// What is positive is not above the largest.
+// The norm of an elementwise maximum of tensors: at least that of each of them if no element is negative.
 Range norm_of_maxima(std::span<const Range> norms, std::span<const Range> min) {
   double squares = 0;
   for (const Range& norm : norms) squares += norm.high * norm.high;
@@ -116,17 +116,17 @@ std::vector<std::vector<size_t>> terms_of(const TensorPieces& pieces) {
 
 class Merger {
  public:
-  Merger(const TensorPieces& pieces, std::span<const StatisticValues> of_pieces)
+  Merger(const TensorPieces& pieces, std::span<const TensorNumbers> of_pieces)
       : pieces_(pieces), values_(of_pieces), terms_(terms_of(pieces)) {}
 
-  StatisticValues run() {
-    StatisticValues merged;
+  TensorNumbers run() {
+    TensorNumbers merged;
     merged.origin = values_.front().origin;
     merged.dialects = values_.front().dialects;
     merged.dtype = values_.front().dtype;
     merged.shape = pieces_.shape;
     merged.finite_only = values_.front().finite_only;
-    for (const StatisticValues& one : values_) {
+    for (const TensorNumbers& one : values_) {
       if (!one.bad_number.empty()) merged.bad_number = one.bad_number;
     }
     const auto put = [&](Extremum which, const std::optional<Range>& range) {
@@ -143,7 +143,7 @@ class Merger {
  private:
   [[nodiscard]] bool has_maxima() const { return pieces_.overlap == PieceOverlap::kLargest; }
 
-  // Of the terms; empty where one is not known, or one of several is not finite.
+  // The numbers of the terms; empty if one is unknown, or one of several is not finite.
   [[nodiscard]] std::vector<Range> ranges(const std::vector<size_t>& terms, Extremum which) const {
     std::vector<Range> ranges;
     for (const size_t i : terms) {
@@ -220,14 +220,14 @@ class Merger {
     return Range{std::sqrt(squares.low), std::sqrt(squares.high)};
   }
 
-  void add_counts(StatisticValues& merged) const {
-    using Count = std::optional<uint64_t> StatisticValues::*;
+  void add_counts(TensorNumbers& merged) const {
+    using Count = std::optional<uint64_t> TensorNumbers::*;
     for (const Count count :
-         {&StatisticValues::count, &StatisticValues::negative, &StatisticValues::positive, &StatisticValues::zero,
-          &StatisticValues::nan, &StatisticValues::negative_inf, &StatisticValues::positive_inf}) {
+         {&TensorNumbers::count, &TensorNumbers::negative, &TensorNumbers::positive, &TensorNumbers::zero,
+          &TensorNumbers::nan, &TensorNumbers::negative_inf, &TensorNumbers::positive_inf}) {
       uint64_t sum = 0;
       bool known = true;
-      for (const StatisticValues& one : values_) {
+      for (const TensorNumbers& one : values_) {
         known = known && (one.*count).has_value();
         sum += (one.*count).value_or(0);
       }
@@ -236,13 +236,13 @@ class Merger {
   }
 
   const TensorPieces& pieces_;
-  const std::span<const StatisticValues> values_;
+  const std::span<const TensorNumbers> values_;
   const std::vector<std::vector<size_t>> terms_;
 };
 
 }  // namespace
 
-StatisticValues merged_statistics(const TensorPieces& pieces, std::span<const StatisticValues> of_pieces) {
+TensorNumbers merged_statistics(const TensorPieces& pieces, std::span<const TensorNumbers> of_pieces) {
   return pieces.is_plain() ? of_pieces.front() : Merger(pieces, of_pieces).run();
 }
 
@@ -356,11 +356,11 @@ Status StatisticTables::read_json(const File& file, Table& table) {
   return {};
 }
 
-Result<StatisticValues> StatisticTables::values_of(const TensorRecord& tensor) {
+Result<TensorNumbers> StatisticTables::values_of(const TensorRecord& tensor) {
   if (const TensorPieces* const pieces = tensor.pieces()) {
-    std::vector<StatisticValues> of_pieces;
+    std::vector<TensorNumbers> of_pieces;
     for (const TensorRecord* const piece : pieces->records) {
-      MSDUMP_TRY(StatisticValues values, values_of(*piece));
+      MSDUMP_TRY(TensorNumbers values, values_of(*piece));
       of_pieces.push_back(std::move(values));
     }
     return merged_statistics(*pieces, of_pieces);
@@ -384,7 +384,7 @@ Result<StatisticValues> StatisticTables::values_of(const TensorRecord& tensor) {
   if (row->origin == StatisticOrigin::kCsv) stored.dialects = &dialects();
   std::optional<Shape> shape;
   if (tensor.shape != nullptr) shape = *tensor.shape;
-  return stored_values(stored, tensor.name.dtype, shape);
+  return stored_numbers(stored, tensor.name.dtype, shape);
 }
 
 }  // namespace msdump

@@ -17,16 +17,16 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "compare/statistics/statistic_values.h"
 #include "dump/elements/host_tensor.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "stats/dialect.h"
+#include "stats/tensor_numbers.h"
 
 namespace msdump {
 
 // `of_pieces`: by TensorPieces::records.
-[[nodiscard]] StatisticValues merged_statistics(const TensorPieces& pieces, std::span<const StatisticValues> of_pieces);
+[[nodiscard]] TensorNumbers merged_statistics(const TensorPieces& pieces, std::span<const TensorNumbers> of_pieces);
 
 // StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table
 // is read once, on first use; after that a row is found by its place.
@@ -43,7 +43,7 @@ class StatisticTables {
 
   // The row of a record that has a table; of a tensor in pieces, what follows from their rows. kChangedWhileReading if
   // the row is no longer there. Thread-safe.
-  Result<StatisticValues> values_of(const TensorRecord& tensor);
+  Result<TensorNumbers> values_of(const TensorRecord& tensor);
 
   // Reads the table of a record now. Thread-safe.
   void read_table_of(const TensorRecord& tensor) { (void)table(tensor.table); }

@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "divergence/model/constants.h"
+#include "ge/operators/operator_properties.h"
 
 namespace msdump {
 namespace {
@@ -236,10 +237,7 @@ double between(double independent, double& uncertainty) {
 bool may_flip(std::string_view family, const OperatorGain& gain, bool backward) {
   if (!backward) return gain.rule == GainRule::kFlip;
   if (gain.noise == NoiseClass::kUnknown) return true;  // a module may have one inside
-  for (const std::string_view part : {"relu", "max", "min", "clamp", "clip", "hard", "hswish", "hsigmoid"}) {
-    if (family.find(part) != std::string_view::npos) return true;
-  }
-  return false;
+  return ge::has_property(family, ge::OperatorProperty::kRoundsDerivative);
 }
 
 Expectation expect(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,

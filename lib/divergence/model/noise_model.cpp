@@ -128,7 +128,7 @@ class NoiseEstimate {
     output.noise = std::min(std::exp(centre.centre), most);
     double above = output.noise * std::exp(centre.spread);
     // Of cuts many calls have no siblings, and the other calls of the class say more than what a device may do.
-    if (centre.siblings == 0 && !view_.of_cuts()) above = std::max(above, operators_.gain(output.run).approximation);
+    if (centre.siblings == 0 && !view_.is_sharded()) above = std::max(above, operators_.gain(output.run).approximation);
     output.noise_above = std::max(output.noise, std::min(above, most));
     output.expected = hypotenuse(output.propagated, output.noise * output.amplification);
   }
@@ -149,7 +149,7 @@ double find_storage_rounding(const RunView& view) {
   size_t exact = 0;
   for (uint32_t run = 0; run < view.runs().size(); ++run) {
     // Of cuts many sources are not known: what comes after the forward pass may be made of anything before.
-    if (view.of_cuts() && view.is_backward(run)) break;
+    if (view.is_sharded() && view.is_backward(run)) break;
     if (view.place(run).step != view.place(0).step || view.one_sided(run)) continue;
     for (const RunInput& input : view.run(run).inputs) {
       if (input.made_by != kNoRun || input.from == InputEdge::From::kConstant || input.tensor == kNoTensor) continue;

@@ -3,7 +3,6 @@
 //
 // Errors are relative: the root mean square of the differences over that of the reference. A gain is the relative error
 // of an output over that of the input that causes it, for an error that is spread at random over the elements.
-// Source: design/divergence.md, section 3.
 #pragma once
 
 #include <cstdint>

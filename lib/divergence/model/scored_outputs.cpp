@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/expectation.h"
+#include "ge/operators/operator_properties.h"
 
 namespace msdump {
 namespace {
@@ -288,15 +289,6 @@ std::vector<uint32_t> InputSearch::within(uint32_t run) const {
 
 namespace {
 
-// Optimizers that divide by the size of the gradient: an element that is next to nothing moves its parameter as far as a
-// large one.
-bool divides_by_size(std::string_view family) {
-  for (const std::string_view part : {"adam", "rmsprop", "adagrad", "lamb", "lars", "ftrl", "adadelta"}) {
-    if (family.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 class Collector {
  public:
   Collector(const RunView& view, const RunOperators& operators, InputSearch& search)
@@ -341,7 +333,8 @@ class Collector {
       return Unjudged::kNoInputs;
     // Calls of one side alone may hide the gradient that goes in: what the forward call has says nothing of it.
     const auto of_forward = [](const KnownInput& input) { return input.of_forward; };
-    if (view_.of_cuts() && view_.is_backward(run) && std::all_of(inputs.known.begin(), inputs.known.end(), of_forward))
+    if (view_.is_sharded() && view_.is_backward(run) &&
+        std::all_of(inputs.known.begin(), inputs.known.end(), of_forward))
       return Unjudged::kNoInputs;
     for (const KnownInput& input : inputs.known) {
       if (input.error.discrete && input.error.relative > 0) return Unjudged::kIntegerInput;
@@ -362,7 +355,7 @@ class Collector {
     output.most = expectation.most;
     // A single rounding of the result is never a fault, nor that of parts which are added up in another order, whatever
     // siblings that are not cut have.
-    output.chance = std::max(expectation.chance, (view_.of_cuts() ? kMostRoundings : 1) * roundoff);
+    output.chance = std::max(expectation.chance, (view_.is_sharded() ? kMostRoundings : 1) * roundoff);
     output.roundoff = roundoff;
     for (const uint32_t other : inputs.through)
       output.roundoff = std::max(output.roundoff, view_.expected_rounding(other));
@@ -377,7 +370,8 @@ class Collector {
     // What was there before the update is not dumped; from the second step on it has an error of its own.
     if (view_.graph().role(output.tensor) == TensorRole::kUpdated && view_.is_later_step(output.run))
       return Unjudged::kKeptValue;
-    const bool adaptive = divides_by_size(operators_.family(output.run)) && view_.slot(output.tensor) == "0";
+    const bool adaptive = ge::has_property(operators_.family(output.run), ge::OperatorProperty::kDividesByGradient) &&
+                          view_.slot(output.tensor) == "0";
     return adaptive ? Unjudged::kAdaptive : Unjudged::kNone;
   }
 

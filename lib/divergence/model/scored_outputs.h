@@ -5,7 +5,6 @@
 // Three levels: the operators of a kind (op type, output, forward or gradient, dtypes), those of its class, and all. A
 // level with few samples leans on the one above it; the uppermost leans on what a dtype's rounding is.
 // Centres are medians and spreads are median deviations, so that a few faults among siblings do not move them.
-// Source: design/divergence.md, section 3.
 #pragma once
 
 #include <cmath>

@@ -49,7 +49,7 @@ ByOperator by_operator(const std::vector<ArgumentDiff>& arguments, const Compare
   }
   for (const uint32_t row : rows) {
     const TensorPair& pair = pairing.tensors[row];
-    if (pair.a == kNoTensor || pair.b == kNoTensor || !is_difference(diffs[row].verdict)) continue;
+    if (!pair.is_paired() || !is_difference(diffs[row].verdict)) continue;
     const auto root = found.find(pair.op);
     if (root == found.end()) continue;
     ++root->second.rows;
@@ -253,7 +253,7 @@ namespace {
 // Of one part; none where it cannot be compared.
 class PartErrors {
  public:
-  PartErrors(const CutSide& a, const CutSide& b, const TensorPair& pair, const CutLayout& layout,
+  PartErrors(const ShardedSide& a, const ShardedSide& b, const TensorPair& pair, const Placement& layout,
              const CancelToken& cancel)
       : a_(a), b_(b), pair_(pair), layout_(layout), cancel_(cancel) {
     for (const TensorRecord* const record : a.members(pair.a).records) {
@@ -299,24 +299,26 @@ class PartErrors {
     return diff->verdict == Verdict::kNan ? std::numeric_limits<double>::infinity() : diff->metrics.relative_l2;
   }
 
-  const CutSide &a_, &b_;
+  const ShardedSide &a_, &b_;
   const TensorPair& pair_;
-  const CutLayout& layout_;
+  const Placement& layout_;
   const CancelToken& cancel_;
   std::vector<Shape> shapes_;
 };
 
 // Ranks of the candidate, ascending: those whose part has more than a tenth of the error of the worst. Empty where that
 // cannot be told: of the terms of a sum, of a reference that is cut itself, of parts that cannot be read.
-std::vector<int64_t> ranks_that_differ(const CutSide& a, const CutSide& b, const TensorPair& pair, const CutNote& note,
-                                       const CancelToken& cancel) {
+std::vector<int64_t> ranks_that_differ(const ShardedSide& a, const ShardedSide& b, const TensorPair& pair,
+                                       const PlacementNote& note, const CancelToken& cancel) {
   constexpr double kShareOfWorst = 0.1;
-  if (pair.a == kNoTensor || pair.b == kNoTensor) return {};
+  if (!pair.is_paired()) return {};
   if (note.ranks.size() < 2) return note.ranks;
-  const auto is_no_part = [](const CutDim& dim) { return is_reduced(dim.role) || dim.role == CutRole::kGathered; };
+  const auto is_no_part = [](const PlacementDim& dim) {
+    return dim.role != PlacementRole::kCopy && !dim.traits().shards();
+  };
   if (std::any_of(note.a.dims.begin(), note.a.dims.end(), is_no_part)) return {};
-  const bool reference_is_whole =
-      std::all_of(note.b.dims.begin(), note.b.dims.end(), [](const CutDim& dim) { return dim.role == CutRole::kCopy; });
+  const bool reference_is_whole = std::all_of(note.b.dims.begin(), note.b.dims.end(),
+                                              [](const PlacementDim& dim) { return dim.role == PlacementRole::kCopy; });
   const std::vector<int64_t>& ranks = a.ranks(pair.a);
   if (!reference_is_whole || note.b.factor != 1 || ranks.size() != note.ranks.size()) return {};
   const PartErrors errors(a, b, pair, note.a, cancel);

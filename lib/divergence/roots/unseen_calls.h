@@ -1,6 +1,5 @@
 // Calls that msprobe did not dump, and one of which may be to blame: those inside a module in a dump of modules (L0), and
 // those before a call that reads something else although all before it agrees.
-// Source: reference/verified-on-real-msprobe.md 7, compare-and-check.md 1.6.
 #pragma once
 
 #include <cstdint>

@@ -304,7 +304,7 @@ std::vector<uint32_t> RunFacts::forward_calls_of(uint32_t index) const {
 }
 
 uint32_t RunFacts::lacking(uint32_t index) const {
-  if (!of_cuts() || one_sided(index)) return kNoRun;
+  if (!is_sharded() || one_sided(index)) return kNoRun;
   const auto lacks = [&](uint32_t one) {
     const std::vector<RunInput>& inputs = run(one).inputs;
     return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {

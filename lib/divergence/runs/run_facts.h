@@ -47,7 +47,7 @@ class TensorFacts {
   [[nodiscard]] const CompareSide& b() const { return b_; }
   [[nodiscard]] const Pairing& pairing() const { return pairing_; }
   [[nodiscard]] const CutEvidence* cuts() const { return cuts_; }
-  [[nodiscard]] bool of_cuts() const { return pairing_.of_cuts; }
+  [[nodiscard]] bool is_sharded() const { return pairing_.is_sharded; }
   // The frameworks have different operators and arguments: what only one side has is then no evidence.
   [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
   // compare/pair/precision.h

@@ -215,7 +215,7 @@ class ReaderSearch {
   }
 
   // Does it differ on some of the ranks alone? Then it does not come of what all were given.
-  [[nodiscard]] bool is_uneven(uint32_t tensor) const { return facts_.of_cuts() && facts_.cuts()->uneven[tensor]; }
+  [[nodiscard]] bool is_uneven(uint32_t tensor) const { return facts_.is_sharded() && facts_.cuts()->uneven[tensor]; }
 
   // As far as the shape tells: does a forward call read what no call of its step makes and an update has made?
   [[nodiscard]] bool is_weight(uint32_t run, const RunInput& input) const {
@@ -233,7 +233,8 @@ class ReaderSearch {
       found_.right[output] = read == Read::kRight && facts_.differs(output);
       found_.mended[output] = read == Read::kMended && facts_.differs(output);
       // Ranks may have a sum where others have the mean, which a later call takes.
-      const bool doubtful = !facts_.layout_known(output) || (facts_.of_cuts() && collective_ && facts_.differs(output));
+      const bool doubtful =
+          !facts_.layout_known(output) || (facts_.is_sharded() && collective_ && facts_.differs(output));
       const bool agree = collective_ ? later_.weights_agree() : later_.agree();
       const bool updates = collective_ && later_.weights_agree(facts_.diff(output).shape);
       // Nothing shows whether the last update is right.
@@ -299,7 +300,7 @@ class ReaderSearch {
 
   [[nodiscard]] bool is_mended(uint32_t output, uint32_t input) const {
     const auto &left = facts_.error(output), &read = facts_.error(input);
-    return facts_.of_cuts() && left && read && kChangedOnTheWay * read->relative < left->relative;
+    return facts_.is_sharded() && left && read && kChangedOnTheWay * read->relative < left->relative;
   }
 
   // At the end of the last step: as in the steps before.
@@ -328,13 +329,13 @@ class ReaderSearch {
 
 bool PassedOn::heals(const RunFacts& facts, uint32_t run) const {
   const std::vector<uint32_t>& all = facts.run(run).outputs;
-  return facts.of_cuts() && !all.empty() &&
+  return facts.is_sharded() && !all.empty() &&
          std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return right[tensor]; });
 }
 
 bool PassedOn::evens_out(const RunFacts& facts, uint32_t run) const {
   const std::vector<uint32_t>& all = facts.run(run).outputs;
-  return facts.of_cuts() && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
+  return facts.is_sharded() && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
            return right[tensor] || (facts.compared(tensor) && !facts.differs(tensor));
          });
 }
@@ -438,7 +439,7 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   std::vector<uint32_t> outputs = run(index).outputs;
   std::erase_if(outputs, [&](uint32_t tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
   // What a collective gives shows whether it is right: what changes it later is not the collective's.
-  if (of_cuts() && is_communication(op(index).type)) return outputs;
+  if (is_sharded() && is_communication(op(index).type)) return outputs;
   const auto is_lost = [&](uint32_t output) { return !compared(output) || passed_on_.mended[output]; };
   for (const uint32_t tensor : graph().stand_ins(index, is_lost)) {
     if (compared(tensor)) outputs.push_back(tensor);

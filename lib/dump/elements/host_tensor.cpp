@@ -12,7 +12,7 @@
 namespace msdump {
 namespace {
 
-// Elements of a piece that are read at once, so that narrow runs do not cost a system call each.
+// Elements of a local tensor that are read at once, so that narrow runs do not cost a system call each.
 constexpr int64_t kCovered = int64_t{1} << 18;
 
 DType dtype_of_results(DType pieces) {
@@ -46,7 +46,7 @@ PiecesReader::Runs PiecesReader::runs_of(const PieceBox& box, const Shape& piece
   runs.piece = box.piece;
   runs.run = 1;
   runs.count = 1;
-  bool whole_axes = true;  // from here to the innermost: all of both
+  bool whole_axes = true;  // the box has all elements of the axes from here to the innermost
   int64_t from_stride = 1, to_stride = 1;
   for (size_t axis = whole.size(); axis-- > 0;) {
     runs.from += box.from[axis] * from_stride;
@@ -124,7 +124,7 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
 
 Status PiecesReader::check_unchanged() { return pieces_->check_unchanged(); }
 
-// The elements of one piece to their place: a run, or a part of one.
+// Moves elements of one local tensor to their place: a run, or a part of one.
 void PiecesReader::put(const std::byte* elements, int64_t count, int64_t at, std::byte* into) {
   if (!computed_) {
     std::memcpy(into + static_cast<size_t>(at) * width_, elements, static_cast<size_t>(count) * width_);
@@ -140,9 +140,9 @@ void PiecesReader::put(const std::byte* elements, int64_t count, int64_t at, std
   }
 }
 
-// The starts of runs ascend in both. As many runs at a time as lie near each other in the piece.
+// Reads runs that lie near each other in the local tensor at once; their starts ascend in both tensors.
 Status PiecesReader::read_runs(const Runs& runs, int64_t first, int64_t count, std::byte* into) {
-  int64_t low = 0, high = runs.count;  // the first run that ends after `first`
+  int64_t low = 0, high = runs.count;  // searches the first run that ends after `first`
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     if (runs.start(middle, true) + runs.run > first) {
@@ -197,9 +197,9 @@ Status PiecesReader::read(int64_t first, int64_t count, std::byte* into) {
 
 namespace {
 
-// Size of the host elements that are held.
+// Bytes of host elements that are held.
 constexpr int64_t kSlabBytes = int64_t{4} << 20;
-// Of a view, which may be a transposed matrix: with few of its columns at a time, each row is read for every few elements.
+// Bytes held of a view. In a transposed matrix, a slab of few columns reads each row again for every few elements.
 constexpr int64_t kViewSlabBytes = int64_t{32} << 20;
 
 bool is_device_array(const DumpIndex& index, const TensorRecord& tensor) {
@@ -247,7 +247,7 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
   StoredTensor& stored = opened.tensors.front();
   if (!stored.request.shape && tensor.shape != nullptr) stored.request.shape = *tensor.shape;
   if (!stored.request.dtype && tensor.name.dtype != DType::kUndefined) stored.request.dtype = tensor.name.dtype;
-  // A table may say what the file cannot: its float32 values were bfloat16.
+  // A table may have the dtype that the file lacks: its float32 values were bfloat16.
   const DType stored_dtype = stored.request.dtype.value_or(DType::kUndefined);
   const DType said = tensor.name.dtype;
   if (!stored.original_dtype && said != stored_dtype && said != DType::kUndefined &&
@@ -260,7 +260,7 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
   return whole;
 }
 
-// Where the elements of a view follow each other they are read as those of a tensor of their own.
+// Limits the tensor to a view. A view whose elements follow each other is read directly.
 Status HostTensor::show(const TensorView& view) {
   if (!direct() || info(plan_.dtype).bits < 8 || view.last() >= plan_.dst_elements) {
     return fail(make_error(ErrorCode::kShapeMismatch, "the tensor has not the elements of {}", describe(view.shape))
@@ -329,7 +329,7 @@ Result<HostPair> open_pair(const DumpIndex& index_a, const TensorRecord& a, cons
   return HostPair{std::move(left), std::move(right)};
 }
 
-// A slab of whole blocks, if one fits, reads no block of the file twice.
+// A slab of complete blocks, if one fits, reads no block of the file twice.
 int64_t HostTensor::choose_slab(int64_t bytes) const {
   const int64_t most = bytes / static_cast<int64_t>(element_bytes());
   if (plan_.dst_elements <= most || plan_.parts.size() != 1) return std::min(plan_.dst_elements, most);

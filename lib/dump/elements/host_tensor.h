@@ -1,11 +1,12 @@
-// TensorPieces: a tensor that lies in several others, each of which has boxes of it: the shards of a parameter on the
-// ranks of a tensor-parallel group, or the partial sums of a product. And the reader of its elements, which holds no
-// more of them than are asked for.
+// HostTensor: the elements of one tensor in host order (C order of the host shape), from an array, raw bytes, or a dump file
+// in device format.
 //
-//   1. a box is a range of each axis, in the piece and in the whole; together the boxes cover the whole
-//   2. elements of boxes of several pieces that lie on each other are added up, or the largest of them is taken (NaN where
-//      one is NaN): in float64, and they come as float32 (float64 where a piece has float64 or integers)
-//   3. else they come in the dtype of the pieces, which is one
+// Memory is bounded for tensors and blocks of any size: elements that change places are moved slab by slab. Elements have
+// the dtype of the file, one byte each if they are narrower; `original_dtype` is that of the framework's tensor if the file
+// holds a wider copy.
+//
+// TensorPieces: a global tensor that is assembled from local tensors, the shards of a parameter on the ranks of a
+// tensor-parallel group or the partial sums of a product.
 #pragma once
 
 #include <cmath>
@@ -29,94 +30,26 @@
 
 namespace msdump {
 
-class DumpIndex;
+struct TensorPieces;
+class PiecesReader;
 class PieceTensors;
-struct TensorRecord;
-
-struct PieceBox {
-  uint32_t piece = 0;                   // in TensorPieces::records
-  std::vector<int64_t> from, to, size;  // by axis: where it begins in the piece and in the whole, and its extent
-};
-
-// What is done with the elements of boxes that lie on each other.
-enum class PieceOverlap : uint8_t { kNone, kAdded, kLargest };
-[[nodiscard]] inline double larger_or_nan(double x, double y) { return x > y || std::isnan(x) ? x : y; }
-
-struct TensorPieces {
-  Shape shape;                               // of the whole
-  std::vector<const TensorRecord*> records;  // not empty; with shapes; they outlive this
-  std::vector<PieceBox> boxes;               // none: the only record is the whole
-  PieceOverlap overlap = PieceOverlap::kNone;
-  double factor = 1;  // that every element is multiplied by
-
-  [[nodiscard]] bool is_plain() const { return boxes.empty(); }
-};
-
-// The elements of the whole. Reads pieces; not for several threads at once.
-class PiecesReader {
- public:
-  // kShapeMismatch where a piece has not the elements that a box wants, kUnsupportedDtype where dtypes do not go together.
-  static Result<PiecesReader> open(const DumpIndex& index, const TensorPieces& pieces);
-  PiecesReader(PiecesReader&&) noexcept;
-  PiecesReader& operator=(PiecesReader&&) noexcept;
-  ~PiecesReader();
-
-  [[nodiscard]] DType dtype() const { return dtype_; }
-  [[nodiscard]] DType original_dtype() const { return original_dtype_; }
-  // Elements [first, first + count) in C order.
-  Status read(int64_t first, int64_t count, std::byte* into);
-  [[nodiscard]] Status check_unchanged();
-
- private:
-  PiecesReader() = default;
-  // A box as runs of elements that follow each other in both: run i begins at start(i, ..) and has `run` elements.
-  struct Runs {
-    uint32_t piece = 0;
-    int64_t run = 0, count = 0;
-    std::vector<int64_t> extents, from_strides, to_strides;  // of the axes that are outside of a run
-    int64_t from = 0, to = 0;
-    [[nodiscard]] int64_t start(int64_t index, bool in_whole) const;
-  };
-  [[nodiscard]] static Runs runs_of(const PieceBox& box, const Shape& piece, const Shape& whole);
-  Status read_runs(const Runs& runs, int64_t first, int64_t count, std::byte* into);
-  void put(const std::byte* elements, int64_t count, int64_t at, std::byte* into);
-
-  std::unique_ptr<PieceTensors> pieces_;
-  std::vector<Runs> boxes_;
-  DType dtype_ = DType::kUndefined, original_dtype_ = DType::kUndefined;
-  DType stored_ = DType::kUndefined;  // of the pieces, and the bytes of an element of them
-  size_t width_ = 0;
-  bool computed_ = false;  // added, compared or multiplied
-  bool largest_ = false;
-  double factor_ = 1;
-  std::vector<double> results_, terms_;
-  std::vector<std::byte> covered_;
-};
-
-// HostTensor: the elements of one tensor in host order (C order of the host shape), read piece by piece from an array,
-// raw bytes, or a dump file in device format. Memory is bounded whatever the size of the tensor and of its blocks:
-// elements that change places are moved slab by slab.
-//
-// Elements have the dtype that the file stores, one byte each for those narrower than a byte; `original_dtype` is that of
-// the framework's tensor where the file holds a wider copy.
 
 struct HostOptions {
-  // The host format that device formats become: NCHW, which for 5 dimensions means NCDHW. None: elements as stored.
+  // The host format for tensors in device format; NCHW means NCDHW for 5 dimensions. None: elements as stored.
   std::optional<Format> target = Format::kNCHW;
-  // Convert an .npy in device format, too. It was written so on purpose (trans_flag false), so it is read as stored by
-  // default.
+  // True to convert also an .npy in device format, which was written so on purpose (trans_flag false).
   bool convert_arrays = false;
-  // The host shape of a tensor whose file does not say it.
+  // The host shape, for a tensor whose file lacks it.
   std::optional<Shape> original_shape = {};
 };
 
 class HostTensor {
  public:
-  // The tensor of a record with elements.
+  // Opens the tensor of a record with elements.
   static Result<HostTensor> open(const DumpIndex& index, const TensorRecord& tensor, const HostOptions& options);
-  // One of the tensors of a file; errors name both.
+  // Opens tensor number `item` of a file; errors name both.
   static Result<HostTensor> open(OpenedFile opened, size_t item, const HostOptions& options);
-  // The same, described by the caller.
+  // Opens the tensor that the caller describes.
   static Result<HostTensor> make(File file, FileKind container, const StoredTensor& stored, const HostOptions& options);
 
   [[nodiscard]] DType dtype() const { return plan_.dtype; }
@@ -127,14 +60,14 @@ class HostTensor {
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] const std::string& path() const { return file_.path(); }
 
-  // Elements lie in the file as they are read: any piece costs the same, and pieces may be read from several threads.
+  // True if elements lie in the file as they are read: any range costs the same, and several threads may read.
   [[nodiscard]] bool direct() const { return plan_.identity; }
 
   // Bytes that this object holds between two reads.
   [[nodiscard]] int64_t memory() const { return direct() ? 0 : slab_elements_ * static_cast<int64_t>(element_bytes()); }
 
-  // Elements [first, first + count) into `into`. A tensor that is not direct is fast only when it is read in ascending
-  // order, and takes one thread at a time.
+  // Reads elements [first, first + count). A tensor that is not direct is fast only in ascending order, and takes one
+  // thread at a time.
   Status read(int64_t first, int64_t count, std::byte* into);
 
   [[nodiscard]] Status check_unchanged() const;
@@ -152,31 +85,95 @@ class HostTensor {
   StoredElements elements_;
   Plan plan_;
   std::optional<DType> original_dtype_;
-  std::shared_ptr<PiecesReader> pieces_;  // of a tensor that lies in several others; null: it lies in `file_`
-  // Of a tensor that is not direct.
+  std::shared_ptr<PiecesReader> pieces_;  // of an assembled tensor; null: it lies in `file_`
+  // Only of a tensor that is not direct.
   int64_t slab_elements_ = 0;
-  int64_t loaded_ = -1;  // which slab is in `slab_`
+  int64_t loaded_ = -1;  // number of the slab in `slab_`
   std::vector<std::byte> slab_;
 };
 
 struct HostPair {
   HostTensor left, right;
 };
-// Two tensors that are to be compared. If their shapes differ, an .npy in device format is converted, as long as the
-// other's shape is one that its device shape can stand for.
+// Opens two tensors for a comparison. If their shapes differ, an .npy in device format is converted, provided that its
+// device shape fits the shape of the other.
 Result<HostPair> open_pair(const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
                            const TensorRecord& b);
 
-// PieceTensors: the tensors of many ranks, opened to be read in turn. They are kept open as far as the descriptors of the
-// process allow (KeepOpen); the others are opened for each read. A file that is another one when it is opened again is an
-// error.
+// A global tensor in boxes of local ones:
+//
+//   1. a box is a range of each axis, in the local and in the global tensor; together the boxes cover the global tensor
+//   2. elements of overlapping boxes are added, or the largest is taken (NaN if one is NaN), in float64. They are read as
+//      float32, or as float64 if a local tensor has float64 or integers
+//   3. else elements have the one dtype of the local tensors
+struct PieceBox {
+  uint32_t piece = 0;                   // in TensorPieces::records
+  std::vector<int64_t> from, to, size;  // by axis: its begin in the local and the global tensor, and its extent
+};
 
+// The operation on elements of overlapping boxes.
+enum class PieceOverlap : uint8_t { kNone, kAdded, kLargest };
+[[nodiscard]] inline double larger_or_nan(double x, double y) { return x > y || std::isnan(x) ? x : y; }
+
+struct TensorPieces {
+  Shape shape;                               // of the global tensor
+  std::vector<const TensorRecord*> records;  // the local tensors: not empty, with shapes; they outlive this
+  std::vector<PieceBox> boxes;               // none: the only record is the global tensor
+  PieceOverlap overlap = PieceOverlap::kNone;
+  double factor = 1;  // every element is multiplied by it
+
+  [[nodiscard]] bool is_plain() const { return boxes.empty(); }
+};
+
+// PiecesReader: the elements of the global tensor. Holds no more of them than one read asks for. Not thread-safe.
+class PiecesReader {
+ public:
+  // Returns kShapeMismatch if a local tensor lacks elements of its box, kUnsupportedDtype if dtypes cannot be combined.
+  static Result<PiecesReader> open(const DumpIndex& index, const TensorPieces& pieces);
+  PiecesReader(PiecesReader&&) noexcept;
+  PiecesReader& operator=(PiecesReader&&) noexcept;
+  ~PiecesReader();
+
+  [[nodiscard]] DType dtype() const { return dtype_; }
+  [[nodiscard]] DType original_dtype() const { return original_dtype_; }
+  // Reads elements [first, first + count) in C order.
+  Status read(int64_t first, int64_t count, std::byte* into);
+  [[nodiscard]] Status check_unchanged();
+
+ private:
+  PiecesReader() = default;
+  // A box as runs of elements that follow each other in both tensors: run i begins at start(i, ..) and has `run` elements.
+  struct Runs {
+    uint32_t piece = 0;
+    int64_t run = 0, count = 0;
+    std::vector<int64_t> extents, from_strides, to_strides;  // of the axes outside of a run
+    int64_t from = 0, to = 0;
+    [[nodiscard]] int64_t start(int64_t index, bool in_whole) const;
+  };
+  [[nodiscard]] static Runs runs_of(const PieceBox& box, const Shape& piece, const Shape& whole);
+  Status read_runs(const Runs& runs, int64_t first, int64_t count, std::byte* into);
+  void put(const std::byte* elements, int64_t count, int64_t at, std::byte* into);
+
+  std::unique_ptr<PieceTensors> pieces_;
+  std::vector<Runs> boxes_;
+  DType dtype_ = DType::kUndefined, original_dtype_ = DType::kUndefined;
+  DType stored_ = DType::kUndefined;  // of the local tensors
+  size_t width_ = 0;                  // bytes of an element of these
+  bool computed_ = false;             // added, compared or multiplied
+  bool largest_ = false;
+  double factor_ = 1;
+  std::vector<double> results_, terms_;
+  std::vector<std::byte> covered_;
+};
+
+// PieceTensors: the tensors of many ranks, opened to be read in turn. They are kept open as far as the descriptors of the
+// process allow (KeepOpen); the others are opened for each read. A file that was replaced in between is an error.
 class PieceTensors {
  public:
   // `index` lists the tensors, and outlives this.
   explicit PieceTensors(const DumpIndex& index) : index_(&index) {}
 
-  // Opens the tensor of a record, which outlives this, as the next piece.
+  // Opens the tensor of a record, which outlives this, as the next one.
   Result<HostTensor*> add(const TensorRecord& record);
   // The pointer is valid until the next call.
   Result<HostTensor*> open(size_t piece);
@@ -193,7 +190,7 @@ class PieceTensors {
 
   const DumpIndex* index_;
   std::vector<Piece> pieces_;
-  std::optional<HostTensor> last_;  // the one that was opened last, if it is not kept
+  std::optional<HostTensor> last_;  // opened last, if it is not kept
   size_t last_piece_ = 0;
 };
 

@@ -29,8 +29,8 @@ void plan_fortran_order(Plan& plan) {
   plan.identity = plan.shape.size() < 2;
 }
 
-// Turns a plan for an array in C order into one for the same array in Fortran order. False if its axes are not those of
-// the array, which is then in device format.
+// Turns a plan for an array in C order into one for the same array in Fortran order. False if the plan has other axes than
+// the array, because it is in device format.
 bool use_fortran_strides(const Shape& shape, Plan& plan) {
   if (plan.parts.size() != 1) return false;
   for (PlanAxis& axis : plan.parts.front().axes) {
@@ -136,7 +136,7 @@ Result<Plan> plan_stored(const StoredTensor& tensor, std::optional<Format> targe
 
 namespace {
 
-// Size of the elements that are read and moved at once.
+// Bytes of elements that are read and moved at once.
 constexpr int64_t kWindowBytes = int64_t{1} << 20;
 
 // Indices [begin, begin + count) of an axis.
@@ -144,7 +144,7 @@ struct AxisRange {
   int64_t begin = 0, count = 0;
 };
 
-// An axis whose elements are one constant stride apart, or whole blocks of it.
+// True if a range of an axis lies in more than one of its blocks.
 bool crosses_blocks(const PlanAxis& axis, const AxisRange& range) {
   return (range.begin + axis.phase) / axis.block != (range.begin + range.count - 1 + axis.phase) / axis.block;
 }
@@ -187,8 +187,8 @@ class RangeReader {
   }
 
  private:
-  // The boxes of indices that together are the host elements of the range. The indices of the outer axes are chosen and
-  // lead to host element `at`; with all indices of the inner ones these elements are [at, at + span).
+  // Reads the host elements of the range box by box. The indices of the outer axes are chosen and lead to host element
+  // `at`. With all indices of the inner axes the elements are [at, at + span).
   Status cut(int64_t at) {
     const size_t level = ranges_.size();
     const int64_t span = spans_[level];
@@ -205,7 +205,7 @@ class RangeReader {
     for (int64_t index = first_reaching(at, axis, inner); index < axis.extent && host(index) < end_;) {
       int64_t next = index + 1;
       if (host(index) >= begin_ && host(index) + inner <= end_) {
-        // All that follow as long as they end inside the range.
+        // Takes the following indices, too, as long as they end inside the range.
         if (axis.dst_stride > 0) next = std::min(axis.extent, (end_ - inner - at) / axis.dst_stride + 1);
         ranges_.push_back({index, next - index});
         for (size_t i = level + 1; i < part_.axes.size(); ++i) ranges_.push_back({0, part_.axes[i].extent});
@@ -220,13 +220,13 @@ class RangeReader {
     return {};
   }
 
-  // The first index with an element at or after the beginning of the range.
+  // The first index with an element in the range.
   [[nodiscard]] int64_t first_reaching(int64_t at, const PlanAxis& axis, int64_t inner) const {
     if (axis.dst_stride <= 0 || at + inner > begin_) return 0;
     return (begin_ - at - inner) / axis.dst_stride + 1;
   }
 
-  // Blocks larger than a window are not read as a whole: ranges that cross their borders are cut there.
+  // Splits ranges at the borders of blocks that are larger than a window.
   Status read_box(size_t axis_number) {
     for (size_t i = axis_number; i < part_.axes.size(); ++i) {
       const PlanAxis& axis = part_.axes[i];
@@ -273,7 +273,7 @@ class RangeReader {
   const size_t width_;
   const int64_t window_elements_;
   PlanPart part_;               // its axes in host order, the outermost first
-  std::vector<int64_t> spans_;  // host elements from the first to the last of the axes from this one on
+  std::vector<int64_t> spans_;  // by axis: host elements between the first and the last index of it and the inner axes
   std::vector<AxisRange> ranges_;
   std::vector<std::byte> stored_, moved_;
 };

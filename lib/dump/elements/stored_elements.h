@@ -1,5 +1,5 @@
-// StoredElements: the elements of one tensor in the order in which they lie in a file, unpacked to a byte each where they
-// are narrower, in this machine's byte order. Thread-safe.
+// StoredElements: the elements of one tensor in the order of its file, in this machine's byte order. Elements narrower than a
+// byte are unpacked to a byte each. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,12 @@ class StoredElements {
   [[nodiscard]] size_t element_bytes() const { return bits_ < 8 ? 1 : static_cast<size_t>(bits_ / 8); }
   // Leaves out the first elements, of a byte or more each.
   void skip(int64_t elements) { skipped_ += static_cast<uint64_t>(elements) * element_bytes(); }
-  // Reading this many elements costs less than the system call that skips them.
+  // The number of elements that cost less to read than the system call that skips them.
   [[nodiscard]] int64_t gap() const;
 
-  // Elements [first, first + count).
+  // Reads elements [first, first + count).
   Status read(const File& file, int64_t first, int64_t count, std::byte* into) const;
-  // The runs of a region, in order.
+  // Reads the runs of a region, in order.
   Status read(const File& file, const Region& region, std::byte* into) const;
 
  private:
@@ -43,14 +43,12 @@ class StoredElements {
   std::shared_ptr<ZipDataReader> zip_;                    // null: the file has the elements as they are
   DType dtype_ = DType::kUint8;
   int bits_ = 8;           // of an element in the file
-  size_t swap_width_ = 0;  // of the numbers in an element whose bytes are reversed; 0: none
+  size_t swap_width_ = 0;  // bytes of the numbers in an element that are reversed; 0: none are
 };
 
-// How a tensor becomes an array in host order. An array in Fortran order is put into C order; one in device format
+// Plans how a tensor becomes an array in host order. An array in Fortran order is put into C order; one in device format
 // stays in it, with a note.
 [[nodiscard]] Result<Plan> plan_stored(const StoredTensor& tensor, std::optional<Format> target);
-
-// Reads any run of host elements of a tensor whose elements change places, in buffers of a fixed size.
 
 struct PlannedTensor {
   const File& file;
@@ -58,7 +56,8 @@ struct PlannedTensor {
   const Plan& plan;
 };
 
-// Host elements [first, first + count) into `into`. Besides `into` it needs some MiB, whatever the tensor's size. Thread-safe.
+// Reads host elements [first, first + count) of a tensor whose elements change places. Besides `into` it needs some MiB,
+// for tensors of any size. Thread-safe.
 Status read_host_range(const PlannedTensor& tensor, int64_t first, int64_t count, std::byte* into);
 
 }  // namespace msdump

@@ -40,7 +40,7 @@ bool any_matches(const DumpIndex& index, Name name, const std::string& glob) {
                      [&](const IndexedFile& file) { return glob_match(glob, file.facts.*name); });
 }
 
-// File names have '_' where full names have '/'; people type either, and often the last part alone.
+// File names have '_' for the '/' of full names. People type either, and often the last part alone.
 std::string nearest_name(const DumpIndex& index, Name name, std::string glob) {
   if (glob.find_first_of("*?") != std::string::npos) return {};
   std::replace(glob.begin(), glob.end(), '/', '_');

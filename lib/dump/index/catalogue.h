@@ -1,4 +1,4 @@
-// A dump as a command uses it: its files, and those of its tensors that are selected.
+// Catalogue: a dump as a command uses it, with its files and the tensors that are selected.
 #pragma once
 
 #include <string>
@@ -12,13 +12,12 @@ namespace msdump {
 struct Catalogue {
   DumpIndex index;
   Selection selection;
-  SelectionOptions asked;  // the source of `selection`
+  SelectionOptions asked;  // as typed; `selection` is made of it
   TensorList list;
 };
 
-// What a selection that matches nothing probably meant: the nearest existing name, or the existing numbers.
-
-// "did you mean --op-type Conv2D?", "there are steps 0-4"; empty when nothing is near.
+// A hint for a selection that matches nothing: "did you mean --op-type Conv2D?", "there are steps 0-4". Empty if no name
+// of the dump is near.
 [[nodiscard]] std::string near_miss(const DumpIndex& index, const SelectionOptions& options);
 
 }  // namespace msdump

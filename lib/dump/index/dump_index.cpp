@@ -51,7 +51,7 @@ constexpr std::string_view kMappingName = "mapping.csv";
 constexpr size_t kPiece = 2048;
 // Shorter lists cost less to read again than to keep.
 constexpr size_t kLongList = 16;
-constexpr std::ptrdiff_t kToldBytes = 64;  // tell a file of another kind
+constexpr std::ptrdiff_t kHeadBytes = 64;  // enough to recognise a file of another kind
 constexpr size_t kMostKept = 100'000;      // tensors, of some 400 bytes each
 
 std::string absolute(const std::string& path) {
@@ -60,8 +60,7 @@ std::string absolute(const std::string& path) {
   return error ? path : result.lexically_normal().string();
 }
 
-// The paths given so far, however they are spelled and whatever link they go through. Hard links to one file are two
-// files of a dump.
+// The paths given so far, by the file that they lead to. Hard links to one file are two files of a dump.
 class GivenPaths {
  public:
   bool add(const std::string& path, const struct stat& status) {
@@ -76,7 +75,7 @@ class GivenPaths {
   std::set<std::string> names_;
 };
 
-// The mapping.csv of one folder; a damaged one costs the real names, not the files. `listed`: it was there a moment ago.
+// The mapping.csv of one folder. A damaged one costs the real names, not the files. `listed`: the walk found it.
 std::optional<NameMapping> load_mapping(const std::string& path, bool listed, std::vector<Error>& problems) {
   auto file = File::open(path);
   if (!file) {
@@ -89,7 +88,7 @@ std::optional<NameMapping> load_mapping(const std::string& path, bool listed, st
   return std::nullopt;
 }
 
-// What the names say, without opening a file.
+// Sets family, kind and facts of a file by its name and folder.
 void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) {
   const FileContext context{file.shown_name(), folder.relative, folder.identity, arena};
   const Family* maybe = nullptr;
@@ -108,20 +107,20 @@ void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) 
     facts_of_maybe = facts;
   }
   file.kind = kind_of_name(context.name);
-  // Any .json may be a configuration, for all that its name says.
+  // Any .json may be a configuration, so its name decides nothing.
   const bool nameless =
       file.kind == FileKind::kUnknown || file.kind == FileKind::kText || file.kind == FileKind::kConfig;
   if (nameless && folder.identity.profiler) file.kind = FileKind::kProfile;
   if (nameless && folder.identity.kernels) file.kind = FileKind::kKernel;
   if (nameless && folder.identity.report) file.kind = FileKind::kErrorReport;
-  // A FIFO, socket or device is not opened unless its name is a dump file's.
+  // A FIFO, socket or device is opened only if it has the name of a dump file.
   if (maybe == nullptr || !file.regular) return;
   file.family = maybe;
   file.facts = facts_of_maybe;
   file.by_content = true;
 }
 
-// Of the families that the name does not rule out, the one that recognises the content; null if none does.
+// The family that the name allows and that recognises the content; null if there is none.
 const Family* family_of_content(const IndexedFile& indexed, const IndexedFolder& folder, const File& file) {
   TextArena arena;
   NameFacts facts;
@@ -146,7 +145,7 @@ bool comes_before(const FolderIdentity& a, const FolderIdentity& b) {
   return compare_known(a.step, b.step) < 0;
 }
 
-// For each folder, the place of its rank, graph and step; folders with equal ones share a place.
+// By folder: the place of its rank, graph and step in their order. Folders with equal ones share a place.
 std::vector<uint32_t> places_of(const std::vector<IndexedFolder>& folders) {
   std::vector<uint32_t> order(folders.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -198,11 +197,11 @@ Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const 
     MSDUMP_CHECK_OK(S_ISDIR(status.st_mode) ? index.add_directory(root, path, options)
                                             : index.add_file(root, path, mappings));
   }
-  // A file given by its own path has its own folder entry; several entries may be the same folder.
+  // A file given by its own path has its own entry in folders_, so several entries may be one folder.
   std::map<std::pair<std::string, bool>, std::shared_ptr<Sidecars>> sidecars;
   for (uint32_t folder = 0; folder < index.folders_.size(); ++folder) {
     const IndexedFolder& data = index.folders_[folder];
-    // Only the parent of a path that was given can be outside of the index.
+    // Only the parent of a given path can be outside of the index.
     const bool alone = data.identity.tensor_data && data.relative.empty();
     std::shared_ptr<Sidecars>& shared = sidecars[{index.path_of_folder(folder), alone}];
     if (shared == nullptr) shared = std::make_shared<Sidecars>(index.path_of_folder(folder), alone);
@@ -303,12 +302,12 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& map
   return {};
 }
 
-// By rank, graph, step and time stamp; equal ones stay in the order of the walk.
+// Sorts by rank, graph, step and time stamp; equal files stay in the order of the walk.
 void DumpIndex::sort_files() {
   struct Key {
     uint32_t place;      // of rank, graph and step
     uint32_t file;       // index before sorting
-    uint64_t timestamp;  // UINT64_MAX if it is not a number or has more digits
+    uint64_t timestamp;  // UINT64_MAX if it is no number of 64 bits
   };
   const std::vector<uint32_t> places = places_of(folders_);
   std::vector<Key> keys(files_.size());
@@ -344,7 +343,7 @@ std::string DumpIndex::path_of_folder(uint32_t folder) const {
 }
 
 std::string DumpIndex::path_of(const IndexedFile& file) const {
-  // A single file is shown as it was typed.
+  // The path of a single file is that which the user typed.
   const uint32_t root = folders_[file.folder].root;
   return is_file_[root] ? paths_[root] : join_path(path_of_folder(file.folder), file.name);
 }
@@ -355,9 +354,9 @@ Result<OpenedFile> DumpIndex::open_tensors(const IndexedFile& file) const {
   MSDUMP_TRY(File opened, File::open(path_of(file)));
   const Family* family = file.by_content ? family_of_content(file, folders_[file.folder], opened) : file.family;
   if (family == nullptr) return fail(ErrorCode::kNotADump, "");
-  // The file goes with it, and what it is has to be told only where that fails.
+  // `open` takes the file; its first bytes are needed only for the error.
   const std::vector<std::byte> head(
-      opened.head().begin(), opened.head().begin() + std::min<std::ptrdiff_t>(kToldBytes, std::ssize(opened.head())));
+      opened.head().begin(), opened.head().begin() + std::min<std::ptrdiff_t>(kHeadBytes, std::ssize(opened.head())));
   auto tensors = family->open(std::move(opened), {file.shown_name(), file.facts, *sidecars_[file.folder]});
   if (tensors || file.by_content) return tensors;
   auto mistaken = mistaken_content(file.kind, head);
@@ -397,7 +396,7 @@ struct Counted {
 };
 using CountedFiles = std::vector<Counted>;
 
-// Only the path says what such a file is.
+// True for arrays whose path is their only name.
 bool is_foreign(const IndexedFile& file) {
   if (file.family != &npy_family() && file.family != &pt_family()) return false;
   return file.facts.op_type.empty() && file.facts.timestamp.empty() && !file.facts.op_name.empty();
@@ -425,7 +424,7 @@ bool has_several_devices(const CountedFiles& files) {
                      [&](const Counted& other) { return other.name.device != files.front().name.device; });
 }
 
-// `kept`: how much of the stem names the operator. A folder that says a step or a rank is not part of the name.
+// `kept`: bytes of the stem that name the operator. A folder that names a step or a rank is not part of the name.
 void take(const Counted& counted, const IndexedFolder& folder, size_t kept) {
   NameFacts& facts = counted.file->facts;
   const std::string_view stem = stem_of(*counted.file);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kTensorData = "dump_tensor_data";
 
-// Newer tables keep the '/' that file names have as '_'.
+// Newer tables keep the '/' of full names, for which file names have '_'.
 constexpr char normal(char c) { return c == '/' || c == '\\' || c == '.' || c == ' ' ? '_' : c; }
 
 bool same_op_name(std::string_view a, std::string_view b) {
@@ -32,7 +32,7 @@ class Joiner {
       : index_(index), tensors_(tensors), references_(references), gone_(tensors.size(), false) {}
 
   void run() {
-    // Rows come in the order of their table, which is that of time.
+    // Rows come in the order of their table, the order of time.
     for (const auto& [at, data_name] : references_) {
       const size_t partner = data_name.empty() ? partner_by_name(at) : partner_by_file(at, data_name);
       if (partner != kNone) join(at, partner);
@@ -49,11 +49,11 @@ class Joiner {
  private:
   static constexpr size_t kNone = SIZE_MAX;
 
-  // Elements of one name, in the order of the index; those before `open` have their row.
+  // Tensors with elements of one name, in the order of the index; those before `open` have a row.
   struct Named {
     std::vector<size_t> tensors;
     size_t open = 0;
-    std::unordered_map<std::string_view, std::vector<size_t>> by_time;  // the last one first; made on demand
+    std::unordered_map<std::string_view, std::vector<size_t>> by_time;  // the last one first; filled on demand
   };
 
   [[nodiscard]] uint32_t folder_of(const TensorRecord& tensor) const { return index_.files()[tensor.file].folder; }
@@ -75,7 +75,7 @@ class Joiner {
     };
   }
 
-  // Elements in folders that have a table, by the values that a row about them has.
+  // Indexes tensors with elements, in folders that have a table, by the values of a row about them.
   void index_by_name() {
     std::vector<bool> has_rows(index_.folders().size(), false);
     for (const auto& [at, data_name] : references_) {
@@ -103,7 +103,7 @@ class Joiner {
     return of_time == kNone ? named.tensors[named.open] : of_time;
   }
 
-  // The first remaining one with the time stamp of the row.
+  // The first tensor without a row that has the time stamp of this row.
   size_t partner_by_time(Named& named, size_t row) {
     if (named.by_time.empty()) {
       for (size_t i = named.tensors.size(); i-- > named.open;)
@@ -180,8 +180,8 @@ constexpr uint64_t kNoTime = UINT64_MAX;  // comes last
 
 uint64_t time_or_last(const TensorRecord& tensor) { return time_of(tensor.name).value_or(kNoTime); }
 
-// Folders, and rows that say their step, by rank, graph and step, unknown values last. Those with equal ones share a
-// number, but never those of two dumps given together.
+// Places of folders, and of rows with a step, sorted by rank, graph and step, unknown values last. Equal ones of one dump
+// share a number.
 class Places {
  public:
   Places(const DumpIndex& index, const std::vector<TensorRecord>& tensors) : index_(index) {
@@ -243,7 +243,7 @@ bool by_slot(const NameFacts& a, const NameFacts& b) {
 // An operator in one place.
 struct Op {
   uint32_t place = 0;
-  uint32_t type = 0;  // equal for equal texts, in the order in which they came
+  uint32_t type = 0;  // number of the text, in order of first occurrence
   const NameFacts* name = nullptr;
 };
 
@@ -256,7 +256,7 @@ struct Run {
   }
 };
 
-// The n-th tensor of one slot is the operator's n-th run. Called for each tensor in the order of time.
+// Finds executions: the n-th tensor of a slot belongs to the operator's n-th execution. Called in the order of time.
 class RunFinder {
  public:
   explicit RunFinder(size_t tensors) : ops_by_name_(tensors / 4), slots_by_op_(tensors), runs_by_op_(tensors / 4) {}
@@ -264,7 +264,7 @@ class RunFinder {
   std::vector<Op> ops;
   std::vector<Run> runs;
 
-  // Finds the run that a tensor belongs to, and writes it into the tensor.
+  // Returns the execution of a tensor and sets its occurrence.
   uint32_t find(const Key& key, TensorRecord& tensor) {
     const uint32_t op = op_of(key.place, tensor.name);
     Slot& slot = slot_of(op, tensor.name);
@@ -323,10 +323,10 @@ class RunFinder {
   std::vector<Slot> slots_;
   std::vector<std::string_view> types_;
   HashSlots ops_by_name_, slots_by_op_, runs_by_op_, types_by_text_;
-  uint32_t last_op_ = 0, last_run_ = 0;  // tensors of one run mostly follow each other
+  uint32_t last_op_ = 0, last_run_ = 0;  // tensors of one execution mostly follow each other
 };
 
-// Tensors that begin at the same time in the same place: by name, run and slot.
+// Sorts tensors of one time and place by name, execution and slot.
 class GroupSorter {
  public:
   GroupSorter(const RunFinder& finder, const std::vector<TensorRecord>& tensors)
@@ -378,7 +378,7 @@ class GroupSorter {
     }
   }
 
-  // Names of operators share long scopes, so comparing only what follows is quick. The cut is never inside a number.
+  // The length of the scope that all names share, so that only the rest is compared. It never ends inside a number.
   [[nodiscard]] size_t shared_beginning(const std::vector<Named>& named) const {
     const std::string_view first = name_of(named.front().op);
     size_t shared = first.size();

@@ -11,7 +11,7 @@ namespace msdump {
 struct Selection::Rules {
   IntRanges rank, graph, step;
   std::vector<std::string> op, op_type;
-  std::vector<std::string> parameter;  // the globs of `op` as MindSpore 2.7 writes names of parameters: w_1 for w.1
+  std::vector<std::string> parameter;  // `op` in the spelling of MindSpore 2.7 for parameters: w_1 for w.1
   std::unique_ptr<re2::RE2> regex;
   std::optional<Io> io;
   std::string slot;

@@ -1,4 +1,4 @@
-// Selection: which part of a dump a command looks at; the same options and the same code for every command.
+// Selection: the part of a dump that a command reads, by the same options for every command.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace msdump {
 
-// As typed; `compile` turns it into a Selection once.
+// The options as typed.
 struct SelectionOptions {
   std::string rank = {}, graph = {}, step = {};    // IntRanges
   std::vector<std::string> op = {}, op_type = {};  // globs, any of them
@@ -28,13 +28,13 @@ class Selection {
   Selection& operator=(Selection&&) noexcept;
   ~Selection();
 
-  // Rank, graph and step; an unknown value matches only if the option is absent. Thread-safe, like all of these.
+  // All functions are thread-safe. This one tests rank, graph and step; an unknown number matches only without the option.
   [[nodiscard]] bool matches_folder(const Identity& identity) const;
-  // Rank and graph only: for a file whose rows have steps of their own.
+  // Tests rank and graph, for a file whose rows have steps of their own.
   [[nodiscard]] bool matches_any_step(const Identity& identity) const;
-  // Rank, graph, step and the operator. A '/' of a glob also matches the '_' of file names; so does a '.' for parameters.
+  // Tests rank, graph, step and operator. A '/' of a glob also matches the '_' of file names, and so does the '.' of a
+  // parameter's name.
   [[nodiscard]] bool matches_file(const Identity& identity) const;
-  // io and slot of one tensor.
   [[nodiscard]] bool matches_tensor(Io io, std::string_view slot) const;
   [[nodiscard]] bool everything() const;
 

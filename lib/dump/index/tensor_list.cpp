@@ -63,15 +63,15 @@ std::string_view slot_text(std::string_view slot, TextArena& arena) {
 
 }  // namespace
 
-// Files that one worker looks at before their tensors are collected.
+// Files that one worker reads before their tensors are collected.
 constexpr size_t kFilesInPiece = 32;
 
-// The tensors of some files; made by any thread, collected in the order of the index.
+// The tensors of some files. Any thread makes one; they are collected in the order of the index.
 struct FileListing {
   std::vector<TensorRecord> tensors;
   SharedShapes shapes;
-  std::vector<uint32_t> shape_of;            // by tensor: in `shapes`
-  std::vector<std::string_view> data_names;  // by tensor, of tables only
+  std::vector<uint32_t> shape_of;            // by tensor: number in `shapes`
+  std::vector<std::string_view> data_names;  // by tensor, for tables
   std::vector<Error> failures;
   TextArena texts;
   std::deque<OriginalOutput> originals;
@@ -122,7 +122,7 @@ class TensorListBuilder {
   }
 
  private:
-  // Of tables and files with many operators; also of those of which only the content says what they are.
+  // True if tensors are selected one by one: in tables, in files with many operators, and if the content decides the family.
   [[nodiscard]] bool selected_by_tensor(uint32_t file) const {
     const IndexedFile& indexed = index_.files()[file];
     return indexed.by_content || !indexed.family->has_elements() || indexed.family->names_tensors(indexed.facts);
@@ -261,10 +261,10 @@ class TensorListBuilder {
     if (!listed) listing.failures.push_back(std::move(listed).error());
   }
 
-  // In the order of the index, one at a time.
+  // Called in the order of the index, one at a time.
   void collect(FileListing&& listing) {
     list_.foreign_ += listing.foreign;
-    std::vector<const Shape*> shapes;  // where they stay
+    std::vector<const Shape*> shapes;  // by number in listing.shapes
     for (uint32_t i = 0; i < listing.shapes.size(); ++i)
       shapes.push_back(list_.shapes_.shape(list_.shapes_.number_of(*listing.shapes.shape(i))));
     const size_t before = list_.tensors_.size();

@@ -1,4 +1,8 @@
-// SharedShapes keeps each shape once, at a stable address. A dump of a million tensors has a few hundred shapes.
+// TensorList: every tensor of a dump, one record each, in the order of reports.
+//
+// It is made from a DumpIndex. A file lists its tensors (only its header is read), and a table (statistic.csv, dump.json)
+// its rows. A row about a tensor in a file is joined to the record of that tensor; the others are tensors without elements.
+// A record costs about 180 bytes; texts and shapes are shared.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +24,12 @@
 
 namespace msdump {
 
+// Shapes, each kept once at a stable address. A dump of a million tensors has a few hundred shapes.
 class SharedShapes {
  public:
   static constexpr uint32_t kNone = HashSlots::kNone;
 
-  // The number of a shape; they count from 0.
+  // The number of a shape; numbers count from 0.
   uint32_t number_of(const Shape& shape) {
     uint64_t hash = shape.size();
     for (const int64_t dim : shape) hash = mix_hash(hash, static_cast<uint64_t>(dim));
@@ -42,12 +47,11 @@ class SharedShapes {
   HashSlots numbers_;
 };
 
-// TensorView: some of the elements of a tensor, in an order of their own: a part of its rows, or all of it transposed. Or
-// a tensor that is put together of several others (tensor_pieces.h).
-
 struct TensorPieces;
 
-// Not empty. Of a tensor whose elements lie in C order, a byte or more each.
+// A part of a tensor, or its elements in another order (some rows, a transposed matrix), or a global tensor that is
+// assembled from local ones (elements/host_tensor.h). Never empty; the elements of the tensor lie in C order and have a
+// byte or more each.
 struct TensorView {
   struct Axis {
     int64_t extent = 1, stride = 1;
@@ -56,29 +60,22 @@ struct TensorView {
   Shape shape;             // with as many elements as the axes
   std::vector<Axis> axes;  // the outermost first; (i, j, ..) is element first + i * stride + j * stride ..
   int64_t first = 0;
-  const TensorPieces* pieces = nullptr;  // then the others say nothing
+  const TensorPieces* pieces = nullptr;  // if it is set, axes and first mean nothing
 
   [[nodiscard]] int64_t count() const;
-  [[nodiscard]] int64_t last() const;  // the last element of the tensor that it has
-  [[nodiscard]] bool is_run() const;   // elements that follow each other
-  // Which element of the tensor its element `index` is.
-  [[nodiscard]] int64_t element(int64_t index) const;
+  [[nodiscard]] int64_t last() const;                  // the last element of the tensor that is in the view
+  [[nodiscard]] bool is_run() const;                   // true if its elements follow each other in the tensor
+  [[nodiscard]] int64_t element(int64_t index) const;  // the place in the tensor of the view's element `index`
 };
 
-// All elements of a tensor, an axis a dimension.
+// The view of all elements, with one axis for each dimension.
 [[nodiscard]] TensorView view_of(const Shape& shape);
-
-// TensorList: every tensor of a dump, one record each, in the order of reports. Made from a DumpIndex: each file lists
-// its tensors (its header is read, never its data), and each table (statistic.csv, dump.json) its rows. A row about a
-// tensor in a file is joined to that file's record; the others are tensors without elements.
-//
-// A record costs about 180 bytes; texts and shapes are shared.
 
 inline constexpr uint32_t kNoTable = UINT32_MAX;
 inline constexpr uint32_t kNoOrder = UINT32_MAX;
 inline constexpr int64_t kStepOfFolder = -1;
 
-// What an output of a device was before the compiler fused or cut its operator.
+// The output of the framework's operator that an output of the device is, before the compiler fused or split operators.
 struct OriginalOutput {
   std::string_view op;  // full name
   uint32_t output = 0;
@@ -86,16 +83,16 @@ struct OriginalOutput {
 
 struct TensorRecord {
   NameFacts name;                // with the dtype of the framework's tensor, whatever the file stores
-  const Shape* shape = nullptr;  // null: not known
+  const Shape* shape = nullptr;  // null: unknown
   std::optional<uint64_t> bytes;
-  const OriginalOutput* original = nullptr;        // null: not said
-  const TensorView* view = nullptr;                // the elements that it stands for; null: all, as they lie
-  const std::string_view* distribution = nullptr;  // of which larger tensor it is a part, as JSON; null: not said
+  const OriginalOutput* original = nullptr;        // null: unknown
+  const TensorView* view = nullptr;                // the elements that the record has; null: all, in their order
+  const std::string_view* distribution = nullptr;  // its place in a global tensor, as JSON; null: unknown
   int64_t step = kStepOfFolder;                    // of the row, in a table of several steps
   uint64_t row_offset = 0;                         // of the row in `table`
-  uint32_t file = 0;          // DumpIndex::files(): where the elements are; without elements the table
-  uint32_t item = 0;          // which of the tensors that file holds
-  uint32_t table = kNoTable;  // DumpIndex::files(): the table with a row about it
+  uint32_t file = 0;          // in DumpIndex::files(): the file of the elements, or the table if there are none
+  uint32_t item = 0;          // number of the tensor in that file
+  uint32_t table = kNoTable;  // in DumpIndex::files(): the table with a row about it
   uint32_t order = kNoOrder;  // place of the operator in msprobe's record of the run
   uint32_t occurrence = 0;
   bool has_elements = true;
@@ -103,14 +100,14 @@ struct TensorRecord {
   bool broken = false;         // its elements cannot be read; `failures` says why
   bool claimed_twice = false;  // an earlier record has the same identity, including the time stamp
 
-  // Where it lies in several others; null: in `file`.
+  // The local tensors that it is assembled from; null if it lies in `file`.
   [[nodiscard]] const TensorPieces* pieces() const { return view == nullptr ? nullptr : view->pieces; }
 };
 
-// The files of which headers are read.
+// The files whose headers are read.
 enum class Headers : uint8_t {
   kAll,
-  kWhereNeeded,  // those that may hold several tensors or none; for others dtype and shape stay as the name says them
+  kWhereNeeded,  // those that may hold several tensors or none; of others, dtype and shape are those of the name
   kNone,         // an Ascend dump file, which may hold several tensors, is one record without slot
 };
 
@@ -120,18 +117,18 @@ struct ListOptions {
 
 class TensorList {
  public:
-  // An error only when interrupted; everything else is in `failures`.
+  // Returns an error only if it is interrupted; all others are in `failures`.
   static Result<TensorList> read(const DumpIndex& index, const Selection& selection, const ListOptions& options,
                                  const RunContext& context);
 
-  // By rank, graph, step, msprobe's order, the first time stamp of the operator's run, op name; then io and slot.
+  // Sorted by rank, graph, step, msprobe's order, first time stamp of the operator's execution, op name, io and slot.
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
-  // Of all calls, whatever is selected; those of one call follow each other.
+  // Arguments of all calls, also of those that are not selected. Those of one call follow each other.
   [[nodiscard]] const std::vector<CallArgument>& arguments() const { return arguments_; }
   [[nodiscard]] const std::vector<CallOverflow>& overflows() const { return overflows_; }  // likewise
   // Files and single tensors that cannot be used, in the order of the index; the index's own problems come first.
   [[nodiscard]] const std::vector<Error>& failures() const { return failures_; }
-  // Files that hold tensors and were looked at; among them, `foreign` turned out to hold none.
+  // Number of files that were opened; `foreign` of these hold no tensors.
   [[nodiscard]] int64_t files() const { return files_; }
   [[nodiscard]] int64_t foreign() const { return foreign_; }
 
@@ -148,10 +145,9 @@ class TensorList {
   int64_t files_ = 0, foreign_ = 0;
 };
 
-// Rank, graph and step of a record; the layout is that of its folder. A tensor that lies in several has no rank.
+// Rank, graph and step of a record, and the layout of its folder. A tensor that is assembled from several has no rank.
 [[nodiscard]] FolderIdentity place_of(const DumpIndex& index, const TensorRecord& tensor);
 
-// The identity of a record, with rank, graph and step.
 [[nodiscard]] Identity identity_of(const DumpIndex& index, const TensorRecord& tensor);
 
 }  // namespace msdump

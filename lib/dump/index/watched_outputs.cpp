@@ -19,7 +19,7 @@ using TypedName = std::pair<std::string_view, std::string_view>;  // type, name
 
 bool has_mark(const DumpedName& name) { return name.op_name.find(kMark) != std::string_view::npos; }
 
-// Where the shortest name begins that follows a mark and is watched.
+// The begin of the shortest name that follows a mark and is watched.
 template <class Watched>
 size_t split(const DumpedName& name, const Watched& is_watched) {
   size_t mark = name.op_name.rfind(kMark);
@@ -44,7 +44,7 @@ std::vector<size_t> find_by_globs(std::span<const DumpedName> names, std::span<c
   return begins;
 }
 
-// Snapshots whose operator's own output is dumped somewhere.
+// Finds snapshots whose operator has a dumped output of its own.
 std::vector<size_t> find_snapshots(std::span<const DumpedName> names, std::set<TypedName>& watched) {
   std::set<TypedName> all;
   for (const DumpedName& name : names) all.emplace(name.op_type, name.op_name);

@@ -1,13 +1,13 @@
-// Watched outputs: what CANN dumps with "dump_scene": "watcher". The outputs of some operators (watcher_nodes) are
-// dumped when they ran, and again after each of others (layer), to find the one that overwrites them.
+// Watched outputs: dumps that CANN makes with "dump_scene": "watcher". It dumps the outputs of some operators
+// (watcher_nodes) when they ran, and again after each of other operators (layer), to find the one that overwrites them.
 //
 //   TYPE.WATCHED.task.stream.time                the watched operator's own output, just written
-//   TYPE.LAYER_To_WATCHED.task.stream.time       the same memory after LAYER ran; TYPE is that of WATCHED, the numbers are
-//                                                those of LAYER
+//   TYPE.LAYER_To_WATCHED.task.stream.time       the same memory after LAYER ran; TYPE is the type of WATCHED, the numbers
+//                                                are those of LAYER
 //   header, op_name                              "LAYER_To_WATCHED" with the full names
 //
-// Snapshots are also taken after operators that run before WATCHED; what they hold is of no tensor. Nothing else is
-// dumped in this mode, which tells it from a dump that has "_To_" in the name of an operator.
+// Snapshots are also taken after operators that run before WATCHED; these hold no tensor. Nothing else is dumped in this
+// mode: in a dump with other operators, "_To_" is part of a name.
 // Source: ge runtime/v1/common/dump/data_dumper.cc (BuildTaskInfoForDumpOutput), runtime/v1/graph/load/model_manager/
 // davinci_model.cc (SaveDfxInfo, OpNeedDump); runtime src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp (DumpPath);
 // torchair docs/zh/ascend_ir/features/advanced/data_dump.md. Not checked against a real run.
@@ -26,7 +26,7 @@
 
 namespace msdump {
 
-// Of a dumped output. Names are as the dump spells them, all of them in the same way.
+// The name of a dumped output, as the dump spells it.
 struct DumpedName {
   uint32_t folder = 0;
   std::string_view op_type, op_name;
@@ -34,29 +34,29 @@ struct DumpedName {
 
 inline constexpr size_t kNotWatched = std::string_view::npos;
 
-// By output: where the name of the watched operator begins in its name, 0 for the operator's own output. kNotWatched in
-// a folder that also has other operators. `watched`: globs for the watched operators, which then need not have an output
-// of their own; other operators beside them are ignored.
+// Returns for each output the position of the watched operator's name in its name: 0 for the operator's own output.
+// All outputs of a folder with other operators are kNotWatched. `watched`: globs of the watched operators; with them, an
+// operator need not have an output of its own, and other operators are ignored.
 [[nodiscard]] std::vector<size_t> find_watched(std::span<const DumpedName> names, std::span<const std::string> watched);
 
 struct WatchedOutput {
   struct Snapshot {
     uint32_t tensor = 0;     // of the list
-    std::string_view after;  // LAYER; empty: the watched operator itself
+    std::string_view after;  // LAYER; empty: the operator's own output
   };
   std::string_view op_name, slot;
   std::vector<Snapshot> snapshots;  // in the order of time
 };
 
-// Of each folder, in the order of the list. Tensors without elements are left out.
+// The watched outputs of each folder, in the order of the list, without tensors that have no elements.
 [[nodiscard]] std::vector<WatchedOutput> watched_outputs(const DumpIndex& index,
                                                          const std::vector<TensorRecord>& tensors,
                                                          std::span<const std::string> watched);
 
-// By the names of files alone.
+// The watched operators by the names of files alone.
 struct WatcherFiles {
-  std::set<std::string_view> operators;  // that are watched
-  uint64_t snapshots = 0;                // files, without the operators' own
+  std::set<std::string_view> operators;
+  uint64_t snapshots = 0;  // files, without the operators' own outputs
 };
 [[nodiscard]] WatcherFiles watcher_files(const DumpIndex& index);
 

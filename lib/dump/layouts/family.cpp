@@ -31,6 +31,11 @@ Result<OpenedFile> Family::open(File file, const OpenContext& /*context*/) const
   return fail(make_error(ErrorCode::kNotADump, "a {} holds no elements of tensors", name()).with_path(file.path()));
 }
 
+bool Family::recognises(std::span<const std::byte> head, uint64_t file_size) const {
+  const auto has_signature = info(kind()).has_signature;
+  return has_signature != nullptr && has_signature(FileHead(head, file_size));
+}
+
 Status Family::list_rows(const File& file, TextArena& /*arena*/, TableSink& /*sink*/) const {
   return fail(make_error(ErrorCode::kInternal, "a {} is not a table", name()).with_path(file.path()));
 }

@@ -1,6 +1,7 @@
-// What a table of the dump (dump.json of msprobe) has of calls beside their tensors; the catalogue lists it apart.
+// Family: one kind of file that holds tensors, or rows about tensors: how its names are read, and how it is opened.
 //
-// Arguments that are not tensors: factors, axes, flags, names. Overflows: the status register of the device after a call.
+// A new family is a file that defines it, its declaration here, its place in all_families() (family.cpp), and its kind
+// (names/file_kind.h) with a row in the table of kinds.
 #pragma once
 
 #include <cstdint>
@@ -22,38 +23,16 @@
 
 namespace msdump {
 
-struct CallValue {
-  // kGroup: the ranks of a process group, "[0,1]", which is not compared.
-  enum class Kind : uint8_t { kAbsent, kNone, kBool, kNumber, kText, kList, kGroup };
-  Kind kind = Kind::kAbsent;
-  bool is_dtype = false;  // kText: the name of a dtype
-  std::string_view text;  // as written: "1e-05", "true", "mean", "[1,null]"; of None empty
-};
-
-struct CallArgument {
-  std::string_view op_name, slot;
-  CallValue value;
-  uint32_t table = 0;  // DumpIndex::files()
-};
-
-struct CallOverflow {
-  std::string_view op_name;
-  std::optional<uint64_t> status;  // 0: none; no value: it could not be read
-  int64_t order = 0;               // of the call in its table
-  uint32_t table = 0;              // DumpIndex::files()
-};
-
-// Sidecars: files outside the catalogue that say something about its files. If msdump is given one file of
-// dump_tensor_data, or that folder, the dump.json above it is outside, and it alone knows that a float32 was bfloat16.
-// One object per folder reads them once, on first use. A sidecar that cannot be read says nothing.
-
+// The dtypes that a file outside the catalogue knows. If msdump is given one file of dump_tensor_data, or that folder, the
+// dump.json above it is outside, and only it says that a float32 was bfloat16. Read once, on first use; a file that cannot be
+// read says nothing.
 class Sidecars {
  public:
   // `json_outside`: the folder is msprobe's dump_tensor_data, and its dump.json is not in the catalogue.
   explicit Sidecars(std::string folder, bool json_outside = false)
       : folder_(std::move(folder)), json_outside_(json_outside) {}
 
-  // The dtype of the framework's tensor in this file; kUndefined if nothing says it. Thread-safe.
+  // The dtype of the framework's tensor in this file; kUndefined if it is unknown. Thread-safe.
   [[nodiscard]] DType dtype_of(std::string_view file_name) const;
 
  private:
@@ -64,18 +43,13 @@ class Sidecars {
   mutable std::map<std::string, DType, std::less<>> dtypes_;
 };
 
-// A family is one kind of file that holds tensors. To add a kind, write one file that defines a Family and name it in
-// family.cpp; no command changes.
-
-class Sidecars;
-
 enum class Claim : uint8_t {
   kNo,
-  kByName,     // the name fits: content that does not is a failure
-  kByContent,  // the name says nothing against it: `open` decides
+  kByName,     // the name fits: a file with other content is a failure
+  kByContent,  // the name does not contradict: the content decides
 };
 
-// Where a file lies, for names that are not enough by themselves.
+// The place of a file, for names that are not enough by themselves.
 struct FileContext {
   std::string_view name;           // the real one; lives as long as the catalogue
   std::string_view folder;         // relative to the root of the catalogue
@@ -83,23 +57,45 @@ struct FileContext {
   TextArena& arena;                // for texts that are not part of the name
 };
 
-// What `open` may use: the real name, the facts of the name, and the files beside it.
 struct OpenContext {
-  std::string_view name;
+  std::string_view name;  // the real one
   const NameFacts& facts;
   const Sidecars& sidecars;
 };
 
-// One tensor of a table: numbers and no elements.
+// A tensor in a table: numbers and no elements.
 struct TableRow {
-  NameFacts facts;  // views into the arena that `list_rows` was given; without an op name those of the file count
+  NameFacts facts;  // views into the arena of `list_rows`; without an op name, those of the file count
   std::optional<Shape> shape;
   std::optional<uint64_t> bytes;
-  std::optional<int64_t> step;    // of the row, in a table of several steps; else that of the folder counts
+  std::optional<int64_t> step;    // of the row, in a table of several steps; else the step of the folder counts
   uint64_t offset = 0;            // of the row in its file, to read its numbers again
-  uint32_t order = UINT32_MAX;    // place of the operator in the order of execution, where the table has one
-  std::string_view distribution;  // of which larger tensor it is a part, as JSON (msprobe/dump_json.h); empty: of none
-  std::string_view data_name;     // the file that holds the elements, where the table says so
+  uint32_t order = UINT32_MAX;    // place of the operator in the order of execution, if the table has one
+  std::string_view distribution;  // place in a global tensor, as JSON (msprobe/dump_json.h); empty: none
+  std::string_view data_name;     // the file of the elements, if the table names it
+};
+
+// An argument of a call that is no tensor: a factor, an axis, a flag, a name.
+struct CallValue {
+  // kGroup: the ranks of a process group, "[0,1]", which is not compared.
+  enum class Kind : uint8_t { kAbsent, kNone, kBool, kNumber, kText, kList, kGroup };
+  Kind kind = Kind::kAbsent;
+  bool is_dtype = false;  // kText: the name of a dtype
+  std::string_view text;  // as written: "1e-05", "true", "mean", "[1,null]"; empty for None
+};
+
+struct CallArgument {
+  std::string_view op_name, slot;
+  CallValue value;
+  uint32_t table = 0;  // in DumpIndex::files()
+};
+
+// The overflow register of the device after a call.
+struct CallOverflow {
+  std::string_view op_name;
+  std::optional<uint64_t> status;  // 0: no overflow; none: the register could not be read
+  int64_t order = 0;               // of the call in its table
+  uint32_t table = 0;              // in DumpIndex::files()
 };
 
 class TableSink {
@@ -108,7 +104,7 @@ class TableSink {
   virtual void row(const TableRow& row) = 0;
   virtual void argument(std::string_view op_name, std::string_view slot, const CallValue& value) = 0;
   virtual void overflow(std::string_view op_name, std::optional<uint64_t> status, int64_t order) = 0;
-  virtual void problems(const ProblemList& rows) = 0;  // those that cannot be used
+  virtual void problems(const ProblemList& rows) = 0;  // rows that cannot be used
 };
 
 class Family {
@@ -116,47 +112,45 @@ class Family {
   virtual ~Family() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual FileKind kind() const = 0;
-  // Judges a file by its name alone and fills in what the name says. Never opens anything.
+  // Judges a file by its name alone, without opening it, and fills `facts` from the name.
   [[nodiscard]] virtual Claim claim(const FileContext& file, NameFacts& facts) const = 0;
-  // May a file that only its content can judge be of this family?
-  [[nodiscard]] virtual bool recognises(std::span<const std::byte> /*head*/, uint64_t /*file_size*/) const {
-    return false;
-  }
+  // True if the first bytes may be of this family: by default, if they have the signature of its kind.
+  [[nodiscard]] virtual bool recognises(std::span<const std::byte> head, uint64_t file_size) const;
   // Reads headers, not data.
   [[nodiscard]] virtual Result<OpenedFile> open(File file, const OpenContext& context) const;
 
-  // Is the name not enough to list the tensors of the file?
+  // True if the name is not enough to list the tensors of the file.
   [[nodiscard]] virtual bool needs_header(std::string_view /*name*/, const NameFacts& facts) const {
     return facts.slot.empty();
   }
 
-  // May the tensors of a file have op names of their own, which its name does not say?
+  // True if the tensors of a file may have op names of their own, which its name lacks.
   [[nodiscard]] virtual bool names_tensors(const NameFacts& /*facts*/) const { return false; }
 
   // False for tables, which are read with `list_rows` and not with `open`.
   [[nodiscard]] virtual bool has_elements() const { return true; }
-  // Do the rows say their step, which the folder does not?
+  // True if the rows say their step.
   [[nodiscard]] virtual bool rows_have_steps() const { return false; }
-  // An error when the table as a whole cannot be used.
+  // Returns an error if the table as a whole cannot be used.
   [[nodiscard]] virtual Status list_rows(const File& file, TextArena& arena, TableSink& sink) const;
 };
 
-// In the order in which they are tried.
+// The families, in the order in which they are asked.
 [[nodiscard]] std::span<const Family* const> all_families();
 
-[[nodiscard]] const Family& ascend_family();   // family_ascend.cpp
-[[nodiscard]] const Family& npy_family();      // family_npy.cpp
-[[nodiscard]] const Family& npz_family();      // family_npz.cpp
-[[nodiscard]] const Family& raw_bin_family();  // family_raw_bin.cpp
+[[nodiscard]] const Family& npy_family();  // family_arrays.cpp
+[[nodiscard]] const Family& npz_family();
+[[nodiscard]] const Family& raw_bin_family();
 [[nodiscard]] const Family& raw_family();
-[[nodiscard]] const Family& pt_family();  // family_pt.cpp
+[[nodiscard]] const Family& pt_family();  // family_parameters.cpp
 [[nodiscard]] const Family& pt_checkpoint_family();
+[[nodiscard]] const Family& safetensors_family();
 [[nodiscard]] const Family& ckpt_family();
-[[nodiscard]] const Family& safetensors_family();  // family_checkpoint.cpp
-[[nodiscard]] const Family& atb_family();          // family_atb.cpp
-[[nodiscard]] const Family& statistic_family();    // family_statistic.cpp
-[[nodiscard]] const Family& monitor_family();      // family_monitor.cpp
-[[nodiscard]] const Family& dump_json_family();    // family_dump_json.cpp
+[[nodiscard]] const Family& ascend_family();  // family_device.cpp
+[[nodiscard]] const Family& atb_family();
+[[nodiscard]] const Family& statistic_family();  // family_tables.cpp
+[[nodiscard]] const Family& monitor_family();
+[[nodiscard]] const Family& dump_json_family();
 [[nodiscard]] const Family& debug_json_family();
 
 }  // namespace msdump

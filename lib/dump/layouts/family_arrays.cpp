@@ -10,12 +10,11 @@
 
 namespace msdump {
 
-// .npy files: MindSpore's own, whose names carry the operator, those of convert and msaccucmp, those of torchair's FX
-// graphs, and all others.
+// .npy files: of MindSpore, with the operator in their names, of convert and msaccucmp, of torchair's FX graphs, and others.
 
 namespace {
 
-// Any other array: its name is its path.
+// The path of any other array is its name.
 void claim_foreign(const FileContext& file, NameFacts& facts) {
   constexpr size_t kSuffixBytes = 4;
   const std::string_view stem = file.name.substr(0, file.name.size() - kSuffixBytes);
@@ -40,12 +39,12 @@ void take_fx_name(const FxFileName& name, NameFacts& facts) {
   facts.slot = name.slot;
 }
 
-// torchair writes every argument of a call: None, a text or a dtype as an array of objects or of text.
+// True for an argument that is no tensor. torchair writes None, a text or a dtype as an array of objects or of text.
 bool is_no_tensor(const Error& error, std::string_view name) {
   return error.code == ErrorCode::kUnsupportedDtype && parse_fx_file_name(name);
 }
 
-// Does a file of `stored` hold what was `original`? numpy has neither bfloat16 nor 4-bit integers.
+// True if a file of `stored` holds a copy of `original`: numpy has neither bfloat16 nor 4-bit integers.
 bool is_wider_copy(DType original, DType stored) {
   return original != DType::kUndefined && original != stored && info(original).npy_dtype == stored;
 }
@@ -78,7 +77,7 @@ class NpyFamily final : public Family {
     return facts.slot.empty() || parse_fx_file_name(name).has_value();
   }
 
-  // Only the shape tells where the name of a parameter ends (converted_name.h).
+  // Only the shape shows the end of a parameter's name (names/file_name.h).
   bool names_tensors(const NameFacts& facts) const override { return facts.slot.empty(); }
 
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
@@ -111,10 +110,6 @@ class NpyFamily final : public Family {
     opened.tensors.push_back(std::move(tensor));
     return opened;
   }
-
-  bool recognises(std::span<const std::byte> head, uint64_t /*file_size*/) const override {
-    return npy::has_magic(head);
-  }
 };
 
 }  // namespace
@@ -124,8 +119,8 @@ const Family& npy_family() {
   return kFamily;
 }
 
-// .npz files of numpy: zip archives of .npy files, stored (savez) or deflated (savez_compressed). Each is a parameter that is
-// called as its file in the archive.
+// .npz files of numpy: zip archives of .npy files, stored (savez) or deflated (savez_compressed). Each array is a parameter
+// with the name of its file in the archive.
 
 namespace {
 
@@ -133,7 +128,7 @@ constexpr std::string_view kMemberSuffix = ".npy";
 constexpr size_t kMostMembers = 100'000;
 constexpr uint64_t kUsualHeader = 1024, kLongestHeader = uint64_t{64} << 10;  // bytes
 constexpr uint64_t kMostLongHeaders = uint64_t{64} << 20;                     // of a file, in bytes
-constexpr uint64_t kMostInflated = uint64_t{256} << 20;                       // they are in memory while they are read
+constexpr uint64_t kMostInflated = uint64_t{256} << 20;                       // bytes in memory while they are read
 
 class NpzReader {
  public:
@@ -228,8 +223,8 @@ const Family& npz_family() {
   return kFamily;
 }
 
-// Raw files: the elements and nothing else; the name says what they are. Those of MindSpore 1.0 to 1.2 (.bin), and those
-// of msprobe's adump for what .npy cannot hold, and of msdump convert.
+// Raw files have elements and no header; the name describes them. MindSpore 1.0 to 1.2 writes them (.bin), msprobe's adump
+// for dtypes that .npy lacks, and msdump convert.
 
 namespace {
 
@@ -264,7 +259,7 @@ class RawBinFamily final : public Family {
     tensor.slot = parsed->slot;
     tensor.bytes = tensor.request.bytes = file.size();
     tensor.request.dtype = parsed->dtype;
-    // "shape_0" is a scalar; one without its bytes is read as empty, and reported (info/tree_oddities.h).
+    // "shape_0" is a scalar. Without bytes it is read as empty, and reported (info/tree_facts.h).
     tensor.request.shape = parsed->shape.empty() && file.size() == 0 ? Shape{0} : parsed->shape;
     tensor.request.format_number = static_cast<int64_t>(parsed->format.value_or(Format::kND));
     OpenedFile opened{std::move(file), FileKind::kRaw, parsed->op_name, {}};
@@ -273,8 +268,7 @@ class RawBinFamily final : public Family {
   }
 };
 
-// Elements without a header: those of a dtype that numpy lacks, whose shape statistic.csv has, and what convert writes with
-// -t bin, whose name says all.
+// Raw files of a dtype that numpy lacks, whose shape statistic.csv has, and those of convert -t bin, whose name has it.
 class RawFamily final : public Family {
  public:
   std::string_view name() const override { return "raw"; }

@@ -8,7 +8,7 @@
 
 namespace msdump {
 
-// Ascend dump files, and the overflow records that are stored as dump files.
+// Ascend dump files, and overflow records, which are dump files, too.
 
 namespace {
 
@@ -65,10 +65,6 @@ class AscendFamily final : public Family {
     for (const ascend::DumpTensor& tensor : dump.tensors) opened.tensors.push_back(stored_tensor(tensor));
     return opened;
   }
-
-  bool recognises(std::span<const std::byte> head, uint64_t file_size) const override {
-    return ascend::looks_like_dump_file(head, file_size);
-  }
 };
 
 }  // namespace
@@ -83,7 +79,7 @@ const Family& ascend_family() {
 
 namespace {
 
-// "5_Prefill_layer": a number and a name that is not one.
+// True for "5_Prefill_layer": a number and a name.
 bool is_operator_folder(std::string_view part) {
   const size_t mark = part.find('_');
   return mark != std::string_view::npos && is_digits(part.substr(0, mark)) && !is_digits(part.substr(mark + 1)) &&
@@ -126,7 +122,7 @@ class AtbFamily final : public Family {
     return Claim::kByName;
   }
 
-  // One that only refers to another file holds no tensor.
+  // A file that only refers to another one holds no tensor.
   bool needs_header(std::string_view /*name*/, const NameFacts& /*facts*/) const override { return true; }
 
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
@@ -145,10 +141,6 @@ class AtbFamily final : public Family {
     stored.problem = tensor.problem;
     opened.tensors.push_back(std::move(stored));
     return opened;
-  }
-
-  bool recognises(std::span<const std::byte> head, uint64_t /*file_size*/) const override {
-    return ascend::looks_like_atb_tensor(head);
   }
 };
 

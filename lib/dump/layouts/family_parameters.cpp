@@ -11,16 +11,16 @@
 
 namespace msdump {
 
-// PyTorch's files. Which of their tensors are what:
+// PyTorch's files. Their tensors are:
 //
 //   the name is an operator's: msprobe's (in      tensors of that operator
 //   dump_tensor_data), or counted (npugraph_ex,
-//   acl_save; names/saved_name.h)
+//   acl_save; names/file_name.h)
 //   else a tensor in a dict, at any depth         a parameter: its op name is the key, "state_dict.layer.0.weight"
-//   else                                          tensors of an operator that is called as the file is
+//   else                                          tensors of an operator with the name of the file
 //
-// .pt and pytorch_model.bin are PyTorch's; other .bin, .pth and .ckpt (Lightning) may be others' as well: their content
-// decides. Two names of one storage (tied weights) are two parameters.
+// .pt and pytorch_model.bin are PyTorch's. Other tools write .bin, .pth and .ckpt, too, so their content decides. Two names
+// of one storage (tied weights) are two parameters.
 
 namespace {
 
@@ -44,7 +44,7 @@ StoredTensor stored_tensor(const torch::PtTensor& tensor, const NameFacts& facts
   return stored;
 }
 
-// torch_npu saves the same archive as .bin when it is told so.
+// torch_npu saves the same archive as .bin on demand.
 bool is_saved_bin(std::string_view name) {
   constexpr std::string_view kSuffix = ".bin";
   return has_suffix(name, kSuffix) && parse_torch_npu_name(name.substr(0, name.size() - kSuffix.size()));
@@ -56,7 +56,7 @@ class PtFamily : public Family {
   FileKind kind() const override { return FileKind::kPt; }
 
   Claim claim(const FileContext& file, NameFacts& facts) const override {
-    // Checkpoints are called .pth, and mostly hold more than tensors: their content decides.
+    // Checkpoints have names in .pth and mostly hold more than tensors: their content decides.
     const bool pt = has_suffix(file.name, ".pt");
     if (!pt && !has_suffix(file.name, ".pth") && !is_saved_bin(file.name)) return Claim::kNo;
     if (!(pt && file.identity.tensor_data && take_msprobe_name(file, facts))) {
@@ -73,10 +73,6 @@ class PtFamily : public Family {
     return opened;
   }
 
-  bool recognises(std::span<const std::byte> head, uint64_t /*file_size*/) const override {
-    return torch::looks_like_pt(head);
-  }
-
   bool names_tensors(const NameFacts& facts) const override { return !is_named_as_operator(facts); }
 };
 
@@ -91,7 +87,7 @@ class PtCheckpointFamily final : public PtFamily {
     return is_model(file.name) ? Claim::kByName : Claim::kByContent;
   }
 
-  // Other zip archives, and objects without tensors (training_args.bin), are not what was looked for.
+  // Other zip archives, and objects without tensors (training_args.bin), are no failures.
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
     const bool may_be_other = has_zip_magic(file.head()) && !is_model(context.name);
     auto opened = PtFamily::open(std::move(file), context);
@@ -119,8 +115,8 @@ const Family& pt_checkpoint_family() {
   return kFamily;
 }
 
-// Checkpoints: the parameters of a model, each with a name of its own, in .safetensors files and those of MindSpore
-// (.ckpt, a suffix that others use, too).
+// Checkpoints: named parameters of a model, in .safetensors files and in those of MindSpore (.ckpt, a suffix that other tools
+// use, too).
 
 namespace {
 
@@ -172,10 +168,6 @@ class SafetensorsFamily final : public CheckpointFamily {
   Result<OpenedFile> open(File file, const OpenContext& /*context*/) const override {
     MSDUMP_TRY(SafeTensors checkpoint, read_safetensors(file));
     return opened(std::move(file), std::move(checkpoint.tensors));
-  }
-
-  bool recognises(std::span<const std::byte> head, uint64_t file_size) const override {
-    return looks_like_safetensors(head, file_size);
   }
 };
 

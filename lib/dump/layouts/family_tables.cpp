@@ -14,8 +14,8 @@
 
 namespace msdump {
 
-// statistic.csv: rows of tensors, with or without the tensors beside it. CANN writes one for each operator, named like a
-// dump file; msprobe one for all ATB operators of a run.
+// statistic.csv: rows about tensors, whose elements may lie beside it. CANN writes one for each operator, with the name of a
+// dump file, and msprobe one for all ATB operators of a run.
 
 namespace {
 
@@ -37,7 +37,7 @@ TableRow table_row(const StatisticRow& row, TextArena& arena) {
   return result;
 }
 
-// "5_Prefill_layer/0_Attention" of "Prefill_layer/Attention" and "5_0", as the folders of the elements have it.
+// "5_Prefill_layer/0_Attention", as in the folders of elements, from "Prefill_layer/Attention" and "5_0".
 std::string atb_name(const StatisticRow& row) {
   const auto names = split(row.op_name, '/'), numbers = split(row.op_id, '_');
   if (names.size() != numbers.size()) return std::string(row.op_name);
@@ -47,8 +47,8 @@ std::string atb_name(const StatisticRow& row) {
   return name;
 }
 
-// Are the elements that the row names there? Then their own file lists the tensor. The path is that of the machine that
-// wrote it: what follows the folder of the run still holds.
+// True if the file of the elements exists, which then lists the tensor. The path in the row is that of the machine that wrote
+// it; only its end after the folder of the run is used.
 bool has_elements_file(const StatisticRow& row, std::string_view folder) {
   const std::string run = "/" + std::string(row.device) + "/" + std::string(row.run) + "/";
   const size_t at = row.data_path.rfind(run);
@@ -107,8 +107,8 @@ const Family& statistic_family() {
   return kFamily;
 }
 
-// Tables of msprobe's monitor: statistics of a training, a row for each tensor and step. The operator is the tensor's
-// name, its type what was monitored (grad_reduced, exp_avg, ..).
+// Tables of msprobe's monitor: statistics of a training, a row for each tensor and step. The tensor's name is the operator,
+// and the metric (grad_reduced, exp_avg, ..) its type.
 
 namespace {
 
@@ -137,7 +137,7 @@ TableRow table_row(const MonitorRow& row, const MonitorName& file, TextArena& ar
     facts.io = Io::kParameter;
     facts.slot = "0";
   }
-  // Chunks of a model that is cut into stages have the same names.
+  // Chunks of a pipeline-parallel model have the same names.
   const bool staged = row.vpp_stage > 0 && !file.second;
   facts.op_name = staged ? arena.keep(fmt::format("{}:{}", row.vpp_stage, facts.op_name)) : arena.keep(facts.op_name);
   facts.slot = arena.keep(facts.slot);
@@ -186,7 +186,7 @@ const Family& monitor_family() {
   return kFamily;
 }
 
-// msprobe's dump.json and debug.json: every tensor of a run with its statistics; the elements, if dumped, lie in
+// msprobe's dump.json and debug.json: every tensor of a run with its statistics. Elements, if they were dumped, lie in
 // dump_tensor_data beside it.
 
 namespace {

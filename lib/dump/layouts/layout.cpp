@@ -57,7 +57,7 @@ void identify_under_rank(const Parts& parts, size_t rank_at, FolderIdentity& ide
   if (part_at(parts, rank_at + 3) == "constants") identity.layout = Layout::kConstants;
 }
 
-// TIME/R[/model]/G/S; in an ACL dump the step stands before TIME, and the last number repeats it or counts runs.
+// TIME/R[/model]/G/S. In an ACL dump the step precedes TIME, and the last number repeats it or counts runs.
 void identify_under_time(const Parts& parts, size_t time_at, FolderIdentity& identity) {
   identity.rank = number_at(parts, time_at + 1);
   if (!identity.rank) return;
@@ -112,7 +112,7 @@ void identify_under_global_rank(const Parts& parts, size_t at, FolderIdentity& i
   identity.step = number_at(parts, at + 2);
 }
 
-// What the folder at `at` says, if anything.
+// The identity that the folder at `at` names, if any.
 bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
   for (const std::string_view prefix : {"rank_", "device_"}) {
     if (const auto rank = number_after(parts[at], prefix)) {
@@ -185,7 +185,7 @@ FolderIdentity identify_folder(std::string_view folder) {
     identity.kernels = identity.kernels || is_kernel_folder(part);
     identity.report = identity.report || part.starts_with("aicerror_");
   }
-  // From the inside out: the nearest folder that says something wins.
+  // The innermost folder that names something decides.
   for (size_t i = parts.size(); i-- > 0;) {
     if (identify_at(parts, i, identity)) return identity;
   }

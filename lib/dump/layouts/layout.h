@@ -1,4 +1,4 @@
-// Layouts of folders: what the folders above a file say about its rank, graph and step, and who writes such trees.
+// Layouts of folders: the rank, graph and step that the folders above a file name, and the writers of such trees.
 //
 //   rank_R/net/G/S/                    MindSpore 1.3 and later (also net/G/constants)
 //   rank_R/debug_files/S/              its overflow records, 2.0 and later; sometimes without S
@@ -9,16 +9,16 @@
 //   S/TIME/R[/model]/G/S'/             ACL dump, 2.3 to 2.5; with jit_level O0 S/TIME/R[/S']/
 //   rank_R/TIME/step_S/                msprobe with adump
 //   stepS/rankR/, stepS/rank/          msprobe; below it dump_tensor_data/
-//   stepS/procPID/, stepS/pidPID/      msprobe, one process: the usual case on one card; it says no rank
+//   stepS/procPID/, stepS/pidPID/      msprobe, one process: the usual case on one card; without a rank
 //   dump_tensor_data/rankR/            msprobe's AclGraphDumper, before the step has ended
 //   worldsizeW_global_rankR/           torchair: below it graph_G/S/ of an FX graph, or a GE dump, whose device is not the
 //                                      rank
 //   atb_dump_data/data/R_PID/S/        msprobe, of ATB operators; S counts runs
 //   Nov23_15-50-51-rankR-04eb6adc/     msprobe's monitor: a time and eight hexadecimal digits
 //   extra-info/data-dump/R/            exception dump of CANN
-// Source: reference/dump-layouts-and-statistics.md section 1, reference/verified-on-real-msprobe.md section 1; torchair
-// python/torchair/fx_dumper.py; msprobe python/msprobe/pytorch/aclgraph_dumper.py and ccsrc/atb_probe/atb_probe.cpp. Other folders say
-// nothing.
+//
+// All other folders say nothing. Source: torchair python/torchair/fx_dumper.py; msprobe
+// python/msprobe/pytorch/aclgraph_dumper.py and ccsrc/atb_probe/atb_probe.cpp; docs/formats/.
 #pragma once
 
 #include <cstdint>
@@ -44,17 +44,17 @@ enum class Layout : uint8_t {
   kMonitor,
   kException,
 };
-// What people call it: "rank_R/NET/GRAPH/STEP (MindSpore 1.3 and later)", ...
+// For people: "rank_R/NET/GRAPH/STEP (MindSpore 1.3 and later)", ...
 [[nodiscard]] std::string_view name_of(Layout layout);
 
 struct FolderIdentity {
   std::optional<int64_t> rank, graph, step;
   Layout layout = Layout::kFlat;
-  bool tensor_data = false;  // it is, or lies in, msprobe's dump_tensor_data
-  // It is, or lies in, what another tool writes, whose files often have no names of their own.
-  bool profiler = false;  // the Ascend profiler: PROF_N, *_ascend_ms, *_ascend_pt, ASCEND_PROFILER_OUTPUT
-  bool kernels = false;   // compiled kernels: kernel_meta, kernel_meta_PID, akg_kernel_meta
-  bool report = false;    // msaicerr: aicerror_N_TIME
+  // True if the folder is, or lies in, a folder of this kind. Files of other tools often have no names of their own.
+  bool tensor_data = false;  // msprobe's dump_tensor_data
+  bool profiler = false;     // the Ascend profiler: PROF_N, *_ascend_ms, *_ascend_pt, ASCEND_PROFILER_OUTPUT
+  bool kernels = false;      // compiled kernels: kernel_meta, kernel_meta_PID, akg_kernel_meta
+  bool report = false;       // msaicerr: aicerror_N_TIME
 };
 
 // `folder` is the absolute path, so that a command may start at any level of a tree.

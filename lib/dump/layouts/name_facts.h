@@ -1,4 +1,4 @@
-// What msprobe's own names mean for the catalogue.
+// Facts of the names that several families read: those of msprobe, of dump files, and of arrays converted from them.
 #pragma once
 
 #include "dump/layouts/family.h"
@@ -10,18 +10,16 @@ namespace msdump {
 
 [[nodiscard]] Io io_of(MsprobeIo io);
 
-// Fills `facts` from a file name in dump_tensor_data; false when it has none of msprobe's forms.
+// Fills `facts` from a file name in dump_tensor_data. False if the name has none of msprobe's forms.
 [[nodiscard]] bool take_msprobe_name(const FileContext& file, NameFacts& facts);
 
-// The name of a file that no dump has named: its path below the catalogue's root, without the suffix.
+// The operator name of a file that is named freely: its path below the root of the catalogue, without the suffix.
 [[nodiscard]] std::string_view foreign_name(const FileContext& file, size_t suffix_bytes);
-
-// What names of dump files, and of arrays that were converted from them, mean for the catalogue.
 
 void take_operator(const DumpFileName& name, NameFacts& facts);
 
-// Fills `facts` with those of the file that the array came from, as its own family reads its name. The slot of a
-// parameter's array stays empty (converted_name.h).
+// Fills `facts` from the name of the file that an array came from, as the family of that file reads it. The slot of a
+// parameter stays empty: only the shape shows where its name ends.
 void take_converted_name(const FileContext& file, const ConvertedName& name, NameFacts& facts);
 
 }  // namespace msdump

@@ -22,7 +22,7 @@ std::string_view join(std::span<const std::string_view> fields, size_t begin, si
   return {first, static_cast<size_t>(fields[end - 1].data() + fields[end - 1].size() - first)};
 }
 
-// The fields of `name`, in memory that is reused: names are parsed by the hundred thousand.
+// The fields of `name`, in memory that the next call reuses: a dump has a hundred thousand names.
 Fields& fields_of(std::string_view name) {
   thread_local Fields fields;
   fields.clear();
@@ -40,7 +40,7 @@ std::optional<Io> parse_io(std::string_view word) {
   return std::nullopt;
 }
 
-// Numbers, or FFTSPLUS and numbers: at most four fields may follow the time stamp.
+// True for fields that may follow the time stamp: at most four numbers, the first of which may be FFTSPLUS.
 bool is_tail(std::span<const std::string_view> fields, size_t begin) {
   if (fields.size() - begin > 4) return false;
   for (size_t i = begin; i < fields.size(); ++i) {
@@ -49,8 +49,8 @@ bool is_tail(std::span<const std::string_view> fields, size_t begin) {
   return true;
 }
 
-// The index of the time stamp: the last long number with a valid tail, else (short clocks) the third of the numbers at
-// the end of a name of exactly the usual form.
+// The index of the time stamp: the last long number with a valid tail. A short clock is accepted only at the end of
+// type.name.task.stream.time.
 std::optional<size_t> find_timestamp(std::span<const std::string_view> fields) {
   for (size_t i = fields.size(); i-- > 3;) {
     if (is_digits(fields[i]) && fields[i].size() >= kShortestTimestamp && is_tail(fields, i + 1)) return i;
@@ -192,7 +192,7 @@ bool is_known_other_suffix(std::string_view suffix) {
 
 namespace {
 
-// Takes "{separator}{rest}" off the end of `text`; nothing if there is no separator.
+// Takes "{separator}{rest}" off the end of `text`; none if there is no separator.
 std::optional<std::string_view> take_last(std::string_view& text, char separator) {
   const size_t at = text.rfind(separator);
   if (at == std::string_view::npos) return std::nullopt;
@@ -363,7 +363,7 @@ std::optional<ConvertedName> parse_converted_bin_name(std::string_view file_name
   name.dtype = dtype_from_name(take_field(*stem));
   name.shape = parse_dims(take_field(*stem), '_');
   if (!name.format || !name.dtype || !name.shape || !take_subject(*stem, name)) return std::nullopt;
-  // A count of elements, or a shape of one dimension: no other format has that.
+  // Only ND has a count of elements, or a shape of one dimension.
   if (name.shape->size() == 1) name.format = Format::kND;
   return name;
 }

@@ -1,5 +1,5 @@
-// File-name grammars: what the name of a dump file says about its tensor. Fields are separated by '.', and read from the
-// right, because operator names may contain dots or be empty.
+// Grammars of file names. Fields are separated by '.' and read from the right, because operator names may contain dots or
+// be empty. The texts of all results are views of the name that was parsed.
 //
 //   dump file   type.name[.dump_number].task[.stream].time[.task_type.context.thread.device][.bin]
 //               name.type.task.stream.time, of aclnn operators in MindSpore 2.3
@@ -7,8 +7,6 @@
 //   npy         type.name.task.stream.time.{input|output}.slot.format[.dtype].npy    (MindSpore 1.3 and later)
 //   raw         the same as npy without the last suffix, dtype in upper case       (msprobe's adump, for dtypes numpy lacks)
 //   raw bin     scope--name_{input|output}_slot_shape_2_3_Float32_DefaultFormat.bin  (MindSpore 1.0 to 1.2; "0" is a scalar)
-//
-// Source: reference/ascend-dump-file.md 7.1, reference/dump-layouts-and-statistics.md section 2.
 #pragma once
 
 #include <optional>
@@ -22,7 +20,6 @@
 
 namespace msdump {
 
-// The texts are views of the name that was parsed.
 struct DumpFileName {
   std::string_view op_type, op_name;
   std::optional<int64_t> task_id, stream_id;
@@ -56,13 +53,13 @@ struct RawBinFileName {
 // Text after the last '.', in lower case; empty if there is none.
 [[nodiscard]] std::string suffix_of(std::string_view name);
 
-// Does the name end in `suffix` (".npy"), in whatever case?
+// True if the name ends in `suffix` (".npy"), in upper or lower case.
 [[nodiscard]] bool has_suffix(std::string_view name, std::string_view suffix);
 
-// Suffixes of files that lie in and beside dumps and are never tensors: csv, json, ir, txt, ...
+// True for suffixes of files that never hold tensors: csv, json, ir, txt, ...
 [[nodiscard]] bool is_known_other_suffix(std::string_view suffix);
 
-// File names of tensors that a graph saves one by one, outside a dump of MindSpore's.
+// Names of tensors that a graph saves one by one, without a dump of MindSpore.
 //
 //   torchair FX   node-target.{INPUT|OUTPUT}.i[.j].time.npy        mm-aten.mm.default.INPUT.0.20240125031118787351.npy
 //   torch_npu     name_device_D[_N].{pt|bin}                       add_device_0_0.pt, of npugraph_ex and
@@ -70,12 +67,10 @@ struct RawBinFileName {
 //   TensorDump    name_dtype_N.npy                                 mul_float32_3.npy; N counts all that a process saves
 //   acl_save      name_N.pt                                        act_0.pt, of msprobe; likewise
 //
-// Only the first two are forms that nobody else uses. Whether a number at the end of the others is a counter shows in
-// the names beside it (index/counted_files.h).
+// No other tool uses the first two forms. The others may end in any number: the names beside them show whether it is a
+// counter (take_counters in index/dump_index.h).
 // Source: torchair python/torchair/fx_dumper.py; op-plugin, save_npugraph_tensor; mindspore
 // ccsrc/tools/tensor_dump/tensordump.cc; msprobe ccsrc/aclgraph_dump/aclgraph_dump.cpp.
-
-// The texts are views of the name that was parsed.
 struct FxFileName {
   std::string_view node, target;  // "mm", "aten.mm.default"
   Io io = Io::kOutput;
@@ -84,7 +79,7 @@ struct FxFileName {
 };
 [[nodiscard]] std::optional<FxFileName> parse_fx_file_name(std::string_view name);
 
-// A name that ends in a counter; the functions below take it without its suffix.
+// A name that ends in a counter. `stem`: a file name without its suffix.
 struct CountedName {
   std::string_view name;
   std::string_view device;          // of torch_npu; else empty
@@ -95,22 +90,19 @@ struct CountedName {
 [[nodiscard]] std::optional<CountedName> parse_tensor_dump_name(std::string_view stem);  // mul_float32_3
 [[nodiscard]] std::optional<CountedName> parse_numbered_name(std::string_view stem);     // act_0
 
-// Names of the arrays that msdump convert and msaccucmp write: FILE is the file that an array came from, io its section.
+// Names of arrays that msdump convert and msaccucmp write. FILE is the file that the array came from, io its section.
 //
 //   .npy   FILE.io.slot[.dims | .format[.dtype]]        dims: 2x3x4, "scalar"
 //   .bin   FILE.io.slot.dims.dtype.format               dims: 2_3_4, "scalar"; the number of elements without -f
 //          FILE.{l1buffer|space}.slot                   bytes
-//   FILE.PARAMETER in place of FILE.io.slot, of a checkpoint
 //
-// Source: convert/output_name.h, reference/ascend-dump-file.md section 7.2.
-
-// The texts are views of the name that was parsed.
+// Parameters of a checkpoint have FILE.PARAMETER in place of FILE.io.slot. convert/output_tree.h writes these names.
 struct ConvertedName {
   std::string_view file;       // empty for an array of a checkpoint
-  std::string_view parameter;  // with what follows it in an .npy, which only the shape tells apart; else empty
+  std::string_view parameter;  // in an .npy with what follows, which only the shape separates (parameter_of)
   Io io = Io::kOutput;
   std::string_view slot;
-  std::optional<Shape> shape;  // of .bin; absent: all bytes of the file
+  std::optional<Shape> shape;  // only in .bin; none: all bytes of the file
   std::optional<Format> format;
   std::optional<DType> dtype;
 };
@@ -118,8 +110,8 @@ struct ConvertedName {
 [[nodiscard]] std::optional<ConvertedName> parse_converted_npy_name(std::string_view name);
 [[nodiscard]] std::optional<ConvertedName> parse_converted_bin_name(std::string_view name);
 
-// Without what convert adds to the name of a parameter: the dimensions, the format, or format and dtype. A parameter of one
-// dimension whose own name ends in the number of its elements ("bias.8") loses that.
+// The name of a parameter without the dimensions, the format, or format and dtype that convert adds to it. A parameter of
+// one dimension whose own name ends in the number of its elements ("bias.8") loses that number.
 [[nodiscard]] std::string_view parameter_of(const ConvertedName& name, const Shape& shape);
 
 }  // namespace msdump

@@ -1,5 +1,5 @@
-// Identity: what names a tensor everywhere in msdump (rank, graph, step, operator, time stamp, io, slot), as far as the
-// file names and folders of a dump say it. The texts are views into the catalogue that the identity comes from.
+// Identity: the rank, graph, step, operator, time stamp, io and slot of a tensor, as far as the names of its file and
+// folders say them. The texts are views into the catalogue.
 #pragma once
 
 #include <array>
@@ -13,40 +13,37 @@
 
 namespace msdump {
 
-// kArgument: of a row about an argument that is not a tensor; tensors never have it.
+// kArgument is for rows about an argument that is no tensor.
 enum class Io : uint8_t { kInput, kOutput, kBuffer, kSpace, kParameter, kDebug, kArgument };
 
 // "input", "output", "l1buffer", "space", "parameter", "debug", "argument"
 [[nodiscard]] std::string_view name_of(Io io);
 inline constexpr std::array kIos = {Io::kInput,     Io::kOutput, Io::kBuffer,  Io::kSpace,
                                     Io::kParameter, Io::kDebug,  Io::kArgument};
-// The one of that name.
 [[nodiscard]] std::optional<Io> io_named(std::string_view name);
 
-// What the name of one file says.
+// The facts in the name of one file.
 struct NameFacts {
   std::string_view op_type, op_name;
   std::string_view timestamp;  // digits as written; up to 255 of them occur
   std::string_view slot;       // "0", "0.1", "weight"; empty when the file may hold several tensors
   std::optional<int64_t> task_id, stream_id;
   Io io = Io::kOutput;              // counts only with a slot
-  DType dtype = DType::kUndefined;  // kUndefined: not said
+  DType dtype = DType::kUndefined;  // kUndefined: unknown
   std::optional<Format> format;
 };
 
-// A number that sorts like the time stamp; nothing if there is none or it is too long. A date with microseconds has 20
-// digits, more than 64 bits hold: the first one, the millennium, is left out.
+// A number that sorts like the time stamp; none if there is no time stamp or it is too long. A date with microseconds has
+// 20 digits, more than 64 bits hold: its first digit, the millennium, is left out.
 [[nodiscard]] std::optional<uint64_t> time_of(const NameFacts& name);
 
 struct Identity {
   std::optional<int64_t> rank, graph, step;
   NameFacts name;
-  uint32_t occurrence = 0;  // counts the runs of one operator inside one step
+  uint32_t occurrence = 0;  // counts the executions of one operator in one step
 };
 
-// What names a tensor, as values of reports.
-
-// A slot is a number where it is one, else the text ("weight", "0.1"); null when it is not known.
+// For reports: the number of a slot, else its text ("weight", "0.1"); null if it is unknown.
 [[nodiscard]] report::Value slot_value(std::string_view slot);
 
 // rank, graph, step, op_name, op_type, io, slot, task_id, stream_id, timestamp; null where unknown.

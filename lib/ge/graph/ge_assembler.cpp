@@ -13,9 +13,15 @@
 
 namespace msdump {
 
-void GeAttribute::add_value(std::string_view field, std::string_view value) {
-  const bool several = field == "ints" || field == "floats";
-  if (!several && field != "i" && field != "f" && field != "b") return;
+void GeAttribute::add(std::string_view field, std::string_view value, bool of_list) {
+  const bool is_text = field == "s" || field == "strings";
+  const bool is_number = field == "i" || field == "ints" || field == "f" || field == "floats" || field == "b";
+  const bool several = of_list || field.size() > 1;
+  if (is_text && several) texts.emplace_back(value);
+  if (is_text && !several) text = value;
+  if (field.starts_with('i') && is_number && several) numbers.push_back(number_of(value));
+  if (field.starts_with('i') && is_number && !several) number = number_of(value);
+  if (!is_number) return;
   is_list = is_list || several;
   if (values.size() < kMostValues) values.emplace_back(value);
 }
@@ -235,7 +241,7 @@ Signature GeAssembler::signature(const GeOperator& op, bool device) {
 
 uint32_t GeAssembler::type(const GeTensor& tensor, bool device) {
   const std::string& format = device ? tensor.layout : tensor.origin_format.value_or(tensor.layout);
-  // Without a shape of the origin it is that of the device, if the formats are equal.
+  // The shape of the device counts as that of the origin if none is given and the formats are equal.
   const Shape* shape = &tensor.shape;
   if (!device && tensor.origin_shape) {
     shape = &*tensor.origin_shape;
@@ -249,7 +255,8 @@ uint32_t GeAssembler::type(const GeTensor& tensor, bool device) {
   return builder_.type(scratch_);
 }
 
-// Of sub-graphs: the outputs of the call are the inputs of NetOutput in this order, unless attributes give another.
+// Notes the node with the results of a sub-graph. The outputs of the call are the inputs of NetOutput in this order,
+// unless attributes give another.
 void GeAssembler::note_result(const GeOperator& op, uint32_t node) {
   for (size_t i = 0; i < op.input_descs.size(); ++i) {
     if (op.input_descs[i].parent_index.value_or(static_cast<int64_t>(i)) != static_cast<int64_t>(i)) return;

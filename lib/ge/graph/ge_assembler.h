@@ -1,5 +1,15 @@
-// One operator of a GE graph as its file describes it, in whichever of the three forms: what the readers fill and the
-// assembler (ge/graph/ge_assembler.h) takes.
+// GeOperator is an operator of a GE graph as its file describes it, in any of the three forms. GeAssembler puts such
+// operators into an IrGraph, one after the other:
+//
+//   Data, RefData, Variable   a node without a kernel, whose operand is the parameter of its name
+//   Const, Constant, ...      a node without a kernel, whose operand is a constant
+//   NetOutput, NoOp           a node without a kernel
+//   PartitionedCall, If, ...  a call; its last operands (`control`) are the graphs that it runs
+//   anything else             a kernel
+// Operands are outputs of nodes ("conv1:0" is output 0). Optional inputs that are absent are left out with their
+// descriptions, as in dump files, so operand k that is not `control` is slot k. The `device` type has the format and shape
+// of the description, the `host` type those of the origin.
+// Source: CANN's graph_metadef, and files that GE of CANN 7 and 8 wrote.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +26,7 @@
 
 namespace msdump {
 
-// The attributes of operators and descriptions that are kept. Source: reference/ge-operators.md 4.
+// Keys of attributes that are kept besides those of ge/operators/operator_table.h.
 inline constexpr std::string_view kOriginalNames = "_datadump_original_op_names",
                                   kOriginalNamesOfVm = "_datadump_original_names", kParentIndex = "_parent_node_index",
                                   kOriginName = "_datadump_origin_name", kOriginIndex = "_datadump_origin_output_index",
@@ -41,7 +51,7 @@ struct GeTensor {
 
 struct GeOperator {
   std::string name, type;
-  std::vector<std::string> inputs;  // "conv1:0"; "" where an optional one is absent; ":-1" is a control edge
+  std::vector<std::string> inputs;  // "conv1:0"; "" for an absent optional one; ":-1" is a control edge
   std::optional<std::vector<std::string>> originals;
   std::vector<GeTensor> input_descs, output_descs;
   std::vector<std::string> subgraphs;                          // that it runs
@@ -61,8 +71,8 @@ struct GeAttribute {
   bool is_list = false;
 
   static constexpr size_t kMostValues = 65;
-  // A field of a value: "i", "f", "b", or of ONNX "ints", "floats".
-  void add_value(std::string_view field, std::string_view value);
+  // Takes a field of a value: "i", "f", "b", "s", or "ints", "floats", "strings" of ONNX. Those of a list are appended.
+  void add(std::string_view field, std::string_view value, bool of_list = false);
 };
 
 [[nodiscard]] bool is_kept_of_operator(std::string_view key);
@@ -70,25 +80,13 @@ struct GeAttribute {
 void set_attribute(GeOperator& op, GeAttribute&& attribute);
 void set_attribute(GeTensor& tensor, GeAttribute&& attribute);
 
-// GeAssembler: the operators of GE graphs, one after the other, into an IrGraph.
-//
-//   Data, RefData, Variable   a node without a kernel, whose operand is the parameter of its name
-//   Const, Constant, ...      a node without a kernel, whose operand is a constant
-//   NetOutput, NoOp           a node without a kernel
-//   PartitionedCall, If, ...  a call; its last operands (`control`) are the graphs that it runs
-//   anything else             a kernel
-// Operands are outputs of nodes ("conv1:0" is output 0). Optional inputs that are absent are left out with their
-// descriptions, as in dump files, so operand k that is not `control` is slot k. Of the types, `device` has the format and shape
-// of the description, `host` those of the origin.
-// Source: reference/ge-operators.md 3.3 and 4, reference/field-2026.md 4.
-
 class GeAssembler {
  public:
   // Ends the graph before it, too.
   void begin_graph(std::string_view name, uint64_t line);
   // For a file that has the name after the operators.
   void name_graph(std::string_view name);
-  // To the graph that was begun last.
+  // Adds an operator to the graph that was begun last.
   void add(const GeOperator& op);
   void add_problem(uint64_t line, std::string reason) { builder_.add_problem(line, std::move(reason)); }
   void add_problems(IrProblems problems);

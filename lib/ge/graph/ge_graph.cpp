@@ -30,8 +30,6 @@ void for_each_value(const JsonValue* list, const Visit& visit) {
   for (const JsonValue& item : list->items) visit(item);
 }
 
-constexpr std::array<std::string_view, 3> kNumberFields = {"i", "f", "b"};
-
 std::string_view text_of_value(const JsonValue& value) {
   if (value.is(JsonKind::kBool)) return value.boolean ? "true" : "false";
   return value.text;
@@ -81,6 +79,13 @@ class GeJsonReader {
     return tensor;
   }
 
+  static void add_fields(const JsonValue& value, bool of_list, GeAttribute& attribute) {
+    for (const std::string_view field : {"i", "f", "b", "s"}) {
+      for_each_value(value.find(field),
+                     [&](const JsonValue& one) { attribute.add(field, text_of_value(one), of_list); });
+    }
+  }
+
   template <class Owner>
   static void attributes(const JsonValue& json, Owner& owner, bool (*is_kept)(std::string_view)) {
     for_each_value(json.find("attr"), [&](const JsonValue& one) {
@@ -88,20 +93,10 @@ class GeJsonReader {
       attribute.key = text_of(one.find("key"));
       const JsonValue* const value = one.find("value");
       if (!is_kept(attribute.key) || value == nullptr) return;
-      for (const std::string_view field : kNumberFields) {
-        if (const JsonValue* number = value->find(field)) attribute.add_value(field, text_of_value(*number));
-      }
-      if (const JsonValue* text = value->find("s")) attribute.text = text->text;
-      if (const JsonValue* number = value->find("i")) attribute.number = number_of(number->text);
+      add_fields(*value, false, attribute);
       if (const JsonValue* list = value->find("list")) {
         attribute.is_list = true;
-        for (const std::string_view field : kNumberFields) {
-          for_each_value(list->find(field),
-                         [&](const JsonValue& item) { attribute.add_value(field, text_of_value(item)); });
-        }
-        for_each_value(list->find("s"), [&](const JsonValue& item) { attribute.texts.push_back(item.text); });
-        for_each_value(list->find("i"),
-                       [&](const JsonValue& item) { attribute.numbers.push_back(number_of(item.text)); });
+        add_fields(*list, true, attribute);
       }
       set_attribute(owner, std::move(attribute));
     });
@@ -206,7 +201,7 @@ class GeProtoReader {
     });
   }
 
-  // protobuf prints the key before the value. Where they were exchanged, every value is read.
+  // protobuf prints the key before the value. If they were exchanged, every value is read.
   template <class Owner>
   void attribute(Owner& owner, bool (*is_kept)(std::string_view)) {
     GeAttribute found;
@@ -222,22 +217,11 @@ class GeProtoReader {
     if (is_kept(found.key)) set_attribute(owner, std::move(found));
   }
 
-  void value(GeAttribute& into) {
+  void value(GeAttribute& into, bool of_list = false) {
+    into.is_list = into.is_list || of_list;
     for_each_item(text_, [&](const Item& item) {
-      if (item.kind == ProtoText::Kind::kOpen) return item.name == "list" ? list(into) : text_.skip();
-      into.add_value(item.name, item.value);
-      if (item.name == "s") into.text = item.value;
-      if (item.name == "i") into.number = number_of(item.value);
-    });
-  }
-
-  void list(GeAttribute& into) {
-    into.is_list = true;
-    for_each_item(text_, [&](const Item& item) {
-      if (item.kind == ProtoText::Kind::kOpen) return text_.skip();
-      into.add_value(item.name, item.value);
-      if (item.name == "s") into.texts.emplace_back(item.value);
-      if (item.name == "i") into.numbers.push_back(number_of(item.value));
+      if (item.kind != ProtoText::Kind::kOpen) return into.add(item.name, item.value, of_list);
+      return item.name == "list" && !of_list ? value(into, true) : text_.skip();
     });
   }
 
@@ -290,7 +274,7 @@ constexpr std::string_view kTensorAttribute = "attr_";
 
 bool is_kept(const TensorKey& key, const GeAttribute& attribute) {
   if (key.word.starts_with(kTensorAttribute)) return is_kept_of_tensor(key.word.substr(kTensorAttribute.size()));
-  // GE writes an empty shape here where there is none.
+  // GE writes an empty shape here if there is none.
   if (key.word == "origin_shape") return !attribute.numbers.empty();
   return key.word == "dtype" || key.word == "layout" || key.word == "shape" || key.word == "origin_layout";
 }
@@ -385,11 +369,7 @@ class GeOnnxReader {
 
   static void attribute_field(GeAttribute& attribute, const Item& item) {
     if (item.name == "name") attribute.key = item.value;
-    attribute.add_value(item.name, item.value);
-    if (item.name == "s") attribute.text = item.value;
-    if (item.name == "i") attribute.number = number_of(item.value);
-    if (item.name == "strings") attribute.texts.emplace_back(item.value);
-    if (item.name == "ints") attribute.numbers.push_back(number_of(item.value));
+    attribute.add(item.name, item.value);
   }
 
   void close() {

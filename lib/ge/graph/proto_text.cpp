@@ -13,7 +13,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kBuffer = size_t{1} << 20;
-// So much of the file is in memory when an item begins, so that its name and value are, too.
+// This much of the file is in memory when an item begins, so that its name and value are, too.
 constexpr size_t kAhead = 8 * ProtoText::kMaxText;
 constexpr size_t kLongestEscape = 4;  // \\123
 constexpr size_t kMostLists = 1000;   // one in another
@@ -67,7 +67,7 @@ int digit_of(char c, int base) {
   return value < base ? value : -1;
 }
 
-// At most `most` digits from `at` on.
+// Reads at most `most` digits from `at` on.
 char take_code(std::string_view raw, size_t& at, int base, size_t most) {
   unsigned code = 0;
   for (size_t i = 0; i < most && at < raw.size() && digit_of(raw[at], base) >= 0; ++i, ++at)
@@ -140,7 +140,7 @@ void ProtoText::skip_line() {
   }
 }
 
-// Where the text that begins at `begin` ends: at a quote or a line end; end_ if neither is in memory yet.
+// The end of the text that begins at `begin`: a quote or a line end; end_ if neither is in memory yet.
 size_t ProtoText::string_end(size_t begin, char quote) const {
   for (size_t at = begin;;) {
     const auto find = [&](char c, size_t end) {
@@ -226,7 +226,7 @@ void ProtoText::append_unescaped(std::string_view raw, std::string& to) const {
   }
 }
 
-// False where no name begins: the line is a problem and is skipped.
+// False if no name begins here: the line is a problem and is skipped.
 bool ProtoText::read_name(Item& item) {
   const size_t begin = at_;
   if (data_[at_] == '[') {

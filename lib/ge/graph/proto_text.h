@@ -54,7 +54,7 @@ class ProtoText {
   [[nodiscard]] uint64_t line();
   [[nodiscard]] size_t depth() const { return depth_; }  // open messages
   [[nodiscard]] uint64_t offset() const { return base_ + at_; }
-  // Those since the last call.
+  // The problems since the last call.
   [[nodiscard]] IrProblems take_problems();
   [[nodiscard]] bool has_problems() const { return !problems_.empty(); }
 
@@ -98,7 +98,7 @@ class ProtoText {
   Status status_;
 };
 
-// Walking the messages of a ProtoText: what the readers of ge_proto and ge_onnx share. Internal to ge/graph.
+// Walks the messages of a ProtoText.
 
 // Calls visit(item) for each field and message of the open message. visit reads a message to its end: with this function
 // or with skip(). False if the file ends inside the message.

@@ -5,10 +5,9 @@
 //   # y = x * w
 //   Mul_0 = ge.Mul(arg0, arg1, node_name="Mul")
 //
-// The comments right above an operator with a node_name are its stack: places, the outermost first as in a traceback, each
-// with its code in the comment after it. Operators have no operands and no types here: those are in the graph that GE
-// itself writes.
-// Source: reference/field-2026.md 4.
+// The comments right above an operator with a node_name are its stack. They are places, the outermost first as in a
+// traceback, each with its code in the comment after it. Operands and types are only in the graph that GE itself writes.
+// Source: files that torchair of 2024 to 2026 wrote.
 #pragma once
 
 #include <string_view>
@@ -20,7 +19,7 @@ namespace msdump {
 
 inline constexpr uint64_t kMostTorchair = uint64_t{256} << 20;
 
-// By the first bytes.
+// Decides by the first bytes.
 [[nodiscard]] bool is_torchair(std::string_view head);
 
 // bad_ir if no operator has a node_name.

@@ -52,7 +52,8 @@ std::string spelled(std::string_view type) {
   return text;
 }
 
-// Does the device spell the type in another case or with one more suffix? FillV2 becomes Fill, which MindSpore has, too.
+// True if the device spells the type in another case or with one more suffix. FillV2 becomes Fill, which MindSpore has,
+// too.
 bool is_respelled(std::string_view mindspore, std::string_view device) {
   return mindspore != device && mindspore.size() <= device.size() && spelled(mindspore) == spelled(device);
 }

@@ -16,17 +16,17 @@
 
 namespace msdump::ge {
 
-// Where an operand of MindSpore is on the device.
+// The place of an operand of MindSpore on the device.
 struct SlotRule {
   uint32_t operand = 0;
   bool attribute = false;       // an attribute on the device: no slot
-  std::string_view name = {};   // of the attribute, where it is known
+  std::string_view name = {};   // of the attribute, if it is known
   bool list = false;            // an operand of several tensors, which take one slot each
   uint32_t slot = 0;            // of the first tensor,
   std::vector<uint32_t> after;  // and so many more as these lists have
 };
 
-// One way in which the inputs of a type of MindSpore become those of a device type.
+// A way in which the inputs of a MindSpore type become those of a device type.
 struct InputRule {
   bool in_order = false;  // the operands that `slots` does not name keep their order
   std::vector<SlotRule> slots;
@@ -34,8 +34,8 @@ struct InputRule {
   std::vector<std::string_view> constant_names;  // of these attributes
 };
 
-// By input of MindSpore's operator, as files number them: the slot on the device, or nothing for an attribute. No value
-// where the rule does not fit `mindspore_inputs` against `device_inputs`.
+// The slot on the device of each input of MindSpore's operator, as files number them; no value for an attribute.
+// slot_map() returns none if the rule does not fit the numbers of inputs.
 using SlotMap = std::vector<std::optional<uint32_t>>;
 [[nodiscard]] std::optional<SlotMap> slot_map(const InputRule& rule, uint32_t mindspore_inputs, uint32_t device_inputs);
 
@@ -48,7 +48,7 @@ struct Rewrite {
   std::vector<Output> outputs;
 };
 
-// What an attribute says, and so when two values of it are equal.
+// The meaning of an attribute, which decides when two values of it are equal.
 enum class ArgumentKind : uint8_t { kNumber, kFlag, kCount, kAxis, kOrder, kShape };
 
 // An attribute that means the same to MindSpore and to the device (arguments.csv).
@@ -64,24 +64,24 @@ class OperatorTable {
   [[nodiscard]] std::string family(std::string_view type) const;
   // A type that the device has and MindSpore does not: Relu, MatMulV2, TransData.
   [[nodiscard]] bool is_of_device(std::string_view type) const;
-  // What an inserted operator of this type does: "layout only"; empty for a type that no compiler inserts.
+  // The purpose of an inserted operator of this type: "layout only"; empty for a type that no compiler inserts.
   [[nodiscard]] std::string_view inserted(std::string_view type) const;
-  // Can the device do without an operator of this type of MindSpore? It moves no data, or a compiler removes it.
+  // True if the device may have no operator for this type of MindSpore: it moves no data, or a compiler removes it.
   [[nodiscard]] bool may_have_no_kernel(std::string_view type) const;
   // Ways that are known for these two types, in the order of the table.
   [[nodiscard]] const std::vector<InputRule>& input_rules(std::string_view mindspore_type,
                                                           std::string_view device_type) const;
-  // By any of its spellings; null for an attribute that is not compared.
+  // Looks an attribute up by any of its spellings; null for an attribute that is not compared.
   [[nodiscard]] const Argument* argument(std::string_view key) const;
   [[nodiscard]] const std::vector<std::string>& argument_keys() const { return argument_keys_; }  // all spellings
-  // The attribute that is input `slot` of a type of MindSpore with `inputs` inputs. Null where no rule names it, or two
+  // The attribute that is input `slot` of a type of MindSpore with `inputs` inputs. Null if no rule names it, or two
   // rules disagree.
   [[nodiscard]] const Argument* argument_at(std::string_view mindspore_type, uint32_t slot, uint32_t inputs) const;
   // The attribute of MindSpore's type that is input `slot` of the device type.
   [[nodiscard]] const Argument* argument_on_device(std::string_view mindspore_type, std::string_view device_type,
                                                    uint32_t slot) const;
   [[nodiscard]] const std::vector<Rewrite>& rewrites() const { return rewrites_; }
-  // Is one operator of the family `whole` split into several, of which `part` is one?
+  // True if one operator of the family `whole` is split into several, and `part` is one of these.
   [[nodiscard]] bool is_part_of(std::string_view part, std::string_view whole) const;
 
  private:
@@ -97,7 +97,7 @@ class OperatorTable {
   std::unordered_set<std::string_view> of_device_;        // types
   std::unordered_map<std::string_view, std::string_view> inserted_;
   std::unordered_set<std::string_view> no_kernel_;  // types
-  // By MindSpore's type, then by the device's.
+  // Keyed by MindSpore's type, then by the device's.
   std::unordered_map<std::string_view, std::unordered_map<std::string_view, std::vector<InputRule>>> inputs_;
   std::unordered_map<std::string_view, std::vector<InputRule>> inputs_of_type_;  // by MindSpore's type
   std::unordered_map<std::string_view, Argument> arguments_;                     // by spelling

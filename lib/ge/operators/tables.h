@@ -5,6 +5,6 @@
 
 namespace msdump::ge {
 
-extern const std::string_view kArgumentsCsv, kOperatorsCsv, kInsertedCsv, kNoKernelTxt, kRewritesTxt;
+extern const std::string_view kArgumentsCsv, kOperatorsCsv, kInsertedCsv, kNoKernelTxt, kPropertiesCsv, kRewritesTxt;
 
 }  // namespace msdump::ge

@@ -4,46 +4,18 @@
 #include <array>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
+#include "ge/operators/operator_properties.h"
 
 namespace msdump {
 namespace {
 
-struct Updater {
-  std::string_view type;
-  std::array<uint32_t, 3> slots;
-};
-
-constexpr uint32_t kNone = UINT32_MAX;
-
-constexpr std::array kUpdaters = {
-    Updater{"Adam", {0, 1, 2}},
-    Updater{"AdamWeightDecay", {0, 1, 2}},
-    Updater{"AdamW", {0, 1, 2}},
-    Updater{"FusedAdam", {0, 1, 2}},
-    Updater{"FusedAdamWeightDecay", {0, 1, 2}},
-    Updater{"Momentum", {0, 1, kNone}},
-    Updater{"ApplyMomentum", {0, 1, kNone}},
-    Updater{"FusedScaleApplyMomentum", {1, 2, kNone}},
-    Updater{"SGD", {0, 3, 5}},
-    Updater{"ApplyGradientDescent", {0, kNone, kNone}},
-    Updater{"ApplyAdagrad", {0, 1, kNone}},
-    Updater{"ApplyRMSProp", {0, 1, 2}},
-    Updater{"ApplyFtrl", {0, 1, 2}},
-    Updater{"Assign", {0, kNone, kNone}},
-    Updater{"AssignAdd", {0, kNone, kNone}},
-    Updater{"AssignSub", {0, kNone, kNone}},
-    Updater{"BatchNorm", {3, 4, kNone}},
-    Updater{"ScatterUpdate", {0, kNone, kNone}},
-    Updater{"ScatterAdd", {0, kNone, kNone}},
-    Updater{"ScatterNdUpdate", {0, kNone, kNone}},
-};
-
-const Updater* updater_of(std::string_view op_type) {
-  return std::find_if(kUpdaters.begin(), kUpdaters.end(),
-                      [&](const Updater& updater) { return updater.type == op_type; });
+bool has_slot(std::string_view op_type, ge::OperatorProperty property, uint32_t slot) {
+  const std::span<const uint32_t> slots = ge::property_slots(op_type, property);
+  return std::find(slots.begin(), slots.end(), slot) != slots.end();
 }
 
 }  // namespace
@@ -51,25 +23,26 @@ const Updater* updater_of(std::string_view op_type) {
 bool updates_input(const OpGraph& graph, OpId op, uint32_t slot) {
   const IrGraph& ir = graph.ir(op);
   const auto types = ir.inputs(graph.node(op).host);
-  // The IR marks all parameters of an operator that writes some, and even of its gradient, which writes none.
+  // The IR marks all parameters of an operator that writes some of them, and even those of its gradient, which writes
+  // none.
   if (is_known_to_update(graph.op_type(op))) return is_known_to_update(graph.op_type(op), slot);
   return slot < types.size() && ir.types[types[slot]].is_inplace && !graph.op_type(op).ends_with("Grad");
 }
 
 bool is_known_to_update(std::string_view op_type, uint32_t slot) {
-  const auto found = updater_of(op_type);
-  return found != kUpdaters.end() && slot != kNone &&
-         std::find(found->slots.begin(), found->slots.end(), slot) != found->slots.end();
+  return has_slot(op_type, ge::OperatorProperty::kUpdates, slot);
 }
 
-bool is_known_to_update(std::string_view op_type) { return updater_of(op_type) != kUpdaters.end(); }
+bool is_known_to_update(std::string_view op_type) { return ge::has_property(op_type, ge::OperatorProperty::kUpdates); }
 
-bool ignores_input(std::string_view op_type, uint32_t slot) { return op_type == "BatchNormGrad" && slot == 5; }
+bool ignores_input(std::string_view op_type, uint32_t slot) {
+  return has_slot(op_type, ge::OperatorProperty::kIgnores, slot);
+}
 
 namespace {
 
 constexpr int kMaxHops = 64;  // virtual nodes in a row
-// How many elements unfolding all tuples of a graph may yield: a million, or in larger graphs some for each operand.
+// The number of elements that all tuples of a graph may unfold to: a million, or in larger graphs some per operand.
 constexpr uint64_t kLeastUnfolded = uint64_t{1} << 20, kUnfoldedPerOperand = 8;
 
 bool is_make_tuple(std::string_view op_type) { return op_type == "MakeTuple" || op_type == "make_tuple"; }
@@ -89,8 +62,8 @@ uint64_t output_bit(uint64_t output) { return uint64_t{1} << std::min<uint64_t>(
 bool takes_element(std::string_view type) {
   return type == "TupleGetItem" || type == "tuple_getitem" || type == "ListGetItem";
 }
-// Nodes that pass on their first operand; a kernel never does, whatever its type is. The first operand of a Const or Data
-// of GE is the constant or parameter that it stands for.
+// Nodes that pass on their first operand. A kernel never does, even if it has one of these types. The first operand of
+// a Const or Data of GE is the constant or parameter that it stands for.
 bool passes_on(std::string_view type) {
   constexpr std::string_view kTypes[] = {"AippData",  "Const",   "ConstPlaceHolder", "Constant",
                                          "Data",      "Depend",  "FileConstant",     "Load",
@@ -98,7 +71,7 @@ bool passes_on(std::string_view type) {
   return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
 }
 
-// The value operand `index`, without control edges.
+// The operand `index` among those that are values, not control edges.
 const IrOperand* value_operand(const IrGraph& ir, const IrNode& node, uint32_t index) {
   const auto operands = ir.operands_of(node);
   // Control edges come after values, so the place is nearly always the index.
@@ -110,12 +83,12 @@ const IrOperand* value_operand(const IrGraph& ir, const IrNode& node, uint32_t i
 
 uint32_t output_of(const IrOperand& operand) { return operand.output == IrOperand::kWhole ? 0 : operand.output; }
 
-// One value: an operand, followed to what made it.
+// Follows an operand to the operator, parameter or constant that produced it.
 class ValueTracer {
  public:
   explicit ValueTracer(const Origin& origin) : ir_(origin.graph), first_(origin.first_operator) {}
 
-  // The elements of an operand: one, or those of a tuple that was made in the graph.
+  // Appends the elements of an operand: itself, or those of a tuple that was made in the graph.
   void unfold(const IrOperand& operand, std::vector<InputEdge>& values) const {
     if (operand.kind == IrOperand::Kind::kNode) {
       const IrNode& node = ir_.nodes[operand.value];
@@ -181,12 +154,12 @@ class ValueTracer {
   }
 
  private:
-  // The operand of the call that is this parameter of a sub-graph of GE.
+  // The operand of the call that becomes this parameter of a sub-graph of GE.
   [[nodiscard]] const IrOperand* given_by_caller(const IrParameter& parameter) const {
     if (parameter.graph == kNoIndex || ir_.graphs[parameter.graph].caller == kNoIndex) return nullptr;
     return value_operand(ir_, ir_.nodes[ir_.graphs[parameter.graph].caller], parameter.number);
   }
-  // The value in the sub-graph of GE that is this output of its call.
+  // The value in the sub-graph of GE that becomes this output of its call.
   [[nodiscard]] const IrOperand* result_of_call(uint32_t call, uint32_t output) const {
     for (const IrOperand& operand : ir_.operands_of(ir_.nodes[call])) {
       if (operand.kind != IrOperand::Kind::kGraph || !operand.control) continue;
@@ -241,7 +214,7 @@ class ReadMarker {
     const std::string_view type = ir_.op_type(node);
     if (type == "UpdateState") return;
     if (passes_on(type) || takes_element(type) || is_make_tuple(type)) {
-      // What nothing reads is what the graph returns: IR protobuf has no Return.
+      // A value without a reader is returned by the graph: IR protobuf has no Return.
       if (!has_reader_[index]) mark({IrOperand::Kind::kNode, false, index});
       return;
     }

@@ -10,7 +10,7 @@
 
 namespace msdump {
 
-// By full name, leaf, or either as file names spell it, or by a glob of these.
+// Finds operators by full name, leaf, or either as file names spell it, or by a glob of these.
 [[nodiscard]] std::vector<OpId> operators_named(const OpGraph& graph, std::string_view name);
 
 // The operators at most `depth` arrows away from `centre`, in either direction; all with a kernel if `centre` is empty.

@@ -72,8 +72,8 @@ std::span<const OpId> GapAncestors::found(OpId op) const {
 
 namespace {
 
-// Edges of the data flow by the contents of tensors, where no IR has them: an input that equals an earlier output of its rank
-// and step was made there.
+// Finds edges of the data flow by tensor contents, for dumps without an IR. An input that equals an earlier output of
+// its rank and step was produced there.
 
 // The outputs of a rank and step so far, by their contents.
 class Written {
@@ -89,8 +89,8 @@ class Written {
     return found == HashSlots::kNone ? nullptr : &outputs_[found];
   }
 
-  // Of several with the same contents the first is kept, as a module repeats what the last operator inside it wrote, or
-  // the last of those that pass values on.
+  // Several outputs may have the same contents. The first is kept, because a module repeats the output of its last
+  // operator. An operator that passes values on replaces it.
   void add(const Output& output, bool passes_on) {
     if (output.contents == 0) return;
     const auto same = [&](uint32_t i) { return outputs_[i].contents == output.contents; };
@@ -137,7 +137,8 @@ class ContentEdges {
     return source_.other_contents.empty() ? 0 : source_.other_contents[tensor];
   }
 
-  // Of a pipeline, the other stage may come later: what arrived there was not made by a run before.
+  // In a pipeline the sending stage may come later in the order of ranks, so a received value has no producer before
+  // it.
   void begin_place(uint32_t first) {
     written_ = other_written_ = received_ = {};
     if (source_.other_contents.empty()) return;
@@ -157,7 +158,7 @@ class ContentEdges {
       input.also_made_as = also->tensor;
     }
     const Written::Output* made = written_.find(contents);
-    // Of several outputs with these contents, the one that has the other dump's too.
+    // Among outputs with these contents, the one that also matches in the other dump is preferred.
     if (made == nullptr || (also != nullptr && source_.contents[also->tensor] == contents)) made = also;
     if (made == nullptr) return false;
     input.from = InputEdge::From::kOperator;
@@ -172,8 +173,8 @@ class ContentEdges {
   Written received_;                 // by those in the other, in all of the place
 };
 
-// Enters what made an input into RunInput::made_by, made_as and also_made_by, for all but parameters; false if none was
-// found. Costs a look-up for each tensor.
+// Fills RunInput::made_by, made_as and also_made_by of all inputs except parameters. Returns false if no input has a
+// producer. Costs one look-up per tensor.
 bool add_content_edges(const RunSource& source, std::vector<OpRun>& runs) {
   return !source.contents.empty() && ContentEdges(source, runs).add();
 }
@@ -191,7 +192,7 @@ uint64_t hash_of(uint32_t op, const RunPlace& place) {
 
 uint32_t slot_number(std::string_view slot) { return static_cast<uint32_t>(parse_u64(slot).value_or(kNoSlot)); }
 
-// Outputs that kernels of a type are known to leave unwritten.
+// True for outputs that kernels of this type leave unwritten.
 bool may_be_unwritten(std::string_view op_type, uint32_t slot) {
   if (op_type == "BatchNorm") return slot == 1 || slot == 2;
   return is_known_to_update(op_type, 0);
@@ -225,354 +226,369 @@ TensorRole role_of(const NameFacts& name) {
   }
 }
 
-RunGraph::RunGraph(RunSource source)
-    : source_(std::move(source)),
-      roles_(source_.tensors, TensorRole::kOther),
-      run_of_(source_.tensors, kNoRun),
-      slots_(source_.tensors, kNoSlot),
-      op_readers_(source_.operators.size()) {
-  collect();
-  if (source_.graph != nullptr) {
-    flow_ = FlowKind::kIr;
-    add_ir_edges();
-  } else {
-    if (source_.known_types) {
-      for (uint32_t run = 0; run < runs_.size(); ++run) judge_by_type(run);
-    }
-    if (add_content_edges(source_, runs_)) flow_ = FlowKind::kValues;
-    if (!module_parameters_.empty()) find_parameters_by_contents();
+// Collects the executions of the tensors and connects them.
+class RunGraph::Builder {
+ public:
+  Builder(RunSource source, RunGraph& graph) : source_(std::move(source)), graph_(graph) {
+    roles_.assign(source_.tensors, TensorRole::kOther);
+    run_of_.assign(source_.tensors, kNoRun);
+    op_readers_.resize(source_.operators.size());
   }
-  for (uint32_t run = 0; run < runs_.size(); ++run) {
-    for (const RunInput& input : runs_[run].inputs) {
-      if (input.made_by != kNoRun) runs_[input.made_by].readers.push_back(run);
-      if (input.updated_by != kNoRun) runs_[input.updated_by].later.push_back(run);
-      for (const uint32_t before : before_gap(input)) runs_[before].later.push_back(run);
-    }
-  }
-  source_.tensor = nullptr;
-}
 
-// ---- runs
-
-void RunGraph::collect() {
-  std::vector<std::optional<uint64_t>> times;  // of the first tensor of each run
-  by_place_ = HashSlots(source_.operators.size());
-  runs_.reserve(source_.operators.size());
-  for (uint32_t i = 0; i < source_.tensors; ++i) {
-    const RunTensor tensor = source_.tensor(i);
-    roles_[i] = tensor.role;
-    slots_[i] = slot_number(tensor.slot);
-    if (tensor.role == TensorRole::kParameter)
-      parameters_[{normalised_op_name(tensor.op_name), tensor.place.rank, tensor.place.step}].file = i;
-    if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kOutput) continue;
-    const auto next = static_cast<uint32_t>(runs_.size());
-    const auto is_of = [&](uint32_t run) { return runs_[run].op == tensor.op && runs_[run].place == tensor.place; };
-    // Tensors of a run mostly follow each other.
-    const bool of_last = next > 0 && is_of(next - 1);
-    const uint32_t index = of_last ? next - 1 : by_place_.find_or_add(hash_of(tensor.op, tensor.place), next, is_of);
-    if (index == next) {
-      OpRun& run = runs_.emplace_back();
-      run.op = tensor.op;
-      run.place = tensor.place;
-      run.graph = tensor.graph;
-      times.emplace_back();
-    }
-    OpRun& run = runs_[index];
-    if (tensor.time && (!times[index] || *tensor.time < *times[index])) times[index] = tensor.time;
-    if (tensor.role == TensorRole::kOutput) {
-      run.outputs.push_back(i);
+  void build() {
+    collect();
+    if (source_.graph != nullptr) {
+      graph_.flow_ = FlowKind::kIr;
+      add_ir_edges();
     } else {
-      RunInput input;
-      input.tensor = i;
-      input.slot = slots_[i];
-      if (tensor.is_parameter) {
-        input.from = From::kParameter;
-        input.parameter = module_parameters_.emplace_back(fmt::format("{}:{}", tensor.op_name, tensor.slot));
-        input.is_weight = true;
+      if (source_.known_types) {
+        for (uint32_t run = 0; run < runs_.size(); ++run) judge_by_type(run);
       }
-      run.inputs.push_back(input);
+      if (add_content_edges(source_, runs_)) graph_.flow_ = FlowKind::kValues;
+      if (!graph_.module_parameters_.empty()) find_parameters_by_contents();
+    }
+    for (uint32_t run = 0; run < runs_.size(); ++run) {
+      for (const RunInput& input : runs_[run].inputs) {
+        if (input.made_by != kNoRun) runs_[input.made_by].readers.push_back(run);
+        if (input.updated_by != kNoRun) runs_[input.updated_by].later.push_back(run);
+        for (const uint32_t before : graph_.before_gap(input)) runs_[before].later.push_back(run);
+      }
     }
   }
-  for (size_t i = 0; i < runs_.size(); ++i)
-    runs_[i].ordered = times[i].has_value() || source_.operators[runs_[i].op].ordered;
-  if (source_.order == RunSource::Order::kTime) {
-    sort_by_time(times);
-  } else {
-    sort_by_operator();
+
+ private:
+  void collect() {
+    std::vector<std::optional<uint64_t>> times;  // of the first tensor of each run
+    by_place_ = HashSlots(source_.operators.size());
+    runs_.reserve(source_.operators.size());
+    for (uint32_t i = 0; i < source_.tensors; ++i) {
+      const RunTensor tensor = source_.tensor(i);
+      roles_[i] = tensor.role;
+      slots_[i] = slot_number(tensor.slot);
+      if (tensor.role == TensorRole::kParameter)
+        graph_.parameters_[{normalised_op_name(tensor.op_name), tensor.place.rank, tensor.place.step}].file = i;
+      if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kOutput) continue;
+      const auto next = static_cast<uint32_t>(runs_.size());
+      const auto is_of = [&](uint32_t run) { return runs_[run].op == tensor.op && runs_[run].place == tensor.place; };
+      // Tensors of one run are mostly neighbours.
+      const bool of_last = next > 0 && is_of(next - 1);
+      const uint32_t index = of_last ? next - 1 : by_place_.find_or_add(hash_of(tensor.op, tensor.place), next, is_of);
+      if (index == next) {
+        OpRun& run = runs_.emplace_back();
+        run.op = tensor.op;
+        run.place = tensor.place;
+        run.graph = tensor.graph;
+        times.emplace_back();
+      }
+      OpRun& run = runs_[index];
+      if (tensor.time && (!times[index] || *tensor.time < *times[index])) times[index] = tensor.time;
+      if (tensor.role == TensorRole::kOutput) {
+        run.outputs.push_back(i);
+      } else {
+        RunInput input;
+        input.tensor = i;
+        input.slot = slots_[i];
+        if (tensor.is_parameter) {
+          input.from = From::kParameter;
+          input.parameter = graph_.module_parameters_.emplace_back(fmt::format("{}:{}", tensor.op_name, tensor.slot));
+          input.is_weight = true;
+        }
+        run.inputs.push_back(input);
+      }
+    }
+    for (size_t i = 0; i < runs_.size(); ++i)
+      runs_[i].ordered = times[i].has_value() || source_.operators[runs_[i].op].ordered;
+    if (source_.order == RunSource::Order::kTime) {
+      sort_by_time(times);
+    } else {
+      sort_by_operator();
+    }
+    index_runs();
   }
-  index_runs();
-}
 
-void RunGraph::sort_by_operator() {
-  const auto is_before = [](const OpRun& a, const OpRun& b) {
-    return std::tie(a.place.rank, a.place.step, a.op, a.place.occurrence) <
-           std::tie(b.place.rank, b.place.step, b.op, b.place.occurrence);
-  };
-  if (!std::is_sorted(runs_.begin(), runs_.end(), is_before)) std::sort(runs_.begin(), runs_.end(), is_before);
-}
-
-// By step and rank; then graph after graph by the time of their first tensors; within a graph in the order of the
-// operators. By time alone if operators ran several times in a step (a loop), or without a flow if graphs may call each
-// other.
-void RunGraph::sort_by_time(const std::vector<std::optional<uint64_t>>& times) {
-  using Step = std::tuple<std::pair<bool, int64_t>, std::pair<bool, int64_t>>;
-  const auto step_of = [](const OpRun& run) { return Step(known_first(run.place.step), known_first(run.place.rank)); };
-  std::map<std::pair<Step, std::optional<int64_t>>, uint64_t> graph_times;
-  std::map<Step, bool> loops;
-  for (uint32_t i = 0; i < runs_.size(); ++i) {
-    uint64_t& time = graph_times.try_emplace({step_of(runs_[i]), runs_[i].graph}, kNoTime).first->second;
-    time = std::min(time, times[i].value_or(kNoTime));
-    bool& loop = loops[step_of(runs_[i])];
-    const bool only_time = source_.graph == nullptr && !source_.operators[runs_[i].op].ordered;
-    loop = loop || ((runs_[i].place.occurrence > 0 || only_time) && times[i]);
+  void sort_by_operator() {
+    const auto is_before = [](const OpRun& a, const OpRun& b) {
+      return std::tie(a.place.rank, a.place.step, a.op, a.place.occurrence) <
+             std::tie(b.place.rank, b.place.step, b.op, b.place.occurrence);
+    };
+    if (!std::is_sorted(runs_.begin(), runs_.end(), is_before)) std::sort(runs_.begin(), runs_.end(), is_before);
   }
-  using Key = std::tuple<Step, uint64_t, std::pair<bool, int64_t>, uint64_t, uint32_t, uint32_t>;
-  std::vector<Key> keys;
-  keys.reserve(runs_.size());
-  for (uint32_t i = 0; i < runs_.size(); ++i) {
-    const OpRun& run = runs_[i];
-    const Step step = step_of(run);
-    const bool by_time = loops.at(step);
-    keys.emplace_back(step, by_time ? 0 : graph_times.at({step, run.graph}),
-                      by_time ? std::pair(false, int64_t{0}) : known_first(run.graph),
-                      by_time ? times[i].value_or(kNoTime) : 0, run.op, run.place.occurrence);
+
+  // Sorts by step and rank, then by graph in the order of their first tensors, and within a graph by operator. Sorts by
+  // time alone if operators ran several times in a step (a loop), or without a data flow if graphs may call each other.
+  void sort_by_time(const std::vector<std::optional<uint64_t>>& times) {
+    using Step = std::tuple<std::pair<bool, int64_t>, std::pair<bool, int64_t>>;
+    const auto step_of = [](const OpRun& run) {
+      return Step(known_first(run.place.step), known_first(run.place.rank));
+    };
+    std::map<std::pair<Step, std::optional<int64_t>>, uint64_t> graph_times;
+    std::map<Step, bool> loops;
+    for (uint32_t i = 0; i < runs_.size(); ++i) {
+      uint64_t& time = graph_times.try_emplace({step_of(runs_[i]), runs_[i].graph}, kNoTime).first->second;
+      time = std::min(time, times[i].value_or(kNoTime));
+      bool& loop = loops[step_of(runs_[i])];
+      const bool only_time = source_.graph == nullptr && !source_.operators[runs_[i].op].ordered;
+      loop = loop || ((runs_[i].place.occurrence > 0 || only_time) && times[i]);
+    }
+    using Key = std::tuple<Step, uint64_t, std::pair<bool, int64_t>, uint64_t, uint32_t, uint32_t>;
+    std::vector<Key> keys;
+    keys.reserve(runs_.size());
+    for (uint32_t i = 0; i < runs_.size(); ++i) {
+      const OpRun& run = runs_[i];
+      const Step step = step_of(run);
+      const bool by_time = loops.at(step);
+      keys.emplace_back(step, by_time ? 0 : graph_times.at({step, run.graph}),
+                        by_time ? std::pair(false, int64_t{0}) : known_first(run.graph),
+                        by_time ? times[i].value_or(kNoTime) : 0, run.op, run.place.occurrence);
+    }
+    std::vector<uint32_t> order(runs_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+    std::vector<OpRun> sorted;
+    sorted.reserve(runs_.size());
+    for (const uint32_t run : order) sorted.push_back(std::move(runs_[run]));
+    runs_ = std::move(sorted);
   }
-  std::vector<uint32_t> order(runs_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
-  std::vector<OpRun> sorted;
-  sorted.reserve(runs_.size());
-  for (const uint32_t run : order) sorted.push_back(std::move(runs_[run]));
-  runs_ = std::move(sorted);
-}
 
-void RunGraph::index_runs() {
-  by_place_ = HashSlots(source_.graph == nullptr ? 0 : runs_.size());  // edges of the IR alone look runs up
-  for (uint32_t run = 0; run < runs_.size(); ++run) {
-    if (source_.graph != nullptr)
-      (void)by_place_.find_or_add(hash_of(runs_[run].op, runs_[run].place), run, [](uint32_t) { return false; });
-    for (const RunInput& input : runs_[run].inputs) run_of_[input.tensor] = run;
-    for (const uint32_t tensor : runs_[run].outputs) run_of_[tensor] = run;
-  }
-}
-
-uint32_t RunGraph::find_exactly(uint32_t op, const RunPlace& place) const {
-  static_assert(kNoRun == HashSlots::kNone);
-  return by_place_.find(hash_of(op, place),
-                        [&](uint32_t run) { return runs_[run].op == op && runs_[run].place == place; });
-}
-
-// Falls back to the first occurrence.
-uint32_t RunGraph::find(uint32_t op, RunPlace place) const {
-  const uint32_t found = find_exactly(op, place);
-  if (found != kNoRun || place.occurrence == 0) return found;
-  place.occurrence = 0;
-  return find_exactly(op, place);
-}
-
-uint32_t RunGraph::output_of(uint32_t run, uint32_t slot) const {
-  for (const uint32_t tensor : runs_[run].outputs) {
-    if (roles_[tensor] == TensorRole::kOutput && slots_[tensor] == slot) return tensor;
-  }
-  return kNoTensor;
-}
-
-// ---- edges of the IR
-
-void RunGraph::add_ir_edges() {
-  const OpGraph& graph = *source_.graph;
-  operator_of_.assign(graph.size(), kNoIndex);
-  for (uint32_t i = 0; i < source_.operators.size(); ++i) {
-    if (source_.operators[i].op != kNoIndex) operator_of_[source_.operators[i].op] = i;
-  }
-  for (uint32_t i = 0; i < source_.operators.size(); ++i) {
-    if (source_.operators[i].op == kNoIndex) continue;
-    for (const InputEdge& edge : inputs_of(graph, source_.operators[i].op)) {
-      if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex)
-        op_readers_[operator_of_[edge.op]].push_back(i);
+  void index_runs() {
+    by_place_ = HashSlots(source_.graph == nullptr ? 0 : runs_.size());  // edges of the IR alone look runs up
+    for (uint32_t run = 0; run < runs_.size(); ++run) {
+      if (source_.graph != nullptr)
+        (void)by_place_.find_or_add(hash_of(runs_[run].op, runs_[run].place), run, [](uint32_t) { return false; });
+      for (const RunInput& input : runs_[run].inputs) run_of_[input.tensor] = run;
+      for (const uint32_t tensor : runs_[run].outputs) run_of_[tensor] = run;
     }
   }
-  for (uint32_t run = 0; run < runs_.size(); ++run) add_edges_of(run);
-  find_gaps();
-  const OutputReads reads(graph);
-  for (uint32_t run = 0; run < runs_.size(); ++run) drop_unwritten(run, reads);
-}
 
-void RunGraph::add_edges_of(uint32_t index) {
-  OpRun& run = runs_[index];
-  const OpId op = source_.operators[run.op].op;
-  const std::vector<InputEdge> edges = op == kNoIndex ? std::vector<InputEdge>() : inputs_of(*source_.graph, op);
-  if (edges.empty()) {
-    if (source_.known_types) judge_by_type(index);
-    return;
+  void add_ir_edges() {
+    const OpGraph& graph = *source_.graph;
+    operator_of_.assign(graph.size(), kNoIndex);
+    for (uint32_t i = 0; i < source_.operators.size(); ++i) {
+      if (source_.operators[i].op != kNoIndex) operator_of_[source_.operators[i].op] = i;
+    }
+    for (uint32_t i = 0; i < source_.operators.size(); ++i) {
+      if (source_.operators[i].op == kNoIndex) continue;
+      for (const InputEdge& edge : inputs_of(graph, source_.operators[i].op)) {
+        if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex)
+          op_readers_[operator_of_[edge.op]].push_back(i);
+      }
+    }
+    for (uint32_t run = 0; run < runs_.size(); ++run) add_edges_of(run);
+    find_gaps();
+    const OutputReads reads(graph);
+    for (uint32_t run = 0; run < runs_.size(); ++run) drop_unwritten(run, reads);
   }
-  std::vector<RunInput> inputs;
-  for (const InputEdge& edge : edges) {
-    const RunInput input = input_of(edge, index);
-    const bool updates = updates_input(*source_.graph, op, edge.slot);
-    if (updates && input.is_weight)
-      updates_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}] = index;
-    if (ignores_input(source_.operators[run.op].type, edge.slot)) {
-      if (input.tensor != kNoTensor) roles_[input.tensor] = TensorRole::kUnwritten;
-    } else if (!updates && !is_updated(input) && !shows_new_value(op, run.place, input)) {
-      inputs.push_back(input);
-    } else if (input.tensor != kNoTensor) {
+
+  void add_edges_of(uint32_t index) {
+    OpRun& run = runs_[index];
+    const OpId op = source_.operators[run.op].op;
+    const std::vector<InputEdge> edges = op == kNoIndex ? std::vector<InputEdge>() : inputs_of(*source_.graph, op);
+    if (edges.empty()) {
+      if (source_.known_types) judge_by_type(index);
+      return;
+    }
+    std::vector<RunInput> inputs;
+    for (const InputEdge& edge : edges) {
+      const RunInput input = input_of(edge, index);
+      const bool updates = updates_input(*source_.graph, op, edge.slot);
+      if (updates && input.is_weight)
+        updates_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}] = index;
+      if (ignores_input(source_.operators[run.op].type, edge.slot)) {
+        if (input.tensor != kNoTensor) roles_[input.tensor] = TensorRole::kUnwritten;
+      } else if (!updates && !is_updated(input) && !shows_new_value(op, run.place, input)) {
+        inputs.push_back(input);
+      } else if (input.tensor != kNoTensor) {
+        roles_[input.tensor] = TensorRole::kUpdated;
+        run.outputs.push_back(input.tensor);
+      }
+    }
+    run.inputs = std::move(inputs);
+  }
+
+  [[nodiscard]] RunInput input_of(const InputEdge& edge, uint32_t index) {
+    const OpRun& run = runs_[index];
+    RunInput input;
+    input.slot = edge.slot;
+    input.from = edge.from;
+    const auto dumped =
+        std::find_if(run.inputs.begin(), run.inputs.end(), [&](const RunInput& one) { return one.slot == edge.slot; });
+    if (dumped != run.inputs.end()) input.tensor = dumped->tensor;
+    if (edge.from == From::kParameter) {
+      const IrGraph& ir = source_.graph->ir(source_.operators[run.op].op);
+      const IrParameter& parameter = ir.parameters[edge.parameter];
+      input.parameter = ir.text(parameter.name);
+      input.is_weight = is_kept(ir, parameter);
+      ParameterUse& use = graph_.parameters_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}];
+      use.runs.push_back(index);
+      // A step does not change what goes into the network: the file written at its end shows it.
+      if (input.tensor == kNoTensor && !input.is_weight) input.made_as = use.file;
+    }
+    if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex) {
+      input.made_by = find(operator_of_[edge.op], run.place);
+      if (input.made_by != kNoRun) input.made_as = output_of(input.made_by, edge.output);
+    }
+    return input;
+  }
+
+  // Only executions of the same step and rank count: an execution that is missing here may not have happened.
+  void find_gaps() {
+    const OpGraph& graph = *source_.graph;
+    std::vector<bool> dumped(graph.size());
+    for (const OpRun& run : runs_) {
+      if (source_.operators[run.op].op != kNoIndex) dumped[source_.operators[run.op].op] = true;
+    }
+    GapAncestors ancestors(graph, std::move(dumped));
+    for (OpRun& run : runs_) {
+      bool any = false;
+      for (RunInput& input : run.inputs) {
+        any = any || (input.made_by == kNoRun && input.from == From::kOperator);
+        input.updated_by = updated_before(input, run.place);
+      }
+      if (!any) continue;
+      for (const InputEdge& edge : inputs_of(graph, source_.operators[run.op].op)) {
+        const auto input = std::find_if(run.inputs.begin(), run.inputs.end(),
+                                        [&](const RunInput& one) { return one.slot == edge.slot; });
+        if (edge.from != From::kOperator || input == run.inputs.end() || input->made_by != kNoRun) continue;
+        for (const OpId before : ancestors.of(edge.op)) {
+          const uint32_t found = find(operator_of_[before], run.place);
+          if (found != kNoRun) graph_.before_gaps_.push_back(found);
+        }
+        input->gap = static_cast<uint32_t>(graph_.gap_ends_.size());
+        graph_.gap_ends_.push_back(graph_.before_gaps_.size());
+      }
+    }
+  }
+
+  [[nodiscard]] uint32_t updated_before(const RunInput& input, const RunPlace& place) const {
+    if (!input.is_weight || updates_.empty()) return kNoRun;
+    const std::string name = normalised_op_name(input.parameter);
+    const auto after = updates_.lower_bound({name, place.rank, place.step});
+    if (after == updates_.begin()) return kNoRun;
+    const auto& [key, run] = *std::prev(after);
+    return std::get<0>(key) == name && std::get<1>(key) == place.rank ? run : kNoRun;
+  }
+
+  // True if the contents differ from the output of the producer.
+  [[nodiscard]] bool is_updated(const RunInput& input) const {
+    return input.from == From::kOperator && input.tensor != kNoTensor && input.made_as != kNoTensor &&
+           differ(input.tensor, input.made_as);
+  }
+
+  // True for a parameter of an operator with side effects that other operators read with other contents.
+  [[nodiscard]] bool shows_new_value(OpId op, const RunPlace& place, const RunInput& input) {
+    if (source_.contents.empty() || input.parameter.empty() || input.tensor == kNoTensor) return false;
+    if (is_known_to_update(source_.graph->op_type(op))) return false;  // and not this one
+    ParameterUse& use = graph_.parameters_[{normalised_op_name(input.parameter), place.rank, place.step}];
+    const uint64_t now = contents(input.tensor);
+    if (has_side_effect(*source_.graph, op)) return use.contents != 0 && now != 0 && use.contents != now;
+    if (use.contents == 0) use.contents = now;
+    return false;
+  }
+
+  void drop_unwritten(uint32_t index, const OutputReads& reads) {
+    OpRun& run = runs_[index];
+    const OpId op = source_.operators[run.op].op;
+    if (op == kNoIndex) return;
+    const auto is_read = [&](uint32_t tensor) {
+      return slots_[tensor] != kNoSlot && reads.is_read(op, slots_[tensor]);
+    };
+    const auto is_updated = [&](uint32_t tensor) { return roles_[tensor] == TensorRole::kUpdated; };
+    const auto updated = std::count_if(run.outputs.begin(), run.outputs.end(), is_updated);
+    const auto outputs = static_cast<std::ptrdiff_t>(run.outputs.size()) - updated;
+    const bool updates = updated > 0 || is_known_to_update(source_.operators[run.op].type);
+    const bool any_read = std::any_of(run.outputs.begin(), run.outputs.end(), is_read);
+    if (!updates && !(outputs > 1 && any_read)) return;
+    std::erase_if(run.outputs, [&](uint32_t tensor) {
+      if (is_updated(tensor) || is_read(tensor)) return false;
+      roles_[tensor] = TensorRole::kUnwritten;
+      return true;
+    });
+  }
+
+  void judge_by_type(uint32_t index) {
+    OpRun& run = runs_[index];
+    const std::string_view type = source_.operators[run.op].type;
+    std::erase_if(run.outputs, [&](uint32_t tensor) {
+      if (!may_be_unwritten(type, slots_[tensor] == kNoSlot ? 0 : slots_[tensor])) return false;
+      roles_[tensor] = TensorRole::kUnwritten;
+      return true;
+    });
+    std::erase_if(run.inputs, [&](const RunInput& input) {
+      if (ignores_input(type, input.slot)) {
+        roles_[input.tensor] = TensorRole::kUnwritten;
+        return true;
+      }
+      if (!is_known_to_update(type, input.slot)) return false;
       roles_[input.tensor] = TensorRole::kUpdated;
       run.outputs.push_back(input.tensor);
-    }
-  }
-  run.inputs = std::move(inputs);
-}
-
-RunInput RunGraph::input_of(const InputEdge& edge, uint32_t index) {
-  const OpRun& run = runs_[index];
-  RunInput input;
-  input.slot = edge.slot;
-  input.from = edge.from;
-  const auto dumped =
-      std::find_if(run.inputs.begin(), run.inputs.end(), [&](const RunInput& one) { return one.slot == edge.slot; });
-  if (dumped != run.inputs.end()) input.tensor = dumped->tensor;
-  if (edge.from == From::kParameter) {
-    const IrGraph& ir = source_.graph->ir(source_.operators[run.op].op);
-    const IrParameter& parameter = ir.parameters[edge.parameter];
-    input.parameter = ir.text(parameter.name);
-    input.is_weight = is_kept(ir, parameter);
-    ParameterUse& use = parameters_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}];
-    use.runs.push_back(index);
-    // A step does not change what goes into the network: the file written at its end shows it.
-    if (input.tensor == kNoTensor && !input.is_weight) input.made_as = use.file;
-  }
-  if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex) {
-    input.made_by = find(operator_of_[edge.op], run.place);
-    if (input.made_by != kNoRun) input.made_as = output_of(input.made_by, edge.output);
-  }
-  return input;
-}
-
-// What another step or rank has of an operator says nothing: a run that this one lacks may not have happened.
-void RunGraph::find_gaps() {
-  const OpGraph& graph = *source_.graph;
-  std::vector<bool> dumped(graph.size());
-  for (const OpRun& run : runs_) {
-    if (source_.operators[run.op].op != kNoIndex) dumped[source_.operators[run.op].op] = true;
-  }
-  GapAncestors ancestors(graph, std::move(dumped));
-  for (OpRun& run : runs_) {
-    bool any = false;
-    for (RunInput& input : run.inputs) {
-      any = any || (input.made_by == kNoRun && input.from == From::kOperator);
-      input.updated_by = updated_before(input, run.place);
-    }
-    if (!any) continue;
-    for (const InputEdge& edge : inputs_of(graph, source_.operators[run.op].op)) {
-      const auto input = std::find_if(run.inputs.begin(), run.inputs.end(),
-                                      [&](const RunInput& one) { return one.slot == edge.slot; });
-      if (edge.from != From::kOperator || input == run.inputs.end() || input->made_by != kNoRun) continue;
-      for (const OpId before : ancestors.of(edge.op)) {
-        const uint32_t found = find(operator_of_[before], run.place);
-        if (found != kNoRun) before_gaps_.push_back(found);
-      }
-      input->gap = static_cast<uint32_t>(gap_ends_.size());
-      gap_ends_.push_back(before_gaps_.size());
-    }
-  }
-}
-
-uint32_t RunGraph::updated_before(const RunInput& input, const RunPlace& place) const {
-  if (!input.is_weight || updates_.empty()) return kNoRun;
-  const std::string name = normalised_op_name(input.parameter);
-  const auto after = updates_.lower_bound({name, place.rank, place.step});
-  if (after == updates_.begin()) return kNoRun;
-  const auto& [key, run] = *std::prev(after);
-  return std::get<0>(key) == name && std::get<1>(key) == place.rank ? run : kNoRun;
-}
-
-uint64_t RunGraph::contents(uint32_t tensor) const { return source_.contents.empty() ? 0 : source_.contents[tensor]; }
-
-bool RunGraph::differ(uint32_t tensor, uint32_t other) const {
-  return contents(tensor) != 0 && contents(other) != 0 && contents(tensor) != contents(other);
-}
-
-// Its contents differ from what its producer wrote.
-bool RunGraph::is_updated(const RunInput& input) const {
-  return input.from == From::kOperator && input.tensor != kNoTensor && input.made_as != kNoTensor &&
-         differ(input.tensor, input.made_as);
-}
-
-// A parameter of an operator with side effects that others read with other contents.
-bool RunGraph::shows_new_value(OpId op, const RunPlace& place, const RunInput& input) {
-  if (source_.contents.empty() || input.parameter.empty() || input.tensor == kNoTensor) return false;
-  if (is_known_to_update(source_.graph->op_type(op))) return false;  // and not this one
-  ParameterUse& use = parameters_[{normalised_op_name(input.parameter), place.rank, place.step}];
-  const uint64_t now = contents(input.tensor);
-  if (has_side_effect(*source_.graph, op)) return use.contents != 0 && now != 0 && use.contents != now;
-  if (use.contents == 0) use.contents = now;
-  return false;
-}
-
-void RunGraph::drop_unwritten(uint32_t index, const OutputReads& reads) {
-  OpRun& run = runs_[index];
-  const OpId op = source_.operators[run.op].op;
-  if (op == kNoIndex) return;
-  const auto is_read = [&](uint32_t tensor) { return slots_[tensor] != kNoSlot && reads.is_read(op, slots_[tensor]); };
-  const auto is_updated = [&](uint32_t tensor) { return roles_[tensor] == TensorRole::kUpdated; };
-  const auto updated = std::count_if(run.outputs.begin(), run.outputs.end(), is_updated);
-  const auto outputs = static_cast<std::ptrdiff_t>(run.outputs.size()) - updated;
-  const bool updates = updated > 0 || is_known_to_update(source_.operators[run.op].type);
-  const bool any_read = std::any_of(run.outputs.begin(), run.outputs.end(), is_read);
-  if (!updates && !(outputs > 1 && any_read)) return;
-  std::erase_if(run.outputs, [&](uint32_t tensor) {
-    if (is_updated(tensor) || is_read(tensor)) return false;
-    roles_[tensor] = TensorRole::kUnwritten;
-    return true;
-  });
-}
-
-// ---- edges without an IR
-
-// A call inside a module reads its weight as an input.
-void RunGraph::find_parameters_by_contents() {
-  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint64_t>;  // rank, step, contents
-  std::map<Key, std::string_view> parameters;
-  for (const OpRun& run : runs_) {
-    for (const RunInput& input : run.inputs) {
-      if (input.from == From::kParameter && contents(input.tensor) != 0)
-        parameters.try_emplace({run.place.rank, run.place.step, contents(input.tensor)}, input.parameter);
-    }
-  }
-  for (OpRun& run : runs_) {
-    for (RunInput& input : run.inputs) {
-      if (input.from != From::kUnknown || contents(input.tensor) == 0) continue;
-      const auto found = parameters.find({run.place.rank, run.place.step, contents(input.tensor)});
-      if (found == parameters.end()) continue;
-      input.from = From::kParameter;
-      input.parameter = found->second;
-      input.is_weight = true;
-    }
-  }
-}
-
-void RunGraph::judge_by_type(uint32_t index) {
-  OpRun& run = runs_[index];
-  const std::string_view type = source_.operators[run.op].type;
-  std::erase_if(run.outputs, [&](uint32_t tensor) {
-    if (!may_be_unwritten(type, slots_[tensor] == kNoSlot ? 0 : slots_[tensor])) return false;
-    roles_[tensor] = TensorRole::kUnwritten;
-    return true;
-  });
-  std::erase_if(run.inputs, [&](const RunInput& input) {
-    if (ignores_input(type, input.slot)) {
-      roles_[input.tensor] = TensorRole::kUnwritten;
       return true;
-    }
-    if (!is_known_to_update(type, input.slot)) return false;
-    roles_[input.tensor] = TensorRole::kUpdated;
-    run.outputs.push_back(input.tensor);
-    return true;
-  });
-}
+    });
+  }
 
-// ---- questions
+  // A call inside a module receives the module's weight as an input.
+  void find_parameters_by_contents() {
+    using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint64_t>;  // rank, step, contents
+    std::map<Key, std::string_view> parameters;
+    for (const OpRun& run : runs_) {
+      for (const RunInput& input : run.inputs) {
+        if (input.from == From::kParameter && contents(input.tensor) != 0)
+          parameters.try_emplace({run.place.rank, run.place.step, contents(input.tensor)}, input.parameter);
+      }
+    }
+    for (OpRun& run : runs_) {
+      for (RunInput& input : run.inputs) {
+        if (input.from != From::kUnknown || contents(input.tensor) == 0) continue;
+        const auto found = parameters.find({run.place.rank, run.place.step, contents(input.tensor)});
+        if (found == parameters.end()) continue;
+        input.from = From::kParameter;
+        input.parameter = found->second;
+        input.is_weight = true;
+      }
+    }
+  }
+
+  [[nodiscard]] uint64_t contents(uint32_t tensor) const {
+    return source_.contents.empty() ? 0 : source_.contents[tensor];
+  }
+
+  [[nodiscard]] bool differ(uint32_t tensor, uint32_t other) const {
+    return contents(tensor) != 0 && contents(other) != 0 && contents(tensor) != contents(other);
+  }
+
+  // Falls back to the first occurrence of the operator.
+  [[nodiscard]] uint32_t find(uint32_t op, RunPlace place) const {
+    const uint32_t found = find_exactly(op, place);
+    if (found != kNoRun || place.occurrence == 0) return found;
+    place.occurrence = 0;
+    return find_exactly(op, place);
+  }
+
+  [[nodiscard]] uint32_t find_exactly(uint32_t op, const RunPlace& place) const {
+    static_assert(kNoRun == HashSlots::kNone);
+    return by_place_.find(hash_of(op, place),
+                          [&](uint32_t run) { return runs_[run].op == op && runs_[run].place == place; });
+  }
+
+  [[nodiscard]] uint32_t output_of(uint32_t run, uint32_t slot) const {
+    for (const uint32_t tensor : runs_[run].outputs) {
+      if (roles_[tensor] == TensorRole::kOutput && slots_[tensor] == slot) return tensor;
+    }
+    return kNoTensor;
+  }
+
+  RunSource source_;
+  RunGraph& graph_;
+  std::vector<OpRun>& runs_ = graph_.runs_;
+  std::vector<TensorRole>& roles_ = graph_.roles_;
+  std::vector<uint32_t>& run_of_ = graph_.run_of_;
+  std::vector<std::vector<uint32_t>>& op_readers_ = graph_.op_readers_;
+  HashSlots by_place_;
+  std::vector<uint32_t> slots_ = std::vector<uint32_t>(source_.tensors, kNoSlot);  // by tensor
+  std::vector<uint32_t> operator_of_;         // by operator of the graph: in RunSource::operators
+  std::map<ParameterKey, uint32_t> updates_;  // the last run that updated a parameter
+};
+
+RunGraph::RunGraph(RunSource source) { Builder(std::move(source), *this).build(); }
 
 std::span<const uint32_t> RunGraph::before_gap(const RunInput& input) const {
   if (input.gap >= gap_ends_.size()) return {};

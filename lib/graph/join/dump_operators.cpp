@@ -15,20 +15,15 @@ void add_from_graph(const DumpWithGraph& dump, std::vector<SequencedOp>& operato
   for (OpId op = 0; op < graph.size(); ++op) {
     if (!graph.has_kernel(op)) continue;
     if (!flow && dump.join->pairs_of(op).empty()) continue;
-    SequencedOp one;
-    one.op = op;
-    one.rank = graph.origin(op).rank;
-    one.graph = graph.origin(op).graph_id;
-    one.step = graph.origin(op).step;
-    one.name = graph.full_name(op);
-    one.type = graph.op_type(op);
+    const Origin& origin = graph.origin(op);
+    SequencedOp& one = operators.emplace_back(
+        SequencedOp{origin.rank, origin.graph_id, origin.step, op, graph.full_name(op), graph.op_type(op), {}});
     for (const JoinPair& pair : dump.join->pairs_of(op)) {
       if (taken[pair.group]) continue;
       taken[pair.group] = true;
-      for (const uint32_t tensor : dump.join->tensors_of(dump.join->groups()[pair.group]))
-        one.tensors.push_back(tensor);
+      const auto tensors = dump.join->tensors_of(dump.join->groups()[pair.group]);
+      one.tensors.insert(one.tensors.end(), tensors.begin(), tensors.end());
     }
-    operators.push_back(std::move(one));
   }
 }
 
@@ -40,7 +35,7 @@ void sort_by_first_tensor(std::vector<SequencedOp>& operators) {
                    [&](const SequencedOp& left, const SequencedOp& right) { return first(left) < first(right); });
 }
 
-// Of tensors alone: an operator is a name and a type in one graph of one rank.
+// Collects operators from tensor names alone: an operator is a name and a type in one graph of one rank.
 class NameCollector {
  public:
   explicit NameCollector(const DumpWithGraph& dump) : dump_(dump), by_name_(dump.tensors->size() / 4) {}
@@ -73,11 +68,8 @@ class NameCollector {
       hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
     last_ = by_name_.find_or_add(hash, static_cast<uint32_t>(operators_.size()), same);
     if (last_ < operators_.size()) return last_;
-    SequencedOp& one = operators_.emplace_back();
-    one.rank = folder.rank;
-    one.graph = folder.graph;
-    one.name = tensor.name.op_name;
-    one.type = tensor.name.op_type;
+    operators_.push_back(
+        {folder.rank, folder.graph, {}, kNoIndex, std::string(tensor.name.op_name), tensor.name.op_type, {}});
     return last_;
   }
 
@@ -104,14 +96,14 @@ std::vector<SequencedOp> operators_of(const DumpWithGraph& dump) {
     for (size_t i = 0; i < taken.size(); ++i) {
       if (taken[i]) continue;
       const TensorGroup& group = dump.join->groups()[i];
-      SequencedOp one;
-      one.rank = group.rank;
-      one.graph = group.graph;
-      one.step = group.step;
-      one.name = group.op_name;
-      one.type = group.op_type;
-      for (const uint32_t tensor : dump.join->tensors_of(group)) one.tensors.push_back(tensor);
-      operators.push_back(std::move(one));
+      const auto tensors = dump.join->tensors_of(group);
+      operators.push_back({group.rank,
+                           group.graph,
+                           group.step,
+                           kNoIndex,
+                           std::string(group.op_name),
+                           group.op_type,
+                           {tensors.begin(), tensors.end()}});
     }
     if (!has_flow(dump)) sort_by_first_tensor(operators);
     return operators;

@@ -18,10 +18,10 @@
 
 namespace msdump {
 
-// The names that the operators with a kernel have in files, and the operators of a name.
+// The names that operators with a kernel have in files, and the operators of each name.
 
-// The most operators of equal names that one group may have, and beginnings that are compared: names crafted to be
-// equal must not cost the product of both sides.
+// The most operators of one name that a group may match, and the most name prefixes that are compared. Names crafted to
+// be equal must not cost the product of both sides.
 constexpr uint32_t kMostNamesakes = 64;
 
 class KernelNames {
@@ -32,9 +32,25 @@ class KernelNames {
   void assign(OpId op, NormalName& name) const {
     name.assign(graph_, op, numbering_.renumbered ? numbering_.numbers[op] : kNoIndex);
   }
-  [[nodiscard]] std::string of(OpId op) const;
-  // Those that may belong to the group, kMostNamesakes at most. The first call makes the table.
-  [[nodiscard]] std::vector<OpId> find(std::string_view name, const TensorGroup& group);
+
+  [[nodiscard]] std::string of(OpId op) const {
+    NormalName name;
+    assign(op, name);
+    return std::string(name.full());
+  }
+
+  // The operators that may belong to the group, at most kMostNamesakes. The first call makes the table.
+  [[nodiscard]] std::vector<OpId> find(std::string_view name, const TensorGroup& group) {
+    if (!prepared_) prepare();
+    std::vector<OpId> found;
+    if (name.size() > longest_) return found;
+    const NormalName normal(name);
+    OpId op = first_of_name_.find(name_hash(normal.full()), [&](OpId known) { return of(known) == normal.full(); });
+    for (; op != kNoIndex && found.size() < kMostNamesakes; op = next_of_name_[op]) {
+      if (same_place(graph_.origin(op), group)) found.push_back(op);
+    }
+    return found;
+  }
 
   // visit(origin, op)
   template <class Visit>
@@ -43,7 +59,7 @@ class KernelNames {
       if (node.kind == IrNodeKind::kKernel) visit(origin, op);
     });
   }
-  // The same, and what GE dumps without a kernel: the inputs of a graph (Data) and its results (NetOutput).
+  // Also visits what GE dumps without a kernel: the inputs of a graph (Data) and its results (NetOutput).
   template <class Visit>
   void for_each_dumped(const Visit& visit) const {
     for_each_node([&](const Origin& origin, const IrNode& node, OpId op) {
@@ -63,7 +79,25 @@ class KernelNames {
     }
   }
 
-  void prepare();
+  void prepare() {
+    prepared_ = true;
+    std::vector<OpId> kernels;
+    for_each_kernel([&](const Origin&, OpId op) { kernels.push_back(op); });
+    first_of_name_ = HashSlots(kernels.size());
+    next_of_name_.assign(graph_.size(), kNoIndex);
+    std::vector<OpId> last_of_name(graph_.size());
+    NormalName name, other;
+    for (const OpId op : kernels) {
+      assign(op, name);
+      longest_ = std::max(longest_, name.full().size());
+      const OpId first = first_of_name_.find_or_add(name_hash(name.full()), op, [&](OpId known) {
+        assign(known, other);
+        return other.full() == name.full();
+      });
+      if (first != op) next_of_name_[last_of_name[first]] = op;
+      last_of_name[first] = op;
+    }
+  }
 
   const OpGraph& graph_;
   const Numbering& numbering_;
@@ -72,44 +106,6 @@ class KernelNames {
   std::vector<OpId> next_of_name_;  // by operator, ascending; kNoIndex for the last
   size_t longest_ = 0;
 };
-
-std::string KernelNames::of(OpId op) const {
-  NormalName name;
-  assign(op, name);
-  return std::string(name.full());
-}
-
-void KernelNames::prepare() {
-  prepared_ = true;
-  std::vector<OpId> kernels;
-  for_each_kernel([&](const Origin&, OpId op) { kernels.push_back(op); });
-  first_of_name_ = HashSlots(kernels.size());
-  next_of_name_.assign(graph_.size(), kNoIndex);
-  std::vector<OpId> last_of_name(graph_.size());
-  NormalName name, other;
-  for (const OpId op : kernels) {
-    assign(op, name);
-    longest_ = std::max(longest_, name.full().size());
-    const OpId first = first_of_name_.find_or_add(name_hash(name.full()), op, [&](OpId known) {
-      assign(known, other);
-      return other.full() == name.full();
-    });
-    if (first != op) next_of_name_[last_of_name[first]] = op;
-    last_of_name[first] = op;
-  }
-}
-
-std::vector<OpId> KernelNames::find(std::string_view name, const TensorGroup& group) {
-  if (!prepared_) prepare();
-  std::vector<OpId> found;
-  if (name.size() > longest_) return found;
-  const NormalName normal(name);
-  OpId op = first_of_name_.find(name_hash(normal.full()), [&](OpId known) { return of(known) == normal.full(); });
-  for (; op != kNoIndex && found.size() < kMostNamesakes; op = next_of_name_[op]) {
-    if (same_place(graph_.origin(op), group)) found.push_back(op);
-  }
-  return found;
-}
 
 constexpr double kWholeName = 1.0, kLastPart = 0.95, kByType = 0.6, kGuess = 0.3, kSeveralFused = 0.85,
                  kWithSuffix = 0.75, kCutOff = 0.5;
@@ -121,7 +117,7 @@ bool same_type(std::string_view a, std::string_view b) { return a == b || to_low
 
 namespace {
 
-// "data-12" of constants/, "cst3" (1.3 to 1.5): values that the graph has instead of computing them.
+// True for "data-12" of constants/ and "cst3" (1.3 to 1.5): values that the graph holds instead of computing them.
 bool is_constant_name(std::string_view name) {
   for (const std::string_view start : {std::string_view("data-"), std::string_view("cst")}) {
     if (name.starts_with(start) && is_digits(name.substr(start.size()))) return true;
@@ -145,7 +141,7 @@ std::vector<std::string> names_in(std::string_view list) {
 
 }  // namespace
 
-// Fills a FileJoin, rule by rule. A group that a more certain rule has matched is not matched again.
+// Fills a FileJoin, rule by rule. A group that a more certain rule matched is not matched again.
 class FileJoiner {
  public:
   explicit FileJoiner(FileJoin& join)
@@ -168,7 +164,7 @@ class FileJoiner {
     if (best == JoinRule::kUnmatched || rule < best) best = rule;
   }
 
-  // Counts an operator whose name a group may have.
+  // True unless too many operators have the name of this group.
   [[nodiscard]] bool may_be_another(uint32_t group) {
     if (++namesakes_[group] <= kMostNamesakes) return true;
     note_namesakes();
@@ -182,8 +178,8 @@ class FileJoiner {
     return join_.rules_[group] == JoinRule::kUnmatched && !groups_.all()[group].parameter;
   }
 
-  // visit(origin, op, group) for the groups that have the name of what is dumped, or a part of it. Names are made in batches,
-  // so that their groups can be prefetched.
+  // Calls visit(origin, op, group) for the groups that have the name of a dumped node, or a part of it. Names are made
+  // in batches, so that their groups can be prefetched.
   template <class Visit>
   void for_each_name(const std::function<std::string_view(const NormalName&)>& part, const Visit& visit) const {
     struct Pending {
@@ -245,7 +241,7 @@ class FileJoiner {
     }
   }
 
-  // Several operators for one group: those of its type, if there are any.
+  // Several operators have the name of one group: those of its type are taken if there are any.
   void settle(std::span<JoinPair> candidates) {
     if (candidates.size() == 1) return pair(candidates[0].op, candidates[0].group, JoinRule::kLastComponent, kLastPart);
     const std::string_view type = groups_.all()[candidates[0].group].op_type;
@@ -259,7 +255,7 @@ class FileJoiner {
       pair(candidate.op, candidate.group, JoinRule::kAmbiguous, kGuess / static_cast<double>(of_type.size()));
   }
 
-  // Groups that no whole name explains.
+  // Matches the groups that have no whole name in the graph.
   void leftovers() {
     for (uint32_t i = 0; i < groups_.all().size(); ++i) {
       if (join_.rules_[i] != JoinRule::kUnmatched) continue;
@@ -297,7 +293,8 @@ class FileJoiner {
     }
   }
 
-  // Concatenated names of operators; at each place the longest that fits. The rest after the last name is a suffix.
+  // The name may concatenate the names of several operators: at each position the longest that fits is taken. The rest
+  // after the last name is a suffix.
   bool by_parts(uint32_t place) {
     const TensorGroup& group = groups_.all()[place];
     const std::string_view name = group.op_name;
@@ -329,7 +326,7 @@ class FileJoiner {
     return true;
   }
 
-  // An operator that was made from others names them.
+  // An operator that was made from others has their names as an attribute.
   bool by_original_name(uint32_t place) {
     if (!originals_read_) read_original_names();
     const auto found = originals_.find(normalised_op_name(groups_.all()[place].op_name));
@@ -355,7 +352,8 @@ class FileJoiner {
     });
   }
 
-  // A name that was cut: the beginning of exactly one. A name with a number is whole, and belongs to another operator.
+  // The name may be cut off: the beginning of exactly one operator's name. A name with a number is whole, and belongs
+  // to another operator.
   void by_beginning(uint32_t place) {
     const TensorGroup& group = groups_.all()[place];
     if (group.op_name.size() < kShortestCutName || !number_ends(group.op_name).empty()) return;

@@ -1,20 +1,19 @@
-// FileJoin: which tensors of a dump belong to which operators of a graph, by name. Each pair has the rule that found it
-// and a confidence; each operator and each tensor without a partner has a reason in words.
+// FileJoin: joins the tensors of a dump to the operators of a graph, by name. Each pair has the rule that found it and
+// a confidence; each operator and each tensor without a partner has a reason in words.
 //
 //   rule            the name in the file is ...                                                              confidence
-//   full name       the whole name of the operator ("Default_conv1-Conv2d_Conv2D-op12"), also where the file has it    1
+//   full name       the whole name of the operator ("Default_conv1-Conv2d_Conv2D-op12"), also if the file has it       1
 //                   with '/', '--' or a type of another spelling
-//   last component  its last part, and no other operator of the graph has that                                     0.95
-//   ambiguous       its last part, and several have it: type decides (0.6), or nothing does (0.3 / how many)
+//   last component  its last part, which no other operator of the graph has                                         0.95
+//   ambiguous       its last part, which several have: type decides (0.6), or nothing does (0.3 / how many)
 //   fused           the concatenated names of several operators, or one of those that an operator was
-//                   made of (_datadump_original_names)                                                             0.85
-//   derived         the name of one and what the graph engine appended ("_lxslice3", "trans_Cast_0")               0.75
-//   cut             the beginning, too long for a file system, of one                                               0.5
-//   parameter       that of a parameter of the graph, or of a constant
-// If all operators have new numbers in the files (graph/join/renumber.h), the names have those; the confidence in this
-// limits the confidence of every pair whose name it changes.
-// Ranks and graphs must be the same where both sides know theirs.
-// Source: reference/ir.md 2.4.
+//                   made of (_datadump_original_names)                                                              0.85
+//   derived         the name of one and a suffix of the graph engine ("_lxslice3", "trans_Cast_0")                  0.75
+//   cut             the beginning, too long for a file system, of one                                                0.5
+//   parameter       the name of a parameter of the graph, or of a constant
+// If all operators have new numbers in the files (renumbered() of graph/join/numbering.h), names have these. The
+// confidence in the numbering limits the confidence of every pair whose name it changes. Ranks and graphs must be equal
+// if both sides know theirs. Source: IR and file names of MindSpore 1.3 to 2.10 and of GE.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +42,7 @@ enum class JoinRule : uint8_t {
   kParameter,
 };
 
-// Which numbers operators have in file names, and how that was decided (graph/join/numbering.h).
+// The numbers that operators have in file names, and how these were chosen (graph/join/numbering.h).
 struct Numbering {
   std::vector<uint32_t> numbers = {};  // by operator, as renumbered() makes them; may be empty
   bool renumbered = false;             // files have these; false: those of the graph
@@ -60,7 +59,7 @@ struct JoinPair {
   double confidence = 0;
 };
 
-// How many of some groups of tensors have an operator in the graph.
+// Counts how many groups of tensors have an operator in the graph.
 struct ExplainedGroups {
   size_t all = 0, explained = 0;
 
@@ -77,7 +76,7 @@ class FileJoin {
   void settle(Numbering evidence);
 
   [[nodiscard]] const std::vector<TensorGroup>& groups() const { return groups_->all(); }
-  // Of a group, in the order of the list: indices of tensors.
+  // The tensors of a group, as indices in the order of the list.
   [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const {
     return groups_->tensors_of(group);
   }
@@ -90,11 +89,11 @@ class FileJoin {
   // Indices of the groups of a parameter of one origin.
   [[nodiscard]] std::vector<uint32_t> groups_of_parameter(uint32_t origin, uint32_t parameter) const;
 
-  // Over the groups for which `counts` holds; groups of parameters are left out.
+  // Counts the groups for which `counts` is true; groups of parameters are left out.
   [[nodiscard]] ExplainedGroups explained(const std::function<bool(const TensorGroup&)>& counts) const;
   [[nodiscard]] size_t matched_operators() const { return matched_operators_; }
   [[nodiscard]] const ReachedLimits& limits() const { return limits_; }
-  // Why no tensor belongs to an operator, or no operator to a group.
+  // The reason why no tensor belongs to an operator, or no operator to a group.
   [[nodiscard]] std::string reason(OpId op) const;
   [[nodiscard]] std::string reason(const TensorGroup& group) const;
 
@@ -108,7 +107,7 @@ class FileJoin {
   [[nodiscard]] size_t index_of(const TensorGroup& group) const {
     return static_cast<size_t>(&group - groups().data());
   }
-  // Whether the operator is named differently when all have new numbers.
+  // True if the operator has another name when all have new numbers.
   [[nodiscard]] bool depends_on_numbering(OpId op) const;
   void sort_pairs();
 
@@ -119,12 +118,12 @@ class FileJoin {
   std::vector<JoinPair> pairs_;  // by operator
   std::vector<uint32_t> first_pair_;
   std::vector<ParameterPair> parameters_;  // sorted
-  std::vector<bool> dumped_;               // by origin: is there a tensor of its graph at all?
+  std::vector<bool> dumped_;               // by origin: true if any tensor of its graph is in the dump
   size_t matched_operators_ = 0;
   ReachedLimits limits_;
 };
 
-// What a rule is called in the reason of a pair: "by full name".
+// The text of a rule in the reason of a pair: "by full name".
 [[nodiscard]] std::string_view explanation(JoinRule rule);
 
 }  // namespace msdump

@@ -25,7 +25,7 @@
 namespace msdump {
 namespace {
 
-// One counter for each text before a number; the texts stay where they are.
+// Counts the names with the same text before the number. Holds views of the texts.
 class Counters {
  public:
   uint32_t next(std::string_view scope, std::string_view prefix) {
@@ -235,7 +235,8 @@ bool changes_names(const OpGraph& graph, const std::vector<uint32_t>& numbers) {
   return false;
 }
 
-// Edges that have other files under one hypothesis than under the other: a sample, in the order of the graph.
+// Compares the bytes along edges that have other files under one hypothesis than under the other. The edges are a
+// sample, in the order of the graph.
 class Trial {
  public:
   Trial(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph, const FileJoin& as_is,
@@ -253,7 +254,7 @@ class Trial {
   [[nodiscard]] std::vector<Error> failures() const { return comparer_.failures(); }
 
  private:
-  // Ends even if they say nothing: of a million empty files a few are enough to know that.
+  // Stops also without a result: a few of a million empty files are enough to see that they prove nothing.
   [[nodiscard]] bool enough() const {
     const bool both = std::min(tallies_[0].all(), tallies_[1].all()) >= kEnoughEdges;
     return both || std::max(compared_[0], compared_[1]) >= kMostEdges;
@@ -302,7 +303,8 @@ class Trial {
 
 constexpr Version kFirstUnknown{2, 3, 0}, kFirstRenumbered{2, 7, 0};
 
-// What is known of the version: new numbers, the graph's, or nothing.
+// The numbering that the version implies: true for new numbers, false for the graph's, none if the version does not
+// decide.
 std::optional<bool> by_version(const FrameworkFacts& framework) {
   if (framework.version) {
     if (*framework.version >= kFirstRenumbered) return true;

@@ -1,9 +1,13 @@
-// The numbers that operators have in file names, where these are not those of the IR.
+// Joins a graph to the files of a dump under the numbers that its operators have in file names: those of the graph, or new
+// ones.
 //
-// MindSpore 2.7 and later writes graphs/*.ir and *.pb beside a dump before it renumbers the kernels of all graphs.
-// The rule: graphs in ascending id, in each the nodes in the order of the IR, every node that has a name, virtual ones
-// too; one counter for each text before "-op", for the whole process. All graphs of the process must be there.
-// Source: reference/verified-on-real-mindspore.md 1.1, proved there by the bytes along the data flow.
+// MindSpore 2.7 and later writes graphs/*.ir and *.pb beside a dump before it renumbers the kernels of all graphs. It
+// visits the graphs in ascending id, and in each every node that has a name, virtual ones too, in the order of the IR. One
+// counter for each text before "-op" serves the entire process. All graphs of the process must be there.
+//
+// Up to 2.2 the numbers are the graph's, from 2.7 on they are new. In between, and as a check, tensor values decide: under
+// the right hypothesis the inputs of operators equal the outputs of their producers.
+// Source: dumps of MindSpore 1.3 to 2.10, checked by the bytes along the data flow.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +27,12 @@
 
 namespace msdump {
 
-// By operator: the new number; kNoIndex where the name stays as it is (no number in it, or not OriginPlace::kDump).
-// Processes are distinguished by their rank and by the folder of their IR: one for each of several dumps.
+// The new number of each operator; kNoIndex if the name stays as it is (no number in it, or not OriginPlace::kDump).
+// Processes are distinguished by their rank and by the folder of their IR.
 [[nodiscard]] std::vector<uint32_t> renumbered(const OpGraph& graph);
 
-// Compares the value that went into an operator with the one its producer wrote: that proves, or disproves, that files
-// belong to the operators they were joined to.
-
+// Equal bytes of an input and the output of its producer prove, and different bytes disprove, that files belong to the
+// operators they were joined to.
 enum class Agreement : uint8_t { kEqual, kDifferent, kUnknown };
 
 // Compares tensors of one dump. With elements: the first and the last MiB of them. Other dimensions with as many
@@ -60,7 +63,7 @@ class ValueComparer {
   mutable std::map<std::string, Error> failures_;
 };
 
-// One edge between two operators that both have tensors: input `slot` of `consumer` is output `output` of `producer`.
+// An edge between two operators that both have tensors: input `slot` of `consumer` is output `output` of `producer`.
 struct ProofEdge {
   OpId consumer = 0, producer = 0;
   uint32_t slot = 0, output = 0;
@@ -69,12 +72,12 @@ struct ProofEdge {
 // Edges into one operator from operators with tensors.
 [[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
                                                  const OpGraph& graph, const FileJoin& join, OpId consumer);
-// The same where inputs_of() is known.
+// The same if inputs_of() is known.
 [[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,
                                                  const std::vector<InputEdge>& inputs, const FileJoin& join,
                                                  OpId consumer);
 
-// Results of comparisons; those without a result are not counted.
+// Counts of comparisons; those without a result are not counted.
 struct ProofTally {
   uint64_t agreeing = 0, contradicting = 0;
 
@@ -85,11 +88,6 @@ struct ProofTally {
 // The confidence that files belong to an operator, after a proof was tried: certain if all agree, low if more
 // contradict than agree.
 [[nodiscard]] double proved_confidence(double confidence, const ProofTally& tally);
-
-// Decides which numbers operators have in file names: those of the graph, or new ones (graph/join/renumber.h). It is known
-// for MindSpore up to 2.2 (the graph's) and from 2.7 on (new). In between, and as a check, the tensor values decide: under
-// the right hypothesis the inputs of operators equal the outputs of their producers.
-// Source: reference/verified-on-real-mindspore.md 1.1.
 
 struct Joined {
   FileJoin join;

@@ -19,7 +19,7 @@ struct SlotType {
   const IrType *host = nullptr, *device = nullptr;  // no device: the graph does not say
 };
 
-// By slot, as dump files count them; none if the types do not tell how these count.
+// The types by slot, as dump files count them; none if the types do not tell how these count.
 std::vector<SlotType> slots_of(const IrGraph& ir, std::span<const uint32_t> host, std::span<const uint32_t> device) {
   const auto values = [&](std::span<const uint32_t> types) {
     std::vector<const IrType*> found;
@@ -53,7 +53,8 @@ std::optional<OriginalShape> shape_of(const SlotType& slot, OriginKind kind) {
                        ge ? format_from_name(type.format) : std::nullopt, ge ? "the graph of GE" : "the IR"};
 }
 
-// What all operators of a type have that have the same device shape in a slot: then it does not matter which it is.
+// Host shapes that all operators of a type with the same device shape in a slot agree on. Then it does not matter which
+// of these operators a file belongs to.
 class CommonShapes {
  public:
   explicit CommonShapes(const OpGraph& graph) : graph_(graph) {}

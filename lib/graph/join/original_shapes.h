@@ -1,12 +1,11 @@
-// OriginalShapes: the host shapes of tensors that a dump holds in device format without saying them: .npy files of
-// "trans_flag": false, and dump files without an original shape.
+// OriginalShapes: the host shapes of tensors in device format whose files have none: .npy files of "trans_flag": false,
+// and dump files without an original shape.
 //
-//   statistic.csv   the shape in the row about the tensor. Writers that put the shape of the array there add nothing: it
-//                   is not a host shape, and is not used
+//   statistic.csv   the shape in the tensor's row, unless the writer put the shape of the device array there
 //   the IR          the host type of that input or output of the operator
 //   a graph of GE   origin_shape, with origin_format
-// If it is not sure which operator a file is of (renumbered operators, names cut off), its shape counts only if all operators
-// of the type with this device shape have it. Whether a shape fits is for make_plan() to tell.
+// If the operator of a file is uncertain (renumbered operators, names cut off), its shape counts only if all operators
+// of the type with this device shape have it. make_plan() decides whether a shape fits.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ namespace msdump {
 
 struct OriginalShape {
   Shape shape;
-  std::optional<Shape> device;   // the shape on the device that goes with it; none: not said
+  std::optional<Shape> device;   // the shape on the device that goes with it; none: unknown
   std::optional<Format> format;  // the order of its axes, if that is said
   std::string_view source;       // "statistic.csv", "the IR", "the graph of GE"
   bool operator==(const OriginalShape&) const = default;
@@ -35,12 +34,13 @@ struct OriginalShape {
 class OriginalShapes {
  public:
   OriginalShapes() = default;
-  // From the rows of tables; the list was read with Headers::kWhereNeeded, so that shapes of .npy files are those of rows.
+  // Adds the shapes in rows of tables. The list must have been read with Headers::kWhereNeeded, so that shapes of .npy
+  // files are those of rows.
   void add_tables(const std::vector<TensorRecord>& tensors);
-  // Where several operators or graphs disagree about a tensor, none counts.
+  // Shapes on which several operators or graphs disagree do not count.
   void add_graph(const std::vector<TensorRecord>& tensors, const OpGraph& graph, const FileJoin& join);
 
-  // Of a tensor of DumpIndex::files(), tables first.
+  // The possible shapes of a tensor of DumpIndex::files(), those of tables first.
   [[nodiscard]] std::vector<OriginalShape> of(uint32_t file, uint32_t item) const;
   [[nodiscard]] bool empty() const { return tables_.empty() && graph_.empty(); }
 

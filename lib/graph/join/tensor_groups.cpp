@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 bool agree(const std::optional<int64_t>& a, const std::optional<int64_t>& b) { return !a || !b || *a == *b; }
 
-// What separates tensors of one name.
+// The facts that separate tensors of one name.
 struct Place {
   std::optional<int64_t> rank, graph, step;
   std::string_view home;

@@ -28,7 +28,7 @@ class TensorGroups {
   TensorGroups(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const OpGraph& graph);
 
   [[nodiscard]] const std::vector<TensorGroup>& all() const { return groups_; }
-  // One group for each graph of each rank that has tensors.
+  // For each graph and rank that has tensors, one of its groups.
   [[nodiscard]] const std::vector<uint32_t>& places() const { return places_; }
   // In the order of the list: indices of tensors.
   [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const;
@@ -53,7 +53,7 @@ class TensorGroups {
   std::vector<uint32_t> next_of_name_;  // by group; kNoIndex for the last
 };
 
-// Can the tensors of a group belong to a graph? Facts that one side does not know do not exclude it.
+// True if the tensors of a group may belong to a graph. A fact that one side does not know is ignored.
 [[nodiscard]] bool same_place(const Origin& origin, const TensorGroup& group);
 
 }  // namespace msdump

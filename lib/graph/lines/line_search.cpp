@@ -15,7 +15,7 @@
 namespace msdump {
 namespace {
 
-// Without blanks, and the '#' that IR begins such a line with.
+// The text without surrounding blanks and the '#' that such a line begins with in IR.
 std::string_view frame_text(std::string_view text) {
   text = trimmed(text);
   return text.substr(std::min(text.find_first_not_of(" \t#"), text.size()));
@@ -31,7 +31,7 @@ std::optional<uint32_t> take_number(std::string_view& text) {
   return static_cast<uint32_t>(*number);
 }
 
-// What follows a line number in text that was copied: a closing bracket, columns, the code, "in construct".
+// True for text that may follow a line number in a copied line: a closing bracket, columns, the code, "in construct".
 bool is_tail(std::string_view text) {
   if (!text.empty() && text.front() == ')') text.remove_prefix(1);
   return text.empty() || text.front() == ',' || text.front() == '/' || text.front() == ' ' || text.front() == ':';
@@ -61,7 +61,7 @@ bool parse_traceback(std::string_view text, LineQuery& query) {
   return take_lines(text.substr(line + kLine.size()), query);
 }
 
-// The first ':' or '(' that lines follow.
+// Splits at the first ':' or '(' that is followed by line numbers.
 bool parse_place(std::string_view text, LineQuery& query) {
   for (size_t at = 1; at < text.size(); ++at) {
     if (text[at] != ':' && text[at] != '(') continue;
@@ -71,8 +71,8 @@ bool parse_place(std::string_view text, LineQuery& query) {
   return false;
 }
 
-// Without "." and "..": a script that was started by a relative path is "/home/user/run/../src/net.py" in the IR.
-// Leading ones are removed, too, as their starting point is unknown.
+// Removes "." and ".." from a path: a script that was started by a relative path is "/home/user/run/../src/net.py" in
+// the IR. Leading ones are removed, too, as their starting point is unknown.
 std::string resolved(std::string_view path) {
   std::string result;
   while (!path.empty()) {
@@ -107,7 +107,7 @@ Result<LineQuery> parse_line_query(std::string_view text) {
   }
   LineQuery query;
   if (!parse_traceback(rest, query) && !parse_place(rest, query)) {
-    // A file alone, if it can be one.
+    // The text may be a file name without lines.
     const bool is_name = !rest.empty() && rest.find_first_of(" ()") == std::string_view::npos && rest.ends_with(".py");
     if (!is_name) {
       return fail(make_error(ErrorCode::kUsage, "'{}' is not a line of a script", excerpt(text))
@@ -145,7 +145,7 @@ enum class Fit : uint8_t { kNone, kWhole, kPart };  // the frame lies in the que
 
 using FitFrame = std::function<Fit(const SourceFrame&)>;
 
-// How each frame of one graph fits a query; each frame is examined once.
+// The fit of each frame of one graph; each frame is examined once.
 using FrameFits = std::vector<Fit>;
 
 FrameFits fits_of(const IrGraph& ir, const FitFrame& fit) {
@@ -166,7 +166,7 @@ Fit fit_of_lines(const LineQuery& query, const SourceFrame& frame) {
 constexpr double kSurest = 1.0, kOuterFrame = 0.8, kPartOfRange = 0.8, kOfForward = 0.9, kOneOfSeveral = 0.5,
                  kProtobufAlone = 0.3;
 
-// The best relation of one operator.
+// Finds the best relation of one operator.
 class OperatorMatcher {
  public:
   OperatorMatcher(const IrGraph& ir, const FrameFits& fits, bool whole_file, bool of_ir)
@@ -185,8 +185,8 @@ class OperatorMatcher {
   }
 
  private:
-  // Innermost first. The innermost frame is the first statement in the user's code, or in the library where there is
-  // no user code.
+  // Frames come innermost first. The innermost frame is the first statement in the user's code, or in the library if
+  // there is no user code.
   void match_chain(std::span<const uint32_t> chain) {
     frames_.clear();
     for (const uint32_t frame : chain) frames_.push_back(&ir_.frames[frame]);
@@ -227,25 +227,7 @@ class OperatorMatcher {
   std::optional<LineHit> best_;
 };
 
-// Operators of one type with the very same stack.
-class EqualStacks {
- public:
-  explicit EqualStacks(const IrGraph& ir) {
-    for (const IrNode& node : ir.nodes) {
-      if (node.kind == IrNodeKind::kKernel && node.stack != List::kEmpty) ++counts_[key(node)];
-    }
-  }
-  [[nodiscard]] bool repeated(const IrNode& node) const {
-    const auto found = counts_.find(key(node));
-    return found != counts_.end() && found->second > 1;
-  }
-
- private:
-  static std::pair<List, Text> key(const IrNode& node) { return {node.stack, node.op}; }
-  std::map<std::pair<List, Text>, uint32_t> counts_;
-};
-
-// All operators of one origin.
+// Matches all operators of one origin.
 class OriginMatcher {
  public:
   OriginMatcher(const Origin& origin, const FitFrame& fit, bool whole_file)
@@ -278,7 +260,8 @@ class OriginMatcher {
     const uint32_t second = origin_.second_node.empty() ? kNoIndex : origin_.second_node[place];
     std::optional<LineHit> other;
     if (second_matcher_ && second != kNoIndex) other = second_matcher_->match(origin_.second->nodes[second]);
-    // For gradients of a cell that is called several times the text has each call, the protobuf the last one for all.
+    // For gradients of a cell that is called several times, the text has each call and the protobuf repeats the last
+    // one.
     const bool protobuf_alone = !hit && other;
     if (!hit) hit = other;
     if (!hit) return hit;
@@ -332,7 +315,7 @@ IrNeedle needle_of(const LineQuery& query) {
   if (query.first == 0) return needle;
   needle.accept = [first = query.first, last = query.last](std::string_view rest) {
     const auto place = msdump::parse_place(rest);
-    // Without the '/' before its code the frame continues on the next line.
+    // A frame without the '/' before its code continues on the next line.
     const bool wrapped = rest.empty() || rest.front() == ':' || rest.front() == '(';
     if (!place && wrapped && rest.find('/') == std::string_view::npos) return true;
     if (!place || place->first > last || place->second < first) return false;

@@ -29,11 +29,12 @@ Result<LineQuery> parse_line_query(std::string_view text);
 // not. "." and ".." are resolved first: "/home/user/src/alexnet.py" fits "/home/user/run/../src/alexnet.py".
 [[nodiscard]] bool path_ends_with(std::string_view path, std::string_view end);
 
-// The text of a line as lines are compared: blanks as one, none around it; the '/' that IR has for a line feed is a blank.
+// The text of a line in the form in which lines are compared: blanks as one, none around it. The '/' that IR writes for
+// a line feed is a blank.
 [[nodiscard]] std::string collapsed_code(std::string_view text);
 
-// Which operators were made from a line of a script, or from a text of code: how their source lines relate to it, and
-// with what confidence. Source of the frames' meaning: reference/ir.md 1.7 and 2.5.
+// Finds the operators that were made from a line of a script or a piece of code. Each has a relation to it and a
+// confidence.
 
 // Best first.
 enum class Relation : uint8_t {
@@ -49,8 +50,9 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  // The call is unknown: several operators of the type have this stack, only the IR's protobuf names this line, or it
-  // is the line of another call of the same method (is_of_other_call).
+  // True if it is unknown which of several calls made this operator. Several operators of the type may have the same
+  // stack, only the IR's protobuf may name this line, or the line is another call's of the same method
+  // (is_of_other_call).
   bool one_of_several = false;
   double confidence = 1;  // that the line made this operator
 };
@@ -63,11 +65,11 @@ struct LineHit {
 // The same for the text of a line; blanks count as one.
 [[nodiscard]] std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code);
 
-// What an operator's text contains if find_line() finds it, so that a reader of IR text can skip most others.
+// A text that every operator found by find_line() contains, so that a reader of IR text can skip most others.
 [[nodiscard]] IrNeedle needle_of(const LineQuery& query);
 
-// If nothing matched: the lines of that file that have operators, at most `most`, nearest first; none if there is no
-// such file.
+// The lines of that file that have operators, at most `most`, nearest first; none if there is no such file. For
+// messages about a line that matched nothing.
 [[nodiscard]] std::vector<const SourceFrame*> nearest_lines(const OpGraph& graph, const LineQuery& query, size_t most);
 // All files with operators, the user's first.
 [[nodiscard]] std::vector<std::string> script_files(const OpGraph& graph);

@@ -113,11 +113,7 @@ constexpr int kFarthestNeighbour = 4;
 
 bool is_of_user(const SourceFrame* frame) { return frame != nullptr && !is_library_file(frame->file); }
 
-uint64_t call_key(const IrNode& node) {
-  return static_cast<uint64_t>(node.stack) << 32 | static_cast<uint64_t>(static_cast<uint32_t>(node.op));
-}
-
-// The def around a frame of the stack of `op`.
+// The def that encloses a frame of the stack of `op`.
 const SourceFrame* function_around(const OpGraph& graph, OpId op, const SourceFrame& frame) {
   const std::vector<const SourceFrame*> stack = stack_of(graph, op);
   auto at = std::find(stack.begin(), stack.end(), &frame);
@@ -130,12 +126,24 @@ bool is_cast(std::string_view type) { return type.ends_with("Cast"); }
 
 }  // namespace
 
+EqualStacks::EqualStacks(const IrGraph& ir) {
+  for (const IrNode& node : ir.nodes) {
+    if (node.kind == IrNodeKind::kKernel && node.stack != List::kEmpty) ++counts_[key(node)];
+  }
+}
+
+bool EqualStacks::repeated(const IrNode& node) const {
+  const auto found = counts_.find(key(node));
+  return found != counts_.end() && found->second > 1;
+}
+
 OperatorLines::OperatorLines(const OpGraph& graph) : graph_(&graph), origins_(graph.origins().size()) {
   for (size_t i = 0; i < origins_.size(); ++i) {
     const Origin& origin = graph.origins()[i];
     if (origin.kind == OriginKind::kStackJson) continue;  // of a real call, each
     const IrGraph& ir = origin.graph;
     Nodes& nodes = origins_[i];
+    nodes.calls = EqualStacks(ir);
     nodes.readers.assign(ir.nodes.size(), kNoIndex);
     for (uint32_t node = 0; node < ir.nodes.size(); ++node) {
       for (const IrOperand& operand : ir.operands_of(ir.nodes[node])) {
@@ -143,7 +151,6 @@ OperatorLines::OperatorLines(const OpGraph& graph) : graph_(&graph), origins_(gr
           nodes.readers[operand.value] = node;
       }
       if (ir.nodes[node].kind != IrNodeKind::kKernel) continue;
-      if (ir.nodes[node].stack != List::kEmpty) ++nodes.calls[call_key(ir.nodes[node])];
       const std::string_view forward = attribute_value(ir.text(ir.nodes[node].attributes), "forward_unique_id");
       if (!forward.empty()) nodes.gradients[forward].push_back(origin.first_operator + node);
     }
@@ -158,8 +165,7 @@ OperatorLine OperatorLines::of(OpId op) const {
     if (const SourceFrame* const right = by_gradients(op, line.frame); right != nullptr) return {right, false};
     const Nodes& nodes = origins_[graph_->origin_index(op)];
     const bool own = line.frame->kind == FrameKind::kOwn;  // the gradients of one operator share its lines
-    const auto calls = nodes.calls.find(call_key(graph_->node(op)));
-    line.one_of_several = own && calls != nodes.calls.end() && calls->second > 1;
+    line.one_of_several = own && nodes.calls.repeated(graph_->node(op));
     return line;
   }
   const bool producer_first = is_cast(graph_->op_type(op));
@@ -169,7 +175,7 @@ OperatorLine OperatorLines::of(OpId op) const {
   return line;
 }
 
-// Null where the gradients say nothing, or different lines.
+// Null if the gradients have no frame in the function, or disagree.
 const SourceFrame* OperatorLines::by_gradients(OpId op, const SourceFrame* own) const {
   const Nodes& nodes = origins_[graph_->origin_index(op)];
   const std::string_view id = attribute_value(graph_->ir(op).text(graph_->node(op).attributes), "unique_id");

@@ -1,51 +1,68 @@
 // The lines of code that an operator came from: frames of the user's script and of the framework's library.
 //
-// Outer frames are less reliable than the innermost: cells and functions that are used more than once may carry the
-// frames of one of their calls. Source: reference/ir.md 1.7, reference/verified-on-real-mindspore.md 1.6.
+// Outer frames are less reliable than the innermost: cells and functions that are used several times may carry the
+// frames of one of their calls. Source: IR of MindSpore 0.5 to 2.10.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graph/op_graph.h"
 
 namespace msdump {
 
-// Is a file part of the framework or of an installed package, not of the user's code?
+// True for a file of the framework or of an installed package, false for user code.
 [[nodiscard]] bool is_library_file(std::string_view path);
 
 // "def construct(self, x):": the header of a function that the call is in, not a statement.
 [[nodiscard]] bool is_def_frame(const SourceFrame& frame);
 
-// Is the frame at `at` that of another call of the same method? For a method that several calls share MindSpore 2.0 also
-// writes the line of another of these calls, after the method's own lines or between two of them:
+// True if the frame at `at` belongs to another call of the same method. If several calls share a method, MindSpore 2.0
+// also writes the line of another call, after the method's own lines or between two of them:
 //   net.py:178 x = self.relu(x)  >  activation.py:406 return self.relu(x)  >  net.py:176 x = self.relu(x)
-// `stack`: of an IR, each chain innermost first. No frame of a def: 2.3 and later write one for each call, and none of these.
+// `stack` is an IR's, each chain innermost first. Frames of a def are never such lines: 2.3 and later write one for
+// each call.
 [[nodiscard]] bool is_of_other_call(std::span<const SourceFrame* const> stack, size_t at);
 
-// The one frame to show: the innermost in the user's code that is not of another call, else the innermost. An operator
-// without a stack of its own has that of its forward or fused operator.
+// The frame to show: the innermost in the user's code that is not of another call, else the innermost. An operator
+// without a stack of its own gets that of its forward or fused operator.
 [[nodiscard]] const SourceFrame* best_frame(const OpGraph& graph, OpId op);
 
-// All frames of the own stack, innermost first; of an operator without one those of the others.
+// All frames of an operator's own stack, innermost first. If it has none, the frames of its forward or fused operators.
 [[nodiscard]] std::vector<const SourceFrame*> stack_of(const OpGraph& graph, OpId op);
 
-// The line of the script to show for an operator, where its own stack does not name it or names another call's:
+// Counts the operators of one type that have the same stack, so that it is unknown which of several calls made each.
+class EqualStacks {
+ public:
+  EqualStacks() = default;
+  explicit EqualStacks(const IrGraph& ir);
+  [[nodiscard]] bool repeated(const IrNode& node) const;
+
+ private:
+  static uint64_t key(const IrNode& node) {
+    return static_cast<uint64_t>(node.stack) << 32 | static_cast<uint64_t>(static_cast<uint32_t>(node.op));
+  }
+
+  std::unordered_map<uint64_t, uint32_t> counts_;  // by stack and type
+};
+
+// The line of the script to show for an operator, if its own stack does not name it or names another call's:
 //
-//   1. gradients   MindSpore 2.5 and later give an operator that is made in several calls (+, -, >, .transpose) the line of
-//                  the first. Its gradients name it (forward_unique_id is its unique_id) and have the frames of the right call:
-//                  if they agree on one line of the same function, that is it
-//   2. own         best_frame(), in the user's code
-//   3. neighbours  for a library's frame or none: of the operator that reads the result, else of the one that made the first
-//                  input; of a Cast that one first. At most four operators away
-// Else the library's frame, or none.
+//   1. gradients   MindSpore 2.5 and later give an operator that is made in several calls (+, -, >, .transpose) the line
+//                  of the first call. Its gradients name it (their forward_unique_id is its unique_id) and have the
+//                  frames of the right call. If they agree on one line of the same function, it is taken
+//   2. own         best_frame(), if it is in the user's code
+//   3. neighbours  if the frame is a library's, or there is none: the line of the operator that reads the result, else of
+//                  the producer of the first input (for a Cast the producer first), at most four operators away
+// Otherwise the library's frame, or none.
 
 struct OperatorLine {
   const SourceFrame* frame = nullptr;
-  // Several operators of the type have this very stack, and nothing tells which of the calls this one is.
+  // True if several operators of the type have the same stack, so that the call is unknown.
   bool one_of_several = false;
 };
 
@@ -59,8 +76,8 @@ class OperatorLines {
  private:
   struct Nodes {                                                        // of one origin
     std::unordered_map<std::string_view, std::vector<OpId>> gradients;  // by the forward operator's unique_id
-    std::unordered_map<uint64_t, uint32_t> calls;                       // by type and stack: how many have them
-    std::vector<uint32_t> readers;                                      // by node: the first node that reads it
+    EqualStacks calls;
+    std::vector<uint32_t> readers;  // by node: the first node that reads it
   };
   [[nodiscard]] const SourceFrame* by_gradients(OpId op, const SourceFrame* own) const;
   [[nodiscard]] const SourceFrame* by_neighbours(OpId op, bool producer) const;

@@ -45,7 +45,7 @@ std::string_view without_leading_number(std::string_view name) {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// "rank_3" anywhere in the path, the last one; the device of GE's "pid_12_deviceid_3", which is the folder of its dump.
+// The rank in a path: the last "rank_3", or the device of GE's "pid_12_deviceid_3", which is the folder of its dump.
 std::optional<int64_t> rank_of_path(std::string_view path) {
   constexpr std::string_view kRank = "rank_", kPid = "pid_", kDevice = "_deviceid_";
   std::optional<int64_t> rank;
@@ -78,7 +78,8 @@ Snapshot snapshot_of(const IrFile& file) {
   return snapshot;
 }
 
-// Of the snapshots of one family the last of each graph; of trace_code_graph, whose names have no graph, all.
+// Keeps the last snapshot of each graph in a family. All of trace_code_graph are kept, because these names have no
+// graph.
 std::vector<IrFile> final_snapshots(const std::vector<IrFile>& files) {
   std::map<std::tuple<int64_t, std::string, int64_t>, Snapshot> last;
   for (const IrFile& file : files) {
@@ -94,7 +95,7 @@ std::vector<IrFile> final_snapshots(const std::vector<IrFile>& files) {
   return result;
 }
 
-// Text and protobuf of the same graph: text, which says more.
+// If text and protobuf of the same graph are found, keeps the text, which says more.
 void drop_protobuf_beside_text(std::vector<IrFile>& files) {
   std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> text;
   for (const IrFile& file : files) {
@@ -186,8 +187,8 @@ std::vector<IrFile> ir_below(const std::string& folder) {
   return files;
 }
 
-// Each file once, however often and by whatever path it was found; of text and protobuf with one name the text, which
-// says more and is read with its .pb.
+// Removes files that were found twice, perhaps by another path. Also removes a protobuf beside a text of the same name:
+// the text says more and is read together with its .pb.
 void drop_repeated(std::vector<IrFile>& files) {
   const auto whole = [](const std::string& path) {
     std::error_code ignored;
@@ -243,9 +244,8 @@ class Search {
     for (const IndexedFile& file : index_.files()) {
       const FolderIdentity& folder = index_.folders()[file.folder].identity;
       if (file.kind == FileKind::kStackJson) {
-        IrFile stack{
-            index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, folder.step, 0};
-        stacks_.push_back(std::move(stack));
+        stacks_.push_back(
+            {{index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, folder.step}});
       } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf ||
                  ge_file_name(file.shown_name()) || is_torchair_name(file.shown_name())) {
         if (auto ir = ir_file_of_name(index_.path_of(file))) found_.push_back(std::move(*ir));
@@ -253,7 +253,7 @@ class Search {
     }
   }
 
-  // The given place may be one step of a tree.
+  // Searches the folders above the dump: the given folder may be one step of a tree.
   void above() {
     for (const std::string& path : index_.paths()) {
       std::error_code ignored;
@@ -269,7 +269,7 @@ class Search {
     }
   }
 
-  // save_graphs folders next to the dump, by their names.
+  // Searches folders next to the dump whose names look like those of save_graphs.
   void beside() {
     std::set<std::string> folders;
     for (const std::string& path : index_.paths()) {
@@ -339,9 +339,9 @@ Status add_named(const std::string& named, IrSearch& search) {
       for (IrFile& file : of_ge) search.files.push_back(std::move(file));
       continue;
     }
-    // A file that the user names is read, whatever its name.
+    // A file that the user names is read even if its name is unusual.
     auto file = ir_file_of_name(path);
-    if (!file) file = IrFile{path, OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path), {}, {}, kNoFamily};
+    if (!file) file = IrFile{{path, OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path)}, kNoFamily};
     search.files.push_back(std::move(*file));
   }
   return {};
@@ -352,7 +352,7 @@ Status add_named(const std::string& named, IrSearch& search) {
 std::optional<IrFile> ir_file_of_name(std::string_view path) {
   const std::string_view file_name = base_name(path);
   const FileKind kind = kind_of_name(file_name);
-  IrFile file{std::string(path), OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path), {}, {}, kNoFamily};
+  IrFile file{{std::string(path), OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path)}, kNoFamily};
   if (kind == FileKind::kStackJson) {
     file.kind = OriginKind::kStackJson;
     return file;

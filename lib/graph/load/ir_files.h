@@ -11,7 +11,7 @@
 //      (graph_build_G, trace_code_graph, NN_execute, NN_task_emit, NN_validate), the last of each graph
 //   6. beside 4: torchair's dynamo_*_graph_*.py, which has the lines of operators
 // 1 excludes the others; 5 is for dumps without 2 and 3.
-// Source: reference/ir.md 1.1 and 1.2, reference/field-2026.md 4, reference/verified-on-real-mindspore.md 5.
+// Source: what save_graphs, dumps and GE of MindSpore 1.0 to 2.10 wrote.
 #pragma once
 
 #include <optional>
@@ -25,11 +25,7 @@
 
 namespace msdump {
 
-struct IrFile {
-  std::string path;
-  OriginKind kind = OriginKind::kIrText;
-  OriginPlace place = OriginPlace::kSaved;
-  std::optional<int64_t> rank, graph_id, step;
+struct IrFile : GraphFile {
   int priority = 0;      // of kSaved: lower is nearer to what ran
   bool outside = false;  // found beside or above the dump: perhaps another run's
 };
@@ -44,7 +40,7 @@ struct IrSearch {
 // An error only for a name of the user's that does not exist.
 Result<IrSearch> find_ir(const DumpIndex* index, const std::vector<std::string>& named);
 
-// What the name of an IR file says; the kind and place are of the name as well.
+// The facts in the name of an IR file. Kind and place are guessed from the name as well. Empty for other names.
 [[nodiscard]] std::optional<IrFile> ir_file_of_name(std::string_view path);
 
 }  // namespace msdump

@@ -30,7 +30,8 @@
 namespace msdump {
 namespace {
 
-// Of gradients of parameters, too: Cell.fc.Dense.parameters_grad.0 belongs to Cell.fc.Dense.forward.0.
+// The forward entry of a backward call or of parameter gradients: Cell.fc.Dense.parameters_grad.0 belongs to
+// Cell.fc.Dense.forward.0.
 std::optional<std::string> forward_of(std::string_view name) {
   constexpr std::string_view kGradients = ".parameters_grad";
   const size_t at = name.rfind(kGradients);
@@ -126,7 +127,7 @@ class FrameCopier {
  public:
   FrameCopier(const IrGraph& from, IrGraph& to) : from_(from), to_(to) {}
 
-  // The stack of an operator that was made of these; kEmpty if none has lines.
+  // The stack of an operator that was made from these; kEmpty if none has lines.
   List stack_of(const std::vector<uint32_t>& originals) {
     if (originals.size() > 1) return joined_stack(originals);
     const List own = from_.nodes[originals.front()].stack;
@@ -138,7 +139,7 @@ class FrameCopier {
   }
 
  private:
-  // Thousands of lists may repeat names with long stacks: the total is limited.
+  // The total is limited: thousands of lists may repeat names with long stacks.
   List joined_stack(const std::vector<uint32_t>& originals) {
     scratch_.clear();
     for (const uint32_t original : originals) {
@@ -177,7 +178,7 @@ class FrameCopier {
   size_t frames_left_ = (size_t{4} << 20) + 64 * to_.nodes.size();
 };
 
-// One IR and the graphs of GE to which it may give lines.
+// Gives the source lines of one IR to graphs of GE.
 class NamedLines {
  public:
   explicit NamedLines(const Origin& ir) : ir_(ir.graph) {
@@ -186,7 +187,7 @@ class NamedLines {
     }
   }
 
-  // Do most operators that may have a name of MindSpore have a name in this IR?
+  // Copies the stacks. True if most operators that may have a MindSpore name have one of this IR.
   bool give(Origin& ge) const {
     IrGraph& graph = ge.graph;
     FrameCopier copier(ir_, graph);
@@ -221,8 +222,9 @@ class NamedLines {
   std::unordered_map<std::string, uint32_t> nodes_;
 };
 
-// IR and graph are of the same rank, where both know theirs. An IR that has most of the names that MindSpore gave to the
-// operators of a GE graph is the same net before GE changed it: the graph takes its lines, and the IR is dropped.
+// Gives every GE graph the lines of an IR of the same rank that is the same network before GE changed it. An IR is the
+// same network if it has most of the names that MindSpore gave to the operators. An IR that gave lines is dropped from
+// `origins`.
 void give_lines_to_ge(std::vector<Origin>& origins) {
   const auto is_ge = [](const Origin& origin) { return origin.kind == OriginKind::kGeGraph; };
   if (std::none_of(origins.begin(), origins.end(), is_ge)) return;
@@ -274,12 +276,7 @@ class FileLoader {
   [[nodiscard]] Result<Origin> load(const IrFile& ir, std::vector<Error>& damage) const {
     MSDUMP_TRY(const File file, File::open(ir.path));
     Origin origin;
-    origin.path = ir.path;
-    origin.place = ir.place;
-    origin.rank = ir.rank;
-    origin.graph_id = ir.graph_id;
-    origin.step = ir.step;
-    origin.kind = ir.kind;
+    static_cast<GraphFile&>(origin) = ir;
     origin.home = home_of(ir);
     if (ir.kind == OriginKind::kIrText) origin.kind = kind_by_content(file);
     if (origin.kind == OriginKind::kStackJson) {
@@ -331,7 +328,7 @@ class FileLoader {
     return {reinterpret_cast<const char*>(file.head().data()), file.head().size()};
   }
 
-  // Of a file that the user names: its name proves nothing.
+  // Decides by content: the name of a file that the user gives proves nothing.
   static OriginKind kind_by_content(const File& file) {
     const std::string_view head = head_of(file);
     const std::string_view word = ir_kind(head).word;
@@ -354,7 +351,7 @@ class FileLoader {
     return nullptr;
   }
 
-  // construct.json says which module a call belongs to: what is wrong with it belongs to the stack.json beside it.
+  // Reports what is wrong with the construct.json beside a stack.json.
   static void check_construct(const std::string& stack_path, std::vector<Error>& damage) {
     const std::string path = stack_path.substr(0, stack_path.rfind('/') + 1) + "construct.json";
     if (path_kind(path) == PathKind::kMissing) return;
@@ -364,7 +361,7 @@ class FileLoader {
     add_all(errors_of(construct->problems), path, damage);
   }
 
-  // What the .pb says about the operators of the same names.
+  // Finds the nodes of the same names in the .pb.
   static void join_protobuf(Origin& origin) {
     std::unordered_map<std::string, uint32_t> by_name;
     for (uint32_t i = 0; i < origin.second->nodes.size(); ++i)
@@ -375,7 +372,7 @@ class FileLoader {
     }
   }
 
-  // The folder of the dump has the id of the root graph, which a .pb says; several graphs may feed one folder.
+  // The folder of the dump is named after the root graph, whose id is in the .pb. Several graphs may feed one folder.
   void settle_graph_id(Origin& origin) const {
     if (origin.kind == OriginKind::kGeGraph) return;  // its folder has the number of the model
     if (!origin.graph_id) origin.graph_id = graph_id_of_entry(origin.graph.text(origin.graph.facts.entry));

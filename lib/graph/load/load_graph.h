@@ -25,7 +25,8 @@ Result<IrGraph> graph_of_stacks(const StackJson& stacks, const std::set<std::str
 struct GraphRequest {
   std::optional<LineQuery>
       only_line;  // from IR text without a .pb beside it, read only operators that may be from there
-  // Names of the operators of the dump: for msprobe's backward calls stack.json has only the forward call's name.
+  // Names of the operators in the dump. stack.json has only forward names, so msprobe's backward calls are added by
+  // these.
   std::set<std::string_view> dumped_ops;
   std::vector<int64_t> dumped_graphs;  // ids of the folders; an IR that feeds another graph's folder says so in its .pb
 };

@@ -1,4 +1,4 @@
-// What the tools of msprobe found: one row for each operator or tensor that they judged, whichever file it stands in.
+// Results of msprobe's tools: a row for each operator or tensor that they judged, whichever file has it.
 //
 //   accuracy_checking_result_TIME.csv       acc_check: API name, Forward Test Success, Backward Test Success, Message
 //   accuracy_checking_details_TIME.csv      API Name (with .forward.output.0), .., Status, Message
@@ -40,7 +40,7 @@ struct ResultRow {
   ResultVerdict verdict = ResultVerdict::kPassed;
   std::string op_name;   // "Torch.sqrt.0.forward"; of monitor as its tables have it, "layers.0"
   std::string op_type;   // of monitor: what was monitored, "actv_grad"; else empty
-  std::string io, slot;  // "output", "0"; empty: of the whole operator
+  std::string io, slot;  // "output", "0"; empty: the operator itself
   std::optional<int64_t> rank, step;
   std::optional<double> value;  // free_benchmark: how much the output changed
   std::string message;          // one line; may be empty
@@ -65,7 +65,7 @@ class ResultTally {
  public:
   ResultTally(ResultFile& file, const ResultVisitor& visit) : file_(file), visit_(visit) {}
 
-  // One verdict of the current row.
+  // Counts a verdict of the current row.
   void take(const ResultRow& row) {
     worst_ = std::max(worst_, row.verdict);
     const bool better = row.verdict == ResultVerdict::kError && file_.first_failed &&

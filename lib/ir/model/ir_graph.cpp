@@ -36,10 +36,10 @@ uint64_t random_word() {
   return uint64_t{device()} << 32 | device();
 }
 
-// Arbitrary odd numbers without a pattern.
+// Arbitrary numbers, not even and without a pattern.
 constexpr uint64_t kFirst = 0x8f3a5d27c16be94d, kSecond = 0xd1b54a32d192ed03;
 
-// At most sixteen bytes as two words that differ when the bytes do.
+// Packs at most sixteen bytes into two words that differ when the bytes do.
 std::pair<uint64_t, uint64_t> two_words(const char* bytes, size_t size) {
   if (size >= 8) return {load64(bytes), load64(bytes + size - 8)};
   if (size >= 4) return {load32(bytes), load32(bytes + size - 4)};
@@ -116,7 +116,7 @@ uint32_t InternPool::add(std::string_view text) {
 namespace {
 
 // Operators that only the compiler knows: no kernel, no dump file. Reshape is not among them: some targets have a
-// kernel for it. Source: reference/ir.md 1.11.
+// kernel for it. Source: MindSpore's list of operators without a kernel.
 constexpr std::string_view kVirtualOps[] = {
     "Depend",     "DynamicLoss",  "HistogramSummary", "ImageSummary", "ListGetItem", "Load",          "MakeDict",
     "MakeList",   "MakeSlice",    "MakeTuple",        "Partial",      "Return",      "ScalarSummary", "StreamRecv",
@@ -196,7 +196,7 @@ std::span<const uint32_t> IrGraph::outputs(Signature signature) const {
   return list.empty() ? list : list.subspan(1 + size_t{list[0]});
 }
 
-// How many names, the names, then name and index for each output; kNoIndex names where none are said.
+// The list holds how many names, the names, then name and index for each output. kNoIndex names if none are given.
 std::optional<std::span<const uint32_t>> IrGraph::originals(const IrNode& node) const {
   const auto list = pool.view(node.originals);
   if (list.empty() || list[0] == kNoIndex) return std::nullopt;

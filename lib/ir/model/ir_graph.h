@@ -86,18 +86,18 @@ class InternPool {
 // A 64-bit hash that differs in each process: nobody can prepare texts that collide.
 [[nodiscard]] uint64_t hash_bytes(std::string_view bytes);
 
-// IrGraph: what a graph file says, from IR text (ir/text/ir_text.h), from IR protobuf or from GE (ge/graph/ge_graph.h): graphs, parameters, operators, their
-// types, and the source lines that each came from. It owns its texts; nothing refers to the file.
+// IrGraph: the contents of a graph file, from IR text (ir/text/ir_text.h), IR protobuf or GE (ge/graph/ge_graph.h). It has
+// graphs, parameters, operators, their types and the source lines of each. It owns its texts; nothing refers to the file.
 //
 // Two spellings become one model:
 //   1. Source lines are a stack with the innermost frame first, whatever the order in the file. A gradient or fused
 //      operator has several stacks ("chains"), concatenated; each frame says which kind of chain it is in.
 //   2. The full name of an operator is kept as scope and leaf ("Default/conv1-Conv2d", "Conv2D-op12").
 //   3. Types are identified by their text. Tuples have elements.
-// What a file does not carry is empty: no debug names and types at format level 0, no device types in protobuf.
+// Facts that a file lacks are empty: no debug names and types at format level 0, no device types in protobuf.
 //
 // An operator takes about 90 bytes with its operands, plus its debug name and leaf; everything else is kept once.
-// Source: reference/ir.md 1 and 3, reference/verified-on-real-mindspore.md 5.
+// Source: the dumper sources and files of MindSpore 0.5 to 2.10.
 
 inline constexpr uint32_t kNoIndex = UINT32_MAX;  // no graph, no number, no type
 
@@ -116,7 +116,8 @@ struct SourceFrame {
   bool begins_chain = false;  // the innermost frame of a stack
 };
 
-// Of a value on the host, or on the device: `<Tensor[Float32], (2, 3)>`, `<Float16xNC1HWC0[const vector][1, 2, 3]>`.
+// The type of a value, on the host or on the device: `<Tensor[Float32], (2, 3)>`, `<Float16xNC1HWC0[const vector][1, 2,
+// 3]>`.
 struct IrType {
   std::string_view text;           // as written, with its brackets: <...>; a kernel object type has none: TupleUnfold
   std::string_view dtype;          // of the elements: "Float32", "F32", "Int64"; "Tuple" for a tuple; empty for <null>
@@ -160,9 +161,10 @@ struct IrOperand {
 };
 static_assert(sizeof(IrOperand) == 8);
 
-// Of an output of an operator of GE: what it was before operators were fused, cut or converted.
+// The origin of an output of a GE operator: the operator that it belonged to before operators were fused, cut or
+// converted.
 struct OriginOutput {
-  Text name = Text::kEmpty;  // kEmpty: not said
+  Text name = Text::kEmpty;  // kEmpty: unknown
   uint32_t index = 0;
 };
 
@@ -207,7 +209,7 @@ struct IrSubgraph {
   uint32_t line = 0;
   uint32_t first_node = 0, node_count = 0;
   uint32_t first_parameter = 0, parameter_count = 0;
-  // Of a sub-graph of GE that one operator runs: that node and the one with the results. Input N of the first is the
+  // For a sub-graph of GE that one operator runs: that node, and the node with the results. Input N of the first is the
   // parameter with the number N; output N is operand N of the second.
   uint32_t caller = kNoIndex, result = kNoIndex;
 };
@@ -225,7 +227,7 @@ struct IrProblem {
   std::string reason;
 };
 using IrProblems = CappedList<IrProblem>;
-// As errors of a file: bad_ir, with the line.
+// The problems as errors of a file: bad_ir, with the line.
 [[nodiscard]] std::vector<Error> errors_of(const IrProblems& problems, const std::string& path);
 
 // Facts about the file as a whole.
@@ -269,8 +271,8 @@ struct IrGraph {
   // Indices of frames, each chain innermost first: own, then forward and candidates in the order of the file.
   [[nodiscard]] std::span<const uint32_t> stack(const IrNode& node) const { return pool.view(node.stack); }
 
-  // GE: the full names of the operators that this one stands for. None said (another IR, too): it is itself; an empty
-  // list: the compiler inserted it.
+  // GE: the full names of the operators that this one stands for. No value (also for another IR): it stands for itself.
+  // An empty list: the compiler inserted it.
   [[nodiscard]] std::optional<std::span<const uint32_t>> originals(const IrNode& node) const;  // Texts
   [[nodiscard]] OriginOutput origin_output(const IrNode& node, size_t output) const;
 

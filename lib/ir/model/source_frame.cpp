@@ -76,7 +76,7 @@ bool find_place(std::string_view text, size_t& begin, size_t& end, ParsedFrame& 
   return false;
 }
 
-// Without the remark that the line is shared, and without the label after it.
+// Removes the remark that the line is shared, and the label after it.
 std::string_view strip_tail(std::string_view text) {
   const size_t remark = text.rfind(kShared);
   const bool shared = remark != std::string_view::npos && remark > 0 && text[remark - 1] == '/' && text.ends_with('/');

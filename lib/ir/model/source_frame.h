@@ -1,4 +1,4 @@
-// One source line of an operator, as IR text and the source_address of IR protobuf write it (without "# "):
+// A source line of an operator, as IR text and the source_address of IR protobuf write it (without "# "):
 //
 //   [inlined:]In file PATH PLACE[/CODE/][<~~This line of code can be shared by multiple nodes, ..][#LABEL]
 //   1. PLACE   "(175)"                           0.5 to 1.8
@@ -17,7 +17,7 @@
 
 namespace msdump {
 
-// How PLACE is written, from which the order of the lines of a stack follows.
+// The spelling of PLACE, which implies the order of the lines of a stack.
 enum class PlaceStyle : uint8_t {
   kParentheses,  // innermost first
   kLine,         // innermost first in 1.9 and 1.10, outermost first from 2.0
@@ -32,13 +32,13 @@ struct ParsedFrame {
 // "In file ..", "inlined:In file ..".
 [[nodiscard]] bool is_source_frame(std::string_view text);
 
-// Nothing if there is no place in it.
+// No value if there is no place in the text.
 [[nodiscard]] std::optional<ParsedFrame> parse_source_frame(std::string_view text);
 
 // First and last line of the PLACE at the start of `text`, which follows the path of a frame. For IrNeedle::accept.
 [[nodiscard]] std::optional<std::pair<uint32_t, uint32_t>> parse_place(std::string_view text);
 
-// Whether the text of a frame is whole: it ends where the writer ends one. A text that was cut or wrapped does not.
+// True if the text of a frame ends as the writer ends one. A text that was cut or wrapped does not.
 [[nodiscard]] bool is_whole_frame(std::string_view text);
 
 }  // namespace msdump

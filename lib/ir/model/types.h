@@ -29,7 +29,7 @@ struct ParsedType {
   bool elements_left_out = false;  // there are more than were allowed
 };
 
-// At most `max_elements` are unfolded ("T*65536" is short).
+// Unfolds at most `max_elements` ("T*65536" is short).
 [[nodiscard]] ParsedType parse_ir_type(std::string_view text, size_t max_elements);
 
 // The texts of the inputs and outputs of "(A, B) -> (C)". "(A)" alone is inputs; in "(A) -> (B) -> (C)", which the

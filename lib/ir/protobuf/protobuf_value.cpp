@@ -221,7 +221,7 @@ class ValueReader {
     if (value.has_tensor_val()) return tensor(value);
     if (value.has_type_val()) return type_name(value.type_val());
     if (value.has_str_val()) {
-      // Without a dtype it is the writer's text for a value of an unknown type: "U" for a monad.
+      // A text without a dtype is the writer's text for a value of an unknown type: "U" for a monad.
       return quoted && value.dtype() == kString ? fmt::format("\"{}\"", value.str_val()) : value.str_val();
     }
     if (value.has_bool_val()) return fmt::format("Bool({})", value.bool_val() ? 1 : 0);
@@ -317,7 +317,7 @@ std::optional<ProtobufValue> protobuf_value(IrSchema schema, std::string_view me
 
 namespace {
 
-// Of ModelProto, GraphProto, NodeProto and NamedValueProto: proto/debug_graph.proto.
+// Field numbers of ModelProto, GraphProto, NodeProto and NamedValueProto in proto/debug_graph.proto.
 constexpr uint32_t kModelGraph = 4;
 constexpr uint32_t kNodeTag = 1, kConstantTag = 5, kRootNameTag = 6;
 constexpr uint32_t kNodeOutputIndex = 7, kNodeSourceAddress = 9, kLastNodeField = 10;

@@ -1,5 +1,14 @@
-// The fields of a protobuf message in order, without a schema: for messages that are cut, and for reading a few bytes
-// of a large one. Groups, which no IR has, are damage.
+// Parts of an IR protobuf (ir/protobuf/ir_protobuf.h): the fields of a message, its graph, and types and values as IR text
+// of MindSpore 2.3 and later spells them, so that both become one model:
+//
+//   types   <Tensor[Float32], (2, 3)>, <Bool, NoShape>, <Tuple[Int64,Tensor[Float16]], TupleShape(NoShape, (4))>
+//   values  Bool(1), I64(-1), U8(3), F32(0.5), "text", (I64(1), I64(2)), [x, y] (texts in a list have no quotes),
+//           {k: v}, None, F16 (a type), Tensor(shape=[2, 3], dtype=Float32)
+// Tensors in a tuple have no shape: <Tuple[Tensor[Float32]], TupleShape(NoShape)>; IR text has (2, 3). A tensor value is its
+// shape and dtype: elements are not read, and writers of 1.6 and later leave them out. Both schemas have the same numbers
+// of data types up to 42. From 43 on they differ (save_graphs: 43 complex64, 46 bfloat16, 49 UMonad; beside a dump:
+// 43 UMonad, 44 IOMonad, 46 bfloat16).
+// Source: the writers of MindSpore and its files of 1.2 to 2.10.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +21,8 @@
 
 namespace msdump {
 
+// A field of a message, read without a schema: for messages that are cut, and for a few bytes of a large one. Groups, which
+// no IR has, are damage.
 struct ProtobufField {
   uint32_t number = 0;
   bool is_bytes = false;   // length-delimited: bytes, strings, messages
@@ -27,7 +38,7 @@ class ProtobufFields {
 
   explicit ProtobufFields(std::string_view message) : message_(message) {}
 
-  // The next field; nothing at the end, and where fields can no longer be recognised: see state().
+  // The next field; nothing at the end, and once fields can no longer be recognised: see state().
   std::optional<ProtobufField> next();
 
   [[nodiscard]] State state() const { return state_; }
@@ -44,17 +55,6 @@ class ProtobufFields {
 
 // The bytes of the last field of this number, the one that protobuf uses; nothing if there is none.
 [[nodiscard]] std::optional<std::string_view> find_field(std::string_view message, uint32_t number);
-
-// Types and values of IR protobuf as IR text of MindSpore 2.3 and later spells them, so that both become one model:
-//
-//   types   <Tensor[Float32], (2, 3)>, <Bool, NoShape>, <Tuple[Int64,Tensor[Float16]], TupleShape(NoShape, (4))>
-//   values  Bool(1), I64(-1), U8(3), F32(0.5), "text", (I64(1), I64(2)), [x, y] (texts in a list have no quotes),
-//           {k: v}, None, F16 (a type), Tensor(shape=[2, 3], dtype=Float32)
-// Tensors in a tuple have no shape: <Tuple[Tensor[Float32]], TupleShape(NoShape)>, where IR text has (2, 3). A tensor
-// value is its shape and dtype: elements are not read, and writers of 1.6 and later leave them out. The numbers of data
-// types are equal in proto/anf_ir.proto and proto/debug_graph.proto up to 42, and differ from 43 on (save_graphs: 43
-// complex64, 46 bfloat16, 49 UMonad; beside a dump: 43 UMonad, 44 IOMonad, 46 bfloat16).
-// Source: reference/ir.md 3, and the files of MindSpore 1.2 to 2.10 in the conformance data.
 
 // The schema of the messages.
 enum class IrSchema : uint8_t {
@@ -73,12 +73,11 @@ struct ProtobufValue {
 // `message` is a serialised ValueProto. Nothing if it is damaged.
 [[nodiscard]] std::optional<ProtobufValue> protobuf_value(IrSchema schema, std::string_view message);
 
-// Where the graph is in an IR protobuf (format: ir/protobuf/ir_protobuf.h), and which of the two schemas it has.
-
+// The graph in an IR protobuf, and which of the two schemas it has.
 struct IrProtobufGraph {
   std::string_view bytes;  // the GraphProto
-  size_t offset = 0;       // of it in the file
-  bool bare = false;       // it is the whole file
+  size_t offset = 0;       // in the file
+  bool bare = false;       // the file is nothing else
   bool cut = false;        // it extends past the end of the file
   IrSchema schema = IrSchema::kDebugGraph;
 };

@@ -16,7 +16,7 @@ std::string_view group_without_label(std::string_view first_key) {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-// Is one of the keys in front of a colon?
+// True if one of the keys stands before a colon.
 bool has_key(std::string_view text, const AttributeKeys& keys) {
   for (size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1)) {
     size_t begin = colon;

@@ -30,8 +30,9 @@ bool parse_attributes(std::string_view text, std::vector<IrAttribute>& attribute
 // Only the attributes with these keys, as one group: "{unique_id: \"12\"}"; empty if there are none.
 [[nodiscard]] std::string only_attributes(std::string_view text, std::span<const std::string> keys);
 
-// Those with these keys that the primitive or the operator itself has: not of a strategy, an instance, or of the operator
-// that it was made from. A text without any of the keys, as most are, is only looked at once.
+// Selects the attributes with these keys that belong to the primitive or the operator itself. Those of a strategy, an
+// instance, or the operator that it was made from are left out. A text without any of the keys, the common case, is
+// scanned only once.
 using AttributeKeys = std::unordered_set<std::string_view>;
 void select_attributes(std::string_view text, const AttributeKeys& keys, std::vector<IrAttribute>& attributes);
 

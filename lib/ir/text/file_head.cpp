@@ -169,7 +169,7 @@ bool is_somas(std::string_view line) {
   return line == "All Parameters:" || line == "All Tensors:" || line == "All Nodes:" || line == "Basic Info:";
 }
 
-// Of a binary file: protobuf begins with field 1, and text holds no zero bytes.
+// The kind of a binary file. Protobuf begins with field 1, and text holds no zero bytes.
 const IrKind* binary_kind(std::string_view text) {
   if (text.starts_with("\x08\x01\x22") || text.starts_with("\x08\x01\x12")) return &kProtobuf;
   if (!contains(text, std::string_view("\0", 1))) return nullptr;

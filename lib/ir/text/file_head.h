@@ -5,7 +5,7 @@
 //   "Total number of cnodes: N"  2.3 and later: operators with Return
 //   "%para1_x : <T>[ : SYMBOLIC][  :  has_default][  :  <DEVICE>][  :  IsWeight:true]", "%para1 = x : <T>" to 1.0
 //   "subgraph @NAME[ parent: [subgraph @PARENT]](%para3_x, %para4_y) {"; in sort mode of 2.0 with types
-// Read loosely: blanks, case and a leading '#' do not matter, except where they show the version.
+// Read loosely: blanks, case and a leading '#' do not matter, unless they show the version.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct ParameterLine {
   bool has_default = false;
 };
 
-// With or without types. False if it is not a parameter.
+// Accepts a parameter with or without types. False if the text is no parameter.
 bool parse_parameter(std::string_view text, ParameterLine& parameter);
 
 struct GraphLine {

@@ -1,14 +1,14 @@
 // read_ir_text: IR text of MindSpore 0.5 to 2.10, whole files and excerpts, into an IrGraph.
 //
-// The spellings are described in ir/text/text_blocks.h (lines and operators), ir/text/file_head.h (heads),
-// ir/text/node_head.h, ir/text/node_text.h, ir/text/attributes.h, ir/model/types.h and ir/model/source_frame.h.
+// The other headers of ir/text describe the spellings of lines, heads, operators and attributes; ir/model/types.h those of
+// types and ir/model/source_frame.h those of source lines.
 //   1. An unreadable part is a problem with its line and is left out; everything else is kept. `parsed()` and
 //      `expected()` show whether anything is missing.
 //   2. A file that ends inside a graph is `truncated`; its last operator is kept if its last line is whole.
 //   3. Source lines are put innermost first. Files of 1.x have them so; 2.0 and later outermost first.
 //   4. One pass, at some hundreds of megabytes a second; 90 bytes an operator plus its debug name and leaf, and each
 //      other text once.
-// Source: reference/ir.md 1, reference/verified-on-real-mindspore.md 5.
+// Source: the dumper sources and files of MindSpore 0.5 to 2.10.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@
 
 namespace msdump {
 
-// The kind of a file, by its first 64 KiB. Names are not trusted: actor_set*.ir and somas_*.ir are not IR,
+// The kind of a file, by its first 64 KiB. File names are not trusted: actor_set*.ir and somas_*.ir are not IR,
 // trace_code_graph_0012 is.
 struct IrKind {
   std::string_view word;  // "ir_text", "ir_dat", "ir_protobuf", "actor_set", "somas", "ge_proto", "ge_onnx", "other"

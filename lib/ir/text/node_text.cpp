@@ -33,7 +33,7 @@ const char* take_definition(std::string_view& text, NodeHead& head) {
   return nullptr;
 }
 
-// Where the operands of OP begin; kNowhere if it has none.
+// The offset of the operands of OP; kNowhere if it has none.
 size_t find_operands(std::string_view text) {
   size_t at = 0;
   if (text.starts_with("$(")) {

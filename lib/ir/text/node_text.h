@@ -30,11 +30,11 @@ struct NodeHead {
 // Returns what is wrong with it, or nullptr.
 [[nodiscard]] const char* parse_node_head(std::string_view text, NodeHead& head);
 
-// Whether no bracket is open at its end, and no group announced: "primitive_attrs:".
+// True if no bracket is open at its end, and no group announced: "primitive_attrs:".
 [[nodiscard]] bool is_complete_head(std::string_view text);
 
-// One operator of IR text: its lines, joined where they were wrapped and sorted by meaning. The lines after the
-// definition, in the order of writing (indentation, and blanks around them, do not count):
+// NodeText: an operator of IR text, whose lines are joined if they were wrapped, and sorted by meaning. The lines after the
+// definition are, in the order of writing (indentation, and blanks around them, do not count):
 //
 //   1. ": (..) -> (..)"                          types on the host; of Return only ": (..)"
 //   2. ": (S:[..]V:..) -> (..)"                  symbolic shapes, 2.3: not kept
@@ -45,10 +45,10 @@ struct NodeHead {
 //   6. "# Corresponding forward node candidate:", "# Corresponding code candidate:": source lines of other operators
 //      follow; "#  - In file .." is the first of the next one
 //   7. "# In file ..": ir/model/source_frame.h
-// A line that is none of these continues the previous one if that one is open: a bracket is missing, or a source line
-// has no end. Otherwise it is a value that 1.3 prints on a line of its own, or is not understood.
+// Any other line continues the previous one if that one is open: a bracket is missing, or a source line has no end. If
+// nothing is open, it is a value that 1.3 prints on a line of its own, or is not understood.
 
-// How the name is labelled, which differs between versions.
+// The label of the name, which differs between versions.
 enum class NameLabel : uint8_t { kNone, kPlain, kLower, kUpper, kSort };
 
 struct FrameLine {
@@ -68,7 +68,7 @@ struct NodeText {
   bool whole = true;              // its last line is complete
 };
 
-// A line that holds only a value, as 1.3 prints constants before the operator that uses them: "[ValueNode]10(U)",
+// True for a line that holds only a value. 1.3 prints constants before the operator that uses them: "[ValueNode]10(U)",
 // "success(Tensor(shape=[], dtype=Bool, value= True))".
 [[nodiscard]] bool is_value_node(std::string_view line);
 
@@ -76,7 +76,7 @@ class NodeTextParser {
  public:
   static constexpr size_t kMaxJoined = 64;  // lines of one operator that are joined
 
-  // Valid until the next call, and as long as the event. Harmless oddities are added to `problems`.
+  // Valid until the next call, and as long as the event. Faults that do not matter are added to `problems`.
   const NodeText& parse(const IrEvent& event, IrProblems& problems);
 
  private:

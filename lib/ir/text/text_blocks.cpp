@@ -236,7 +236,7 @@ std::optional<IrEvent> IrTextReader::step() {
   }
 }
 
-// Reports the line and removes it from whatever it belongs to.
+// Reports the line and removes it from the operator or graph that it belongs to.
 std::optional<IrEvent> IrTextReader::step_over_long_line() {
   const bool defines_node = line_.kind == LineKind::kNode || line_.kind == LineKind::kReturn;
   if (defines_node && node_open_) return finish_node();

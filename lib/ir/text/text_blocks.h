@@ -35,11 +35,11 @@ enum class LineKind : uint8_t {
 
 [[nodiscard]] LineKind line_kind(std::string_view line);
 
-// A line number that a documentation page put before the line, "  12 " or "124:"; 0 if there is none.
+// The length of a line number that a documentation page puts before the line, "  12 " or "124:"; 0 if there is none.
 [[nodiscard]] size_t gutter_length(std::string_view line);
 
-// IrTextReader: IR text from beginning to end as a sequence of events, in bounded memory: a buffer of 512 KiB that
-// grows to 16 MiB for an operator that needs it.
+// IrTextReader: IR text from beginning to end as a sequence of events. Memory is bounded: a buffer of 512 KiB, which grows to
+// 16 MiB for an operator that needs it.
 //
 //   kHead      a line outside of the graphs: the head of the file, attributes and order of graphs
 //   kGraph     "subgraph @g parent: [subgraph @p](%para3_x, %para4_y) {", which may take several lines
@@ -50,7 +50,7 @@ enum class LineKind : uint8_t {
 // skipped when most lines have one. A line longer than 1 MiB is a problem and skipped, with its operator if
 // it defines one.
 //
-// With a needle only operators whose text holds it are events. The others are only counted, as fast as line ends are
+// A needle makes events only of operators whose text holds it. The others are only counted, as fast as line ends are
 // found, so searching a gigabyte for a source line is quick.
 
 struct IrNeedle {
@@ -114,7 +114,7 @@ class IrTextReader {
   void detect_gutters();
   void add_problem(uint64_t line, std::string reason);
 
-  // The meaning of a line; nothing while no event is complete.
+  // Interprets a line; no value while no event is complete.
   std::optional<IrEvent> step();
   std::optional<IrEvent> step_over_long_line();
   std::optional<IrEvent> outside_node();

@@ -10,13 +10,13 @@
 namespace msdump::kernels {
 namespace {
 
-// A piece whose width lets the compiler turn memcpy into one or a few instructions.
+// A piece of constant width: memcpy is one or a few instructions.
 template <size_t kWidth>
 struct FixedMove {
   static void move(const std::byte* src, std::byte* dst, size_t /*width*/) { std::memcpy(dst, src, kWidth); }
 };
 
-// Any width in [kWidth, 2 * kWidth]: one move from the front, one that ends at the end; the middle is written twice.
+// Any width in [kWidth, 2 * kWidth]: a move at the front and one at the end, which overlap.
 //
 //     width 11, kWidth 8:   [0 1 2 3 4 5 6 7] 8 9 10
 //                            0 1 2[3 4 5 6 7  8 9 10]
@@ -72,21 +72,21 @@ BlockCopy choose_piece_copy(size_t width) {
 }
 
 // copy_strided, from the outside in:
-//   1. `normalise`: strides in bytes; axes of extent 1 dropped; axes that touch merged; elements side by side on both sides
-//      become one wider piece. What is left is ordered by destination stride.
-//   2. `choose_tiles`: how many indices of each axis make a tile. A tile takes runs of a few cache lines on either side, so
-//      that no line is fetched for one element, dropped, and fetched again, whatever the strides between the runs are.
-//   3. `TileLoops`: tiles in the order of the destination; within a tile, a block of two axes at a time (copy_block.h).
+//   1. normalise(): strides in bytes; axes of extent 1 are dropped, adjacent axes merged, and elements that are adjacent on
+//      both sides become one wider piece. The remaining axes are ordered by destination stride.
+//   2. choose_tiles(): the indices of each axis that make a tile. A tile has runs of a few cache lines on either side, so that
+//      no line is fetched twice, whatever the strides between runs.
+//   3. TileLoops: tiles in the order of the destination; within a tile, a block of two axes at a time.
 
 namespace {
 
-// An extent of at least 2 per axis and distinct destinations: more axes would need more than 2^63 elements.
+// Extents are at least 2 and destinations distinct, so more axes would need more than 2^63 elements.
 constexpr size_t kMaxAxes = 64;
 
 constexpr int64_t kLineBytes = 64;
-// A tile takes this many bytes of each run: four lines, so that prefetched neighbours are used and the TLB is spared.
+// Bytes of a run in a tile: four lines, so that prefetched neighbours are used and few pages are open.
 constexpr int64_t kRunBytes = 256;
-// Tiles of short runs get longer, up to this size; both sides of a tile stay in the first-level cache.
+// Tiles of short runs grow up to this size; both sides of a tile fit in the first-level cache.
 constexpr int64_t kTileBytes = 8192;
 // Pieces of this size need no tiles: each is a run of its own.
 constexpr size_t kLongPiece = 512;
@@ -99,7 +99,7 @@ struct Box {
   [[nodiscard]] int64_t piece() const { return static_cast<int64_t>(width); }
 };
 
-// False: there is nothing to copy.
+// False if there is nothing to copy.
 bool normalise(std::span<const CopyDim> dims, size_t element_size, Box& box) {
   const auto element = static_cast<int64_t>(element_size);
   std::array<BlockAxis, kMaxAxes> sorted;
@@ -134,8 +134,8 @@ bool normalise(std::span<const CopyDim> dims, size_t element_size, Box& box) {
   return true;
 }
 
-// Axis 0 is nearest in the destination; of the others, the one nearest in the source. A stride of 0 repeats elements,
-// so it does not count as near. With one axis: 1, which has extent 1.
+// The axis other than 0 whose neighbours are nearest in the source; a stride of 0 repeats elements and does not count. With
+// one axis: 1.
 size_t nearest_in_source(const Box& box) {
   size_t best = 1;
   int64_t best_stride = std::numeric_limits<int64_t>::max();
@@ -149,7 +149,7 @@ size_t nearest_in_source(const Box& box) {
   return best;
 }
 
-// Axes in the order they are met on one side, up to a run of kRunBytes.
+// Adds axes to the tile in ascending order of their strides on one side, up to a run of kRunBytes.
 template <class StrideOf>
 void take_run(const Box& box, std::array<int64_t, kMaxAxes>& tile, StrideOf stride_of) {
   int64_t run = box.piece();
@@ -171,7 +171,7 @@ void take_run(const Box& box, std::array<int64_t, kMaxAxes>& tile, StrideOf stri
   }
 }
 
-// Longer blocks along an axis that stays dense on both sides cost nothing and save loop overhead.
+// Lengthens a tile along an axis that is dense on both sides, to save loop overhead.
 void lengthen(const Box& box, size_t at, std::array<int64_t, kMaxAxes>& tile) {
   const BlockAxis& axis = box.axes[at];
   if (axis.src_stride >= kRunBytes || axis.dst_stride >= kRunBytes) return;
@@ -218,8 +218,8 @@ class TileLoops {
   }
 
  private:
-  // How much shorter the first tile along axis 0 must be so that the next ones begin on a cache line. If the strides
-  // are multiples of a line, all rows then do, and no two tiles write the same line.
+  // The number of elements by which the first tile along axis 0 is shorter, so that the next ones begin on a cache line. If
+  // the strides are multiples of a line, no two tiles then write the same line.
   [[nodiscard]] int64_t elements_past_line(const std::byte* dst) const {
     const auto past = static_cast<int64_t>(std::bit_cast<uintptr_t>(dst) % kLineBytes);
     const int64_t piece = box_.piece();
@@ -228,7 +228,7 @@ class TileLoops {
     return past / piece;
   }
 
-  // Levels count down from the outermost axis; `level` axes are still to be looped over.
+  // Loops over the remaining `level` axes, from the outermost one.
   void over_tiles(size_t level, const std::byte* src, std::byte* dst) {
     if (level == 0) {
       within_tile(box_.rank, src, dst);

@@ -1,19 +1,19 @@
 // Transposition of a block in vector registers, for elements of 1, 2, 4 and 8 bytes.
 //
 // A register tile is K x K elements, K = 16 bytes / element: K loads of 16 bytes, log2(K) rounds of interleaving, K stores.
-// Every round is the same: vector i is interleaved with vector i + K/2. Why that transposes: number an element by the bits
-// of its vector v and its lane l. One round moves
+// Every round interleaves vector i with vector i + K/2. This transposes: number an element by the bits of its vector v and
+// its lane l. A round moves
 //
 //     v = (b v'), l = (a l')   ->   v = (v' a), l = (l' b)        a, b: the top bits
 //
-// which is the number (v l) rotated left by one bit; after log2(K) rounds v and l have changed places.
+// which rotates the number (v l) left by one bit; after log2(K) rounds v and l are exchanged.
 //
-// Wider vectors hold several tiles, one in each 16-byte block, stacked along along_dst: interleaving stays within blocks,
-// so the same code serves all widths, and a store covers K * blocks neighbours of the destination:
+// Wider vectors hold a tile in each 16-byte block, stacked along along_dst. Interleaving stays within blocks, so the same code
+// serves all widths, and a store covers K * blocks neighbours of the destination:
 //
 //     AVX-512, 2-byte elements: 32 source rows of 8 elements  ->  8 destination rows of 32 elements (one cache line)
 //
-// "Row" below is an index along along_dst (a row of the source), "column" one along along_src (a row of the destination).
+// A "row" is an index along along_dst (a row of the source), a "column" one along along_src (a row of the destination).
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -46,7 +46,7 @@ constexpr bool kOneBlock = static_cast<size_t>(kLanesOf<D>) * sizeof(hn::TFromD<
 
 constexpr int64_t kLineBytes = 64;
 
-// Memory is read and written as bytes: an element of a dump has no alignment.
+// Memory is read and written as bytes, because an element of a dump has no alignment.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
   return hn::BitCast(d, hn::LoadU(hn::Repartition<uint8_t, D>(), reinterpret_cast<const uint8_t*>(from)));
@@ -70,8 +70,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const std::byte* from, int64_t row_stride
   }
 }
 
-// All rounds on the K vectors of a tile. A pack and a recursion instead of loops, so that the vectors stay in registers
-// at -O2.
+// All rounds on the K vectors of a tile. A pack and recursion instead of loops keep the vectors in registers at -O2.
 template <size_t kLeft, class D, size_t... kI>
 HWY_INLINE void interleave(D d, hn::Vec<D>* HWY_RESTRICT v, std::index_sequence<kI...> half) {
   if constexpr (kLeft > 1) {
@@ -85,7 +84,7 @@ HWY_INLINE void interleave(D d, hn::Vec<D>* HWY_RESTRICT v, std::index_sequence<
   }
 }
 
-// One register tile (one per 16-byte block). Columns from `columns` on are computed but not stored.
+// Transposes a register tile for each 16-byte block. Columns from `columns` on are computed but not stored.
 template <class D, size_t... kI>
 HWY_INLINE void transpose_tile(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride,
                                int64_t columns, std::index_sequence<kI...> /*tile*/) {
@@ -100,12 +99,12 @@ HWY_INLINE void transpose_tile(D d, const std::byte* src, int64_t row_stride, st
    ...);
 }
 
-// Source rows that lie far apart, copied together: with strides of a large power of two all of them share a few cache
-// sets, and a line would be evicted and fetched again for each of the column groups it holds.
+// A copy of source rows with a large stride. If it is a power of two, all rows share a few cache sets: a line would be evicted
+// and fetched again for each of its groups of columns.
 struct StagedRows {
-  static constexpr int64_t kFarApart = 256;  // bytes from row to row from which staging pays
+  static constexpr int64_t kFarApart = 256;  // stride of rows from which staging is faster
   static constexpr int64_t kRowBytes = 256;  // of a staged row
-  static constexpr int64_t kMinBytes = 64;   // with fewer columns, a line does not hold many groups
+  static constexpr int64_t kMinBytes = 64;   // fewer columns give a line too few groups
 
   alignas(64) std::byte bytes[kLineBytes * kRowBytes];  // at most kLineBytes rows of a byte per destination line
 
@@ -120,9 +119,9 @@ struct StagedRows {
   }
 };
 
-// `rows` rows, at least a vector of them, by `columns` columns. The last step in either direction moves back to end at
-// the end. Rows vary fastest, so a line of the destination is finished before the next columns begin: with destination
-// strides of a large power of two, all lines being written share one cache set of 8 or 12 places.
+// Transposes `rows` rows, at least a vector of them, by `columns` columns. The last step in either direction overlaps the one
+// before. Rows vary fastest, so that a line of the destination is complete before the next columns begin. (With destination
+// strides of a large power of two, all open lines share one cache set of 8 or 12 ways.)
 template <class D>
 HWY_INLINE void transpose_strip(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride,
                                 int64_t rows, int64_t columns) {
@@ -177,8 +176,8 @@ HWY_INLINE void transpose_with(D d, const Block& block, int64_t rows) {
   transpose_rows(d, block, rows);
 }
 
-// How many rows, from the first, may be loaded 16 bytes wide. A block of fewer than K columns is loaded past its last
-// column: into the gaps between elements of the copy, but not past the end of them all.
+// The number of first rows that may be loaded 16 bytes wide. Loads of a block of fewer than K columns pass its last column,
+// but must not pass the end of the source.
 template <class T>
 HWY_INLINE int64_t loadable_rows(const Block& block) {
   const int64_t rows = block.along_dst.extent, row_stride = block.along_dst.src_stride;
@@ -188,8 +187,8 @@ HWY_INLINE int64_t loadable_rows(const Block& block) {
   return loadable;
 }
 
-// Fewer rows than a tile has, in a destination without gaps between the columns: whole vectors are stored in order, and
-// each store overwrites the excess of the one before. 3 rows of a 4 x 4 tile, x being excess:
+// Transposes fewer rows than a tile has, in a destination without gaps between columns. Each store of a whole vector
+// overwrites the excess x of the one before; 3 rows of a 4 x 4 tile:
 //
 //     store 0:  a0 a1 a2 x
 //     store 1:           b0 b1 b2 x
@@ -210,7 +209,7 @@ HWY_INLINE void transpose_short(const Block& block, std::index_sequence<kI...> /
     interleave<kTile<T>>(d, v, std::make_index_sequence<kTile<T> / 2>());
     alignas(16) std::byte buffer[16 * kTile<T>];
     std::byte* to = block.dst + column * column_stride;
-    // How many of the stores end inside the block.
+    // The number of stores that end inside the block.
     const int64_t inside = (end - to - 16) / column_stride + 1;
     ((static_cast<int64_t>(kI) < inside ? store(d, v[kI], to + static_cast<int64_t>(kI) * column_stride)
                                         : store(d, v[kI], buffer + static_cast<int64_t>(kI) * 16)),

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/digest/md5_lanes.h"
 #include "kernels/dispatch.h"
 
 #if defined(__x86_64__)
@@ -31,7 +30,7 @@ template <size_t kStep>
   const uint32_t b = words[md5_word(kStep, 1)], c = words[md5_word(kStep, 2)], d = words[md5_word(kStep, 3)];
   uint32_t sum = a + message[md5_message(kStep)] + kMd5Sines[kStep];
   if constexpr (kStep < 16) sum += d ^ (b & (c ^ d));
-  // b comes last: the half without it is added first. The halves have no bit in common, so + is |.
+  // Adds the half without b first, because b is available last. The halves have no bit in common, so + is |.
   if constexpr (kStep >= 16 && kStep < 32) sum = sum + (~d & c) + (d & b);
   if constexpr (kStep >= 32 && kStep < 48) sum += b ^ (c ^ d);
   if constexpr (kStep >= 48) sum += c ^ (b | ~d);
@@ -54,7 +53,7 @@ struct Work {
   size_t blocks;
 };
 
-// Completes the tail of an earlier update, keeps the bytes after the last whole block as the next tail, and returns the
+// Completes the tail of an earlier update and keeps the bytes after the last whole block as the next tail. Returns the
 // blocks between.
 Work begin_job(const Md5Job& job) {
   Md5State& state = *job.state;
@@ -113,7 +112,7 @@ void md5_update(std::span<const Md5Job> jobs) {
     const Work work = begin_job(job);
     if (work.blocks > 0) waiting.push_back(work);
   }
-  // The longest first, so that the lanes end at about the same time.
+  // The longest jobs come first, so that the lanes end at about the same time.
   std::sort(waiting.begin(), waiting.end(), [](const Work& a, const Work& b) { return a.blocks > b.blocks; });
   const size_t lanes = md5_lanes();
   auto next = waiting.begin();
@@ -172,7 +171,7 @@ uint32_t load_big_endian(const std::byte* from) {
 
 template <size_t kStep>
 inline void sha1_step(Sha1Words& v, uint32_t* w) {
-  // The words change places after every step; their names move instead.
+  // The names of the words move after every step instead of the words.
   uint32_t& a = v[(80 - kStep) % 5];
   uint32_t& b = v[(81 - kStep) % 5];
   const uint32_t c = v[(82 - kStep) % 5], d = v[(83 - kStep) % 5];

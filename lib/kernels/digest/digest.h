@@ -1,11 +1,8 @@
-// The 64 steps of an MD5 block as tables, and the scalar form made of them. Internal to lib/kernels.
+// MD5 (RFC 1321) of many inputs at once, and SHA-1 (FIPS 180): checksums that formats prescribe and users ask for, not for
+// security.
 //
-// Step i of RFC 1321, section 3.4, with the four words of the state renamed by each step instead of moved:
-//
-//     a = b + rotl(a + f(b, c, d) + message[md5_message(i)] + kMd5Sines[i], md5_rotation(i))
-//
-//     i      0..15              16..31             32..47         48..63
-//     f      (b&c) | (~b&d)     (d&b) | (~d&c)     b ^ c ^ d      c ^ (b | ~d)
+// OpenSSL is not used, because FIPS hosts switch MD5 off and openssl.cnf may switch SHA-1 off. One MD5 cannot be made faster
+// (every step waits for the one before), but 32 side by side take little longer than one. Digests are the same on every CPU.
 #pragma once
 
 #include <array>
@@ -16,6 +13,39 @@
 
 namespace msdump::kernels {
 
+// A digest in progress.
+struct Md5State {
+  std::array<uint32_t, 4> words{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+  uint64_t bytes = 0;                // seen so far
+  std::array<std::byte, 64> tail{};  // the last bytes % 64 of them, an incomplete block
+};
+
+struct Md5Job {
+  Md5State* state = nullptr;  // no other job of the same call has this one
+  const std::byte* data = nullptr;
+  size_t size = 0;
+};
+
+// Adds all bytes of every job to its state, a job in each lane of the SIMD registers. Fastest with 32 jobs or more; a single
+// one runs at the speed of the scalar form.
+void md5_update(std::span<const Md5Job> jobs);
+
+[[nodiscard]] std::array<std::byte, 16> md5_finish(Md5State state);
+
+[[nodiscard]] std::string hex(std::span<const std::byte> bytes);  // lower case, two digits per byte
+
+using Sha1Digest = std::array<std::byte, 20>;
+
+// Uses the SHA instructions of x86 or aarch64 if the CPU has them and "scalar" is not forced.
+[[nodiscard]] Sha1Digest sha1(std::span<const std::byte> bytes);
+
+// Internal to lib/kernels: the 64 steps of an MD5 block as tables. Step i of RFC 1321, section 3.4, renames the four words of
+// the state instead of moving them:
+//
+//     a = b + rotl(a + f(b, c, d) + message[md5_message(i)] + kMd5Sines[i], md5_rotation(i))
+//
+//     i      0..15              16..31             32..47         48..63
+//     f      (b&c) | (~b&d)     (d&b) | (~d&c)     b ^ c ^ d      c ^ (b | ~d)
 constexpr size_t kMd5Block = 64;
 
 // floor(2^32 * |sin(i + 1)|)
@@ -33,53 +63,32 @@ constexpr int kMd5Rotations[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16
 
 constexpr int md5_rotation(size_t step) { return kMd5Rotations[step / 16][step % 4]; }
 
-// Which of the 16 words of the block the step takes.
+// The word of the block (0..15) that the step adds.
 constexpr size_t md5_message(size_t step) {
   constexpr size_t kFactor[4] = {1, 5, 3, 7}, kStart[4] = {0, 1, 5, 0};
   return (kFactor[step / 16] * step + kStart[step / 16]) % 16;
 }
 
-// Which word of the state is a, b, c or d (which = 0..3) in the step.
+// The word of the state that is a, b, c or d (0..3) in the step.
 constexpr size_t md5_word(size_t step, size_t which) { return (which + 64 - step) % 4; }
 
-// The reference: `blocks` blocks of 64 bytes into the state.
+// The definition: adds `blocks` blocks of 64 bytes to the state.
 void md5_compress(std::array<uint32_t, 4>& words, const std::byte* data, size_t blocks);
 
-// MD5 (RFC 1321) of many things at once, a digest in each lane of the SIMD registers; for checksums that formats and
-// users ask for, not for security.
-//
-// We have our own because one digest cannot be made faster (every step waits for the one before), but 32 side by side
-// take little longer than one. It also works where OpenSSL has MD5 switched off (FIPS hosts). Every CPU target gives
-// the same digests; md5_compress in md5_steps.h is the scalar form that they are tested against.
+// Several MD5 digests side by side, one in each 32-bit lane (md5_lanes.cpp).
+constexpr size_t kMd5MaxLanes = 32;  // two vectors of AVX-512
 
-// A digest in progress; a value-initialised one has seen no bytes.
-struct Md5State {
-  std::array<uint32_t, 4> words{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
-  uint64_t bytes = 0;                // seen so far
-  std::array<std::byte, 64> tail{};  // the last bytes % 64 of them, which wait for their block to fill
+// The next block of every lane. words[w][l] is word w of the state of lane l.
+struct Md5Lanes {
+  const std::byte* at[kMd5MaxLanes];
+  alignas(64) uint32_t words[4][kMd5MaxLanes];
 };
 
-struct Md5Job {
-  Md5State* state = nullptr;  // no other job of the same call has this one
-  const std::byte* data = nullptr;
-  size_t size = 0;
-};
+// The number of lanes; 0 if the CPU has no vectors or "scalar" is forced.
+[[nodiscard]] size_t md5_lanes();
 
-// Adds all bytes of every job to its state. Takes any number of jobs of any sizes: a lane whose job ends takes the next
-// one. Fastest with 32 jobs or more; a single one runs at the speed of the scalar form.
-void md5_update(std::span<const Md5Job> jobs);
-
-[[nodiscard]] std::array<std::byte, 16> md5_finish(Md5State state);
-
-[[nodiscard]] std::string hex(std::span<const std::byte> bytes);  // lower case, two digits per byte
-
-// SHA-1 (FIPS 180); for checksums that formats prescribe, not for security.
-//
-// We have our own because OpenSSL reads the host's openssl.cnf, which may switch SHA-1 off.
-
-using Sha1Digest = std::array<std::byte, 20>;
-
-// With the SHA instructions of x86 or aarch64 where the CPU has them and choose_cpu_target() was not "scalar".
-[[nodiscard]] Sha1Digest sha1(std::span<const std::byte> bytes);
+// Adds `blocks` blocks of the first `lanes` lanes (1 to md5_lanes()) to their states. Overwrites the other lanes; does not
+// change `at`.
+void md5_compress_lanes(Md5Lanes& state, size_t lanes, size_t blocks);
 
 }  // namespace msdump::kernels

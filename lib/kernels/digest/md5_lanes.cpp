@@ -1,11 +1,10 @@
 // MD5 in the lanes of vectors.
 //
-// Every step of MD5 waits for the step before, so one vector leaves most of the CPU idle: with enough lanes, two
-// vectors are computed together, step by step.
+// Every step of MD5 waits for the step before, so one vector leaves most of the CPU idle. With enough lanes, two vectors are
+// computed together.
 //
-// A block is first copied whole, as one cache line, into a small array, and transposed from there. Jobs often lie a
-// large power of two apart, so their lines share one cache set, and a line read in four pieces would be evicted between
-// them.
+// A block is first copied as one cache line into a small array, and transposed from there. The stride of jobs is often a
+// large power of two, so that their lines share a cache set. They would be evicted between four reads of a line.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,7 +18,6 @@
 #include <utility>
 
 #include "kernels/digest/digest.h"
-#include "kernels/digest/md5_lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {
@@ -34,8 +32,8 @@ constexpr size_t kLanes = hn::MaxLanes(WordTag());
 constexpr size_t kVectors = 2;
 static_assert(kVectors * kLanes <= kMd5MaxLanes, "the lanes have room");
 
-// Words 4 * quarter to 4 * quarter + 3 of the blocks: lane l of a vector comes from block l. Loads the 16 bytes of blocks
-// 0, 4, 8, ... into the 16-byte parts of one vector, those of blocks 1, 5, 9, ... into the next, and then transposes 4 x 4.
+// Words 4 * quarter to 4 * quarter + 3 of the blocks, with block l in lane l. Loads 16 bytes of blocks 0, 4, 8, ... into the
+// 16-byte parts of one vector, those of blocks 1, 5, 9, ... into the next, and transposes 4 x 4.
 template <class D>
 HWY_INLINE hn::Vec<D> load_parts(D d, const std::byte* from) {
   if constexpr (hn::MaxLanes(D()) == 4) {

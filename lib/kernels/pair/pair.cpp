@@ -50,13 +50,13 @@ void MagnitudeCounts::add(const MagnitudeCounts& other) {
   }
 }
 
-std::optional<double> MagnitudeCounts::at_rank(uint64_t rank, uint64_t below) const {
-  if (rank < below) return 0;
-  rank -= below;
+std::optional<double> MagnitudeCounts::at_position(uint64_t position, uint64_t below) const {
+  if (position < below) return 0;
+  position -= below;
   for (const Octave& octave : octaves_) {
     for (uint32_t i = 0; i < kBucketsPerOctave; ++i) {
-      if (rank < octave.counts[i]) return lower_end((octave.number << kBucketsPerOctaveLog2) + i);
-      rank -= octave.counts[i];
+      if (position < octave.counts[i]) return lower_end((octave.number << kBucketsPerOctaveLog2) + i);
+      position -= octave.counts[i];
     }
   }
   return std::nullopt;
@@ -74,13 +74,13 @@ void MagnitudeTally::add(std::span<const double> magnitudes, uint64_t zeros, dou
   if (counted_ + magnitudes.size() > kMostCounted) empty();
   counted_ += magnitudes.size();
   if (count(magnitudes) + zeros == magnitudes.size()) return;
-  // Few numbers lie below the table: they would be at least 58 octaves below the largest.
+  // Few numbers are below the table, at least 58 octaves below the largest.
   for (const double magnitude : magnitudes) {
     if (const MagnitudeBucket bucket = bucket_of(magnitude); bucket <= first_) counts_.add(bucket, 1);
   }
 }
 
-// Most pairs of similar tensors are equal, and zeros take no counter.
+// Zeros have no counter; most pairs of similar tensors are equal.
 size_t MagnitudeTally::count(std::span<const double> magnitudes) {
   uint32_t buckets[kAtOnce + kBucketRoom];
   uint32_t* const counters = counters_.data();
@@ -100,7 +100,7 @@ size_t MagnitudeTally::count(std::span<const double> magnitudes) {
   return all;
 }
 
-// The table ends a few octaves above `max`: the next blocks will have similar values.
+// The table ends a few octaves above `max`, because the next blocks have similar values.
 void MagnitudeTally::cover(double max) {
   constexpr MagnitudeBucket kRoom = 5U << kBucketsPerOctaveLog2;
   if (counters_.empty()) {
@@ -238,16 +238,15 @@ void PairState::merge(const PairState& next) {
   has_magnitudes |= next.has_magnitudes;
 }
 
-// pair, block by block: the steps of pair_facts.h in vectors, with a short way for blocks that are equal bit by bit.
+// The steps of pair_block.h in vectors, with a short cut for blocks with equal bits.
 
 namespace {
 
-// One side of a block.
 struct Side {
-  const std::byte* elements;  // as they are
-  const std::byte* finite;    // with zeros for those that are not
+  const std::byte* elements;
+  const std::byte* finite;  // the elements, with zeros for those that are not finite
   int64_t count, finite_count;
-  double max, min;  // of the finite ones
+  double max, min;  // of the finite elements
 
   [[nodiscard]] BlockMoments moments(DType stored, OwnSums plain) const {
     if (finite_count > 0 && !has_ordinary_squares(max, min)) return wide_moments(elements, count, max, min);
@@ -263,7 +262,7 @@ class VectorBlocks {
   VectorBlocks(DType stored, const PairRule& rule)
       : stored_(stored), rule_(rule), infinity_(element::infinity_code(stored)) {}
 
-  // `state` says whether a block has a new worst pair.
+  // Looks for the worst pair only if that of `state` is smaller.
   BlockFacts measure(const std::byte* a, const std::byte* b, int64_t count, const PairState& state,
                      Magnitudes& magnitudes) {
     const auto bytes = static_cast<size_t>(count * element::bytes(stored_));
@@ -302,14 +301,14 @@ class VectorBlocks {
  private:
   [[nodiscard]] double value(int64_t code) const { return element::value_of_code(stored_, code); }
 
-  // Without finite elements there are no extremes, and no metric needs them.
+  // Extremes are undefined, and not needed, if there are no finite elements.
   [[nodiscard]] Side cleaned_side(const std::byte* elements, const std::byte* finite, int64_t count,
                                   int64_t finite_count, int64_t max, int64_t min) const {
     if (finite_count == 0) return {elements, finite, count, 0, 0, 0};
     return {elements, finite, count, finite_count, value(max), value(min)};
   }
 
-  // Does not count the zeros in place of pairs that are not finite.
+  // Does not count the zeros that replace pairs that are not finite.
   void take_codes(const CodeFacts& codes, BlockFacts& facts) const {
     const int64_t cleaned = facts.elements - facts.finite;
     facts.equal = codes.equal - cleaned;
@@ -318,7 +317,7 @@ class VectorBlocks {
     if (rule_.ulp && stored_ != DType::kBool && facts.finite > 0) facts.max_ulp = codes.max_ulp;
   }
 
-  // Every pair is equal: the sums of one side are enough.
+  // All pairs are equal, so the sums of one side suffice.
   void add_same(const Side& side, BlockFacts& facts) const {
     const OwnSums own = add_own(stored_, side.finite, side.count, {});
     facts.sums.squares_a.value = facts.sums.squares_b.value = facts.sums.products.value = own.squares;
@@ -455,13 +454,11 @@ void pair_reference(DType dtype, const std::byte* a, const std::byte* b, int64_t
   pair_blocks(dtype, a, b, count, rule, state, false);
 }
 
-// From a state to the metrics.
-
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// sqrt(a / b); infinite when only b is 0.
+// sqrt(a / b); infinite if only b is 0.
 double root_of_ratio(const WideSum& a, const WideSum& b) {
   const Scaled above = a.total(), below = b.total();
   if (above.value == 0) return 0;
@@ -472,7 +469,7 @@ double root_of_ratio(const WideSum& a, const WideSum& b) {
 std::optional<double> cosine(const PairState& state) {
   const Scaled a = state.squares_a.total(), b = state.squares_b.total(), product = state.products.total();
   if (a.value == 0 || b.value == 0) return std::nullopt;
-  if (state.equal == state.finite) return 1.0;  // which the roots of equal sums may miss by their last digit
+  if (state.equal == state.finite) return 1.0;  // the roots of equal sums may differ from it in the last digit
   const auto even = [](Scaled x) {
     return x.exponent % 2 == 0 ? x : Scaled{std::ldexp(x.value, x.exponent % 2), x.exponent - x.exponent % 2};
   };
@@ -483,7 +480,7 @@ std::optional<double> cosine(const PairState& state) {
 
 std::optional<double> quantile(const PairState& state, uint64_t rank) {
   if (!state.has_magnitudes) return std::nullopt;
-  return state.magnitudes.at_rank(rank, state.finite - state.magnitudes.total());
+  return state.magnitudes.at_position(rank, state.finite - state.magnitudes.total());
 }
 
 }  // namespace
@@ -532,9 +529,9 @@ PairMetrics finish(const PairState& state) {
 namespace {
 
 constexpr double kFloor = 0x1p-23;      // FLT_EPSILON
-constexpr double kZero = 2.220446e-16;  // as msaccucmp writes DBL_EPSILON
+constexpr double kZero = 2.220446e-16;  // msaccucmp's DBL_EPSILON
 
-// Steps 1 and 2. Halves, because max - min may be infinite.
+// Steps 1 and 2 of the divergence. Uses halves, because max - min may be infinite.
 class Weight {
  public:
   Weight(double max, double min) : half_min_(0.5 * min), half_range_(0.5 * max - 0.5 * min) {}
@@ -595,7 +592,7 @@ void kl_block(DType dtype, const std::byte* a, const std::byte* b, int64_t count
   }
 }
 
-// With p = P / sum P and q = Q / sum Q: sum P ln(P / Q) / sum P + ln(sum Q / sum P).
+// The divergence is sum P ln(P / Q) / sum P + ln(sum Q / sum P) for p = P / sum P and q = Q / sum Q.
 std::optional<double> finish(const KlState& state) {
   if (state.finite == 0) return std::nullopt;
   const double p = state.p.value(), q = state.q.value();

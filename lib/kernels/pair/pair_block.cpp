@@ -25,10 +25,10 @@ double largest(std::span<const double> values) {
 
 double max_of(const Lanes& lanes) { return *std::max_element(std::begin(lanes), std::end(lanes)); }
 
-// d of doubles whose difference may overflow: then half of it is compared with half of the bound.
+// d of doubles whose difference may overflow. Then half of it is compared with half of a bound.
 struct Difference {
   double half_a, half_b;
-  double full;  // infinite when it is too large
+  double full;  // infinite if it overflows
 
   Difference(double a, double b) : half_a(0.5 * a), half_b(0.5 * b), full(std::abs(a - b)) {}
 
@@ -179,8 +179,6 @@ int64_t first_with(std::span<const double> magnitudes, double max) {
   return std::find(magnitudes.begin(), magnitudes.end(), max) - magnitudes.begin();
 }
 
-// Pairs of complex numbers: moduli in place of magnitudes, otherwise as any pair.
-
 namespace {
 
 struct Complex {
@@ -200,7 +198,7 @@ Complex complex_at(DType stored, const std::byte* at) {
   return {load<double>(at), load<double>(at + 8)};
 }
 
-// Not std::hypot, whose last digit is the C library's.
+// Not std::hypot(), whose last digit depends on the C library.
 Scaled modulus(Complex x) {
   int exponent = 0;
   (void)std::frexp(x.larger(), &exponent);
@@ -215,7 +213,7 @@ struct Sums {
 };
 
 void add_finite(Complex a, Complex b, const PairRule& rule, BlockFacts& facts, Sums& sums, double& magnitude) {
-  // A quarter of each, so that no difference and no modulus becomes infinite.
+  // Quarters, so that no difference and no modulus becomes infinite.
   const Complex quarter{0.25 * a.re - 0.25 * b.re, 0.25 * a.im - 0.25 * b.im}, exact{a.re - b.re, a.im - b.im};
   const bool is_large = std::max(a.larger(), b.larger()) > 0x1p1000;
   Scaled d = modulus(is_large ? quarter : exact);
@@ -234,7 +232,7 @@ void add_finite(Complex a, Complex b, const PairRule& rule, BlockFacts& facts, S
   facts.sums.over_tolerance += magnitude > rule.atol + rule.rtol * value_of(reference) ? 1 : 0;
   facts.sums.max_rel = std::max(facts.sums.max_rel, ratio);
   if (magnitude != 0) {
-    // In the units of the reference, where no modulus is rounded; infinite if the reference is nothing beside it.
+    // In units of the reference, in which no modulus is rounded; infinite if the reference is negligible beside it.
     const double scale = std::ldexp(rule.scale, -reference.exponent);
     const double scaled = std::isfinite(scale)
                               ? std::ldexp(d.value / (reference.value + scale), d.exponent - reference.exponent)
@@ -290,7 +288,7 @@ BlockFacts complex_block_facts(DType stored, const std::byte* a, const std::byte
   return facts;
 }
 
-// ULP of dtypes with at most 256 codes: each code's place among the values.
+// The position of each code of a dtype among its values; distances of positions are ULP.
 
 namespace {
 
@@ -298,13 +296,11 @@ constexpr int kNone = -1;  // NaN and infinities
 
 using Places = std::array<int, 256>;
 
-Places make_places(DType dtype) {
-  const unsigned codes = 1U << info(dtype).bits;
-  std::array<double, 256> values{};
-  std::vector<double> finite;
+Places make_places(const DTypeInfo& row) {
+  const unsigned codes = 1U << row.bits;
+  const CodeValues& values = *row.traits.values;
+  std::vector<float> finite;
   for (unsigned code = 0; code < codes; ++code) {
-    const auto byte = static_cast<std::byte>(code);
-    values[code] = element::as_double(dtype, &byte);
     if (std::isfinite(values[code])) finite.push_back(values[code]);
   }
   std::sort(finite.begin(), finite.end());
@@ -319,17 +315,12 @@ Places make_places(DType dtype) {
 }
 
 const Places& places_of(DType dtype) {
-  static const Places hifloat8 = make_places(DType::kHifloat8), e5m2 = make_places(DType::kFloat8E5m2),
-                      e4m3fn = make_places(DType::kFloat8E4m3fn), e8m0 = make_places(DType::kFloat8E8m0),
-                      e2m1 = make_places(DType::kFloat4E2m1), e1m2 = make_places(DType::kFloat4E1m2);
-  switch (dtype) {
-    case DType::kHifloat8: return hifloat8;
-    case DType::kFloat8E5m2: return e5m2;
-    case DType::kFloat8E4m3fn: return e4m3fn;
-    case DType::kFloat8E8m0: return e8m0;
-    case DType::kFloat4E2m1: return e2m1;
-    default: return e1m2;
-  }
+  static const std::vector<Places> places = [] {
+    std::vector<Places> all;
+    for (const DTypeInfo& row : all_dtypes()) all.push_back(row.traits.values == nullptr ? Places() : make_places(row));
+    return all;
+  }();
+  return places[static_cast<size_t>(dtype)];
 }
 
 }  // namespace
@@ -346,11 +337,10 @@ uint64_t max_ulp_of_codes(DType dtype, const std::byte* a, const std::byte* b, i
   return static_cast<uint64_t>(max);
 }
 
-// The definition of pair, one element at a time. CPUs without vectors run it too.
+// The definition, one element at a time. CPUs without vectors run it, too.
 
 namespace {
 
-// One pair, as the metrics see it.
 struct Pair {
   double a, b, d;  // zeros unless both are finite
   int64_t code_a, code_b;
@@ -359,12 +349,12 @@ struct Pair {
   [[nodiscard]] bool finite() const { return finite_a && finite_b; }
 };
 
-class Block {
+class ReferenceBlock {
  public:
-  Block(DType stored, const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule)
+  ReferenceBlock(DType stored, const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule)
       : stored_(stored), a_(a), b_(b), count_(count), rule_(rule) {}
 
-  BlockFacts look(Magnitudes& magnitudes) {
+  BlockFacts measure(Magnitudes& magnitudes) {
     facts_.elements = count_;
     for (int64_t at = 0; at < count_; ++at) {
       const Pair pair = pair_at(at);
@@ -499,7 +489,7 @@ class Block {
 
 BlockFacts block_facts_reference(DType stored, const std::byte* a, const std::byte* b, int64_t count,
                                  const PairRule& rule, Magnitudes& magnitudes) {
-  return Block(stored, a, b, count, rule).look(magnitudes);
+  return ReferenceBlock(stored, a, b, count, rule).measure(magnitudes);
 }
 
 }  // namespace msdump::kernels

@@ -1,13 +1,12 @@
-// What the kernels of pair find in a block of at most kPairBlock pairs, and the steps they find it in. Internal to
-// lib/kernels.
+// Metrics of one block of at most kPairBlock pairs. Internal to lib/kernels.
 //
-//     1  codes      elements as integers in the order of their values: extremes, equality, ulp; are there NaNs?
-//     2  specials   if there are NaNs or infinities: counts of them; copies of the block in which those pairs are zeros
+//     1  codes      elements as integers in the order of their values: extremes, equality, ulp
+//     2  specials   if there are NaNs or infinities: counts, and copies of the block with zeros for these pairs
 //     3  sums       elements as doubles: all sums, and d of each pair
-//     4  moments    once more, as distances from the mean, for a side whose sums do not give its deviation
+//     4  moments    distances from the mean, for a side whose deviation its sums do not give
 //
-// Their vector forms are in pair_codes.cpp, pair_specials.cpp and pair_sums.cpp; pair.cpp runs the steps. The
-// definition is pair_reference.cpp. Both share pair_common.h, which has what is rare or cheap.
+// Vector forms are in pair_codes.cpp (1, 2) and pair_sums.cpp (3, 4); pair.cpp calls them. pair_block.cpp has the definition,
+// and functions that both forms share because they are rare or cheap.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +23,7 @@
 
 namespace msdump::kernels {
 
-// As integers in the order of the values: floats with -0 = +0, uint64 as its bits. Padding is the caller's.
+// Codes are integers in the order of the values: floats with -0 = +0, uint64 as its bits.
 struct CodeFacts {
   int64_t equal = 0;
   int64_t zero_b = 0, zero_both = 0;
@@ -33,13 +32,13 @@ struct CodeFacts {
 };
 
 struct SpecialFacts {
-  int64_t finite = 0;  // pairs
+  int64_t finite = 0;  // pairs of finite elements
   int64_t finite_a = 0, finite_b = 0;
   int64_t nan_a = 0, nan_b = 0, nan_mismatch = 0, inf_mismatch = 0;
-  int64_t max_a = 0, min_a = 0, max_b = 0, min_b = 0;  // codes of each side's own finite values
+  int64_t max_a = 0, min_a = 0, max_b = 0, min_b = 0;  // codes of the finite elements of each side
 };
 
-// Eight sums each; element i of a block is added to lane i mod 8.
+// Eight sums; element i of a block is added to lane i mod 8.
 constexpr size_t kLanes = 8;
 using Lanes = double[kLanes];
 
@@ -62,20 +61,20 @@ struct LaneSums {
   int64_t under_1e3 = 0, under_5e3 = 0, over_tolerance = 0;
 };
 
-// The sums of a block.
 struct BlockSums {
   Scaled abs, squares, squares_a, squares_b, products;
   double relative = 0, max_abs = 0, max_rel = 0, max_scaled = 0;
   int64_t under_1e3 = 0, under_5e3 = 0, over_tolerance = 0;
 };
 
-// Pairs that are not finite are zeros in the lanes and count as `under`, and so does b = 0 with a != 0 (a ratio of 0).
+// Sums of a block. Pairs that are not finite are zeros in the lanes and count in under_1e3 and under_5e3, and so does b = 0
+// with a != 0 (a ratio of 0).
 [[nodiscard]] BlockSums block_sums(const LaneSums& lanes);
 
 struct BlockFacts {
   int64_t elements = 0, finite = 0;
   int64_t equal = 0, reference_zero = 0, reference_nonzero = 0;
-  int64_t worst = 0;  // the first pair that has max_abs; any pair if the state has one as large
+  int64_t worst = 0;  // the first pair with max_abs; any pair if an earlier block has one as large
   std::optional<uint64_t> max_ulp;
   SpecialFacts specials;
   BlockSums sums;
@@ -91,19 +90,18 @@ struct OwnSums {
   double sum = 0, squares = 0;
 };
 
-// What is subtracted from each value first: `integer` from 64-bit integers, which makes them exact, `value` from all
-// others.
+// The number to subtract from each element: `integer` from 64-bit integers, which is exact, `value` from all others.
 struct Shift {
   double value = 0;
   int64_t integer = 0;
 };
 
-// The vectors' forms; `stored` as element::stored_as has it, not complex nor one that needs widening. To be used only
-// where the CPU has vectors and "scalar" is not forced.
+// Vector forms, for element::stored_as() types that are not complex and need no widening. Only for CPUs with vectors, and
+// not if "scalar" is forced.
 [[nodiscard]] bool has_pair_vectors();
 [[nodiscard]] CodeFacts code_facts(DType stored, const std::byte* a, const std::byte* b, int64_t count);
 
-// `a` and `b` with zeros for the pairs that are not finite, and each side with zeros for what is not finite in itself.
+// `a` and `b` with zeros for pairs that are not finite; own_a and own_b with zeros for elements that are not finite.
 struct Cleaned {
   alignas(64) std::byte a[kPairBlock * 8];
   alignas(64) std::byte b[kPairBlock * 8];
@@ -121,10 +119,10 @@ struct Cleaned {
 
 namespace msdump::kernels::element {
 
-// One element of a pair as an integer in the order of the values. Internal to lib/kernels.
+// The code of an element: an integer in the order of the values.
 //
-//     floats     the magnitude's bits, with the sign: -0 and +0 are 0, neighbouring values differ by 1, NaNs are beyond
-//                the infinities
+//     floats     the bits of the magnitude with the sign: -0 and +0 are 0, neighbours differ by 1, NaNs are beyond the
+//                infinities
 //     integers   themselves, uint64 as its bits; bool is 0 or 1
 
 inline int64_t ordered(uint64_t bits, int width) {
@@ -151,7 +149,7 @@ inline int64_t code_of(DType stored, const std::byte* at) {
   }
 }
 
-// The code of infinity; 0 for dtypes that have none.
+// The code of infinity; 0 if the dtype has none.
 inline int64_t infinity_code(DType stored) {
   switch (stored) {
     case DType::kFloat16: return 0x7C00;
@@ -179,12 +177,12 @@ inline double value_of_code(DType stored, int64_t code) {
 
 inline bool has_exact_difference(DType stored) { return stored == DType::kInt64 || stored == DType::kUint64; }
 
-// Of codes.
+// Compares codes.
 inline bool is_less(DType stored, int64_t a, int64_t b) {
   return stored == DType::kUint64 ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
 }
 
-// As an integer, which is exact even for 64-bit integers.
+// Exact even for 64-bit integers.
 inline uint64_t distance(DType stored, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   return is_less(stored, a, b) ? ub - ua : ua - ub;
@@ -194,10 +192,8 @@ inline uint64_t distance(DType stored, int64_t a, int64_t b) {
 
 namespace msdump::kernels {
 
-// Parts of pair that do not pay as vectors, shared by the vector steps and the definition. Internal to lib/kernels.
-
-// Whether the squares of numbers up to this one, and sums of 2^60 of them, are ordinary doubles. There may be smaller
-// numbers: what their squares lose does not show. Only float64 has numbers for which this is false.
+// True if the squares of numbers up to this one, and sums of 2^60 of them, are in the range of a double. (The error from
+// squares of smaller numbers is negligible.) False only for numbers of float64.
 inline bool has_ordinary_squares(double max_magnitude) {
   return max_magnitude == 0 || (max_magnitude >= 0x1p-480 && max_magnitude <= 0x1p480);
 }
@@ -205,24 +201,24 @@ inline bool has_ordinary_squares(double max, double min) {
   return has_ordinary_squares(std::max(std::abs(max), std::abs(min)));
 }
 
-// The sums when the square of some pair is not an ordinary double; zeros for the pairs that are not finite.
+// Sums of a block with a square beyond the range of a double. Pairs that are not finite are zeros.
 [[nodiscard]] BlockSums add_wide_pairs(std::span<const double> a, std::span<const double> b, const PairRule& rule,
                                        Magnitudes& magnitudes);
 [[nodiscard]] Scaled add_wide_squares(std::span<const double> magnitudes);
 
-// The sums of one side's finite values, as distances from `shift`; `from` are stored elements. Skips those that are not
-// finite.
+// Sums of the distances of one side's finite elements from `shift`.
 [[nodiscard]] OwnSums add_own_finite(DType stored, const std::byte* from, int64_t count, Shift shift);
 
-// One side with squares that are not ordinary doubles; float64.
+// Moments of a side of float64 with squares beyond the range of a double.
 [[nodiscard]] BlockMoments wide_moments(const std::byte* from, int64_t count, double max, double min);
 
-// A value of the dtype, cut to an integer, and the same as a double.
+// A value of the dtype, truncated to an integer.
 [[nodiscard]] Shift integer_at(DType stored, double value);
 
-// One side's `count` finite values, from their plain sums; `again` gives the sums for a shift.
-template <class Again>
-[[nodiscard]] BlockMoments moments_of(DType stored, int64_t count, OwnSums plain, double max, double min, Again again) {
+// Moments of `count` finite elements from their plain sums. sums_about(shift) computes the sums of distances from a shift.
+template <class SumsAbout>
+[[nodiscard]] BlockMoments moments_of(DType stored, int64_t count, OwnSums plain, double max, double min,
+                                      SumsAbout sums_about) {
   const bool is_long = stored == DType::kInt64 || stored == DType::kUint64;
   BlockMoments moments;
   if (count == 0) return moments;
@@ -237,10 +233,10 @@ template <class Again>
     return moments;
   }
   double squares = plain.squares - plain.sum * moments.mean;
-  // With a mean above 11 deviations, the difference has lost too many digits. Long integers lose them as doubles.
+  // Above 11 deviations, a mean leaves the difference too few digits. 64-bit integers lose digits as doubles.
   if (squares < plain.squares * 0x1p-7 || is_long) {
     const Shift shift = is_long ? integer_at(stored, std::clamp(moments.mean, min, max)) : Shift{moments.mean, 0};
-    const OwnSums shifted = again(shift);
+    const OwnSums shifted = sums_about(shift);
     squares = shifted.squares - shifted.sum * (shifted.sum / number);
     moments.mean = shift.value;
     moments.mean_rest = shifted.sum / number;
@@ -249,28 +245,24 @@ template <class Again>
   return moments;
 }
 
-// Raises `max`, the largest d / base, by one pair. Multiplies and rarely divides: the quotient can be wrong in its last
-// bit, always in the same way for pairs in the same order. 0 / 0 changes nothing.
+// Raises `max`, the largest d / base. It divides only if the maximum rises, so the last bit of the quotient may be wrong. It
+// is the same for pairs in the same order. 0 / 0 changes nothing.
 inline void raise_to_quotient(double& max, double d, double base) {
   if (d > max * base) max = d / base;
 }
 
-// The first pair whose d is `max`, which at least one has.
+// The first pair with d == max; there is one.
 [[nodiscard]] int64_t first_with(std::span<const double> magnitudes, double max);
 
-// One block of at most kPairBlock pairs, in each of its forms. Internal to lib/kernels.
-
-// `stored` as element::stored_as has it, neither complex nor one that needs widening. `magnitudes` gets d of each pair,
-// 0 for those that are not finite.
+// The definition, for the types of the vector forms. `magnitudes` gets d of each pair, 0 for pairs that are not finite.
 [[nodiscard]] BlockFacts block_facts_reference(DType stored, const std::byte* a, const std::byte* b, int64_t count,
                                                const PairRule& rule, Magnitudes& magnitudes);
 
-// complex64 and complex128, element by element: there is no vector form.
+// complex64 and complex128, without a vector form.
 [[nodiscard]] BlockFacts complex_block_facts(DType stored, const std::byte* a, const std::byte* b, int64_t count,
                                              const PairRule& rule, Magnitudes& magnitudes);
 
-// The largest distance between two codes of one byte or less among the finite pairs: in steps from one value of the
-// dtype to the next.
+// max_ulp of a dtype of at most 8 bits.
 [[nodiscard]] uint64_t max_ulp_of_codes(DType dtype, const std::byte* a, const std::byte* b, int64_t count);
 
 }  // namespace msdump::kernels

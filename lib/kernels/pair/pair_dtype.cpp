@@ -9,7 +9,6 @@
 #include "kernels/pair/pair.h"
 #include "kernels/pair/pair_block.h"
 #include "kernels/widen/widen.h"
-#include "kernels/widen/widen_halves.h"
 #include "tensor/dtype.h"
 
 namespace msdump::kernels {
@@ -50,7 +49,7 @@ DType common_integer(Traits a, Traits b) {
   return bits > 64 ? DType::kFloat64 : integer_of(Kind::kSigned, bits);
 }
 
-// The parts a float must hold.
+// True if float32 holds all values of the parts.
 bool fits_float32(Traits traits) { return is_integer(traits.kind) ? traits.bits <= 16 : traits.bits <= 32; }
 
 template <class From, class To>
@@ -109,7 +108,7 @@ void widen_float16(const std::byte* src, int64_t count, std::byte* dst) {
   }
 }
 
-// Elements whose dtype C++ lacks become float32 or complex64 first, kSome at a time.
+// Elements without a C++ type become float32 or complex64 first, kSome at a time.
 constexpr int64_t kSome = 1024;
 
 }  // namespace

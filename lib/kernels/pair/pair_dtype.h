@@ -1,13 +1,12 @@
-// The dtype in which tensors of two dtypes can be compared, and their elements in it.
+// The dtype in which tensors of two dtypes are compared, and conversion to it.
 //
 //     same dtype           itself
-//     bool, integers       the narrowest of int8 to int64, uint8 to uint64 that holds all values of both
-//     floats               float32, which all narrower ones fit into, or float64
+//     bool, integers       the narrowest integer type that holds all values of both
+//     floats               float32, or float64 if one is float64
 //     float and integer    float32 with 16 bits or less on both sides, else float64
-//     one is complex       complex64, or complex128 where the other part needs float64
+//     one is complex       complex64, or complex128 if a part needs float64
 //
-// Widening is exact but for 64-bit integers: float64 for int64 against uint64 or against a float rounds those above
-// 2^53.
+// Exact, except that 64-bit integers above 2^53 are rounded to float64, which int64 with uint64 or with a float needs.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +20,7 @@ namespace msdump::kernels {
 // No value if one of them is raw.
 [[nodiscard]] std::optional<DType> common_dtype(DType a, DType b);
 
-// `count` elements (codes of less than a byte come unpacked, one a byte) become `to`, which is common_dtype(from, any).
-// Memory: `dst` has what `to` needs.
+// Converts `count` elements to `to`, which is common_dtype(from, any). Types narrower than a byte are unpacked.
 void widen_to(DType from, DType to, const std::byte* src, int64_t count, std::byte* dst);
 
 }  // namespace msdump::kernels

@@ -1,4 +1,4 @@
-// Steps 3 and 4 of pair_facts.h in vectors: eight elements at a time become doubles, one for each lane.
+// Steps 3 and 4 of pair_block.h in vectors: eight elements at a time become doubles, one for each lane.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -28,7 +28,7 @@ using ForDoubles = hn::Rebind<T, D>;  // as many as a vector has doubles
 constexpr size_t kPlaces = hn::MaxLanes(D());
 using VectorsOfLanes = std::make_index_sequence<kLanes / kPlaces>;
 
-// Whether the CPU has an instruction for binary16.
+// True if the CPU has an instruction for binary16.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || \
     (HWY_ARCH_ARM_A64 && defined(__ARM_FP) && (__ARM_FP & 2))
 constexpr bool kHasHalves = true;
@@ -36,14 +36,14 @@ constexpr bool kHasHalves = true;
 constexpr bool kHasHalves = false;
 #endif
 
-// Memory is read as bytes: an element of a dump has no alignment.
+// Memory is read as bytes, because an element of a dump has no alignment.
 template <class Tag>
 HWY_INLINE hn::Vec<Tag> load(Tag d, const std::byte* from) {
   return hn::BitCast(d, hn::LoadU(hn::Repartition<uint8_t, Tag>(), reinterpret_cast<const uint8_t*>(from)));
 }
 
-// One struct for each way from what is stored to doubles. What is loaded is finite. kExactProducts: the product of two
-// values is a double, and a fused multiplication rounds like the two steps.
+// A struct for each conversion of stored elements, all finite, to doubles. kExactProducts is true if the product of two
+// elements is a double: a fused multiply-add then rounds like two operations.
 template <class T, class Way>
 struct Convertible {
   static constexpr size_t kBytes = sizeof(T);
@@ -75,7 +75,7 @@ struct Uint32 : Convertible<uint32_t, Uint32> {
   static HWY_INLINE V widened(Stored v) { return hn::ConvertTo(D(), hn::PromoteTo(ForDoubles<uint64_t>(), v)); }
 };
 
-// Subtracted as integers: doubles would lose their last bits.
+// Subtracted as integers, because doubles would lose the last bits.
 template <class T>
 struct Long {
   static constexpr size_t kBytes = sizeof(T);
@@ -124,7 +124,7 @@ struct Float64 : Convertible<double, Float64> {
   static HWY_INLINE V widened(Stored v) { return v; }
 };
 
-// One more where the mask holds. AVX-512 adds under a mask; elsewhere a mask is -1.
+// Adds 1 to the lanes of the mask. AVX-512 adds under a mask; on other targets a mask is -1.
 HWY_INLINE hn::Vec<Counts> count_in(M mask, hn::Vec<Counts> counts) {
   const Counts ints;
 #if HWY_TARGET <= HWY_AVX3
@@ -174,7 +174,7 @@ struct PairChains {
     return Type::kExactProducts ? hn::MulAdd(x, y, sum) : hn::Add(sum, hn::Mul(x, y));
   }
 
-  // Zeros would change nothing here.
+  // Only for differences other than 0, which would change nothing.
   HWY_INLINE void add_difference(V difference, V b, V rtol, V atol, V scale) {
     const D d;
     const V reference = hn::Abs(b);
@@ -190,7 +190,7 @@ struct PairChains {
     over_tolerance = count_in(hn::Gt(difference, hn::Add(atol, hn::Mul(rtol, reference))), over_tolerance);
   }
 
-  // A division only where one of the lanes rises.
+  // Divides only if a lane rises.
   HWY_INLINE void raise_to_quotient(V difference, V base) {
     const M rises = hn::Gt(difference, hn::Mul(max_scaled, base));
     if (hn::AllFalse(D(), rises)) return;
@@ -224,7 +224,7 @@ struct Padded {
   Padded(const std::byte* from, int64_t count) { std::memcpy(bytes, from, static_cast<size_t>(count) * kBytes); }
 };
 
-// All lanes in registers (hence a pack and not a loop).
+// Keeps all lanes in registers, hence a pack and not a loop.
 template <class Type, size_t... kI>
 LaneSums add_pairs_of(const std::byte* a, const std::byte* b, int64_t count, const PairRule& rule, double* magnitude,
                       std::index_sequence<kI...> /*vectors*/) {
@@ -257,7 +257,7 @@ struct OwnChains {
     sum = hn::Add(sum, x);
     squares = hn::Add(squares, hn::Mul(x, x));
   }
-  HWY_INLINE void add_first(V x, M there) { add(hn::IfThenElseZero(there, x)); }
+  HWY_INLINE void add_first(V x, M present) { add(hn::IfThenElseZero(present, x)); }
 };
 
 template <class Type, size_t... kI>
@@ -272,10 +272,10 @@ OwnSums add_own_of(const std::byte* from, int64_t count, Shift shift, std::index
   }
   if (left > 0) {
     const Padded<Type::kBytes> padded(from, left);
-    const auto there = [left](size_t first) HWY_ATTR {
+    const auto present = [left](size_t first) HWY_ATTR {
       return hn::FirstN(D(), static_cast<size_t>(left) > first ? static_cast<size_t>(left) - first : 0);
     };
-    (chains[kI].add_first(shifted(padded.bytes + kI * kStep), there(kI * kPlaces)), ...);
+    (chains[kI].add_first(shifted(padded.bytes + kI * kStep), present(kI * kPlaces)), ...);
   }
   alignas(64) Lanes sums, squares;
   (hn::Store(chains[kI].sum, D(), sums + kI * kPlaces), ...);

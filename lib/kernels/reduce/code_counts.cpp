@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "kernels/reduce/code_counts.h"
+#include "kernels/reduce/reduce.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {
@@ -15,7 +15,7 @@ namespace msdump::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Codes without their sign are positive numbers, so signed comparisons, which every CPU has, will do.
+// Codes without their sign are positive, so the signed comparisons that every CPU has suffice.
 template <class T>
 int64_t count_whole_vectors(const CodeRule& rule, const std::byte* src, int64_t count, CodeCounts& counts) {
   const hn::ScalableTag<T> d;
@@ -77,16 +77,11 @@ uint64_t code_at(const std::byte* from, uint32_t bytes) {
 HWY_EXPORT(count_codes_vectors);
 
 std::optional<CodeRule> code_rule(DType stored, DType original) {
-  switch (stored) {
-    case DType::kFloat16: return CodeRule{2, 0x03FF, 0x7BFF};
-    case DType::kBfloat16: return CodeRule{2, 0x007F, 0x7F7F};
-    case DType::kFloat32: return CodeRule{4, 0x007F'FFFF, original == DType::kBfloat16 ? 0x7F7F'0000U : 0x7F7F'FFFFU};
-    case DType::kFloat64: return CodeRule{8, 0x000F'FFFF'FFFF'FFFF, 0x7FEF'FFFF'FFFF'FFFF};
-    case DType::kFloat8E5m2: return CodeRule{1, 0x03, 0x7B};
-    case DType::kFloat8E4m3fn: return CodeRule{1, 0x07, 0x7E};
-    case DType::kHifloat8: return CodeRule{1, 0x07, 0x6E};
-    default: return std::nullopt;
-  }
+  const auto limits = float_limits(stored);
+  if (!limits) return std::nullopt;
+  CodeRule rule{static_cast<uint32_t>(info(stored).bits) / 8, limits->last_subnormal, limits->largest_code};
+  if (stored == DType::kFloat32 && original == DType::kBfloat16) rule.edge = float_limits(original)->largest_code << 16;
+  return rule;
 }
 
 void count_codes(const CodeRule& rule, const std::byte* src, int64_t count, CodeCounts& counts) {

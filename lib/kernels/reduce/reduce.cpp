@@ -8,23 +8,20 @@
 
 #include "base/bytes.h"
 #include "kernels/reduce/reduce_block.h"
-#include "kernels/reduce/reduce_bytes.h"
 #include "kernels/widen/widen.h"
 
 namespace msdump::kernels {
 
-// The fast form of reduce: up to eight lanes run side by side, block by block; the next lane replaces one that has
-// ended.
+// The fast form of reduce: up to eight lanes run side by side, block by block. The next lane replaces one that has ended.
 //
-// Vectors do all additions of all numbers: a sum that stays finite or becomes infinite is right to the last bit. Only a
-// sum that becomes NaN is recomputed from its block, because CPUs differ in the NaN; after that, it never changes
-// again.
+// Vectors add all numbers. A sum that stays finite or becomes infinite is exact to the last bit. A sum that becomes NaN is
+// recomputed from its block, because CPUs differ in the NaN; later it does not change.
 
 namespace {
 
 using Row = std::span<const double>;
 
-// What is left of a lane.
+// The rest of a lane.
 struct Running {
   DType stored = DType::kUndefined;
   int64_t element_bytes = 1;
@@ -46,7 +43,7 @@ void classify(double x, RowClasses& classes) {
   classes.zero += x == 0 ? 1 : 0;
 }
 
-// Makes a row of the next elements. Those that do not fill a vector are done one by one.
+// Makes a row of the next elements, those that do not fill a vector one by one.
 RowClasses fill_row(DType stored, int64_t element_bytes, const std::byte* src, int64_t count, Wanted wanted,
                     double* row) {
   RowClasses classes = fill_block(stored, src, count, wanted, row);
@@ -98,13 +95,13 @@ void take_extremes(Row row, const RowClasses& classes, const Specials& specials,
     state.max = state.min = element::plain_nan_of(*last);
     return;
   }
-  // Of equal values the first stays, which shows in the sign of a zero.
+  // The first of equal values stays, which matters for the sign of a zero.
   const auto first = [row](double value) { return value == 0 ? *std::find(row.begin(), row.end(), 0.0) : value; };
   if (state.max < classes.max) state.max = first(classes.max);
   if (classes.min < state.min) state.min = first(classes.min);
 }
 
-// One chain at a time, where there are no vectors or too few lanes to fill them.
+// Adds one row at a time: without vectors, or with too few lanes to fill them.
 void add_row(const double* row, int64_t count, SumKind kind, double& sum, double& squares, double entered) {
   double s = sum, q = squares;
   if (kind == SumKind::kRunningMean) {
@@ -124,9 +121,9 @@ void add_row(const double* row, int64_t count, SumKind kind, double& sum, double
   squares = q;
 }
 
-// Sums of bytes are exact in any order as long as a double can count them.
+// Reduces a lane of bytes, whose sums are exact in any order while they are below 2^53. False if that does not apply.
 bool reduce_bytes(const ReduceLane& lane, const ReduceRule& rule) {
-  constexpr double kExact = 9007199254740992;  // 2^53
+  constexpr double kExact = 0x1p53;
   const DType stored = element::stored_as(lane.dtype);
   if (rule.running_mean || lane.count == 0 || !has_byte_totals(stored)) return false;
   ChunkStatistics& state = *lane.state;
@@ -178,7 +175,7 @@ class Reduction {
   }
 
  private:
-  // Drops the lanes that have ended and takes up new ones; false when none is left.
+  // Drops lanes that have ended and starts new ones; false if none is left.
   bool take_up(std::span<const ReduceLane>& lanes) {
     const auto end = running_.begin() + static_cast<std::ptrdiff_t>(used_);
     used_ = static_cast<size_t>(
@@ -207,7 +204,7 @@ class Reduction {
     }
   }
 
-  // True when the row has been done as a whole, sums included.
+  // True if the row is done, sums included.
   bool take_classes(Row row, const RowClasses& classes, ChunkStatistics& state) const {
     if (rule_.finite_only && classes.has_special) {
       for (const double x : row) element::advance(state, x, rule_);
@@ -267,8 +264,6 @@ void reduce(std::span<const ReduceLane> lanes, const ReduceRule& rule) {
   Reduction(rule).run(others);
 }
 
-// The definition of reduce, and what it and the fast form share.
-
 namespace element {
 namespace {
 
@@ -296,13 +291,7 @@ double as_double(DType stored, const std::byte* at) {
     case DType::kBfloat16: return static_cast<double>(decode_bfloat16(load<uint16_t>(at)));
     case DType::kFloat32: return static_cast<double>(load<float>(at));
     case DType::kFloat64: return load<double>(at);
-    case DType::kHifloat8: return static_cast<double>(decode_hifloat8(code(at)));
-    case DType::kFloat8E5m2: return static_cast<double>(decode_float8_e5m2(code(at)));
-    case DType::kFloat8E4m3fn: return static_cast<double>(decode_float8_e4m3fn(code(at)));
-    case DType::kFloat8E8m0: return static_cast<double>(decode_float8_e8m0(code(at)));
-    case DType::kFloat4E2m1: return static_cast<double>(decode_float4_e2m1(code(at)));
-    case DType::kFloat4E1m2: return static_cast<double>(decode_float4_e1m2(code(at)));
-    default: assert(false && "can_reduce is false for this dtype"); return 0;
+    default: return static_cast<double>(narrow_value(stored, code(at)));
   }
 }
 

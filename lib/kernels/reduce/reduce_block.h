@@ -1,5 +1,5 @@
-// The definition of reduce, for one element. Internal to lib/kernels: reduce_reference is made of it, and the fast form
-// uses it for what is rare.
+// Internal to lib/kernels: the definition of reduce for one element, which the vector form uses for rare cases; the vector
+// parts of reduce.
 #pragma once
 
 #include <cmath>
@@ -16,16 +16,16 @@ inline double plain_nan(bool negative) {
   return std::copysign(std::numeric_limits<double>::quiet_NaN(), negative ? -1.0 : 1.0);
 }
 
-// A NaN of a tensor as it appears in results: quiet, without payload.
+// A NaN of a tensor for results: quiet, without payload.
 inline double plain_nan_of(double nan) { return plain_nan(std::signbit(nan)); }
 
-// The dtype of the stored elements: dtypes that are stored alike share one name (unpacked int4 codes are int8); what
-// must be decoded keeps its own. `bytes`: of one element in a lane.
+// The dtype of elements in memory: the npy_dtype (int8 for unpacked int4), or the dtype itself if it needs widening. bytes()
+// is the size of one element.
 [[nodiscard]] DType stored_as(DType dtype);
 [[nodiscard]] double as_double(DType stored, const std::byte* at);
 [[nodiscard]] int64_t bytes(DType dtype);
 
-// The result of an operation. NaN operands decide first: CPUs differ in which NaN they pass on.
+// The result of an operation. NaN operands are handled first, because CPUs differ in the NaN that they return.
 inline double result_of(double a, double b, double result, const ReduceRule& rule) {
   if (std::isnan(a)) return plain_nan_of(a);
   if (std::isnan(b)) return plain_nan_of(b);
@@ -79,16 +79,16 @@ inline void advance(ChunkStatistics& state, double x, const ReduceRule& rule) {
 
 namespace msdump::kernels {
 
-// The SIMD parts of reduce: blocks of doubles, one for each chunk that runs. Internal to lib/kernels.
+// Blocks of doubles, one for each chunk that runs.
 //
-//     block 0   x0 x1 x2 ... x255     a row is a piece of one chunk, in order;
-//     block 1   x0 x1 x2 ... x255     fill_block makes a row and looks at its numbers on the way,
-//     ...                             add_columns goes down the columns, all rows at once, from left to right
+//     block 0   x0 x1 x2 ... x255     a row is a slab of one chunk, in order
+//     block 1   x0 x1 x2 ... x255     fill_block() makes a row and classifies its numbers
+//     ...                             add_columns() adds all rows at once, column by column
 //     block 7   x0 x1 x2 ... x255
 
 constexpr size_t kChunksAbreast = 8;     // as many as AVX-512 has lanes; narrower vectors come in pairs or fours
 constexpr int64_t kBlockElements = 256;  // all blocks together fill half of a first-level cache
-constexpr int64_t kBlockStride = kBlockElements + 8;  // rows a power of two apart would share cache sets
+constexpr int64_t kBlockStride = kBlockElements + 8;  // rows with a stride of a power of two would share cache sets
 
 struct Blocks {
   alignas(
@@ -97,25 +97,25 @@ struct Blocks {
   [[nodiscard]] double* row(size_t index) { return elements + index * static_cast<size_t>(kBlockStride); }
 };
 
-enum class Wanted : uint8_t { kNothing, kSpecials, kExtremes, kCounts };  // each with the ones before it
+enum class Wanted : uint8_t { kNothing, kSpecials, kExtremes, kCounts };  // each includes those before it
 
-// What is in a row, as far as it is wanted.
+// The wanted facts of a row.
 struct RowClasses {
-  int64_t filled = 0;        // elements of the row that the rest is about
+  int64_t filled = 0;        // elements that the other members cover
   bool has_special = false;  // NaN or infinity
-  double max = 0, min = 0;   // of -0 and +0, any. Not to be used when there is a NaN
+  double max = 0, min = 0;   // undefined with a NaN; the sign of a zero is arbitrary
   int64_t below_zero = 0, zero = 0;
 };
 
-// Fills the first elements of a row and returns its classes for as many as fill whole vectors: none if the CPU has no
-// vectors or "scalar" is forced, or if the dtype is neither one of numpy's nor bfloat16.
+// Fills as many elements of a row as fill whole vectors, and classifies them. These are none if the CPU has no vectors, if
+// "scalar" is forced, or if the dtype is neither numpy's nor bfloat16.
 [[nodiscard]] RowClasses fill_block(DType dtype, const std::byte* src, int64_t count, Wanted wanted, double* row);
 
 struct Specials {
   int64_t nan = 0, negative_inf = 0, positive_inf = 0;
 };
 
-// Counts in a row that has some: the first elements, and returns how many those are.
+// Counts in the first elements of a row and returns the number of these elements.
 [[nodiscard]] int64_t count_specials_fast(const double* row, int64_t count, Specials& found);
 
 // The sums of the running chunks, one place for each.
@@ -132,8 +132,19 @@ struct WantedSums {
   bool squares = true;
 };
 
-// Adds `count` elements of each of the first `rows` rows to the sums, in their order. A sum that becomes NaN is NaN,
-// but its sign is the CPU's. False, and nothing done, where the CPU has no vectors or "scalar" is forced.
+// Adds `count` elements of each of the first `rows` rows to the sums, in order. The sign of a sum that becomes NaN is the
+// CPU's. False, and nothing is done, if the CPU has no vectors or "scalar" is forced.
 [[nodiscard]] bool add_columns(const Blocks& blocks, int64_t count, size_t rows, WantedSums wanted, SumsAbreast& sums);
+
+// Sums of integers of one byte (reduce_bytes.cpp). They are exact in any order, so a chunk needs no other lanes.
+struct ByteTotals {
+  int64_t sum = 0, squares = 0;
+  int64_t below_zero = 0, zero = 0;
+  int max = 0, min = 0;  // of one element at least
+};
+
+// int8, uint8 and bool (of which any non-zero byte is 1); count > 0.
+[[nodiscard]] bool has_byte_totals(DType stored);
+[[nodiscard]] ByteTotals byte_totals(DType stored, const std::byte* src, int64_t count);
 
 }  // namespace msdump::kernels

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "kernels/reduce/reduce_bytes.h"
+#include "kernels/reduce/reduce_block.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {
@@ -15,13 +15,13 @@ namespace msdump::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors after which the sums of squares in 32 bits are emptied: each adds at most 4 * 255^2.
+// Vectors until the 32-bit sums of squares are emptied. Each adds at most 4 * 255^2.
 constexpr int64_t kVectorsAtATime = 4096;
 
 template <class T>
 class Totals {
  public:
-  // The elements that fill whole vectors; returns how many those are.
+  // Takes as many elements as fill whole vectors and returns their number.
   static int64_t take(const T* src, int64_t count, ByteTotals& totals) {
     const D d;
     const auto lanes = static_cast<int64_t>(hn::Lanes(d));

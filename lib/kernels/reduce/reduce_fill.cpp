@@ -1,5 +1,5 @@
-// Makes a row of doubles from elements of any type, in vectors, and finds extremes and counts on the way. These use the
-// narrowest floats that hold all values of the type: a vector has twice as many of them as doubles.
+// Makes a row of doubles from elements of any type, in vectors, with extremes and counts. These use the narrowest float that
+// holds all values of the type, because a vector has twice as many floats as doubles.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "kernels/reduce/reduce_block.h"
-#include "kernels/widen/widen_halves.h"
+#include "kernels/widen/widen.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {
@@ -18,7 +18,7 @@ namespace msdump::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether the CPU has an instruction for binary16. Highway's emulation knows no infinities.
+// True if the CPU has an instruction for binary16. (Highway's emulation has no infinities.)
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || \
     (HWY_ARCH_ARM_A64 && defined(__ARM_FP) && (__ARM_FP & 2))
 constexpr bool kHasHalves = true;
@@ -33,7 +33,7 @@ using ForFloats = hn::Rebind<T, FloatTag>;  // as many as a vector has floats
 template <class T>
 using ForDoubles = hn::Rebind<T, DoubleTag>;
 
-// One struct for each way from what is stored to the narrowest floats.
+// A struct for each conversion of stored elements to the narrowest float.
 template <class T>
 struct ShortInteger {
   using Stored = ForFloats<T>;
@@ -95,7 +95,7 @@ struct LongInteger {
   static HWY_INLINE hn::Vec<Wide> widened(hn::Vec<Stored> v) { return hn::ConvertTo(Wide(), v); }
 };
 
-// Memory is read as bytes: an element of a dump has no alignment.
+// Memory is read as bytes, because an element of a dump has no alignment.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const std::byte* from) {
   return hn::BitCast(d, hn::LoadU(hn::Repartition<uint8_t, D>(), reinterpret_cast<const uint8_t*>(from)));
@@ -110,7 +110,7 @@ HWY_INLINE void store(FloatTag /*d*/, hn::Vec<FloatTag> v, double* to) {
   hn::StoreU(hn::PromoteTo(d, hn::UpperHalf(half, v)), d, to + hn::Lanes(d));
 }
 
-// One more where the mask holds. AVX-512 adds under a mask; elsewhere a mask is -1.
+// Adds 1 to the lanes of the mask. AVX-512 adds under a mask; on other targets a mask is -1.
 template <class D, class I = hn::RebindToSigned<D>>
 HWY_INLINE hn::Vec<I> count_in(D d, hn::Mask<D> mask, hn::Vec<I> counts) {
   const I ints;

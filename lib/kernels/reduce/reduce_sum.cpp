@@ -1,4 +1,4 @@
-// Sums of several chunks in vectors: down the columns of their blocks.
+// Sums of several chunks in vectors, column by column of their blocks.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -65,17 +65,17 @@ struct Chains {
     }
   }
 
-  // Two columns: two loads and an interleaving of each half turn rows into columns.
+  // Adds two columns: two loads and an interleaving of each half turn rows into columns.
   HWY_INLINE void add_two(const double* from) {
     const D d;
-    const auto even = load_pairs(d, from), odd = load_pairs(d, from + kBlockStride);
-    add(hn::InterleaveLower(d, even, odd));
-    add(hn::InterleaveUpper(d, even, odd));
+    const auto first = load_pairs(d, from), second = load_pairs(d, from + kBlockStride);
+    add(hn::InterleaveLower(d, first, second));
+    add(hn::InterleaveUpper(d, first, second));
   }
 };
 
-// As many vectors as the rows need, all in registers (hence a pack and not a loop), so that one's additions hide the
-// latency of another's.
+// Adds to as many vectors as the rows need, all in registers (hence a pack and not a loop). Additions of one vector hide the
+// latency of another.
 template <class D, SumKind kSum, bool kSquares, size_t... kI>
 HWY_INLINE void add_vectors(const double* rows, int64_t count, SumsAbreast& sums,
                             std::index_sequence<kI...> /*group*/) {
@@ -88,7 +88,7 @@ HWY_INLINE void add_vectors(const double* rows, int64_t count, SumsAbreast& sums
   (chains[kI].store(sums, kI * kPlaces<D>), ...);
 }
 
-// The narrowest vector that holds all rows, or else as many of the widest as it takes.
+// Uses the narrowest vector that holds all rows, else several of the widest.
 template <class D, SumKind kSum, bool kSquares, size_t kVectors = 1>
 void add_rows(const double* rows, int64_t count, size_t used, SumsAbreast& sums) {
   if constexpr (kVectors == 1 && kPlaces < D >> 2) {

@@ -1,4 +1,4 @@
-// The 16-bit types in vectors, by integer bit moves: no float instruction ever handles a NaN.
+// The 16-bit types in vectors, by moving bits: no float instruction handles a NaN.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -6,8 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/widen/decode.h"
-#include "kernels/widen/widen_halves.h"
+#include "kernels/widen/widen.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace msdump::kernels::HWY_NAMESPACE {
@@ -22,7 +21,7 @@ struct Bfloat16Words {
   static HWY_INLINE Words widened(WordTag /*words*/, Words bits) { return hn::ShiftLeft<16>(bits); }
 };
 
-// As formula::float16_to_float_bits, all three cases computed and one chosen.
+// Computes all three cases of float16_to_float_bits() and selects one.
 struct Float16Words {
   static HWY_INLINE Words widened(WordTag words, Words bits) {
     const hn::RebindToFloat<WordTag> floats;
@@ -31,7 +30,7 @@ struct Float16Words {
     const Words magnitude = hn::And(bits, hn::Set(words, 0x7FFFU));
     const Words shifted = hn::ShiftLeft<13>(magnitude);
     const Words normal = hn::Add(shifted, hn::Set(words, (127U - 15U) << 23));
-    const Words special = hn::Or(shifted, hn::Set(words, formula::kFloatInfinity));
+    const Words special = hn::Or(shifted, hn::Set(words, kFloatInfinity));
     const auto count = hn::ConvertTo(floats, hn::BitCast(ints, magnitude));
     const Words denormal = hn::BitCast(words, hn::Mul(count, hn::Set(floats, 1.0F / 16777216.0F)));  // 2^-24
     const auto is_special = hn::Gt(hn::BitCast(ints, magnitude), hn::Set(ints, 0x7BFF));
@@ -41,7 +40,7 @@ struct Float16Words {
   }
 };
 
-// As many elements as fill whole vectors; returns how many those are.
+// Widens as many elements as fill whole vectors and returns their number.
 template <class Type>
 HWY_INLINE int64_t widen_halves(const std::byte* src, int64_t count, std::byte* dst) {
   const WordTag words;

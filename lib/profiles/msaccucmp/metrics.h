@@ -1,25 +1,22 @@
-// The ten algorithms of msaccucmp's `compare`, with its arithmetic and its faults. Both tensors become float32
-// (float32_reader.h); sums are numpy's (numpy_sum.h), in float32 but where it says otherwise. E = 2^-52.
+// The ten algorithms of msaccucmp's `compare`, from msdump's own metrics (kernels/pair/pair.h), in the tool's texts. E = 2^-52.
 //
 //   CosineSimilarity           1.000000 for "scalars": dimensions that are all 1, but also (2, 0). Norms <= E on both sides:
-//                              1.0. sqrt(norm) <= E on one: NaN and a reason. Else sum((a / |a|) (b / |b|)), at most 1
-//   MaxAbsoluteError           max |a - b|
-//   AccumulatedRelativeError   sum r with r = |a / b - 1| where |b| > E, else 0
-//   RelativeEuclideanDistance  0 where |b| <= E; else sqrt(sum (a - b)^2 / sum b^2)
-//   KullbackLeiblerDivergence  both sides (x - min) / (max - min) unless that is 0, at least 2^-23, divided by the sum: p, q;
-//                              sum p ln(p / q), 0 if below E
-//   StandardDeviation          "(mean;std),(mean;std)" in float64, 0 if below 0.001
-//   MeanAbsoluteError          mean |a - b|        RootMeanSquareError   sqrt(mean (a - b)^2)
-//   MaxRelativeError           max r               MeanRelativeError     mean r over all elements
+//                              1.0. sqrt(norm) <= E on one: NaN and a reason
+//   MaxAbsoluteError           max_abs
+//   AccumulatedRelativeError   sum of d / |b| over b != 0
+//   RelativeEuclideanDistance  relative_l2; 0 if the norm of b is <= E
+//   KullbackLeiblerDivergence  kl
+//   StandardDeviation          "(mean;std),(mean;std)", 0 if below 0.001
+//   MeanAbsoluteError          mean_abs            RootMeanSquareError   rmse
+//   MaxRelativeError           the largest d / |b| over b != 0
+//   MeanRelativeError          the accumulated error / elements
 //
-// Six decimals. NaN and infinities are printed; "NaN" is also printed for what was not computed, with a reason. Where both
-// sides are bool and stay so, only the first and the fourth algorithm run; the fourth fails unless the reference has no
-// true.
+// Six decimals. "NaN" is what was not computed, with a reason. "nan" and "inf" are the result of a NaN or an infinity among
+// the elements, in every algorithm that it takes part in. If both sides are bool and stay so, only the first and the fourth
+// algorithm run; the fourth fails unless the reference has no true.
 //
-// Three passes over the files: sums and extremes; cosine, deviations and the divisors of p and q; the divergence.
-// Memory: slabs (float32_reader.h). Logarithms are correctly rounded, numpy's are sometimes a unit off: the last decimal of
-// a divergence may differ.
-// Source: reference/compare-and-check.md 3; msprobe 26.2.0 (msaccucmp) with numpy 1.24, read and run.
+// The tool computes in float32. Its numbers differ by more than 1e-6 if values leave that range, if 64-bit integers have more digits,
+// and for |a / b - 1| of nearly equal values. Its metrics of complex numbers are those of their real parts.
 #pragma once
 
 #include <array>
@@ -44,7 +41,7 @@ struct MsaccucmpMetrics {
   std::array<std::string, 10> values;
   std::vector<std::string> reasons;  // CompareFailReason, to be joined by commas
 
-  // Within the two limits of the tool's manual that do not depend on the scale of a tensor: cosine > 0.99, distance < 0.05.
+  // True if the two limits of the tool's manual hold that do not depend on the scale of a tensor: cosine > 0.99, distance < 0.05.
   // A cosine that was not computed is not within; a distance that was not computed is ignored.
   [[nodiscard]] bool within_limits() const;
 };

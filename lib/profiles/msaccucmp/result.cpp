@@ -159,7 +159,7 @@ Tensors tensors_of(const OpenedFile& file, Io io) {
 
 bool is_undefined(const StoredTensor& tensor) { return tensor.request.dtype == DType::kUndefined; }
 
-// Without a dtype the tensor is bytes, without a shape a scalar.
+// A tensor without a dtype is bytes, one without a shape a scalar.
 Shape device_shape(const StoredTensor& tensor) {
   if (is_undefined(tensor)) return {static_cast<int64_t>(tensor.bytes)};
   return tensor.request.shape.value_or(Shape{});
@@ -463,7 +463,7 @@ MsaccucmpTensorPairs pair_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b
   const auto& operators = result.pairing.operators;
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < operators.size(); ++i) order.push_back(i);
-  // Those of the reference alone come last, and keep its order.
+  // Operators of the reference alone come last, and keep its order.
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t left, uint32_t right) { return operators[left].a < operators[right].a; });
   std::vector<uint32_t> place(operators.size());

@@ -1,9 +1,18 @@
-// A row of msaccucmp's result CSV, and the rows of an operator.
+// msdump diff --profile msaccucmp: the result CSV of msaccucmp's `compare` (msprobe 26.2.0). Columns, rows and messages are the tool's;
+// the numbers come from msdump's own metrics (metrics.h).
 //
 //   Index,OpType,NPUDump,DataType,Address,GroundTruth,DataType,Address,TensorIndex,Shape,<ten algorithms>,CompareFailReason
 //
-// The tool uses Python's csv module: lines end in \r\n, a field with a comma, a quote or a line end is quoted. A side with
-// arrays (.npy) has no Address, not even in the header.
+// Lines end in \r\n; a field with a comma, a quote or a line end is quoted. A side with arrays (.npy) has no Address, not even in the
+// header. Tensors in several folders, or only statistics, are kUsage: the tool compares the files of one folder with another's.
+//
+// Not done:
+//   * the time stamp in the file's name, the columns OverFlow and OpSequence, the advisor
+//   * fusion and quantisation rules (-f, -q, -cf), hence operators that were fused; joined FFTS+ slices of one tensor
+//   * -alg, -a, -c, -max, -range, -select, -op, -map
+// All elements are compared, also where the tool confuses the order of host axes and cuts some off. Operators with the same time
+// stamp are sorted by name; the tool takes the order of the file system. Names that its check for formulas rejects are written.
+// Memory: per worker, the rows of a few operators ahead of the output, and two slabs.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +39,7 @@ struct MsaccucmpRow {
   MsaccucmpMetrics metrics;
 };
 
-// Which sides have an Address.
+// The sides that have an Address.
 struct MsaccucmpColumns {
   bool address_a = true, address_b = true;
 };
@@ -67,12 +76,11 @@ struct MsaccucmpOpRows {
 
   void add_unmatched(MsaccucmpRow row, std::string reason);
   void add_not_compared(MsaccucmpRow row, std::string reason);
-  // With the metrics, or why there are none. An error only when interrupted.
+  // Adds the metrics, or the reason why there are none. An error only when interrupted.
   Status add(MsaccucmpRow row, Result<MsaccucmpMetrics>&& metrics);
 };
 
-// Dump files against dump files ("NPU vs NPU"), as msaccucmp compares them without a fusion rule: its rows, messages and
-// faults.
+// Dump files against dump files ("NPU vs NPU"), as msaccucmp compares them without a fusion rule.
 //
 //   operators     by the exact name in the file name: operators numbered by another process do not match. First those of
 //                 the candidate by time stamp, then those that only the reference has
@@ -84,8 +92,8 @@ struct MsaccucmpOpRows {
 //   OpType        "NaN" for an operator without a partner and for a file with a hashed name
 //   Shape, scalar those of the device
 //
-// Where the tool ends with an exception (host shapes differ although device shapes do not; a file of the reference cannot
-// be read) there is a row of NaN with the reason. dtypes that the tool does not know are compared; BOOL is 0 and 1.
+// A row of NaN with the reason stands for an exception of the tool: host shapes differ although device shapes do not, or a file of
+// the reference cannot be read. dtypes that the tool does not know are compared; BOOL is 0 and 1.
 
 inline constexpr uint32_t kNoFile = UINT32_MAX;
 
@@ -100,12 +108,12 @@ struct MsaccucmpFilePair {
 Result<MsaccucmpOpRows> compare_dump_files(const MsaccucmpSide& a, const MsaccucmpSide& b,
                                            const MsaccucmpFilePair& pair, const CancelToken& cancel);
 
-// Does the tool convert such a tensor to host format?
+// True if the tool converts such a tensor to host format.
 [[nodiscard]] bool is_restored(const PlanRequest& tensor);
 
 // Any two dumps in msaccucmp's form, at least one of which holds arrays. The tool itself compares dump files with
 // arrays of the original network through a fusion rule file, and rejects the rest. Here operators and tensors are
-// paired by pairing.h, and rows are those that the tool writes for 1:1 operators:
+// paired as in msdump diff, and rows are those that the tool writes for 1:1 operators:
 //
 //   operators     those of the candidate in their order, then those that only the reference has
 //   NPUDump       the candidate's name; GroundTruth: the reference's
@@ -124,22 +132,6 @@ struct MsaccucmpTensorPairs {
 Result<MsaccucmpOpRows> compare_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b,
                                         const MsaccucmpTensorPairs& pairs, const std::vector<uint32_t>& tensors,
                                         const CancelToken& cancel);
-
-// The result CSV of msaccucmp's `compare`: msdump diff --profile msaccucmp. Columns and text: row.h; rows of dump
-// files against dump files: files.h; of anything else: tensors.h; numbers: metrics.h.
-//
-// The tool compares the files of one folder with those of another, and so does this: tensors in several folders, or only
-// statistics, are kUsage.
-//
-// Not done: the time stamp in the file's name; fusion and quantisation rules (-f, -q, -cf), hence operators that were
-// fused; FFTS+ slices of one tensor, which the tool joins, and their names; custom algorithms and a choice of
-// algorithms (-alg, -a, -c); -max, -range, -select, -op, -map; the columns OverFlow and OpSequence; the advisor. Where
-// the tool confuses the order of host axes and cuts elements off, all elements are compared. Operators with the same
-// time stamp are sorted by name; the tool takes the order of the file system. Names that its check for formulas in
-// cells rejects are written.
-// Memory: per worker, the rows of a few operators ahead of the output, and slabs (metrics.h).
-// Source: reference/compare-and-check.md 3; msprobe 26.2.0 (msaccucmp), read and run with a parser of headers in place of
-// CANN's library.
 
 Result<MsaccucmpCounts> write_msaccucmp_result(const MsaccucmpSide& a, const MsaccucmpSide& b,
                                                const RunContext& context, const ProfileSink& sink);

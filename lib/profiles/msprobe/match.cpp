@@ -39,8 +39,7 @@ std::string_view family_of(std::string_view dtype) {
   return dtype == "Bool" || dtype == "torch.bool" ? "bool" : dtype;
 }
 
-// {type}.{api}.{direction}.{io}.{slot}: the part before the direction loses its last two dotted parts (the call number
-// and the empty one before the direction's dot).
+// Removes the number of the call from {type}.{api}.{number}.{direction}.{io}.{slot}.
 std::string without_call(std::string_view name) {
   std::string_view direction = "forward";
   if (name.find(direction) == std::string_view::npos) direction = "backward";
@@ -52,7 +51,7 @@ std::string without_call(std::string_view name) {
   return std::string(before) + "." + std::string(direction) + std::string(after.substr(0, after.find(direction)));
 }
 
-// One of the two queues: items [first, end) of a side, looked up by name.
+// A queue: items [first, end) of a side, looked up by name.
 class Queue {
  public:
   explicit Queue(std::vector<uint32_t> names) : names_(std::move(names)) {}

@@ -1,4 +1,4 @@
-// Pairs the items of the target with those of the golden dump, as msprobe does.
+// Pairs the items of the target with those of the golden dump, as msprobe 26.2.0 does.
 //
 //   1. exact   equal keys; every golden item with the key makes a pair; pairs come in the order of the target
 //   2. fuzzy   names without call numbers; both sides are read in step, with queues of items that have no partner yet:
@@ -7,7 +7,6 @@
 //              queue is empty; later target items are not in the result at all.
 //   3. dtypes  a pair whose dtypes differ is dropped, unless both are floats of the same framework; across frameworks
 //              Float32 and torch.float16 are both "float". With a data mapping dtypes are not compared.
-// Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
 #pragma once
 
 #include <cstdint>

@@ -2,24 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <vector>
 
 #include "base/text.h"
 #include "dump/elements/host_tensor.h"
-#include "kernels/widen/widen.h"
+#include "kernels/pair/pair.h"
 #include "npy/npy.h"
-#include "profiles/msprobe/dot.h"
-#include "profiles/msprobe/scalar.h"
+#include "profiles/result_writer.h"
 #include "tensor/shape.h"
 #include "torch/pt_file.h"
 
 namespace msdump {
 namespace {
 
-constexpr int64_t kSlab = int64_t{1} << 16;  // elements; a multiple of 32, see dot.h
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kEpsilon32 = static_cast<double>(std::numeric_limits<float>::epsilon());
+constexpr double kEpsilon64 = std::numeric_limits<double>::epsilon();
 
 Result<StoredTensor> stored_npy(const File& file) {
   MSDUMP_TRY(const npy::Header header, npy::read_header(file));
@@ -51,177 +48,90 @@ Result<StoredTensor> stored_pt(const File& file) {
   return stored;
 }
 
-// One of the two tensors, as numpy would hold it: widened to a dtype that numpy knows, without dimensions of 1.
-class Side {
- public:
-  static Result<Side> open(const std::string& path) {
-    MSDUMP_TRY(File file, File::open(path));
-    const bool pt = path.ends_with(".pt");
-    MSDUMP_TRY(StoredTensor stored, pt ? stored_pt(file) : stored_npy(file));
-    stored.request.bytes = stored.bytes;
-    stored.request.format_number = static_cast<int64_t>(Format::kND);
-    MSDUMP_TRY(HostTensor tensor, HostTensor::make(std::move(file), pt ? FileKind::kPt : FileKind::kNpy, stored,
-                                                   {.target = std::nullopt, .convert_arrays = false}));
-    return Side(std::move(tensor));
-  }
-
-  [[nodiscard]] DType dtype() const { return info(tensor_.dtype()).npy_dtype; }
-  [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] int64_t count() const { return tensor_.count(); }
-  [[nodiscard]] Status check_unchanged() const { return tensor_.check_unchanged(); }
-
-  // The next `count` elements as float64; of complex numbers the real part.
-  Status read(int64_t first, int64_t count, std::vector<double>& into) {
-    MSDUMP_CHECK_OK(load(first, count));
-    into.resize(static_cast<size_t>(count));
-    for (size_t i = 0; i < into.size(); ++i) into[i] = read_scalar(dtype(), element(i)).real;
-    return {};
-  }
-
-  Result<NumpyScalar> scalar() {
-    MSDUMP_CHECK_OK(load(0, 1));
-    return read_scalar(dtype(), element(0));
-  }
-
- private:
-  explicit Side(HostTensor tensor)
-      : tensor_(std::move(tensor)),
-        shape_(without_ones(tensor_.shape())),
-        width_(static_cast<size_t>(info(dtype()).bits) / 8) {}
-
-  [[nodiscard]] std::span<const std::byte> element(size_t index) const {
-    return std::span(bytes_).subspan(index * width_, width_);
-  }
-
-  Status load(int64_t first, int64_t count) {
-    const auto elements = static_cast<size_t>(count);
-    if (!kernels::needs_widening(tensor_.dtype())) {
-      bytes_.resize(elements * width_);
-      return tensor_.read(first, count, bytes_.data());
-    }
-    stored_.resize(elements * tensor_.element_bytes());
-    MSDUMP_CHECK_OK(tensor_.read(first, count, stored_.data()));
-    bytes_.resize(elements * width_);
-    kernels::widen(tensor_.dtype(), stored_.data(), count, bytes_.data());
-    return {};
-  }
-
-  HostTensor tensor_;
-  Shape shape_;
-  size_t width_;
-  std::vector<std::byte> stored_, bytes_;
-};
-
-bool is_float(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kFloat32 || dtype == DType::kFloat64; }
-
-double to_12_decimals(double value) { return rounded_to(value, 12); }
-
-PythonValue maximum_text(double maximum) {
-  return std::isnan(maximum) ? python_str("Nan") : python_float(to_12_decimals(maximum));
+Result<HostTensor> open_tensor(const std::string& path) {
+  MSDUMP_TRY(File file, File::open(path));
+  const bool pt = path.ends_with(".pt");
+  MSDUMP_TRY(StoredTensor stored, pt ? stored_pt(file) : stored_npy(file));
+  stored.request.bytes = stored.bytes;
+  stored.request.format_number = static_cast<int64_t>(Format::kND);
+  MSDUMP_TRY(HostTensor tensor, HostTensor::make(std::move(file), pt ? FileKind::kPt : FileKind::kNpy, stored,
+                                                 {.target = std::nullopt, .convert_arrays = false}));
+  if (!kernels::can_pair(tensor.dtype()))
+    return fail(make_error(ErrorCode::kUnsupportedDtype, "{} has no values", name_of(tensor.dtype())).with_path(path));
+  return tensor;
 }
 
-// numpy.max: a NaN wins.
-void raise(double& maximum, double value) {
-  if (value > maximum || std::isnan(value)) maximum = value;
+// True if numpy holds it as a float of less than 64 bits.
+bool is_narrow_float(const HostTensor& tensor) {
+  const DType dtype = info(tensor.dtype()).npy_dtype;
+  return dtype == DType::kFloat16 || dtype == DType::kFloat32;
 }
 
-class Accumulator {
- public:
-  Accumulator(int64_t total, bool in_float32)
-      : total_(total), in_float32_(in_float32), ab_(total), aa_(total), bb_(total), dd_(total) {}
+PythonValue to_12_decimals(double value) { return python_float(rounded_to(value, 12)); }
 
-  // False when a NaN or an infinity of one side has no counterpart.
-  bool add(std::vector<double>& a, std::vector<double>& b) {
-    for (size_t i = 0; i < a.size(); ++i) {
-      if (std::isfinite(a[i]) && std::isfinite(b[i])) continue;
-      if (std::isnan(a[i]) != std::isnan(b[i]) || std::isinf(a[i]) != std::isinf(b[i])) return false;
-      a[i] = b[i] = 0;
-    }
-    in_float32_ ? errors<float>(a, b) : errors<double>(a, b);
-    difference_.resize(a.size());
-    for (size_t i = 0; i < a.size(); ++i) {
-      difference_[i] = a[i] - b[i];
-      raise(max_difference_, std::fabs(difference_[i]));
-    }
-    const auto count = static_cast<int64_t>(a.size());
-    ab_.add(a.data(), b.data(), count);
-    aa_.add(a.data(), a.data(), count);
-    bb_.add(b.data(), b.data(), count);
-    dd_.add(difference_.data(), difference_.data(), count);
-    return true;
-  }
+double largest_relative_error(const kernels::PairState& state) {
+  return state.reference_zero > 0 ? std::max(state.max_rel, state.max_scaled) : state.max_rel;
+}
 
-  [[nodiscard]] MsprobeMetrics result() const {
-    return {cosine(),
-            python_float(std::sqrt(dd_.result())),
-            maximum_text(max_difference_),
-            maximum_text(max_error_),
-            ratio(under_thousandth_),
-            ratio(under_five_)};
-  }
-
- private:
-  template <class T>
-  void errors(const std::vector<double>& a, const std::vector<double>& b) {
-    constexpr T kEps = std::numeric_limits<T>::epsilon();
-    T maximum = static_cast<T>(max_error_);
-    for (size_t i = 0; i < a.size(); ++i) {
-      auto n = static_cast<T>(a[i]), m = static_cast<T>(b[i]);
-      if (m == 0) {
-        n += kEps;
-        m += kEps;
-      }
-      const T error = std::fabs((n - m) / m);
-      if (error > maximum || std::isnan(error)) maximum = error;
-      under_thousandth_ += error < static_cast<T>(0.001) ? 1 : 0;
-      under_five_ += error < static_cast<T>(0.005) ? 1 : 0;
-    }
-    max_error_ = static_cast<double>(maximum);
-  }
-
-  [[nodiscard]] PythonValue cosine() const {
-    if (total_ == 1) return python_str("unsupported");
-    const double a = std::sqrt(aa_.result()), b = std::sqrt(bb_.result());
-    if (a <= kEpsilon && b <= kEpsilon) return python_float(1.0);
-    if (a <= kEpsilon || b <= kEpsilon) return python_str("Nan");
-    const double cosine = ab_.result() / (a * b);
-    if (std::isnan(cosine)) return python_str("Nan");
-    const double rounded = to_12_decimals(cosine);
-    return python_float(rounded > 0.9999 ? rounded_to(rounded, 6) : rounded);
-  }
-
-  [[nodiscard]] PythonValue ratio(int64_t count) const {
-    return python_float(to_12_decimals(static_cast<double>(count) / static_cast<double>(total_)));
-  }
-
-  int64_t total_;
-  bool in_float32_;
-  OpenBlasDot ab_, aa_, bb_, dd_;
-  double max_difference_ = 0, max_error_ = 0;
-  int64_t under_thousandth_ = 0, under_five_ = 0;
-  std::vector<double> difference_;
-};
-
-Result<MsprobeMetrics> metrics_of_scalars(Side& a, Side& b, bool numpy1) {
-  MSDUMP_TRY(const NumpyScalar x, a.scalar());
-  MSDUMP_TRY(const NumpyScalar y, b.scalar());
+MsprobeMetrics metrics_of_scalar(const kernels::PairState& state) {
   MsprobeMetrics metrics = same_metrics("unsupported");
-  metrics[2] = maximum_text(numpy_distance(x, y));
-  metrics[3] = maximum_text(numpy_relative_error(x, y, numpy1));
+  const bool any_nan = state.nan_a + state.nan_b > 0, any_infinity = state.finite == 0;
+  const bool undefined = any_nan || (any_infinity && state.inf_mismatch == 0);
+  const auto text = [&](double of_finite) {
+    if (undefined) return python_str("Nan");
+    return to_12_decimals(any_infinity ? std::numeric_limits<double>::infinity() : of_finite);
+  };
+  metrics[2] = text(state.max_abs);
+  metrics[3] = text(largest_relative_error(state));
   return metrics;
 }
 
-Result<MsprobeMetrics> metrics_of_elements(Side& a, Side& b) {
-  const auto narrow = [](const Side& side) { return is_float(side.dtype()) && side.dtype() != DType::kFloat64; };
-  Accumulator all(a.count(), narrow(a) && narrow(b));
-  std::vector<double> x, y;
-  for (int64_t first = 0; first < a.count(); first += kSlab) {
-    const int64_t count = std::min(kSlab, a.count() - first);
-    MSDUMP_CHECK_OK(a.read(first, count, x));
-    MSDUMP_CHECK_OK(b.read(first, count, y));
-    if (!all.add(x, y)) return same_metrics("N/A");
+PythonValue cosine_of(const kernels::PairState& state) {
+  const double a = kernels::root_of(state.squares_a.total()), b = kernels::root_of(state.squares_b.total());
+  if (a <= kEpsilon64 && b <= kEpsilon64) return python_float(1.0);
+  const auto cosine = kernels::finish(state).cosine;
+  if (a <= kEpsilon64 || b <= kEpsilon64 || !cosine) return python_str("Nan");
+  return *cosine > 0.9999 ? python_float(rounded_to(*cosine, 6)) : to_12_decimals(*cosine);
+}
+
+MsprobeMetrics metrics_of_elements(const kernels::PairState& state) {
+  if (state.nan_mismatch + state.inf_mismatch > 0) return same_metrics("N/A");
+  const uint64_t as_zeros = state.elements - state.finite;
+  const auto ratio = [&](uint64_t below) {
+    return to_12_decimals(static_cast<double>(below + as_zeros) / static_cast<double>(state.elements));
+  };
+  return {cosine_of(state),
+          python_float(kernels::root_of(state.squares.total())),
+          to_12_decimals(state.max_abs),
+          to_12_decimals(largest_relative_error(state)),
+          ratio(state.under_1e3),
+          ratio(state.under_5e3)};
+}
+
+// ---- statistics
+
+enum class StatisticKind : uint8_t { kNumber, kNan, kInfinity, kMinusInfinity, kDevice, kNotAvailable, kOther };
+
+constexpr std::string_view kNotAvailableText = "N/A";
+
+StatisticKind kind_of(const PythonValue& value) {
+  const std::string lower = to_lower(value.text);
+  if (lower == "nan") return StatisticKind::kNan;
+  if (lower == "inf") return StatisticKind::kInfinity;
+  if (lower == "-inf") return StatisticKind::kMinusInfinity;
+  if (decimal_value(value.text)) return StatisticKind::kNumber;
+  for (const std::string_view device : {"npu", "cpu", "cuda"}) {
+    if (lower.find(device) != std::string::npos) return StatisticKind::kDevice;
   }
-  return all.result();
+  return value.text == kNotAvailableText ? StatisticKind::kNotAvailable : StatisticKind::kOther;
+}
+
+StatisticDifference both(std::string_view text) { return {std::string(text), std::string(text)}; }
+
+StatisticDifference difference_of_numbers(double a, double b) {
+  const double difference = a - b;
+  if (b == 0) return {float_repr(difference), "inf"};
+  return {float_repr(difference), float_repr(std::fabs(difference / b * 100)) + "%"};
 }
 
 }  // namespace
@@ -232,23 +142,31 @@ MsprobeMetrics same_metrics(std::string_view text) {
   return metrics;
 }
 
-Result<MsprobeMetrics> msprobe_metrics(const std::string& target, const std::string& golden, bool numpy1) {
-  MSDUMP_TRY(Side a, Side::open(target));
-  MSDUMP_TRY(Side b, Side::open(golden));
-  for (const Side* side : {&a, &b}) {
-    if (info(side->dtype()).bits == 0 || is_raw(side->dtype())) {
-      return fail(make_error(ErrorCode::kUnsupportedDtype, "{} has no values", name_of(side->dtype()))
-                      .with_path(side == &a ? target : golden));
-    }
-  }
+Result<MsprobeMetrics> msprobe_metrics(const std::string& target, const std::string& golden,
+                                       const CancelToken& cancel) {
+  MSDUMP_TRY(HostTensor a, open_tensor(target));
+  MSDUMP_TRY(HostTensor b, open_tensor(golden));
+  const Shape shape = without_ones(a.shape());
   if (a.count() == 0) return same_metrics("unsupported");
-  if (a.shape() != b.shape()) return same_metrics("shape unmatched");
-  Result<MsprobeMetrics> metrics = a.shape().empty() ? metrics_of_scalars(a, b, numpy1) : metrics_of_elements(a, b);
-  if (metrics) {
-    MSDUMP_CHECK_OK(a.check_unchanged());
-    MSDUMP_CHECK_OK(b.check_unchanged());
+  if (shape != without_ones(b.shape())) return same_metrics("shape unmatched");
+  const double epsilon = is_narrow_float(a) && is_narrow_float(b) ? kEpsilon32 : kEpsilon64;
+  MSDUMP_TRY(const kernels::PairState state, compare_elements(a, b, epsilon, cancel));
+  return shape.empty() ? metrics_of_scalar(state) : metrics_of_elements(state);
+}
+
+StatisticDifference msprobe_difference(const PythonValue& a, const PythonValue& b) {
+  using Kind = StatisticKind;
+  if (a.text == b.text) return both("0");
+  const Kind x = kind_of(a), y = kind_of(b);
+  if (x == Kind::kNotAvailable || y == Kind::kNotAvailable) return both(kNotAvailableText);
+  if (x == Kind::kNumber && y == Kind::kNumber)
+    return difference_of_numbers(decimal_value(a.text).value_or(0), decimal_value(b.text).value_or(0));
+  if (x == Kind::kDevice && y == Kind::kDevice) return both(kNotAvailableText);
+  for (const Kind kind : {x, y}) {
+    if (kind == Kind::kDevice || kind == Kind::kOther) return both("Diff");
   }
-  return metrics;
+  if (x == Kind::kNan || y == Kind::kNan) return both("Nan");
+  return both(x == Kind::kInfinity || (x == Kind::kNumber && y == Kind::kMinusInfinity) ? "inf" : "-inf");
 }
 
 }  // namespace msdump

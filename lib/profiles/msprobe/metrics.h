@@ -1,19 +1,20 @@
-// msprobe's metrics of two tensors: Cosine, EucDist, MaxAbsErr, MaxRelativeErr, One and Five Thousandth(s) Err Ratio.
+// msprobe's metrics of two tensors, from msdump's own (kernels/pair/pair.h), in the texts of its result file: Cosine, EucDist,
+// MaxAbsErr, MaxRelativeErr, One and Five Thousandth(s) Err Ratio.
 //
 //   1. dimensions of 1 are dropped first: (1,16) is (16,), and (1,) has no dimension
 //   2. the first of these that holds: the target is empty, or a file cannot be read: all "unsupported"; the shapes differ:
-//      all "shape unmatched"; without a dimension only the two maxima; NaN or infinities at different places: all "N/A";
-//      at the same places they count as zeros (the sign of an infinity is ignored)
-//   3. RE = |(a - b) / b| in float32, in float64 if one side is float64 or no float; where b is 0 both get eps more
-//   4. everything else in float64, of complex numbers the real part: Cosine a.b / (|a||b|), "unsupported" for one
-//      element, 1.0 for two zero vectors, "Nan" for one; above 0.9999 to 6 decimals; EucDist |a - b| with all digits
-//   5. without a dimension a - b is numpy's of the stored dtypes: integers wrap, float16 rounds
-//   6. all but EucDist are rounded to 12 decimals
-// Memory is a few MiB for tensors of any size. `numpy1` (which goes with pandas 2): for 3, numpy before 2 looks at the
-// value of a float64 without dimension to decide whether float32 is enough.
+//      all "shape unmatched"; without a dimension only the two maxima; NaN or infinities at different places: all "N/A".
+//      Equal ones count as zeros
+//   3. MaxRelativeErr divides |a - b| by |b|, or by eps if b is 0: that of float32, of float64 if one side is float64 or no float
+//   4. Cosine is 1.0 for two zero vectors, "Nan" for one; above 0.9999 it has 6 decimals. All but EucDist have at most 12
+// msprobe's numbers differ by more than 1e-6 if float32 overflows, or if integers without a dimension wrap. They also do for 64-bit
+// integers with more digits than float64, and for complex numbers, of which msprobe takes the real parts.
+//
+// Statistics have a difference and a percentage for each of the four, as texts:
+//   equal as texts        "0" and "0"
+//   numbers               a - b and |(a - b) / b * 100| with "%"; "inf" in its place if b is 0
+//   with a NaN            "Nan"; with infinities "inf" or "-inf"; N/A stays "N/A"; other texts "Diff"
 // Not done: the cut of dirty tails (npu_grouped_matmul, npu_dequant_swiglu_quant) and calibration factors of 2026.
-// Source: reference/compare-and-check.md 2.3, reference/verified-on-real-msprobe.md 5; msprobe 26.2.0, numpy 1.26 and
-// 2.4.
 #pragma once
 
 #include <array>
@@ -21,6 +22,7 @@
 
 #include "base/error.h"
 #include "compare/match/msprobe/msprobe_python.h"
+#include "io/run_context.h"
 
 namespace msdump {
 
@@ -29,6 +31,12 @@ using MsprobeMetrics = std::array<PythonValue, 6>;
 [[nodiscard]] MsprobeMetrics same_metrics(std::string_view text);
 
 // The metrics of two .npy or .pt files; an error when one of them cannot be read (msprobe: all "unsupported").
-Result<MsprobeMetrics> msprobe_metrics(const std::string& target, const std::string& golden, bool numpy1);
+Result<MsprobeMetrics> msprobe_metrics(const std::string& target, const std::string& golden, const CancelToken& cancel);
+
+struct StatisticDifference {
+  std::string difference, relative;
+};
+
+[[nodiscard]] StatisticDifference msprobe_difference(const PythonValue& a, const PythonValue& b);
 
 }  // namespace msdump

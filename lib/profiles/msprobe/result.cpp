@@ -16,7 +16,6 @@
 #include "io/json.h"
 #include "profiles/msprobe/match.h"
 #include "profiles/msprobe/metrics.h"
-#include "profiles/msprobe/statistics.h"
 #include "profiles/msprobe/verdict.h"
 
 namespace msdump {
@@ -94,13 +93,6 @@ bool is_plain_file_name(std::string_view name) {
   return name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
-// A row without its numbers: two items.
-struct Pairing {
-  uint32_t target = 0;
-  std::optional<uint32_t> golden;
-  bool mixed_up = false;  // see the header: the fuzzy match of statistics
-};
-
 using EntryRows = ProfileRows<MsprobeCompareCounts>;
 
 class Comparison {
@@ -115,10 +107,9 @@ class Comparison {
     const std::string stack_path = folder_of(target_json_) + "stack.json";
     if (path_kind(stack_path) == PathKind::kFile) {
       MSDUMP_TRY(const File file, File::open(stack_path));
-      MSDUMP_TRY(stacks_, read_msprobe_stacks(file));
+      MSDUMP_TRY(stacks_, read_stack_json(file));
     }
     MSDUMP_CHECK_OK(pair_items());
-    find_float_columns();
     cut_into_entries();
     return {};
   }
@@ -128,9 +119,10 @@ class Comparison {
     for (const auto* items : {&target_, &golden_}) {
       for (const Error& problem : items->problems) counts.failures.add(problem);
     }
-    MSDUMP_TRY(MsprobeCompareCounts written, write_rows_in_order<MsprobeCompareCounts>(
-                                                 context, entries_.size(), msprobe_header(mode_, stacks_.has_value()),
-                                                 [&](size_t index) { return compare_entry(index); }, sink));
+    MSDUMP_TRY(MsprobeCompareCounts written,
+               write_rows_in_order<MsprobeCompareCounts>(
+                   context, entries_.size(), msprobe_header(mode_, stacks_.has_value()),
+                   [&](size_t index) { return compare_entry(index, context.cancel); }, sink));
     counts += std::move(written);
     return counts;
   }
@@ -219,35 +211,11 @@ class Comparison {
     }
     const bool fuzzy = options_.fuzzy && !mappings.data;
     MSDUMP_TRY(const auto pairs, fuzzy ? match_fuzzily(*keys, golden_) : match_exactly(*keys, golden_));
-    if (fuzzy && mode_ != MsprobeMode::kTensor) return mix_up(pairs);
     for (const MsprobePair& pair : pairs) {
       const bool partner = pair.golden && (mappings.data || msprobe_dtypes_match(side_of(target_, pair.target).dtype,
                                                                                  side_of(golden_, *pair.golden).dtype,
                                                                                  cross_framework_));
-      pairings_.push_back({pair.target, partner ? pair.golden : std::nullopt, false});
-    }
-    return {};
-  }
-
-  // msprobe gives 20 names to 18 or 20 other columns: it finds a golden item's shape where it expects the dtype.
-  Status mix_up(const std::vector<MsprobePair>& pairs) {
-    if (mode_ == MsprobeMode::kChecksum) {
-      return refuse("what msprobe prints for checksums matched fuzzily is not known");
-    }
-    for (const MsprobePair& pair : pairs) {
-      if (!pair.golden) {
-        return refuse(
-            fmt::format("msprobe stops here (ValueError): {} has no partner, and with statistics its fuzzy "
-                        "match takes only dumps in which each has one",
-                        excerpt(target_.items[pair.target].name)));
-      }
-      const MsprobeItem& golden = golden_.items[*pair.golden];
-      const bool kept = side_of(target_, pair.target).dtype == side_of(golden_, *pair.golden).shape;
-      pairings_.push_back({pair.target, kept ? pair.golden : std::nullopt, kept});
-      if (kept && golden.first_of_entry && stacks_ && stacks_->find(golden_.entries[golden.entry]) != nullptr) {
-        return refuse(fmt::format("msprobe stops here (ValueError): it takes the stack of {} for its statistics",
-                                  excerpt(golden.name)));
-      }
+      pairs_.push_back({pair.target, partner ? pair.golden : std::nullopt});
     }
     return {};
   }
@@ -256,61 +224,23 @@ class Comparison {
     return msprobe_side(items.items[index], options_.pandas2);
   }
 
-  [[nodiscard]] MsprobeRow::Side golden_side(const Pairing& pairing) const {
-    if (!pairing.golden) return msprobe_no_side();
-    MsprobeRow::Side side = side_of(golden_, *pairing.golden);
-    if (!pairing.mixed_up) return side;
-    MsprobeRow::Side mixed = msprobe_no_side();
-    mixed.name = side.dtype;
-    mixed.dtype = side.shape;
-    for (const PythonValue& value : side.statistics) {
-      const std::string text = value.kind == PythonKind::kText ? quoted_repr(value.text) : value.text;
-      mixed.shape =
-          mixed.shape == kMsprobeNotAvailable ? fmt::format("[{}", text) : fmt::format("{}, {}", mixed.shape, text);
-    }
-    mixed.shape.push_back(']');
-    mixed.requires_grad = golden_.items[*pairing.golden].key;
-    return mixed;
-  }
-
-  // The columns of the statistics: four of the target, four of the golden dump.
-  struct FloatColumns {
-    std::array<bool, 8> only_numbers{}, any_float{};
-    FloatColumns() { only_numbers.fill(true); }
-    void see(size_t column, const PythonValue& value) {
-      only_numbers[column] = only_numbers[column] && value.is_number();
-      any_float[column] = any_float[column] || value.kind == PythonKind::kFloat;
-    }
-    void apply(size_t column, PythonValue& value) const {
-      if (only_numbers[column] && any_float[column]) value = python_float(value.number);
-    }
-  };
-
-  void find_float_columns() {
-    if (mode_ == MsprobeMode::kChecksum) return;
-    for (const Pairing& pairing : pairings_) {
-      const MsprobeRow::Side target = side_of(target_, pairing.target), golden = golden_side(pairing);
-      for (size_t i = 0; i < 4; ++i) {
-        all_.see(i, target.statistics[i]);
-        all_.see(4 + i, golden.statistics[i]);
-        if (golden.name == kMsprobeNotAvailable) alone_.see(i, target.statistics[i]);
-      }
-    }
+  [[nodiscard]] MsprobeRow::Side golden_side(const MsprobePair& pair) const {
+    return pair.golden ? side_of(golden_, *pair.golden) : msprobe_no_side();
   }
 
   void cut_into_entries() {
-    for (size_t i = 0; i < pairings_.size(); ++i) {
-      const uint32_t entry = target_.items[pairings_[i].target].entry;
-      if (i == 0 || target_.items[pairings_[i - 1].target].entry != entry) entries_.push_back(i);
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      const uint32_t entry = target_.items[pairs_[i].target].entry;
+      if (i == 0 || target_.items[pairs_[i - 1].target].entry != entry) entries_.push_back(i);
     }
   }
 
-  [[nodiscard]] EntryRows compare_entry(size_t index) const {
+  [[nodiscard]] EntryRows compare_entry(size_t index, const CancelToken& cancel) const {
     const size_t begin = entries_[index];
-    const size_t end = index + 1 < entries_.size() ? entries_[index + 1] : pairings_.size();
+    const size_t end = index + 1 < entries_.size() ? entries_[index + 1] : pairs_.size();
     EntryRows result;
     std::vector<MsprobeRow> rows;
-    for (size_t i = begin; i < end; ++i) rows.push_back(row_of(pairings_[i], result.counts));
+    for (size_t i = begin; i < end; ++i) rows.push_back(row_of(pairs_[i], result.counts, cancel));
     judge_msprobe_rows(rows, mode_);
     for (const MsprobeRow& row : rows) {
       result.lines += msprobe_line(row, mode_, stacks_.has_value());
@@ -322,19 +252,18 @@ class Comparison {
     return result;
   }
 
-  [[nodiscard]] MsprobeRow row_of(const Pairing& pairing, MsprobeCompareCounts& counts) const {
-    const MsprobeItem& item = target_.items[pairing.target];
+  [[nodiscard]] MsprobeRow row_of(const MsprobePair& pair, MsprobeCompareCounts& counts,
+                                  const CancelToken& cancel) const {
+    const MsprobeItem& item = target_.items[pair.target];
     MsprobeRow row;
-    row.target = side_of(target_, pairing.target);
-    row.golden = golden_side(pairing);
-    for (size_t i = 0; i < 4; ++i) {
-      all_.apply(i, row.target.statistics[i]);
-      all_.apply(4 + i, row.golden.statistics[i]);
-      if (options_.pandas2 && !row.has_partner()) alone_.apply(i, row.target.statistics[i]);
+    row.target = side_of(target_, pair.target);
+    row.golden = golden_side(pair);
+    if (stacks_ && item.first_of_entry) {
+      const StackJson::Op* const op = stacks_->find(target_.entries[item.entry]);
+      if (op != nullptr) row.stack = msprobe_stack_text(*stacks_, *op);
     }
-    if (stacks_ && item.first_of_entry) row.stack = stacks_->find(target_.entries[item.entry]);
     if (mode_ == MsprobeMode::kTensor) {
-      const MsprobeMetrics metrics = tensor_metrics(row, counts);
+      const MsprobeMetrics metrics = tensor_metrics(row, counts, cancel);
       row.metrics.assign(metrics.begin(), metrics.end());
     } else if (mode_ == MsprobeMode::kStatistics) {
       add_differences(row);
@@ -345,15 +274,15 @@ class Comparison {
   void add_differences(MsprobeRow& row) const {
     std::vector<PythonValue> relative;
     for (size_t i = 0; i < 4; ++i) {
-      auto [difference, percent] =
-          msprobe_difference(row.target.statistics[i], row.golden.statistics[i], options_.pandas2);
+      auto [difference, percent] = msprobe_difference(row.target.statistics[i], row.golden.statistics[i]);
       row.metrics.push_back(python_str(std::move(difference)));
       relative.push_back(python_str(std::move(percent)));
     }
     row.metrics.insert(row.metrics.end(), relative.begin(), relative.end());
   }
 
-  [[nodiscard]] MsprobeMetrics tensor_metrics(const MsprobeRow& row, MsprobeCompareCounts& counts) const {
+  [[nodiscard]] MsprobeMetrics tensor_metrics(const MsprobeRow& row, MsprobeCompareCounts& counts,
+                                              const CancelToken& cancel) const {
     const MsprobeMetrics unsupported = same_metrics("unsupported");
     const std::string &target = row.target.data_name, &golden = row.golden.data_name;
     if (!row.has_partner() || target == "-1" || golden == "-1") return unsupported;
@@ -366,7 +295,7 @@ class Comparison {
     const auto path = [](const std::string& json, const std::string& name) {
       return folder_of(json) + "dump_tensor_data/" + name;
     };
-    auto metrics = msprobe_metrics(path(target_json_, target), path(golden_json_, golden), options_.pandas2);
+    auto metrics = msprobe_metrics(path(target_json_, target), path(golden_json_, golden), cancel);
     if (metrics) return *metrics;
     counts.failures.add(std::move(metrics.error()));
     return unsupported;
@@ -375,12 +304,11 @@ class Comparison {
   std::string target_json_, golden_json_;
   const MsprobeCompareOptions& options_;
   MsprobeItems target_, golden_;
-  std::optional<MsprobeStacks> stacks_;
+  std::optional<StackJson> stacks_;
   MsprobeMode mode_ = MsprobeMode::kTensor;
   bool cross_framework_ = false;
-  std::vector<Pairing> pairings_;
-  std::vector<size_t> entries_;  // where in pairings_ each begins
-  FloatColumns all_, alone_;
+  std::vector<MsprobePair> pairs_;
+  std::vector<size_t> entries_;  // where in pairs_ each begins
 };
 
 }  // namespace

@@ -1,11 +1,14 @@
-// The part of an msprobe dump that `compare` takes, from a path above or below it:
+// msdump diff --profile msprobe: the result CSV of msprobe's own `compare`, from two dump.json or debug.json. Columns, rows, verdicts,
+// messages and file names are msprobe's; the numbers come from msdump's own metrics.
 //
-//   <dump>/step<N>/rank<R>/dump.json       also graph/ or pynative/ in between is a place of its own: name it
-//
-//   a file                                 itself
-//   a folder with dump.json, debug.json    that file, dump.json first
-//   a folder with step<N> folders          the requested one, or the only one; several are kUsage
-//   with a requested rank                  its folder's file, below the step
+//   requirements               the same task: tensor, statistics, or statistics with checksums on both sides; for a PyTorch
+//                              target a PyTorch golden dump, for a MindSpore target either
+//   rows                       one for each leaf of the target (msprobe_items.h), in its order; golden leaves without a
+//                              partner are in no row (match.h, msprobe_keys.h, msprobe_layers.h)
+//   columns and verdicts       verdict.h; numbers: metrics.h. Statistics are printed as dump.json has them
+//   fuzzy match of statistics  rows are paired as those of tensors. msprobe 26.2.0 mixes its columns up there
+// Memory: the items of both dumps, and per worker the rows of one entry ahead of the output.
+// Not done: files of more than 1 048 500 rows (msprobe cuts them into parts), its refusal of cells that look like formulas.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +21,14 @@
 
 namespace msdump {
 
+// The step and rank that `compare` takes, from a path above or below them:
+//
+//   <dump>/step<N>/rank<R>/dump.json       also graph/ or pynative/ in between is a place of its own: name it
+//
+//   a file                                 itself
+//   a folder with dump.json, debug.json    that file, dump.json first
+//   a folder with step<N> folders          the requested one, or the only one; several are kUsage
+//   with a requested rank                  its folder's file, below the step
 struct MsprobePlace {
   std::optional<int64_t> step, rank;
 };
@@ -25,26 +36,8 @@ struct MsprobePlace {
 // A step folder or a file. kUsage when the step is not clear, kNotFound when there is no such step or rank.
 Result<std::string> find_msprobe_place(const std::string& path, const MsprobePlace& place);
 
-// The result CSV of msprobe's own `compare`, to the byte, from two dump.json or debug.json: msdump diff --profile
-// msprobe. Columns, order, rounding, spellings and faults are msprobe's.
-//
-//   requirements               the same task: tensor, statistics, or statistics with checksums on both sides; for a PyTorch
-//                              target a PyTorch golden dump, for a MindSpore target either
-//   rows                       one for each leaf of the target (msprobe_items.h), in its order; golden leaves without a
-//                              partner are in no row (match.h, msprobe_keys.h, msprobe_layers.h)
-//   columns                    row.h; numbers: metrics.h, statistics.h; verdicts:
-//                              verdict.h. A column of statistics in which all are numbers and one is a float
-//                              prints integers as floats (16.0), with pandas 2 also among the rows without a partner
-//   fuzzy match of statistics  msprobe mixes its columns up: every row is without a partner, and the output stops at
-//                              the first row that really has none; msdump does the same. With checksums it is rejected:
-//                              what msprobe prints is unknown.
-// Memory: the items of both dumps, and per worker the rows of one entry ahead of the output.
-// Not done: files of more than 1 048 500 rows (msprobe cuts them into parts), its refusal of cells that look like
-// formulas.
-// Source: reference/compare-and-check.md 2, reference/verified-on-real-msprobe.md 5 and 6; msprobe 26.2.0.
-
 struct MsprobeCompareOptions {
-  bool pandas2 = false;  // the digits of pandas 2 and numpy 1
+  bool pandas2 = false;  // a null argument has dtype and shape None; N/A with pandas 3
   bool fuzzy = false;    // -fm
   // YAML files. "" for -cm, -am and -lm without a file. For PyTorch targets msprobe refuses -am and ignores -lm.
   std::optional<std::string> cell_mapping = {}, api_mapping = {}, data_mapping = {}, layer_mapping = {};
@@ -57,12 +50,12 @@ struct MsprobeCompareCounts {
   MsprobeCompareCounts& operator+=(MsprobeCompareCounts&& more);
 };
 
-// kUsage for dumps that msprobe refuses to compare, and where it stops with an exception of its own.
+// kUsage for dumps that msprobe refuses to compare.
 Result<MsprobeCompareCounts> write_msprobe_result(const std::string& target_json, const std::string& golden_json,
                                                   const MsprobeCompareOptions& options, const RunContext& context,
                                                   const ProfileSink& sink);
 
-// What msprobe compares with what when it is given these two paths, and how it calls the results.
+// The files that msprobe compares if it is given two paths, and the name of each result.
 //
 //   two files      as they are: "compare_result", of debug.json "debug_compare_result"
 //   two folders    their rank<R> folders, by number ("rank" first), the first with the first; without any the one

@@ -97,7 +97,7 @@ std::string msprobe_line(const MsprobeRow& row, MsprobeMode mode, bool has_stack
   add(line, row.target.requires_grad == row.golden.requires_grad ? "True" : "False");
   add(line, name_of(row.verdict));
   add(line, json_list(row.messages));
-  if (has_stacks) add(line, row.stack == nullptr ? kMsprobeNotAvailable : *row.stack);
+  if (has_stacks) add(line, row.stack ? std::string_view(*row.stack) : kMsprobeNotAvailable);
   if (mode == MsprobeMode::kTensor) {
     add(line, "[" + quoted_repr(row.target.data_name) + ", " + quoted_repr(row.golden.data_name) + "]");
   }

@@ -2,15 +2,15 @@
 //
 //   NPU/Bench Name, Dtype, Tensor Shape, Requires_grad                    NPU is the target, Bench the golden dump
 //   tensor      Cosine .. Five Thousandths Err Ratio (6)                  metrics.h
-//   statistics  Max diff .. NormRelativeErr (8)                           statistics.h
+//   statistics  Max diff .. NormRelativeErr (8)                           metrics.h
 //   both        NPU max, min, mean, l2norm, Bench max, min, mean, l2norm
 //   checksums   NPU MD5, BENCH MD5
 //   Requires_grad Consistent, Result, Err_message (a JSON list), [NPU_Stack_Info], [tensor: Data_name]
-// Source: reference/compare-and-check.md 2.2.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,7 +38,7 @@ struct MsprobeRow {
   };
   Side target, golden;               // golden: all "N/A" without a partner
   std::vector<PythonValue> metrics;  // of the mode; none for checksums
-  const std::string* stack = nullptr;
+  std::optional<std::string> stack;
   MsprobeVerdict verdict = MsprobeVerdict::kPass;
   std::vector<std::string_view> messages;
 
@@ -64,8 +64,7 @@ struct MsprobeRow {
 //   checksums: an error when they differ, a warning when one side has none
 // Outputs are the rows with ".output." in the name, all others count as inputs. Metrics that are texts (NaN, N/A,
 // "inf") are ignored, so a NaN output can pass. For some APIs (empty, to, ...) nothing is judged, for some collectives
-// only the outputs. All of this is msprobe's, faults included.
-// Source: reference/compare-and-check.md 2.5, reference/verified-on-real-msprobe.md 6; msprobe 26.2.0.
+// only the outputs. All of this is as in msprobe 26.2.0.
 
 // The rows of one entry, in the order of the file.
 void judge_msprobe_rows(std::span<MsprobeRow> rows, MsprobeMode mode);

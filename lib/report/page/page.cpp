@@ -58,7 +58,7 @@ std::string evidence_html(const PageCause& cause) {
   return text + "</tbody></table>\n";
 }
 
-// Two bars over decades: what was measured, what was expected.
+// Two bars on a logarithmic scale: the measured and the expected error.
 std::string gauge_html(const PageCause& cause) {
   if (!cause.measured || !cause.expected || !(*cause.measured > 0) || !(*cause.expected > 0) ||
       !std::isfinite(*cause.measured) || !std::isfinite(*cause.expected))
@@ -136,7 +136,7 @@ std::string notes_html(const std::vector<std::string>& notes) {
   return text;
 }
 
-// Of `text`, with {{name}} replaced by what `part` gives for the name. What was put in is not searched.
+// Replaces each {{name}} in `text` by part(name), and does not search the replacement.
 template <class Part>
 std::string filled(std::string_view text, const Part& part) {
   std::string result;

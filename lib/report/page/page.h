@@ -1,5 +1,5 @@
-// The page of --report: one HTML file that needs nothing else. It loads nothing over the network (a content security
-// policy says so to the browser), opens from file://, prints, and follows the colors of the system.
+// The page of --report: one HTML file that needs nothing else. A content security policy keeps it from loading anything
+// over the network. It opens from file://, prints, and follows the colors of the system.
 //
 //   plain HTML    the answer, its evidence, counts, the first rows, how the page was made: works without JavaScript
 //   data          every row, the data flow and the pictures of the culprits: gzip as base64 (no text from a file
@@ -30,7 +30,7 @@ struct PageEvidence {
   std::string side, name, verdict, value;  // "in", "input 0", "differ", "0.52"
 };
 
-// What went wrong first, or one of several such places.
+// A cause of the differences: the first of them, or one of several.
 struct PageCause {
   std::string title, name, place;  // "First divergence", the operator, "MatMul, rank 0, step 1"
   std::string source, code;        // "net.py:12", the text of the line

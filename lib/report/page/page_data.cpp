@@ -153,7 +153,7 @@ class Sampler {
     }
   }
 
-  // A point without an error stands for its kind only where no other does.
+  // A point without an error stands for its kind only if no other does.
   void take_extremes(size_t begin, size_t end) {
     constexpr size_t kKinds = 16, kNoPoint = SIZE_MAX;
     std::array<size_t, kKinds> largest, smallest;

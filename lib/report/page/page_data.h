@@ -1,5 +1,5 @@
-// The rows of a report as columns, for the page of --report: cells are taken out of the rows of machine output, and
-// become JSON of a size that a browser can read at once.
+// The rows of a report as columns, for the page of --report. Cells come from the rows of machine output, and become JSON
+// of a size that a browser can read at once.
 //
 //   {"count":2,"columns":[{"key":"op_name","title":"op name","shown":true,"words":["","a","b"],"cells":[1,2]},
 //                         {"key":"error","title":"error","shown":true,"numbers":[0.0012,"inf"]}]}
@@ -30,7 +30,7 @@ struct PageColumn {
 
   std::string key, title;
   Kind kind = Kind::kText;
-  bool shown = true;                            // in the table, else only where one row is shown in full
+  bool shown = true;                            // in the table, else only if a row is shown in full
   std::function<Value(const Row&)> value = {};  // of a row; by default what it has at `key`, a dotted path
 };
 
@@ -67,7 +67,7 @@ class PageTable {
 // A number with five digits, as JSON; "null" for anything else.
 [[nodiscard]] std::string short_number(const Value& value);
 
-// Which rows of a large run its page holds. A page of all rows of a million tensors could not be sent or opened.
+// The rows of a large run that its page holds. A page of all rows of a million tensors could not be sent or opened.
 //
 //   1. those that are marked: the evidence of what went wrong
 //   2. of each two-thousandth of the run, for each kind of row, the ones with the largest and the smallest error: at the
@@ -77,7 +77,7 @@ class PageTable {
 inline constexpr size_t kMostPageRows = 100'000;
 
 struct PagePoint {
-  double error = 0;  // NaN where there is none
+  double error = 0;  // NaN for none
   uint8_t kind = 0;  // a verdict
   bool marked = false, differs = false;
 };
@@ -85,16 +85,16 @@ struct PagePoint {
 // Places in `points`, ascending: all of them if they are at most `most`.
 [[nodiscard]] std::vector<size_t> page_sample(const std::vector<PagePoint>& points, size_t most = kMostPageRows);
 
-// What the script of a page draws from, as JSON; the page holds it packed (page.h).
+// The data that the script of a page draws, as JSON; the page holds it packed (page.h).
 //
 //   {"kind":"diff","command":["msdump","diff","a","b"],"all":N,"rows":TABLE,"points":TABLE|null,
 //    "edges":[run,run,row,gap, run,run,row,gap, ..],"causes":[{"rows":[row, ..]}, ..],
 //    "pictures":[{"row":row,"histogram":..,"map":..,"worst":..,"axes":..}, ..]}
 //
-// TABLE: page_table.h. `points`: what the chart shows where that is not the rows. `all`: how many rows machine output
-// has. An edge leads from one run of an operator to one that reads its result, which the row shows (null: no row does);
-// runs are numbered as in the column `run` of the points, else of the rows. `gap` is 1 where an operator between them was
-// not dumped.
+// TABLE: see above. `points`: the points of the chart if these are not the rows. `all`: the number of rows in machine
+// output. An edge leads from an execution of an operator to one that reads its result. `row` shows that tensor (null: no
+// row does). Executions are numbered as in the column `run` of the points, else of the rows. `gap` is 1 if an operator
+// between them was not dumped.
 
 struct PageEdge {
   uint32_t from = 0, to = 0;

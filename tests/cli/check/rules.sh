@@ -15,7 +15,7 @@ show msdump check --rule too_large:max_gt=big
 show msdump check --rule too_large:maximum=1
 show msdump check --fail-level fatal
 show msdump check --first --trend
-msdump check --list-rules --csv -q | cut -d, -f1-4
+msdump check --list-rules --csv -q | cut -d, -f1-4 | head -4
 msdump check --list-rules --json -q --rule too_large:max_gt=7 | jq -c '.rows[] | select(.rule == "too_large" or .rule == "nan") | {rule, on, parameters}'
 # docs/check.md has every rule with what `value` is.
 # shellcheck disable=SC2016  # not variables

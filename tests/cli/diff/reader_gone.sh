@@ -1,4 +1,5 @@
 # A reader that has gone is no error; a result that cannot be written is.
+# documents: not checked
 scaled_net ref
 scaled_net bad 2 0.25
 for form in --jsonl --json --csv --all; do

@@ -1,4 +1,5 @@
 # Results that cannot be written are an error of every command, in every form: to a full disk and to a closed stdout.
+# documents: not checked
 scaled_net good
 scaled_net bad nan
 ln -s "$TESTDATA" testdata

@@ -1,7 +1,5 @@
 #include "frame/command_line.h"
 
-#include <CLI/CLI.hpp>
-
 #include "frame/usage.h"
 #include "support/catch.h"
 
@@ -14,14 +12,17 @@ const CommandInfo kInfo{
 class Probe : public Command {
  public:
   [[nodiscard]] const CommandInfo& info() const override { return kInfo; }
-  void declare(CLI::App& app) override {
-    app.add_option("-d,--dump", dump_)->allow_extra_args(false);
-    app.add_option("--out,--output", out_);
-    app.add_option("-f,--format", format_);
-    app.add_option("--values", values_)->expected(0, 1);
-    app.add_flag("-q,--quiet", quiet_);
-    app.add_flag("-v,--verbose", verbose_);
-    add_positionals(app, "REST", rest_, "the rest");
+  void declare(OptionTable& options) override {
+    options.add({{.names = "-d,--dump", .value = OptionValue::texts(dump_, "PATH"), .group = kInputGroup},
+                 {.names = "--out,--output", .value = OptionValue::text(out_, "PATH"), .group = kOutputGroup},
+                 {.names = "-f,--format", .value = OptionValue::text(format_, "WORD"), .group = kOutputGroup},
+                 {.names = "--values",
+                  .value = OptionValue::optional_text([this](const std::string& typed) { values_ = typed; }, "[SLICE]"),
+                  .group = kOutputGroup},
+                 {.names = "-q,--quiet", .value = OptionValue::flag(quiet_), .group = kGeneralGroup},
+                 {.names = "-v,--verbose", .value = OptionValue::count(verbose_), .group = kGeneralGroup},
+                 arguments_option("REST", rest_, "the rest")});
+    options.add(text_options());
   }
   ExitCode run(Session&) override { return ExitCode::kOk; }
 
@@ -32,19 +33,15 @@ class Probe : public Command {
 };
 
 struct Fixture {
-  Fixture() { probe.declare(app); }
+  Fixture() { probe.declare(options); }
   Prepared prepare(const std::vector<std::string>& arguments) {
-    return prepare_arguments(arguments, OptionNames(app), probe);
+    return prepare_arguments(arguments, OptionNames(options), probe);
   }
   std::vector<std::string> widen(const std::vector<std::string>& arguments) { return prepare(arguments).arguments; }
   // Through CLI11 too.
-  void parse(const std::vector<std::string>& arguments) {
-    std::vector<std::string> widened = widen(arguments);
-    std::reverse(widened.begin(), widened.end());
-    app.parse(widened);
-  }
+  void parse(const std::vector<std::string>& arguments) { parse_options(options, "probe", widen(arguments)); }
   Probe probe;
-  CLI::App app;
+  OptionTable options;
 };
 
 using Words = std::vector<std::string>;

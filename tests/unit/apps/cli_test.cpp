@@ -28,7 +28,7 @@ class Misbehave : public Command {
                                   .no = {}};
     return info;
   }
-  void declare(CLI::App&) override {}
+  void declare(OptionTable&) override {}
   ExitCode run(Session& session) override { return body ? body(session) : ExitCode::kOk; }
 
   static inline std::function<ExitCode(Session&)> body;

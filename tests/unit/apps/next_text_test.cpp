@@ -153,7 +153,7 @@ TEST_CASE("a row has what is known of a suspect and of what may be to blame inst
   suspect.frame = &frame;
   suspect.others = {{"b", nullptr}, {"", &frame}};
   std::string text;
-  report::append_json(text, suspect_row(suspect));
+  report::append_json(text, suspect_rows().row(suspect));
   CHECK(text ==
         R"({"state":"not_dumped","kind":"value","rank":1,"step":2,"op_name":"a","op_type":"Mul","parameter":"w",)"
         R"("source":{"file":"net.py","line":7,"code":"y = x"},"reason":"it differs","candidates":[)"

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <set>
 
-#include <CLI/CLI.hpp>
-
 #include "base/text.h"
 #include "frame/command_line.h"
 #include "help/help.h"
@@ -16,10 +14,10 @@ namespace {
 TEST_CASE("every option has a long name and says what it does") {
   const CommandTree tree;
   for (const CommandTree::Entry& entry : tree.entries()) {
-    for (const CLI::Option* option : entry.app->get_options()) {
-      INFO(entry.info().name << " " << option->get_name());
-      CHECK_FALSE(option->get_description().empty());
-      if (option->nonpositional()) CHECK_FALSE(option->get_lnames().empty());
+    for (const Option& option : entry.options->options()) {
+      INFO(entry.info().name << " " << option.names);
+      CHECK_FALSE(option.help.empty());
+      if (!option.is_argument()) CHECK_FALSE(option.long_names().empty());
     }
   }
 }
@@ -27,9 +25,9 @@ TEST_CASE("every option has a long name and says what it does") {
 TEST_CASE("no letter that is a flag can be read as the start of a long name typed with one dash") {
   const CommandTree tree;
   for (const CommandTree::Entry& entry : tree.entries()) {
-    const OptionNames names(*entry.app);
-    for (const CLI::Option* option : entry.app->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
+    const OptionNames names(*entry.options);
+    for (const Option& option : entry.options->options()) {
+      for (const std::string& name : option.long_names()) {
         INFO(entry.info().name << " --" << name);
         // A bundle is a run of flags, of which the last may take a value.
         const bool bundle =
@@ -44,16 +42,16 @@ TEST_CASE("no letter that is a flag can be read as the start of a long name type
 
 TEST_CASE("the letter -o is nobody's letter") {
   const CommandTree tree;
-  for (const CommandTree::Entry& entry : tree.entries()) CHECK_FALSE(OptionNames(*entry.app).has_letter('o'));
+  for (const CommandTree::Entry& entry : tree.entries()) CHECK_FALSE(OptionNames(*entry.options).has_letter('o'));
 }
 
 TEST_CASE("the same option means the same in every command") {
   const CommandTree tree;
   std::map<std::string, std::string> meaning;
   for (const CommandTree::Entry& entry : tree.entries()) {
-    for (const CLI::Option* option : entry.app->get_options()) {
-      for (const std::string& letter : option->get_snames()) {
-        const std::string name = option->get_lnames().front();
+    for (const Option& option : entry.options->options()) {
+      for (const std::string& letter : option.letters()) {
+        const std::string name = option.long_names().front();
         INFO(entry.info().name << " -" << letter);
         CHECK(meaning.emplace(letter, name).first->second == name);
       }
@@ -61,14 +59,47 @@ TEST_CASE("the same option means the same in every command") {
   }
 }
 
+TEST_CASE("the rules of options name options, and a reason is a sentence of its own") {
+  const CommandTree tree;
+  std::set<std::string> names;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    for (const Option& option : entry.options->options()) names.insert(option.key());
+  }
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    for (const Option& option : entry.options->options()) {
+      INFO(entry.info().name << " " << option.names);
+      for (const OptionRule& rule : option.excludes) CHECK(names.contains(std::string(rule.name)));
+      for (const OptionRule& rule : option.needs) CHECK(names.contains(std::string(rule.name)));
+    }
+  }
+}
+
+// A new option of the output must say whether a shard takes it (OptionUse); these are the ones that a part records.
+TEST_CASE("options under Output that belong to the work of a shard are known") {
+  const std::set<std::string> known = {
+      "convert --list-dtypes", "convert --list-formats", "check --first",       "check --trend",
+      "diff --by-axis",        "diff --explain",         "diff --list-metrics", "diff --metrics",
+      "diff --worst",          "stats --fail-on",        "stats --top"};
+  std::set<std::string> found;
+  const CommandTree tree;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    if (entry.options->find("shard") == nullptr) continue;
+    for (const Option& option : entry.options->options()) {
+      const bool is_recorded = option.use == OptionUse::kWork;
+      if (is_recorded && option.group == kOutputGroup)
+        found.insert(std::string(entry.info().name) + " " + option.spelling());
+    }
+  }
+  CHECK(found == known);
+}
+
 TEST_CASE("the help of a command lists all its options, and its lines fit") {
   const CommandTree tree;
   for (const CommandTree::Entry& entry : tree.entries()) {
-    const std::string help = command_help(entry.info(), *entry.app, 80);
-    for (const CLI::Option* option : entry.app->get_options()) {
-      INFO(entry.info().name << " " << option->get_name());
-      if (option->nonpositional() && !option->get_group().empty())
-        CHECK(help.find(option_names(*option)) != std::string::npos);
+    const std::string help = command_help(entry.info(), *entry.options, 80);
+    for (const Option& option : entry.options->options()) {
+      INFO(entry.info().name << " " << option.names);
+      if (!option.is_argument() && !option.group.empty()) CHECK(help.find(option_names(option)) != std::string::npos);
     }
     if (!entry.info().examples.empty()) CHECK(help.find("\nExamples:\n") < help.find("\nGeneral:\n"));
     for (const std::string_view line : split(help, '\n')) {
@@ -92,7 +123,7 @@ TEST_CASE("every example of every command is understood by its command") {
     for (const Example& example : entry.info().examples) {
       INFO(example.line);
       CHECK(example.line.find(std::string("msdump ") + std::string(entry.info().name)) != std::string_view::npos);
-      const OptionNames names(*entry.app);
+      const OptionNames names(*entry.options);
       for (const std::string_view word : split(example.line.substr(example.line.find("msdump ")), ' ')) {
         if (word == "|" || word == ">") break;  // the rest is the shell's
         if (word.size() < 2 || word[0] != '-') continue;

@@ -34,7 +34,7 @@ TEST_CASE("a check of a part of a dump reads nothing else, and reports that part
   REQUIRE(run.report.first);
   CHECK(run.op_name(run.report.first->op) == "Default_Log-op2");
   REQUIRE(run.report.findings.size() == 1);
-  CHECK(run.report.findings.front().kind == "nan");
+  CHECK(run.report.findings.front().rule == RuleId::kNan);
   CHECK(run.dump.role(run.report.findings.front().tensor) == TensorRole::kOutput);
 }
 

@@ -294,12 +294,15 @@ TEST_CASE("an empty file of which several errors came is reported once") {
   const std::vector<Error> failures = {make_error(ErrorCode::kTruncated, "no header").with_path(whole),
                                        make_error(ErrorCode::kTruncated, "no data").with_path(whole)};
   const Selection everything;
-  std::vector<Finding> findings;
   std::vector<const Error*> listed;
   for (const Error& failure : failures) listed.push_back(&failure);
-  judge_files({checked.dump(), {}, {}, everything, listed, {}}, RuleSet::defaults(), findings);
-  REQUIRE(findings.size() == 1);
-  CHECK(findings.front().kind == "empty_file");
+  WorkerPool pool(1);
+  const CancelToken never;
+  const RuleSet rules = RuleSet::defaults();
+  RuleContext context(checked.dump(), checked.facts(), rules, {pool, never});
+  judge_files(context, {{}, {}, everything, listed, {}});
+  REQUIRE(context.findings.size() == 1);
+  CHECK(context.findings.front().rule == RuleId::kEmptyFile);
 }
 
 TEST_CASE("an exception dump of a CPU holds operators that did not fail") {

@@ -20,7 +20,7 @@ Lines of_parameter(std::string_view name, const std::string& shape, const std::s
   Lines lines;
   const Checked checked(scratch.path(), rules);
   for (const Finding& finding : checked.findings())
-    lines.push_back(fmt::format("{} {}: {}", finding.kind, name_of(finding.severity), finding.message));
+    lines.push_back(fmt::format("{} {}: {}", name_of(finding.rule), name_of(finding.severity), finding.message));
   return lines;
 }
 

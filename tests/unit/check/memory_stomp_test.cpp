@@ -107,7 +107,7 @@ TEST_CASE("later changes are told up to a number, then counted") {
   for (int i = 0; i < 11; ++i)
     dump.add(fmt::format("op{}", i), "add_n", 2 + i, changed(0, raw_floats({100.0F + static_cast<float>(i)})));
   const Lines messages = dump.messages();
-  REQUIRE(messages.size() == kChangesTold + 1);
+  REQUIRE(messages.size() == kChangesReported + 1);
   CHECK(messages[1].find("output 0 of add_n changed again after op1 (not yet after op0): 1 of 8") != std::string::npos);
   CHECK(messages.back() == "warning: output 0 of add_n: 3 more changes, the last after op10");
 }

@@ -73,7 +73,7 @@ TEST_CASE("an infinite input of which the operator makes something finite is a n
   scratch.write(tensor_path("Default/Mul-op1", 1, "output.0"), floats({1, 2}));
   const Finding harmless = Checked(scratch.path()).only("inf");
   CHECK(harmless.severity == Severity::kNote);
-  CHECK(harmless.message == "1 of 2 elements: +inf; what the operator makes of it is finite");
+  CHECK(harmless.message == "1 of 2 elements: +inf; the operator that reads it gives finite values");
   // Of NaN nothing good comes.
   scratch.write(tensor_path("Default/Mul-op1", 1, "input.0"), floats({kNan, 2}));
   CHECK(Checked(scratch.path()).only("nan").severity == Severity::kError);

@@ -112,7 +112,7 @@ TEST_CASE("records as JSON are the same, of both generations") {
     if (finding->op != kNone) continue;
     CHECK(finding->message.find("status 0x0 0x8 0x0 0x0") != std::string::npos);
     CHECK(std::get<uint64_t>(finding->value.storage()) == 8);
-    CHECK(finding->message.find("no file here is of that task") != std::string::npos);
+    CHECK(finding->message.find("no dumped file has this task and stream id") != std::string::npos);
     CHECK_FALSE(finding->hint.empty());
   }
 }
@@ -172,7 +172,7 @@ TEST_CASE("a record that does not say its task is joined by its file name only")
                 R"({"AI Core":{"status":32}})");
   const Finding finding = Checked(scratch.path()).only("operator_overflow");
   CHECK(finding.op == kNone);
-  CHECK(finding.message.find("task not said") != std::string::npos);
+  CHECK(finding.message.find("task unknown") != std::string::npos);
   // Half of it is not a task: another stream has the same one.
   scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.77.7.1700000000000002.output.0.json",
                 R"({"AI Core":{"status":32,"task_id":0}})");
@@ -229,9 +229,9 @@ TEST_CASE("up to eight bits of a status are listed") {
   hit.section = "SDMA";
   hit.task_id = 1;
   hit.status = {0xFF};
-  CHECK(describe(hit) == "data mover (SDMA): status 0xff (bits 0, 1, 2, 3, 4, 5, 6, 7), task 1, stream not said");
+  CHECK(describe(hit) == "data mover (SDMA): status 0xff (bits 0, 1, 2, 3, 4, 5, 6, 7), task 1, stream unknown");
   hit.status = {0x1FF};
-  CHECK(describe(hit) == "data mover (SDMA): status 0x1ff, task 1, stream not said");
+  CHECK(describe(hit) == "data mover (SDMA): status 0x1ff, task 1, stream unknown");
 }
 
 TEST_CASE("a record that cannot be opened is reported once, although the list and the search for overflows both try") {

@@ -120,8 +120,8 @@ TEST_CASE("of two ranks that leave in one step the one whose operator ran first 
     run.at(4, 1)[fmt::format("Module.l{}.Linear.forward.0.parameters.weight", last_is_first ? 0 : 2)][3] += 0.5F;
     const test::Checked checked = run.check(only("replica_mismatch"));
     CHECK(checked.findings().size() == 2);
-    REQUIRE(checked.report().first_apart);
-    CHECK(checked.report().first_apart->ranks == (last_is_first ? Ranks{4} : Ranks{1}));
+    REQUIRE(checked.report().first_divergence);
+    CHECK(checked.report().first_divergence->diverged == (last_is_first ? Ranks{4} : Ranks{1}));
   }
 }
 

@@ -285,7 +285,7 @@ TEST_CASE("a difference of a rounding is a note, and no first") {
   const test::Checked checked = run.check(only_replicas());
   CHECK(checked.only("replica_mismatch").severity == Severity::kNote);
   CHECK(checked.only("replica_mismatch").message.ends_with("; no more than rounding"));
-  CHECK_FALSE(checked.report().first_apart);
+  CHECK_FALSE(checked.report().first_divergence);
 }
 
 TEST_CASE("a step without a rank, or without a tensor, is no difference") {
@@ -298,14 +298,14 @@ TEST_CASE("the search for the first stops at the step where ranks left each othe
   MadeRun run = trained(3, 6);
   for (const size_t step : {1U, 2U, 3U, 4U, 5U}) change_weight(run, 2, step, 1);
   const test::Checked checked = run.check(only_replicas(), true);
-  REQUIRE(checked.report().first_apart);
-  const FirstApart& apart = *checked.report().first_apart;
-  CHECK(apart.kind == FirstApart::Kind::kParameter);
-  CHECK(apart.ranks == Ranks{2});
-  CHECK(checked.dump().identity(apart.tensor).step == 1);
+  REQUIRE(checked.report().first_divergence);
+  const FirstDivergence& first = *checked.report().first_divergence;
+  CHECK(first.kind == FirstDivergence::Kind::kParameter);
+  CHECK(first.diverged == Ranks{2});
+  CHECK(checked.dump().identity(first.tensor).step == 1);
   CHECK(checked.findings().size() == 1);
   CHECK(checked.facts().count_read() == checked.dump().tensors() / 2);  // steps 0 to 2
-  CHECK_FALSE(trained(3, 2).check(only_replicas(), true).report().first_apart);
+  CHECK_FALSE(trained(3, 2).check(only_replicas(), true).report().first_divergence);
 }
 
 TEST_CASE("statistics show a weight that a rank has otherwise") {

@@ -18,7 +18,7 @@ Lines findings_in(const ScratchDir& scratch, const RuleSet& rules = RuleSet::def
   const Checked checked(scratch.path(), rules);
   Lines lines;
   for (const Finding& finding : checked.findings()) {
-    std::string text = fmt::format("{} {} {}", finding.kind, name_of(finding.severity), finding.op_name);
+    std::string text = fmt::format("{} {} {}", name_of(finding.rule), name_of(finding.severity), finding.op_name);
     if (!finding.op_type.empty()) text += " [" + finding.op_type + "]";
     if (!finding.io.empty()) text += " " + finding.io + ":" + finding.slot;
     if (finding.rank) text += fmt::format(" r{}", *finding.rank);

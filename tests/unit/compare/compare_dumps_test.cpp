@@ -31,7 +31,7 @@ ComparedTensors compared(const test::ComparedDumps& dumps, const Asked& asked = 
   }
   WorkerPool pool(asked.jobs);
   const CancelToken never;
-  return compare_dumps({dumps.a(), tables_a, asked.failures_a}, {dumps.b(), tables_b, asked.failures_b},
+  return compare_dumps({{dumps.a(), tables_a, asked.failures_a}, {dumps.b(), tables_b, asked.failures_b}},
                        dumps.pairing(), chosen, asked.rules, asked.look, {pool, never});
 }
 
@@ -42,7 +42,7 @@ Texts alone(const test::ComparedDumps& dumps, const ComparedTensors& result) {
   Texts texts;
   for (size_t i = 0; i < result.diffs.size(); ++i) {
     const TensorPair& pair = dumps.pairing().tensors[i];
-    if (pair.a == kNoTensor || pair.b == kNoTensor) texts.push_back(describe(result.diffs[i]));
+    if (!pair.is_paired()) texts.push_back(describe(result.diffs[i]));
   }
   return texts;
 }
@@ -130,7 +130,7 @@ TEST_CASE("a rule for a tensor stands in the place of the tolerance and the limi
   rules.by_tensor.reset();
   rules.limits = {parse_metric_limit("max_abs<=0.1").value()};
   CHECK(compared(trial.compared(), {.rules = rules}).diffs[0].verdict == Verdict::kDiffer);
-  rules.kl = true;
+  rules.on_request = true;
   CHECK(compared(trial.compared(), {.rules = rules}).diffs[0].kl);
 }
 

@@ -1,4 +1,4 @@
-#include "compare/statistics/statistic_values.h"
+#include "compare/statistics/computed_statistics.h"
 
 #include "support/catch.h"
 #include "support/scratch_dir.h"
@@ -8,12 +8,12 @@ namespace msdump {
 namespace {
 
 template <class T>
-StatisticValues values_of(std::string_view descr, const std::vector<T>& numbers) {
+TensorNumbers values_of(std::string_view descr, const std::vector<T>& numbers) {
   const test::ScratchDir scratch;
   scratch.write("a.npy", test::npy_of(descr, {static_cast<int64_t>(numbers.size())},
                                       {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T)}));
   const test::ListedDump dump = test::list_dump({scratch.path()});
-  StatisticValues other;
+  TensorNumbers other;
   other.origin = StatisticOrigin::kTorchJson;
   WorkerPool pool(1);
   const CancelToken never;
@@ -27,7 +27,7 @@ StatisticValues values_of(std::string_view descr, const std::vector<T>& numbers)
 TEST_CASE("statistics of 64-bit integers that a double does not hold have the slack of its rounding") {
   constexpr double kBig = 0x1p60;
   const auto with_slack = [](double value, double slack) { return std::pair(value, slack); };
-  const auto number = [](const StatisticValues& values, Extremum which) {
+  const auto number = [](const TensorNumbers& values, Extremum which) {
     REQUIRE(values.number(which));
     return std::pair(values.number(which)->value, values.number(which)->slack);
   };

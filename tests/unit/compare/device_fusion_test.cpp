@@ -121,7 +121,7 @@ TEST_CASE("BatchNorm is split into a reduction and an update") {
                                   "BNTrainingUpdate.o0=BatchNorm.o0", "BNTrainingUpdate.o1=BatchNorm.o1",
                                   "BNTrainingUpdate.o2=BatchNorm.o2", "BNTrainingUpdate.o3=", "BNTrainingUpdate.o4="});
     for (const std::string& text : pair.alone())
-      CHECK(text.find(": between operators of the device that are one of the network") != std::string::npos);
+      CHECK(text.find(": inside an operator that the compiler split") != std::string::npos);
   }
 }
 
@@ -166,10 +166,10 @@ TEST_CASE("a part of a split is paired where the files of the other part are mis
       {{"BatchNorm", "Default/bn/BatchNorm-op1", {"x", kScale, kOffset, kMean, kVariance}, {"y"}}});
   CHECK(reduced.tensors()[0] == "BNTrainingReduce.i0=BatchNorm.i0");
   const Texts alone = reduced.alone();
-  CHECK(std::count(alone.begin(), alone.end(),
-                   "BNTrainingReduce.o0=: between operators of the device that are one of the network") == 1);
-  CHECK(std::count(alone.begin(), alone.end(),
-                   "BNTrainingReduce.o1=: between operators of the device that are one of the network") == 1);
+  CHECK(std::count(alone.begin(), alone.end(), "BNTrainingReduce.o0=: inside an operator that the compiler split") ==
+        1);
+  CHECK(std::count(alone.begin(), alone.end(), "BNTrainingReduce.o1=: inside an operator that the compiler split") ==
+        1);
 }
 
 TEST_CASE("operators of other families do not join a fusion") {
@@ -223,7 +223,7 @@ TEST_CASE("an update with an activation in it is a part also where the files of 
     for (const char* const right : {"BNTrainingUpdate.o0=ReLU.o0", "BNTrainingUpdate.o1=BatchNorm.o1"})
       CHECK(std::count(tensors.begin(), tensors.end(), right) == 1);
     for (const std::string slot : {"i1", "i2"}) {
-      const std::string split = ": between operators of the device that are one of the network";
+      const std::string split = ": inside an operator that the compiler split";
       CHECK(std::count(alone.begin(), alone.end(), "BNTrainingUpdate." + slot + "=" + split) == 1);
     }
   }

@@ -11,9 +11,8 @@ namespace msdump {
 namespace {
 
 bool all_have(const Pairing& pairing, PairedBy how) {
-  return std::all_of(pairing.operators.begin(), pairing.operators.end(), [&](const OpPair& pair) {
-    return pair.a == kNoOperator || pair.b == kNoOperator || pair.how == how;
-  });
+  return std::all_of(pairing.operators.begin(), pairing.operators.end(),
+                     [&](const OpPair& pair) { return !pair.is_paired() || pair.how == how; });
 }
 
 PairTensor t(const char* text) { return text; }

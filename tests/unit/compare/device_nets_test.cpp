@@ -49,7 +49,7 @@ struct NetScore {
     tensors += truth.device.size() + truth.host.size();
     const Pairing pairing = net.pairing();
     for (const TensorPair& pair : pairing.tensors) {
-      const bool both = pair.a != kNoTensor && pair.b != kNoTensor;
+      const bool both = pair.is_paired();
       bool good = false;
       std::string text = fmt::format("seed {}:", seed);
       if (pair.a != kNoTensor) {

@@ -32,7 +32,7 @@ TEST_CASE("the metrics stand in the order of the machine output, each once") {
 TEST_CASE("metrics of a pair are integers, floats and null") {
   MadeTensors made;
   std::string json;
-  report::append_json(json, metric_values(diff_of(made.floats({1, 4}), made.floats({1, 2}), {}, {.kl = true})));
+  report::append_json(json, metric_values(diff_of(made.floats({1, 4}), made.floats({1, 2}), {}, {.on_request = true})));
   CHECK(json.starts_with(R"({"count":2,"equal":1,"max_abs":2.0,"max_rel":1.0,"mean_abs":1.0,)"));
   CHECK(json.find(R"("over_tolerance":1,"max_ulp":8388608,)") != std::string::npos);
   CHECK(json.find(R"("kl":0.0,)") != std::string::npos);
@@ -79,8 +79,8 @@ TEST_CASE("a metric that is not defined breaks a limit unless the tensors are eq
   CHECK(checked("cosine>=0.9", diff_of(made.floats({}), made.floats({}))) == LimitCheck::kUndefined);
   CHECK(checked("cosine>=0.9", diff_of(made.floats({1}), made.floats({0}))) == LimitCheck::kBroken);
   CHECK(checked("cosine>=0.9", diff_of(made.floats({1}), made.floats({1, 2}))) == LimitCheck::kUndefined);
-  CHECK(needs_kl(std::vector{parse_metric_limit("rmse<1").value(), parse_metric_limit("kl<1").value()}));
-  CHECK_FALSE(needs_kl(std::vector{parse_metric_limit("rmse<1").value()}));
+  CHECK(need_request(std::vector{parse_metric_limit("rmse<1").value(), parse_metric_limit("kl<1").value()}));
+  CHECK_FALSE(need_request(std::vector{parse_metric_limit("rmse<1").value()}));
 }
 
 TensorDiff judged(const std::vector<std::string>& limits, const Tolerance& tolerance, TensorDiff diff) {

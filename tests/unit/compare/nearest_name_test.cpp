@@ -22,8 +22,8 @@ Pairing without_partners(const std::vector<std::string>& a, const std::vector<st
   };
   add(a, pairing.a);
   add(b, pairing.b);
-  for (uint32_t i = 0; i < b.size(); ++i) pairing.operators.push_back({kNoOperator, i, PairedBy::kNothing, 0});
-  for (uint32_t i = 0; i < a.size(); ++i) pairing.operators.push_back({i, kNoOperator, PairedBy::kNothing, 0});
+  for (uint32_t i = 0; i < b.size(); ++i) pairing.operators.push_back({{kNoOperator, i}});
+  for (uint32_t i = 0; i < a.size(); ++i) pairing.operators.push_back({{i, kNoOperator}});
   return pairing;
 }
 

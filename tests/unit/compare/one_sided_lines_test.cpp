@@ -64,8 +64,8 @@ TEST_CASE("calls of a step that the other side lacks are not calls of one side a
   write("candidate", "step1", true);
   write("reference", "step2", true);
   const test::ComparedDumps compared(scratch.path() / "candidate", scratch.path() / "reference");
-  REQUIRE(compared.pairing().steps_of_a_alone == std::vector<int64_t>{1});
-  REQUIRE(compared.pairing().steps_of_b_alone == std::vector<int64_t>{2});
+  REQUIRE(compared.pairing().steps_alone.a == std::vector<int64_t>{1});
+  REQUIRE(compared.pairing().steps_alone.b == std::vector<int64_t>{2});
   CHECK(lines_of(compared) == Texts{"reference line 87: Functional.relu.0.forward, 0 shared"});
 }
 

@@ -285,13 +285,13 @@ TEST_CASE("of several steps, those that both sides have are paired, also where a
   const test::ComparedDumps compared(scratch.path() / "bad", scratch.path() / "ref");
   CHECK(compared.count(Verdict::kSame) == 22);
   CHECK(compared.count(Verdict::kUnmatched) == 26);
-  CHECK(compared.pairing().steps_of_a_alone.empty());
-  CHECK(compared.pairing().steps_of_b_alone == std::vector<int64_t>{1});
+  CHECK(compared.pairing().steps_alone.a.empty());
+  CHECK(compared.pairing().steps_alone.b == std::vector<int64_t>{1});
   write(true, 1);
   const test::ComparedDumps both(scratch.path() / "bad", scratch.path() / "ref");
   CHECK(both.count(Verdict::kSame) == 44);
   CHECK(both.count(Verdict::kUnmatched) == 4);
-  CHECK(both.pairing().steps_of_b_alone.empty());
+  CHECK(both.pairing().steps_alone.b.empty());
 }
 
 namespace {

@@ -54,11 +54,15 @@ TEST_CASE("a line that is not a rule is an error") {
 }
 
 TEST_CASE("rules are recognised by their first line") {
-  CHECK(looks_like_path_rules("\n# text\nblocks=layers\n"));
-  CHECK(looks_like_path_rules("module="));
+  const auto are_path_rules = [](std::string_view text) {
+    const auto map = parse_name_map(text, {});
+    return map && map->kind == NameMapKind::kPaths;
+  };
+  CHECK(are_path_rules("\n# text\nblocks=layers\n"));
+  CHECK(are_path_rules("\xEF\xBB\xBFmodule="));
   for (const char* const other : {"", "# a=b", "a,b=c", "a: b=c", "- a=b", "{a=b}", "[a=b]", "a=b:", "a.b"}) {
     INFO(other);
-    CHECK_FALSE(looks_like_path_rules(other));
+    CHECK_FALSE(are_path_rules(other));
   }
 }
 

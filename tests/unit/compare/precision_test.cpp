@@ -19,7 +19,7 @@ std::optional<DType> coarser(const std::vector<Count>& counts) {
       const auto place = static_cast<uint32_t>(left.size());
       left.emplace_back().name.dtype = count.a;
       right.emplace_back().name.dtype = count.b;
-      pairing.tensors.push_back({0, place, place});
+      pairing.tensors.push_back({{place, place}, 0});
     }
   }
   CompareSide a, b;

@@ -13,24 +13,23 @@ using Columns = std::vector<StatisticColumn>;
 
 const Columns kFour = {kMax, kMin, kAvg, kL2Norm};
 
-StatisticValues row(std::string_view values, DType dtype = DType::kFloat32,
-                    const std::optional<Shape>& shape = Shape{4}, const Columns& columns = kFour) {
-  return stored_values({StatisticOrigin::kCsv, columns, values, nullptr}, dtype, shape);
+TensorNumbers row(std::string_view values, DType dtype = DType::kFloat32, const std::optional<Shape>& shape = Shape{4},
+                  const Columns& columns = kFour) {
+  return stored_numbers({StatisticOrigin::kCsv, columns, values, nullptr}, dtype, shape);
 }
 
-StatisticValues leaf(std::string_view values, DType dtype = DType::kFloat32,
-                     const std::optional<Shape>& shape = Shape{4},
-                     StatisticOrigin origin = StatisticOrigin::kTorchJson) {
-  return stored_values({origin, json_columns(), values, nullptr}, dtype, shape);
+TensorNumbers leaf(std::string_view values, DType dtype = DType::kFloat32, const std::optional<Shape>& shape = Shape{4},
+                   StatisticOrigin origin = StatisticOrigin::kTorchJson) {
+  return stored_numbers({origin, json_columns(), values, nullptr}, dtype, shape);
 }
 
-TensorDiff diff(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance = {}) {
+TensorDiff diff(const TensorNumbers& a, const TensorNumbers& b, const Tolerance& tolerance = {}) {
   TensorDiff result = diff_statistics(a, b, tolerance);
   CHECK(result.by_statistics);
   return result;
 }
 
-Verdict verdict(const StatisticValues& a, const StatisticValues& b, const Tolerance& tolerance = {}) {
+Verdict verdict(const TensorNumbers& a, const TensorNumbers& b, const Tolerance& tolerance = {}) {
   return diff(a, b, tolerance).verdict;
 }
 
@@ -211,7 +210,7 @@ TEST_CASE("a version that leaves infinities out is compared by its counts") {
   const stats::DialectChoice old{{*stats::dialect_from_text("2.0.0")}, "", false};
   const auto values = [&](std::string_view text) {
     const Columns columns = {kMax, kMin, kAvg, kNan, kPositiveInf, kNegativeInf};
-    return stored_values({StatisticOrigin::kCsv, columns, text, &old}, DType::kFloat32, Shape{4});
+    return stored_numbers({StatisticOrigin::kCsv, columns, text, &old}, DType::kFloat32, Shape{4});
   };
   CHECK(verdict(values("1,0,0.5,0,1,0"), leaf("Infinity,0,Infinity,Infinity,")) == Verdict::kClose);
   CHECK(diff(values("1,0,0.5,0,0,0"), leaf("Infinity,0,Infinity,Infinity,")).reason == "inf in b only");

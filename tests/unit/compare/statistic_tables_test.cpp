@@ -20,7 +20,7 @@ std::string row(int number, std::string_view values) {
   return fmt::format("Add,Default_Add-op{},0,0,17,output,0,16,float32,\"[4]\",{},\n", number, values);
 }
 
-double max_of(const Result<StatisticValues>& values) {
+double max_of(const Result<TensorNumbers>& values) {
   REQUIRE(values);
   return values->number(Extremum::kMax).value().value;
 }
@@ -110,7 +110,7 @@ TEST_CASE("rows of msprobe's monitor, of which the first one rounds to six decim
   const test::ListedDump dump = test::list_dump({scratch.path()});
   REQUIRE(dump.tensors().size() == 4);
   StatisticTables tables(dump.index);
-  const StatisticValues values = tables.values_of(dump.tensors()[0]).value();
+  const TensorNumbers values = tables.values_of(dump.tensors()[0]).value();
   CHECK(values.origin == StatisticOrigin::kMonitorCsv);
   CHECK(values.number(Extremum::kMax)->value == 1.5);
   CHECK(values.number(Extremum::kMax)->slack == Approx(0.5e-6));
@@ -118,12 +118,12 @@ TEST_CASE("rows of msprobe's monitor, of which the first one rounds to six decim
   CHECK(values.number(Extremum::kMean)->slack >= 0.5e-6);
   CHECK_FALSE(values.number(Extremum::kMin));
   CHECK(values.nan == 2);
-  const StatisticValues none = tables.values_of(dump.tensors()[1]).value();
+  const TensorNumbers none = tables.values_of(dump.tensors()[1]).value();
   CHECK_FALSE(none.number(Extremum::kMax));
   CHECK_FALSE(none.nan);
   CHECK(none.bad_number.empty());
   CHECK(max_of(tables.values_of(dump.tensors()[2])) == 2);
-  const StatisticValues second = tables.values_of(dump.tensors()[3]).value();
+  const TensorNumbers second = tables.values_of(dump.tensors()[3]).value();
   CHECK(second.origin == StatisticOrigin::kTorchJson);
   CHECK(second.number(Extremum::kMax)->slack == 0);
 }

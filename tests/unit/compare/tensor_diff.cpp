@@ -117,9 +117,9 @@ TEST_CASE("kl is there when it is asked for, and is 0 of equal tensors") {
   MadeTensors made;
   const std::vector<float> b = some_values(200'000);
   CHECK_FALSE(diff_of(made.floats(b), made.floats(b)).kl);
-  CHECK(diff_of(made.floats(b), made.floats(b), {}, {.kl = true}).kl == 0.0);
+  CHECK(diff_of(made.floats(b), made.floats(b), {}, {.on_request = true}).kl == 0.0);
   // Both sides between 0 and 1 are {0, 1, 0} and {0, 1, 0.5}.
-  const TensorDiff diff = diff_of(made.floats({1, 2, 1}), made.floats({1, 3, 2}), {}, {.kl = true});
+  const TensorDiff diff = diff_of(made.floats({1, 2, 1}), made.floats({1, 3, 2}), {}, {.on_request = true});
   const double floor = 0x1p-23, sum_p = 1 + 2 * floor, sum_q = 1.5 + floor;
   const double expected = (floor * std::log((floor / sum_p) / (floor / sum_q)) + std::log((1 / sum_p) / (1 / sum_q)) +
                            floor * std::log((floor / sum_p) / (0.5 / sum_q))) /
@@ -127,8 +127,9 @@ TEST_CASE("kl is there when it is asked for, and is 0 of equal tensors") {
   REQUIRE(diff.kl);
   CHECK(*diff.kl == Approx(expected).epsilon(1e-9));
   const std::vector<float> parts{1, 2};
-  CHECK_FALSE(
-      diff_of(made.make(DType::kComplex64, {1}, parts), made.make(DType::kComplex64, {1}, parts), {}, {.kl = true}).kl);
+  CHECK_FALSE(diff_of(made.make(DType::kComplex64, {1}, parts), made.make(DType::kComplex64, {1}, parts), {},
+                      {.on_request = true})
+                  .kl);
 }
 
 TEST_CASE("a pair is read in slabs that the metrics do not see") {

@@ -48,7 +48,7 @@ std::vector<TensorPair> paired(const MadeSide& a, const MadeSide& b, const std::
   Pairing pairing;
   pairing.a.push_back(a.op(name));
   pairing.b.push_back(b.op(name));
-  pairing.operators.push_back({0, 0, PairedBy::kSequence, 1});
+  pairing.operators.push_back({{0, 0}, PairedBy::kSequence, 1});
   TensorPairer(a.side(), b.side(), {nullptr, true, true}).pair(pairing, 0);
   return pairing.tensors;
 }

@@ -1,5 +1,5 @@
 // Inputs that several processes share, and the run over what became of them.
-#include "convert/file_converter.h"
+#include "convert/convert.h"
 #include "parts/part_file.h"
 #include "support/catch.h"
 #include "support/convert_run.h"

@@ -1,5 +1,5 @@
 // The tensor writer: whole or in windows, unpacked, moved and widened, the bytes are those of the slow way.
-#include "convert/file_converter.h"
+#include "convert/tensor_writer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -76,12 +76,12 @@ void append_element(std::string& to, DType dtype, const std::string& data, int64
     case DType::kInt2: to += signed_bits(2); return;
     case DType::kUint2: to += static_cast<char>(bits(2)); return;
     case DType::kUint1: to += static_cast<char>(byte(index / 8) >> (7 - index % 8) & 1); return;
-    case DType::kFloat4E2m1: append_float(to, kernels::decode_float4_e2m1(static_cast<uint8_t>(bits(4)))); return;
-    case DType::kFloat4E1m2: append_float(to, kernels::decode_float4_e1m2(static_cast<uint8_t>(bits(4)))); return;
-    case DType::kHifloat8: append_float(to, kernels::decode_hifloat8(byte(index))); return;
-    case DType::kFloat8E5m2: append_float(to, kernels::decode_float8_e5m2(byte(index))); return;
-    case DType::kFloat8E4m3fn: append_float(to, kernels::decode_float8_e4m3fn(byte(index))); return;
-    case DType::kFloat8E8m0: append_float(to, kernels::decode_float8_e8m0(byte(index))); return;
+    case DType::kFloat4E2m1:
+    case DType::kFloat4E1m2: append_float(to, narrow_value(dtype, static_cast<uint8_t>(bits(4)))); return;
+    case DType::kHifloat8:
+    case DType::kFloat8E5m2:
+    case DType::kFloat8E4m3fn:
+    case DType::kFloat8E8m0: append_float(to, narrow_value(dtype, byte(index))); return;
     case DType::kBfloat16: append_float(to, kernels::decode_bfloat16(half(index))); return;
     case DType::kComplex32:
       append_float(to, kernels::decode_float16(half(2 * index)));

@@ -401,7 +401,7 @@ TEST_CASE("a gradient that is cut is described by the lines of what is missing, 
     cut.of_candidate = of_candidate;
     for (uint32_t op = 0; op < run.pairing.operators.size(); ++op) {
       const OpPair& pair = run.pairing.operators[op];
-      if (pair.a == kNoOperator || pair.b == kNoOperator) cut.operators.push_back(op);
+      if (!pair.is_paired()) cut.operators.push_back(op);
     }
     REQUIRE(cut.operators.size() == lines.size());
     cut.at = cut.operators.front();
@@ -537,7 +537,7 @@ TEST_CASE("pairs that are compared apart come together as if compared at once; a
   size_t pairs = 0;
   for (size_t i = 0; i < first.rows.size(); ++i) {
     const TensorPair& pair = first.pairing.tensors[first.rows[i]];
-    const bool both = pair.a != kNoTensor && pair.b != kNoTensor;
+    const bool both = pair.is_paired();
     CHECK((bytes[i] > 0) == both);
     pairs += both ? 1 : 0;
     (i % 2 == 0 ? even : odd).push_back(first.rows[i]);

@@ -6,18 +6,18 @@
 #include <numeric>
 
 #include "support/catch.h"
-#include "support/cut_pieces.h"
+#include "support/sharded_tensors.h"
 
 namespace msdump {
 namespace {
 
-using test::CutPiece;
-using test::MadePieces;
+using test::MadeLocal;
+using test::MadeLocals;
 
 using namespace test::roles;
 
 // All pieces of a layout, as boxes.
-TensorPieces pieces_of(const MadePieces& made, const CutLayout& layout, const Shape& whole) {
+TensorPieces pieces_of(const MadeLocals& made, const Placement& layout, const Shape& whole) {
   TensorPieces pieces;
   pieces.shape = whole;
   pieces.records = made.records();
@@ -41,10 +41,10 @@ std::vector<T> read_range(PiecesReader& reader, int64_t first, int64_t count) {
 }
 
 // Reads the whole in one piece and in pieces of many sizes: each begins and ends inside runs.
-void check_reads(const CutLayout& layout, const Shape& whole) {
+void check_reads(const Placement& layout, const Shape& whole) {
   const int64_t count = *element_count(whole);
   const std::vector<float> values = test::numbers(count, 3);
-  const MadePieces made(test::cut_into(layout, whole, values));
+  const MadeLocals made(test::shard_tensor(layout, whole, values));
   auto reader = PiecesReader::open(made.index(), pieces_of(made, layout, whole));
   REQUIRE(reader);
   CHECK(reader->dtype() == DType::kFloat32);
@@ -77,8 +77,8 @@ TEST_CASE("a large tensor is read as a plain loop reads it, through runs that li
   const Shape whole = {700, 1200};  // more than the reader covers at once
   const int64_t count = *element_count(whole);
   const std::vector<float> values = test::numbers(count);
-  const CutLayout layout{{{2, kConcat, 1}}};
-  const MadePieces made(test::cut_into(layout, whole, values));
+  const Placement layout{{{2, kConcat, 1}}};
+  const MadeLocals made(test::shard_tensor(layout, whole, values));
   auto reader = PiecesReader::open(made.index(), pieces_of(made, layout, whole));
   REQUIRE(reader);
   CHECK((read_range<float>(*reader, 0, count) == values));
@@ -87,12 +87,12 @@ TEST_CASE("a large tensor is read as a plain loop reads it, through runs that li
 }
 
 TEST_CASE("parts of different extents and a padded last part are read as the whole") {
-  const CutPiece tensor{{7, 4}, test::numbers(28)};
-  const MadePieces uneven({part_of(tensor, 0, 0, 3), part_of(tensor, 0, 3, 2), part_of(tensor, 0, 5, 2)});
+  const MadeLocal tensor{{7, 4}, test::numbers(28)};
+  const MadeLocals uneven({part_of(tensor, 0, 0, 3), part_of(tensor, 0, 3, 2), part_of(tensor, 0, 5, 2)});
   auto rows = PiecesReader::open(uneven.index(), pieces_of(uneven, {{{3, kConcat, 0}}}, {7, 4}));
   REQUIRE(rows);
   CHECK(read_range<float>(*rows, 0, 28) == tensor.values);
-  const MadePieces padded(test::cut_into({{{2, kConcat, 0}}}, {8, 4}, test::padded(tensor, 0, 8).values));
+  const MadeLocals padded(test::shard_tensor({{{2, kConcat, 0}}}, {8, 4}, test::padded(tensor, 0, 8).values));
   auto without = PiecesReader::open(padded.index(), pieces_of(padded, {{{2, kConcat, 0}}}, {7, 4}));
   REQUIRE(without);
   CHECK(read_range<float>(*without, 0, 28) == tensor.values);
@@ -100,7 +100,7 @@ TEST_CASE("parts of different extents and a padded last part are read as the who
 
 TEST_CASE("terms are added up in float64: what float32 would lose stays") {
   const std::vector<float> large = {0x1p30F, 1, 5}, small = {1, 2, -5}, opposite = {-0x1p30F, 3, 0};
-  const MadePieces made({{{3}, large}, {{3}, small}, {{3}, opposite}});
+  const MadeLocals made({{{3}, large}, {{3}, small}, {{3}, opposite}});
   auto reader = PiecesReader::open(made.index(), pieces_of(made, {{{3, kSum}}}, {3}));
   REQUIRE(reader);
   CHECK(reader->dtype() == DType::kFloat32);
@@ -114,9 +114,9 @@ TEST_CASE("terms are added up in float64: what float32 would lose stays") {
 
 TEST_CASE("sums of parts are put where they belong") {
   const Shape whole = {4, 6};
-  const CutLayout layout{{{2, kSum}, {2, kConcat, 1}}};
+  const Placement layout{{{2, kSum}, {2, kConcat, 1}}};
   const std::vector<float> values = test::numbers(24);
-  const MadePieces made(test::cut_into(layout, whole, values));
+  const MadeLocals made(test::shard_tensor(layout, whole, values));
   auto reader = PiecesReader::open(made.index(), pieces_of(made, layout, whole));
   REQUIRE(reader);
   const std::vector<float> read = read_range<float>(*reader, 0, 24);
@@ -125,9 +125,9 @@ TEST_CASE("sums of parts are put where they belong") {
 
 TEST_CASE("of maxima the largest is read, and NaN where one is") {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
-  const std::vector<CutPiece> pieces = {
+  const std::vector<MadeLocal> pieces = {
       {{5}, {-3, 1, kNan, -kInf, 2}}, {{5}, {-4, 5, 1, -kInf, kNan}}, {{5}, {-9, 2, 0, -7, 0}}};
-  const MadePieces made(pieces);
+  const MadeLocals made(pieces);
   auto reader = PiecesReader::open(made.index(), pieces_of(made, {{{3, kLargest}}}, {5}));
   REQUIRE(reader);
   const std::vector<float> read = read_range<float>(*reader, 0, 5);
@@ -161,7 +161,7 @@ std::string bytes_of(std::initializer_list<T> values) {
 
 TEST_CASE("narrow floats keep their dtype where they follow each other, and are float32 where they are added up") {
   const std::string one = halves({0x3C00, 0x4000}), other = halves({0x3C00, 0x3800});  // float16: 1, 2 and 1, 0.5
-  const MadePieces half({{"<f2", one, {2}}, {"<f2", other, {2}}});
+  const MadeLocals half({{"<f2", one, {2}}, {"<f2", other, {2}}});
   auto row = PiecesReader::open(half.index(), pieces_of(half, {{{2, kConcat, 0}}}, {4}));
   REQUIRE(row);
   CHECK(row->dtype() == DType::kFloat16);
@@ -171,7 +171,7 @@ TEST_CASE("narrow floats keep their dtype where they follow each other, and are 
   CHECK(sum->dtype() == DType::kFloat32);
   CHECK(sum->original_dtype() == DType::kFloat16);
   CHECK(read_range<float>(*sum, 0, 2) == std::vector<float>{2, 2.5});
-  const MadePieces brain({{"<E2", halves({0x3F80, 0x4000}), {2}}, {"<E2", halves({0x3F00, 0xBF80}), {2}}});
+  const MadeLocals brain({{"<E2", halves({0x3F80, 0x4000}), {2}}, {"<E2", halves({0x3F00, 0xBF80}), {2}}});
   auto of_brain = PiecesReader::open(brain.index(), pieces_of(brain, {{{2, kSum}}}, {2}));
   REQUIRE(of_brain);
   CHECK(of_brain->dtype() == DType::kFloat32);
@@ -179,12 +179,12 @@ TEST_CASE("narrow floats keep their dtype where they follow each other, and are 
 }
 
 TEST_CASE("float64 and integers are added up as float64") {
-  const MadePieces wide({{"<f8", bytes_of({1.0, 1e300}), {2}}, {"<f8", bytes_of({0x1p-52, 1e300}), {2}}});
+  const MadeLocals wide({{"<f8", bytes_of({1.0, 1e300}), {2}}, {"<f8", bytes_of({0x1p-52, 1e300}), {2}}});
   auto reader = PiecesReader::open(wide.index(), pieces_of(wide, {{{2, kSum}}}, {2}));
   REQUIRE(reader);
   CHECK(reader->dtype() == DType::kFloat64);
   CHECK(read_range<double>(*reader, 0, 2) == std::vector<double>{1 + 0x1p-52, 2e300});
-  const MadePieces whole({{"<i4", bytes_of({INT32_MAX, -3}), {2}}, {"<i4", bytes_of({INT32_MAX, 1}), {2}}});
+  const MadeLocals whole({{"<i4", bytes_of({INT32_MAX, -3}), {2}}, {"<i4", bytes_of({INT32_MAX, 1}), {2}}});
   auto integers = PiecesReader::open(whole.index(), pieces_of(whole, {{{2, kSum}}}, {2}));
   REQUIRE(integers);
   CHECK(integers->dtype() == DType::kFloat64);
@@ -196,7 +196,7 @@ TEST_CASE("float64 and integers are added up as float64") {
 }
 
 TEST_CASE("a box that does not lie in its piece or in the whole is refused") {
-  const MadePieces made({{{4}, test::numbers(4)}, {{4}, test::numbers(4, 2)}});
+  const MadeLocals made({{{4}, test::numbers(4)}, {{4}, test::numbers(4, 2)}});
   const TensorPieces good = pieces_of(made, {{{2, kConcat, 0}}}, {8});
   REQUIRE(PiecesReader::open(made.index(), good));
   const auto refused = [&](const auto& spoil) {
@@ -218,17 +218,17 @@ TEST_CASE("a box that does not lie in its piece or in the whole is refused") {
 }
 
 TEST_CASE("dtypes that do not go together are refused") {
-  const MadePieces mixed({{"<f4", bytes_of({1.0F, 2.0F}), {2}}, {"<f8", bytes_of({1.0, 2.0}), {2}}});
+  const MadeLocals mixed({{"<f4", bytes_of({1.0F, 2.0F}), {2}}, {"<f8", bytes_of({1.0, 2.0}), {2}}});
   const auto opened = PiecesReader::open(mixed.index(), pieces_of(mixed, {{{2, kConcat, 0}}}, {4}));
   REQUIRE_FALSE(opened);
   CHECK(opened.error().code == ErrorCode::kUnsupportedDtype);
-  const MadePieces complex({{"<c8", bytes_of({1.0F, 2.0F}), {1}}, {"<c8", bytes_of({1.0F, 2.0F}), {1}}});
+  const MadeLocals complex({{"<c8", bytes_of({1.0F, 2.0F}), {1}}, {"<c8", bytes_of({1.0F, 2.0F}), {1}}});
   CHECK(PiecesReader::open(complex.index(), pieces_of(complex, {{{2, kConcat, 0}}}, {2})));
   CHECK_FALSE(PiecesReader::open(complex.index(), pieces_of(complex, {{{2, kSum}}}, {1})));
 }
 
 TEST_CASE("a piece whose file has changed since it was listed is an error with its path") {
-  const MadePieces made({{{4}, test::numbers(4)}, {{4}, test::numbers(4, 2)}});
+  const MadeLocals made({{{4}, test::numbers(4)}, {{4}, test::numbers(4, 2)}});
   const TensorPieces pieces = pieces_of(made, {{{2, kConcat, 0}}}, {8});
   made.scratch().write("piece001.npy", test::npy_of("<f4", {3}, std::string(12, '\0')));
   const auto opened = PiecesReader::open(made.index(), pieces);
@@ -238,7 +238,7 @@ TEST_CASE("a piece whose file has changed since it was listed is an error with i
 
 TEST_CASE("a piece that shrinks while it is read is an error, and not zeros") {
   constexpr int64_t kMany = int64_t{1} << 20;  // small files are kept
-  const MadePieces made({{{kMany}, test::numbers(kMany)}, {{kMany}, test::numbers(kMany, 2)}});
+  const MadeLocals made({{{kMany}, test::numbers(kMany)}, {{kMany}, test::numbers(kMany, 2)}});
   auto reader = PiecesReader::open(made.index(), pieces_of(made, {{{2, kConcat, 0}}}, {2 * kMany}));
   REQUIRE(reader);
   std::filesystem::resize_file(made.scratch().path() / "piece001.npy", 500);
@@ -251,8 +251,8 @@ TEST_CASE("a piece that shrinks while it is read is an error, and not zeros") {
 TEST_CASE("a record of pieces is opened as a tensor of the whole shape, and one piece that is the whole as itself") {
   const Shape whole = {6, 8};
   const std::vector<float> values = test::numbers(48);
-  const CutLayout layout{{{2, kConcat, 1}}};
-  const MadePieces made(test::cut_into(layout, whole, values));
+  const Placement layout{{{2, kConcat, 1}}};
+  const MadeLocals made(test::shard_tensor(layout, whole, values));
   const TensorPieces pieces = pieces_of(made, layout, whole);
   TensorRecord record = *made.records().front();
   TensorView view;

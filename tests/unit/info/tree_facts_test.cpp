@@ -22,9 +22,9 @@ struct Tree {
   TreeFacts facts;
 
   // "PATH: WHAT"
-  [[nodiscard]] Words odd() const {
+  [[nodiscard]] Words findings() const {
     Words words;
-    for (const Oddity& oddity : facts.odd) words.push_back(path_of(index, oddity) + ": " + describe(index, oddity));
+    for (const TreeFinding& one : facts.findings) words.push_back(one.path + ": " + one.text);
     return words;
   }
 };
@@ -73,7 +73,7 @@ TEST_CASE("a tree is counted by what names and folders say") {
   REQUIRE(facts.kinds.size() == 3);
   CHECK(facts.kinds[0].kind == FileKind::kNpy);
   CHECK(facts.kinds[0].files == 4);
-  CHECK(facts.odd.empty());
+  CHECK(facts.findings.empty());
   CHECK(facts.not_understood.empty());
 }
 
@@ -135,9 +135,9 @@ TEST_CASE("empty files and files too small for their header are odd") {
   scratch.write("a/" + npy_name(2), "\x93NUMPY\x01");
   scratch.write("a/statistic.csv", "Op Type");
   scratch.write("a/notes.txt", "");
-  CHECK(look_at(scratch).odd() == Words{"a/" + npy_name(1) + ": empty",
-                                        "a/" + npy_name(2) + ": 7 bytes: too small for its header",
-                                        "a/statistic.csv: 7 bytes: too small for its header"});
+  CHECK(look_at(scratch).findings() == Words{"a/" + npy_name(1) + ": empty",
+                                             "a/" + npy_name(2) + ": 7 bytes: too small for its header",
+                                             "a/statistic.csv: 7 bytes: too small for its header"});
 }
 
 TEST_CASE("a raw file that contradicts its name is odd, a scalar without a byte is empty") {
@@ -149,7 +149,7 @@ TEST_CASE("a raw file that contradicts its name is odd, a scalar without a byte 
   scratch.write("huge_output_0_shape_9000000000_9000000000_Float32_DefaultFormat.bin", "x");
   scratch.write("Add.a.1.2.1700000000000000.output.0.ND.BF16", "odd");
   CHECK(
-      look_at(scratch).odd() ==
+      look_at(scratch).findings() ==
       Words{
           "empty_output_0_shape_0_Float32_DefaultFormat.bin: empty",
           "Add.a.1.2.1700000000000000.output.0.ND.BF16: 3 bytes are not a whole number of bfloat16",
@@ -164,14 +164,14 @@ TEST_CASE("a step with fewer tensor files than the others of its rank and graph 
   write_arrays(scratch, "rank_0/Net/0/3", 1);
   // Another graph has its own measure.
   for (const char* step : {"0", "1", "2", "3"}) write_arrays(scratch, std::string("rank_0/Net/1/") + step, 1);
-  CHECK(look_at(scratch).odd() == Words{"rank_0/Net/0/3: 1 tensor file; others of this rank and graph have 3"});
+  CHECK(look_at(scratch).findings() == Words{"rank_0/Net/0/3: 1 tensor file; others of this rank and graph have 3"});
 }
 
 TEST_CASE("steps that all differ are measured by nothing") {
   const ScratchDir scratch;
   int count = 1;
   for (const char* step : {"0", "1", "2", "3"}) write_arrays(scratch, std::string("rank_0/Net/0/") + step, count++);
-  CHECK(look_at(scratch).odd().empty());
+  CHECK(look_at(scratch).findings().empty());
 }
 
 TEST_CASE("overflow records come in some steps only") {
@@ -181,7 +181,7 @@ TEST_CASE("overflow records come in some steps only") {
     const std::string place(name);
     scratch.write("rank_0/debug_files/" + place.substr(0, 2) + record + place.substr(2), std::string(3000, 'x'));
   }
-  CHECK(look_at(scratch).odd().empty());
+  CHECK(look_at(scratch).findings().empty());
 }
 
 TEST_CASE("an empty step is odd once") {
@@ -189,22 +189,22 @@ TEST_CASE("an empty step is odd once") {
   write_arrays(scratch, "rank_0/Net/0/0", 2);
   write_arrays(scratch, "rank_0/Net/0/1", 2);
   scratch.make_dir("rank_0/Net/0/2");
-  CHECK(look_at(scratch).odd() == Words{"rank_0/Net/0/2: nothing in the folder of this step"});
+  CHECK(look_at(scratch).findings() == Words{"rank_0/Net/0/2: nothing in the folder of this step"});
 }
 
 TEST_CASE("a step that is the whole tree is empty, too, unless it has folders") {
   const ScratchDir scratch;
   const std::string step = scratch.make_dir("rank_0/Net/0/2");
-  CHECK(look_at(step).odd() == Words{".: nothing in the folder of this step"});
+  CHECK(look_at(step).findings() == Words{".: nothing in the folder of this step"});
   scratch.write("rank_0/Net/0/2/more/notes.txt", "hello");
-  CHECK(look_at(step).odd().empty());
+  CHECK(look_at(step).findings().empty());
 }
 
 TEST_CASE("a step whose files are in a folder of their own is not empty") {
   const ScratchDir scratch;
   write_arrays(scratch, "rank_0/Net/0/0", 2);
   scratch.write("rank_0/Net/0/1/more/notes.txt", "hello");
-  CHECK(look_at(scratch).odd().empty());
+  CHECK(look_at(scratch).findings().empty());
 }
 
 TEST_CASE("layouts come by their number of files") {
@@ -223,8 +223,8 @@ TEST_CASE("a rank that lacks steps of the others is odd") {
   write_arrays(scratch, "rank_1/Net/0/0", 1);
   write_arrays(scratch, "rank_2/Net/0/0", 1);
   write_arrays(scratch, "rank_2/Net/0/1", 1);
-  CHECK(look_at(scratch).odd() == Words{"rank_1: rank 1 lacks 2 steps from 1 to 2, which other ranks have",
-                                        "rank_2: rank 2 lacks step 2, which other ranks have"});
+  CHECK(look_at(scratch).findings() == Words{"rank_1: rank 1 lacks 2 steps from 1 to 2, which other ranks have",
+                                             "rank_2: rank 2 lacks step 2, which other ranks have"});
 }
 
 TEST_CASE("what kept the index from being complete is odd") {
@@ -232,10 +232,10 @@ TEST_CASE("what kept the index from being complete is odd") {
   scratch.write("a/mapping.csv", "no comma here\n");
   fs::create_symlink("nowhere", scratch.file("a/dangling"));
   const Tree tree = look_at(scratch);
-  REQUIRE(tree.facts.odd.size() == 2);
-  CHECK(tree.facts.odd[0].kind == OddityKind::kProblem);
-  CHECK(path_of(tree.index, tree.facts.odd[0]) == "a/dangling");
-  CHECK(path_of(tree.index, tree.facts.odd[1]) == "a/mapping.csv");
+  REQUIRE(tree.facts.findings.size() == 2);
+  CHECK(tree.facts.findings[0].kind == TreeFindingKind::kProblem);
+  CHECK(tree.facts.findings[0].path == "a/dangling");
+  CHECK(tree.facts.findings[1].path == "a/mapping.csv");
 }
 
 TEST_CASE("a file is too small when it is a byte shorter than the least of its kind") {
@@ -252,7 +252,7 @@ TEST_CASE("a file is too small when it is a byte shorter than the least of its k
     scratch.write("good/" + name, std::string(least, 'x'));
     scratch.write("small/" + name, std::string(least - 1, 'x'));
   }
-  Words words = look_at(scratch).odd();
+  Words words = look_at(scratch).findings();
   std::sort(words.begin(), words.end());
   CHECK(words == Words{"small/" + npy_name(1) + ": 57 bytes: too small for its header",
                        "small/Add.a.0.0.1733905446819792: 9 bytes: too small for its header",
@@ -269,21 +269,21 @@ TEST_CASE("at least half of the steps are the measure of the others; of equal ha
     write_arrays(scratch, std::string("rank_0/Net/0/") + step, count);
   for (const auto& [step, count] : {std::pair{"0", 2}, {"1", 2}, {"2", 3}, {"3", 3}})
     write_arrays(scratch, std::string("rank_0/Net/1/") + step, count);
-  CHECK(look_at(scratch).odd() == Words{"rank_0/Net/1/0: 2 tensor files; others of this rank and graph have 3",
-                                        "rank_0/Net/1/1: 2 tensor files; others of this rank and graph have 3"});
+  CHECK(look_at(scratch).findings() == Words{"rank_0/Net/1/0: 2 tensor files; others of this rank and graph have 3",
+                                             "rank_0/Net/1/1: 2 tensor files; others of this rank and graph have 3"});
 }
 
-TEST_CASE("oddities come by kind, whatever order they are found in") {
+TEST_CASE("findings come by kind, whatever order they are found in") {
   const ScratchDir scratch;
   scratch.write("a/b_output_0_shape_2_3_Float32_DefaultFormat.bin", "x");
   scratch.write("a/c_output_0_shape_0_Float32_DefaultFormat.bin", "");
   scratch.write("a/mapping.csv", "no comma here\n");
   scratch.write("a/z.npy", "x");
   scratch.write("a/y.npy", "");
-  std::vector<OddityKind> kinds;
-  for (const Oddity& oddity : look_at(scratch).facts.odd) kinds.push_back(oddity.kind);
-  CHECK(kinds == std::vector{OddityKind::kProblem, OddityKind::kEmptyFile, OddityKind::kEmptyFile,
-                             OddityKind::kTooSmall, OddityKind::kSizeAgainstName});
+  std::vector<TreeFindingKind> kinds;
+  for (const TreeFinding& one : look_at(scratch).facts.findings) kinds.push_back(one.kind);
+  CHECK(kinds == std::vector{TreeFindingKind::kProblem, TreeFindingKind::kEmptyFile, TreeFindingKind::kEmptyFile,
+                             TreeFindingKind::kTooSmall, TreeFindingKind::kSizeAgainstName});
 }
 
 TEST_CASE("a rank whose folders have no common part lies in the whole tree") {
@@ -291,7 +291,7 @@ TEST_CASE("a rank whose folders have no common part lies in the whole tree") {
   for (const char* step : {"0", "1"}) write_arrays(scratch, std::string("rank_0/Net/0/") + step, 1);
   write_arrays(scratch, "x/rank_1/Net/0/0", 1);
   write_arrays(scratch, "y/rank_1/Net/0/0", 1);
-  CHECK(look_at(scratch).odd() == Words{".: rank 1 lacks step 1, which other ranks have"});
+  CHECK(look_at(scratch).findings() == Words{".: rank 1 lacks step 1, which other ranks have"});
 }
 
 TEST_CASE("files that the index of a checkpoint names and that are missing are odd") {
@@ -302,28 +302,30 @@ TEST_CASE("files that the index of a checkpoint names and that are missing are o
   for (const char* const folder : {"a", "b", "c"})
     scratch.write(std::string(folder) + "/model.safetensors.index.json", index);
   scratch.write("d/model.safetensors.index.json", "damaged");
-  const Words odd = look_at(scratch).odd();
-  const auto reported = [&](const std::string& line) { return std::find(odd.begin(), odd.end(), line) != odd.end(); };
+  const Words findings = look_at(scratch).findings();
+  const auto reported = [&](const std::string& line) {
+    return std::find(findings.begin(), findings.end(), line) != findings.end();
+  };
   CHECK(reported("a/model.safetensors.index.json: without 2 of 3 files: 2.safetensors, .."));
   CHECK(reported("b/model.safetensors.index.json: without 2 of 3 files: 1.safetensors, .."));
   CHECK(reported("c/model.safetensors.index.json: without 3 of 3 files: 1.safetensors, .."));
-  CHECK(odd.size() == 5);  // with the two empty files
+  CHECK(findings.size() == 5);  // with the two empty files
 }
 
-TEST_CASE("how many oddities there are is said in words") {
-  CHECK(heading(OddityKind::kEmptyFile, 1) == "1 empty file");
-  CHECK(heading(OddityKind::kEmptyFile, 2) == "2 empty files");
-  CHECK(heading(OddityKind::kProblem, 2) == "2 places that could not be read");
-  CHECK(heading(OddityKind::kTooSmall, 1) == "1 file too small for its header");
-  CHECK(heading(OddityKind::kTooSmall, 2) == "2 files too small for their headers");
-  CHECK(heading(OddityKind::kSizeAgainstName, 1) == "1 file whose size contradicts its name");
-  CHECK(heading(OddityKind::kSizeAgainstName, 2) == "2 files whose sizes contradict their names");
-  CHECK(heading(OddityKind::kEmptyStep, 1) == "1 empty step");
-  CHECK(heading(OddityKind::kIncompleteStep, 2) == "2 steps with fewer tensor files than others");
-  CHECK(heading(OddityKind::kLackingSteps, 1) == "1 rank that lacks steps");
-  CHECK(heading(OddityKind::kMissingShards, 1) == "1 checkpoint that lacks files");
-  CHECK(heading(OddityKind::kMissingShards, 2) == "2 checkpoints that lack files");
-  CHECK(heading(OddityKind::kLackingSteps, 3) == "3 ranks that lack steps");
+TEST_CASE("headings count findings in words") {
+  CHECK(heading(TreeFindingKind::kEmptyFile, 1) == "1 empty file");
+  CHECK(heading(TreeFindingKind::kEmptyFile, 2) == "2 empty files");
+  CHECK(heading(TreeFindingKind::kProblem, 2) == "2 places that could not be read");
+  CHECK(heading(TreeFindingKind::kTooSmall, 1) == "1 file too small for its header");
+  CHECK(heading(TreeFindingKind::kTooSmall, 2) == "2 files too small for their headers");
+  CHECK(heading(TreeFindingKind::kSizeAgainstName, 1) == "1 file whose size contradicts its name");
+  CHECK(heading(TreeFindingKind::kSizeAgainstName, 2) == "2 files whose sizes contradict their names");
+  CHECK(heading(TreeFindingKind::kEmptyStep, 1) == "1 empty step");
+  CHECK(heading(TreeFindingKind::kIncompleteStep, 2) == "2 steps with fewer tensor files than others");
+  CHECK(heading(TreeFindingKind::kLackingSteps, 1) == "1 rank that lacks steps");
+  CHECK(heading(TreeFindingKind::kMissingShards, 1) == "1 checkpoint that lacks files");
+  CHECK(heading(TreeFindingKind::kMissingShards, 2) == "2 checkpoints that lack files");
+  CHECK(heading(TreeFindingKind::kLackingSteps, 3) == "3 ranks that lack steps");
 }
 
 }  // namespace

@@ -17,18 +17,9 @@ constexpr std::byte kCanary{0xA5};
 
 // The definition of one narrow value as the bits of a float; the code is the value's one or two bytes.
 uint32_t defined(DType dtype, uint16_t code) {
-  const auto byte = static_cast<uint8_t>(code);
-  switch (dtype) {
-    case DType::kBfloat16: return std::bit_cast<uint32_t>(decode_bfloat16(code));
-    case DType::kComplex32: return std::bit_cast<uint32_t>(decode_float16(code));
-    case DType::kHifloat8: return std::bit_cast<uint32_t>(decode_hifloat8(byte));
-    case DType::kFloat8E5m2: return std::bit_cast<uint32_t>(decode_float8_e5m2(byte));
-    case DType::kFloat8E4m3fn: return std::bit_cast<uint32_t>(decode_float8_e4m3fn(byte));
-    case DType::kFloat8E8m0: return std::bit_cast<uint32_t>(decode_float8_e8m0(byte));
-    case DType::kFloat4E2m1: return std::bit_cast<uint32_t>(decode_float4_e2m1(byte));
-    case DType::kFloat4E1m2: return std::bit_cast<uint32_t>(decode_float4_e1m2(byte));
-    default: return 0;
-  }
+  if (dtype == DType::kBfloat16) return std::bit_cast<uint32_t>(decode_bfloat16(code));
+  if (dtype == DType::kComplex32) return std::bit_cast<uint32_t>(decode_float16(code));
+  return std::bit_cast<uint32_t>(narrow_value(dtype, static_cast<uint8_t>(code)));
 }
 
 // Widens `codes` (all values of a type, or some) from and to odd addresses and compares every byte.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "next/planner.h"
 #include "support/catch.h"
 #include "support/check_run.h"
 #include "support/made_calls.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "next/planner.h"
 #include "support/catch.h"
 #include "support/diff_side.h"
 #include "support/made_calls.h"

@@ -14,19 +14,28 @@ namespace {
 
 using enum StatisticColumn;
 
+std::shared_ptr<const StatisticHeader> header_of(std::vector<StatisticColumn> columns, bool msprobe = false) {
+  StatisticHeader header;
+  header.columns = std::move(columns);
+  header.msprobe = msprobe;
+  return std::make_shared<const StatisticHeader>(std::move(header));
+}
+
+constexpr double kNorm = 2.2360679774997896;
+
 struct Case {
   StoredRow row{.data_size = "8",
                 .dtype = "float32",
                 .shape_text = "[2]",
                 .shape = {2},
-                .columns = {kMax, kAvg, kL2Norm},
+                .header = header_of({kMax, kAvg, kL2Norm}),
                 .values = {"2", "1.5", "2.23607"}};
-  TensorStatistics statistics = [] {
-    TensorStatistics result;
+  TensorNumbers statistics = [] {
+    TensorNumbers result;
     result.dtype = DType::kFloat32;
     result.shape = {2};
     result.data_size = 8;
-    result.max = 2, result.min = 1, result.avg = 1.5, result.l2norm = 2.2360679774997896;
+    result.numbers = test::numbers_of(2, 1, 1.5, kNorm);
     return result;
   }();
 
@@ -63,7 +72,7 @@ TEST_CASE("dtype, shape and size are cells as well") {
 TEST_CASE("statistics of a device are right within the dtype's precision, and null cannot be checked") {
   Case device;
   device.row.values = {"True", "null", "2.236"};
-  device.statistics.max = 1;
+  device.statistics.numbers = test::numbers_of(1, 1, 1.5, kNorm);
   device.statistics.dtype = DType::kFloat16;
   device.row.dtype = "float16";
   const RowComparison comparison = device.compare();
@@ -74,7 +83,7 @@ TEST_CASE("statistics of a device are right within the dtype's precision, and nu
 TEST_CASE("statistics of a device that are far off differ") {
   Case device;
   device.row.values = {"True", "1.4", "3"};
-  device.statistics.max = 1;
+  device.statistics.numbers = test::numbers_of(1, 1, 1.5, kNorm);
   const RowComparison comparison = device.compare();
   CHECK(comparison.differences.size() == 2);
 }
@@ -100,20 +109,20 @@ TEST_CASE("statistics of a device may be off by a step of the dtype's precision 
 
 TEST_CASE("the mean of a device is as exact as the largest element, in magnitude") {
   Case device;
-  device.statistics.max = 1, device.statistics.min = -1000, device.statistics.avg = 0.001;
+  device.statistics.numbers = test::numbers_of(1, -1000, 0.001, kNorm);
   device.row.values = {"True", "0.009", "2.23607"};
   CHECK(device.compare().differences.empty());
   device.row.values[1] = "0.012";
   CHECK(device.compare().differences.size() == 1);
-  device.statistics.max = 1000, device.statistics.min = -1;
+  device.statistics.numbers = test::numbers_of(1000, -1, 0.001, kNorm);
   device.row.values = {"1000", "0.009", "null"};
   CHECK(device.compare().differences.empty());
 }
 
 TEST_CASE("texts of a device that are not numbers agree with NaN and infinities only") {
   Case device;
-  device.statistics.max = HUGE_VAL, device.statistics.min = 1, device.statistics.avg = NAN;
-  device.row.columns = {kMax, kMin, kAvg, kL2Norm, kZero};
+  device.statistics.numbers = test::numbers_of(HUGE_VAL, 1, NAN, kNorm);
+  device.row.header = header_of({kMax, kMin, kAvg, kL2Norm, kZero});
   device.row.values = {"inf", "False", "-nan", "null", "0"};
   RowComparison comparison = device.compare();
   REQUIRE(comparison.differences.size() == 1);
@@ -142,7 +151,7 @@ TEST_CASE("null is a text of the device from 2.3.0 on, and of the host before") 
 
 TEST_CASE("rows of msprobe spell dtype and shape their own way and may count padding in the size") {
   Case device;
-  device.row.msprobe = true;
+  device.row.header = header_of({kMax, kAvg, kL2Norm}, true);
   device.row.dtype = "FLOAT";
   device.row.shape_text = "2x1";
   device.row.shape = {2};
@@ -193,8 +202,8 @@ TEST_CASE("each row is found for its tensor; what has no elements, no row or ano
   REQUIRE(rows);
   std::vector<std::string> found;
   for (const auto& [at, stored] : *rows) {
-    CHECK(stored.columns == std::vector{kMax});
-    CHECK(std::tuple(stored.data_size, stored.dtype, stored.shape_text, stored.shape, stored.msprobe) ==
+    CHECK(stored.header->columns == std::vector{kMax});
+    CHECK(std::tuple(stored.data_size, stored.dtype, stored.shape_text, stored.shape, stored.header->msprobe) ==
           std::tuple("4", "float32", "[1]", Shape{1}, false));
     REQUIRE(stored.values.size() == 1);
     const TensorRecord& tensor = dump.tensors()[at];
@@ -211,7 +220,7 @@ TEST_CASE("a row is of a sample when it says one axis of fewer elements than the
   const auto sampled = [&](const Shape& said) {
     StoredRow row;
     row.shape = said;
-    return sampled_elements(row, tensor);
+    return sampled_elements(tensor, row.shape);
   };
   CHECK(sampled({5}) == 5);
   CHECK(sampled({1}) == 1);

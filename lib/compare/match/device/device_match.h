@@ -9,7 +9,6 @@
 //   4. An operator whose output on the device is that of an operator after its partner has taken that one in: a bias, an
 //      activation (operators/absorbed.h).
 //   5. What is left is matched by values alone (operators/value_match.h).
-// Source: reference/ge-operators.md; corpus/device-pairs/README.md.
 #pragma once
 
 #include <cstdint>

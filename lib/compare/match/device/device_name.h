@@ -8,7 +8,6 @@
 //   Default/a/BatchNorm-op4_Reduce, .../BNTrainingReduce   a part of one
 //   trans_TransData_5, Default/a/ReLU-op3_MemSet           none: inserted
 // '/' may be '_', as file names have it.
-// Source: reference/ge-operators.md 3.
 #pragma once
 
 #include <cstdint>

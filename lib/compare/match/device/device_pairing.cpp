@@ -104,7 +104,7 @@ void DeviceOpPairs::sort_pairs() {
   const size_t count_a = device_is_a_ ? matches_.size() : partner_.size();
   std::vector<uint32_t> after(count_a, 0);  // the place in b, plus 1, that an operator of a comes after
   for (const OpPair& pair : pairs_) {
-    if (pair.a != kNoOperator && pair.b != kNoOperator) after[pair.a] = std::max(after[pair.a], pair.b + 1);
+    if (pair.is_paired()) after[pair.a] = std::max(after[pair.a], pair.b + 1);
   }
   for (size_t i = 1; i < after.size(); ++i) {
     if (after[i] == 0) after[i] = after[i - 1];

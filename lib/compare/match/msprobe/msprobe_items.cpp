@@ -2,25 +2,17 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/text.h"
-#include "compare/match/msprobe/msprobe_python.h"
-#include "io/file.h"
-#include "io/json.h"
 #include "io/zip.h"
-#include "msprobe/json_text.h"
+#include "msprobe/dump_json.h"
 
 namespace msdump {
 namespace {
-
-// One entry of dump.json or debug.json, from its parsed value to msprobe's items; the rules are in msprobe_items.h.
 
 constexpr size_t kMaxName = 4096;
 
@@ -79,28 +71,32 @@ PythonValue statistic(const PythonValue& value) {
   return to_lower(value.text) == "nan" ? python_str("Nan") : value;
 }
 
-class LeafReader {
+// Reads one entry into items.
+class LeafReader : DumpLeafWalk {
  public:
-  explicit LeafReader(const std::string& entry_name) : name_(entry_name) {}
+  explicit LeafReader(const std::string& entry_name) : DumpLeafWalk(kMaxName) { path_ = entry_name; }
 
   Result<std::vector<MsprobeItem>> read(const JsonValue& value) {
-    const auto parts = split(name_, '.');
+    const auto parts = split(path_, '.');
     if (parts.back() == "debug") {
-      walk(value, MsprobeState::kDebug);
+      state_ = MsprobeState::kDebug;
+      walk(value);
     } else if (parts.back() == "parameters_grad" ||
                (parts.size() > 1 && parts[parts.size() - 2] == "parameters_grad")) {
-      lists_are_named_ = false;
-      walk(value, MsprobeState::kParametersGrad);
+      lists_are_named_ = false;  // the items of a list of gradients share one name
+      state_ = MsprobeState::kParametersGrad;
+      walk(value);
     } else {
       for (const Section& section : kSections) {
         const JsonValue* found = value.find(section.key);
         if (found == nullptr) continue;
-        name_ += section.part;
-        walk(*found, section.state);
-        name_.resize(name_.size() - section.part.size());
+        path_ += section.part;
+        state_ = section.state;
+        walk(*found);
+        path_.resize(path_.size() - section.part.size());
       }
     }
-    if (too_long_) return fail(ErrorCode::kTooLarge, "{}: the name of an argument is too long", excerpt(name_));
+    if (too_long_) return fail(ErrorCode::kTooLarge, "{}: the name of an argument is too long", excerpt(path_));
     const auto rank = [](MsprobeState state) { return state == MsprobeState::kDebug ? MsprobeState::kInput : state; };
     std::stable_sort(items_.begin(), items_.end(),
                      [&](const MsprobeItem& a, const MsprobeItem& b) { return rank(a.state) < rank(b.state); });
@@ -108,60 +104,25 @@ class LeafReader {
   }
 
  private:
-  void walk(const JsonValue& value, MsprobeState state) {
-    if (value.is(JsonKind::kNull)) {
-      add(null_item(), state);
-    } else if (value.is(JsonKind::kArray)) {
-      size_t index = 0;
-      for (const JsonValue& item : value.items) {
-        lists_are_named_ ? step(std::to_string(index), item, state) : walk(item, state);
-        ++index;
-      }
-    } else if (value.is(JsonKind::kObject) && !value.members.empty()) {
-      dict(value, state);
-    }
+  void leaf(const JsonValue& value, const std::string& type) override { add(item_of(value, type)); }
+  void scalar(const JsonValue& value) override {
+    if (value.is(JsonKind::kNull)) add(null_item());
   }
+  void too_long(const JsonValue&) override { too_long_ = true; }
 
-  void dict(const JsonValue& value, MsprobeState state) {
-    if (const JsonValue* wrapper = value.find("class_type");
-        wrapper != nullptr && wrapper->is(JsonKind::kString) && wrapper->text == "torch.distributed.P2POp") {
-      const JsonValue* tensor = value.find("tensor");
-      return add(tensor != nullptr && tensor->is(JsonKind::kObject) ? leaf(*tensor) : null_item(), state);
-    }
-    if (const JsonValue* type = value.find("type"); type != nullptr && type->is(JsonKind::kString)) {
-      return add(leaf(value), state);
-    }
-    // Of two members with one name Python keeps the later value at the place of the earlier.
-    std::unordered_map<std::string_view, const JsonValue*> last;
-    for (const JsonMember& member : value.members) last[member.key] = &member.value;
-    for (const JsonMember& member : value.members) {
-      if (const auto found = last.find(member.key); found->second != nullptr)
-        step(member.key, *std::exchange(found->second, nullptr), state);
-    }
-  }
-
-  void step(std::string_view key, const JsonValue& value, MsprobeState state) {
-    const size_t length = name_.size();
-    name_ += '.';
-    name_ += key;
-    too_long_ = too_long_ || name_.size() > kMaxName;
-    if (!too_long_) walk(value, state);
-    name_.resize(length);
-  }
-
-  void add(MsprobeItem item, MsprobeState state) {
-    item.state = state;
+  void add(MsprobeItem item) {
+    item.state = state_;
     items_.push_back(std::move(item));
   }
 
   MsprobeItem null_item() const {
     MsprobeItem item;
-    item.name = name_;
+    item.name = path_;
     item.statistics.fill(python_str("None"));
     return item;
   }
 
-  MsprobeItem leaf(const JsonValue& value) const {
+  MsprobeItem item_of(const JsonValue& value, const std::string& type) const {
     MsprobeItem item = null_item();
     if (const JsonValue* data_name = value.find("data_name"); is_true(data_name)) {
       item.data_name = str_of(*data_name);
@@ -183,7 +144,7 @@ class LeafReader {
         item.shape = str_of(*shape);
       }
     } else {
-      plain_value(value, item);
+      plain_value(value, type, item);
     }
     if (!item.checksum) {
       const std::string text = value.find("value") == nullptr ? "" : str_of(*value.find("value"));
@@ -193,10 +154,9 @@ class LeafReader {
   }
 
   // A leaf without a dtype.
-  void plain_value(const JsonValue& leaf, MsprobeItem& item) const {
-    const std::string& type = leaf.find("type") == nullptr ? name_ : leaf.find("type")->text;
+  void plain_value(const JsonValue& leaf, const std::string& type, MsprobeItem& item) const {
     const JsonValue* value = leaf.find("value");
-    const std::string_view last = last_part(name_);
+    const std::string_view last = last_part(path_);
     item.dtype = type;
     if (type == "torch.Size") {
       item.shape = str_or_none(value);
@@ -216,8 +176,7 @@ class LeafReader {
     item.statistics.fill(statistic(python_value(value)));
   }
 
-  std::string name_;
-  bool lists_are_named_ = true;  // the items of a list of gradients share one name
+  MsprobeState state_ = MsprobeState::kInput;
   bool too_long_ = false;
   std::vector<MsprobeItem> items_;
 };
@@ -236,12 +195,7 @@ bool has_nested_key(const JsonValue& value) {
          std::any_of(value.items.begin(), value.items.end(), nested);
 }
 
-// Items in the order of the result file, without key and entry. kTooLarge when the name of a leaf exceeds 4096 bytes.
-Result<std::vector<MsprobeItem>> read_msprobe_leaves(const std::string& entry_name, const JsonValue& value) {
-  return LeafReader(entry_name).read(value);
-}
-
-// Whether msprobe would find checksums in this entry.
+// True if msprobe would find checksums in this entry.
 bool has_msprobe_checksum(const JsonValue& entry, bool debug_json) {
   if (debug_json) return has_nested_key(entry);
   return std::any_of(entry.members.begin(), entry.members.end(), [](const JsonMember& member) {
@@ -296,68 +250,35 @@ uint64_t kept_by(const std::vector<MsprobeItem>& items) {
   return bytes;
 }
 
-class ItemReader {
+// Collects the items of all entries.
+class ItemReader : public DumpJsonView {
  public:
-  ItemReader(std::string_view text, const MsprobeItemForm& form, const MsprobeItemLimits& limits)
-      : text_(text), form_(form), limits_(limits), problems_(text) {}
+  ItemReader(const MsprobeItemForm& form, uint64_t most_kept) : form_(form), most_kept_(most_kept) {}
 
-  Result<MsprobeItems> read(const std::string& path) {
-    JsonMemberReader members(text_, 0);
-    bool has_data = false;
-    for (;;) {
-      MSDUMP_TRY(const auto member, members.next());
-      if (!member) break;
-      has_data = has_data || member->key == "data";
-      MSDUMP_CHECK_OK(top_level(*member));
-    }
-    if (skip_json_space(text_, members.end()) != text_.size()) {
-      return bad_json(text_, members.end(), "more text after the object");
-    }
-    if (!has_data) return bad_json(text_, 0, "no \"data\": this is not a dump.json of msprobe");
-    assemble(!form_.fuzzy && !form_.debug_json);
-    result_.problems = problems_.take(path).first();
-    return std::move(result_);
-  }
-
- private:
-  Status top_level(const JsonMemberPlace& member) {
-    if (member.key == "data") return data(member);
-    if (member.key != "task" && member.key != "framework") return {};
-    if (member.end - member.begin > limits_.entry) return bad_json(text_, member.begin, "a text of this length");
-    MSDUMP_TRY(auto value, parse_json_at(text_, member.begin, member.end));
-    if (value.is(JsonKind::kString)) (member.key == "task" ? result_.task : result_.framework) = std::move(value.text);
-    return {};
-  }
-
-  Status data(const JsonMemberPlace& place) {
+  void begin() override {
     entries_.clear();
     by_name_.clear();
-    problems_.clear();
+    result_ = {};
     kept_ = 0;
-    result_ = MsprobeItems{std::move(result_.task), std::move(result_.framework), false, {}, {}, {}};
-    if (text_[place.begin] != '{') return bad_json(text_, place.begin, "\"data\" is not an object");
-    int64_t entries = 0;
-    return read_json_entries_at(
-        text_, place.begin, limits_.entry, problems_, entries,
-        [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); });
   }
 
-  Status entry(const JsonMemberPlace& member, const JsonValue& value) {
-    auto leaves = read_msprobe_leaves(member.key, value);
+  Status entry(const DumpJsonEntry& entry) override {
+    const std::string& name = entry.place.key;
+    auto leaves = LeafReader(name).read(entry.value);
     if (!leaves) {
-      problems_.add(std::move(leaves.error()), member.begin);
+      entry.problems.add(std::move(leaves.error()), entry.place.begin);
       return {};
     }
-    result_.has_checksums = result_.has_checksums || has_msprobe_checksum(value, form_.debug_json);
-    kept_ += sizeof(MsprobeItem) + member.key.size() + kept_by(*leaves);
-    if (kept_ > limits_.kept) {
+    result_.has_checksums = result_.has_checksums || has_msprobe_checksum(entry.value, form_.debug_json);
+    kept_ += sizeof(MsprobeItem) + name.size() + kept_by(*leaves);
+    if (kept_ > most_kept_) {
       return fail(ErrorCode::kTooLarge, "more than {} entries: they do not fit into {} bytes of memory",
-                  entries_.size(), limits_.kept);
+                  entries_.size(), most_kept_);
     }
     // For two entries with one name Python keeps the later value at the place of the earlier.
-    const auto [known, is_new] = by_name_.emplace(member.key, entries_.size());
+    const auto [known, is_new] = by_name_.emplace(name, entries_.size());
     if (is_new) {
-      result_.entries.push_back(member.key);
+      result_.entries.push_back(name);
       entries_.push_back(std::move(*leaves));
     } else {
       entries_[known->second] = std::move(*leaves);
@@ -365,8 +286,16 @@ class ItemReader {
     return {};
   }
 
-  void assemble(bool renumber) {
-    if (result_.framework.empty()) result_.framework = "pytorch";
+  MsprobeItems take(DumpJsonHead&& head) {
+    result_.task = std::move(head.task);
+    result_.framework = head.framework.empty() ? "pytorch" : std::move(head.framework);
+    result_.problems = head.problems.first();
+    number_backward_calls(!form_.fuzzy && !form_.debug_json);
+    return std::move(result_);
+  }
+
+ private:
+  void number_backward_calls(bool renumber) {
     std::unordered_map<std::string_view, uint64_t> backward_calls;
     for (uint32_t index = 0; index < entries_.size(); ++index) {
       const std::string& name = result_.entries[index];
@@ -386,10 +315,8 @@ class ItemReader {
     }
   }
 
-  std::string_view text_;
   const MsprobeItemForm& form_;
-  const MsprobeItemLimits& limits_;
-  JsonProblems problems_;
+  const uint64_t most_kept_;
   MsprobeItems result_;
   std::vector<std::vector<MsprobeItem>> entries_;
   std::unordered_map<std::string, size_t> by_name_;
@@ -400,54 +327,18 @@ class ItemReader {
 
 Result<MsprobeItems> read_msprobe_items(const File& file, const MsprobeItemForm& form,
                                         const MsprobeItemLimits& limits) {
-  MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.json"));
-  return in_file(ItemReader(text.view(), form, limits).read(file.path()), file.path());
+  ItemReader reader(form, limits.kept);
+  MSDUMP_TRY(DumpJsonHead head, read_dump_json(file, {.text = limits.text, .entry = limits.entry}, reader));
+  return reader.take(std::move(head));
 }
 
-namespace {
-
-constexpr uint64_t kMaxText = uint64_t{4} << 30;
-constexpr uint64_t kMaxEntry = uint64_t{16} << 20;
-
-bool is_shared(const JsonValue& value) {
-  return value.is(JsonKind::kArray) && value.items.size() == 2 && value.items[0].is(JsonKind::kArray);
-}
-
-std::vector<std::string> texts_of(const JsonValue& frames) {
-  std::vector<std::string> texts;
-  for (const JsonValue& frame : frames.items) texts.push_back(str_of(frame));
-  return texts;
-}
-
-}  // namespace
-
-const std::string* MsprobeStacks::find(const std::string& entry) const {
-  const auto found = by_name.find(entry);
-  return found == by_name.end() ? nullptr : &texts[found->second];
-}
-
-Result<MsprobeStacks> read_msprobe_stacks(const File& file) {
-  MSDUMP_TRY(const auto text, read_large_text(file, kMaxText, "a stack.json"));
-  MsprobeStacks stacks;
-  stacks.older_form = true;
-  JsonProblems problems(text.view());
-  int64_t entries = 0;
-  const auto entry = [&](const JsonMemberPlace& member, const JsonValue& value) -> Status {
-    if (is_shared(value)) {
-      stacks.older_form = false;
-      for (const JsonValue& name : value.items[0].items) stacks.by_name[str_of(name)] = stacks.texts.size();
-      stacks.texts.push_back(str_of(value.items[1]));
-    } else if (!value.is(JsonKind::kNull)) {
-      stacks.by_name[member.key] = stacks.texts.size();
-      stacks.texts.push_back(str_of(value));
-      stacks.frames.resize(stacks.texts.size());
-      stacks.frames.back() = texts_of(value);
-    }
-    return {};
-  };
-  MSDUMP_CHECK_OK(in_file(read_json_entries(text.view(), kMaxEntry, problems, entries, entry), file.path()));
-  if (!stacks.older_form) stacks.frames.clear();
-  return stacks;
+std::string msprobe_stack_text(const StackJson& stacks, const StackJson::Op& op) {
+  std::string text = "[";
+  for (const std::string_view frame : stacks.texts_of(op)) {
+    if (text.size() > 1) text += ", ";
+    text += quoted_repr(frame);
+  }
+  return text + "]";
 }
 
 }  // namespace msdump

@@ -1,5 +1,5 @@
 // A dump.json or debug.json as msprobe's compare reads it: one item for each leaf of each entry, tensors, scalars and null
-// alike, with the texts of its result file. (msprobe/dump_json.h reads only the tensors, with their values.)
+// alike, with the texts of its result file. (DumpJson of msprobe/dump_json.h has the values of the same file.)
 //
 //   1. inside an entry: inputs, keyword inputs, gradients of inputs, then parameters, outputs, parameter gradients
 //   2. a leaf is a dict with a text as "type"; a P2POp stands for its "tensor"; empty lists, dicts and texts have no
@@ -10,19 +10,19 @@
 //   5. the checksum is md5, else the CRC-32 of str(value)
 //   6. the key that pairs two items is the name; for backward entries the call number is replaced by the number of earlier
 //      backward entries of that operator
-// Source: reference/compare-and-check.md 2, reference/verified-on-real-msprobe.md 5; msprobe 26.2.0.
+// Source: msprobe 26.2.0.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
 #include "compare/match/msprobe/msprobe_python.h"
 #include "io/file.h"
+#include "msprobe/stack_json.h"
 
 namespace msdump {
 
@@ -64,20 +64,7 @@ struct MsprobeItemForm {
 Result<MsprobeItems> read_msprobe_items(const File& file, const MsprobeItemForm& form,
                                         const MsprobeItemLimits& limits = {});
 
-// The call stacks of a stack.json as msprobe's result file prints them: str() of the list of frames, once per stack.
-// (msprobe/stack_json.h parses the frames and describes the two forms of the file.)
-
-struct MsprobeStacks {
-  std::vector<std::string> texts;
-  std::unordered_map<std::string, size_t> by_name;  // index in texts
-  // The older form of the file has operators as its keys; only that form matters to the layer mapping.
-  bool older_form = false;
-  std::vector<std::vector<std::string>> frames;  // by text; older form only
-
-  [[nodiscard]] const std::string* find(const std::string& entry) const;
-};
-
-// kBadJson with offset, line and column if it is not a JSON object; kTooLarge for more than 4 GiB.
-Result<MsprobeStacks> read_msprobe_stacks(const File& file);
+// A stack as msprobe's result file prints it: str() of the list of frames.
+[[nodiscard]] std::string msprobe_stack_text(const StackJson& stacks, const StackJson::Op& op);
 
 }  // namespace msdump

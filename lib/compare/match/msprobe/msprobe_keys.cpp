@@ -190,8 +190,8 @@ MsprobeCells::MsprobeCells(std::vector<std::pair<std::string, std::string>> cell
   }
 }
 
-// The lowest index from `from` on whose name occurs in the text. The names that begin at a position are the last name
-// that does not sort after the text there, and the names that are prefixes of that one.
+// The lowest index from `from` on whose name occurs in the text. The names that begin at a position are prefixes of one
+// name: the last that does not sort after the text there.
 std::optional<size_t> MsprobeCells::first_inside(std::string_view text, size_t from) const {
   std::optional<size_t> first;
   for (size_t at = 0; at <= text.size(); ++at) {

@@ -4,13 +4,13 @@
 //   2. cell   "Cell" becomes "Module"; then the part up to the direction ("fc1.Dense") is replaced: as a whole if the
 //             file has it, else each of the file's names that it contains, once, in the order of the file. Names of
 //             neither calls nor gradients have no key.
-//   3. api    first msprobe's own table (msprobe_api_table.h: Functional.matmul becomes Torch.matmul; Mint
+//   3. api    first msprobe's own table (in the source: Functional.matmul becomes Torch.matmul; Mint
 //             becomes Torch, MintFunctional Functional), then the user's
 //             [{ms_api, pt_api, ms_args, pt_args, ms_output, pt_output, ...}, ..]: slots by position; slots that are not in
 //             the rule have no partner. msprobe reads ms_output but counts ms_outputs, and stops where a list is missing;
 //             msdump does the same.
 // The first of api, cell, data that is given is used. Own names come without the renumbering of backward calls.
-// Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
+// Source: msprobe 26.2.0.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ namespace msdump {
 
 struct MsprobeApiRule {
   std::string target_api, golden_api;
-  // By state: input, parameters, output, parameters_grad. Nothing: the rule has no such lists.
+  // Slots by state: input, parameters, output, parameters_grad. No value: the rule has no such lists.
   struct Slots {
     std::optional<std::vector<std::string>> target, golden;
   };
@@ -47,7 +47,7 @@ class MsprobeCells {
  public:
   explicit MsprobeCells(std::vector<std::pair<std::string, std::string>> cells);
 
-  // What a cell becomes: by its whole name, else by the names that it contains.
+  // The new name of a cell: by its whole name, else by the names that it contains.
   [[nodiscard]] std::string renamed(const std::string& cell) const;
 
  private:
@@ -62,7 +62,7 @@ class MsprobeCells {
 // Rejects names longer than real ones: a name may become a part of the key of every item.
 Status check_mapped_name(std::string_view name);
 
-// From the YAML files, parsed (io/yaml.h).
+// Reads a YAML file that is parsed already (read_yaml_file).
 Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml);
 Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml);
 

@@ -57,18 +57,18 @@ std::string joined(const Parts& parts, size_t count) {
 bool is_module(std::string_view type) { return type == "Cell" || type == "Module"; }
 
 // The lines between "Template" and the framework's entry into the model.
-std::vector<std::string> lines_of_call(const std::vector<std::string>& lines, bool mindspore) {
+std::vector<std::string_view> lines_of_call(const std::vector<std::string_view>& lines, bool mindspore) {
   size_t begin = 0, end = lines.size();
   bool begun = false;
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].find("Template") != std::string::npos) {
+    if (lines[i].find("Template") != std::string_view::npos) {
       begin = i + 1;
       begun = true;
       continue;
     }
-    const bool entry = mindspore ? lines[i].find("construct") != std::string::npos
-                                 : lines[i].find("in forward,") != std::string::npos ||
-                                       lines[i].find("in backward,") != std::string::npos;
+    const bool entry = mindspore ? lines[i].find("construct") != std::string_view::npos
+                                 : lines[i].find("in forward,") != std::string_view::npos ||
+                                       lines[i].find("in backward,") != std::string_view::npos;
     if (begun && entry) {
       end = i;
       break;
@@ -79,13 +79,13 @@ std::vector<std::string> lines_of_call(const std::vector<std::string>& lines, bo
 }
 
 // The function of the outermost of the framework's lines at the beginning: "File F, line N, in FUNCTION, ..".
-std::optional<std::string> framework_function(const std::vector<std::string>& lines) {
-  const std::string* last = nullptr;
-  for (const std::string& line : lines) {
-    if (!contains_any(std::string_view(line).substr(0, line.find(',')), kFrameworkFiles)) break;
-    last = &line;
+std::optional<std::string> framework_function(const std::vector<std::string_view>& lines) {
+  std::optional<std::string_view> last;
+  for (const std::string_view line : lines) {
+    if (!contains_any(line.substr(0, line.find(',')), kFrameworkFiles)) break;
+    last = line;
   }
-  if (last == nullptr) return std::nullopt;
+  if (!last) return std::nullopt;
   const auto fields = split(*last, ',');
   if (fields.size() < 3 || contains_any(fields[0], kSkippedFiles) || contains_any(fields[2], kSkippedFunctions)) {
     return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<std::string> framework_function(const std::vector<std::string>& li
 
 class ScopeMaker {
  public:
-  ScopeMaker(const MsprobeStacks& stacks, const ConstructJson& construct, bool mindspore)
+  ScopeMaker(const StackJson& stacks, const ConstructJson& construct, bool mindspore)
       : stacks_(stacks), construct_(construct), mindspore_(mindspore) {}
 
   Result<MsprobeScope> make(const std::string& name) const {
@@ -145,13 +145,13 @@ class ScopeMaker {
   }
 
   [[nodiscard]] std::optional<std::string> function_of(const std::string& name, std::string_view prefix) const {
-    if (!stacks_.older_form || prefix == "Primitive" || prefix == "Jit") return std::nullopt;
-    const auto found = stacks_.by_name.find(name);
-    if (found == stacks_.by_name.end()) return std::nullopt;
-    return framework_function(lines_of_call(stacks_.frames[found->second], mindspore_));
+    if (stacks_.is_shared || prefix == "Primitive" || prefix == "Jit") return std::nullopt;
+    const StackJson::Op* const op = stacks_.find(name);
+    if (op == nullptr) return std::nullopt;
+    return framework_function(lines_of_call(stacks_.texts_of(*op), mindspore_));
   }
 
-  const MsprobeStacks& stacks_;
+  const StackJson& stacks_;
   const ConstructJson& construct_;
   bool mindspore_;
 };
@@ -214,8 +214,8 @@ void renumber_layers(std::vector<MsprobeScope>& scopes) {
   }
 }
 
-// By entry. Empty without stacks or modules; an error when only one of stack.json and construct.json is there, or a
-// name has fewer than four parts.
+// The scope of each entry. Empty without stacks or modules. An error if only one of stack.json and construct.json is
+// there, or a name has fewer than four parts.
 Result<std::vector<MsprobeScope>> msprobe_scopes(const MsprobeLayerSide& side) {
   const std::string folder = side.json_path.substr(0, side.json_path.rfind('/') + 1);
   const std::string stack_path = folder + "stack.json", construct_path = folder + "construct.json";
@@ -223,10 +223,10 @@ Result<std::vector<MsprobeScope>> msprobe_scopes(const MsprobeLayerSide& side) {
   const bool has_construct = path_kind(construct_path) == PathKind::kFile;
   if (!has_stack && !has_construct) return std::vector<MsprobeScope>{};
   MSDUMP_TRY(const File stack_file, File::open(stack_path));
-  MSDUMP_TRY(const MsprobeStacks stacks, read_msprobe_stacks(stack_file));
+  MSDUMP_TRY(const StackJson stacks, read_stack_json(stack_file));
   MSDUMP_TRY(const File construct_file, File::open(construct_path));
   MSDUMP_TRY(const ConstructJson construct, read_construct_json(construct_file));
-  if (stacks.texts.empty() || construct.nodes.empty()) return std::vector<MsprobeScope>{};
+  if (stacks.ops.empty() || construct.nodes.empty()) return std::vector<MsprobeScope>{};
 
   const ScopeMaker maker(stacks, construct, side.items.framework != "pytorch");
   std::vector<MsprobeScope> scopes;
@@ -302,7 +302,7 @@ struct LayerStep {
   std::string_view to;  // the golden path
 };
 
-// By the longest rule for what lies at parts[at..] in a layer of that class; without a rule the name stays.
+// Applies the longest rule for parts[at..] in a layer of that class; without a rule the name stays.
 LayerStep step_at(const MsprobeLayerRules& rules, const std::string& type, const std::vector<std::string_view>& parts,
                   size_t at) {
   const auto of_class = rules.find(type);

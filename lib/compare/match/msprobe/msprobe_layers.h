@@ -10,7 +10,7 @@
 //   3. partner  the entry with the same scope and direction, and the same place among those
 //   4. items    of two partners are paired by what follows the name of their entry
 //   5. the layers of a ParallelTransformer count from 0 on both sides
-// Source: reference/compare-and-check.md 2.6; msprobe 26.2.0.
+// Source: msprobe 26.2.0.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@
 
 namespace msdump {
 
-// What the layers in one of a class are called on the other side.
+// The names on the other side of the layers inside a class.
 struct MsprobeClassRules {
   std::unordered_map<std::string, std::string> by_path;  // "fc1" or a dotted path
   size_t most_parts = 1;                                 // of a path
@@ -32,7 +32,7 @@ using MsprobeLayerRules = std::map<std::string, MsprobeClassRules, std::less<>>;
 
 Result<MsprobeLayerRules> read_layer_rules(const JsonValue& yaml);
 
-// One side: its items and the path of its json, with stack.json and construct.json beside it.
+// A side of the comparison: its items and the path of its json, which has stack.json and construct.json beside it.
 struct MsprobeLayerSide {
   const MsprobeItems& items;
   std::string json_path;

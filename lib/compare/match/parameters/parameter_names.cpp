@@ -1,13 +1,13 @@
 #include "compare/match/parameters/parameter_names.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
+#include "compare/match/op_sequence.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -16,16 +16,7 @@ namespace {
 constexpr size_t kLongestName = 256;  // of names whose likeness is asked for
 
 std::string_view common_leaf(std::string_view leaf) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kLeaves = {
-      std::pair<std::string_view, std::string_view>{"gamma", "weight"},
-      {"beta", "bias"},
-      {"kernel", "weight"},
-      {"embedding_table", "weight"},
-      {"embedding_weight", "weight"},
-      {"moving_mean", "running_mean"},
-      {"moving_variance", "running_var"}};
-  const auto found = std::find_if(kLeaves.begin(), kLeaves.end(), [&](const auto& one) { return one.first == leaf; });
-  return found == kLeaves.end() ? leaf : found->second;
+  return leaf == "kernel" || leaf == "embedding_weight" ? "weight" : common_parameter_name(leaf);
 }
 
 std::string with_dots(std::string text) {

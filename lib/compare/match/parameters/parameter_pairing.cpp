@@ -443,8 +443,8 @@ class TiedParameters {
 class PairingOfLinks {
  public:
   PairingOfLinks(const CompareSide& a, const CompareSide& b, ParameterLinks& links) : a_(a), b_(b), links_(links) {
-    result_.tensors_a = *a.tensors;
-    result_.tensors_b = *b.tensors;
+    result_.tensors.a = *a.tensors;
+    result_.tensors.b = *b.tensors;
   }
 
   PairedParameters run() && {
@@ -466,8 +466,8 @@ class PairingOfLinks {
     result_.pairing.of_parameters = true;
     result_.pairing.relations = links_.told();
     result_.pairing.limits = links_.limits;
-    result_.pairing.others_a = links_.a().others();
-    result_.pairing.others_b = links_.b().others();
+    result_.pairing.others.a = links_.a().others();
+    result_.pairing.others.b = links_.b().others();
     return std::move(result_);
   }
 
@@ -476,14 +476,14 @@ class PairingOfLinks {
     Pairing& pairing = result_.pairing;
     const auto op = static_cast<uint32_t>(pairing.operators.size());
     const bool both = link.a != kNoItem && link.b != kNoItem;
-    TensorPair tensors{op, kNoTensor, kNoTensor, both || link.note.empty() ? Alone::kUnknown : Alone::kTied};
-    OpPair operators{kNoOperator, kNoOperator, both ? link.how : PairedBy::kNothing, both ? confidence(link.how) : 0};
+    TensorPair tensors{{}, op, both || link.note.empty() ? Alone::kUnknown : Alone::kTied};
+    OpPair operators{{}, both ? link.how : PairedBy::kNothing, both ? confidence(link.how) : 0};
     if (link.a != kNoItem) {
-      tensors.a = tensor_of(links_.a(), link.a, std::move(link.view_a), result_.tensors_a);
+      tensors.a = tensor_of(links_.a(), link.a, std::move(link.view_a), result_.tensors.a);
       operators.a = add_operator(a_, links_.a(), link.a, tensors.a, pairing.a);
     }
     if (link.b != kNoItem) {
-      tensors.b = tensor_of(links_.b(), link.b, std::move(link.view_b), result_.tensors_b);
+      tensors.b = tensor_of(links_.b(), link.b, std::move(link.view_b), result_.tensors.b);
       operators.b = add_operator(b_, links_.b(), link.b, tensors.b, pairing.b);
     }
     pairing.operators.push_back(operators);
@@ -551,8 +551,8 @@ Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide
   for (ParameterSide* const side : {&side_a, &side_b}) {
     for (Error& error : side->values().failures().all()) result.pairing.unread.push_back(std::move(error));
   }
-  result.pairing.compared_steps_a = side_a.steps();
-  result.pairing.compared_steps_b = side_b.steps();
+  result.pairing.compared_steps.a = side_a.steps();
+  result.pairing.compared_steps.b = side_b.steps();
   return result;
 }
 

@@ -22,7 +22,7 @@ namespace msdump {
 struct PairedParameters {
   Pairing pairing;
   // Those of both sides, and after them the parts and views that the pairing refers to.
-  std::vector<TensorRecord> tensors_a, tensors_b;
+  Sides<std::vector<TensorRecord>> tensors;
   std::deque<TensorView> views;  // of these
 };
 

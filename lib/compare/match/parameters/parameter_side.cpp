@@ -8,9 +8,7 @@ namespace msdump {
 bool is_checkpoint(const CompareSide& side) {
   return !side.tensors->empty() &&
          std::all_of(side.tensors->begin(), side.tensors->end(), [&](const TensorRecord& one) {
-           const FileKind kind = side.index->files()[one.file].kind;
-           const bool named = kind == FileKind::kSafetensors || kind == FileKind::kCheckpoint ||
-                              kind == FileKind::kPt || kind == FileKind::kNpz;
+           const bool named = info(side.index->files()[one.file].kind).holds_parameters;
            return named && one.name.io == Io::kParameter && one.name.slot == "0" && one.name.timestamp.empty();
          });
 }

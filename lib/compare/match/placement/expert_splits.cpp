@@ -13,50 +13,53 @@
 namespace msdump {
 namespace {
 
-// A weight whose elements are others on some of the ranks.
+// A weight whose elements differ between ranks.
 struct Weight {
   uint32_t op = 0, tensor = 0;               // of the side
   std::vector<std::vector<size_t>> classes;  // of ranks that have the same elements, by place
 };
 
-// Numbers of rows and tokens are not weights: those that a rank counts from its own first row are also another rank's.
+// True for matrices of floats. Indices of rows and tokens are no weights: two ranks count the same ones.
 bool may_be_weight(const TensorRecord& record) {
   return record.name.io != Io::kOutput && record.shape != nullptr && record.shape->size() >= 2 &&
          kind_of(record.name.dtype) == DTypeKind::kFloat;
 }
 
-class ExpertSplits {
+class SplitSearch {
  public:
-  explicit ExpertSplits(const CutMatch& match) : match_(match), agreements_(match.agreements()) {}
+  explicit SplitSearch(const ShardedMatch& match) : match_(match), agreements_(match.agreements()) {}
 
-  Result<CutSplitsOfBoth> run() const {
-    const CutMatch::OneSide a = match_.cut_of(true), b = match_.cut_of(false);
-    MSDUMP_TRY(const std::vector<Weight> in_a, weights_of(a));
-    MSDUMP_TRY(const std::vector<Weight> in_b, weights_of(b));
-    CutSplitsOfBoth splits = {splits_of(a, in_a, in_b), splits_of(b, in_b, in_a)};
+  Result<Sides<ExpertSplits>> run() const {
+    Sides<std::vector<Weight>> weights;
+    for (const Side side : kBothSides) {
+      MSDUMP_TRY(weights[side], weights_of(side));
+    }
+    Sides<ExpertSplits> splits;
+    for (const Side side : kBothSides) splits[side] = splits_of(side, weights[side], weights[opposite(side)]);
     if (splits.a.empty() && splits.b.empty()) return splits;
-    MSDUMP_TRY(splits.a, with_neighbours(std::move(splits.a), a));
-    MSDUMP_TRY(splits.b, with_neighbours(std::move(splits.b), b));
+    for (const Side side : kBothSides) {
+      MSDUMP_TRY(splits[side], with_neighbours(std::move(splits[side]), side));
+    }
     return splits;
   }
 
  private:
-  // Of operators that have no partner, or none that fits.
-  Result<std::vector<Weight>> weights_of(const CutMatch::OneSide& cut) const {
-    const CutSide& side = *cut.own;
+  // The weights of operators without a partner that fits.
+  Result<std::vector<Weight>> weights_of(Side which) const {
+    const ShardedSide& side = *match_.result[which];
     std::vector<Weight> weights;
     for (size_t i = 0; i < agreements_.size(); ++i) {
-      const uint32_t op = cut.own_of(match_.result.pairing.operators[i]);
-      if (agreements_[i] >= CutMatch::kUnlike || op == kNoOperator) continue;
+      const uint32_t op = match_.result.pairing.operators[i][which];
+      if (agreements_[i] >= ShardedMatch::kUnlike || op == kNoOperator) continue;
       for (const uint32_t tensor : side.operators()[op].tensors) {
         const TensorRecord& record = side.tensors()[tensor];
         const auto& records = side.members(tensor).records;
         if (records.size() < 2 || !may_be_weight(record)) continue;
-        const bool alike = std::all_of(records.begin(), records.end(), [&](const TensorRecord* piece) {
-          return piece != nullptr && piece->shape != nullptr && *piece->shape == *record.shape;
+        const bool alike = std::all_of(records.begin(), records.end(), [&](const TensorRecord* local) {
+          return local != nullptr && local->shape != nullptr && *local->shape == *record.shape;
         });
         if (!alike) continue;
-        MSDUMP_TRY(const std::vector<uint64_t> digests, match_.digests_of(cut, tensor));
+        MSDUMP_TRY(const std::vector<uint64_t> digests, match_.digests_of(which, tensor));
         Weight weight{op, tensor, classes_of(digests)};
         if (weight.classes.size() > 1) weights.push_back(std::move(weight));
       }
@@ -77,10 +80,10 @@ class ExpertSplits {
     return even ? classes : std::vector<std::vector<size_t>>();
   }
 
-  // Those of which two classes are the weights of different calls of the other side.
-  [[nodiscard]] CutSplits splits_of(const CutMatch::OneSide& cut, const std::vector<Weight>& weights,
-                                    const std::vector<Weight>& others) const {
-    const CutSide &own = *cut.own, &other = *cut.other;
+  // Splits the calls of weights of which two classes are weights of different calls of the other side.
+  [[nodiscard]] ExpertSplits splits_of(Side which, const std::vector<Weight>& weights,
+                                       const std::vector<Weight>& others) const {
+    const ShardedSide &own = *match_.result[which], &other = *match_.result[opposite(which)];
     struct Place {
       uint32_t op;
       const TensorRecord* record;
@@ -89,7 +92,7 @@ class ExpertSplits {
     const auto kind = [](const SequencedOp& op, const TensorRecord& record) {
       return std::tuple_cat(kind_of(op), std::tuple(record.name.io, record.name.slot, *record.shape));
     };
-    std::map<Kind, std::vector<Place>> known;  // on the other side: single pieces
+    std::map<Kind, std::vector<Place>> known;  // on the other side: single local tensors
     std::map<uint32_t, const Weight*> split_there;
     for (const Weight& one : others) split_there[one.tensor] = &one;
     for (uint32_t op = 0; op < other.operators().size(); ++op) {
@@ -106,16 +109,16 @@ class ExpertSplits {
           places.push_back({op, other.members(tensor).records[one.front()]});
       }
     }
-    CutSplits splits;
+    ExpertSplits splits;
     for (const Weight& weight : weights) {
       const SequencedOp& op = own.operators()[weight.op];
       const auto found = known.find(kind(op, own.tensors()[weight.tensor]));
       if (found == known.end()) continue;
       std::set<const TensorRecord*> matched;
       for (const std::vector<size_t>& one : weight.classes) {
-        const TensorRecord* const piece = own.members(weight.tensor).records[one.front()];
+        const TensorRecord* const local = own.members(weight.tensor).records[one.front()];
         for (const Place& place : found->second) {
-          if (place.record == nullptr || matched.contains(place.record) || !same_values(cut.of_a, piece, place.record))
+          if (place.record == nullptr || matched.contains(place.record) || !same_values(which, local, place.record))
             continue;
           matched.insert(place.record);
           break;
@@ -126,23 +129,24 @@ class ExpertSplits {
     return splits;
   }
 
-  [[nodiscard]] bool same_values(bool of_a, const TensorRecord* own, const TensorRecord* other) const {
-    CutPieces left = match_.pieces_of(of_a, std::span(&own, 1)), right = match_.pieces_of(!of_a, std::span(&other, 1));
-    const std::optional<CutFit> fit = find_layout(left, right, {}, match_.prior);
-    return fit && fit->tells && fit->agreement >= CutMatch::kLike;
+  [[nodiscard]] bool same_values(Side which, const TensorRecord* own, const TensorRecord* other) const {
+    LocalTensors left = match_.locals_of(which, std::span(&own, 1));
+    LocalTensors right = match_.locals_of(opposite(which), std::span(&other, 1));
+    const std::optional<PlacementFit> fit = find_placement(left, right, {}, match_.prior);
+    return fit && fit->is_informative && fit->agreement >= ShardedMatch::kLike;
   }
 
-  static void add_split(const CutSide& side, uint32_t tensor, const SequencedOp& op,
-                        const std::vector<std::vector<size_t>>& classes, CutSplits& splits) {
+  static void add_split(const ShardedSide& side, uint32_t tensor, const SequencedOp& op,
+                        const std::vector<std::vector<size_t>>& classes, ExpertSplits& splits) {
     const std::vector<int64_t>& ranks = side.ranks(tensor);
     for (uint32_t part = 0; part < classes.size(); ++part) {
       for (const size_t place : classes[part]) splits.try_emplace({op.name, op.step, ranks[place]}, part);
     }
   }
 
-  // Also the calls between those that are split, which read what these write, and the backward calls of all of them.
-  Result<CutSplits> with_neighbours(CutSplits splits, const CutMatch::OneSide& cut) const {
-    const CutSide& side = *cut.own;
+  // Splits also the calls between split calls, which read their outputs, and the backward calls of all of them.
+  Result<ExpertSplits> with_neighbours(ExpertSplits splits, Side which) const {
+    const ShardedSide& side = *match_.result[which];
     using PartOfRank = std::map<int64_t, uint32_t>;
     const auto parts_of = [&](const SequencedOp& op, const std::string& name) {
       PartOfRank parts;
@@ -158,13 +162,13 @@ class ExpertSplits {
     };
     std::vector<uint32_t> open;
     for (size_t i = 0; i < agreements_.size(); ++i) {
-      const uint32_t op = cut.own_of(match_.result.pairing.operators[i]);
-      if (op != kNoOperator && agreements_[i] < CutMatch::kUnlike) open.push_back(op);
+      const uint32_t op = match_.result.pairing.operators[i][which];
+      if (op != kNoOperator && agreements_[i] < ShardedMatch::kUnlike) open.push_back(op);
     }
     std::map<uint64_t, PartOfRank> written;  // by contents
     const auto note = [&](const SequencedOp& op, const PartOfRank& parts) -> Status {
       for (const uint32_t tensor : op.tensors) {
-        MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+        MSDUMP_TRY(const uint64_t contents, match_.contents_of(which, tensor));
         if (contents != 0) written.try_emplace(contents, parts);
       }
       return {};
@@ -180,7 +184,7 @@ class ExpertSplits {
       if (const auto forward = forward_entry_of(op.name)) parts = parts_of(op, *forward);
       for (const uint32_t tensor : op.tensors) {
         if (!parts.empty() || side.tensors()[tensor].name.io == Io::kOutput) continue;
-        MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+        MSDUMP_TRY(const uint64_t contents, match_.contents_of(which, tensor));
         const auto found = written.find(contents);
         if (contents != 0 && found != written.end()) parts = found->second;
       }
@@ -191,12 +195,12 @@ class ExpertSplits {
     return splits;
   }
 
-  const CutMatch& match_;
+  const ShardedMatch& match_;
   const std::vector<double> agreements_;  // by operator of the pairing
 };
 
 }  // namespace
 
-Result<CutSplitsOfBoth> find_expert_splits(const CutMatch& match) { return ExpertSplits(match).run(); }
+Result<Sides<ExpertSplits>> find_expert_splits(const ShardedMatch& match) { return SplitSearch(match).run(); }
 
 }  // namespace msdump

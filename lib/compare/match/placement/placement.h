@@ -1,25 +1,25 @@
-// CutLayout: how a tensor lies on the ranks of a parallel run. The ranks form a mesh, the fastest dimension first; along
-// each of its dimensions they have
+// Placement: how a tensor is distributed over the ranks of a parallel run. The ranks form a mesh, the fastest dimension
+// first. Along each dimension of the mesh they hold
 //
-//   copy     the same elements
-//   sum      terms of a sum, as before an AllReduce; mean: their mean is the tensor
-//   max      maxima of their own parts, as before an AllReduce that takes the largest: of each element the largest of all
-//            ranks is the tensor's. Not in one layout with sum and mean
-//   concat   parts that follow each other along an axis, in the order of the ranks. The parts of a fused tensor (q, k and
-//            v) are cut one by one: `groups` are their sizes relative to each other; so are the heads of each sample
-//            where both are one axis
-//   zigzag   two parts each along an axis: rank i of n has parts i and 2n-1-i (context parallelism)
+//   copy      the same elements (replicated)
+//   sum       partial sums, as before an AllReduce; mean: the tensor is their mean
+//   max       partial maxima, as before an AllReduce that takes the largest; never beside sum or mean
+//   concat    shards that follow each other along an axis, in the order of the ranks. The parts of a fused tensor (q, k and
+//             v) are sharded one by one: `blocks` are their relative sizes
+//   zigzag    two shards each along an axis: rank i of n holds shards i and 2n-1-i (context parallelism)
+//   gathered  no dimension of the mesh: every rank holds all shards of a zigzag along an axis, in the order of the ranks,
+//             as an AllGather leaves them
 //
-// gathered is not a dimension of the mesh: every rank has all parts of a zigzag of so many ranks along an axis, in the order
-// of the ranks, as an AllGather leaves them.
+// If several dimensions shard one axis, the slower one shards first. The last shard may reach beyond the tensor: padding.
+// Gradients of a loss that each rank averages by itself are too large by the number of ranks: `factor`.
 //
-// Where several dimensions cut one axis, the slower one cuts first. The last part may reach beyond the tensor: padding.
-// Gradients of a loss that each rank takes the mean of are too large by the number of ranks: `factor`.
-// Source: Megatron-LM's and MindSpore's parallel layouts as their documents describe them.
+// Global tensor: the tensor as a single process would hold it. Local tensor: the part that a rank holds.
+//
+// A new role is an enumerator here, a row of the table in placement.cpp and a case of tests/support/sharded_tensors.cpp. The
+// search, --layout files and all texts follow the table.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,66 +30,103 @@
 
 namespace msdump {
 
-enum class CutRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag, kGathered };
-[[nodiscard]] std::string_view name_of(CutRole role);
-// Does a collective reduce the parts to the tensor? sum, mean and max.
-[[nodiscard]] bool is_reduced(CutRole role);
-// True of concat and zigzag: the ranks have parts along an axis.
-[[nodiscard]] inline bool is_cut(CutRole role) { return role == CutRole::kConcat || role == CutRole::kZigzag; }
+enum class PlacementRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag, kGathered };
 
-struct CutDim {
-  int64_t extent = 1;  // 1 of kGathered
-  CutRole role = CutRole::kCopy;
-  uint32_t axis = 0;                 // of kConcat and kZigzag
-  std::vector<int64_t> groups = {};  // of a cut; empty: one; all alike of kZigzag. Of kGathered: the number of ranks
-  bool operator==(const CutDim&) const = default;
+// The steps of a search for placements, each tried if the ones before do not fit; kMixed takes longest. kMaxima is beside the
+// order: plain placements with maxima instead of sums.
+enum class PlacementStage : uint8_t { kPlain, kZigzag, kBlocks, kMixed, kMaxima };
+
+class AxisSegments;
+struct PlacementDim;
+
+// What is known of a role.
+struct RoleTraits {
+  std::string_view name;
+  std::string_view keys;  // of a --layout file (placement_file.cpp), separated by blanks; the axis is one of them
+  int cost = 1;           // complexity: the simpler of two placements that fit is taken
+  PlacementStage stage = PlacementStage::kPlain;  // the first that tries the role
+  PieceOverlap reduction = PieceOverlap::kNone;   // what a collective does with the elements of several ranks
+  bool averages = false;       // the sum is divided by the number of ranks; tried as another reading of kSum
+  bool is_mesh_dim = true;     // false: every rank holds all elements, in another order
+  bool merges = false;         // two neighbouring dimensions of the role are the same as one
+  bool may_be_uneven = false;  // shards and blocks may have different sizes
+  // Shards and reorders only. Places the elements that the faster dimensions assembled along the axis; `parts` are the
+  // extents of all shards of the dimension, none if they are equal. False if the extents do not go into the role.
+  bool (*place)(AxisSegments& axis, const PlacementDim& dim, int64_t coordinate,
+                std::span<const int64_t> parts) = nullptr;
+
+  // True if each rank holds a part of an axis.
+  [[nodiscard]] constexpr bool shards() const { return place != nullptr && is_mesh_dim; }
+  [[nodiscard]] bool has_key(std::string_view key) const;
+};
+[[nodiscard]] std::span<const RoleTraits> all_roles();  // in the order of the enumerators
+
+struct PlacementDim {
+  int64_t extent = 1;  // ranks along the dimension
+  PlacementRole role = PlacementRole::kCopy;
+  uint32_t axis = 0;  // of roles that have one
+  // Of shards: the relative sizes of the blocks; none: one block. Of kGathered: the number of ranks of the zigzag.
+  std::vector<int64_t> groups = {};
+  bool operator==(const PlacementDim&) const = default;
+
+  [[nodiscard]] const RoleTraits& traits() const { return all_roles()[static_cast<size_t>(role)]; }
+  // Blocks that the axis is divided into before it is sharded; 1 if it is not.
+  [[nodiscard]] int64_t blocks() const;
+  [[nodiscard]] bool has_blocks() const { return traits().shards() && !groups.empty(); }
 };
 
-struct CutLayout {
-  std::vector<CutDim> dims;  // the product of their extents is the number of ranks
+struct Placement {
+  std::vector<PlacementDim> dims;  // the product of their extents is the number of ranks
   double factor = 1;
-  bool operator==(const CutLayout&) const = default;
+  bool operator==(const Placement&) const = default;
 
   [[nodiscard]] int64_t ranks() const;
-  [[nodiscard]] bool has(CutRole role) const;
-  [[nodiscard]] bool adds() const { return has(CutRole::kSum) || has(CutRole::kMean); }  // what the ranks have
-  [[nodiscard]] bool cuts(uint32_t axis) const;
-  // Which of the copies of the tensor a rank has a part of; and how many there are.
+  [[nodiscard]] bool has(PlacementRole role) const;
+  [[nodiscard]] PieceOverlap reduction() const;  // the collective that makes the global tensor
+  [[nodiscard]] bool adds() const { return reduction() == PieceOverlap::kAdded; }
+  [[nodiscard]] bool is_sharded() const;
+  [[nodiscard]] bool shards(uint32_t axis) const;
+  [[nodiscard]] bool reorders() const;  // kGathered
+  // `factor`, divided by the number of ranks that kMean averages over.
+  [[nodiscard]] double scale() const;
+  // Which of the replicas of the tensor a rank holds a part of; and how many there are.
   [[nodiscard]] int64_t copy_of(int64_t rank) const;
   [[nodiscard]] int64_t copies() const;
+  // The same with copies instead of partial sums and maxima: after the collective.
+  [[nodiscard]] Placement after_reduction() const;
 };
 
-// "concat axis 1 of ranks 0-3"; of several dimensions the fastest first, with their extents: "sum by 2, concat axis 0 by 4
-// of ranks 0-7". Empty for one rank.
-[[nodiscard]] std::string text_of(const CutLayout& layout, std::span<const int64_t> ranks);
+// "concat axis 1 of ranks 0-3"; several dimensions, the fastest first, with their extents: "sum by 2, concat axis 0 by 4 of
+// ranks 0-7". Empty for one rank.
+[[nodiscard]] std::string text_of(const Placement& placement, std::span<const int64_t> ranks);
 // "0-3,8"
 [[nodiscard]] std::string text_of_ranks(std::span<const int64_t> ranks);
 
-// The shapes of a tensor's pieces, one a rank, and whether they are equal. Compares them once, not once for each rank.
-struct PieceShapes {
+// The shapes of the local tensors, one a rank. Compares them once, not once for each rank.
+struct LocalShapes {
   // NOLINTBEGIN(google-explicit-constructor)
-  PieceShapes(std::span<const Shape> pieces);
-  PieceShapes(const std::vector<Shape>& pieces) : PieceShapes(std::span(pieces)) {}
+  LocalShapes(std::span<const Shape> locals);
+  LocalShapes(const std::vector<Shape>& locals) : LocalShapes(std::span(locals)) {}
   // NOLINTEND(google-explicit-constructor)
 
   std::span<const Shape> shapes;  // must outlive this
-  bool alike = true;
+  bool are_equal = true;
 };
 
-// A range of an axis, in the piece and in the whole.
+// A range of an axis, in the local and in the global tensor.
 struct AxisSegment {
   int64_t from = 0, to = 0, size = 0;
 };
 
-// The part of the whole that `rank` (a place in the mesh) has, for pieces of these shapes, one a rank: the product of the
-// ranges of each axis. None if the shapes do not fit the layout, or the part is empty.
-[[nodiscard]] std::vector<std::vector<AxisSegment>> segments_of(const CutLayout& layout, int64_t rank,
-                                                                const PieceShapes& pieces, const Shape& whole);
+// The part of the global tensor that a rank holds, by axis: the product of the ranges. `rank` is its place in the mesh. Empty
+// if the shapes do not fit the placement, or the part has no elements.
+[[nodiscard]] std::vector<std::vector<AxisSegment>> segments_of(const Placement& placement, int64_t rank,
+                                                                const LocalShapes& locals, const Shape& global);
 // The same as boxes.
-[[nodiscard]] std::vector<PieceBox> boxes_of(const CutLayout& layout, int64_t rank, const PieceShapes& pieces,
-                                             const Shape& whole);
-// One of the copies of the tensor, as its parts on the ranks make it. The records have shapes that fit the layout.
-[[nodiscard]] TensorPieces pieces_of(const CutLayout& layout, std::span<const TensorRecord* const> records,
-                                     const Shape& whole, int64_t copy);
+[[nodiscard]] std::vector<PieceBox> boxes_of(const Placement& placement, int64_t rank, const LocalShapes& locals,
+                                             const Shape& global);
+// One replica of the global tensor, assembled from the local tensors. The shapes of the records must fit the placement.
+[[nodiscard]] TensorPieces pieces_of(const Placement& placement, std::span<const TensorRecord* const> records,
+                                     const Shape& global, int64_t copy);
 
 }  // namespace msdump

@@ -1,10 +1,10 @@
-// A layout with each factor that it explains between the tensor and what its parts make, and how complex that is: of two
-// explanations that fit alike, the simpler one is taken.
+// The placements (placement.h) that the shapes of the local tensors allow, before any value is looked at, and how complex
+// each is. Meshes have up to four dimensions; those with fewer dimensions come first, and of these the less complex ones. The
+// number of placements is bounded; the bound leaves out the most complex ones.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,60 +13,55 @@
 
 namespace msdump {
 
-struct ScaledLayout {
-  double factor = 1;
-  CutLayout layout;  // says so: a mean in the place of a sum, or a factor of its own
-  int complexity = 0;
-};
+// The stages of a search in their order; kMaxima is beside it.
+inline constexpr std::array kPlacementStages = {PlacementStage::kPlain, PlacementStage::kZigzag,
+                                                PlacementStage::kBlocks, PlacementStage::kMixed};
 
-// The complexity of one dimension of a layout, from kLeastComplexity up. Cuts in groups cost more.
-inline constexpr int kLeastComplexity = 1;
-[[nodiscard]] int complexity_of(const CutDim& dim);
-
-// The first has the factor 1. `gradient`: what gradients may be multiplied by. A stated layout has its own factor alone.
-[[nodiscard]] std::vector<ScaledLayout> scaled_layouts(CutLayout layout, const std::vector<double>& gradient,
-                                                       bool is_stated);
-
-// Of both sides together. Sides that are cut in the same groups are cut by one rule over other numbers of ranks. Where both
-// sides are added and one is joined, too, the sums hide the order of what is joined, and a factor says the same with less.
-[[nodiscard]] int complexity_of(const ScaledLayout& a, const ScaledLayout& b);
-
-// Equal for layouts that are alike.
-[[nodiscard]] std::string key_of(const CutLayout& layout);
-
-// The layouts (cut_layout.h) that the shapes of the pieces allow, before their values are looked at: meshes of up to four
-// dimensions, those with fewer dimensions first, and of these the less complex ones (layout_factors.h). Their number is
-// bounded; the bound leaves out the most complex ones.
-
-// What is tried: the later ones only if the earlier ones do not fit. kMixed takes longest. kMaxima is
-// not one of the order: plain layouts, with maxima instead of sums.
-enum class CutStage : uint8_t { kPlain, kZigzag, kGroups, kMixed, kMaxima };
-inline constexpr std::array kCutStages = {CutStage::kPlain, CutStage::kZigzag, CutStage::kGroups, CutStage::kMixed};
-
-inline constexpr size_t kMostLayouts = 512;
+inline constexpr size_t kMostPlacements = 512;
 template <class Item>
 struct Bounded {
   std::vector<Item> items;
-  bool cut_off = false;  // true if there may be more than kMostLayouts
+  bool cut_off = false;  // true if there may be more than kMostPlacements
 };
-// The layouts of this stage alone. `reduced`: the pieces may be terms of a sum or maxima.
-[[nodiscard]] Bounded<CutLayout> layouts_of(const PieceShapes& pieces, const Shape& whole, bool reduced,
-                                            CutStage stage);
-// The wholes that the pieces of both sides may be parts of, the smallest first.
-[[nodiscard]] Bounded<Shape> wholes_of(std::span<const Shape> a, std::span<const Shape> b);
-// The first stage that has a layout.
-[[nodiscard]] CutStage stage_of(const CutLayout& layout);
-// A cut in groups, by the extent of a group in the whole, such as the heads of a sample, or of the first of several sizes.
-struct CutGroup {
+// The placements of this stage alone. `reduced`: the local tensors may be partial sums or maxima.
+[[nodiscard]] Bounded<Placement> placements_of(const LocalShapes& locals, const Shape& global, bool reduced,
+                                               PlacementStage stage);
+// The global shapes that the local tensors of both sides may be parts of, the smallest first.
+[[nodiscard]] Bounded<Shape> global_shapes_of(std::span<const Shape> a, std::span<const Shape> b);
+// The first stage that has the placement.
+[[nodiscard]] PlacementStage stage_of(const Placement& placement);
+// True if the shapes of the local tensors are those of the placement.
+[[nodiscard]] bool fits_shapes(const Placement& placement, const LocalShapes& locals, const Shape& global);
+
+// An axis that is sharded in blocks: the extent of the first block in the global tensor, such as the heads of a sample, and
+// its ratio to the last one.
+struct BlockedAxis {
   uint32_t axis = 0;
   int64_t extent = 0;
-  int64_t ratio = 1;  // of the first size to the last
+  int64_t ratio = 1;
 };
-// Of pieces of one shape.
-[[nodiscard]] std::vector<CutGroup> groups_of(const CutLayout& layout, const Shape& piece);
-// Two sides of one tensor: where both cut an axis in groups, these are the same ones.
-[[nodiscard]] bool may_go_together(std::span<const CutGroup> a, std::span<const CutGroup> b);
-// Are the shapes of the pieces those of such a layout?
-[[nodiscard]] bool fits_shapes(const CutLayout& layout, const PieceShapes& pieces, const Shape& whole);
+// For local tensors of one shape.
+[[nodiscard]] std::vector<BlockedAxis> blocked_axes_of(const Placement& placement, const Shape& local);
+// True if two sides of one tensor have the same blocks on each axis that both shard in blocks.
+[[nodiscard]] bool have_same_blocks(std::span<const BlockedAxis> a, std::span<const BlockedAxis> b);
+
+// A placement with a factor between the tensor and what its parts assemble to, which it explains.
+struct ScaledPlacement {
+  double factor = 1;
+  Placement placement;  // has the explanation: a mean in the place of a sum, or a factor of its own
+  int complexity = 0;
+};
+// The first has the factor 1. `gradient`: factors that gradients may have. A stated placement has its own factor alone.
+[[nodiscard]] std::vector<ScaledPlacement> scaled_placements(Placement placement, const std::vector<double>& gradient,
+                                                             bool is_stated);
+// The complexity of one dimension: of its role, and of its blocks.
+[[nodiscard]] int complexity_of(const PlacementDim& dim);
+// The complexity of both sides together; of two explanations that fit, the simpler one is taken. Equal blocks on both sides
+// are one rule over two numbers of ranks, and count once. If both sides add up and one concatenates too, the sums hide the
+// order of the shards; a factor says the same and is simpler.
+[[nodiscard]] int complexity_of(const ScaledPlacement& a, const ScaledPlacement& b);
+
+// Equal for equal placements.
+[[nodiscard]] std::string key_of(const Placement& placement);
 
 }  // namespace msdump

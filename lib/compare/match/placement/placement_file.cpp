@@ -1,9 +1,10 @@
 #include "compare/match/placement/placement_file.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -16,20 +17,16 @@
 namespace msdump {
 namespace {
 
-constexpr uint64_t kMostLayoutBytes = uint64_t{4} << 20;
-constexpr size_t kMostLines = 10'000, kLongestLayoutLine = 4096, kMostParts = 8, kMostStatedRanks = 100'000;
+constexpr size_t kMostParts = 8, kMostStatedRanks = 100'000;
 constexpr int64_t kMostBlocks = 8192, kMostOf = 1'000'000, kMostAxis = 63, kMostRank = UINT32_MAX;
-constexpr std::string_view kReferencePrefix = "reference:", kBlanksOfLine = " \t\r";
+constexpr RuleFormat kPlacementLines = {.content = "layouts",
+                                        .rule = "lines",
+                                        .most_bytes = uint64_t{4} << 20,
+                                        .most_rules = 10'000,
+                                        .most_line_bytes = 4096};
+constexpr std::string_view kReferencePrefix = "reference:", kFactorPrefix = "times=";
 
-// Up to a '#' that begins a comment.
-std::string_view without_comment(std::string_view line) {
-  for (size_t at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
-    if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return line.substr(0, at);
-  }
-  return line;
-}
-
-// At separators that are not within parentheses.
+// Splits at commas that are not within parentheses.
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> parts;
   size_t begin = 0;
@@ -45,17 +42,11 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-Result<int64_t> number_in(std::string_view key, std::string_view text, int64_t least, int64_t most) {
-  const std::optional<int64_t> number = parse_i64(text);
-  if (number && *number >= least && *number <= most) return *number;
-  return fail(make_error(ErrorCode::kUsage, "{}={}: must be a number from {} to {}", key, excerpt(text), least, most));
-}
-
-// "3" is three of one size.
+// "2:1:1"; "3" means three blocks of one size.
 Result<std::vector<int64_t>> blocks_in(std::string_view text) {
   std::vector<int64_t> blocks;
   for (const std::string_view one : split(text, ':')) {
-    MSDUMP_TRY(const int64_t size, number_in("blocks", one, 1, kMostBlocks));
+    MSDUMP_TRY(const int64_t size, integer_within("blocks", one, 1, kMostBlocks));
     blocks.push_back(size);
     if (blocks.size() > static_cast<size_t>(kMostBlocks)) return fail(ErrorCode::kUsage, "blocks: too many");
   }
@@ -82,105 +73,134 @@ Result<std::vector<int64_t>> ranks_in(std::string_view text) {
   return ranks;
 }
 
-Result<CutRole> role_in(std::string_view name) {
+// A key of a part. Table: the keys in the order in which they are written.
+struct PartKey {
+  std::string_view name;
+  bool is_required;
+  Status (*read)(std::string_view value, PlacementDim& dim);
+  std::optional<std::string> (*text)(const PlacementDim& dim);  // of its value; nothing: left out
+};
+
+Status read_axis(std::string_view value, PlacementDim& dim) {
+  MSDUMP_TRY(const int64_t axis, integer_within("axis", value, 0, kMostAxis));
+  dim.axis = static_cast<uint32_t>(axis);
+  return {};
+}
+
+Status read_of(std::string_view value, PlacementDim& dim) {
+  MSDUMP_TRY(const int64_t ranks, integer_within("of", value, 2, kMostBlocks));
+  dim.groups = {ranks};
+  return {};
+}
+
+Status read_by(std::string_view value, PlacementDim& dim) {
+  MSDUMP_TRY(dim.extent, integer_within("by", value, 1, kMostOf));
+  return {};
+}
+
+Status read_blocks(std::string_view value, PlacementDim& dim) {
+  MSDUMP_TRY(dim.groups, blocks_in(value));
+  return {};
+}
+
+bool are_of_one_size(const std::vector<int64_t>& blocks) {
+  return std::all_of(blocks.begin(), blocks.end(), [](int64_t size) { return size == 1; });
+}
+
+std::optional<std::string> blocks_text(const PlacementDim& dim) {
+  if (dim.groups.empty()) return std::nullopt;
+  return are_of_one_size(dim.groups) ? std::to_string(dim.groups.size())
+                                     : fmt::format("{}", fmt::join(dim.groups, ":"));
+}
+
+constexpr std::array kPartKeys = {
+    PartKey{"axis", true, read_axis, [](const PlacementDim& dim) { return std::optional(std::to_string(dim.axis)); }},
+    PartKey{"of", true, read_of,
+            [](const PlacementDim& dim) { return std::optional(std::to_string(dim.groups.front())); }},
+    PartKey{"by", false, read_by, [](const PlacementDim& dim) { return std::optional(std::to_string(dim.extent)); }},
+    PartKey{"blocks", false, read_blocks, blocks_text},
+};
+
+Result<PlacementRole> role_in(std::string_view name) {
   std::vector<std::string> names = {"times"};
-  for (const CutRole role : {CutRole::kCopy, CutRole::kSum, CutRole::kMean, CutRole::kMax, CutRole::kConcat,
-                             CutRole::kZigzag, CutRole::kGathered}) {
-    if (name == name_of(role)) return role;
-    names.emplace_back(name_of(role));
+  for (const RoleTraits& role : all_roles()) {
+    if (name == role.name) return static_cast<PlacementRole>(&role - all_roles().data());
+    names.emplace_back(role.name);
   }
-  const auto near = closest_match(name, names);
   return fail(make_error(ErrorCode::kUsage, "'{}' is not a kind of layout", excerpt(name))
-                  .with_hint(near ? fmt::format("did you mean '{}'?", *near)
-                                  : fmt::format("the kinds are {}", fmt::join(names, ", "))));
+                  .with_hint(did_you_mean(name, names, fmt::format("the kinds are {}", fmt::join(names, ", ")))));
 }
 
-// Which keys a role has, beside by and ranks.
-bool takes(CutRole role, std::string_view key) {
-  const bool cut = is_cut(role);
-  if (key == "axis") return cut || role == CutRole::kGathered;
-  if (key == "blocks") return cut;
-  if (key == "of") return role == CutRole::kGathered;
-  return key == "ranks" || (key == "by" && role != CutRole::kGathered);
-}
-
-Status take_key(std::string_view key, std::string_view value, CutDim& dim, StatedLayout& stated) {
-  if (!takes(dim.role, key)) return fail(ErrorCode::kUsage, "{} takes no '{}'", name_of(dim.role), excerpt(key));
-  if (key == "axis") {
-    MSDUMP_TRY(const int64_t axis, number_in(key, value, 0, kMostAxis));
-    dim.axis = static_cast<uint32_t>(axis);
-  } else if (key == "by") {
-    MSDUMP_TRY(dim.extent, number_in(key, value, 1, kMostOf));
-  } else if (key == "of") {
-    MSDUMP_TRY(const int64_t ranks, number_in(key, value, 2, kMostBlocks));
-    dim.groups = {ranks};
-  } else if (key == "blocks") {
-    MSDUMP_TRY(dim.groups, blocks_in(value));
-  } else {
-    MSDUMP_TRY(stated.ranks, ranks_in(value));
+// "axis=1"
+Status take_key(std::string_view text, PlacementDim& dim, StatedPlacement& stated) {
+  const auto [key, value] = key_value_of(text);
+  if (key == "ranks") {
+    MSDUMP_TRY(stated.ranks, ranks_in(value.value_or("")));
+    return {};
   }
+  for (const PartKey& known : kPartKeys) {
+    if (known.name == key && dim.traits().has_key(key)) return known.read(value.value_or(""), dim);
+  }
+  return fail(ErrorCode::kUsage, "{} takes no '{}'", dim.traits().name, excerpt(key));
+}
+
+Status take_factor(std::string_view text, Placement& placement) {
+  const std::optional<double> factor = parse_f64(text);
+  if (!factor || !std::isfinite(*factor) || *factor == 0)
+    return fail(ErrorCode::kUsage, "times={}: must be a number other than 0", excerpt(text));
+  placement.factor = *factor;
   return {};
 }
 
 // "concat(axis=1; by=2)"
-Status take_part(std::string_view text, StatedLayout& stated) {
-  if (text.starts_with("times=")) {
-    const std::string_view value = text.substr(6);
-    double& factor = stated.layout.factor;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
-    if (error != std::errc{} || end != value.data() + value.size() || !std::isfinite(factor) || factor == 0)
-      return fail(ErrorCode::kUsage, "times={}: must be a number other than 0", excerpt(value));
-    return {};
-  }
+Status take_part(std::string_view text, StatedPlacement& stated) {
+  if (text.starts_with(kFactorPrefix)) return take_factor(text.substr(kFactorPrefix.size()), stated.placement);
   const size_t open = text.find('(');
   if (open != std::string_view::npos && !text.ends_with(')'))
     return fail(ErrorCode::kUsage, "'{}': a closing parenthesis is missing", excerpt(text));
-  CutDim dim;
+  PlacementDim dim;
   MSDUMP_TRY(dim.role, role_in(trimmed(text.substr(0, open))));
-  dim.extent = dim.role == CutRole::kGathered ? 1 : 0;
-  bool has_axis = false;
+  const RoleTraits& role = dim.traits();
+  dim.extent = role.is_mesh_dim ? 0 : 1;
+  std::vector<std::string_view> present;
   if (open != std::string_view::npos) {
     for (const std::string_view item : split(text.substr(open + 1, text.size() - open - 2), ';')) {
-      const size_t sign = item.find('=');
-      const std::string_view key = trimmed(item.substr(0, sign));
-      const std::string_view value = sign == std::string_view::npos ? "" : trimmed(item.substr(sign + 1));
-      MSDUMP_CHECK_OK(take_key(key, value, dim, stated));
-      has_axis = has_axis || key == "axis";
+      MSDUMP_CHECK_OK(take_key(item, dim, stated));
+      present.push_back(key_value_of(item).key);
     }
   }
-  if (takes(dim.role, "axis") && !has_axis) return fail(ErrorCode::kUsage, "{} needs axis=N", name_of(dim.role));
-  if (dim.role == CutRole::kGathered && dim.groups.empty()) return fail(ErrorCode::kUsage, "gathered needs of=N");
-  const bool alike = std::all_of(dim.groups.begin(), dim.groups.end(), [](int64_t size) { return size == 1; });
-  if (dim.role == CutRole::kZigzag && !alike) return fail(ErrorCode::kUsage, "the blocks of a zigzag are of one size");
-  stated.layout.dims.push_back(std::move(dim));
+  for (const PartKey& key : kPartKeys) {
+    const bool is_present = std::find(present.begin(), present.end(), key.name) != present.end();
+    if (key.is_required && role.has_key(key.name) && !is_present)
+      return fail(ErrorCode::kUsage, "{} needs {}=N", role.name, key.name);
+  }
+  if (dim.has_blocks() && !role.may_be_uneven && !are_of_one_size(dim.groups))
+    return fail(ErrorCode::kUsage, "the blocks of a {} are of one size", role.name);
+  stated.placement.dims.push_back(std::move(dim));
   return {};
 }
 
-// Each cut multiplies the boxes of a piece.
-Status check_dimensions(const StatedLayout& stated) {
+// Each sharded dimension multiplies the boxes of a local tensor.
+Status check_dimensions(const Placement& placement) {
   int64_t blocks = 1;
   size_t open = 0;
-  for (const CutDim& dim : stated.layout.dims) {
-    int64_t own = std::max<int64_t>(static_cast<int64_t>(dim.groups.size()), 1);
-    if (dim.role == CutRole::kGathered) own = dim.groups.front();
-    blocks *= std::min(own, kMostBlocks + 1);
+  std::set<PieceOverlap> reductions;
+  for (const PlacementDim& dim : placement.dims) {
+    blocks *= std::min(dim.blocks(), kMostBlocks + 1);
     if (blocks > kMostBlocks) return fail(ErrorCode::kUsage, "more than {} blocks", kMostBlocks);
     if (dim.extent == 0) ++open;
+    if (dim.traits().reduction != PieceOverlap::kNone) reductions.insert(dim.traits().reduction);
   }
-  const CutLayout& layout = stated.layout;
-  if (layout.has(CutRole::kMax) && layout.adds())
-    return fail(ErrorCode::kUsage, "max does not go together with sum or mean");
+  if (reductions.size() > 1) return fail(ErrorCode::kUsage, "max does not go together with sum or mean");
   if (open > 1) return fail(ErrorCode::kUsage, "of several dimensions only one may go without by=N");
   return {};
 }
 
-bool ends_like_a_tensor(const std::string& pattern) { return pattern.find(':') != std::string::npos; }
-
-std::string tensor_name(const LayoutSubject& subject) {
+std::string tensor_name(const PlacementSubject& subject) {
   return normalised_op_name(fmt::format("{}:{}:{}", subject.op_name, name_of(subject.io), subject.slot));
 }
 
-// Digits replaced by '*', a run of them by one.
+// The name with '*' in place of each run of digits.
 std::string starred(std::string_view name) {
   std::string result;
   for (const char c : name) {
@@ -193,14 +213,14 @@ std::string starred(std::string_view name) {
   return result;
 }
 
-// Within the first part that has parentheses: all but a lone factor do.
-std::string with_ranks(const std::string& layout, std::span<const int64_t> ranks) {
-  const size_t close = layout.find(')');
+// The placement's text with a key for the ranks, in the first part that has parentheses: all but a lone factor do.
+std::string with_ranks(const std::string& text, std::span<const int64_t> ranks) {
+  const size_t close = text.find(')');
   const bool possible = close != std::string::npos && !ranks.empty() && ranks.front() >= 0;
-  return possible ? layout.substr(0, close) + "; ranks=" + text_of_ranks(ranks) + layout.substr(close) : layout;
+  return possible ? text.substr(0, close) + "; ranks=" + text_of_ranks(ranks) + text.substr(close) : text;
 }
 
-// In a glob, '?' stands for what ends one.
+// A glob for the name: '?' stands for the characters that would end it.
 std::string glob_of(std::string name) {
   for (char& c : name) {
     if (c == ' ' || c == '\t' || c == '=' || c == '#' || c == '\n' || c == '\r') c = '?';
@@ -210,11 +230,11 @@ std::string glob_of(std::string name) {
 
 }  // namespace
 
-std::optional<CutLayout> layout_for(const StatedLayout& stated, int64_t ranks) {
-  CutLayout layout = stated.layout;
+std::optional<Placement> placement_for(const StatedPlacement& stated, int64_t ranks) {
+  Placement placement = stated.placement;
   int64_t rest = ranks;
-  CutDim* open = nullptr;
-  for (CutDim& dim : layout.dims) {
+  PlacementDim* open = nullptr;
+  for (PlacementDim& dim : placement.dims) {
     if (dim.extent == 0) {
       open = &dim;
       continue;
@@ -226,64 +246,49 @@ std::optional<CutLayout> layout_for(const StatedLayout& stated, int64_t ranks) {
     open->extent = rest;
     rest = 1;
   }
-  return rest == 1 ? std::optional(std::move(layout)) : std::nullopt;
+  return rest == 1 ? std::optional(std::move(placement)) : std::nullopt;
 }
 
-Result<LayoutRules> LayoutRules::parse(std::string_view text) {
-  if (text.size() > kMostLayoutBytes)
-    return fail(ErrorCode::kTooLarge, "{} bytes of layouts; at most {}", text.size(), kMostLayoutBytes);
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  LayoutRules rules;
-  size_t number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    if (Status added = rules.add_line(line, ++number); !added) {
-      Error error = std::move(added.error());
-      error.message = fmt::format("line {}: {}", number, error.message);
-      return fail(std::move(error));
-    }
-  }
+Result<PlacementRules> PlacementRules::parse(std::string_view text) {
+  PlacementRules rules;
+  MSDUMP_CHECK_OK(for_each_rule(text, kPlacementLines, [&](const RuleLine& line) -> Status {
+    if (Status added = rules.add_line(line); !added) return line.wrong(std::move(added.error()));
+    return {};
+  }));
   return rules;
 }
 
-Result<LayoutRules> LayoutRules::read(const std::string& path) {
-  MSDUMP_TRY(const std::string text, read_text(path, kMostLayoutBytes, "a file of layouts"));
-  Result<LayoutRules> rules = in_file(parse(text), path);
+Result<PlacementRules> PlacementRules::read(const std::string& path) {
+  MSDUMP_TRY(const std::string text, read_text(path, kPlacementLines.most_bytes, "a file of layouts"));
+  Result<PlacementRules> rules = in_file(parse(text), path);
   if (rules) rules->path_ = path;
   return rules;
 }
 
-Status LayoutRules::add_line(std::string_view line, size_t number) {
-  if (line.size() > kLongestLayoutLine)
-    return fail(ErrorCode::kTooLarge, "{} bytes; at most {}", line.size(), kLongestLayoutLine);
-  std::string_view text = trimmed(without_comment(line));
-  if (text.empty()) return {};
-  if (lines_.size() == kMostLines) return fail(ErrorCode::kTooLarge, "more than {} lines", kMostLines);
-  StatedLayout stated;
-  stated.line = number;
-  stated.of_reference = text.starts_with(kReferencePrefix);
-  if (stated.of_reference) text = trimmed(text.substr(kReferencePrefix.size()));
-  const size_t sign = text.find('=');
-  const std::string_view glob = trimmed(text.substr(0, sign));
-  if (sign == std::string_view::npos || glob.empty() || glob.find_first_of(kBlanksOfLine) != std::string_view::npos)
-    return fail(make_error(ErrorCode::kUsage, "'{}' is not GLOB = LAYOUT", excerpt(text))
+Status PlacementRules::add_line(const RuleLine& line) {
+  StatedPlacement stated;
+  stated.line = line.number;
+  stated.of_reference = line.text.starts_with(kReferencePrefix);
+  const auto [glob, parts] = key_value_of(line.text.substr(stated.of_reference ? kReferencePrefix.size() : 0));
+  if (!parts || glob.empty() || glob.find_first_of(" \t\r") != std::string_view::npos)
+    return fail(make_error(ErrorCode::kUsage, "'{}' is not GLOB = LAYOUT", excerpt(line.text))
                     .with_hint("*.up.*:output:0 = concat(axis=1)"));
-  const std::string_view layout = trimmed(text.substr(sign + 1));
-  const std::vector<std::string_view> parts = parts_of(layout);
-  if (parts.size() > kMostParts + 1) return fail(ErrorCode::kUsage, "more than {} dimensions", kMostParts);
-  for (const std::string_view part : parts) MSDUMP_CHECK_OK(take_part(part, stated));
-  MSDUMP_CHECK_OK(check_dimensions(stated));
-  stated.text = layout;
+  const std::vector<std::string_view> all = parts_of(*parts);
+  if (all.size() > kMostParts + 1) return fail(ErrorCode::kUsage, "more than {} dimensions", kMostParts);
+  for (const std::string_view part : all) MSDUMP_CHECK_OK(take_part(part, stated));
+  MSDUMP_CHECK_OK(check_dimensions(stated.placement));
+  stated.text = *parts;
   std::string pattern = normalised_op_name(glob);
-  const bool of_tensor = ends_like_a_tensor(pattern);
+  const bool of_tensor = pattern.find(':') != std::string::npos;
   lines_.push_back({QuickGlob(std::move(pattern)), of_tensor, std::move(stated)});
   return {};
 }
 
-const StatedLayout* LayoutRules::layout_of(const LayoutSubject& subject) const {
+const StatedPlacement* PlacementRules::placement_of(const PlacementSubject& subject) const {
   if (lines_.empty()) return nullptr;
   const std::string name = normalised_op_name(subject.op_name), tensor = tensor_name(subject);
   for (auto line = lines_.rbegin(); line != lines_.rend(); ++line) {
-    const StatedLayout& stated = line->stated;
+    const StatedPlacement& stated = line->stated;
     if (stated.of_reference != subject.of_reference) continue;
     if (!stated.ranks.empty() &&
         !std::equal(stated.ranks.begin(), stated.ranks.end(), subject.ranks.begin(), subject.ranks.end()))
@@ -293,61 +298,55 @@ const StatedLayout* LayoutRules::layout_of(const LayoutSubject& subject) const {
   return nullptr;
 }
 
-std::string stated_text(const CutLayout& layout) {
+std::string stated_text(const Placement& placement) {
   std::vector<std::string> parts;
-  for (const CutDim& dim : layout.dims) {
+  for (const PlacementDim& dim : placement.dims) {
     std::vector<std::string> keys;
-    const bool cut = is_cut(dim.role);
-    if (cut || dim.role == CutRole::kGathered) keys.push_back(fmt::format("axis={}", dim.axis));
-    if (dim.role == CutRole::kGathered) keys.push_back(fmt::format("of={}", dim.groups.front()));
-    if (dim.role != CutRole::kGathered) keys.push_back(fmt::format("by={}", dim.extent));
-    if (cut && !dim.groups.empty()) {
-      const bool ones = std::all_of(dim.groups.begin(), dim.groups.end(), [](int64_t size) { return size == 1; });
-      keys.push_back(ones ? fmt::format("blocks={}", dim.groups.size())
-                          : fmt::format("blocks={}", fmt::join(dim.groups, ":")));
+    for (const PartKey& key : kPartKeys) {
+      const auto value = dim.traits().has_key(key.name) ? key.text(dim) : std::nullopt;
+      if (value) keys.push_back(fmt::format("{}={}", key.name, *value));
     }
-    parts.push_back(fmt::format("{}({})", name_of(dim.role), fmt::join(keys, "; ")));
+    parts.push_back(fmt::format("{}({})", dim.traits().name, fmt::join(keys, "; ")));
   }
-  if (layout.factor != 1) parts.push_back(fmt::format("times={}", layout.factor));
+  if (placement.factor != 1) parts.push_back(fmt::format("{}{}", kFactorPrefix, placement.factor));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string layout_file_text(std::span<const FoundLayout> found) {
+std::string placement_file_text(std::span<const FoundPlacement> found) {
   struct Kind {
-    std::string layout;
-    bool agree = true, sure = true;
+    std::string text;
+    bool agree = true, is_sure = true;
   };
-  std::map<std::tuple<bool, std::string, std::string>, Kind> kinds;  // of the reference, starred name, io and slot
-  const auto key_of = [](const FoundLayout& one) {
+  std::map<std::tuple<bool, std::string, std::string>, Kind> kinds;  // by side, starred name, io and slot
+  const auto key_of = [](const FoundPlacement& one) {
     return std::tuple(one.subject.of_reference, starred(one.subject.op_name),
                       fmt::format("{}:{}", name_of(one.subject.io), one.subject.slot));
   };
-  for (const FoundLayout& one : found) {
-    const std::string text = stated_text(*one.layout);
+  for (const FoundPlacement& one : found) {
+    const std::string text = stated_text(*one.placement);
     const auto [kind, is_new] = kinds.try_emplace(key_of(one), Kind{text, true, true});
-    kind->second.agree = kind->second.agree && kind->second.layout == text;
-    kind->second.sure = kind->second.sure && one.sure;
+    kind->second.agree = kind->second.agree && kind->second.text == text;
+    kind->second.is_sure = kind->second.is_sure && one.is_sure;
   }
-  const auto line = [](bool of_reference, const std::string& glob, const std::string& layout, bool sure) {
-    return fmt::format("{}{} = {}{}\n", of_reference ? "reference:" : "", glob_of(glob), layout,
-                       sure ? "" : "  # not sure");
+  const auto line = [](bool of_reference, const std::string& glob, const std::string& placement, bool is_sure) {
+    return fmt::format("{}{} = {}{}\n", of_reference ? "reference:" : "", glob_of(glob), placement,
+                       is_sure ? "" : "  # not sure");
   };
   std::string text;
   for (const auto& [key, kind] : kinds) {
     const auto& [of_reference, name, slot] = key;
-    if (kind.agree && !kind.layout.empty()) text += line(of_reference, name + ":" + slot, kind.layout, kind.sure);
+    if (kind.agree && !kind.text.empty()) text += line(of_reference, name + ":" + slot, kind.text, kind.is_sure);
   }
-  // A glob of one kind may match tensors of another: what has no line yet that says so gets one of its own. As many
-  // matches as tensors and kinds, which are few.
-  const Result<LayoutRules> rules = LayoutRules::parse(text);
-  std::map<std::string, bool> written;
-  for (const FoundLayout& one : found) {
-    const std::string layout = stated_text(*one.layout);
-    const StatedLayout* const said = rules ? rules->layout_of(one.subject) : nullptr;
-    if (layout.empty() || (said != nullptr && said->text == layout)) continue;
+  // A glob of one kind may match tensors of another. A tensor whose placement no line states yet gets a line of its own.
+  const Result<PlacementRules> rules = PlacementRules::parse(text);
+  std::set<std::string> written;
+  for (const FoundPlacement& one : found) {
+    const std::string own = stated_text(*one.placement);
+    const StatedPlacement* const stated = rules ? rules->placement_of(one.subject) : nullptr;
+    if (own.empty() || (stated != nullptr && stated->text == own)) continue;
     const std::string glob = fmt::format("{}:{}:{}", one.subject.op_name, name_of(one.subject.io), one.subject.slot);
-    const std::string own = line(one.subject.of_reference, glob, with_ranks(layout, one.subject.ranks), one.sure);
-    if (written.try_emplace(own, true).second) text += own;
+    const std::string full = line(one.subject.of_reference, glob, with_ranks(own, one.subject.ranks), one.is_sure);
+    if (written.insert(full).second) text += full;
   }
   return text;
 }

@@ -13,14 +13,13 @@
 
 #include "base/containers.h"
 #include "compare/pair/pair_reader.h"
-#include "compare/statistics/statistic_tables.h"
-#include "compare/statistics/statistic_values.h"
+#include "compare/statistics/computed_statistics.h"
 #include "kernels/pair/pair_dtype.h"
 #include "tensor/dtype.h"
 
 namespace msdump {
 
-PieceValues::PieceValues(const DumpIndex& index, std::span<const TensorRecord* const> records, ReadFailures* failures)
+LocalValues::LocalValues(const DumpIndex& index, std::span<const TensorRecord* const> records, ReadFailures* failures)
     : tensors_(index), failures_(failures) {
   size_t count = 0;
   for (const TensorRecord* const record : records) {
@@ -54,14 +53,14 @@ PieceValues::PieceValues(const DumpIndex& index, std::span<const TensorRecord* c
   fetched_.resize(tensors_.size());
 }
 
-void PieceValues::forget(const Error& error) {
+void LocalValues::forget(const Error& error) {
   ok_ = false;
   if (failures_ != nullptr) failures_->add(error);
 }
 
-void PieceValues::fetch(size_t piece, std::vector<int64_t> elements) {
+void LocalValues::fetch(size_t local, std::vector<int64_t> elements) {
   if (are_kept()) return;
-  std::vector<std::pair<int64_t, double>>& known = fetched_[piece];
+  std::vector<std::pair<int64_t, double>>& known = fetched_[local];
   std::sort(elements.begin(), elements.end());
   elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
   std::erase_if(elements, [&](int64_t element) {
@@ -70,11 +69,11 @@ void PieceValues::fetch(size_t piece, std::vector<int64_t> elements) {
   });
   if (elements.empty()) return;
   if (fetched_count_ + elements.size() > kMostKept) {
-    for (auto& of_piece : fetched_) of_piece.clear();
+    for (auto& of_local : fetched_) of_local.clear();
     fetched_count_ = 0;
   }
   fetched_count_ += elements.size();
-  const auto opened = tensors_.open(piece);
+  const auto opened = tensors_.open(local);
   if (!opened) forget(opened.error());
   const auto middle = static_cast<std::ptrdiff_t>(known.size());
   for (const int64_t element : elements) {
@@ -90,23 +89,23 @@ void PieceValues::fetch(size_t piece, std::vector<int64_t> elements) {
                      [](const auto& x, const auto& y) { return x.first < y.first; });
 }
 
-double PieceValues::at(size_t piece, int64_t element) {
-  if (are_kept()) return kept_[piece][static_cast<size_t>(element)];
+double LocalValues::at(size_t local, int64_t element) {
+  if (are_kept()) return kept_[local][static_cast<size_t>(element)];
   const auto find = [&] {
-    const auto& known = fetched_[piece];
+    const auto& known = fetched_[local];
     const auto found = std::lower_bound(known.begin(), known.end(), element,
                                         [](const auto& one, int64_t wanted) { return one.first < wanted; });
     return found != known.end() && found->first == element ? &found->second : nullptr;
   };
   if (const double* const value = find()) return *value;
-  fetch(piece, {element});
+  fetch(local, {element});
   return *find();
 }
 
-Result<std::vector<uint64_t>> PieceValues::digests(const CancelToken& cancel) {
+Result<std::vector<uint64_t>> LocalValues::digests(const CancelToken& cancel) {
   std::vector<uint64_t> digests;
-  for (size_t piece = 0; piece < tensors_.size(); ++piece) {
-    MSDUMP_TRY(HostTensor* const tensor, tensors_.open(piece));
+  for (size_t local = 0; local < tensors_.size(); ++local) {
+    MSDUMP_TRY(HostTensor* const tensor, tensors_.open(local));
     uint64_t digest = 1;
     MSDUMP_CHECK_OK(for_each_slab(*tensor, cancel, [&](std::span<const std::byte> bytes, int64_t) {
       digest = mix_hash(digest, text_hash({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
@@ -116,14 +115,14 @@ Result<std::vector<uint64_t>> PieceValues::digests(const CancelToken& cancel) {
   return digests;
 }
 
-PieceStatistics::PieceStatistics(StatisticTables& tables, std::span<const TensorRecord* const> records,
+LocalStatistics::LocalStatistics(StatisticTables& tables, std::span<const TensorRecord* const> records,
                                  const RunContext& context, ReadFailures* failures)
     : records_(records.begin(), records.end()) {
   for (const TensorRecord* const record : records) {
     ok_ = ok_ && record != nullptr && record->shape != nullptr && !record->broken &&
           (record->has_elements || record->table != kNoTable);
     if (!ok_) return;
-    StatisticValues exact;
+    TensorNumbers exact;
     exact.origin = StatisticOrigin::kTorchJson;
     auto values = record->has_elements ? computed_values(tables.index(), *record, exact, nullptr, context)
                                        : tables.values_of(*record);
@@ -136,9 +135,9 @@ PieceStatistics::PieceStatistics(StatisticTables& tables, std::span<const Tensor
   }
 }
 
-std::vector<uint64_t> PieceStatistics::digests() const {
+std::vector<uint64_t> LocalStatistics::digests() const {
   std::vector<uint64_t> digests;
-  for (const StatisticValues& one : values_) {
+  for (const TensorNumbers& one : values_) {
     uint64_t digest = 1;
     for (const auto& number : one.numbers)
       digest = mix_hash(digest, number ? std::bit_cast<uint64_t>(number->value) : 1);
@@ -152,12 +151,12 @@ namespace {
 
 constexpr int64_t kSamples = 192, kFewSamples = 32;
 constexpr double kAgrees = 0.25;  // of the median deviation
-// So many of the first values agree, or nothing fits. Of values with an error of a half a quarter agrees.
+// An early exit: fewer than 2 of the first 16 agree, or 9 of 48. With an error of a half, a quarter agrees.
 constexpr size_t kFirstLook = 16, kFirstAgree = 2, kSecondLook = 48, kSecondAgree = 9;
 constexpr double kLeastCosine = 0.5;  // of the first values
 
 // Calls `see` with every value of the copies and its counterpart until it returns false. The copies take turns, so that the
-// first values are of all of them.
+// first values come from all of them.
 template <class See>
 void for_each_pair(const std::vector<double>& copies, const std::vector<double>& values, const See& see) {
   const size_t size = values.size(), count = size == 0 ? 0 : copies.size() / size;
@@ -176,9 +175,10 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-// Of a piece; none where the place is not in its part. The segments of an axis are in the order of the whole.
+// The element of a local tensor at a place of the global one; nothing if the rank does not hold it. The segments of an axis are
+// ordered by `to`.
 std::optional<int64_t> element_at(const std::vector<int64_t>& place,
-                                  const std::vector<std::vector<AxisSegment>>& segments, const Shape& piece) {
+                                  const std::vector<std::vector<AxisSegment>>& segments, const Shape& local) {
   int64_t at = 0;
   for (size_t axis = 0; axis < place.size(); ++axis) {
     const auto& of_axis = segments[axis];
@@ -187,17 +187,17 @@ std::optional<int64_t> element_at(const std::vector<int64_t>& place,
     if (after == of_axis.begin()) return std::nullopt;
     const AxisSegment& found = *std::prev(after);
     if (place[axis] >= found.to + found.size) return std::nullopt;
-    at = at * piece[axis] + found.from + place[axis] - found.to;
+    at = at * local[axis] + found.from + place[axis] - found.to;
   }
   return at;
 }
 
-// The elements of a piece that are at these places. Where it has one range of each axis, other layouts put the piece to other
-// places, of which the elements are those at the same distance from its begin: all are read at once.
-void fetch(PieceValues& pieces, size_t piece, const std::vector<std::vector<AxisSegment>>& segments,
+// Reads the elements of a local tensor at these places. If it holds one range of each axis, other placements move that range:
+// the elements at the same distance from its begin are read at once, too.
+void fetch(LocalValues& locals, size_t local, const std::vector<std::vector<AxisSegment>>& segments,
            const ElementSamples::Places& places) {
-  if (pieces.are_kept()) return;
-  const Shape& own = pieces.shapes()[piece];
+  if (locals.are_kept()) return;
+  const Shape& own = locals.shapes()[local];
   const bool plain = std::all_of(segments.begin(), segments.end(), [](const auto& axis) { return axis.size() == 1; });
   std::vector<int64_t> elements;
   for (const std::vector<int64_t>& place : places) {
@@ -207,7 +207,7 @@ void fetch(PieceValues& pieces, size_t piece, const std::vector<std::vector<Axis
     for (size_t axis = 0; axis < own.size(); ++axis) at = at * own[axis] + place[axis] % own[axis];
     elements.push_back(at);
   }
-  pieces.fetch(piece, std::move(elements));
+  locals.fetch(local, std::move(elements));
 }
 
 }  // namespace
@@ -232,36 +232,36 @@ ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
   return places;
 }
 
-bool ElementSamples::reduces_equals(PieceValues& pieces, const CutLayout& layout) {
+bool ElementSamples::reduces_replicas(LocalValues& locals, const Placement& placement) {
   constexpr int64_t kFewest = 8, kMost = 64;
-  const int64_t count = element_count(pieces.shapes().front()).value_or(0);
+  const int64_t count = element_count(locals.shapes().front()).value_or(0);
   if (count < kFewest) return false;
   const auto are_equal = [&](size_t one, size_t other) {
     bool constant = true;
     std::vector<int64_t> looked_at;
     for (int64_t i = 0; i < std::min(count, kMost); ++i) looked_at.push_back(i * (count / std::min(count, kMost)));
-    pieces.fetch(one, looked_at);
-    pieces.fetch(other, looked_at);
+    locals.fetch(one, looked_at);
+    locals.fetch(other, looked_at);
     for (const int64_t at : looked_at) {
-      const double value = pieces.at(one, at);
-      if (value != pieces.at(other, at)) return false;
-      constant = constant && value == pieces.at(one, 0);
+      const double value = locals.at(one, at);
+      if (value != locals.at(other, at)) return false;
+      constant = constant && value == locals.at(one, 0);
     }
     return !constant;
   };
-  return any_terms(layout, [&](size_t one, size_t other) {
-    return pieces.shapes()[one] == pieces.shapes()[other] && are_equal(one, other);
+  return any_reduced_pair(placement, [&](size_t one, size_t other) {
+    return locals.shapes()[one] == locals.shapes()[other] && are_equal(one, other);
   });
 }
 
-bool ElementSamples::is_other_number(PieceValues& a, PieceValues& b) {
+bool ElementSamples::is_other_scalar(LocalValues& a, LocalValues& b) {
   constexpr double kSlack = 0.02;
-  const auto number_of = [](PieceValues& pieces) -> std::optional<double> {
-    for (size_t piece = 0; piece < pieces.shapes().size(); ++piece) {
-      const bool one = element_count(pieces.shapes()[piece]) == 1;
-      if (!one || pieces.at(piece, 0) != pieces.at(0, 0)) return std::nullopt;
+  const auto number_of = [](LocalValues& locals) -> std::optional<double> {
+    for (size_t local = 0; local < locals.shapes().size(); ++local) {
+      const bool one = element_count(locals.shapes()[local]) == 1;
+      if (!one || locals.at(local, 0) != locals.at(0, 0)) return std::nullopt;
     }
-    return pieces.at(0, 0);
+    return locals.at(0, 0);
   };
   const std::optional<double> of_a = number_of(a), of_b = number_of(b);
   if (!of_a || !of_b || !std::isfinite(*of_a / *of_b) || *of_a == 0) return false;
@@ -269,31 +269,32 @@ bool ElementSamples::is_other_number(PieceValues& a, PieceValues& b) {
   return *of_a / *of_b < 0 || std::abs(multiple - std::round(multiple)) > kSlack * multiple;
 }
 
-bool ElementSamples::tell(const std::vector<double>& /*a*/, const std::vector<double>& values) {
+bool ElementSamples::is_informative(const std::vector<double>& /*a*/, const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
 }
 
-std::vector<double> ElementSamples::values_of(PieceValues& pieces, const CutLayout& layout, int64_t copy,
-                                              const Shape& whole, const Places& places) {
-  const PieceShapes shapes(pieces.shapes());
+std::vector<double> ElementSamples::values_of(LocalValues& locals, const Placement& placement, int64_t copy,
+                                              const Shape& global, const Places& places) {
+  const LocalShapes shapes(locals.shapes());
   std::vector<std::pair<size_t, std::vector<std::vector<AxisSegment>>>> parts;  // by rank
-  for (int64_t rank = 0; rank < layout.ranks(); ++rank) {
-    if (layout.copy_of(rank) != copy) continue;
-    auto& [piece, segments] = parts.emplace_back(static_cast<size_t>(rank), segments_of(layout, rank, shapes, whole));
+  for (int64_t rank = 0; rank < placement.ranks(); ++rank) {
+    if (placement.copy_of(rank) != copy) continue;
+    auto& [local, segments] =
+        parts.emplace_back(static_cast<size_t>(rank), segments_of(placement, rank, shapes, global));
     for (std::vector<AxisSegment>& of_axis : segments)
       std::sort(of_axis.begin(), of_axis.end(), [](const auto& x, const auto& y) { return x.to < y.to; });
   }
-  for (const auto& [piece, segments] : parts) fetch(pieces, piece, segments, places);
-  const bool largest = layout.has(CutRole::kMax);
-  const bool reduced = largest || layout.adds();
+  for (const auto& [local, segments] : parts) fetch(locals, local, segments, places);
+  const bool largest = placement.reduction() == PieceOverlap::kLargest;
+  const bool reduced = placement.reduction() != PieceOverlap::kNone;
   std::vector<double> values;
   values.reserve(places.size());
   for (const std::vector<int64_t>& place : places) {
     std::optional<double> value;
-    for (const auto& [piece, segments] : parts) {
-      const auto at = element_at(place, segments, pieces.shapes()[piece]);
+    for (const auto& [local, segments] : parts) {
+      const auto at = element_at(place, segments, locals.shapes()[local]);
       if (!at) continue;
-      const double own = pieces.at(piece, *at);
+      const double own = locals.at(local, *at);
       value = !value ? own : largest ? larger_or_nan(*value, own) : *value + own;
       if (!reduced) break;
     }
@@ -315,13 +316,13 @@ ElementSamples::Target::Target(std::vector<double> values, double roundoff, cons
   }
   const double middle = median(finite);
   for (double& value : finite) value = std::abs(value - middle);
-  // Of a tensor that is mostly one value: of the others.
+  // If the tensor is mostly one value, the deviation of the others counts.
   const double smallest = 1e-6 * *std::max_element(finite.begin(), finite.end());
   std::erase_if(finite, [&](double deviation) { return deviation <= smallest; });
   if (!finite.empty()) near_ = kAgrees * median(finite);
 }
 
-Nearness ElementSamples::Target::nearness(const std::vector<double>& a, double factor, bool hurry) const {
+Similarity ElementSamples::Target::similarity(const std::vector<double>& a, double factor, bool hurry) const {
   double squares = 0, distance = 0;
   size_t agree = 0, seen = 0;
   for_each_pair(a, values_, [&](double own, double wanted) {
@@ -341,7 +342,7 @@ Nearness ElementSamples::Target::nearness(const std::vector<double>& a, double f
 }
 
 double ElementSamples::Target::scaled_agreement(const std::vector<double>& a) const {
-  constexpr size_t kFewest = 16;  // elements: of fewer, some factor fits too easily
+  constexpr size_t kFewest = 16;  // elements; some factor fits fewer too easily
   if (values_.size() < kFewest) return 0;
   double product = 0, squares = 0, wanted_squares = 0;
   size_t seen = 0;
@@ -357,7 +358,7 @@ double ElementSamples::Target::scaled_agreement(const std::vector<double>& a) co
     return true;
   });
   const double factor = product / squares;
-  return std::isfinite(factor) && factor != 0 ? nearness(a, factor).agreement : 0;
+  return std::isfinite(factor) && factor != 0 ? similarity(a, factor).agreement : 0;
 }
 
 namespace {
@@ -370,7 +371,7 @@ double middle_of(const std::vector<double>& values, Extremum which) {
   return (values[at] + values[at + 1]) / 2;
 }
 
-// Of a sum there is only a range.
+// True unless the extremes are a wide range, as those of a sum.
 bool knows_extremes(const std::vector<double>& values) {
   const auto known = [&](Extremum which) {
     const size_t at = 2 * static_cast<size_t>(which);
@@ -381,13 +382,13 @@ bool knows_extremes(const std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<double> StatisticSamples::values_of(const PieceStatistics& pieces, const CutLayout& layout, int64_t copy,
-                                                const Shape& whole, Places) {
-  std::vector<StatisticValues> parts;
-  for (size_t rank = 0; rank < pieces.values().size(); ++rank) {
-    if (layout.copy_of(static_cast<int64_t>(rank)) == copy) parts.push_back(pieces.values()[rank]);
+std::vector<double> StatisticSamples::values_of(const LocalStatistics& locals, const Placement& placement, int64_t copy,
+                                                const Shape& global, Places) {
+  std::vector<TensorNumbers> parts;
+  for (size_t rank = 0; rank < locals.values().size(); ++rank) {
+    if (placement.copy_of(static_cast<int64_t>(rank)) == copy) parts.push_back(locals.values()[rank]);
   }
-  const StatisticValues merged = merged_statistics(pieces_of(layout, pieces.records(), whole, copy), parts);
+  const TensorNumbers merged = merged_statistics(pieces_of(placement, locals.records(), global, copy), parts);
   std::vector<double> values;
   for (const auto& number : merged.numbers) {
     const double slack = number ? number->slack : 0;
@@ -398,33 +399,33 @@ std::vector<double> StatisticSamples::values_of(const PieceStatistics& pieces, c
   return values;
 }
 
-bool StatisticSamples::reduces_equals(const PieceStatistics& pieces, const CutLayout& layout) {
-  const auto equal = [](const StatisticValues& a, const StatisticValues& b) {
+bool StatisticSamples::reduces_replicas(const LocalStatistics& locals, const Placement& placement) {
+  const auto equal = [](const TensorNumbers& a, const TensorNumbers& b) {
     for (size_t i = 0; i < kExtrema; ++i) {
       const auto &x = a.numbers[i], &y = b.numbers[i];
       if (x.has_value() != y.has_value() || (x && x->value != y->value)) return false;
     }
     return true;
   };
-  const auto is_constant = [](const StatisticValues& values) {
+  const auto is_constant = [](const TensorNumbers& values) {
     const auto &max = values.number(Extremum::kMax), &min = values.number(Extremum::kMin);
     return max && min && max->value == min->value;
   };
-  return any_terms(layout, [&](size_t one, size_t other) {
-    const StatisticValues& values = pieces.values()[one];
-    return pieces.shapes()[one] == pieces.shapes()[other] && !is_constant(values) &&
-           equal(values, pieces.values()[other]);
+  return any_reduced_pair(placement, [&](size_t one, size_t other) {
+    const TensorNumbers& values = locals.values()[one];
+    return locals.shapes()[one] == locals.shapes()[other] && !is_constant(values) &&
+           equal(values, locals.values()[other]);
   });
 }
 
-bool StatisticSamples::tell(const std::vector<double>& a, const std::vector<double>& b) {
+bool StatisticSamples::is_informative(const std::vector<double>& a, const std::vector<double>& b) {
   const double max = middle_of(b, Extremum::kMax), min = middle_of(b, Extremum::kMin);
   return max != min && knows_extremes(a) && knows_extremes(b);
 }
 
-StatisticSamples::Target::Target(std::vector<double> values, double roundoff, const Shape& whole)
+StatisticSamples::Target::Target(std::vector<double> values, double roundoff, const Shape& global)
     : values_(std::move(values)) {
-  const auto count = static_cast<double>(std::max<int64_t>(element_count(whole).value_or(1), 1));
+  const auto count = static_cast<double>(std::max<int64_t>(element_count(global).value_or(1), 1));
   const double max = std::abs(middle_of(values_, Extremum::kMax)), min = std::abs(middle_of(values_, Extremum::kMin));
   const double norm = middle_of(values_, Extremum::kNorm);
   const double extreme = std::isnan(max + min) ? 0 : std::max(max, min);
@@ -433,7 +434,7 @@ StatisticSamples::Target::Target(std::vector<double> values, double roundoff, co
   units_ = {extreme, extreme, magnitude / std::sqrt(count) + roundoff * magnitude, norm};
 }
 
-Nearness StatisticSamples::Target::nearness(const std::vector<double>& a, double factor, bool /*hurry*/) const {
+Similarity StatisticSamples::Target::similarity(const std::vector<double>& a, double factor, bool /*hurry*/) const {
   size_t known = 0, agree = 0;
   double error = 0;
   for (size_t i = 0; i < a.size(); i += 2) {

@@ -9,197 +9,189 @@
 
 #include "base/bytes.h"
 #include "compare/match/placement/placement_choices.h"
-#include "compare/match/placement/placement_samples.h"
 #include "tensor/dtype.h"
 
 namespace msdump {
 namespace {
 
-constexpr int64_t kCopiesTried = 4;  // that are looked at
-constexpr double kRoundings = 4;     // of the dtype
+constexpr int64_t kCopiesTried = 4;
+constexpr double kRoundings = 4;  // of the dtype
+// Agreements: a placement fits; below kUnclear none does; equal up to kAlike.
 constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
-constexpr double kFar = 0.05;     // of the error of the next best
-constexpr double kSimilar = 0.5;  // error: that of other elements is above 1, that of one term of a sum above 0.7
-constexpr double kFactorSlack = 0.02;
-constexpr size_t kFewPairs = 64;       // of layouts: all values of these are looked at
-constexpr double kOfStatistics = 0.8;  // of the confidence: they do not say which element is where
+constexpr double kFar = 0.05;          // an error below this share of the next best one is clearly better
+constexpr double kSimilar = 0.5;       // the error of other elements is above 1, that of one partial sum above 0.7
+constexpr double kFactorSlack = 0.02;  // relative, of a factor near 1
+constexpr size_t kFewPairs = 64;       // up to so many pairs of placements, all samples are compared
+constexpr double kOfStatistics = 0.8;  // of the confidence: statistics do not show where an element is
 
-std::string key_of(const CutLayout& a, const CutLayout& b) { return key_of(a) + "| " + key_of(b); }
+std::string key_of(const Placement& a, const Placement& b) { return key_of(a) + "| " + key_of(b); }
 
 // `Samples`: ElementSamples or StatisticSamples.
 template <class Samples>
-class Search {
+class PlacementSearch {
  public:
-  using Pieces = typename Samples::Pieces;
+  using Locals = typename Samples::Locals;
 
-  Search(Pieces& a, Pieces& b, const CutQuestion& question, const CutPrior& prior)
-      : a_(a),
-        b_(b),
-        shapes_a_(a.shapes()),
-        shapes_b_(b.shapes()),
-        question_(question),
+  PlacementSearch(Locals& a, Locals& b, const PlacementQuery& query, const PlacementPrior& prior)
+      : locals_{&a, &b},
+        shapes_{LocalShapes(a.shapes()), LocalShapes(b.shapes())},
+        query_(query),
         prior_(prior),
         reduced_(kind_of(a.dtype()) == DTypeKind::kFloat) {}
 
-  std::optional<CutFit> run() {
-    Bounded<Shape> wholes = wholes_of(a_.shapes(), b_.shapes());
-    cut_off_ = wholes.cut_off;
-    for (Shape& whole : wholes.items)
-      wholes_.push_back({whole, Samples::places_of(whole, question_.effort == CutQuestion::Effort::kQuick), {}, {}});
-    size_t simple = 0;  // how many the first stage with any has
-    for (const CutStage stage : kCutStages) {
-      if (stage > CutStage::kPlain && !Samples::kInOrder) break;
-      if (stage == CutStage::kMixed && question_.effort != CutQuestion::Effort::kThorough) break;
-      if (stage == CutStage::kGroups && question_.effort == CutQuestion::Effort::kPlain) break;
+  std::optional<PlacementFit> run() {
+    Bounded<Shape> possible = global_shapes_of(locals_.a->shapes(), locals_.b->shapes());
+    cut_off_ = possible.cut_off;
+    for (Shape& shape : possible.items)
+      globals_.push_back({shape, Samples::places_of(shape, query_.effort == PlacementQuery::Effort::kQuick), {}});
+    size_t simple = 0;  // fits of the first stage that has any
+    for (const PlacementStage stage : kPlacementStages) {
+      if (stage > PlacementStage::kPlain && !Samples::kInOrder) break;
+      if (stage == PlacementStage::kMixed && query_.effort != PlacementQuery::Effort::kThorough) break;
+      if (stage == PlacementStage::kBlocks && query_.effort == PlacementQuery::Effort::kPlain) break;
       if (simple == 0) simple = fits_.size();
-      for (Whole& whole : wholes_) try_whole(whole, stage);
+      for (Global& global : globals_) try_global(global, stage);
       if (best() >= kFits) break;
     }
-    // Most that does not fit is odd copies, and not maxima.
+    // Misfits are mostly replicas that differ, so maxima come last.
     if (Samples::kInOrder && best() < kFits) {
-      for (Whole& whole : wholes_) try_whole(whole, CutStage::kMaxima);
+      for (Global& global : globals_) try_global(global, PlacementStage::kMaxima);
     }
     if (fits_.empty()) return std::nullopt;
     const bool fits = best() >= kFits;
-    CutFit chosen = best() < kUnclear ? choose_unclear(simple == 0 ? fits_.size() : simple) : choose();
+    PlacementFit chosen = best() < kUnclear ? choose_unclear(simple == 0 ? fits_.size() : simple) : choose();
     chosen.cut_off = cut_off_ && !fits;
-    const bool a_known = question_.stated_a || a_.shapes().size() == 1;
-    const bool b_known = question_.stated_b || b_.shapes().size() == 1;
-    const bool all_known = a_known && b_known && (question_.stated_a || question_.stated_b);
-    if (all_known) {
+    const auto is_known = [&](Side side) { return query_.stated[side] || locals_[side]->shapes().size() == 1; };
+    if (is_stated() && is_known(Side::kCandidate) && is_known(Side::kReference)) {
       chosen.confidence = 1;
-      chosen.known = true;
+      chosen.is_established = true;
     }
     return chosen;
   }
 
  private:
   struct Tried {
-    std::vector<ScaledLayout> layouts;  // one layout, with its factors
-    std::vector<double> values;         // of several copies of the candidate
-    std::vector<CutGroup> groups;
-    CutStage stage;
+    std::vector<ScaledPlacement> placements;  // one placement, with its factors
+    std::vector<double> values;               // of several replicas, if it is the candidate's
+    std::vector<BlockedAxis> blocks;
+    PlacementStage stage;
 
-    [[nodiscard]] const CutLayout& layout() const { return layouts.front().layout; }
+    [[nodiscard]] const Placement& placement() const { return placements.front().placement; }
   };
-  struct Whole {
+  struct Global {
     Shape shape;
     typename Samples::Places places;
-    std::vector<Tried> a, b;  // so far
+    Sides<std::vector<Tried>> tried;  // so far
   };
-  // CutFit without copies: there may be hundreds of thousands of them.
+  // PlacementFit without copies: there may be hundreds of thousands of them.
   struct Fit {
-    const Shape* whole = nullptr;
-    const ScaledLayout *a = nullptr, *b = nullptr;
+    const Shape* global = nullptr;
+    const ScaledPlacement *a = nullptr, *b = nullptr;
     double agreement = 0, error = 0;
     double scaled = 0;  // the agreement with the factor that fits best, whatever it is; 0: not looked for
-    bool tells = false;
+    bool is_informative = false;
 
     [[nodiscard]] int complexity() const { return complexity_of(*a, *b); }
   };
 
-  // Those that the stages before did not have.
-  void add_layouts(bool of_a, const Whole& whole, CutStage stage, std::vector<Tried>& all) {
-    Pieces& side = of_a ? a_ : b_;
-    const PieceShapes& shapes = of_a ? shapes_a_ : shapes_b_;
-    const std::optional<CutLayout>& stated = of_a ? question_.stated_a : question_.stated_b;
-    std::vector<CutLayout> layouts;
+  [[nodiscard]] bool is_stated() const { return query_.stated.a || query_.stated.b; }
+
+  // Adds the placements that the stages before did not have.
+  void add_placements(Side side, Global& global, PlacementStage stage) {
+    Locals& locals = *locals_[side];
+    const std::optional<Placement>& stated = query_.stated[side];
+    std::vector<Tried>& all = global.tried[side];
+    std::vector<Placement> placements;
     if (!stated) {
-      Bounded<CutLayout> possible = layouts_of(shapes, whole.shape, reduced_, stage);
+      Bounded<Placement> possible = placements_of(shapes_[side], global.shape, reduced_, stage);
       cut_off_ = cut_off_ || possible.cut_off;
-      layouts = std::move(possible.items);
-      std::erase_if(layouts, [&](const CutLayout& layout) { return Samples::reduces_equals(side, layout); });
-    } else if (all.empty() && fits_shapes(*stated, shapes, whole.shape)) {
-      layouts = {*stated};
+      placements = std::move(possible.items);
+      std::erase_if(placements, [&](const Placement& one) { return Samples::reduces_replicas(locals, one); });
+    } else if (all.empty() && fits_shapes(*stated, shapes_[side], global.shape)) {
+      placements = {*stated};
     }
-    for (CutLayout& layout : layouts) {
+    for (Placement& placement : placements) {
       Tried& one = all.emplace_back();
-      const int64_t copies = layout.copies(), looked_at = of_a ? std::min(copies, kCopiesTried) : 1;
-      for (int64_t i = 0; i < looked_at; ++i) {
+      const int64_t copies = placement.copies(), tried = side == Side::kCandidate ? std::min(copies, kCopiesTried) : 1;
+      for (int64_t i = 0; i < tried; ++i) {
         const std::vector<double> values =
-            Samples::values_of(side, layout, i * copies / looked_at, whole.shape, whole.places);
+            Samples::values_of(locals, placement, i * copies / tried, global.shape, global.places);
         one.values.insert(one.values.end(), values.begin(), values.end());
       }
-      one.groups = groups_of(layout, side.shapes().front());
+      one.blocks = blocked_axes_of(placement, locals.shapes().front());
       one.stage = stage;
-      one.layouts =
-          scaled_layouts(std::move(layout), of_a ? question_.factors_a : question_.factors_b, stated.has_value());
+      one.placements = scaled_placements(std::move(placement), query_.factors[side], stated.has_value());
     }
   }
 
-  void try_whole(Whole& whole, CutStage stage) {
-    add_layouts(true, whole, stage, whole.a);
-    add_layouts(false, whole, stage, whole.b);
-    const bool hurry = whole.a.size() * whole.b.size() > kFewPairs;
-    const bool stated = question_.stated_a || question_.stated_b;
-    for (const Tried& b : whole.b) {
+  void try_global(Global& global, PlacementStage stage) {
+    for (const Side side : kBothSides) add_placements(side, global, stage);
+    const bool hurry = global.tried.a.size() * global.tried.b.size() > kFewPairs;
+    for (const Tried& b : global.tried.b) {
       std::optional<typename Samples::Target> target;
-      for (const Tried& a : whole.a) {
-        if (std::max(a.stage, b.stage) != stage || (!stated && !may_go_together(a.groups, b.groups))) continue;
-        if (!target) target.emplace(b.values, roundings_of_both(), whole.shape);
-        if (stage == CutStage::kMaxima && !may_be_maxima(whole, a, b, *target)) continue;
-        fits_.push_back(fit_of(whole.shape, a, b, *target, hurry));
+      for (const Tried& a : global.tried.a) {
+        if (std::max(a.stage, b.stage) != stage || (!is_stated() && !have_same_blocks(a.blocks, b.blocks))) continue;
+        if (!target) target.emplace(b.values, roundings_of_both(), global.shape);
+        if (stage == PlacementStage::kMaxima && !may_be_maxima(global, a, b, *target)) continue;
+        fits_.push_back(fit_of(global.shape, a, b, *target, hurry));
       }
     }
   }
 
-  // Beside plain layouts alone, and if they fit: of odd copies, too, the largest are near. Where those of one rank alone fit,
-  // the others are odd.
-  [[nodiscard]] bool may_be_maxima(const Whole& whole, const Tried& a, const Tried& b,
+  // Maxima are tried beside plain placements alone, and count only if no single rank matches: the largest of replicas that
+  // differ is near, too, but then one rank has the values and the others are wrong.
+  [[nodiscard]] bool may_be_maxima(const Global& global, const Tried& a, const Tried& b,
                                    const typename Samples::Target& target) const {
     const auto is_plain = [](const Tried& one) {
-      return one.stage == CutStage::kPlain || one.stage == CutStage::kMaxima;
+      return one.stage == PlacementStage::kPlain || one.stage == PlacementStage::kMaxima;
     };
-    const bool of_a = a.stage == CutStage::kMaxima, of_b = b.stage == CutStage::kMaxima;
-    if (!is_plain(a) || !is_plain(b) || target.nearness(a.values, 1).agreement < kFits) return false;
-    const auto any_rank = [&](Pieces& side, CutLayout layout, const auto& fits) {
-      for (CutDim& dim : layout.dims) {
-        if (dim.role == CutRole::kMax) dim.role = CutRole::kCopy;
-      }
-      for (int64_t copy = 0; copy < layout.copies(); ++copy) {
-        if (fits(Samples::values_of(side, layout, copy, whole.shape, whole.places))) return true;
+    if (!is_plain(a) || !is_plain(b) || target.similarity(a.values, 1).agreement < kFits) return false;
+    const auto any_rank_fits = [&](Side side, const Tried& one, const auto& fits) {
+      if (one.stage != PlacementStage::kMaxima) return false;
+      const Placement single = one.placement().after_reduction();
+      for (int64_t copy = 0; copy < single.copies(); ++copy) {
+        if (fits(Samples::values_of(*locals_[side], single, copy, global.shape, global.places))) return true;
       }
       return false;
     };
-    const double roundings = roundings_of_both();
-    return !(of_a && any_rank(a_, a.layout(),
-                              [&](const auto& of_rank) { return target.nearness(of_rank, 1).agreement >= kFits; })) &&
-           !(of_b && any_rank(b_, b.layout(), [&](const auto& of_rank) {
-               return
-                   typename Samples::Target(of_rank, roundings, whole.shape).nearness(a.values, 1).agreement >= kFits;
-             }));
+    const auto fits_a = [&](const std::vector<double>& rank) { return target.similarity(rank, 1).agreement >= kFits; };
+    const auto fits_b = [&](const std::vector<double>& rank) {
+      const typename Samples::Target of_rank(rank, roundings_of_both(), global.shape);
+      return of_rank.similarity(a.values, 1).agreement >= kFits;
+    };
+    return !any_rank_fits(Side::kCandidate, a, fits_a) && !any_rank_fits(Side::kReference, b, fits_b);
   }
 
   [[nodiscard]] double roundings_of_both() const {
-    return kRoundings * std::max(unit_roundoff(a_.dtype()), unit_roundoff(b_.dtype()));
+    return kRoundings * std::max(unit_roundoff(locals_.a->dtype()), unit_roundoff(locals_.b->dtype()));
   }
 
-  Fit fit_of(const Shape& whole, const Tried& a, const Tried& b, const typename Samples::Target& target,
+  Fit fit_of(const Shape& global, const Tried& a, const Tried& b, const typename Samples::Target& target,
              bool hurry) const {
     Fit fit = with_best_factor(a, b, target, hurry);
-    fit.whole = &whole;
-    fit.tells = Samples::tell(a.values, b.values);
-    // Copies of which one is too large add up to a multiple, too.
-    const bool adds = a.layout().adds() || b.layout().adds();
-    if (fit.agreement < kUnclear && fit.tells && !adds) fit.scaled = target.scaled_agreement(a.values);
+    fit.global = &global;
+    fit.is_informative = Samples::is_informative(a.values, b.values);
+    // The sum of replicas of which one is too large is a multiple, too.
+    const bool adds = a.placement().adds() || b.placement().adds();
+    if (fit.agreement < kUnclear && fit.is_informative && !adds) fit.scaled = target.scaled_agreement(a.values);
     return fit;
   }
 
-  // Among those that the layouts explain.
+  // The fit with the best of the factors that the placements explain.
   Fit with_best_factor(const Tried& a, const Tried& b, const typename Samples::Target& target, bool hurry) const {
     Fit best;
-    std::vector<std::pair<double, Nearness>> known;
-    const auto nearness = [&](double factor) {
+    std::vector<std::pair<double, Similarity>> known;
+    const auto similarity = [&](double factor) {
       const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == factor; });
       if (found != known.end()) return found->second;
-      return known.emplace_back(factor, target.nearness(a.values, factor, hurry)).second;
+      return known.emplace_back(factor, target.similarity(a.values, factor, hurry)).second;
     };
-    for (const ScaledLayout& of_a : a.layouts) {
-      for (const ScaledLayout& of_b : b.layouts) {
+    for (const ScaledPlacement& of_a : a.placements) {
+      for (const ScaledPlacement& of_b : b.placements) {
         const double factor = of_a.factor / of_b.factor;
         const bool any = best.a != nullptr;
         if (any && std::abs(factor - 1) < kFactorSlack) continue;
-        const Nearness near = nearness(factor);
+        const Similarity near = similarity(factor);
         const bool better = !any || near.agreement > best.agreement + kAlike ||
                             (near.agreement >= best.agreement && near.error < best.error / 3) ||
                             (near.agreement >= best.agreement && near.error <= best.error &&
@@ -216,7 +208,7 @@ class Search {
     return best;
   }
 
-  // The simplest of those that fit but for a factor that no layout explains, as of a gradient that is sent twice. Null: none.
+  // The simplest fit but for a factor that no placement explains, such as a gradient that is sent twice. Null if there is none.
   [[nodiscard]] const Fit* scaled() const {
     const Fit* simplest = nullptr;
     for (const Fit& fit : fits_) {
@@ -225,12 +217,12 @@ class Search {
     return simplest;
   }
 
-  // Where nothing fits, what fits best does so by chance: the layout of the kind, else the simplest of the first `simple`.
-  [[nodiscard]] CutFit choose_unclear(size_t simple) const {
+  // If nothing fits, the best fit is chance: prefers the placement of the kind, else the simplest of the first `simple` fits.
+  [[nodiscard]] PlacementFit choose_unclear(size_t simple) const {
     if (const Fit* const fit = scaled()) return certain(*fit, kFits / 2, true);
-    if (const CutFit* const known = prior_.of_kind(question_.kind); known != nullptr) {
+    if (const PlacementFit* const known = prior_.of_kind(query_.kind); known != nullptr) {
       for (const Fit& fit : fits_) {
-        if (fit.a->layout.dims == known->a.dims && fit.b->layout.dims == known->b.dims)
+        if (fit.a->placement.dims == known->a.dims && fit.b->placement.dims == known->b.dims)
           return certain(fit, known->confidence / 2, true);
       }
     }
@@ -239,18 +231,17 @@ class Search {
                                            [&](const Fit& x, const Fit& y) { return key(x) < key(y); });
     const auto nearest =
         std::min_element(fits_.begin(), fits_.end(), [](const Fit& x, const Fit& y) { return x.error < y.error; });
-    if (Samples::is_other_number(a_, b_)) return certain(*simplest, kFits / 2, true);
+    if (Samples::is_other_scalar(*locals_.a, *locals_.b)) return certain(*simplest, kFits / 2, true);
     const bool alike = Samples::kInOrder && nearest->error <= std::min(kSimilar, simplest->error / 2);
     return alike ? certain(*nearest, nearest->agreement / 2, true) : certain(*simplest, simplest->agreement / 2, false);
   }
 
-  // What is gathered is taken only if it fits: it is more than the values of what does not fit can say.
+  // A reordered axis needs a fit: values that fit nothing do not show an order.
   [[nodiscard]] static bool may_be_chosen(const Fit& fit) {
-    const auto gathered = [](const ScaledLayout* one) { return one->layout.has(CutRole::kGathered); };
-    return fit.agreement >= kFits || !(gathered(fit.a) || gathered(fit.b));
+    return fit.agreement >= kFits || !(fit.a->placement.reorders() || fit.b->placement.reorders());
   }
 
-  [[nodiscard]] CutFit choose() const {
+  [[nodiscard]] PlacementFit choose() const {
     double most = 0, least = INFINITY;
     for (const Fit& fit : fits_) {
       if (may_be_chosen(fit)) most = std::max(most, fit.agreement);
@@ -260,7 +251,7 @@ class Search {
     }
     const Fit* chosen = nullptr;
     const auto rank = [&](const Fit& fit) {
-      return std::pair(prior_.count(question_.kind, fit.a->layout, fit.b->layout), -fit.complexity());
+      return std::pair(prior_.count(query_.kind, fit.a->placement, fit.b->placement), -fit.complexity());
     };
     size_t alike = 0;
     double second = 0, next_error = INFINITY;
@@ -272,7 +263,7 @@ class Search {
         next_error = std::min(next_error, fit.error);
         continue;
       }
-      if (chosen != nullptr && rank(fit) == rank(*chosen)) ++alike;  // nothing tells which
+      if (chosen != nullptr && rank(fit) == rank(*chosen)) ++alike;
       if (chosen != nullptr && rank(fit) <= rank(*chosen)) continue;
       chosen = &fit;
       alike = 1;
@@ -282,28 +273,35 @@ class Search {
     return certain(*chosen, alike > 1 ? 0.5 * most : most * clear, true);
   }
 
-  static CutFit certain(const Fit& fit, double confidence, bool known) {
-    return {*fit.whole, fit.a->layout, fit.b->layout, fit.agreement, fit.error, fit.tells, confidence, false, known};
+  static PlacementFit certain(const Fit& fit, double confidence, bool is_established) {
+    return {{fit.a->placement, fit.b->placement},
+            *fit.global,
+            fit.agreement,
+            fit.error,
+            fit.is_informative,
+            confidence,
+            false,
+            is_established};
   }
 
-  Pieces &a_, &b_;
-  const PieceShapes shapes_a_, shapes_b_;
-  const CutQuestion& question_;
-  const CutPrior& prior_;
+  const Sides<Locals*> locals_;
+  const Sides<LocalShapes> shapes_;
+  const PlacementQuery& query_;
+  const PlacementPrior& prior_;
   const bool reduced_;
   bool cut_off_ = false;
-  std::deque<Whole> wholes_;
+  std::deque<Global> globals_;
   std::vector<Fit> fits_;
 };
 
 }  // namespace
 
-void CutPrior::add(const std::string& kind, const CutFit& fit) {
+void PlacementPrior::add(const std::string& kind, const PlacementFit& fit) {
   auto [known, is_new] = kinds_[kind].try_emplace(key_of(fit.a, fit.b), 0, fit);
   ++known->second.first;
 }
 
-const CutFit* CutPrior::of_kind(const std::string& kind) const {
+const PlacementFit* PlacementPrior::of_kind(const std::string& kind) const {
   const auto found = kinds_.find(kind);
   if (found == kinds_.end()) return nullptr;
   const auto most = std::max_element(found->second.begin(), found->second.end(),
@@ -311,7 +309,7 @@ const CutFit* CutPrior::of_kind(const std::string& kind) const {
   return &most->second.second;
 }
 
-uint64_t CutPrior::count(const std::string& kind, const CutLayout& a, const CutLayout& b) const {
+uint64_t PlacementPrior::count(const std::string& kind, const Placement& a, const Placement& b) const {
   const auto of_kind = kinds_.find(kind);
   if (of_kind == kinds_.end()) return 0;
   const auto found = of_kind->second.find(key_of(a, b));
@@ -320,36 +318,37 @@ uint64_t CutPrior::count(const std::string& kind, const CutLayout& a, const CutL
 
 namespace {
 
-// True if what all ranks have together, side by side, can be counted. The shapes of tensors without elements may be any.
-bool have_wholes(const std::vector<Shape>& pieces) {
+// True if the elements of all ranks together can be counted: the shapes of tensors without elements may be any.
+bool are_countable(const std::vector<Shape>& locals) {
   int64_t longest = 0;
-  for (const Shape& one : pieces) {
+  for (const Shape& one : locals) {
     for (const int64_t extent : one) longest = std::max(longest, extent);
   }
-  return checked_mul<int64_t>(longest, 4 * static_cast<int64_t>(pieces.size())).has_value();
+  return checked_mul<int64_t>(longest, 4 * static_cast<int64_t>(locals.size())).has_value();
 }
 
 template <class Samples>
-std::optional<CutFit> search(typename Samples::Pieces& a, typename Samples::Pieces& b, const CutQuestion& question,
-                             const CutPrior& prior) {
+std::optional<PlacementFit> search(typename Samples::Locals& a, typename Samples::Locals& b,
+                                   const PlacementQuery& query, const PlacementPrior& prior) {
   if (!a.ok() || !b.ok() || a.shapes().empty() || b.shapes().empty()) return std::nullopt;
-  if (element_count(a.shapes().front()).value_or(0) == 0 || !have_wholes(a.shapes()) || !have_wholes(b.shapes()))
+  if (element_count(a.shapes().front()).value_or(0) == 0 || !are_countable(a.shapes()) || !are_countable(b.shapes()))
     return std::nullopt;
-  std::optional<CutFit> fit = Search<Samples>(a, b, question, prior).run();
-  // What is not read does not fit.
+  std::optional<PlacementFit> fit = PlacementSearch<Samples>(a, b, query, prior).run();
+  // A failed read is no fit.
   return a.ok() && b.ok() ? fit : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<CutFit> find_layout(PieceValues& a, PieceValues& b, const CutQuestion& question, const CutPrior& prior) {
-  return search<ElementSamples>(a, b, question, prior);
+std::optional<PlacementFit> find_placement(LocalValues& a, LocalValues& b, const PlacementQuery& query,
+                                           const PlacementPrior& prior) {
+  return search<ElementSamples>(a, b, query, prior);
 }
 
-std::optional<CutFit> find_layout(PieceStatistics& a, PieceStatistics& b, const CutQuestion& question,
-                                  const CutPrior& prior) {
-  std::optional<CutFit> fit = search<StatisticSamples>(a, b, question, prior);
-  if (fit && !(question.stated_a || question.stated_b)) fit->confidence *= kOfStatistics;
+std::optional<PlacementFit> find_placement(LocalStatistics& a, LocalStatistics& b, const PlacementQuery& query,
+                                           const PlacementPrior& prior) {
+  std::optional<PlacementFit> fit = search<StatisticSamples>(a, b, query, prior);
+  if (fit && !query.stated.a && !query.stated.b) fit->confidence *= kOfStatistics;
   return fit;
 }
 

@@ -52,79 +52,69 @@ std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& recor
   return place_of(index, record).step;
 }
 
-bool ok(const CutPieces& pieces) {
+bool ok(const LocalTensors& pieces) {
   return std::visit([](const auto& of) { return of.ok(); }, pieces);
 }
 
-const std::vector<Shape>& shapes_of(const CutPieces& pieces) {
+const std::vector<Shape>& shapes_of(const LocalTensors& pieces) {
   return std::visit([](const auto& of) -> const std::vector<Shape>& { return of.shapes(); }, pieces);
 }
 
-std::optional<CutFit> find_layout(CutPieces& a, CutPieces& b, const CutQuestion& question, const CutPrior& prior) {
+std::optional<PlacementFit> find_placement(LocalTensors& a, LocalTensors& b, const PlacementQuery& query,
+                                           const PlacementPrior& prior) {
   return std::visit(
-      [&](auto& of_a) { return find_layout(of_a, std::get<std::decay_t<decltype(of_a)>>(b), question, prior); }, a);
+      [&](auto& of_a) { return find_placement(of_a, std::get<std::decay_t<decltype(of_a)>>(b), query, prior); }, a);
 }
 
-CutMatch::CutMatch(const CutInput& of_a, const CutInput& of_b, const LayoutRules* layouts_known, const RunContext& run)
+ShardedMatch::ShardedMatch(const ShardedInput& a, const ShardedInput& b, const PlacementRules* stated,
+                           const RunContext& run)
     : context(run),
-      layouts(layouts_known),
-      whole_a(of_a.side),
-      whole_b(of_b.side),
-      index_a(of_a.side.index),
-      index_b(of_b.side.index),
-      tables_a(of_a.tables),
-      tables_b(of_b.tables),
-      by_statistics_(mostly_statistics(whole_a) || mostly_statistics(whole_b)) {
-  result.a = std::make_unique<CutSide>(whole_a);
-  result.b = std::make_unique<CutSide>(whole_b);
+      rules(stated),
+      inputs{a.side, b.side},
+      tables{&a.tables, &b.tables},
+      by_statistics_(mostly_statistics(inputs.a) || mostly_statistics(inputs.b)) {
+  for (const Side side : kBothSides) result[side] = std::make_unique<ShardedSide>(inputs[side]);
 }
 
-CutPieces CutMatch::pieces_of(bool of_a, std::span<const TensorRecord* const> records) const {
-  ReadFailures* const failures = &(of_a ? result.a : result.b)->contents().failures();
-  if (by_statistics_) return PieceStatistics(of_a ? tables_a : tables_b, records, context, failures);
-  return PieceValues(of_a ? *index_a : *index_b, records, failures);
+LocalTensors ShardedMatch::locals_of(Side side, std::span<const TensorRecord* const> records) const {
+  ReadFailures* const failures = &result[side]->contents().failures();
+  if (by_statistics_) return LocalStatistics(*tables[side], records, context, failures);
+  return LocalValues(*inputs[side].index, records, failures);
 }
 
-CutPieces CutMatch::pieces_of(bool of_a, uint32_t tensor) const {
-  return pieces_of(of_a, (of_a ? result.a : result.b)->members(tensor).records);
+LocalTensors ShardedMatch::locals_of(Side side, uint32_t tensor) const {
+  return locals_of(side, result[side]->members(tensor).records);
 }
 
-CutMatch::OneSide CutMatch::cut_of(bool of_a) const {
-  return of_a ? OneSide{result.a.get(), result.b.get(), index_a, index_b, true}
-              : OneSide{result.b.get(), result.a.get(), index_b, index_a, false};
-}
-
-CutQuestion CutMatch::question_of(const TensorPair& pair) const {
+PlacementQuery ShardedMatch::query_of(const IndexPair& pair) const {
   const TensorRecord &a = result.a->tensors()[pair.a], &b = result.b->tensors()[pair.b];
-  CutQuestion question;
-  question.kind = fmt::format("{}|{}|{}", name_without_numbers(a.name.op_name), name_of(a.name.io), a.name.slot);
+  PlacementQuery query;
+  query.kind = fmt::format("{}|{}|{}", name_without_numbers(a.name.op_name), name_of(a.name.io), a.name.slot);
   for (const TensorRecord* const one : {&a, &b})
-    question.kind += one->shape == nullptr ? "|" : "|" + describe(*one->shape);
+    query.kind += one->shape == nullptr ? "|" : "|" + describe(*one->shape);
   const auto entry = parse_msprobe_entry(a.name.op_name);
-  const bool reduced = entry && entry->kind == MsprobeEntryKind::kParameterGradients;  // by now, if they are at all
-  if (!reduced && pair.a < of_backward_pass_.size() && of_backward_pass_[pair.a]) {
-    question.factors_a = factors_a;
-    question.factors_b = factors_b;
-  }
-  return question;
+  // msprobe writes parameter gradients after the all-reduce, if there is one.
+  const bool is_reduced = entry && entry->kind == MsprobeEntryKind::kParameterGradients;
+  if (!is_reduced && pair.a < of_backward_pass_.size() && of_backward_pass_[pair.a]) query.factors = factors;
+  return query;
 }
 
-bool CutMatch::may_try(size_t& trials) {
+bool ShardedMatch::may_try(size_t& trials) {
   const size_t most = std::max(kMostTrials, kMostTrialsOfOne * result.pairing.operators.size());
   if (++trials <= most) return true;
   limits.insert({"partner_trials", most, "further calls without a partner were not compared by their values"});
   return false;
 }
 
-void CutMatch::leave_out_calls() {
+void ShardedMatch::leave_out_calls() {
   limits.insert({"partner_calls", kMostTried, "more calls than were compared may be the partner of a call"});
 }
 
-bool CutMatch::may_be_one(uint32_t a, uint32_t b) const {
+bool ShardedMatch::may_be_one(uint32_t a, uint32_t b) const {
   struct Extents {
-    int64_t largest = 0, sum = 0;  // of the pieces: the whole has between these
+    int64_t largest = 0, sum = 0;  // of the local tensors: bounds of the global one
   };
-  const auto extents_of = [](const CutSide::Members& members) {
+  const auto extents_of = [](const ShardedSide::Members& members) {
     std::vector<Extents> axes;
     for (const TensorRecord* const record : members.records) {
       if (record == nullptr || record->shape == nullptr) return std::vector<Extents>();
@@ -143,66 +133,64 @@ bool CutMatch::may_be_one(uint32_t a, uint32_t b) const {
                     [](const auto& x, const auto& y) { return x.largest <= y.sum && y.largest <= x.sum; });
 }
 
-bool CutMatch::is_empty(bool of_a, uint32_t tensor) const {
-  const std::vector<const TensorRecord*>& records = (of_a ? result.a : result.b)->members(tensor).records;
+bool ShardedMatch::is_empty(Side side, uint32_t tensor) const {
+  const std::vector<const TensorRecord*>& records = result[side]->members(tensor).records;
   return std::all_of(records.begin(), records.end(), [](const TensorRecord* record) {
     return record != nullptr && record->shape != nullptr && element_count(*record->shape) == 0;
   });
 }
 
-std::optional<CutFit> CutMatch::fit_of(const TensorPair& pair, CutQuestion::Effort effort) const {
-  CutPieces a = pieces_of(true, pair.a), b = pieces_of(false, pair.b);
-  CutQuestion question = question_of(pair);
-  question.effort = effort;
-  return find_stated(a, b, question, stated_of(true, pair.a), stated_of(false, pair.b));
+std::optional<PlacementFit> ShardedMatch::fit_of(const IndexPair& pair, PlacementQuery::Effort effort) const {
+  LocalTensors a = locals_of(Side::kCandidate, pair.a), b = locals_of(Side::kReference, pair.b);
+  PlacementQuery query = query_of(pair);
+  query.effort = effort;
+  return find_stated({&a, &b}, query, {stated_of(Side::kCandidate, pair.a), stated_of(Side::kReference, pair.b)});
 }
 
-CutMatch::Stated CutMatch::stated_of(bool of_a, uint32_t tensor) const {
-  const CutSide& side = of_a ? *result.a : *result.b;
-  const std::vector<int64_t>& ranks = side.ranks(tensor);
-  if (layouts == nullptr || ranks.size() < 2) return {};
-  const NameFacts& name = side.tensors()[tensor].name;
-  const StatedLayout* const line = layouts->layout_of({name.op_name, name.io, name.slot, ranks, !of_a});
+ShardedMatch::Stated ShardedMatch::stated_of(Side side, uint32_t tensor) const {
+  const std::vector<int64_t>& ranks = result[side]->ranks(tensor);
+  if (rules == nullptr || ranks.size() < 2) return {};
+  const NameFacts& name = result[side]->tensors()[tensor].name;
+  const StatedPlacement* const line =
+      rules->placement_of({name.op_name, name.io, name.slot, ranks, side == Side::kReference});
   if (line == nullptr) return {};
-  return {line, layout_for(*line, static_cast<int64_t>(ranks.size()))};
+  return {line, placement_for(*line, static_cast<int64_t>(ranks.size()))};
 }
 
-std::optional<CutFit> CutMatch::find_stated(CutPieces& a, CutPieces& b, CutQuestion question, const Stated& of_a,
-                                            const Stated& of_b) const {
-  question.stated_a = of_a.layout;
-  question.stated_b = of_b.layout;
-  std::optional<CutFit> fit = find_layout(a, b, question, prior);
-  if (fit || (!of_a.layout && !of_b.layout)) return fit;
-  question.stated_a.reset();
-  question.stated_b.reset();
-  return find_layout(a, b, question, prior);
+std::optional<PlacementFit> ShardedMatch::find_stated(const Sides<LocalTensors*>& locals, PlacementQuery query,
+                                                      const Sides<Stated>& stated) const {
+  for (const Side side : kBothSides) query.stated[side] = stated[side].placement;
+  std::optional<PlacementFit> fit = find_placement(*locals.a, *locals.b, query, prior);
+  if (fit || (!query.stated.a && !query.stated.b)) return fit;
+  query.stated = {};
+  return find_placement(*locals.a, *locals.b, query, prior);
 }
 
-std::string CutMatch::problem_of(bool of_a, uint32_t tensor, const CutFit* fit) const {
-  const Stated stated = stated_of(of_a, tensor);
+std::string ShardedMatch::problem_of(Side side, uint32_t tensor, const PlacementFit* fit) const {
+  const Stated stated = stated_of(side, tensor);
   if (stated.line == nullptr) return {};
-  if (fit != nullptr && stated.layout && *stated.layout == (of_a ? fit->a : fit->b)) return {};
-  const CutSide& side = of_a ? *result.a : *result.b;
-  const Shape* const shape = side.tensors()[tensor].shape;
-  return fmt::format("{}:{}: {} does not fit {} on ranks {}", layouts->path(), stated.line->line, stated.line->text,
-                     shape == nullptr ? "a tensor" : describe(*shape), text_of_ranks(side.ranks(tensor)));
+  if (fit != nullptr && stated.placement == (*fit)[side]) return {};
+  const Shape* const shape = result[side]->tensors()[tensor].shape;
+  return fmt::format("{}:{}: {} does not fit {} on ranks {}", rules->path(), stated.line->line, stated.line->text,
+                     shape == nullptr ? "a tensor" : describe(*shape), text_of_ranks(result[side]->ranks(tensor)));
 }
 
-std::vector<double> CutMatch::agreements() const {
+std::vector<double> ShardedMatch::agreements() const {
   std::vector<double> least(result.pairing.operators.size(), 1);
   for (size_t i = 0; i < fits.size(); ++i) {
     const TensorPair& pair = result.pairing.tensors[i];
-    if (paired(pair)) least[pair.op] = std::min(least[pair.op], fits[i] ? fits[i]->agreement : 0);
+    if (pair.is_paired()) least[pair.op] = std::min(least[pair.op], fits[i] ? fits[i]->agreement : 0);
   }
   for (size_t i = 0; i < least.size(); ++i) {
     const OpPair& pair = result.pairing.operators[i];
-    if (pair.a == kNoOperator || pair.b == kNoOperator) least[i] = 0;
+    if (!pair.is_paired()) least[i] = 0;
   }
   return least;
 }
 
-// What is between the first and the last backward call of a step. Collectives may leave what is reduced.
-void CutMatch::find_backward_pass() {
+// Finds the tensors between the first and the last backward call of a step. Collectives are left out: they may have reduced
+// a gradient.
+void ShardedMatch::find_backward_pass() {
   of_backward_pass_.assign(result.a->tensors().size(), false);
   const std::vector<SequencedOp>& operators = result.pairing.a;
   std::map<std::optional<int64_t>, std::pair<size_t, size_t>> passes;  // by step
@@ -217,25 +205,24 @@ void CutMatch::find_backward_pass() {
   }
 }
 
-// Those of one kind follow each other: where nothing fits several of them, as after a fault, nothing will, and the layouts
-// that take longest to try are left out.
-void CutMatch::find_layouts_of_kind(const std::vector<size_t>& pairs, bool first) {
+// After kMostFruitless tensors of a kind without a placement, as behind a fault, tries the cheap placements alone for the rest.
+void ShardedMatch::find_placements_of_kind(const std::vector<size_t>& pairs, bool first) {
   size_t fruitless = 0;
   for (const size_t i : pairs) {
     const TensorPair& pair = result.pairing.tensors[i];
-    std::optional<CutFit>& fit = fits[i];
+    std::optional<PlacementFit>& fit = fits[i];
     if (context.cancel.cancelled() || (!first && (!fit || fit->confidence >= kCertain))) continue;
-    const auto effort = fruitless >= kMostFruitless ? CutQuestion::Effort::kPlain
-                        : first                     ? CutQuestion::Effort::kUsual
-                                                    : CutQuestion::Effort::kThorough;
+    const auto effort = fruitless >= kMostFruitless ? PlacementQuery::Effort::kPlain
+                        : first                     ? PlacementQuery::Effort::kUsual
+                                                    : PlacementQuery::Effort::kThorough;
     fit = fit_of(pair, effort);
     if (fit && fit->agreement >= kLike) continue;
     ++fruitless;
-    if (effort == CutQuestion::Effort::kPlain) searched_less_ = true;
+    if (effort == PlacementQuery::Effort::kPlain) searched_less_ = true;
   }
 }
 
-Status CutMatch::find_layouts() {
+Status ShardedMatch::find_placements() {
   const std::vector<TensorPair>& pairs = result.pairing.tensors;
   fits.assign(pairs.size(), std::nullopt);
   prior = {};
@@ -244,27 +231,27 @@ Status CutMatch::find_layouts() {
   allow_all_factors();
   std::map<std::string, std::vector<size_t>> by_kind;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    if (paired(pairs[i])) by_kind[question_of(pairs[i]).kind].push_back(i);
+    if (pairs[i].is_paired()) by_kind[query_of(pairs[i]).kind].push_back(i);
   }
   std::vector<const std::vector<size_t>*> kinds;
   for (const auto& [kind, of_kind] : by_kind) kinds.push_back(&of_kind);
   for (const bool first : {true, false}) {
     context.pool.parallel_for(static_cast<int64_t>(kinds.size()),
-                              [&](int64_t i) { find_layouts_of_kind(*kinds[static_cast<size_t>(i)], first); });
+                              [&](int64_t i) { find_placements_of_kind(*kinds[static_cast<size_t>(i)], first); });
     MSDUMP_CHECK_OK(context.cancel.check());
     if (!first) break;
     for (size_t i = 0; i < pairs.size(); ++i) {
-      if (fits[i] && fits[i]->confidence >= kCertain) prior.add(question_of(pairs[i]).kind, *fits[i]);
+      if (fits[i] && fits[i]->confidence >= kCertain) prior.add(query_of(pairs[i]).kind, *fits[i]);
     }
     choose_factors();
   }
   return {};
 }
 
-ReachedLimits CutMatch::limits_of_layouts() const {
+ReachedLimits ShardedMatch::limits_of_placements() const {
   ReachedLimits reached;
   if (std::any_of(fits.begin(), fits.end(), [](const auto& fit) { return fit && fit->cut_off; })) {
-    reached.insert({"layouts", kMostLayouts, "not all layouts were tried that the shapes of a tensor allow"});
+    reached.insert({"layouts", kMostPlacements, "not all layouts were tried that the shapes of a tensor allow"});
   }
   if (searched_less_) {
     reached.insert({"fruitless_searches", kMostFruitless,
@@ -273,64 +260,62 @@ ReachedLimits CutMatch::limits_of_layouts() const {
   return reached;
 }
 
-void CutMatch::allow_all_factors() {
-  factors_a = possible_factors(ranks_of(whole_a).size(), limits);
-  factors_b = possible_factors(ranks_of(whole_b).size(), limits);
+void ShardedMatch::allow_all_factors() {
+  for (const Side side : kBothSides) factors[side] = possible_factors(ranks_of(inputs[side]).size(), limits);
 }
 
-// All gradients of a run are too large by the same factor: that of most. Those with another one are looked at again.
-void CutMatch::choose_factors() {
+// All gradients of a run are too large by the same factor: the most frequent one. Fits with another one are searched again.
+void ShardedMatch::choose_factors() {
   std::map<std::pair<double, double>, size_t> counts;
-  for (const std::optional<CutFit>& fit : fits) {
-    if (fit && fit->tells && fit->confidence >= kCertain && (fit->a.factor != 1 || fit->b.factor != 1))
+  for (const std::optional<PlacementFit>& fit : fits) {
+    if (fit && fit->is_informative && fit->confidence >= kCertain && (fit->a.factor != 1 || fit->b.factor != 1))
       ++counts[{fit->a.factor, fit->b.factor}];
   }
   const auto most =
       std::max_element(counts.begin(), counts.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
   const std::pair<double, double> chosen = most == counts.end() ? std::pair(1.0, 1.0) : most->first;
-  factors_a = only(chosen.first);
-  factors_b = only(chosen.second);
-  for (std::optional<CutFit>& fit : fits) {
+  factors = {only(chosen.first), only(chosen.second)};
+  for (std::optional<PlacementFit>& fit : fits) {
     const auto allowed = [](double factor, double known) { return factor == 1 || factor == known; };
     if (fit && (!allowed(fit->a.factor, chosen.first) || !allowed(fit->b.factor, chosen.second))) fit->confidence = 0;
   }
 }
 
-void CutMatch::add_partner(const OneSide& cut, uint32_t op, const std::vector<Twin>& twins) {
+void ShardedMatch::add_partner(Side side, uint32_t op, const std::vector<Twin>& twins) {
   Pairing& pairing = result.pairing;
-  std::vector<SequencedOp>& others = cut.of_a ? pairing.b : pairing.a;
+  std::vector<SequencedOp>& others = pairing.operators_of(opposite(side));
   OpPair& both = pairing.operators[op];
-  SequencedOp partner = (cut.of_a ? pairing.a : pairing.b)[cut.own_of(both)];
+  SequencedOp partner = pairing.operators_of(side)[both[side]];
   partner.op = kNoIndex;
   partner.tensors.clear();
   for (const Twin& twin : twins) {
     TensorPair& pair = pairing.tensors[twin.pair];
-    const uint32_t added = cut.other->add_tensor(twin.value, cut.own->tensors()[cut.own_of(pair)]);
-    (cut.of_a ? pair.b : pair.a) = added;
+    const uint32_t added = result[opposite(side)]->add_tensor(twin.value, result[side]->tensors()[pair[side]]);
+    pair[opposite(side)] = added;
     pair.alone = Alone::kUnknown;
     partner.tensors.push_back(added);
     fits[twin.pair] = twin.fit;
   }
-  (cut.of_a ? both.b : both.a) = static_cast<uint32_t>(others.size());
+  both[opposite(side)] = static_cast<uint32_t>(others.size());
   both.how = PairedBy::kValues;
   both.confidence = confidence(both.how);
   others.push_back(std::move(partner));
 }
 
-Result<std::vector<uint64_t>> CutMatch::digests_of(const OneSide& cut, uint32_t tensor) const {
-  const std::vector<const TensorRecord*>& records = cut.own->members(tensor).records;
+Result<std::vector<uint64_t>> ShardedMatch::digests_of(Side side, uint32_t tensor) const {
+  const std::vector<const TensorRecord*>& records = result[side]->members(tensor).records;
   const auto has_elements = [](const TensorRecord* record) { return record != nullptr && record->has_elements; };
   if (by_statistics_ && !std::all_of(records.begin(), records.end(), has_elements)) {
-    const CutPieces pieces = pieces_of(cut.of_a, tensor);
-    return ok(pieces) ? std::get<PieceStatistics>(pieces).digests() : std::vector<uint64_t>();
+    const LocalTensors locals = locals_of(side, tensor);
+    return ok(locals) ? std::get<LocalStatistics>(locals).digests() : std::vector<uint64_t>();
   }
-  MSDUMP_TRY(PieceContents::Digests digests, cut.own->contents().of(records, context.cancel));
+  MSDUMP_TRY(LocalContents::Digests digests, result[side]->contents().of(records, context.cancel));
   return std::move(digests.of_pieces);
 }
 
-Result<uint64_t> CutMatch::contents_of(const OneSide& cut, uint32_t tensor) const {
-  MSDUMP_TRY(const std::vector<uint64_t> digests, digests_of(cut, tensor));
-  return contents_number(cut.own->members(tensor).ranks, digests);
+Result<uint64_t> ShardedMatch::contents_of(Side side, uint32_t tensor) const {
+  MSDUMP_TRY(const std::vector<uint64_t> digests, digests_of(side, tensor));
+  return contents_number(result[side]->members(tensor).ranks, digests);
 }
 
 }  // namespace msdump

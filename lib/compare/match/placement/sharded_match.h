@@ -1,5 +1,5 @@
-// CutMatch: what the steps of pair_cuts() work on: the two sides as wholes, which of them are partners so far, and how
-// each of these lies on its ranks.
+// ShardedMatch: the state of pair_sharded(), on which its steps work: both sides with global tensors, their partners so far, and
+// the placements of these.
 #pragma once
 
 #include <atomic>
@@ -18,108 +18,94 @@
 
 namespace msdump {
 
-// The pieces of a tensor, as far as they are known.
-using CutPieces = std::variant<PieceValues, PieceStatistics>;
-[[nodiscard]] bool ok(const CutPieces& pieces);
-[[nodiscard]] const std::vector<Shape>& shapes_of(const CutPieces& pieces);
-// Of one run, so that both are of one kind.
-[[nodiscard]] std::optional<CutFit> find_layout(CutPieces& a, CutPieces& b, const CutQuestion& question,
-                                                const CutPrior& prior);
+// The local tensors of a global one, by their elements or by their statistics.
+using LocalTensors = std::variant<LocalValues, LocalStatistics>;
+[[nodiscard]] bool ok(const LocalTensors& locals);
+[[nodiscard]] const std::vector<Shape>& shapes_of(const LocalTensors& locals);
+// Both must hold the same alternative.
+[[nodiscard]] std::optional<PlacementFit> find_placement(LocalTensors& a, LocalTensors& b, const PlacementQuery& query,
+                                                         const PlacementPrior& prior);
 
-class CutMatch {
+class ShardedMatch {
  public:
   static constexpr double kLike = 0.9, kUnlike = 0.6;  // agreement
-  static constexpr size_t kMostTried = 64;             // operators for one
+  static constexpr size_t kMostTried = 64;             // operators that may be the partner of one
 
-  // What these point to must outlive this.
-  CutMatch(const CutInput& of_a, const CutInput& of_b, const LayoutRules* layouts_known, const RunContext& run);
+  // The arguments must outlive this, also what they point to. `stated` may be null.
+  ShardedMatch(const ShardedInput& a, const ShardedInput& b, const PlacementRules* stated, const RunContext& run);
 
-  // One of the sides, and the other.
-  struct OneSide {
-    CutSide *own, *other;
-    const DumpIndex *own_index, *other_index;
-    bool of_a;
-    [[nodiscard]] uint32_t own_of(const TensorPair& pair) const { return of_a ? pair.a : pair.b; }
-    [[nodiscard]] uint32_t other_of(const TensorPair& pair) const { return of_a ? pair.b : pair.a; }
-    [[nodiscard]] uint32_t own_of(const OpPair& pair) const { return of_a ? pair.a : pair.b; }
-  };
-  [[nodiscard]] OneSide cut_of(bool of_a) const;
+  // Elements, or statistics if most tensors of a side have no elements.
+  [[nodiscard]] LocalTensors locals_of(Side side, std::span<const TensorRecord* const> records) const;
+  [[nodiscard]] LocalTensors locals_of(Side side, uint32_t tensor) const;
 
-  // Elements, or statistics where most tensors of a side have no elements.
-  [[nodiscard]] CutPieces pieces_of(bool of_a, std::span<const TensorRecord* const> records) const;
-  [[nodiscard]] CutPieces pieces_of(bool of_a, uint32_t tensor) const;
-
-  // Counts a comparison of two tensors of a run that may be partners. False, and a limit is noted, if a step has made as many
-  // as it may: where nothing fits, nothing will.
+  // Counts a comparison of two tensors that may be partners. False, and a limit is noted, if a step has used up its trials.
   [[nodiscard]] bool may_try(size_t& trials);
-  // Notes that only the first kMostTried calls were looked at for a partner.
+  // Notes that only the first kMostTried calls were compared with a call.
   void leave_out_calls();
-  // By their shapes alone: may the two be parts of one whole?
+  // True if the shapes allow both to be parts of one global tensor.
   [[nodiscard]] bool may_be_one(uint32_t a, uint32_t b) const;
-  // Has no rank an element of the tensor?
-  [[nodiscard]] bool is_empty(bool of_a, uint32_t tensor) const;
-  // How the tensors of a pair lie on their ranks.
-  [[nodiscard]] std::optional<CutFit> fit_of(const TensorPair& pair, CutQuestion::Effort effort) const;
-  // Of all pairs, into `fits`: the certain ones first, the others by what these have taught. An error when interrupted.
-  Status find_layouts();
-  // That find_layouts() hit, and that the fits still depend on.
-  [[nodiscard]] ReachedLimits limits_of_layouts() const;
-  // After find_layouts() the factors of gradients are those of most of them; with wrong partners these say nothing.
+  // True if no rank has an element of the tensor.
+  [[nodiscard]] bool is_empty(Side side, uint32_t tensor) const;
+  // Finds the placements of a pair.
+  [[nodiscard]] std::optional<PlacementFit> fit_of(const IndexPair& tensors, PlacementQuery::Effort effort) const;
+  // Finds the placements of all pairs, into `fits`. First those that are certain; these break ties among the others. An error
+  // if interrupted.
+  Status find_placements();
+  // The limits that find_placements() hit and that the fits still depend on.
+  [[nodiscard]] ReachedLimits limits_of_placements() const;
+  // Allows every gradient factor again, after find_placements() kept the most frequent one. Call before partners change.
   void allow_all_factors();
-  // By operator of the pairing: that of the tensor which fits least; 0 without a partner.
+  // By operator of the pairing: the agreement of the tensor that fits least; 0 without a partner.
   [[nodiscard]] std::vector<double> agreements() const;
 
-  // The line of the user's file for a tensor that lies on several ranks, and its layout, if so many ranks can have it.
+  // The user's line for a tensor on several ranks, and its placement, if it is possible for as many ranks.
   struct Stated {
-    const StatedLayout* line = nullptr;
-    std::optional<CutLayout> layout;
+    const StatedPlacement* line = nullptr;
+    std::optional<Placement> placement;
   };
-  [[nodiscard]] Stated stated_of(bool of_a, uint32_t tensor) const;
-  // What does not fit the shapes is reported when all are paired (problem_of).
-  [[nodiscard]] std::optional<CutFit> find_stated(CutPieces& of_a, CutPieces& of_b, CutQuestion question,
-                                                  const Stated& stated_a, const Stated& stated_b) const;
-  [[nodiscard]] std::string problem_of(bool of_a, uint32_t tensor, const CutFit* fit) const;
+  [[nodiscard]] Stated stated_of(Side side, uint32_t tensor) const;
+  // Finds placements with those that are stated, or without them if they do not fit the shapes; problem_of() reports that.
+  [[nodiscard]] std::optional<PlacementFit> find_stated(const Sides<LocalTensors*>& locals, PlacementQuery query,
+                                                        const Sides<Stated>& stated) const;
+  [[nodiscard]] std::string problem_of(Side side, uint32_t tensor, const PlacementFit* fit) const;
 
-  // A tensor of an operator that one side alone has, the value of the other side that it is compared with, and how both
-  // lie on their ranks.
+  // A tensor of a one-sided operator, the tensor of the other side with its value, and the placements of both.
   struct Twin {
     uint32_t pair = 0;   // in Pairing::tensors
     uint32_t value = 0;  // tensor of the other side
-    CutFit fit;
+    PlacementFit fit;
   };
-  // The operator gets a partner of its name that has these values.
-  void add_partner(const OneSide& cut, uint32_t op, const std::vector<Twin>& twins);
+  // Adds a partner of its own name to the operator of `side`, with these values.
+  void add_partner(Side side, uint32_t op, const std::vector<Twin>& twins);
 
-  // A number for the elements of each piece, or its statistics where it has no elements; none where a piece is missing or
+  // A hash of the elements of each local tensor, or of its statistics if it has no elements. Empty if one is missing or
   // cannot be read.
-  [[nodiscard]] Result<std::vector<uint64_t>> digests_of(const OneSide& cut, uint32_t tensor) const;
-  // One for all pieces and the ranks that they lie on; 0: none.
-  [[nodiscard]] Result<uint64_t> contents_of(const OneSide& cut, uint32_t tensor) const;
+  [[nodiscard]] Result<std::vector<uint64_t>> digests_of(Side side, uint32_t tensor) const;
+  // A hash of all of them and their ranks; 0 if there is none.
+  [[nodiscard]] Result<uint64_t> contents_of(Side side, uint32_t tensor) const;
 
   const RunContext& context;
-  const LayoutRules* const layouts;
-  const CompareSide whole_a, whole_b;  // with their ranks
-  const DumpIndex *const index_a, *const index_b;
-  StatisticTables &tables_a, &tables_b;
-  PairedCuts result;
-  CutPrior prior;
-  std::vector<double> factors_a, factors_b;  // of gradients
-  std::vector<std::optional<CutFit>> fits;   // by Pairing::tensors
+  const PlacementRules* const rules;
+  const Sides<CompareSide> inputs;  // with their ranks
+  const Sides<StatisticTables*> tables;
+  PairedShards result;
+  PlacementPrior prior;
+  Sides<std::vector<double>> factors;             // of gradients
+  std::vector<std::optional<PlacementFit>> fits;  // by Pairing::tensors
   ReachedLimits limits;
 
  private:
-  [[nodiscard]] CutQuestion question_of(const TensorPair& pair) const;
+  [[nodiscard]] PlacementQuery query_of(const IndexPair& pair) const;
   void find_backward_pass();
-  void find_layouts_of_kind(const std::vector<size_t>& pairs, bool first);
+  void find_placements_of_kind(const std::vector<size_t>& pairs, bool first);
   void choose_factors();
 
   const bool by_statistics_;
-  std::atomic<bool> searched_less_ = false;  // a layout was not found with little effort
+  std::atomic<bool> searched_less_ = false;  // a placement was not found with little effort
   std::vector<bool> of_backward_pass_;  // by tensor of a; its forward calls are derivatives that are written by hand
 };
 
-[[nodiscard]] inline bool paired(const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; }
-// Calls of one kind may be partners: the type, the step, and whether it is of the backward pass.
+// Calls of one kind may be partners: the type, the step, and true for a call of the backward pass.
 [[nodiscard]] std::tuple<std::string_view, std::optional<int64_t>, bool> kind_of(const SequencedOp& op);
 
 [[nodiscard]] std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& record);

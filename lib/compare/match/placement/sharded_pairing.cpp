@@ -21,10 +21,7 @@
 namespace msdump {
 namespace {
 
-// The tensors of both sides as wholes, put together from their pieces by the layouts that were found. Of copies that are not
-// equal, the one that is furthest from the reference is compared.
-
-constexpr size_t kMostDifferent = 8;  // copies of a tensor
+constexpr size_t kMostDifferent = 8;  // replicas of a tensor
 
 std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
   std::vector<int64_t> known = ranks;
@@ -32,9 +29,11 @@ std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
   return known;
 }
 
-class WholeTensors {
+// Assembles the global tensors of both sides by the placements that were found. Among replicas that differ, the one that is
+// furthest from the reference is compared.
+class GlobalTensors {
  public:
-  explicit WholeTensors(CutMatch& match) : match_(match) {}
+  explicit GlobalTensors(ShardedMatch& match) : match_(match) {}
 
   Status run() {
     match_.result.notes.resize(match_.fits.size());
@@ -52,40 +51,39 @@ class WholeTensors {
     }
     for (size_t i = 0; i < match_.fits.size(); ++i) {
       const TensorPair& pair = match_.result.pairing.tensors[i];
-      const CutFit* const fit = match_.fits[i] ? &*match_.fits[i] : nullptr;
+      const PlacementFit* const fit = match_.fits[i] ? &*match_.fits[i] : nullptr;
       std::string& problem = match_.result.notes[i].problem;
-      if (paired(pair)) problem = match_.problem_of(true, pair.a, fit);
-      if (paired(pair) && problem.empty()) problem = match_.problem_of(false, pair.b, fit);
+      if (pair.is_paired()) problem = match_.problem_of(Side::kCandidate, pair.a, fit);
+      if (pair.is_paired() && problem.empty()) problem = match_.problem_of(Side::kReference, pair.b, fit);
       if (fit == nullptr) {
-        if (paired(pair) && problem.empty()) find_lost_part(pair, match_.result.notes[i]);
+        if (pair.is_paired() && problem.empty()) find_lost_part(pair, match_.result.notes[i]);
         continue;
       }
-      CutNote& note = match_.result.notes[i];
+      PlacementNote& note = match_.result.notes[i];
       const std::vector<int64_t>&ranks_a = match_.result.a->ranks(pair.a), &ranks_b = match_.result.b->ranks(pair.b);
       note.layout = text_of(fit->a, ranks_a);
       note.reference_layout = text_of(fit->b, ranks_b);
       note.ranks = known_ranks(ranks_a);
       if (note.ranks.empty()) note.ranks = known_ranks(ranks_b);
       note.confidence = fit->confidence;
-      note.known = fit->known;
+      note.is_established = fit->is_established;
       note.a = fit->a;
       note.b = fit->b;
       match_.result.a->set_pieces(pair.a, std::move(pieces[i]));
-      match_.result.b->set_pieces(pair.b, pieces_of(fit->b, match_.result.b->members(pair.b).records, fit->whole, 0));
+      match_.result.b->set_pieces(pair.b, pieces_of(fit->b, match_.result.b->members(pair.b).records, fit->global, 0));
     }
     return {};
   }
 
  private:
-  void find_lost_part(const TensorPair& pair, CutNote& note) const {
-    for (const bool of_a : {true, false}) {
-      const CutSide& side = of_a ? *match_.result.a : *match_.result.b;
-      const uint32_t tensor = of_a ? pair.a : pair.b;
-      const std::vector<int64_t>& ranks = side.ranks(tensor);
+  void find_lost_part(const TensorPair& pair, PlacementNote& note) const {
+    for (const Side side : kBothSides) {
+      const ShardedSide& own = *match_.result[side];
+      const std::vector<int64_t>& ranks = own.ranks(pair[side]);
       for (size_t i = 0; ranks.size() > 1 && i < ranks.size(); ++i) {
-        const TensorRecord* const& part = side.members(tensor).records[i];
-        if (part != nullptr && !was_unreadable(side, *part) && ok(match_.pieces_of(of_a, {&part, 1}))) continue;
-        const std::string rank = fmt::format("rank {} of the {}", ranks[i], of_a ? "candidate" : "reference");
+        const TensorRecord* const& part = own.members(pair[side]).records[i];
+        if (part != nullptr && !was_unreadable(own, *part) && ok(match_.locals_of(side, {&part, 1}))) continue;
+        const std::string rank = fmt::format("rank {} of the {}", ranks[i], name_of(side));
         if (part == nullptr) {
           note.lacking = rank + " does not have it";
         } else {
@@ -96,21 +94,20 @@ class WholeTensors {
     }
   }
 
-  // True if the file could not be read when a layout was looked for, though it may be now.
-  [[nodiscard]] static bool was_unreadable(const CutSide& side, const TensorRecord& part) {
+  // True if the file could not be read in the search for a placement, though it may be now.
+  [[nodiscard]] static bool was_unreadable(const ShardedSide& side, const TensorRecord& part) {
     const DumpIndex& index = *side.side().index;
     return side.contents().failures().has(index.path_of(index.files()[part.file]));
   }
 
-  // Of copies that are not equal the one that is furthest from the reference is compared.
-  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const CutFit& fit, CutNote& note) {
+  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const PlacementFit& fit, PlacementNote& note) {
     const auto of_copy = [&](int64_t copy) {
-      return pieces_of(fit.a, match_.result.a->members(pair.a).records, fit.whole, copy);
+      return pieces_of(fit.a, match_.result.a->members(pair.a).records, fit.global, copy);
     };
     const std::vector<int64_t> different = different_copies(pair.a, fit.a, note);
     if (different.size() < 2) return of_copy(0);
     TensorRecord whole = match_.result.a->tensors()[pair.a], other = match_.result.b->tensors()[pair.b];
-    const TensorPieces reference = pieces_of(fit.b, match_.result.b->members(pair.b).records, fit.whole, 0);
+    const TensorPieces reference = pieces_of(fit.b, match_.result.b->members(pair.b).records, fit.global, 0);
     TensorView view_b, view_a;
     view_b.pieces = &reference;
     other.view = &view_b;
@@ -120,9 +117,9 @@ class WholeTensors {
       const TensorPieces pieces = of_copy(copy);
       view_a.pieces = &pieces;
       whole.view = &view_a;
-      // What cannot be read is reported when it is compared.
-      const auto diff = diff_records({*match_.index_a, match_.tables_a}, whole, {*match_.index_b, match_.tables_b},
-                                     other, {}, match_.context);
+      // A failed read is reported by the comparison.
+      const auto diff = diff_records({*match_.inputs.a.index, *match_.tables.a}, whole,
+                                     {*match_.inputs.b.index, *match_.tables.b}, other, {}, match_.context);
       const double error = diff ? diff->error().value_or(INFINITY) : -1;
       if (error <= most) continue;
       most = error;
@@ -131,15 +128,16 @@ class WholeTensors {
     return of_copy(worst);
   }
 
-  // One of each kind, the most frequent first.
-  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const CutLayout& layout, CutNote& note) {
-    const int64_t copies = layout.copies();
+  // One replica of each content, the most frequent content first.
+  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const Placement& placement,
+                                                      PlacementNote& note) {
+    const int64_t copies = placement.copies();
     if (copies < 2) return {0};
-    const auto digests = match_.digests_of(match_.cut_of(true), tensor);
+    const auto digests = match_.digests_of(Side::kCandidate, tensor);
     if (!digests || digests->empty()) return {0};
     std::vector<uint64_t> of_copy(static_cast<size_t>(copies), 1);
     for (size_t rank = 0; rank < digests->size(); ++rank) {
-      uint64_t& all = of_copy[static_cast<size_t>(layout.copy_of(static_cast<int64_t>(rank)))];
+      uint64_t& all = of_copy[static_cast<size_t>(placement.copy_of(static_cast<int64_t>(rank)))];
       all = mix_hash(all, (*digests)[rank]);
     }
     std::map<uint64_t, std::pair<size_t, int64_t>> kinds;  // how many, and the first of them
@@ -158,58 +156,50 @@ class WholeTensors {
     return different;
   }
 
-  CutMatch& match_;
+  ShardedMatch& match_;
   std::atomic<bool> has_more_copies_ = false;
 };
 
-// Writes the pieces into the sides, and PairedCuts::notes. An error when interrupted.
-Status put_together(CutMatch& match) { return WholeTensors(match).run(); }
-
-// A collective of one side alone: what it reads is what another call wrote, and its partner is the value of the other side
-// that goes into it. Whatever it does to the pieces, the whole stays the same.
-
-// Adds these partners to the pairing. An error when interrupted or when a tensor cannot be read.
-Status pair_collectives(CutMatch& match);
-
 constexpr uint32_t kMostNear = 4096;  // tensors of the pairing, to either side of a collective
 
-std::vector<double> factors_of(const CutLayout& layout) {
-  return layout.factor == 1 ? std::vector<double>() : std::vector<double>{layout.factor};
+std::vector<double> factors_of(const Placement& placement) {
+  return placement.factor == 1 ? std::vector<double>() : std::vector<double>{placement.factor};
 }
 
+// Pairs the collectives of one side alone. A collective reads the output of another call, and its partner is the value of the
+// other side that goes into it: the global tensor stays the same.
 class CollectivePartners {
  public:
-  explicit CollectivePartners(CutMatch& match) : match_(match) {}
+  explicit CollectivePartners(ShardedMatch& match) : match_(match) {}
 
   Status run() {
-    for (const bool of_a : {true, false}) MSDUMP_CHECK_OK(pair_collectives(match_.cut_of(of_a)));
+    for (const Side side : kBothSides) MSDUMP_CHECK_OK(pair_collectives(side));
     return {};
   }
 
  private:
-  // What a collective reads is what another call wrote: it has the partner of that.
-  Status pair_collectives(const CutMatch::OneSide& cut) {
+  Status pair_collectives(Side side) {
     Pairing& pairing = match_.result.pairing;
     std::map<uint32_t, std::vector<uint32_t>> collectives;  // by operator of the pairing: its pairs
     std::set<Shape> shapes;
     for (uint32_t i = 0; i < pairing.tensors.size(); ++i) {
       TensorPair& pair = pairing.tensors[i];
-      if (paired(pair) || cut.own_of(pair) == kNoTensor || !is_communication(pairing.op_type(pair.op))) continue;
+      if (pair.is_paired() || pair[side] == kNoTensor || !is_communication(pairing.op_type(pair.op))) continue;
       collectives[pair.op].push_back(i);
       pair.alone = Alone::kCommunication;
-      const Shape* const shape = cut.own->tensors()[cut.own_of(pair)].shape;
+      const Shape* const shape = match_.result[side]->tensors()[pair[side]].shape;
       if (shape != nullptr) shapes.insert(*shape);
     }
     if (collectives.empty()) return {};
-    MSDUMP_TRY(const auto sources, sources_by_contents(cut, shapes));
-    const Groups groups = groups_of(cut.of_a ? match_.whole_a : match_.whole_b);
+    MSDUMP_TRY(const auto sources, sources_by_contents(side, shapes));
+    const Groups groups = groups_of(match_.inputs[side]);
     for (const auto& [op, pairs] : collectives) {
-      if (!is_within(cut, op, pairs, groups)) continue;
-      MSDUMP_TRY(const std::optional<uint32_t> source, source_of(cut, op, pairs, sources));
+      if (!is_within(side, op, pairs, groups)) continue;
+      MSDUMP_TRY(const std::optional<uint32_t> source, source_of(side, op, pairs, sources));
       if (source) {
-        add_partner(cut, op, pairs, cut.other_of(pairing.tensors[*source]), *match_.fits[*source]);
+        add_partner(side, op, pairs, pairing.tensors[*source][opposite(side)], *match_.fits[*source]);
       } else {
-        find_partner(cut, op, pairs);
+        find_partner(side, op, pairs);
       }
     }
     return {};
@@ -233,16 +223,14 @@ class CollectivePartners {
     return groups;
   }
 
-  // A collective whose group has ranks that run another program, as the stages that share a weight, carries more than the
-  // pieces of one whole; one end of a connection less.
-  [[nodiscard]] bool is_within(const CutMatch::OneSide& cut, uint32_t op, const std::vector<uint32_t>& pairs,
-                               const Groups& groups) const {
-    const SequencedOp& own =
-        (cut.of_a ? match_.result.pairing.a : match_.result.pairing.b)[cut.own_of(match_.result.pairing.operators[op])];
-    const uint32_t tensor = cut.own_of(match_.result.pairing.tensors[pairs.front()]);
-    const std::vector<int64_t>& ranks = cut.own->ranks(tensor);
+  // True unless the group has ranks that run another program, such as the pipeline stages that share a weight: such a
+  // collective reduces more than one global tensor. A send or receive moves less than one.
+  [[nodiscard]] bool is_within(Side side, uint32_t op, const std::vector<uint32_t>& pairs, const Groups& groups) const {
+    const SequencedOp& own = match_.result.pairing.operators_of(side)[match_.result.pairing.operators[op][side]];
+    const uint32_t tensor = match_.result.pairing.tensors[pairs.front()][side];
+    const std::vector<int64_t>& ranks = match_.result[side]->ranks(tensor);
     if (ranks.size() < 2 || sends(own)) return false;
-    const auto step = step_of(*cut.own_index, cut.own->tensors()[tensor]);
+    const auto step = step_of(*match_.inputs[side].index, match_.result[side]->tensors()[tensor]);
     return std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
       const auto group = groups.find({own.name, rank, step});
       return group == groups.end() || std::all_of(group->second.begin(), group->second.end(), [&](int64_t other) {
@@ -253,27 +241,27 @@ class CollectivePartners {
 
   using Sources = std::map<uint64_t, std::vector<std::pair<uint32_t, uint32_t>>>;  // by contents: operator and pair
 
-  // The tensors of these shapes that have a partner and fit it.
-  Result<Sources> sources_by_contents(const CutMatch::OneSide& cut, const std::set<Shape>& shapes) const {
+  // The tensors of these shapes that have a partner with known placements.
+  Result<Sources> sources_by_contents(Side side, const std::set<Shape>& shapes) const {
     Sources sources;
     for (uint32_t i = 0; i < match_.result.pairing.tensors.size(); ++i) {
       const TensorPair& pair = match_.result.pairing.tensors[i];
-      if (!paired(pair) || !match_.fits[i]) continue;
-      const Shape* const shape = cut.own->tensors()[cut.own_of(pair)].shape;
+      if (!pair.is_paired() || !match_.fits[i]) continue;
+      const Shape* const shape = match_.result[side]->tensors()[pair[side]].shape;
       if (shape == nullptr || !shapes.contains(*shape)) continue;
-      MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, cut.own_of(pair)));
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(side, pair[side]));
       sources[contents].emplace_back(pair.op, i);
     }
     return sources;
   }
 
-  // The last tensor before the collective that its first input is.
-  Result<std::optional<uint32_t>> source_of(const CutMatch::OneSide& cut, uint32_t op,
-                                            const std::vector<uint32_t>& pairs, const Sources& sources) const {
+  // The last tensor before the collective that equals its first input.
+  Result<std::optional<uint32_t>> source_of(Side side, uint32_t op, const std::vector<uint32_t>& pairs,
+                                            const Sources& sources) const {
     for (const uint32_t i : pairs) {
-      const uint32_t tensor = cut.own_of(match_.result.pairing.tensors[i]);
-      if (cut.own->tensors()[tensor].name.io != Io::kInput) continue;
-      MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+      const uint32_t tensor = match_.result.pairing.tensors[i][side];
+      if (match_.result[side]->tensors()[tensor].name.io != Io::kInput) continue;
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(side, tensor));
       const auto found = sources.find(contents);
       if (contents == 0 || found == sources.end()) continue;
       std::optional<uint32_t> last;
@@ -285,46 +273,48 @@ class CollectivePartners {
     return std::nullopt;
   }
 
-  // Nothing that has a partner wrote what it reads: any tensor of the other side that it may be, the nearest first.
-  void find_partner(const CutMatch::OneSide& cut, uint32_t op, const std::vector<uint32_t>& pairs) {
+  // If the producer of the input has no partner: tries the tensors of the other side, the nearest first.
+  void find_partner(Side side, uint32_t op, const std::vector<uint32_t>& pairs) {
     const Pairing& pairing = match_.result.pairing;
     const auto reads = [&](uint32_t i) {
-      return cut.own->tensors()[cut.own_of(pairing.tensors[i])].name.io == Io::kInput;
+      return match_.result[side]->tensors()[pairing.tensors[i][side]].name.io == Io::kInput;
     };
     const auto input = std::find_if(pairs.begin(), pairs.end(), reads);
     if (input == pairs.end()) return;
-    const uint32_t tensor = cut.own_of(pairing.tensors[*input]);
-    const TensorRecord& record = cut.own->tensors()[tensor];
-    CutPieces own = match_.pieces_of(cut.of_a, tensor);
+    const uint32_t tensor = pairing.tensors[*input][side];
+    const TensorRecord& record = match_.result[side]->tensors()[tensor];
+    LocalTensors own = match_.locals_of(side, tensor);
     if (!ok(own) || record.shape == nullptr) return;
-    const auto of_step = step_of(*cut.own_index, record);
+    const auto of_step = step_of(*match_.inputs[side].index, record);
     std::vector<uint32_t> near;  // pairs, by their distance
     const auto count = static_cast<uint32_t>(pairing.tensors.size());
     const uint32_t first = *input > kMostNear ? *input - kMostNear : 0, end = std::min(count, *input + kMostNear);
     for (uint32_t i = first; i < end; ++i) {
-      const uint32_t other = cut.other_of(pairing.tensors[i]);
+      const uint32_t other = pairing.tensors[i][opposite(side)];
       if (other == kNoTensor) continue;
-      const bool may_be = cut.of_a ? match_.may_be_one(tensor, other) : match_.may_be_one(other, tensor);
-      if (may_be && step_of(*cut.other_index, cut.other->tensors()[other]) == of_step) near.push_back(i);
+      const Sides<uint32_t> both = sides_from(side, tensor, other);
+      if (match_.may_be_one(both.a, both.b) &&
+          step_of(*match_.inputs[opposite(side)].index, match_.result[opposite(side)]->tensors()[other]) == of_step)
+        near.push_back(i);
     }
     const auto distance = [&](uint32_t i) {
       const uint32_t at = pairing.tensors[i].op;
       return at > op ? at - op : op - at;
     };
     std::stable_sort(near.begin(), near.end(), [&](uint32_t x, uint32_t y) { return distance(x) < distance(y); });
-    const bool has_more = near.size() > CutMatch::kMostTried, is_far = first > 0 || end < count;
-    if (has_more) near.resize(CutMatch::kMostTried);
+    const bool has_more = near.size() > ShardedMatch::kMostTried, is_far = first > 0 || end < count;
+    if (has_more) near.resize(ShardedMatch::kMostTried);
     for (const uint32_t i : near) {
-      const uint32_t value = cut.other_of(pairing.tensors[i]);
-      CutPieces other = match_.pieces_of(!cut.of_a, value);
-      const auto fit_by = [&](CutQuestion::Effort effort) {
-        const CutQuestion question{"", match_.factors_a, match_.factors_b, effort, {}, {}};
-        return cut.of_a ? find_layout(own, other, question, match_.prior)
-                        : find_layout(other, own, question, match_.prior);
+      const uint32_t value = pairing.tensors[i][opposite(side)];
+      LocalTensors other = match_.locals_of(opposite(side), value);
+      const Sides<LocalTensors*> both = sides_from(side, &own, &other);
+      const auto fit_by = [&](PlacementQuery::Effort effort) {
+        return find_placement(*both.a, *both.b, {"", match_.factors, effort, {}}, match_.prior);
       };
-      const std::optional<CutFit> fit = fit_by(CutQuestion::Effort::kQuick);
-      // Few elements of a tensor that is almost all zeros are near those of many others.
-      if (is_like(fit) && is_like(fit_by(CutQuestion::Effort::kUsual))) return add_partner(cut, op, pairs, value, *fit);
+      const std::optional<PlacementFit> fit = fit_by(PlacementQuery::Effort::kQuick);
+      // A small sample of a tensor that is almost all zeros is near many others.
+      if (is_like(fit) && is_like(fit_by(PlacementQuery::Effort::kUsual)))
+        return add_partner(side, op, pairs, value, *fit);
     }
     if (has_more) match_.leave_out_calls();
     if (is_far) {
@@ -333,55 +323,54 @@ class CollectivePartners {
     }
   }
 
-  // Nearer than zeros are.
-  [[nodiscard]] static bool is_like(const std::optional<CutFit>& fit) {
-    return fit && fit->agreement >= CutMatch::kLike && fit->tells && fit->error < 1;
+  // An error below 1 is nearer than zeros are.
+  [[nodiscard]] static bool is_like(const std::optional<PlacementFit>& fit) {
+    return fit && fit->agreement >= ShardedMatch::kLike && fit->is_informative && fit->error < 1;
   }
 
-  void add_partner(const CutMatch::OneSide& cut, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t value,
-                   const CutFit& of_input) {
-    std::vector<CutMatch::Twin> twins;
+  void add_partner(Side side, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t value,
+                   const PlacementFit& of_input) {
+    std::vector<ShardedMatch::Twin> twins;
     for (const uint32_t i : pairs) {
-      const uint32_t tensor = cut.own_of(match_.result.pairing.tensors[i]);
-      const bool input = cut.own->tensors()[tensor].name.io == Io::kInput;
-      std::optional<CutFit> fit = input ? of_input : collective_fit(cut, tensor, value, of_input);
+      const uint32_t tensor = match_.result.pairing.tensors[i][side];
+      const bool input = match_.result[side]->tensors()[tensor].name.io == Io::kInput;
+      std::optional<PlacementFit> fit = input ? of_input : collective_fit(side, tensor, value, of_input);
       if (!fit) return;
       twins.push_back({i, value, *std::move(fit)});
     }
-    match_.add_partner(cut, op, twins);
+    match_.add_partner(side, op, twins);
   }
 
-  // What a collective leaves: the same whole. Where its values are not those, what is meant: all have the sum or the largest.
-  [[nodiscard]] std::optional<CutFit> collective_fit(const CutMatch::OneSide& cut, uint32_t tensor, uint32_t value,
-                                                     const CutFit& input) const {
-    CutPieces own = match_.pieces_of(cut.of_a, tensor), other = match_.pieces_of(!cut.of_a, value);
-    const CutQuestion question{"", factors_of(input.a), factors_of(input.b), CutQuestion::Effort::kUsual, {}, {}};
-    const CutMatch::Stated stated = match_.stated_of(cut.of_a, tensor);
-    std::optional<CutFit> found = cut.of_a ? match_.find_stated(own, other, question, stated, {})
-                                           : match_.find_stated(other, own, question, {}, stated);
-    if (found && (found->agreement >= CutMatch::kLike || stated.layout == (cut.of_a ? found->a : found->b)))
-      return found;
-    CutFit meant = input;
-    for (CutDim& dim : (cut.of_a ? meant.a : meant.b).dims) {
-      if (is_reduced(dim.role)) dim.role = CutRole::kCopy;
-    }
+  // The placement of an output. If its values do not show it, that of the input with replicas in place of what was reduced.
+  [[nodiscard]] std::optional<PlacementFit> collective_fit(Side side, uint32_t tensor, uint32_t value,
+                                                           const PlacementFit& input) const {
+    LocalTensors own = match_.locals_of(side, tensor), other = match_.locals_of(opposite(side), value);
+    const PlacementQuery query{"", {factors_of(input.a), factors_of(input.b)}, PlacementQuery::Effort::kUsual, {}};
+    const ShardedMatch::Stated stated = match_.stated_of(side, tensor);
+    std::optional<PlacementFit> found =
+        match_.find_stated(sides_from(side, &own, &other), query, sides_from(side, stated, {}));
+    if (found && (found->agreement >= ShardedMatch::kLike || stated.placement == (*found)[side])) return found;
+    // The elements of a list of outputs are parts of different ranks.
+    if (result_is_list(side, tensor)) return std::nullopt;
+    PlacementFit meant = input;
+    meant[side] = meant[side].after_reduction();
     meant.confidence /= 2;
-    meant.known = true;
-    // Of a list, each tensor is another rank's part.
-    if (cut.own->tensors()[tensor].name.slot.find('.') != std::string_view::npos) return std::nullopt;
-    if (ok(own) && fits_shapes(cut.of_a ? meant.a : meant.b, shapes_of(own), meant.whole)) return meant;
+    meant.is_established = true;
+    if (ok(own) && fits_shapes(meant[side], shapes_of(own), meant.global)) return meant;
     return found;
   }
 
-  CutMatch& match_;
+  [[nodiscard]] bool result_is_list(Side side, uint32_t tensor) const {
+    return match_.result[side]->tensors()[tensor].name.slot.find('.') != std::string_view::npos;
+  }
+
+  ShardedMatch& match_;
 };
 
-Status pair_collectives(CutMatch& match) { return CollectivePartners(match).run(); }
-
-// Shapes tell nothing here: two networks have no tensor in common.
-Likeness likeness_of_cuts(const Pairing& pairing) {
+// Likeness of the networks by their pairs alone: shards have other shapes.
+Likeness likeness_of_shards(const Pairing& pairing) {
   const bool any = std::any_of(pairing.tensors.begin(), pairing.tensors.end(),
-                               [](const TensorPair& pair) { return pair.a != kNoTensor && pair.b != kNoTensor; });
+                               [](const TensorPair& pair) { return pair.is_paired(); });
   Likeness likeness;
   if (!any) likeness.comparable = std::min(pairing.a.size(), pairing.b.size());
   return likeness;
@@ -389,33 +378,32 @@ Likeness likeness_of_cuts(const Pairing& pairing) {
 
 }  // namespace
 
-Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap* map, const LayoutRules* layouts,
-                             const RunContext& context) {
-  CutMatch match(a, b, layouts, context);
-  PairedCuts& result = match.result;
+Result<PairedShards> pair_sharded(const ShardedInput& a, const ShardedInput& b, const NameMap* map,
+                                  const PlacementRules* stated, const RunContext& context) {
+  ShardedMatch match(a, b, stated, context);
+  PairedShards& result = match.result;
   const auto pair_again_by_names = [&] {
     result.pairing = pair_sides(result.a->side(), result.b->side(), map);
-    return match.find_layouts();
+    return match.find_placements();
   };
   MSDUMP_CHECK_OK(pair_again_by_names());
-  MSDUMP_TRY(const CutSplitsOfBoth splits, find_expert_splits(match));
+  MSDUMP_TRY(const Sides<ExpertSplits> splits, find_expert_splits(match));
   if (!splits.a.empty() || !splits.b.empty()) {
-    result.a = std::make_unique<CutSide>(*result.a, splits.a);
-    result.b = std::make_unique<CutSide>(*result.b, splits.b);
+    for (const Side side : kBothSides) result[side] = std::make_unique<ShardedSide>(*result[side], splits[side]);
     MSDUMP_CHECK_OK(pair_again_by_names());
   }
   if (map == nullptr) {
     MSDUMP_TRY(const std::vector<uint32_t> partners, partners_by_values(match));
     result.pairing = pair_again(result.a->side(), result.b->side(), result.pairing, partners);
-    MSDUMP_CHECK_OK(match.find_layouts());
+    MSDUMP_CHECK_OK(match.find_placements());
   }
-  result.pairing.of_cuts = true;
+  result.pairing.is_sharded = true;
   if (map == nullptr) MSDUMP_CHECK_OK(pair_value_twins(match));
-  MSDUMP_CHECK_OK(pair_collectives(match));
-  result.pairing.likeness = likeness_of_cuts(result.pairing);
-  MSDUMP_CHECK_OK(put_together(match));
+  MSDUMP_CHECK_OK(CollectivePartners(match).run());
+  result.pairing.likeness = likeness_of_shards(result.pairing);
+  MSDUMP_CHECK_OK(GlobalTensors(match).run());
   result.pairing.limits.merge(match.limits);
-  result.pairing.limits.merge(match.limits_of_layouts());
+  result.pairing.limits.merge(match.limits_of_placements());
   return std::move(result);
 }
 

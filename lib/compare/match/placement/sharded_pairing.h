@@ -1,9 +1,9 @@
-// Pairs two dumps that are cut differently over their ranks: by tensors (TP), experts (EP), the sequence (SP, CP), the
+// Pairs two dumps that are sharded differently over their ranks: by tensors (TP), experts (EP), the sequence (SP, CP), the
 // batch (DP), layers (PP), mixtures of these, or not at all. Operators are paired as on one rank (pairing.h), tensors as
-// wholes: how each lies on the ranks is found from shapes and values (layout_search.h).
+// global ones: the placement of each is found from shapes and values (placement_search.h).
 //
-// A collective of one side alone is paired with the value of the other side that goes into it: whatever it does to the
-// pieces, the whole stays the same, so that a sum that should be a mean shows.
+// A collective of one side alone is paired with the value of the other side that goes into it. A collective does not change
+// the global tensor, so a sum that should be a mean shows.
 #pragma once
 
 #include <memory>
@@ -20,33 +20,33 @@
 
 namespace msdump {
 
-// Of a tensor pair.
-struct CutNote {
-  std::string layout, reference_layout;  // text_of(CutLayout); empty: one rank, or not known
+// The placements of a tensor pair.
+struct PlacementNote {
+  std::string layout, reference_layout;  // text_of(Placement); empty: one rank, or not known
   std::vector<int64_t> ranks;            // of the candidate, else of the reference; ascending
-  double confidence = 0;                 // 0: no layout fits the shapes
-  bool known = false;                    // CutFit::known
-  CutLayout a, b;                        // where a layout fits the shapes
-  std::string problem;     // a layout that the user states does not fit the shapes: which, and where it says so
-  std::string unreadable;  // the part that cannot be read, so that there is no whole to compare
-  std::string lacking;     // the rank that does not have it, where no layout fits the others
-  bool uneven = false;     // copies of the candidate are not equal: the one that is furthest off is compared
+  double confidence = 0;                 // 0: no placement fits the shapes
+  bool is_established = false;           // PlacementFit::is_established
+  Placement a, b;                        // if a placement fits the shapes
+  std::string problem;     // a stated placement does not fit the shapes: which one, and where it is stated
+  std::string unreadable;  // the local tensor that cannot be read, so that there is no global one to compare
+  std::string lacking;     // the rank that does not have the tensor, if no placement fits the others
+  bool uneven = false;     // the candidate's replicas differ: the one that is furthest off is compared
 };
 
-struct PairedCuts {
-  std::unique_ptr<CutSide> a, b;
+// Both sides with global tensors, and their pairing.
+struct PairedShards : Sides<std::unique_ptr<ShardedSide>> {
   Pairing pairing;
-  std::vector<CutNote> notes;  // by Pairing::tensors
+  std::vector<PlacementNote> notes;  // by Pairing::tensors
 };
 
-// What these point to must outlive the result.
-struct CutInput {
+// Both must outlive the result.
+struct ShardedInput {
   const CompareSide& side;
   StatisticTables& tables;
 };
 
-// `map` and `layouts`, what the user knows, may be null. An error when interrupted.
-Result<PairedCuts> pair_cuts(const CutInput& a, const CutInput& b, const NameMap* map, const LayoutRules* layouts,
-                             const RunContext& context);
+// `map` and `stated` are the names and placements that the user knows; may be null. An error if interrupted.
+Result<PairedShards> pair_sharded(const ShardedInput& a, const ShardedInput& b, const NameMap* map,
+                                  const PlacementRules* stated, const RunContext& context);
 
 }  // namespace msdump

@@ -14,7 +14,7 @@ namespace msdump {
 namespace {
 
 // NaN is like nothing.
-std::optional<double> only_value(PieceValues& values, size_t piece, int64_t count) {
+std::optional<double> only_value(LocalValues& values, size_t piece, int64_t count) {
   constexpr int64_t kLooks = 64;
   if (count == 0) return std::nullopt;
   const int64_t looks = std::min(count, kLooks);
@@ -30,7 +30,7 @@ std::optional<double> only_value(PieceValues& values, size_t piece, int64_t coun
 
 }  // namespace
 
-Result<PieceContents::Digests> PieceContents::of(std::span<const TensorRecord* const> records,
+Result<LocalContents::Digests> LocalContents::of(std::span<const TensorRecord* const> records,
                                                  const CancelToken& cancel) {
   std::vector<Piece> pieces;
   {
@@ -42,7 +42,7 @@ Result<PieceContents::Digests> PieceContents::of(std::span<const TensorRecord* c
     }
   }
   if (pieces.size() == records.size()) return digests_of(pieces);
-  PieceValues values(index_, records, &failures_);
+  LocalValues values(index_, records, &failures_);
   if (!values.ok()) return Digests();
   const Result<std::vector<uint64_t>> digests = values.digests(cancel);
   if (!digests) {
@@ -59,7 +59,7 @@ Result<PieceContents::Digests> PieceContents::of(std::span<const TensorRecord* c
   return digests_of(pieces);
 }
 
-PieceContents::Digests PieceContents::digests_of(std::span<const Piece> pieces) {
+LocalContents::Digests LocalContents::digests_of(std::span<const Piece> pieces) {
   Digests digests;
   digests.alike = true;
   std::optional<double> only;
@@ -160,7 +160,7 @@ std::set<int64_t> ranks_of(const DumpWithGraph& dump) {
   return ranks;
 }
 
-bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b) {
+bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b) {
   const std::set<int64_t> in_a = ranks_of(a), in_b = ranks_of(b);
   if (in_a.size() <= 1 && in_b.size() <= 1) return false;
   std::vector<int64_t> common;
@@ -175,11 +175,13 @@ bool sends(const SequencedOp& op) {
          (op.type.find("send") != std::string_view::npos || op.type.find("recv") != std::string_view::npos);
 }
 
-CutSide::CutSide(const DumpWithGraph& dump) : CutSide(dump, {}, std::make_shared<PieceContents>(*dump.index)) {}
+ShardedSide::ShardedSide(const DumpWithGraph& dump)
+    : ShardedSide(dump, {}, std::make_shared<LocalContents>(*dump.index)) {}
 
-CutSide::CutSide(const CutSide& whole, const CutSplits& splits) : CutSide(whole.dump_, splits, whole.contents_) {}
+ShardedSide::ShardedSide(const ShardedSide& whole, const ExpertSplits& splits)
+    : ShardedSide(whole.dump_, splits, whole.contents_) {}
 
-CutSide::CutSide(const DumpWithGraph& dump, const CutSplits& splits, std::shared_ptr<PieceContents> contents)
+ShardedSide::ShardedSide(const DumpWithGraph& dump, const ExpertSplits& splits, std::shared_ptr<LocalContents> contents)
     : dump_(dump), contents_(std::move(contents)) {
   const std::vector<SequencedOp> all = operators_of(dump);
   find_programs(all);
@@ -187,7 +189,7 @@ CutSide::CutSide(const DumpWithGraph& dump, const CutSplits& splits, std::shared
   order_operators();
 }
 
-void CutSide::find_programs(const std::vector<SequencedOp>& all) {
+void ShardedSide::find_programs(const std::vector<SequencedOp>& all) {
   struct Program {
     std::set<CallKey> calls;
     bool sends = false;
@@ -221,14 +223,14 @@ void CutSide::find_programs(const std::vector<SequencedOp>& all) {
   for (Program& program : programs) programs_.push_back(std::move(program.ranks));
 }
 
-uint32_t CutSide::rank_set(std::vector<int64_t> ranks) {
+uint32_t ShardedSide::rank_set(std::vector<int64_t> ranks) {
   const auto found = std::find(rank_sets_.begin(), rank_sets_.end(), ranks);
   if (found != rank_sets_.end()) return static_cast<uint32_t>(found - rank_sets_.begin());
   rank_sets_.push_back(std::move(ranks));
   return static_cast<uint32_t>(rank_sets_.size() - 1);
 }
 
-void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all, const CutSplits& splits) {
+void ShardedSide::add_program(uint32_t program, const std::vector<SequencedOp>& all, const ExpertSplits& splits) {
   const uint32_t all_ranks = rank_set(programs_[program]);
   const auto part_of = [&](const SequencedOp& op) -> std::optional<uint32_t> {
     if (splits.empty()) return std::nullopt;
@@ -277,7 +279,7 @@ void CutSide::add_program(uint32_t program, const std::vector<SequencedOp>& all,
 
 // Of several programs: forward, in their order, then backward, in the opposite order; step by step. What updates the weights
 // comes after the backward calls. The parts of calls that are split follow each other, each with all of its calls.
-void CutSide::order_operators() {
+void ShardedSide::order_operators() {
   const auto last = static_cast<uint32_t>(programs_.size() - 1);
   std::vector<uint32_t> order(operators_.size()), first_in_place(operators_.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -324,7 +326,7 @@ void CutSide::order_operators() {
   }
 }
 
-DumpWithGraph CutSide::side() const {
+DumpWithGraph ShardedSide::side() const {
   DumpWithGraph side = dump_;
   side.tensors = &tensors_;
   side.operators = &operators_;
@@ -332,12 +334,12 @@ DumpWithGraph CutSide::side() const {
   return side;
 }
 
-const TensorView* CutSide::keep(TensorPieces pieces) {
+const TensorView* ShardedSide::keep(TensorPieces pieces) {
   views_.emplace_back().pieces = &pieces_.emplace_back(std::move(pieces));
   return &views_.back();
 }
 
-void CutSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
+void ShardedSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
   pieces_[tensor] = std::move(pieces);
   TensorRecord& record = tensors_[tensor];
   record.shape = &pieces_[tensor].shape;
@@ -346,7 +348,7 @@ void CutSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
   if (record.bytes) record.bytes = bytes;
 }
 
-uint32_t CutSide::add_tensor(uint32_t of, const TensorRecord& named) {
+uint32_t ShardedSide::add_tensor(uint32_t of, const TensorRecord& named) {
   TensorRecord record = tensors_[of];
   record.name.op_name = named.name.op_name;
   record.name.op_type = named.name.op_type;

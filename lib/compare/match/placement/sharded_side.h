@@ -1,4 +1,4 @@
-// PieceContents: which parts of the tensors of one side of a comparison are equal to the bit. What was read is kept by its
+// LocalContents: which parts of the tensors of one side of a comparison are equal to the bit. What was read is kept by its
 // record, some 50 bytes each, so that each part is read once for all steps that ask. Thread-safe; two threads that ask
 // about a part at the same time may both read it.
 #pragma once
@@ -25,10 +25,10 @@
 
 namespace msdump {
 
-class PieceContents {
+class LocalContents {
  public:
   // `index` lists the tensors, and outlives this.
-  explicit PieceContents(const DumpIndex& index) : index_(index) {}
+  explicit LocalContents(const DumpIndex& index) : index_(index) {}
 
   struct Digests {
     std::vector<uint64_t> of_pieces;  // a number for the elements of each; none where one is missing or cannot be read
@@ -58,7 +58,7 @@ class PieceContents {
 // One for all pieces of a tensor, with the set of ranks that they lie on; 0: none is known.
 [[nodiscard]] uint64_t contents_number(uint32_t ranks, std::span<const uint64_t> digests);
 
-// CutSide: one side of a comparison whose ranks are taken as one: the calls that the ranks of a program have in common are
+// ShardedSide: one side of a comparison whose ranks are taken as one: the calls that the ranks of a program have in common are
 // one call, and the tensors of a slot are one tensor, which lies on the ranks in pieces.
 //
 // Ranks that run the same calls are a program: those of a stage of pipeline parallelism, or all. Programs follow each
@@ -68,24 +68,24 @@ class PieceContents {
 [[nodiscard]] std::set<int64_t> ranks_of(const DumpWithGraph& dump);
 
 // Do the two dumps have other ranks, or other parts of the tensors on the ranks that both have?
-[[nodiscard]] bool cut_differently(const DumpWithGraph& a, const DumpWithGraph& b);
+[[nodiscard]] bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b);
 
 // One end of a connection: the ranks on both ends may run different layers under the same names.
 [[nodiscard]] bool sends(const SequencedOp& op);
 
 // Calls that are not one call, although all ranks make them under one name: experts, of which each rank has its own. By
 // name, step and rank: which part of the ranks makes the call together.
-using CutSplits = std::map<std::tuple<std::string, std::optional<int64_t>, int64_t>, uint32_t>;
+using ExpertSplits = std::map<std::tuple<std::string, std::optional<int64_t>, int64_t>, uint32_t>;
 
 // Must not move: `side()` refers to it.
-class CutSide {
+class ShardedSide {
  public:
   // What `dump` points to must outlive this.
-  explicit CutSide(const DumpWithGraph& dump);
+  explicit ShardedSide(const DumpWithGraph& dump);
   // The same with other calls parted; what `whole` has read is known.
-  CutSide(const CutSide& whole, const CutSplits& splits);
-  CutSide(const CutSide&) = delete;
-  CutSide& operator=(const CutSide&) = delete;
+  ShardedSide(const ShardedSide& whole, const ExpertSplits& splits);
+  ShardedSide(const ShardedSide&) = delete;
+  ShardedSide& operator=(const ShardedSide&) = delete;
 
   // The tensors and operators without ranks.
   [[nodiscard]] DumpWithGraph side() const;
@@ -98,7 +98,7 @@ class CutSide {
   [[nodiscard]] const Members& members(uint32_t tensor) const { return members_[tensor]; }
   [[nodiscard]] const std::vector<int64_t>& ranks(uint32_t tensor) const { return rank_sets_[members_[tensor].ranks]; }
   // What is equal to what among the parts of its tensors.
-  [[nodiscard]] PieceContents& contents() const { return *contents_; }
+  [[nodiscard]] LocalContents& contents() const { return *contents_; }
   [[nodiscard]] size_t size() const { return tensors_.size(); }
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
@@ -111,9 +111,9 @@ class CutSide {
 
  private:
   using Number = std::optional<int64_t>;
-  CutSide(const DumpWithGraph& dump, const CutSplits& splits, std::shared_ptr<PieceContents> contents);
+  ShardedSide(const DumpWithGraph& dump, const ExpertSplits& splits, std::shared_ptr<LocalContents> contents);
   void find_programs(const std::vector<SequencedOp>& all);
-  void add_program(uint32_t program, const std::vector<SequencedOp>& all, const CutSplits& splits);
+  void add_program(uint32_t program, const std::vector<SequencedOp>& all, const ExpertSplits& splits);
   uint32_t rank_set(std::vector<int64_t> ranks);
   const TensorView* keep(TensorPieces pieces);
   void order_operators();
@@ -126,7 +126,7 @@ class CutSide {
   };
 
   const DumpWithGraph dump_;
-  const std::shared_ptr<PieceContents> contents_;
+  const std::shared_ptr<LocalContents> contents_;
   std::vector<std::vector<int64_t>> programs_;     // ranks; -1: not said
   std::vector<std::vector<uint32_t>> of_program_;  // by program: operators of the dump, rank by rank
   std::vector<std::vector<int64_t>> rank_sets_;    // ascending

@@ -16,7 +16,7 @@ constexpr size_t kFollowing = 8;  // calls that agree
 
 class ValuePartners {
  public:
-  explicit ValuePartners(CutMatch& match) : match_(match) {}
+  explicit ValuePartners(ShardedMatch& match) : match_(match) {}
 
   Result<std::vector<uint32_t>> run() {
     match_.allow_all_factors();  // those of wrong partners say nothing
@@ -29,9 +29,9 @@ class ValuePartners {
     const std::vector<double> agreements = match_.agreements();
     for (size_t i = 0; i < agreements.size(); ++i) {
       const OpPair& pair = pairing.operators[i];
-      if (pair.a != kNoOperator && pair.b != kNoOperator) take(pair.a, pair.b);
-      if (agreements[i] >= CutMatch::kUnlike) fits_[pair.a] = true;
-      if (agreements[i] >= CutMatch::kLike) continue;
+      if (pair.is_paired()) take(pair.a, pair.b);
+      if (agreements[i] >= ShardedMatch::kUnlike) fits_[pair.a] = true;
+      if (agreements[i] >= ShardedMatch::kLike) continue;
       if (pair.a != kNoOperator) open_a.push_back(pair.a);
       if (pair.b != kNoOperator) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
     }
@@ -72,7 +72,7 @@ class ValuePartners {
     }
     std::optional<size_t> of_weights;
     const size_t count = choice.operators.size();
-    for (size_t tried = 0; tried < std::min(count, CutMatch::kMostTried); ++tried) {
+    for (size_t tried = 0; tried < std::min(count, ShardedMatch::kMostTried); ++tried) {
       const size_t place = (choice.begin + tried) % count;
       const uint32_t b = choice.operators[place];
       if (certain_[b] || b == now || !match_.may_try(trials_)) continue;
@@ -85,7 +85,7 @@ class ValuePartners {
       }
       if (match == Match::kWeights && !of_weights) of_weights = place;
     }
-    if (count > CutMatch::kMostTried) match_.leave_out_calls();
+    if (count > ShardedMatch::kMostTried) match_.leave_out_calls();
     if (of_now != Match::kNone) {
       certain_[now] = true;
     } else if (of_weights && !fits_[a]) {
@@ -149,7 +149,7 @@ class ValuePartners {
   // Does a call near the partner have one of its values?
   [[nodiscard]] bool is_elsewhere(uint32_t a) {
     const Pairing& pairing = match_.result.pairing;
-    constexpr uint32_t kNear = CutMatch::kMostTried / 2;
+    constexpr uint32_t kNear = ShardedMatch::kMostTried / 2;
     const uint32_t b = partners_[a], first = b < kNear ? 0 : b - kNear;
     const uint32_t end = std::min(static_cast<uint32_t>(pairing.b.size()), b + kNear);
     for (const uint32_t x : pairing.a[a].tensors) {
@@ -157,10 +157,11 @@ class ValuePartners {
       for (uint32_t near = first; near < end; ++near) {
         for (const uint32_t y : pairing.b[near].tensors) {
           const TensorRecord& other = match_.result.b->tensors()[y];
-          if (one.name.io != other.name.io || step_of(*match_.index_a, one) != step_of(*match_.index_b, other))
+          if (one.name.io != other.name.io ||
+              step_of(*match_.inputs.a.index, one) != step_of(*match_.inputs.b.index, other))
             continue;
           if (!match_.may_be_one(x, y) || !match_.may_try(trials_)) continue;
-          if (const Fit& fit = fit_of(x, y); fit.agrees && fit.tells) return true;
+          if (const Fit& fit = fit_of(x, y); fit.agrees && fit.is_informative) return true;
         }
       }
     }
@@ -171,8 +172,9 @@ class ValuePartners {
     const auto common = in_common(a, partners_[a]);
     return std::all_of(common.begin(), common.end(), [&](const auto& both) {
       const auto& [x, y] = both;
-      if (match_.is_empty(true, x) != match_.is_empty(false, y)) return false;
-      return fit_of(x, y).possible || !ok(match_.pieces_of(true, x)) || !ok(match_.pieces_of(false, y));
+      if (match_.is_empty(Side::kCandidate, x) != match_.is_empty(Side::kReference, y)) return false;
+      return fit_of(x, y).possible || !ok(match_.locals_of(Side::kCandidate, x)) ||
+             !ok(match_.locals_of(Side::kReference, y));
     });
   }
 
@@ -211,7 +213,7 @@ class ValuePartners {
     for (const auto& [x, y] : in_common(a, partners_[a])) {
       const Fit& fit = fit_of(x, y);
       all = all && fit.agrees;
-      any = any || (fit.agrees && fit.tells);
+      any = any || (fit.agrees && fit.is_informative);
     }
     return all ? Agreement::kAll : any ? Agreement::kSome : Agreement::kNone;
   }
@@ -231,7 +233,8 @@ class ValuePartners {
         before = partners_[a] + 1;
         continue;
       }
-      const auto end = static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{CutMatch::kMostTried}));
+      const auto end =
+          static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{ShardedMatch::kMostTried}));
       for (uint32_t b = before; b < end; ++b) {
         if (taken[b] || kind_of(pairing.a[a]) != kind_of(pairing.b[b])) continue;
         partners_[a] = b;
@@ -256,8 +259,8 @@ class ValuePartners {
         if (weight != of_weights) continue;
         const Fit& fit = fit_of(x, y);
         if (!fit.agrees) return weight || weights == 0 ? Match::kNone : Match::kWeights;
-        tells = tells || fit.tells;
-        if (weight && fit.tells) ++weights;
+        tells = tells || fit.is_informative;
+        if (weight && fit.is_informative) ++weights;
         if (match_.result.a->tensors()[x].name.io == Io::kOutput) ++outputs;
       }
     }
@@ -272,10 +275,9 @@ class ValuePartners {
     if (record.name.io != Io::kInput || record.name.slot == "0" || record.shape == nullptr) return false;
     const auto [known, is_new] = weights_.try_emplace(tensor, false);
     if (!is_new) return known->second;
-    const CutMatch::OneSide cut = match_.cut_of(true);
-    MSDUMP_TRY(const uint64_t contents, match_.contents_of(cut, tensor));
+    MSDUMP_TRY(const uint64_t contents, match_.contents_of(Side::kCandidate, tensor));
     if (contents == 0) return false;
-    MSDUMP_TRY(const Written* const written, written_in(step_of(*match_.index_a, record), *record.shape));
+    MSDUMP_TRY(const Written* const written, written_in(step_of(*match_.inputs.a.index, record), *record.shape));
     const auto writer = written->find(contents);
     return known->second = writer == written->end() || writer->second >= op;
   }
@@ -288,7 +290,7 @@ class ValuePartners {
     if (!is_new) return &known->second;
     if (outputs_.empty()) list_outputs();
     for (const auto& [op, tensor] : outputs_[{step, shape}]) {
-      MSDUMP_TRY(const uint64_t contents, match_.contents_of(match_.cut_of(true), tensor));
+      MSDUMP_TRY(const uint64_t contents, match_.contents_of(Side::kCandidate, tensor));
       if (contents != 0) known->second.try_emplace(contents, op);
     }
     return &known->second;
@@ -300,7 +302,7 @@ class ValuePartners {
       for (const uint32_t tensor : operators[op].tensors) {
         const TensorRecord& record = match_.result.a->tensors()[tensor];
         if (record.name.io == Io::kOutput && record.shape != nullptr)
-          outputs_[{step_of(*match_.index_a, record), *record.shape}].emplace_back(op, tensor);
+          outputs_[{step_of(*match_.inputs.a.index, record), *record.shape}].emplace_back(op, tensor);
       }
     }
   }
@@ -309,7 +311,7 @@ class ValuePartners {
   [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> in_common(uint32_t a, uint32_t b) const {
     const auto same_slot = [&](const TensorRecord& one, const TensorRecord& other) {
       return one.name.io == other.name.io && one.name.slot == other.name.slot && one.occurrence == other.occurrence &&
-             step_of(*match_.index_a, one) == step_of(*match_.index_b, other);
+             step_of(*match_.inputs.a.index, one) == step_of(*match_.inputs.b.index, other);
     };
     std::vector<std::pair<uint32_t, uint32_t>> common;
     for (const uint32_t x : match_.result.pairing.a[a].tensors) {
@@ -322,18 +324,18 @@ class ValuePartners {
 
   struct Fit {
     bool possible = false;  // some layout fits the shapes
-    bool agrees = false, tells = false;
+    bool agrees = false, is_informative = false;
   };
   // Of two tensors; several steps ask of the same ones.
   const Fit& fit_of(uint32_t x, uint32_t y) {
     const auto [known, is_new] = known_.try_emplace({x, y});
     if (!is_new) return known->second;
-    if (const auto fit = match_.fit_of({0, x, y}, CutQuestion::Effort::kQuick))
-      known->second = {true, fit->agreement >= CutMatch::kLike, fit->tells};
+    if (const auto fit = match_.fit_of({x, y}, PlacementQuery::Effort::kQuick))
+      known->second = {true, fit->agreement >= ShardedMatch::kLike, fit->is_informative};
     return known->second;
   }
 
-  CutMatch& match_;
+  ShardedMatch& match_;
   std::vector<uint32_t> partners_, owner_;              // by operator of a, of b
   std::vector<bool> fits_;                              // by operator of a: with the partner that it has from the start
   std::vector<bool> certain_;                           // by operator of b
@@ -347,21 +349,21 @@ class ValuePartners {
 
 }  // namespace
 
-Result<std::vector<uint32_t>> partners_by_values(CutMatch& match) { return ValuePartners(match).run(); }
+Result<std::vector<uint32_t>> partners_by_values(ShardedMatch& match) { return ValuePartners(match).run(); }
 
 namespace {
 
 // A single number tells if it is not one that many have.
-double single_number(CutPieces& pieces) {
+double single_number(LocalTensors& pieces) {
   if (element_count(shapes_of(pieces).front()) != 1) return 0;
-  if (PieceValues* const values = std::get_if<PieceValues>(&pieces)) return values->at(0, 0);
-  const auto& max = std::get<PieceStatistics>(pieces).values().front().number(Extremum::kMax);
+  if (LocalValues* const values = std::get_if<LocalValues>(&pieces)) return values->at(0, 0);
+  const auto& max = std::get<LocalStatistics>(pieces).values().front().number(Extremum::kMax);
   return max ? max->value : 0;
 }
 
 class ValueTwins {
  public:
-  explicit ValueTwins(CutMatch& match) : match_(match), taken_(match.result.pairing.tensors.size(), false) {
+  explicit ValueTwins(ShardedMatch& match) : match_(match), taken_(match.result.pairing.tensors.size(), false) {
     const std::vector<TensorPair>& tensors = match.result.pairing.tensors;
     begins_.assign(match.result.pairing.operators.size() + 1, 0);
     for (const TensorPair& pair : tensors) ++begins_[pair.op + 1];
@@ -394,8 +396,8 @@ class ValueTwins {
     size_t begin = 0;  // what is computed earlier has its partners earlier
     for (const uint32_t op : own) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
-      const size_t end = std::min(others.size(), begin + CutMatch::kMostTried);
-      std::vector<CutMatch::Twin> twins;
+      const size_t end = std::min(others.size(), begin + ShardedMatch::kMostTried);
+      std::vector<ShardedMatch::Twin> twins;
       for (uint32_t i = begins_[op]; i < begins_[op + 1]; ++i) {
         for (size_t place = begin; place < end; ++place) {
           auto twin = twin_in(i, others[place]);
@@ -409,7 +411,7 @@ class ValueTwins {
         if (auto twin = twin_of(i, loss_there, false)) twins.push_back(*std::move(twin));
       }
       if (twins.empty() && end < others.size()) match_.leave_out_calls();
-      if (!twins.empty()) match_.add_partner(match_.cut_of(true), op, twins);
+      if (!twins.empty()) match_.add_partner(Side::kCandidate, op, twins);
     }
     return {};
   }
@@ -418,17 +420,16 @@ class ValueTwins {
   [[nodiscard]] std::pair<uint32_t, uint32_t> losses_of(const std::vector<uint32_t>& own,
                                                         const std::vector<uint32_t>& others) const {
     const Pairing& pairing = match_.result.pairing;
-    const auto last_number = [&](const std::vector<uint32_t>& operators, bool of_a) {
+    const auto last_number = [&](Side side, const std::vector<uint32_t>& operators) {
       for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
         if (forward_entry_of(pairing.op_name(*op)) || begins_[*op] == begins_[*op + 1]) continue;
         const uint32_t pair = begins_[*op + 1] - 1;
-        const TensorRecord& record = of_a ? match_.result.a->tensors()[pairing.tensors[pair].a]
-                                          : match_.result.b->tensors()[pairing.tensors[pair].b];
+        const TensorRecord& record = match_.result[side]->tensors()[pairing.tensors[pair][side]];
         if (record.name.io == Io::kOutput && record.shape != nullptr && element_count(*record.shape) == 1) return pair;
       }
       return kNoTensor;
     };
-    const uint32_t here = last_number(own, true), there = last_number(others, false);
+    const uint32_t here = last_number(Side::kCandidate, own), there = last_number(Side::kReference, others);
     return here == kNoTensor || there == kNoTensor ? std::pair(kNoTensor, kNoTensor) : std::pair(here, there);
   }
 
@@ -436,7 +437,7 @@ class ValueTwins {
     return match_.result.a->tensors()[match_.result.pairing.tensors[i].a].name.io == Io::kOutput;
   }
 
-  std::optional<CutMatch::Twin> twin_in(uint32_t i, uint32_t other) {
+  std::optional<ShardedMatch::Twin> twin_in(uint32_t i, uint32_t other) {
     for (uint32_t j = begins_[other]; j < begins_[other + 1]; ++j) {
       if (auto twin = twin_of(i, j, true)) return twin;
     }
@@ -444,31 +445,31 @@ class ValueTwins {
   }
 
   // Marks the tensor of the reference as taken. `by_values`: only if it has the values.
-  std::optional<CutMatch::Twin> twin_of(uint32_t i, uint32_t j, bool by_values) {
+  std::optional<ShardedMatch::Twin> twin_of(uint32_t i, uint32_t j, bool by_values) {
     std::vector<TensorPair>& tensors = match_.result.pairing.tensors;
     const uint32_t a = tensors[i].a, b = tensors[j].b;
     const TensorRecord &one = match_.result.a->tensors()[a], &there = match_.result.b->tensors()[b];
     const bool may_be = !taken_[j] && one.name.io == there.name.io && match_.may_be_one(a, b) &&
-                        step_of(*match_.index_a, one) == step_of(*match_.index_b, there);
+                        step_of(*match_.inputs.a.index, one) == step_of(*match_.inputs.b.index, there);
     if (!may_be || !match_.may_try(trials_)) return std::nullopt;
-    std::optional<CutFit> fit = match_.fit_of({0, a, b}, CutQuestion::Effort::kQuick);
+    std::optional<PlacementFit> fit = match_.fit_of({a, b}, PlacementQuery::Effort::kQuick);
     if (!fit) return std::nullopt;
-    const bool fits = fit->tells ? fit->agreement >= CutMatch::kLike : is_one_number(b, *fit);
+    const bool fits = fit->is_informative ? fit->agreement >= ShardedMatch::kLike : is_one_number(b, *fit);
     if (by_values && !fits) return std::nullopt;
     taken_[j] = true;
     tensors[j].alone = Alone::kElsewhere;
-    return CutMatch::Twin{i, b, *std::move(fit)};
+    return ShardedMatch::Twin{i, b, *std::move(fit)};
   }
 
   // Also the mean of those of the ranks, as of their losses.
-  [[nodiscard]] bool is_one_number(uint32_t b, const CutFit& fit) const {
-    CutPieces other = match_.pieces_of(false, b);
-    if (!ok(other) || fit.a.has(CutRole::kSum) || fit.b.has(CutRole::kSum)) return false;
+  [[nodiscard]] bool is_one_number(uint32_t b, const PlacementFit& fit) const {
+    LocalTensors other = match_.locals_of(Side::kReference, b);
+    if (!ok(other) || fit.a.has(PlacementRole::kSum) || fit.b.has(PlacementRole::kSum)) return false;
     const double magnitude = std::abs(single_number(other));
     return magnitude != 0 && magnitude != 1 && std::isfinite(magnitude) && fit.error <= ElementSamples::kSameNumber;
   }
 
-  CutMatch& match_;
+  ShardedMatch& match_;
   std::vector<bool> taken_;       // by tensor pair: the reference's tensor has a twin
   std::vector<uint32_t> begins_;  // by operator of the pairing: its first tensor pair; and the end
   size_t trials_ = 0;
@@ -476,6 +477,6 @@ class ValueTwins {
 
 }  // namespace
 
-Status pair_value_twins(CutMatch& match) { return ValueTwins(match).run(); }
+Status pair_value_twins(ShardedMatch& match) { return ValueTwins(match).run(); }
 
 }  // namespace msdump

@@ -11,7 +11,7 @@
 namespace msdump {
 
 // By operator of the candidate: that of the reference, or kNoOperator. An error when interrupted.
-Result<std::vector<uint32_t>> partners_by_values(CutMatch& match);
+Result<std::vector<uint32_t>> partners_by_values(ShardedMatch& match);
 
 // What one side computes in other calls than the other side: t, matmul and add against linear, mean of a masked loss against
 // cross_entropy. Between two operators that have partners, the tensors of the candidate's calls without a partner are paired
@@ -21,6 +21,6 @@ Result<std::vector<uint32_t>> partners_by_values(CutMatch& match);
 // Cost: a bounded number of trials for a call and for a run.
 
 // Adds these partners to the pairing. An error when interrupted.
-Status pair_value_twins(CutMatch& match);
+Status pair_value_twins(ShardedMatch& match);
 
 }  // namespace msdump

@@ -93,7 +93,7 @@ void NameMap::take_operators() {
 }
 
 void NameMap::take_tensors() {
-  std::unordered_map<std::string, std::string> found;  // operators of tensors, where there is one partner
+  std::unordered_map<std::string, std::string> found;  // operators of tensors, if there is one partner
   std::unordered_set<std::string> several;
   for (const NamePair& pair : content_.tensors) {
     const auto from = tensor_name(pair.candidate);

@@ -1,5 +1,17 @@
-// Wrappers of a whole network keep it in their member `module` (PyTorch's DistributedDataParallel), so msprobe writes
-// Module.module.blocks.0.. for what is Module.blocks.0.. without one.
+// NameMap: the user's mapping (compare/match/rename/name_map_file.h) as a function from an operator or a tensor of the
+// candidate to the one of the reference.
+//
+//   1. a tensor named in the file; else its operator's partner, with the same io and slot
+//   2. an operator named in the file; else the one that all of its named tensors go to
+//   3. a cell mapping renames "Cell.<path>.<Class>" and its calls, as msprobe does
+//      (compare/match/msprobe/msprobe_keys.h), and PyTorch's "Module.<path>.<Class>" likewise
+//   4. an api mapping renames the API of a call: "Functional.softmax.0.forward" by ms_api "Functional.softmax"; a
+//      Primitive loses its class. Slots that are not in its lists have no partner; nested slots ("0.1") follow their
+//      first part. APIs without a rule use msprobe's own table
+//   5. path rules map nothing: they rename the candidate's operators before these are paired
+//
+// Names are compared in the spelling of file names ('/', '.' and blanks are '_'). The caller checks that a partner exists
+// and that no two candidates have the same one.
 #pragma once
 
 #include <cstddef>
@@ -16,26 +28,14 @@
 
 namespace msdump {
 
-// How many wrappers the modules of a dump are in; 0 if one of them is not in any, or there are no modules.
+// Wrappers keep a network in their member `module` (PyTorch's DistributedDataParallel), so msprobe writes
+// Module.module.blocks.0.. for a module that is Module.blocks.0.. without a wrapper.
+//
+// The number of wrappers around the modules of a dump; 0 if one of them is not in any, or there are no modules.
 [[nodiscard]] size_t wrappers_of(const std::vector<SequencedOp>& operators);
 
 // The name of a module without its outermost wrappers; any other name as it is.
 [[nodiscard]] std::string without_wrappers(std::string_view name, size_t wrappers);
-
-// The user's mapping (name_map_file.h) as a function: from an operator or a tensor of the candidate to that of the
-// reference.
-//
-//   1. a tensor named in the file; else its operator's partner, with the same io and slot
-//   2. an operator named in the file; else the one that all of its named tensors go to
-//   3. a cell mapping renames "Cell.<path>.<Class>" and its calls, as msprobe does (msprobe_keys.h), and PyTorch's
-//      "Module.<path>.<Class>" likewise
-//   4. an api mapping renames the API of a call: "Functional.softmax.0.forward" by ms_api "Functional.softmax"; a
-//      Primitive loses its class. Slots that are not in its lists have no partner; nested slots ("0.1") follow their
-//      first part. APIs without a rule use msprobe's own table
-//   5. path rules map nothing: they rename the candidate's operators before these are paired
-//
-// Names are compared in the spelling of file names ('/', '.' and blanks are '_'). The caller checks that a partner exists
-// and that no two candidates have the same one.
 
 class NameMap {
  public:
@@ -44,7 +44,7 @@ class NameMap {
 
   [[nodiscard]] NameMapKind kind() const { return content_.kind; }
 
-  // Nothing: not mapped. An empty text: mapped to no partner. Thread-safe.
+  // No value: not mapped. An empty text: mapped to no partner. Thread-safe.
   [[nodiscard]] std::optional<std::string> reference_of(std::string_view op_name) const;
   // Likewise; an empty op_name: no partner.
   [[nodiscard]] std::optional<TensorName> reference_of(std::string_view op_name, Io io, std::string_view slot) const;

@@ -15,14 +15,13 @@
 #include "dump/layouts/name_facts.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "io/rule_file.h"
 #include "msprobe/names.h"
 
 namespace msdump {
 namespace {
 
 constexpr std::string_view kEndsComponent = "./-";
-
-bool has_rule(std::string_view line) { return !line.empty() && line.front() != '#'; }
 
 struct Component {
   size_t begin, end;
@@ -38,7 +37,7 @@ std::vector<Component> components_of(std::string_view name) {
   }
 }
 
-// What the star of a pattern with one or none is; nothing if the text does not match.
+// The text that the star of a pattern with at most one star stands for; no value if the text does not match.
 std::optional<std::string_view> star_of(std::string_view pattern, std::string_view text) {
   const size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == text ? std::optional(std::string_view()) : std::nullopt;
@@ -84,45 +83,44 @@ std::string renamed_by(const PathRule& rule, std::string_view name) {
   return result + std::string(name.substr(done));
 }
 
-tl::unexpected<Error> wrong_rule(size_t line, std::string_view what) {
-  return fail(make_error(ErrorCode::kUsage, "line {}: {}", line, what)
-                  .with_hint("a rule is: part of the candidate's path = part of the reference's"));
+constexpr uint64_t kMostBytes = uint64_t{16} << 20;
+constexpr RuleFormat kMapLines = {
+    .content = "names", .rule = "names", .most_bytes = kMostBytes, .trailing_comments = false};
+
+// An error at a line of a map in plain lines, which has the form `form`.
+tl::unexpected<Error> wrong(const RuleLine& line, std::string what, std::string form) {
+  return line.wrong(make_error(ErrorCode::kUsage, "{}", what).with_hint(std::move(form)));
+}
+
+tl::unexpected<Error> wrong_path_rule(const RuleLine& line, std::string what) {
+  return wrong(line, std::move(what), "write: part of the candidate's path = part of the reference's");
+}
+
+Result<PathRule> path_rule_in(const RuleLine& line) {
+  const auto [from, to] = key_value_of(line.text);
+  if (!to) return wrong_path_rule(line, fmt::format("'{}' has no '='", excerpt(line.text)));
+  if (from.empty()) return wrong_path_rule(line, "the left side is empty");
+  if (std::count(to->begin(), to->end(), '*') > std::count(from.begin(), from.end(), '*'))
+    return wrong_path_rule(line, "more stars on the right than on the left");
+  PathRule rule;
+  for (const Component& one : components_of(from)) {
+    rule.from.emplace_back(from.substr(one.begin, one.end - one.begin));
+    if (std::count(rule.from.back().begin(), rule.from.back().end(), '*') > 1)
+      return wrong_path_rule(line, "two stars in one component");
+  }
+  rule.to = *to;
+  return rule;
 }
 
 }  // namespace
 
-bool looks_like_path_rules(std::string_view text) {
-  for (const std::string_view whole : split(text, '\n')) {
-    const std::string_view line = trimmed(whole);
-    if (!has_rule(line)) continue;
-    const bool of_yaml = line.starts_with("- ") || line[0] == '{' || line[0] == '[' || line.ends_with(':') ||
-                         line.find(": ") != std::string_view::npos;
-    return !of_yaml && line.find('=') != std::string_view::npos && line.find(',') == std::string_view::npos;
-  }
-  return false;
-}
-
 Result<std::vector<PathRule>> read_path_rules(std::string_view text) {
   std::vector<PathRule> rules;
-  size_t number = 0;
-  for (const std::string_view whole : split(text, '\n')) {
-    ++number;
-    const std::string_view line = trimmed(whole);
-    if (!has_rule(line)) continue;
-    const size_t equals = line.find('=');
-    if (equals == std::string_view::npos) return wrong_rule(number, fmt::format("'{}' has no '='", excerpt(line)));
-    const std::string_view from = trimmed(line.substr(0, equals)), to = trimmed(line.substr(equals + 1));
-    if (from.empty()) return wrong_rule(number, "the left side is empty");
-    if (std::count(to.begin(), to.end(), '*') > std::count(from.begin(), from.end(), '*'))
-      return wrong_rule(number, "more stars on the right than on the left");
-    PathRule& rule = rules.emplace_back();
-    for (const Component& one : components_of(from)) {
-      rule.from.emplace_back(from.substr(one.begin, one.end - one.begin));
-      if (std::count(rule.from.back().begin(), rule.from.back().end(), '*') > 1)
-        return wrong_rule(number, "two stars in one component");
-    }
-    rule.to = to;
-  }
+  MSDUMP_CHECK_OK(for_each_rule(text, kMapLines, [&](const RuleLine& line) -> Status {
+    MSDUMP_TRY(PathRule rule, path_rule_in(line));
+    rules.push_back(std::move(rule));
+    return {};
+  }));
   return rules;
 }
 
@@ -133,12 +131,6 @@ std::string renamed_by(const std::vector<PathRule>& rules, std::string_view name
 }
 
 namespace {
-
-// The plain form of --map: two columns, candidate and reference (name_map_file.h). Internal to it.
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF", kBlanks = " \t\r";
-
-bool has_content(std::string_view line) { return !line.empty() && line.front() != '#'; }
 
 // Replaces each quoted part by its quotes.
 std::string without_quoted(std::string_view line) {
@@ -151,25 +143,25 @@ std::string without_quoted(std::string_view line) {
   return result;
 }
 
-tl::unexpected<Error> wrong(size_t line, std::string_view what) {
-  return fail(
-      make_error(ErrorCode::kUsage, "line {}: {}", line, what).with_hint("a line is: candidate name, reference name"));
+tl::unexpected<Error> wrong_pair(const RuleLine& line, std::string what) {
+  return wrong(line, std::move(what), "a line is: candidate name, reference name");
 }
 
 // One line, whose quotes may hold commas and, doubled, quotes.
-Result<std::vector<std::string>> fields_of(std::string_view line, size_t number) {
+Result<std::vector<std::string>> fields_of(const RuleLine& rule) {
+  const std::string_view line = rule.text;
   std::vector<std::string> fields;
   for (size_t at = 0;; ++at) {
     std::string field;
-    at = std::min(line.find_first_not_of(kBlanks, at), line.size());
+    at = std::min(line.find_first_not_of(" \t\r", at), line.size());
     if (at < line.size() && line[at] == '"') {
       for (++at; at < line.size() && (line[at] != '"' || line.substr(at).starts_with("\"\"")); ++at) {
         if (line[at] == '"') ++at;
         field += line[at];
       }
-      if (at == line.size()) return wrong(number, "a quote is not closed");
+      if (at == line.size()) return wrong_pair(rule, "a quote is not closed");
       const size_t comma = std::min(line.find(',', at), line.size());
-      if (!trimmed(line.substr(at + 1, comma - at - 1)).empty()) return wrong(number, "text after a closing quote");
+      if (!trimmed(line.substr(at + 1, comma - at - 1)).empty()) return wrong_pair(rule, "text after a closing quote");
       at = comma;
     } else {
       const size_t comma = std::min(line.find(',', at), line.size());
@@ -191,44 +183,40 @@ bool is_header(const std::vector<std::string>& fields) {
          std::find(kRight.begin(), kRight.end(), right) != kRight.end();
 }
 
-// The first line with content has a comma and is not YAML.
-bool looks_like_name_csv(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    if (has_content(line)) {
-      const std::string plain = without_quoted(line);
-      const bool of_yaml = plain.starts_with("- ") || plain[0] == '{' || plain[0] == '[' || plain.ends_with(':') ||
-                           plain.find(": ") != std::string::npos;
-      return !of_yaml && plain.find(',') != std::string::npos;
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return false;
+// The first line with content decides the form of a map: CSV has a comma, path rules a '=' and no comma, and neither looks
+// like YAML.
+enum class MapForm : uint8_t { kYaml, kCsv, kPaths };
+
+MapForm form_of(std::string_view text) {
+  const auto looks_like_yaml = [](std::string_view line) {
+    return line.starts_with("- ") || line.starts_with('{') || line.starts_with('[') || line.ends_with(':') ||
+           line.find(": ") != std::string_view::npos;
+  };
+  const auto has = [](std::string_view line, char c) { return line.find(c) != std::string_view::npos; };
+  const auto line = RuleReader(text, kMapLines).next();
+  if (!line || !*line) return MapForm::kYaml;
+  const std::string_view whole = (*line)->text;
+  const std::string plain = without_quoted(whole);
+  if (!looks_like_yaml(whole) && has(whole, '=') && !has(whole, ',')) return MapForm::kPaths;
+  return !looks_like_yaml(plain) && has(plain, ',') ? MapForm::kCsv : MapForm::kYaml;
 }
 
 // kUsage with the line for an unclosed quote, a wrong number of columns, an empty name.
 Result<std::vector<NamePair>> read_name_csv(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::vector<NamePair> pairs;
   bool is_first = true;
-  size_t number = 0;
-  for (const std::string_view whole : split(text, '\n')) {
-    ++number;
-    const std::string_view line = trimmed(whole);
-    if (!has_content(line)) continue;
-    MSDUMP_TRY(std::vector<std::string> fields, fields_of(line, number));
-    if (fields.size() != 2) return wrong(number, fmt::format("{} columns; expected 2", fields.size()));
+  MSDUMP_CHECK_OK(for_each_rule(text, kMapLines, [&](const RuleLine& line) -> Status {
+    MSDUMP_TRY(std::vector<std::string> fields, fields_of(line));
+    if (fields.size() != 2) return wrong_pair(line, fmt::format("{} columns; expected 2", fields.size()));
     if (fields[0].empty() || fields[1].empty())
-      return wrong(number, "a name is missing; 'N/A' says that there is none");
-    if (!(is_first && is_header(fields))) pairs.push_back({std::move(fields[0]), std::move(fields[1]), number});
+      return wrong_pair(line, "a name is missing; 'N/A' says that there is none");
+    if (!(is_first && is_header(fields))) pairs.push_back({std::move(fields[0]), std::move(fields[1]), line.number});
     is_first = false;
-  }
+    return {};
+  }));
   return pairs;
 }
 
-constexpr uint64_t kMostBytes = uint64_t{16} << 20;
 constexpr std::string_view kNoPartner = "N/A";
 
 // Lines of a text by the offset of a byte.
@@ -402,7 +390,7 @@ class YamlReader {
     MSDUMP_TRY(const MsprobeLayerRules rules, read_layer_rules(yaml));
     if (dumps_.dump_jsons.empty()) {
       return fail(make_error(ErrorCode::kUsage, "a mapping of layers needs a dump.json on both sides")
-                      .with_hint("for other dumps: two columns, candidate name, reference name"));
+                      .with_hint("write two columns for other dumps: candidate name, reference name"));
     }
     return layer_pairs(rules);
   }
@@ -422,7 +410,7 @@ class YamlReader {
     }
     if (all.empty()) {
       return fail(make_error(ErrorCode::kUsage, "the mapping of layers matches nothing in these dumps")
-                      .with_hint("it needs construct.json and stack.json of level mix on both sides"));
+                      .with_hint("dump both sides with level mix, for construct.json and stack.json"));
     }
     for (auto& [from, to] : all) content_.tensors.push_back({from, std::move(to), 0});
     std::sort(content_.tensors.begin(), content_.tensors.end(),
@@ -456,14 +444,14 @@ std::optional<TensorName> tensor_name(std::string_view text) {
 Result<NameMapContent> parse_name_map(std::string_view text, const NameMapDumps& dumps) {
   if (text.size() > kMostBytes)
     return fail(ErrorCode::kTooLarge, "{} bytes of names; at most {}", text.size(), kMostBytes);
-  if (looks_like_path_rules(text)) {
-    NameMapContent content;
+  const MapForm form = form_of(text);
+  if (form == MapForm::kYaml) return YamlReader(text, dumps).read();
+  NameMapContent content;
+  if (form == MapForm::kPaths) {
     content.kind = NameMapKind::kPaths;
     MSDUMP_TRY(content.paths, read_path_rules(text));
     return content;
   }
-  if (!looks_like_name_csv(text)) return YamlReader(text, dumps).read();
-  NameMapContent content;
   MSDUMP_TRY(std::vector<NamePair> pairs, read_name_csv(text));
   MSDUMP_CHECK_OK(take_pairs(std::move(pairs), content));
   return content;

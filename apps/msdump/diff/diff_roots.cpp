@@ -1,0 +1,422 @@
+#include "diff/diff_roots.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "diff/diff_rows.h"
+#include "diff/diff_text.h"
+#include "divergence/roots/cut_text.h"
+#include "dump/names/identity.h"
+#include "shared/rows.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kItemsShown = 4;
+
+// The first of a list: "a, b, and 3 more".
+template <class Item, class Text>
+std::string first_of(const std::vector<Item>& list, const Text& text_of_item) {
+  std::string joined;
+  for (size_t i = 0; i < list.size() && i < kItemsShown; ++i) joined += (i == 0 ? "" : ", ") + text_of_item(list[i]);
+  if (list.size() > kItemsShown) joined += fmt::format(", and {} more", list.size() - kItemsShown);
+  return joined;
+}
+
+// " (net.py:12)"
+std::string line_of(const DiffResult& run, uint32_t op) {
+  const SourceFrame* const frame = run.frame(op);
+  return frame == nullptr ? "" : fmt::format(" ({})", source_text(frame));
+}
+
+report::List list_of_texts(const std::vector<std::string>& texts) {
+  report::List list;
+  for (const std::string& text : texts) list.emplace_back(text);
+  return list;
+}
+
+// "level": "mix", "statistics": {"list": ["Module.fc.Block.forward.0"]}
+std::string settings_text(const MsprobeSettings& settings) {
+  std::string names;
+  for (const auto& list : {settings.scope, settings.list}) {
+    for (const std::string& name : list) names += fmt::format(R"({}"{}")", names.empty() ? "" : ", ", name);
+  }
+  return fmt::format(R"("level": "{}", {}"{}": {{"{}": [{}]}})", settings.level,
+                     settings.all_risks ? R"("risk_level": "ALL", )" : "", settings.task,
+                     settings.scope.empty() ? "list" : "scope", names);
+}
+
+report::Object settings_object(const MsprobeSettings& settings) {
+  report::Object block, object;
+  if (!settings.scope.empty()) block.add("scope", list_of_texts(settings.scope));
+  if (!settings.list.empty()) block.add("list", list_of_texts(settings.list));
+  object.add("task", settings.task).add("level", settings.level);
+  if (settings.all_risks) object.add("risk_level", "ALL");
+  object.add(std::string(settings.task), std::move(block));
+  return object;
+}
+
+std::string kernels_text(const std::vector<std::string>& kernels) {
+  const auto quoted = [](const std::string& name) { return '"' + name + '"'; };
+  return fmt::format(R"("dump_mode": 1, "kernels": [{}])", first_of(kernels, quoted));
+}
+
+report::Object kernels_object(const std::vector<std::string>& kernels) {
+  report::Object settings, object;
+  settings.add("dump_mode", 1).add("kernels", list_of_texts(kernels));
+  object.add("common_dump_settings", std::move(settings));
+  return object;
+}
+
+// " (Mul, rank 0, step 1)", without unknown parts.
+std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place, std::span<const int64_t> ranks = {}) {
+  std::string text(run.op_type(op));
+  const auto add = [&](std::string_view word, std::optional<int64_t> number) {
+    if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, *number);
+  };
+  add("rank", place.rank);
+  if (!ranks.empty()) {
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", ranks.size() == 1 ? "rank" : "ranks", text_of_ranks(ranks));
+  }
+  add("step", place.step);
+  if (place.occurrence > 0) add("run", place.occurrence);
+  return text.empty() ? text : " (" + text + ")";
+}
+
+// "31 siblings have 0.7 to 1.4 times what is expected of them"
+std::string siblings_text(uint32_t count, double median, double spread) {
+  if (count == 0) return "no siblings";
+  const std::string low = fmt::format("{:.2g}", median / spread), high = fmt::format("{:.2g}", median * spread);
+  return fmt::format("{} {} {} times what is expected of {}", plural(count, "sibling"), count == 1 ? "has" : "have",
+                     low == high ? low : low + " to " + high, count == 1 ? "it" : "them");
+}
+
+report::Value siblings_value(uint32_t count, double median, double spread) {
+  report::Object siblings;
+  siblings.add("count", uint64_t{count}).add("median", rounded(median)).add("spread", rounded(spread));
+  return siblings;
+}
+
+}  // namespace
+
+// ---- facts
+
+std::string RootReport::name() const {
+  if (root_.parameter.empty()) return run_.op_name(root_.op);
+  return fmt::format("{} {}, read by {}", name_of(root_.kind), root_.parameter, run_.op_name(root_.op));
+}
+
+std::string RootReport::place() const { return place_text(run_, root_.op, root_.place, root_.ranks); }
+
+std::vector<RootFact> RootReport::facts() const {
+  std::vector<RootFact> facts;
+  if (const OperatorLine line = run_.line(root_.op); line.frame != nullptr) facts.push_back({"line", line_text(line)});
+  if (!root_.inputs.empty()) facts.push_back({"in", tensors_text(run_, root_.inputs)});
+  if (!root_.outputs.empty()) facts.push_back({"out", tensors_text(run_, root_.outputs)});
+  facts.push_back({"why", root_.reason});
+  add_others(facts);
+  if (root_.score) {
+    facts.push_back(
+        {"error", fmt::format("{:.2g}; {:.2g} expected of {} with these inputs; {}", root_.measured_error.value_or(0),
+                              root_.expected_error.value_or(0), run_.op_type(root_.op),
+                              siblings_text(root_.siblings, root_.sibling_median, root_.sibling_spread))});
+  }
+  if (!root_.places.empty()) facts.push_back({"and", places_text(), "also"});
+  facts.push_back({"so", effect_text(), "effect"});
+  return facts;
+}
+
+// Operators that may be to blame instead, and how to dump them.
+void RootReport::add_others(std::vector<RootFact>& facts) const {
+  const auto add_dumps = [&](const auto& dump_of_side, const auto& text_of_side) {
+    const auto candidate = dump_of_side(true), reference = dump_of_side(false);
+    const auto add = [&](std::string text) { facts.push_back({"dump", std::move(text), "to dump next", true}); };
+    add(text_of_side(candidate) + (candidate == reference ? "" : " in the candidate"));
+    if (candidate != reference) add(text_of_side(reference) + " in the reference");
+  };
+  if (!root_.candidates.empty()) {
+    const size_t count = root_.candidates.size();
+    const auto named = [&](uint32_t op) { return run_.op_name(op) + line_of(run_, op); };
+    facts.push_back({"or",
+                     fmt::format("{} before it that {} not dumped: {}", plural(count, "operator"),
+                                 count == 1 ? "was" : "were", first_of(root_.candidates, named)),
+                     "or rather"});
+    add_dumps([&](bool of_candidate) { return kernels_of(run_, root_.candidates, of_candidate); }, kernels_text);
+  }
+  if (!root_.chain.empty()) facts.push_back({"or", chain_text(), "or rather"});
+  if (root_.unseen)
+    add_dumps([&](bool of_candidate) { return msprobe_settings(run_, *root_.unseen, of_candidate); }, settings_text);
+}
+
+// "3 calls near it that the candidate alone has: Tensor.__lt__.0.forward (net.py:158), Tensor.__sub__.0.forward (net.py:157)"
+std::string RootReport::chain_text() const {
+  // The line of the script, and the calls of it that are next to each other.
+  std::vector<std::pair<std::string, std::string>> by_line;
+  for (const uint32_t op : root_.chain) {
+    std::string line = line_of(run_, op);
+    if (by_line.empty() || line.empty() || by_line.back().first != line) {
+      by_line.emplace_back(std::move(line), run_.op_name(op));
+    } else {
+      by_line.back().second += ", " + run_.op_name(op);
+    }
+  }
+  return fmt::format("{} near it that the candidate alone has: {}", plural(root_.chain.size(), "call"),
+                     first_of(by_line, [](const auto& one) { return one.second + one.first; }));
+}
+
+// "at 11 further places of this line"
+std::string RootReport::places_text() const {
+  const bool one_op = std::all_of(root_.places.begin(), root_.places.end(),
+                                  [&](const DivergencePlace& other) { return other.op == root_.op; });
+  const bool has_line = run_.frame(root_.op) != nullptr && !one_op;
+  const std::string count = plural(root_.places.size(), has_line ? "further place" : "further run");
+  return has_line ? fmt::format("at {} of this line", count) : fmt::format("in {} of it", count);
+}
+
+std::string RootReport::effect_text() const {
+  const std::string times = fmt::format("{:.3g}", root_.amplification.value_or(0));
+  const bool grows = root_.amplification && *root_.amplification >= 1 && times != "1";
+  return fmt::format("it explains {}; confidence {:.2g}{}", plural(root_.downstream, "difference"), root_.confidence,
+                     grows ? fmt::format("; the error grows {} times", times) : "");
+}
+
+// ---- first_divergence
+
+report::Object RootReport::object() const {
+  const auto found = run_.operator_in_graph(root_.op);
+  const OpPair& pair = run_.pairing.operators[root_.op];
+  const SequencedOp& op = pair.b != kNoOperator ? run_.pairing.b[pair.b] : run_.pairing.a[pair.a];
+  const bool enters = !root_.parameter.empty();
+  report::Object object;
+  object.add("op_name", enters ? root_.parameter : run_.op_name(root_.op));
+  object.add("op_type", enters ? std::string_view("Parameter") : run_.op_type(root_.op));
+  object.add("rank", root_.place.rank).add("graph", op.graph).add("step", root_.place.step);
+  if (!run_.cuts.empty()) object.add("ranks", report::list_of(root_.ranks));
+  const OperatorLine line = run_.line(root_.op);
+  object.add("order", order_value(run_, root_.op)).add("source", source_value(line.frame));
+  object.add("one_of_several", line.one_of_several);
+  object.add("stack", found.side == nullptr ? report::Value(report::List())
+                                            : stack_value(stack_of(found.side->opened.graph(), found.op)));
+  object.add("kind", name_of(root_.kind)).add("confidence", root_.confidence).add("reason", root_.reason);
+  report::Object tensors;
+  tensors.add("inputs", evidence(root_.inputs)).add("outputs", evidence(root_.outputs));
+  object.add("evidence", std::move(tensors)).add("downstream", root_.downstream);
+  report::List arguments, places;
+  for (const DivergedArgument& one : root_.arguments) {
+    report::Object argument;
+    argument.add("slot", one.name).add("a", one.a).add("b", one.b);
+    arguments.emplace_back(std::move(argument));
+  }
+  object.add("arguments", std::move(arguments));
+  object.add("amplification", root_.amplification);
+  object.add("measured_error", root_.measured_error).add("expected_error", rounded(root_.expected_error));
+  object.add("score", rounded(root_.score));
+  object.add("siblings", root_.score ? siblings_value(root_.siblings, root_.sibling_median, root_.sibling_spread)
+                                     : report::Value());
+  for (const DivergencePlace& other : root_.places) {
+    report::Object place;
+    place.add("op_name", run_.op_name(other.op)).add("rank", other.place.rank).add("step", other.place.step);
+    places.emplace_back(std::move(place));
+  }
+  object.add("places", std::move(places)).add("candidates", candidates());
+  object.add("dump_config", dump_config()).add("gradient_cut", gradient_cut());
+  object.add("read_by", enters ? report::Value(run_.op_name(root_.op)) : report::Value());
+  return object;
+}
+
+report::List RootReport::evidence(const std::vector<uint32_t>& tensors) const {
+  report::List list;
+  for (const uint32_t tensor : tensors) {
+    const TensorPair& pair = run_.pairing.tensors[tensor];
+    const NameFacts& name = run_.record_of(pair).name;
+    report::Object entry;
+    entry.add("op_name", run_.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
+    entry.add("verdict", name_of(run_.diffs[tensor].verdict)).add("relative_l2", judged_error(run_, tensor));
+    list.emplace_back(std::move(entry));
+  }
+  return list;
+}
+
+report::List RootReport::candidates() const {
+  report::List list;
+  for (const uint32_t op : root_.candidates.empty() ? root_.chain : root_.candidates) {
+    const OperatorLine line = run_.line(op);
+    report::Object object;
+    object.add("op_name", run_.op_name(op)).add("op_type", run_.op_type(op)).add("source", source_value(line.frame));
+    object.add("one_of_several", line.one_of_several);
+    list.emplace_back(std::move(object));
+  }
+  return list;
+}
+
+report::Value RootReport::dump_config() const {
+  if (root_.candidates.empty() && !root_.unseen) return {};
+  const auto config = [&](bool of_candidate) {
+    return root_.unseen ? settings_object(msprobe_settings(run_, *root_.unseen, of_candidate))
+                        : kernels_object(kernels_of(run_, root_.candidates, of_candidate));
+  };
+  report::Object object;
+  object.add("candidate", config(true)).add("reference", config(false));
+  return object;
+}
+
+report::Value RootReport::gradient_cut() const {
+  if (!root_.cut) return {};
+  report::List lines;
+  for (const CutLine& line : lines_of_cut(run_, *root_.cut)) {
+    report::Object object;
+    object.add("source", source_value(line.frame)).add("operators", uint64_t{line.operators});
+    lines.emplace_back(std::move(object));
+  }
+  report::Object object;
+  object.add("only_in", root_.cut->of_candidate ? "candidate" : "reference");
+  object.add("source", source_value(run_.frame(root_.cut->at)));
+  object.add("operators", uint64_t{root_.cut->operators.size()}).add("lines", std::move(lines));
+  return object;
+}
+
+report::List divergences_value(const DiffResult& run) {
+  report::List list;
+  for (const Divergence& root : run.divergence.roots) list.emplace_back(RootReport(run, root).object());
+  return list;
+}
+
+// ---- --explain
+
+namespace {
+
+// "input 0"; with its operator if that is another one.
+std::string slot_name(const DiffResult& run, uint32_t tensor, uint32_t op) {
+  const TensorPair& pair = run.pairing.tensors[tensor];
+  const NameFacts& name = run.record_of(pair).name;
+  std::string text = fmt::format("{} {}", name_of(name.io), name.slot);
+  return pair.op == op ? text : text + " of " + run.op_name(pair.op);
+}
+
+// Slots of msprobe may be names instead of numbers.
+bool has_number(const InputAccount& input) { return input.slot != UINT32_MAX; }
+
+std::string input_text(const DiffResult& run, const RunAccount& account, const InputAccount& input) {
+  std::string text = input.tensor != kNoTensor ? slot_name(run, input.tensor, account.op)
+                     : has_number(input)       ? fmt::format("input {}", input.slot)
+                                               : "an input";
+  if (!input.parameter.empty()) {
+    text += ", parameter " + input.parameter;
+  } else if (input.made_by != kNoOperator) {
+    text += ", made by " + run.op_name(input.made_by);
+  } else if (input.constant) {
+    text += ", a constant";
+  }
+  if (!input.error) return text + ": not compared";
+  if (input.exact) return text + ": equal";
+  text += fmt::format(": error {:.2g}", *input.error);
+  return input.gain ? text + fmt::format(", gain {:.2g}", *input.gain) : text;
+}
+
+std::string output_text(const DiffResult& run, const RunAccount& account, const OutputAccount& output) {
+  std::string text = fmt::format("{}: error {:.2g}", slot_name(run, output.tensor, account.op), output.measured);
+  if (!output.judged) return text + ", not judged";
+  text += fmt::format("; {:.2g} expected: {:.2g} of the inputs, {:.2g} of its own rounding", output.expected,
+                      output.propagated, output.noise);
+  if (const std::string times = fmt::format("{:.2g}", output.correction); times != "1")
+    text += fmt::format(", {} times both by its siblings", times);
+  return text + fmt::format("; score {:.2g}", output.score);
+}
+
+void add_account(std::string& text, const DiffResult& run, const RunAccount& account) {
+  add_line(text, "{}{}", run.op_name(account.op), place_text(run, account.op, account.place));
+  if (const SourceFrame* const frame = run.frame(account.op); frame != nullptr)
+    add_line(text, "  line  {}  {}", source_text(frame), frame->code);
+  const char* label = "in";
+  for (const InputAccount& input : account.inputs) {
+    add_line(text, "  {:<4}  {}", label, input_text(run, account, input));
+    label = "";
+  }
+  std::string through;
+  for (const uint32_t op : account.through) through += (through.empty() ? "" : ", ") + run.op_name(op);
+  if (!through.empty()) add_line(text, "  past  {}: what they read stands for what they wrote", through);
+  label = "out";
+  for (const OutputAccount& output : account.outputs) {
+    add_line(text, "  {:<4}  {}", label, output_text(run, account, output));
+    if (output.judged && output.siblings > 0)
+      add_line(text, "        {}", siblings_text(output.siblings, output.sibling_median, output.sibling_spread));
+    label = "";
+  }
+  add_line(text, "  so    {}", account.conclusion);
+}
+
+report::Object input_object(const DiffResult& run, const RunAccount& account, const InputAccount& input) {
+  const bool dumped = input.tensor != kNoTensor;
+  report::Object object;
+  object.add("op_name", run.op_name(dumped ? run.pairing.tensors[input.tensor].op : account.op));
+  if (dumped) {
+    const NameFacts& name = run.record_of(run.pairing.tensors[input.tensor]).name;
+    object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
+  } else {
+    object.add("io", name_of(Io::kInput));
+    object.add("slot", has_number(input) ? report::Value(input.slot) : report::Value());
+  }
+  object.add("made_by", input.made_by == kNoOperator ? report::Value() : report::Value(run.op_name(input.made_by)));
+  object.add("parameter", report::text_or_null(input.parameter)).add("constant", input.constant);
+  object.add("equal", input.exact).add("error", input.error);
+  object.add("gain", rounded(input.gain));
+  return object;
+}
+
+report::Object output_object(const DiffResult& run, const OutputAccount& output) {
+  const NameFacts& name = run.record_of(run.pairing.tensors[output.tensor]).name;
+  const auto known = [&](double value) { return output.judged ? report::Value(rounded(value)) : report::Value(); };
+  report::Object object;
+  object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
+  object.add("measured_error", output.measured).add("judged", output.judged);
+  object.add("expected_error", known(output.expected)).add("propagated_error", known(output.propagated));
+  object.add("own_error", known(output.noise)).add("correction", known(output.correction));
+  object.add("score", known(output.score));
+  object.add("siblings", output.judged ? siblings_value(output.siblings, output.sibling_median, output.sibling_spread)
+                                       : report::Value());
+  return object;
+}
+
+}  // namespace
+
+std::string explain_text(const DiffResult& run) {
+  std::string text;
+  for (const RunAccount& account : run.divergence.accounts) {
+    if (!text.empty()) text += '\n';
+    add_account(text, run, account);
+  }
+  if (text.empty()) text = "none of its tensors was selected on either side\n";
+  if (run.divergence.more_accounts > 0)
+    text += fmt::format("\nand {} of it; --rank and --step select them\n",
+                        plural(run.divergence.more_accounts, "more run"));
+  return text;
+}
+
+report::List explain_value(const DiffResult& run) {
+  report::List list;
+  for (const RunAccount& account : run.divergence.accounts) {
+    report::List inputs, outputs, through;
+    for (const InputAccount& input : account.inputs) inputs.emplace_back(input_object(run, account, input));
+    for (const OutputAccount& output : account.outputs) outputs.emplace_back(output_object(run, output));
+    for (const uint32_t op : account.through) through.emplace_back(run.op_name(op));
+    report::Object object;
+    object.add("op_name", run.op_name(account.op)).add("op_type", run.op_type(account.op));
+    object.add("rank", account.place.rank).add("step", account.place.step).add("occurrence", account.place.occurrence);
+    object.add("source", source_value(run.frame(account.op)));
+    object.add("inputs", std::move(inputs)).add("through", std::move(through)).add("outputs", std::move(outputs));
+    object.add("threshold", rounded(account.threshold)).add("is_root", account.is_root);
+    object.add("root", account.root_op ? report::Value(run.op_name(*account.root_op)) : report::Value());
+    object.add("reason", account.conclusion);
+    list.emplace_back(std::move(object));
+  }
+  return list;
+}
+
+}  // namespace msdump::cli
