@@ -11,7 +11,7 @@
 
 namespace msdump::check {
 
-// One tensor of one operator in the order of steps.
+// A tensor of an operator in all steps, in their order.
 struct TrendSeries {
   std::vector<uint32_t> tensors;
 };

@@ -4,7 +4,7 @@
 //              parts that were put together wrongly
 //   contents   a number for the elements of its parts on all ranks, so that an input is known by what wrote it whatever
 //              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
-//   programs   the ranks that run the same calls (cut_side.h): the calls of a program ran one after the other
+//   programs   the ranks that run the same calls (compare/match/placement/sharded_side.h): the calls of a program ran one after the other
 //   broken     a collective that did not give the candidate's ranks what went in, which needs no reference
 //   apart      the first place where ranks of the candidate that hold copies leave each other, which needs no reference,
 //              either. Asked for where nothing else is wrong, since it reads the whole candidate

@@ -65,7 +65,7 @@ struct Divergence {
   std::vector<uint32_t> inputs, outputs;    // in Pairing::tensors: the evidence
   std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
   std::vector<uint32_t> candidates;         // in Pairing::operators: not dumped, and one of them is to blame
-  std::vector<uint32_t> chain;              // others of the candidate alone that may be (one_sided_chain.h)
+  std::vector<uint32_t> chain;              // others of the candidate alone that may be
   std::optional<UnseenCalls> unseen;        // of msprobe: calls that were not dumped
   std::optional<uint32_t> after;            // the run that wrote an input; something changed it since
   std::optional<GradientCut> cut;           // of the gradient, that it shows

@@ -1,4 +1,5 @@
-// The operator of a comparison that a user names.
+// diff_dumps(): compares two dumps and finds where they diverged first. DiffResult holds all that msdump diff prints: pairs,
+// differences, roots, failures; fails() is the decision of --fail-on.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@
 #include "graph/opened_graph.h"
 
 namespace msdump {
+
+// The operator of a comparison that a user names.
 
 // The operators, in Pairing::operators, of the only name that a name or glob matches: a full name on either side, or the
 // last part of one. kUsage, with the nearest name, if there is none or more than one.

@@ -35,7 +35,7 @@ class ProgressSink {
   virtual void stop() {}                              // the work that start() announced is over
 };
 
-class FactStore;  // results of other processes (parts/fact_store.h)
+class FactStore;  // results of other processes (parts/facts.h)
 
 struct RunContext {
   WorkerPool& pool;

@@ -54,7 +54,7 @@ struct RefusedOption {
   std::string_view hint;
 };
 
-// --json: what a command leaves to the frame of its document (failure_document.h).
+// --json: what a command leaves to the frame of its document (frame/cli.h).
 struct PendingDocument {
   std::optional<report::Closing> closing;  // its end, once the command has finished the rows
   bool answered = false;                   // what it would say was written elsewhere

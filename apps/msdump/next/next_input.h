@@ -20,8 +20,7 @@ struct SavedDocument {
 // kUsage if it is of another command, or about other than one dump or pair. Only the head of the file is read.
 [[nodiscard]] Result<SavedDocument> read_saved_document(const std::string& path);
 
-// What the configuration that a dump was made with says of the next one.
-
+// Settings of the configuration that a dump was made with, which the configuration of the next dump keeps.
 struct UsedConfig {
   ConfigKind kind = ConfigKind::kUnknown;
   bool asynchronous = false;

@@ -26,7 +26,7 @@ struct CollectiveCounts {
 Result<CollectiveCounts> judge_collectives(RuleContext& context);
 
 // The errors among the findings, for a dump that is not checked otherwise. Reads the tensors of all collective calls once.
-// One that cannot be read leaves its exchange unknown. An error only when interrupted.
+// A tensor that cannot be read leaves its exchange unknown. An error only when interrupted.
 Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const RunContext& run);
 
 }  // namespace msdump::check

@@ -22,7 +22,7 @@ struct ExchangeVerdict {
     kDiverged,  // ranks received different results
     kWrong,     // the outputs are not the result of the inputs
   };
-  // What prevents a verdict, in ascending order of weight.
+  // The reason why there is no verdict, in ascending order of weight.
   enum class Obstacle : uint8_t {
     kInconclusive,  // consistent, but the values are too uniform to prove it
     kValues,        // values are not known, or prove nothing

@@ -93,7 +93,7 @@ class DivergenceFinder {
   // All arguments must outlive it.
   DivergenceFinder(const RuleContext& context, const ReplicaTable& table);
 
-  // Of all rows, by step and execution.
+  // The divergences of all rows of the table, in the order of step and execution.
   [[nodiscard]] std::vector<ReplicaDivergence> find_divergences() const;
   // True if no earlier divergence explains it. Sets its kind, and replaces an input by the parameter that it holds.
   [[nodiscard]] bool is_root_cause(ReplicaDivergence& divergence) const;

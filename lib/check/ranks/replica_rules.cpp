@@ -15,7 +15,7 @@
 namespace msdump::check {
 namespace {
 
-// What one root cause explains: every later divergence of the same ranks.
+// A root cause, and the later divergences of the same ranks, which it explains.
 struct Reported {
   ReplicaDivergence root;
   size_t followers = 0;  // tensors that diverged later

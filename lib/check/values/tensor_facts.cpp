@@ -127,7 +127,8 @@ TensorFacts facts_of(const TensorNumbers& numbers) {
     facts.positive_edge = numbers.codes->positive_edge;
     facts.negative_edge = numbers.codes->negative_edge;
   }
-  // One element at least. The six digits of statistic.csv distinguish 65504 from its neighbours, but not a larger edge.
+  // An extreme that equals the edge counts as one element. The six digits of statistic.csv distinguish 65504 from its
+  // neighbours, but not a larger edge.
   if (const auto largest = largest_of(numbers.dtype);
       !of_elements && largest && (*largest < 1e5 || numbers.origin > StatisticOrigin::kDeviceCsv)) {
     if (facts.max == *largest) facts.positive_edge = 1;

@@ -55,7 +55,7 @@ void judge_gradients(RuleContext& context);
 // read is a failure of the context; an error only when interrupted.
 Status judge_weights(RuleContext& context);
 
-// One list for each weight: its tensors in the order of steps.
+// The tensors of each weight, in the order of steps.
 [[nodiscard]] std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump);
 
 }  // namespace msdump::check

@@ -35,7 +35,7 @@ inline constexpr size_t kMostCells = size_t{1} << 21, kMostSearches = 64;
 //   1. equal beginnings and ends are paired
 //   2. items whose key occurs exactly once on each side, as many as are in order, are anchors; between two anchors the
 //      same again
-//   3. where there are no anchors: the longest common subsequence (common_subsequence.h)
+//   3. where there are no anchors: the longest common subsequence
 // The next level tries what a level leaves unpaired. n log n for n items, except for rule 3.
 
 struct AlignedPair {

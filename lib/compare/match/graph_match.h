@@ -1,4 +1,4 @@
-// Operators of one side by place, type and name, to look up those of the other side.
+// Matches the operators of two sides by their graphs: equal neighbours and types, whatever their names and numbers are.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@
 #include "graph/op_graph.h"
 
 namespace msdump {
+
+// Operators of one side by place, type and name, to look up those of the other side.
 
 // Where operators are compared: those of one rank and step. Each number counts only if it distinguishes operators.
 struct ComparedPlaces {

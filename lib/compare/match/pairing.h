@@ -1,5 +1,4 @@
-// How much of two dumps is of one network: operators of which a pair of tensors has the same shape. Between releases and
-// frameworks that are at least two in five; of two networks, whose types and even names are often the same, one in five.
+// Pairing: which operators and tensors of two dumps belong together, what has no partner, and how the pairs were found.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +14,9 @@
 #include "compare/sides.h"
 
 namespace msdump {
+
+// How much of two dumps is of one network: operators of which a pair of tensors has the same shape. Between releases and
+// frameworks that are at least two in five; of two networks, whose types and even names are often the same, one in five.
 
 struct Pairing;
 
@@ -32,7 +34,7 @@ struct Likeness {
 // Which operator and which tensor of one side is which of the other: never by time stamp, task or stream.
 //
 //   0. the user's mapping (rename/name_map.h); without one, wrappers that all modules of one side are in are left out of
-//      their names (rename/wrapped_modules.h)
+//      their names (rename/name_map.h)
 //   1. operators with the same name and type, when the two sides have the same names throughout, unless the graphs agree
 //      much better without names: save_graphs numbers the same operators otherwise
 //   2. where one side was named by a compiler for the device: by what it made of the operators (device/device_match.h)
@@ -40,7 +42,7 @@ struct Likeness {
 //      neighbours in the data flow, then by type and scope, by the common name in both frameworks, by type
 //      (alignment.h). Equal names prove nothing here: an additional operator renumbers others
 //   4. of the rest, names without numbers that only one operator on each side has
-//   5. operators of one side alone in the place of one of the other side (replaced_ops.h): MaxPool that became AvgPool
+//   5. operators of one side alone in the place of one of the other side (graph_match.h): MaxPool that became AvgPool
 // Checkpoints have no operators: parameters/parameter_pairing.h.
 // Tensors of two operators: the same io, slot, step and occurrence. A single step on each side is paired whatever its
 // number, and so is a single rank.
@@ -108,10 +110,10 @@ struct Pairing {
   std::vector<TensorPair> tensors;          // operator by operator; by step, inputs before outputs, by slot
   Likeness likeness;                        // none where a compiler for the device named the operators of one side
   Sides<std::vector<int64_t>> steps_alone;  // ascending: steps that the other side lacks, if one side has several
-  bool is_sharded = false;       // tensors are wholes that lie on the ranks in pieces (match/cut/cut_pairing.h)
-  bool other_framework = false;  // one side is a PyTorch dump of msprobe, the other is not
-  ReachedLimits limits;          // that the search for partners hit
-  std::vector<Error> unread;     // files that could not be read to match tensors by their values
+  bool is_sharded = false;                  // tensors are global ones, assembled (match/placement/sharded_pairing.h)
+  bool other_framework = false;             // one side is a PyTorch dump of msprobe, the other is not
+  ReachedLimits limits;                     // that the search for partners hit
+  std::vector<Error> unread;                // files that could not be read to match tensors by their values
 
   // Of checkpoints (match/parameters/parameter_pairing.h); `operators` are parameters then.
   bool of_parameters = false;

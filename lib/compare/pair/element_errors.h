@@ -1,8 +1,4 @@
-// |a - b| of each pair of a block, for passes that look at single elements: the d of kernels/pair/pair.h.
-//
-//   finite pairs       |a - b|, exact for 64-bit integers before it is rounded; infinite beyond the range of a double
-//   complex numbers    the modulus of the difference, within two bits of the metrics
-//   other pairs        0 if both are NaN or the same infinity, else NaN: a mismatch
+// What differs inside a pair of tensors: the worst elements, and the share of the error along each axis.
 #pragma once
 
 #include <array>
@@ -27,6 +23,12 @@
 #include "tensor/shape.h"
 
 namespace msdump {
+
+// |a - b| of each pair of a block, for passes that look at single elements: the d of kernels/pair/pair.h.
+//
+//   finite pairs       |a - b|, exact for 64-bit integers before it is rounded; infinite beyond the range of a double
+//   complex numbers    the modulus of the difference, within two bits of the metrics
+//   other pairs        0 if both are NaN or the same infinity, else NaN: a mismatch
 
 class PairDistances {
  public:

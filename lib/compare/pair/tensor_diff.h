@@ -1,13 +1,5 @@
-// The scale of a tensor's elements, for tolerances: the root mean square of a sample, in which a few large elements do
-// not set the scale for all.
-//
-//   1. the sample is 16 pieces of 1024 elements, evenly spread; for a tensor that can only be read in order, its beginning
-//   2. zeros, NaN and infinities say nothing about the scale and are left out. A sample that keeps fewer than 1024
-//      elements comes from a sparse tensor (the gradient of an embedding, padding): then all elements are read, until
-//      4 million are kept
-//   3. where the magnitudes fall into two populations, a hundred times apart with nothing between, at least a twentieth
-//      of the sample below and those above within a factor of 4, the lower one counts: a mask of -1e4 beside scores of 1
-// If no element is kept the scale is 0. Complex numbers count by their parts, times the root of 2.
+// TensorDiff: how two tensors differ (metrics, verdict, reason), and diff_tensors(), which reads both and decides the verdict
+// within a tolerance.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +18,17 @@
 #include "tensor/shape.h"
 
 namespace msdump {
+
+// The scale of a tensor's elements, for tolerances: the root mean square of a sample, in which a few large elements do
+// not set the scale for all.
+//
+//   1. the sample is 16 pieces of 1024 elements, evenly spread; for a tensor that can only be read in order, its beginning
+//   2. zeros, NaN and infinities say nothing about the scale and are left out. A sample that keeps fewer than 1024
+//      elements comes from a sparse tensor (the gradient of an embedding, padding): then all elements are read, until
+//      4 million are kept
+//   3. where the magnitudes fall into two populations, a hundred times apart with nothing between, at least a twentieth
+//      of the sample below and those above within a factor of 4, the lower one counts: a mask of -1e4 beside scores of 1
+// If no element is kept the scale is 0. Complex numbers count by their parts, times the root of 2.
 
 Result<double> typical_scale(HostTensor& tensor, const CancelToken& cancel);
 

@@ -1,11 +1,4 @@
-// The statistics of a tensor that lies in pieces (tensor_pieces.h), from those of the pieces: as far as they follow.
-//
-//   pieces beside each other   max, min, mean, norm and the counts follow
-//   terms of a sum             the mean follows; of max, min and norm only the range in which they lie, so that their
-//                              slack may be large
-//   maxima of parts            the max follows; of min, mean and norm only the range
-//
-// Checksums and, where pieces are multiplied or reduced, counts do not follow.
+// Statistics of tensors from the tables of a dump, and of a sharded tensor from those of its local tensors.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +17,15 @@
 #include "stats/tensor_numbers.h"
 
 namespace msdump {
+
+// The statistics of a global tensor, as far as they follow from those of its local tensors.
+//
+//   shards along an axis       max, min, mean, norm and the counts follow
+//   partial sums               the mean follows; of max, min and norm only the range in which they lie, so that their
+//                              slack may be large
+//   maxima of parts            the max follows; of min, mean and norm only the range
+//
+// Checksums and, where pieces are multiplied or reduced, counts do not follow.
 
 // `of_pieces`: by TensorPieces::records.
 [[nodiscard]] TensorNumbers merged_statistics(const TensorPieces& pieces, std::span<const TensorNumbers> of_pieces);

@@ -44,7 +44,7 @@ inline constexpr double kRoundedFactors = 5e-4;
 // GELU by tanh, against erf: the largest difference of the two functions. [derived]
 inline constexpr double kTanhForErf = 5e-4;
 
-// ---- the rounding that operators add (own_noise.h)
+// ---- the rounding that operators add
 
 // Rounding that nothing can be below of, in units of the dtype's roundoff. That is the largest rounding; the root mean
 // square of all is 0.4 of it, and less where some elements are exact.
@@ -59,7 +59,7 @@ inline constexpr double kShareOfNoise = 0.2;
 // of two.
 inline constexpr double kShareOfBounds = 0.1;
 
-// ---- the format that values are stored in (own_noise.h)
+// ---- the format that values are stored in
 
 // A difference of a parameter beyond it is none of storage: rounding to bfloat16 leaves 2e-3 of a value on average, half a
 // unit is at most 3.5 times that. [derived]
@@ -84,7 +84,7 @@ inline constexpr double kMostHidden = 4;
 // They hide no more than this, however many elements there are.
 inline constexpr double kMostHiddenError = 1e-3;
 
-// ---- how siblings are weighed (calibration.h)
+// ---- how siblings are weighed (scored_outputs.h)
 
 // How many samples the level above counts for: of a kind its class, of a class all, of all the prior.
 inline constexpr double kLeanOfKind = 2, kLeanOfClass = 3, kLeanOfAll = 3;
@@ -94,7 +94,7 @@ inline constexpr double kLeanOfSpread = 4;
 inline constexpr double kLeastScale = 0.6, kMostScale = 3;
 inline constexpr size_t kFewScales = 8;
 
-// ---- scores and alarms (scores.h)
+// ---- scores and alarms (noise_model.h)
 
 // One comparison in so many without a fault would have an alarm if scores were normal deviates. bench_blame measures how
 // often one has. [derived, from that goal]

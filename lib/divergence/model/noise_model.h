@@ -1,4 +1,5 @@
-// Quantiles of values that are in no order.
+// NoiseModel: the error that each execution is expected to add, learned from the pair of dumps itself, and how far its outputs
+// exceed it. It is an estimate; constants.h has its thresholds.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 
 namespace msdump {
 
+// Quantiles of values that are in no order.
+
 // The value that this share of the others are at most as large as, without interpolation: 0.5 for the median, of an even
 // number the upper one; 1 for the largest. `values` are reordered; there is at least one.
 [[nodiscard]] double quantile_of_unsorted(std::span<double> values, double share);
@@ -20,8 +23,8 @@ namespace msdump {
 // NoiseModel: for every run of a comparison the error that its inputs and its own arithmetic lead to, and how far the
 // measured one lies above it.
 //
-//   expected^2 = propagated^2 + (noise * amplification)^2      scored_outputs.h; the noise: own_noise.h
-//   score      (log(measured / expected) - centre) / spread of its siblings: standard deviations; scores.h
+//   expected^2 = propagated^2 + (noise * amplification)^2      scored_outputs.h
+//   score      (log(measured / expected) - centre) / spread of its siblings: standard deviations
 //
 // A run is judged unless it draws or chooses, an input has an error beyond kMostError, or nothing is known of its inputs.
 // Cost: linear in the tensors of the runs.

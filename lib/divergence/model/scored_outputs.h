@@ -114,7 +114,7 @@ class InputSearch {
 };
 
 // The outputs of all runs as the noise model sees them. To collect them is its first stage: what the errors of the inputs
-// lead to (expectation.h), which outputs can be judged, and which are siblings. own_noise.h and scores.h fill in the rest.
+// lead to (expectation.h), which outputs can be judged, and which are siblings. NoiseModel fills in the rest.
 
 // Why nobody judged a tensor: the model an output, or explanation.h any other.
 enum class Unjudged : uint8_t {

@@ -1,10 +1,13 @@
-// Arguments of calls that differ, and their operators as roots: nothing that goes into them is to blame.
+// Steps that complete the roots of find_divergences(): arguments that differ, a line that one side alone has, collectives that do not
+// give what was sent, and the ranks that diverged.
 #pragma once
 
 #include "divergence/dump_diff.h"
 #include "io/run_context.h"
 
 namespace msdump {
+
+// Arguments of calls that differ, and their operators as roots: nothing that goes into them is to blame.
 
 // Fills DiffResult::arguments: a tensor without a partner that the other side has in its graph, and what only graphs have.
 void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& context);

@@ -64,7 +64,7 @@ class RunView : public RunFacts {
   // The outputs that count. A differing output does not count if every run that reads it got an equal input: the dump
   // does not show what was passed on. The inputs of readers stand in for outputs that were not dumped.
   [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
-  // passed_on.h
+  // See PassedOn.
   [[nodiscard]] bool heals(uint32_t index) const { return passed_on_.heals(*this, index); }
   [[nodiscard]] bool evens_out(uint32_t index) const { return passed_on_.evens_out(*this, index); }
   // Of runs that are cut differently: statistics alone do not tell a wrong input of a run from a right one that was given the

@@ -1,6 +1,5 @@
-// Finds, for an operator that was not dumped, the nearest dumped operators that its value depends on.
-//
-// Cost: linear in the operators and edges of the gaps, in any shape of graph, and at most kMostAncestors times that.
+// RunGraph: the executions of the operators of a dump, in the order of the data flow, and the tensors between them. diff and
+// check --first look for the first fault along it.
 #pragma once
 
 #include <compare>
@@ -23,6 +22,10 @@
 #include "graph/op_graph.h"
 
 namespace msdump {
+
+// Finds, for an operator that was not dumped, the nearest dumped operators that its value depends on.
+//
+// Cost: linear in the operators and edges of the gaps, in any shape of graph, and at most kMostAncestors times that.
 
 // If there are more, the last ones in the graph are kept.
 inline constexpr size_t kMostAncestors = 32;

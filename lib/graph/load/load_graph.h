@@ -1,5 +1,4 @@
-// The operators of msprobe's stack.json as a graph: without edges and types, with their source lines. A backward call
-// has no stack of its own; it gets that of its forward call, as a gradient.
+// Loads the OpGraph of a dump: from IR, from a graph of GE, from msprobe's stack.json, or from what --ir names.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +16,9 @@
 #include "msprobe/stack_json.h"
 
 namespace msdump {
+
+// The operators of msprobe's stack.json as a graph: without edges and types, with their source lines. A backward call
+// has no stack of its own; it gets that of its forward call, as a gradient.
 
 Result<IrGraph> graph_of_stacks(const StackJson& stacks, const std::set<std::string_view>& dumped_ops);
 

@@ -1,4 +1,4 @@
-// HandleMap maps a handle of an InternPool, or any other non-zero number, to an index.
+// IrGraph: the operators, operands, types and source lines of a graph, from IR as text, IR as protobuf or a graph of GE.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include "tensor/shape.h"
 
 namespace msdump {
+
+// HandleMap maps a handle of an InternPool, or any other non-zero number, to an index.
 
 class HandleMap {
  public:

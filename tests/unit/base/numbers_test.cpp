@@ -1,4 +1,4 @@
-// checked.h, byte_reader.h, int_ranges.h, numbers.h, order.h
+// bytes.h and numbers.h
 #include <array>
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a match looks at: value_probe.h and op_tensors.h.
+// What a match looks at: match_evidence.h.
 #include <cmath>
 
 #include <Eigen/Core>

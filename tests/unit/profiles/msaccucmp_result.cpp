@@ -1,5 +1,5 @@
-// Whole result files, of dumps made here. What the tool itself writes for such dumps was compared with it byte by byte
-// (msaccucmp_result.h); these tests hold on to the rules.
+// Whole result files, of dumps made here. What the tool itself writes for such dumps was compared with it
+// (tests/conformance/msaccucmp_compare.cpp); these tests hold on to the rules.
 #include "profiles/msaccucmp/result.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// dtype.h, dtype_kind.h, format.h, shape.h
+// dtype.h, format.h, shape.h
 #include <map>
 #include <set>
 #include <vector>

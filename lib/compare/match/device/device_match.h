@@ -1,14 +1,14 @@
 // Matches the operators of a device dump, which a compiler has renamed, split, fused and inserted, with those of a dump of
 // the same network on the host (CPU, GPU, or MindSpore's own names).
 //
-//   1. Every device operator claims the operators that it stands for (operators/claims.h): those in its name, else one of
+//   1. Every device operator claims the operators that it stands for (operator_claims.h): those in its name, else one of
 //      its own family. Numbers of operators are not compared: they count creations, and differ.
-//   2. Splits and fusions that are known by their types (operators/rewrites.h), in one scope.
+//   2. Splits and fusions that are known by their types (operator_rewrites.h), in one scope.
 //   3. Other claims are met in their scope, in the order of the two dumps. Where a scope has several operators of a family
-//      the order is a guess: shapes and values confirm or correct it (operators/assignment.h).
+//      the order is a guess: shapes and values confirm or correct it.
 //   4. An operator whose output on the device is that of an operator after its partner has taken that one in: a bias, an
-//      activation (operators/absorbed.h).
-//   5. What is left is matched by values alone (operators/value_match.h).
+//      activation.
+//   5. What is left is matched by values alone.
 #pragma once
 
 #include <cstdint>

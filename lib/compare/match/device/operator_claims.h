@@ -85,7 +85,7 @@ class HostNeighbours {
 };
 
 // Claims: which operators of the network the operators of a device dump stand for, as their names, files and types say.
-// Which operators of the host meet the claims is found by rewrites.h, assignment.h and device_match.cpp.
+// Which operators of the host meet the claims is found by operator_rewrites.h and device_match.cpp.
 //
 //   1. A name of one operator or of several claims each of them (device_name.h)
 //   2. Where the type is not that of the only name, an operator of the type is fused with the named one and comes first
@@ -152,7 +152,7 @@ inline constexpr ReachedLimit kComparedByInputsLimit = {
 
 struct Fit {
   bool shapes = true;            // false: they differ
-  std::optional<double> values;  // similarity (value_probe.h)
+  std::optional<double> values;  // similarity (match_evidence.h)
 };
 // Of the outputs where the claim is the last of its operator, else of the inputs.
 [[nodiscard]] Fit fit_of(const OperatorClaim& claim, uint32_t host, MatchEvidence& evidence);

@@ -1,6 +1,6 @@
 // Two checkpoints, or a checkpoint and the parameters in a dump: which parameter is which.
 //
-//   1. --map, then names, then values (same_parameters.h, joined_parameters.h)
+//   1. --map, then names, then values (same_parameters.h, parameter_views.h)
 //   2. a parameter without partner that has the values of one with a partner is tied: the other side keeps both as one
 //   3. what nothing decides stays without partner
 // Of a dump only the parameters are paired, of several steps those of the first.

@@ -59,7 +59,7 @@ class ParameterValues {
 // One value throughout, on both sides the same.
 [[nodiscard]] bool is_same_constant(std::span<const double> a, std::span<const double> b);
 
-// How the elements of a parameter may lie in another checkpoint: the views (dump/index/tensor_view.h) that make the one of
+// How the elements of a parameter may lie in another checkpoint: the views (dump/index/tensor_list.h) that make the one of
 // the shape of the other. Dimensions of 1 count on neither side.
 
 struct NamedView {

@@ -375,7 +375,7 @@ class ValueTwins {
     const auto count = static_cast<uint32_t>(match_.result.pairing.operators.size());
     for (uint32_t op = 0; op < count; ++op) {
       const OpPair& pair = match_.result.pairing.operators[op];
-      if (is_communication(match_.result.pairing.op_type(op))) continue;  // collective_partners.h
+      if (is_communication(match_.result.pairing.op_type(op))) continue;  // paired in sharded_pairing.cpp
       if (pair.a == kNoOperator) {
         others.push_back(op);
       } else if (pair.b == kNoOperator) {
