@@ -58,6 +58,23 @@ bool has_elements_file(const StatisticRow& row, std::string_view folder) {
   return below.find("..") == std::string_view::npos && std::filesystem::exists(join_path(folder, below), error);
 }
 
+// Calls take(row) for each row of a table; unreadable ones go to the sink, counted.
+template <class Reader, class Take>
+Status read_rows(Reader& reader, TableSink& sink, const Take& take) {
+  ProblemList problems;
+  for (;;) {
+    auto row = reader.next();
+    if (!row) {
+      problems.add(std::move(row).error());
+    } else if (*row == nullptr) {
+      sink.problems(problems);
+      return {};
+    } else {
+      take(**row);
+    }
+  }
+}
+
 class StatisticFamily final : public Family {
  public:
   std::string_view name() const override { return "statistic.csv"; }
@@ -81,22 +98,13 @@ class StatisticFamily final : public Family {
   Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
     MSDUMP_TRY(StatisticReader reader, StatisticReader::open(file));
     const std::string folder = file.path().substr(0, file.path().rfind('/') + 1);
-    ProblemList problems;
-    for (;;) {
-      auto row = reader.next();
-      if (!row) {
-        problems.add(std::move(row).error());
-      } else if (*row == nullptr) {
-        sink.problems(problems);
-        return {};
-      } else if (reader.header().form != StatisticForm::kAtb) {
-        sink.row(table_row(**row, arena));
-      } else if (!has_elements_file(**row, folder.empty() ? "." : folder)) {
-        TableRow listed = table_row(**row, arena);
-        listed.facts.op_name = arena.keep(atb_name(**row));
-        sink.row(listed);
-      }
-    }
+    return read_rows(reader, sink, [&](const StatisticRow& row) {
+      const bool is_atb = reader.header().form == StatisticForm::kAtb;
+      if (is_atb && has_elements_file(row, folder.empty() ? "." : folder)) return;
+      TableRow listed = table_row(row, arena);
+      if (is_atb) listed.facts.op_name = arena.keep(atb_name(row));
+      sink.row(listed);
+    });
   }
 };
 
@@ -164,18 +172,8 @@ class MonitorFamily final : public Family {
     MSDUMP_TRY(MonitorReader reader, MonitorReader::open(file));
     const std::string_view path = file.path();
     const auto name = parse_monitor_name(path.substr(path.rfind('/') + 1));
-    ProblemList problems;
-    for (;;) {
-      auto row = reader.next();
-      if (!row) {
-        problems.add(std::move(row).error());
-      } else if (*row == nullptr) {
-        sink.problems(problems);
-        return {};
-      } else {
-        sink.row(table_row(**row, name.value_or(MonitorName{}), arena));
-      }
-    }
+    return read_rows(reader, sink,
+                     [&](const MonitorRow& row) { sink.row(table_row(row, name.value_or(MonitorName{}), arena)); });
   }
 };
 
