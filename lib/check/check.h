@@ -43,8 +43,9 @@ struct CheckRun {
   CheckRun(const CheckRun&) = delete;
   CheckRun& operator=(const CheckRun&) = delete;
 
-  // Limits the check to the tensors for which `is_chosen` holds, with the identity in the file or with the operator's name
-  // and type in the graph. Other tensors are read only if they hold inputs of these. A watched output brings its snapshots.
+  // Limits the check to the tensors for which `is_chosen` holds. It is asked with the identity of the file, then with the
+  // operator's name and type in the graph. Of other tensors, only the inputs and outputs of the same executions are read. A
+  // watched output brings its snapshots.
   void choose(const std::function<bool(const TensorRecord&, const Identity&)>& is_chosen);
 
   [[nodiscard]] bool selects_any() const;
@@ -85,8 +86,8 @@ Status check_all(CheckRun& run, const Selection& selection, const RunContext& co
 // Reads only what the search for the first fault needs; the findings are about that operator.
 Status check_first(CheckRun& run, const Selection& selection, const RunContext& context);
 
-// The units of work that processes share with --shard: the tensors whose elements are read. A share has their statistics; the rules
-// judge in the run that merges.
+// The units of work that processes share with --shard: the tensors whose elements are read. A share has their statistics;
+// the rules judge in the run that merges.
 struct CheckUnits {
   std::vector<uint32_t> tensors;
   std::vector<uint64_t> bytes;  // of each

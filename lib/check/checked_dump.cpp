@@ -117,7 +117,7 @@ bool CheckedDump::is_kept_name(std::string_view parameter) const {
   const std::string name = normalised_op_name(parameter);
   const auto found = parameters_.find(name);
   if (found != parameters_.end()) return found->second;
-  // Without an IR, the name decides: inputs have the names of arguments, parameters those of their cell and role.
+  // The name decides without an IR: inputs have the names of arguments, parameters those of their cell and role.
   return name.find('_') != std::string::npos || name.ends_with("weight") || name.ends_with("bias");
 }
 

@@ -1,4 +1,4 @@
-// The two sides of a comparison, and what there is one of for each side.
+// Side: the candidate or the reference of a comparison. Sides: one value for each.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@
 //   5. True, False and None, as Python prints them
 // The repaired text has as many bytes as the file, so an offset in either is an offset in both. Linear time.
 //
-// explain_fault() says why a text is not JSON: it names what the text has, not what the reader expected.
+// explain_fault() says why a text is not JSON: it names the characters in the text, not those that the parser expected.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,8 @@ namespace msdump {
 // of them reads the expression. MindSpore ends the process over such a fault, msprobe drops the list.
 [[nodiscard]] std::string regex_fault(std::string_view expression);
 
-// One item. MindSpore removes the quotes (from 2.3 on also the blanks) of its JSON text, so a backslash arrives doubled:
+// An item of the list. MindSpore removes the quotes (from 2.3 on also the blanks) of its JSON text, so a backslash arrives
+// doubled:
 //
 //   1. name-regex(RE)           2.3 and later: ECMAScript, matches the whole full name
 //   2. with '/' or "-op"        a full name, equal to the operator's

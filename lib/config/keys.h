@@ -25,8 +25,11 @@
 //   not WORDS       it has the type of the key, and is none of these
 //   unless WORDS    it is none of these, whatever its type
 //   missing         there is no such key
-// WORDS stand between commas. A word is a text, number or boolean, or N.. for numbers from N on. <any>, <null>, <bool>,
-// <text>, <list>, <empty list>, <items> (not empty), <texts>, <names> (texts, not empty), <truthy> and <falsy> are classes.
+// WORDS stand between commas. A word is a text, number or boolean, or N.. for numbers from N on. These words are classes:
+//   <any>  <null>  <bool>  <text>  <truthy>  <falsy>  <list>  <empty list>
+//   <items>  a list that is not empty
+//   <texts>  a list of texts
+//   <names>  a list of texts that is not empty
 //
 // CONDITIONS stand between semicolons: always; since V and before V (releases of MindSpore); on DEVICES; for FRAMEWORK;
 // FACT is WORDS; FACT is not WORDS; FACT has WORD (in a list). The head of the table describes facts that are no keys.

@@ -9,8 +9,8 @@
 //   buffers and spaces   B.l1buffer.k.bin, B.space.k.bin        overflow records   B.output.k.json
 //
 // A parameter has its own name in place of io.k. B' is B with the last component of the operator's full name as its second
-// field, if B has five fields. A name of 255 bytes or more becomes its hash and its suffix; mapping.csv in the same folder
-// has the name. docs/formats/tensors.md has the names of msaccucmp.
+// field, if B has five fields. A name of 255 bytes or more becomes its hash and its suffix, and mapping.csv in the same
+// folder keeps the name. docs/formats/tensors.md has the names of msaccucmp.
 #pragma once
 
 #include <condition_variable>

@@ -16,8 +16,8 @@
 namespace msdump {
 namespace {
 
-// Where NaN and infinities come from in runs that are cut differently: calls of the candidate alone lie between what is
-// compared, and a difference of its own does not show in the finite elements of what they leave.
+// Finds the source of NaN and infinities if the sides are sharded differently. Calls that only the candidate has lie
+// between the tensors that were compared, and the finite elements of their results need not show a difference.
 
 const RunInput* input_not_finite(const RunView& view, uint32_t run) {
   const std::vector<RunInput>& inputs = view.run(run).inputs;
@@ -32,7 +32,7 @@ bool makes_not_finite(const RunView& view, uint32_t run) {
                      [&](uint32_t output) { return !view.ranks_not_finite(output).empty(); });
 }
 
-// A gradient is not finite because the call was not, already in the forward pass.
+// The forward call of `run` if that produced NaN or infinities from finite inputs already; else `run`.
 uint32_t forward_maker(const RunView& view, uint32_t run) {
   for (const uint32_t forward : view.forward_calls_of(run)) {
     if (makes_not_finite(view, forward) && input_not_finite(view, forward) == nullptr) return forward;
@@ -40,12 +40,12 @@ uint32_t forward_maker(const RunView& view, uint32_t run) {
   return run;
 }
 
-// A run reads a number that is not finite where the reference's is: the call of the candidate alone that made it of
-// finite ones. kNoRun where none goes in, or where the values do not lead back to such a call.
+// The call of the candidate alone that produced, from finite inputs, the NaN or infinities in an input of `run`. kNoRun
+// if no input has any that the reference lacks, or if they do not lead back to such a call.
 uint32_t maker_of_not_finite(const RunView& view, uint32_t run) {
   for (const RunInput* input = input_not_finite(view, run); input != nullptr;) {
     const uint32_t maker = input->also_made_by != kNoRun ? input->also_made_by : input->made_by;
-    // Towards the first run, so that the way ends.
+    // Producers are earlier, so the search ends.
     if (maker >= run || !view.of_candidate_only(maker)) return kNoRun;
     run = maker;
     input = input_not_finite(view, run);
@@ -68,7 +68,7 @@ BlameState::BlameState(const RunView& compared, const NoiseModel& expected)
 
 void BlameState::begin(uint32_t run) {
   begin_step(run);
-  // What one side alone has may come from elsewhere in the step.
+  // A one-sided execution may belong elsewhere in the step.
   if (!view.one_sided(run)) backward = backward || view.is_backward(run);
 }
 
@@ -119,7 +119,7 @@ using From = InputEdge::From;
 
 }  // namespace
 
-// Every step has network inputs of its own; the weights of later steps are what the first has made of them.
+// Every step has its own network inputs. The weights of later steps derive from those of the first.
 EnteringValues::ParameterKey EnteringValues::key_of(uint32_t run, const RunInput& input) const {
   const RunPlace& place = state_.view.place(run);
   return {place.rank, input.is_weight ? std::nullopt : place.step, std::string(input.parameter)};
@@ -137,7 +137,7 @@ void EnteringValues::note_parameters(uint32_t run, const RunInputs& inputs) {
 
 void EnteringValues::judge(uint32_t run, const RunInputs& inputs) {
   for (const RunInput* const input : inputs.entering) {
-    // It was right where it was read first: something has updated it, or this reads it in a coarser format.
+    // The parameter agreed at its first reader. Since then it was updated, or it is read in a coarser dtype.
     if (input->from == From::kParameter && agreed_.contains(key_of(run, *input))) {
       const TensorDiff& diff = state_.view.diff(input->tensor);
       if (unit_roundoff(diff.dtype_a) > unit_roundoff(diff.dtype_b))
@@ -148,7 +148,7 @@ void EnteringValues::judge(uint32_t run, const RunInputs& inputs) {
     if (input->from == From::kParameter) {
       add_parameter(run, inputs, *input, tensor);
     } else if (!state_.any_before && !inputs.downstream && !state_.view.all_agree(run)) {
-      return judge_unknown_source(run, inputs, *input, tensor);  // where one comes from, others do
+      return judge_unknown_source(run, inputs, *input, tensor);  // other inputs share the source
     }
   }
 }
@@ -165,7 +165,7 @@ void EnteringValues::add_parameter(uint32_t run, const RunInputs& inputs, const 
   root.divergence.reason = "its value differs already where it is first read";
 }
 
-// A parameter where the reference has one of this value.
+// Adds a root of kind kParameter if the reference has a module parameter with this value, else of kInput.
 Root& EnteringValues::add_by_value(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
   std::string parameter = state_.view.parameter_like(tensor);
   const DivergenceKind kind = parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter;
@@ -201,7 +201,7 @@ void EnteringValues::judge_unknown_source(uint32_t run, const RunInputs& inputs,
     return;
   }
   Root& root = add_by_value(run, inputs, tensor);
-  root.uncertain_source = !state_.view.is_sharded();  // there values are followed across what one side alone has
+  root.uncertain_source = !state_.view.is_sharded();  // sharded: values are followed across one-sided calls
   root.lower(root.divergence.parameter.empty() ? kUnknownSource : kNotAllKnown);
   root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
 }
@@ -225,7 +225,7 @@ void judge_constants(BlameState& state, uint32_t run, const RunInputs& inputs, c
 
 namespace {
 
-// Of a module the run inside of it that stands out most, where one does at all; of fused operators the likeliest.
+// The execution to name: inside a module the one that stands out most, if any does; of fused operators the likeliest.
 uint32_t named_for(const BlameState& state, uint32_t run) {
   uint32_t named = kNoRun;
   double most = kStandsOut;
@@ -236,13 +236,13 @@ uint32_t named_for(const BlameState& state, uint32_t run) {
       named = inner;
     }
   }
-  // Of cuts, calls that one side alone has may have made its inputs: see find_chains().
+  // Calls that only one side has may have written its inputs: see find_chains().
   if (named == kNoRun && state.view.is_sharded()) return run;
   return named == kNoRun ? state.model.likeliest_within(run) : named;
 }
 
-// Indices and truth values do not round: with equal inputs they are equal. Where the runs are cut differently, calls of one
-// side alone may have made an input; nearly all agree then unless these are other numbers.
+// Integers and booleans do not round, so equal inputs give equal outputs. If an input is unknown, a one-sided call may
+// have written it. Then they count only if nearly all elements agree; else they are other numbers.
 void add_discrete(const BlameState& state, const RunInputs& inputs, const std::vector<uint32_t>& outputs,
                   std::vector<uint32_t>& left) {
   if (!inputs.all_same || inputs.evidence.empty()) return;
@@ -253,7 +253,7 @@ void add_discrete(const BlameState& state, const RunInputs& inputs, const std::v
   }
 }
 
-// On one side, does an operator that may drop elements pass all of them on?
+// True if, on one side, an operator that may drop elements passes all of them on.
 bool passes_in(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs,
                bool candidate) {
   if (inputs.evidence.empty() || outputs.empty() || state.view.is_backward(run)) return false;
@@ -268,11 +268,11 @@ bool stands_out(const BlameState& state, const ScoredOutput& output, const RunIn
   if (!output.judged()) return false;
   if (state.view.is_sharded() && (inputs.downstream || state.any_before)) {
     if (!state.view.layout_sure(output.tensor)) return false;
-    // What the ranks put in shows whether a collective is wrong by itself.
+    // The values that the ranks sent show whether a collective is wrong by itself.
     if (state.view.is_collective(output.run)) return false;
   }
   if (output.beyond_arithmetic && !inputs.downstream) return true;
-  // What it is expected to have says nothing of the alarm that its input shows.
+  // The expectation skips undumped operators, and so misses the error that an alarm upstream caused in the input.
   if (inputs.elevated && output.past_operators && !inputs.all_same) return false;
   double score = output.score;
   if (inputs.elevated && !output.exact_inputs) {
@@ -294,11 +294,11 @@ void judge_shape(BlameState& state, uint32_t run, const RunInputs& inputs, const
 
 void judge_outputs(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (state.view.run(run).inputs.empty() && state.view.is_backward(run)) {
-    // Gradients of parameters, made by a backward call that may not have been dumped.
+    // The backward call that wrote these parameter gradients may not have been dumped.
     const std::vector<KnownInput> known = state.model.inputs(run);
     if (std::all_of(known.begin(), known.end(), [](const KnownInput& input) { return input.of_forward; })) return;
   }
-  // Elements that are finite on both sides come from others than those that are not.
+  // Metrics cover elements that are finite on both sides, and those do not come from such inputs.
   if (inputs.other_shape || inputs.gained_nan || inputs.gained_inf) return;
   std::vector<uint32_t> left;
   const ScoredOutput* most = nullptr;
@@ -337,7 +337,7 @@ bool judge_one_sided_draw(BlameState& state, uint32_t run, const RunInputs& inpu
 
 void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (inputs.unknown || inputs.downstream_of_nan) return;
-  // NaN may be made of the infinities of a call that the candidate alone has.
+  // NaN may come from the infinities of a call that only the candidate has.
   if (state.not_finite_before && inputs.gained_inf) return;
   const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
     return state.view.gained_nan(tensor);
@@ -346,7 +346,7 @@ void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const s
     return state.view.is(tensor, Verdict::kNan);
   });
   if (!makes_nan && !makes_inf) return;
-  // An overflow of values that were too large before: because of a root, or of the scale of the loss that a root sets.
+  // An overflow of values that were too large before: because of a root, or of the loss scale that a root sets.
   const bool scaled = inputs.downstream && std::any_of(inputs.evidence.begin(), inputs.evidence.end(),
                                                        [&](uint32_t tensor) { return state.view.is_scaled(tensor); });
   if (!makes_nan && (inputs.elevated || scaled)) return;
@@ -372,13 +372,13 @@ void judge_entering_nan(BlameState& state, uint32_t run, const RunInputs& inputs
 
 namespace {
 
-// A choice may come out the same although it was made of something else.
+// True if a one-sided producer wrote another value. An operator that chooses may still return the same.
 bool is_another_value(const BlameState& state, const RunInput& input) {
   const auto error = state.view.error(input.tensor);
   return error && state.view.one_sided(input.made_by) && error->relative > kMostError;
 }
 
-// In the reference, does a run write what it reads?
+// True if, in the reference, an output of `reader` has the value of the input.
 bool reader_writes(const BlameState& state, uint32_t reader, const RunInput& input) {
   const auto& outputs = state.view.run(reader).outputs;
   return state.view.diff(input.tensor).metrics.max_b &&
@@ -386,9 +386,9 @@ bool reader_writes(const BlameState& state, uint32_t reader, const RunInput& inp
                      [&](uint32_t tensor) { return state.view.same_in_b(input.tensor, tensor); });
 }
 
-// Is another reader of it, which ran before, alarmed, and may have written what looks like its output?
+// True if an alarmed execution, which read the same output before, may have written the input.
 bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& input) {
-  // Of a value that thousands read, the last ones before the run: each of them asks.
+  // Only the last of them are looked at: a value may have thousands of consumers, each of which asks.
   constexpr std::ptrdiff_t kMostReaders = 64;
   const std::vector<uint32_t>& readers = state.view.run(input.made_by).readers;  // ascending
   const auto end = std::lower_bound(readers.begin(), readers.end(), run);
@@ -401,12 +401,12 @@ bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& inpu
   });
 }
 
-// Each way of cutting has operators of its own: the one that wrote the input.
+// The one-sided execution to blame. Each way of sharding has its own, so only the producer of the input counts there.
 uint32_t one_sided_between(const BlameState& state, uint32_t first, uint32_t end, const RunInput& input) {
   return state.view.is_sharded() ? state.one_sided_maker(input) : state.one_sided.between(first, end);
 }
 
-// For the reason. A hook of the script in the middle of a backward pass is a forward call of its own.
+// Text for the reason. A hook of the script that runs in the backward pass is recorded as a forward call.
 std::string happened_between(const BlameState& state, uint32_t first, uint32_t end) {
   const uint32_t run = state.one_sided.first_of_candidate(first, end);
   if (run != kNoRun) return state.view.name(run) + ", which only the candidate has,";
@@ -417,7 +417,7 @@ std::string happened_between(const BlameState& state, uint32_t first, uint32_t e
 
 bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (state.view.heals(run)) return false;
-  // The model counts what these leave as the error of the input, so that no output stands out by it.
+  // The model counts what these producers wrote as the error of the input, so no output stands out by it.
   const uint32_t maker = inputs.changed.front()->made_by;
   const bool of_ranks = state.view.is_sharded() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
   if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
@@ -433,7 +433,7 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   if (state.view.other_framework()) return false;
   const RunInput& input = *inputs.changed.front();
   const uint32_t first = state.view.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
-  // Calls of one side alone are nothing new where the runs are cut differently.
+  // Calls that only one side has are normal if the sides are sharded differently.
   if (state.view.is_sharded() && inputs.downstream && state.view.one_sided(input.made_by)) return false;
   if (const uint32_t other = one_sided_between(state, first, run, input); other != kNoRun) {
     if (state.one_sided.turns_coarser(other)) {

@@ -1,5 +1,5 @@
-// What the judges of the runs of a comparison share: what is compared, what is to be expected, what the runs before have led
-// to, and the roots so far. The runs are judged in the order of the data flow.
+// Alarms: the rules by which an execution of a comparison is found faulty. They share BlameState: the comparison, the
+// noise model, what earlier executions led to, and the roots so far. Executions are judged in the order of the data flow.
 #pragma once
 
 #include <array>
@@ -32,41 +32,40 @@ struct BlameState {
   RootList roots;
   ReachedLimits limits;
 
-  // ---- of the rank and step of the run that is judged
+  // ---- about the rank and step of the execution that is judged
 
   RunPlace place;
   uint32_t first_of_step = 0;
-  bool any_before = false;         // a run of them is alarmed
-  bool backward = false;           // a run of their backward pass was there
+  bool any_before = false;         // an execution in it is alarmed
+  bool backward = false;           // its backward pass has begun
   std::array<bool, 2> alarmed{};   // before the backward pass, and since it began
-  bool alarmed_before = false;     // in a step before
-  bool not_finite_before = false;  // a call of the candidate alone has made what is not finite, in any step
+  bool alarmed_before = false;     // in an earlier step of the rank
+  bool not_finite_before = false;  // a call of the candidate alone produced NaN or infinities, in any step
 
   void begin(uint32_t run);
   void note_alarm(uint32_t run);
 
-  // The run of one side alone that made an input; kNoRun where it has a partner or is not known.
+  // The producer of an input if only one side has it; kNoRun if it has a partner or is unknown.
   [[nodiscard]] uint32_t one_sided_maker(const RunInput& input) const;
-  // The root of a reader that gets a value in a coarser dtype: from `cast`, or because it reads it so itself.
+  // Adds a root for a value that `reader` gets in a coarser dtype: from `cast`, which is `reader` if it casts by itself.
   void add_cast(uint32_t cast, uint32_t reader, const RunInputs& inputs, uint32_t tensor);
 
  private:
   void begin_step(uint32_t run);
 };
 
-// Alarms of values that no run has made: parameters, inputs of the network, constants, and what comes from an unknown
-// source.
+// Alarms of values that no execution wrote: parameters, inputs of the network, and values from an unknown source.
 
 class EnteringValues {
  public:
   explicit EnteringValues(BlameState& state) : state_(state) {}
 
-  // Parameters that are what they should be. Of every run, before it is judged.
+  // Records the parameters that agree. Call it for every execution, before it is judged.
   void note_parameters(uint32_t run, const RunInputs& inputs);
-  // A parameter is reported where it is first read; an unknown source only if nothing before it may be the cause.
+  // Reports a parameter at its first reader, and an unknown source only if nothing before it may be the cause.
   void judge(uint32_t run, const RunInputs& inputs);
-  // A parameter as the optimizer of the step before left it, whose calls were not dumped: rounding does not make it worse
-  // than what it was made of. A copy that one rank alone updated otherwise is.
+  // Reports a value that an undumped optimizer left in the step before. Rounding cannot make it worse than what it was
+  // computed from; an update that is wrong on one rank can.
   void judge_carried(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
 
  private:
@@ -80,39 +79,39 @@ class EnteringValues {
   std::set<ParameterKey> reported_, agreed_;
 };
 
-// Downstream of another root, constants differ because of it, and so do constants of gradients of the same line: shapes,
-// axes, factors.
+// Reports a constant that differs (epsilon, axis, factor). Not if a root upstream explains it, or a root has the same
+// line of the script: gradients have the constants of their forward operator.
 void judge_constants(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
 
-// Alarms of what an operator made of its inputs.
+// Alarms of outputs that an operator computed from its inputs.
 
-// Is an output worse than the inputs explain?
+// True if the output has more error than the inputs explain.
 [[nodiscard]] bool stands_out(const BlameState& state, const ScoredOutput& output, const RunInputs& inputs);
 
 void judge_shape(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
 void judge_outputs(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
 
-// Does the run draw random numbers, and did it draw others?
+// True if the execution draws random numbers and drew others than on the other side.
 [[nodiscard]] bool draws_differently(const BlameState& state, uint32_t run, const RunInputs& inputs,
                                      const std::vector<uint32_t>& outputs);
-// Only one side drops elements: the other passes its input on. Returns whether that is so.
+// Reports an operator that drops elements on one side only, while the other passes its input on. True if it did.
 bool judge_one_sided_draw(BlameState& state, uint32_t run, const RunInputs& inputs,
                           const std::vector<uint32_t>& outputs);
 
-// NaN has a flow of its own: an operator that produces it is a root even if other differences went in, unless it
-// produces it from the NaN of a root before it.
+// Reports an operator that produces NaN or infinities, also if other differences go in. NaN of an earlier root explains
+// it.
 void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
-// Where the runs are cut differently, NaN may come out of a call that the candidate alone has. All that is not finite
-// after the first such root may come of it: edges do not show all that a call of one side alone has read.
+// If the sides are sharded differently, NaN may come out of a call that only the candidate has. Only the first is
+// reported: all later NaN may come from it, because edges do not show everything that one-sided calls read.
 void judge_entering_nan(BlameState& state, uint32_t run, const RunInputs& inputs);
 
-// Alarms of values that changed between the run that wrote them and the one that reads them.
+// Alarms of values that changed between their producer and a consumer.
 
-// Does a change of the inputs show in the outputs? Where these were not compared it may.
+// True if changed inputs show in the outputs, or no output was compared.
 [[nodiscard]] bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs,
                            const std::vector<uint32_t>& outputs);
-// An operator that only one side has lies between; or the reader turns to a coarser dtype; or something that was not
-// dumped changes the value. Returns whether that explains the run.
+// Reports what changed an input: an operator that only one side has, a cast to a coarser dtype, or something that was not
+// dumped. True if that explains the execution.
 bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs);
 
 }  // namespace msdump

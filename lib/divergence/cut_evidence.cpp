@@ -14,18 +14,18 @@
 namespace msdump {
 namespace {
 
-constexpr double kAlike = 0.9;  // confidence
+constexpr double kAlike = 0.9;  // of PlacementNote::confidence, at least
 
-// The tensors of a side, as Pairing::tensors has them.
+// The member of TensorPair for one side.
 using OfPair = uint32_t TensorPair::*;
 
-// Of one of its pieces.
+// The elements of the local tensor on the first rank; 0 if unknown.
 int64_t elements_of(const ShardedSide& side, uint32_t tensor) {
   const TensorRecord* const piece = side.members(tensor).records.front();
   return piece == nullptr || piece->shape == nullptr ? 0 : element_count(*piece->shape).value_or(0);
 }
 
-// Of the pieces of tensors that the side alone has: their numbers of elements, as views have other shapes.
+// The element counts of local tensors that this side alone has. Counts, because views have other shapes.
 std::set<int64_t> sizes_alone(const ShardedSide& side, const Pairing& pairing, OfPair own, OfPair other) {
   std::set<int64_t> sizes;
   for (const TensorPair& pair : pairing.tensors) {
@@ -34,7 +34,7 @@ std::set<int64_t> sizes_alone(const ShardedSide& side, const Pairing& pairing, O
   return sizes;
 }
 
-// `sizes`: of the tensors that are read; null: all.
+// CutEvidence::contents of one side. `sizes` are the element counts of local tensors to read; null for all.
 Result<std::vector<uint64_t>> find_contents(const ShardedSide& side, const Pairing& pairing, OfPair own,
                                             const std::set<int64_t>* sizes, const RunContext& context) {
   std::vector<uint64_t> contents(pairing.tensors.size(), 0);
@@ -70,7 +70,7 @@ Result<std::map<uint32_t, BrokenExchange>> find_broken(const ComparedCuts& cuts,
   return broken;
 }
 
-// False where the elements cannot be read.
+// False if the elements cannot be read.
 bool has_not_finite(const ShardedSide& side, const TensorRecord* piece, const CancelToken& cancel) {
   if (piece == nullptr || !piece->has_elements || piece->broken) return false;
   auto tensor = HostTensor::open(*side.side().index, *piece, {});
@@ -94,7 +94,7 @@ std::vector<int64_t> ranks_not_finite(const ShardedSide& side, uint32_t tensor, 
   return ranks;
 }
 
-// Of what the candidate alone has, and of pairs that do not have their NaN and infinities in common.
+// CutEvidence::not_finite, for tensors that only the candidate has and for pairs with the verdict kNan.
 Result<std::map<uint32_t, std::vector<int64_t>>> find_not_finite(const ComparedCuts& cuts, const RunContext& context) {
   const std::vector<TensorDiff>& diffs = cuts.diffs;
   const auto is_nan = [](const TensorDiff& diff) { return diff.verdict == Verdict::kNan; };
@@ -127,15 +127,15 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
       std::any_of(notes.begin(), notes.end(), [](const PlacementNote& note) { return !note.b.dims.empty(); });
   for (size_t i = 0; i < notes.size(); ++i) {
     const PlacementNote& note = notes[i];
-    // What lies on one rank of each side has no layout. Of two layouts at once, others of the kind do not tell enough, and
-    // statistics do not say which element is where.
+    // A tensor on one rank of each side needs no placement. If both sides are sharded, similar tensors do not establish
+    // one. Statistics never do, because they do not show the order of elements.
     const bool whole = note.a.dims.empty() && note.b.dims.empty();
     evidence.known.push_back(whole || (note.is_established && !evidence.both_cut && !cuts.diffs[i].by_statistics));
     evidence.alike.push_back(evidence.known.back() && note.confidence >= kAlike);
     evidence.uneven.push_back(note.uneven);
     evidence.parts.push_back(note.a.is_sharded());
   }
-  // Calls that were given a partner are after those that the side has.
+  // Partners that the pairing made up come after the side's own operators.
   for (const TensorPair& pair : pairing.tensors) {
     const uint32_t op = pairing.operators[pair.op].a;
     evidence.made_up.push_back(op != kNoOperator && op >= a.operators().size());

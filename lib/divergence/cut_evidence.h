@@ -1,19 +1,19 @@
-// What two runs that are cut differently over their ranks know of a tensor beyond how it differs.
+// CutEvidence: what is known of tensors, beyond their differences, if the sides of a comparison are sharded differently.
 //
-//   known      its layout is: what differs then differs. Of a tensor whose layout is not known a difference may be of the
-//              parts that were put together wrongly
-//   contents   a number for the elements of its parts on all ranks, so that an input is known by what wrote it whatever
-//              layout each was given, and also by calls that one side alone has. 0: not known, or proves nothing
-//   programs   the ranks that run the same calls (compare/match/placement/sharded_side.h): the calls of a program ran one after the other
-//   broken     a collective that did not give the candidate's ranks what went in, which needs no reference
-//   apart      the first place where ranks of the candidate that hold copies leave each other, which needs no reference,
-//              either. Asked for where nothing else is wrong, since it reads the whole candidate
-//   not_finite the ranks on which it has NaN or infinities; none where the reference has some, too. Read only if a verdict
-//              is kNan, and of elements alone
+//   known      the placement is established, so a difference is real; else local tensors may have been assembled wrongly
+//   contents   a hash of the local tensors on all ranks; 0 if it is unknown or proves nothing. It identifies the producer
+//              of an input whatever their placements are, also among calls that only one side has
+//   programs   the ranks that run the same calls (compare/match/placement/sharded_side.h); the calls of a program are in
+//              order
+//   broken     a collective whose ranks did not receive what was sent. It needs no reference
+//   apart      the first divergence of the candidate's replicas. It needs no reference either, but reads the whole
+//              candidate, so it is asked for only if nothing else is wrong
+//   not_finite the ranks on which the candidate has NaN or infinities; none if the reference has some, too. It is taken
+//              from elements, and only if a verdict is kNan
 //
-// Read are the parts of tensors that have as many elements as one that the candidate alone has, and those of a reference
-// that lies on several ranks: each once, and not again where the pairing has read it. Read are further the tensors of the
-// candidate's collectives.
+// Local tensors that are read, each once, and not again if the pairing has read it:
+//   * of the candidate, those with as many elements as one of a tensor that it alone has, and those of collectives
+//   * of a reference on several ranks, all
 #pragma once
 
 #include <cstdint>
@@ -29,43 +29,43 @@
 namespace msdump {
 
 struct BrokenExchange {
-  std::vector<int64_t> ranks;  // on which it lies; empty: nobody can tell
+  std::vector<int64_t> ranks;  // at fault; empty if unknown
   std::string reason;
 };
 
 struct ReplicasApart {
   uint32_t tensor = 0;  // in Pairing::tensors
   bool is_parameter = false;
-  std::vector<int64_t> ranks;  // that left; where nobody can tell, all that were equal
+  std::vector<int64_t> ranks;  // that diverged; the whole group if that is unknown
   std::string reason;
 };
 
 struct CutEvidence {
   std::vector<bool> known;    // by Pairing::tensors, as the others
-  std::vector<bool> alike;    // nearly all elements agree under its layout
-  std::vector<bool> uneven;   // copies of the candidate are not equal
-  std::vector<bool> parts;    // each rank of the candidate has a part of its own
-  std::vector<bool> made_up;  // the call is the reference's alone, and the candidate's value another one's
-  bool both_cut = false;      // the reference lies on several ranks too
+  std::vector<bool> alike;    // known, and nearly all sampled elements agree, or the user stated the placement
+  std::vector<bool> uneven;   // the candidate's replicas differ
+  std::vector<bool> parts;    // each rank of the candidate has a shard
+  std::vector<bool> made_up;  // only the reference has the call; a value of the candidate stands for its result
+  bool both_cut = false;      // the reference has several ranks, too
   std::vector<uint64_t> contents_a, contents_b;
-  std::vector<uint32_t> programs;             // of the candidate, by Pairing::operators; kNoOperator: of none
+  std::vector<uint32_t> programs;             // the candidate's, by Pairing::operators; kNoOperator if unknown
   std::map<uint32_t, BrokenExchange> broken;  // by the tensor that shows it, in Pairing::tensors
   std::optional<ReplicasApart> apart;
   std::map<uint32_t, std::vector<int64_t>> not_finite;
 };
 
-// What the evidence is taken from.
+// The compared sides that the evidence is taken from.
 struct ComparedCuts {
   const ShardedSide &a, &b;
   const Pairing& pairing;
   const std::vector<PlacementNote>& notes;     // by Pairing::tensors
   const std::vector<TensorDiff>& diffs;        // by Pairing::tensors
-  const DumpWithGraph &candidate, &reference;  // of which `a` and `b` are made
+  const DumpWithGraph &candidate, &reference;  // the dumps that `a` and `b` are made of
 };
 
-// Files that cannot be read are reported where they are compared; an error when interrupted.
+// Files that cannot be read are reported by the comparison. An error if interrupted.
 Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& context);
-// CutEvidence::apart. Nothing where copies of the reference leave each other, too.
+// CutEvidence::apart. None if replicas of the reference diverge, too.
 Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, const RunContext& context);
 
 }  // namespace msdump

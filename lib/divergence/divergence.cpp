@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kParts = 10;
 
-// Of the first rank and step, without integers and truth values.
+// The growth in the first rank and step, without integers and booleans.
 ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
   std::vector<double> errors, noises;
   for (uint32_t run = 0; run < view.runs().size(); ++run) {
@@ -46,9 +46,8 @@ ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
   return growth;
 }
 
-// The calls that may be to blame in the place of a root where runs are cut differently: each way of cutting has calls of its
-// own, with which nothing can be compared. Between the last values that agree and the first that does not lies a chain of
-// them.
+// ChainSearch: further calls that may be to blame if the sides are sharded differently. Each way of sharding has its own
+// calls, which cannot be compared. A chain of them lies between the last values that agree and the first that does not.
 
 using From = InputEdge::From;
 
@@ -56,7 +55,7 @@ class ChainSearch {
  public:
   explicit ChainSearch(const RunView& view) : view_(view) {}
 
-  // Of operators, the nearest first.
+  // The chain before a reader, as operators, the nearest first.
   std::vector<uint32_t> before(uint32_t reader) {
     found_.clear();
     add_makers(reader);
@@ -65,8 +64,8 @@ class ChainSearch {
     return operators();
   }
 
-  // Between a run and the reader of what it has made, and what made those of its inputs that were not compared. Of a module,
-  // which is both: the calls that it ends with.
+  // The chain between an execution and the reader of its output, with the producers of inputs that were not compared. For
+  // a module, which is both, the calls at its end.
   std::vector<uint32_t> between(uint32_t run, uint32_t reader) {
     found_.clear();
     add_run_before(reader, run);
@@ -89,7 +88,7 @@ class ChainSearch {
     if (own && found_.insert(run).second) next_.push_back(run);
   }
 
-  // Has it a partner by what it reads alone?
+  // True if none of its outputs was compared: it was paired by its inputs alone.
   [[nodiscard]] bool leaves_its_own(uint32_t run) const {
     const std::vector<uint32_t>& outputs = view_.run(run).outputs;
     return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
@@ -117,7 +116,7 @@ class ChainSearch {
     }
   }
 
-  // Of what is wrong or was not compared.
+  // Adds the producers of inputs that differ or were not compared.
   void add_makers(uint32_t run) {
     bool any_unknown = view_.run(run).inputs.empty();
     for (const RunInput& input : view_.run(run).inputs) {
@@ -129,7 +128,7 @@ class ChainSearch {
     if (any_unknown) add_run_before(run);
   }
 
-  // What both sides have wrote an input, and it is wrong only since: what follows the writer, and what the reader follows.
+  // For an input that differs although both sides have its producer: adds the calls after that and before the reader.
   void add_changes(uint32_t reader) {
     for (const RunInput& input : view_.run(reader).inputs) {
       if (!view_.compared(input.tensor) || !view_.differs(input.tensor)) continue;
@@ -140,8 +139,7 @@ class ChainSearch {
     }
   }
 
-  // Back to the last call of the program that was compared, which is near, or to `first`: calls of the chain are not looked
-  // at again.
+  // Goes back to `first`, a call that was found already, or the nearest call of the program that was compared.
   void add_run_before(uint32_t run, uint32_t first = kNoRun) {
     uint32_t other = run;
     while (other > 0 && other - 1 != first && !found_.contains(other - 1) && goes_on(other - 1, run)) --other;
@@ -151,7 +149,7 @@ class ChainSearch {
     while (other + 1 < end && !found_.contains(other + 1) && goes_on(other + 1, run)) ++other;
   }
 
-  // Adds a call of the program of a run that was not compared. False: it was, or is of another step.
+  // Adds a call of the program of `run`. False, without adding it, if it was compared or is of another rank or step.
   bool goes_on(uint32_t other, uint32_t run) {
     const RunPlace &place = view_.place(other), &of_run = view_.place(run);
     if (place.rank != of_run.rank || place.step != of_run.step) return false;
@@ -168,12 +166,12 @@ class ChainSearch {
   std::vector<uint32_t> next_;
 };
 
-// Does what a root reads come from what nothing is known of?
+// True if nothing is known of the source of the values that a root reads.
 bool reads_unknown(const RunView& view, const Divergence& root) {
   return view.one_sided(root.run) || root.after || root.kind == DivergenceKind::kInput || root.inputs.empty();
 }
 
-// The run whose input shows what a root has made, where nothing of its own does; kNoRun: something does. Of a module itself.
+// The execution whose input shows the output of a root, or a module itself. kNoRun if the root's own output was compared.
 uint32_t shown_by(const RunView& view, const Divergence& root) {
   if (!view.inside(root.run).empty()) return root.run;
   if (root.outputs.empty()) return kNoRun;
@@ -181,12 +179,11 @@ uint32_t shown_by(const RunView& view, const Divergence& root) {
   return run <= root.run ? kNoRun : run;
 }
 
-// Sets Divergence::chain, the nearest first, to the calls of the candidate alone
-//
-//   that made what a root reads, where one side alone has the root or nothing is known of what it reads; where an edge is
-//   not known, those right before. Of what both sides wrote and is wrong since: those after the writer, too
-//   that a module ends with, where it is a root although nothing inside it is
-//   between a root and the run whose input shows what it has made; and what made those of its inputs that were not compared
+// Sets Divergence::chain, the nearest first, to these calls of the candidate alone:
+//   * producers of a root's inputs, if only one side has the root or the source of the inputs is unknown; the calls right
+//     before, if no edge is known; the calls after a producer that both sides have
+//   * the last calls of a module that is a root although nothing inside it is
+//   * calls between a root and the execution whose input shows its output, and the producers of uncompared inputs
 void find_chains(const RunView& view, std::vector<Divergence>& roots) {
   if (!view.is_sharded()) return;
   ChainSearch search(view);
@@ -231,7 +228,7 @@ class Finder {
     if (!view_.one_sided(run) && own(run).downstream) estimate_healthy(run);
   }
 
-  // A run that both sides have.
+  // Judges an execution that both sides have.
   void judge_partners(uint32_t run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = state_.any_before;
@@ -251,7 +248,7 @@ class Finder {
     note_errors(run, outputs);
   }
 
-  // What is wrong with the inputs comes first: the outputs follow from it.
+  // Judges the inputs first, because the outputs follow from them.
   void judge_values(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs, bool follows) {
     const size_t before = state_.roots.size();
     if (!inputs.entering.empty() && !view_.heals(run)) entering_.judge(run, inputs);
@@ -265,8 +262,8 @@ class Finder {
     if (state_.roots.size() == before && !known) judge_outputs(state_, run, inputs, outputs);
   }
 
-  // A collective may show by itself that it is wrong, whatever the layouts and the other side are: also where the run has no
-  // root, of those from `before` on.
+  // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.
+  // `before` is the number of roots before the execution: it becomes one if it has none yet.
   void judge_exchange(uint32_t run, size_t before) {
     const BrokenExchange* const broken = view_.broken(run);
     if (broken == nullptr || view_.all_agree(run)) return;
@@ -279,7 +276,7 @@ class Finder {
     root.reason += (root.reason.empty() ? "" : "; ") + broken->reason;
   }
 
-  // What the candidate's ranks show by themselves.
+  // Adds the first divergence of the candidate's replicas.
   void add_apart() {
     if (!view_.is_sharded() || !view_.cuts()->apart) return;
     const ReplicasApart& apart = *view_.cuts()->apart;
@@ -294,14 +291,14 @@ class Finder {
     root.divergence.reason = apart.reason;
   }
 
-  // All gradients come from the loss, and so from the whole forward pass; a step is made of what the ones before leave.
-  // Where the runs are cut differently edges do not show all of that, nor what calls of one side alone have read.
+  // True if an alarm may reach the inputs without an edge: edges do not show all that one-sided calls read. All gradients
+  // come from the whole forward pass, and a step from the steps before.
   [[nodiscard]] bool follows_alarm(const RunInputs& inputs) const {
     const bool unseen = !inputs.changed.empty() || inputs.evidence.empty();
     return state_.alarmed_before || (state_.backward && state_.alarmed[0]) || (state_.any_before && unseen);
   }
 
-  // A run without a partner has no outputs of its own to judge.
+  // Inherits the states of the producers: an execution without a partner has no outputs to judge.
   void pass_on(uint32_t run) {
     const auto inherit = [&](uint32_t producer) {
       const RunState& from = own(producer);
@@ -317,7 +314,7 @@ class Finder {
     }
   }
 
-  // What the outputs would have without the alarms upstream.
+  // Estimates the errors that the outputs would have without the alarms upstream.
   void estimate_healthy(uint32_t run) {
     const std::span<const ScoredOutput> outputs = state_.model.outputs(run);
     if (outputs.empty()) return;
@@ -335,9 +332,9 @@ class Finder {
   }
 
   void note_errors(uint32_t run, const std::vector<uint32_t>& outputs) {
-    // Gradients of parameters may be listed before the backward call that makes them.
+    // Parameter gradients may be listed before the backward call that writes them.
     if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
-    // Ranks may have a sum where others have the mean, which a later call takes.
+    // A collective may sum while the other side averages; then a later call divides.
     if (view_.is_sharded() && view_.is_collective(run)) return;
     double& largest = state_.history.largest_error;
     for (const uint32_t tensor : outputs) {

@@ -1,20 +1,22 @@
-// The first divergence: the operators whose results differ more than the errors of their inputs and their own arithmetic
-// explain, most upstream first. What to expect is taken from the pair itself: model/noise_model.h.
+// find_divergences(): the operators whose outputs differ more than the errors of their inputs and their own rounding
+// explain, most upstream first. The expected error is learned from the pair of dumps itself (model/noise_model.h).
 //
-// An operator raises an alarm if
-//   value      an output has more error than its siblings lead one to expect, also with inputs that differ; or one of
-//              its constants (epsilon, axis, factor) differs by more than rounding; or an input has another error than
-//              what wrote it: something in between was not dumped, or only one side has it
-//   nan        it makes NaN, or an infinity, that the reference lacks, from inputs that have no more than the reference
-//   shape      the same as value where the shape or the kind of dtype changes
-//   missing    the other side has no such operator, and what reads its result differs
-//   parameter, input   no operator is at fault: a value that enters the graph is off by more than rounding where it is
-//              first read
-// An alarm is a root unless alarms upstream explain it: downstream of one, with inputs that show it, only an excess far
-// beyond what errors that are not random lead to counts. These are not roots either: a parameter in a step after one that
-// diverged; a module if one of its operators is alarmed; what reads random numbers that were drawn differently. An
-// operator is reported once, for the first step that it is alarmed in.
-// A backward call of msprobe depends on what its forward call saw, too.
+// An operator raises an alarm of one of these kinds:
+//   value      an output has more error than its siblings lead one to expect; or a constant (epsilon, axis, factor) differs
+//              by more than rounding; or an input has more error than its producer's output, because something between
+//              them was not dumped or exists on one side only
+//   nan        it produces NaN or infinities that one side lacks, and its inputs do not have them
+//   shape      as value, but the shape or the kind of dtype changes
+//   missing    the candidate has no such operator, and a consumer of its output differs
+//   parameter, input   no operator is at fault: a value that enters the graph is off by more than rounding at its first
+//              reader
+// An alarm is a root unless alarms upstream explain it. If one shows in the inputs, the score is lowered: errors of a
+// fault are not random, and may grow more than rounding does. These are no roots either:
+//   * a parameter in a step after one in which it diverged
+//   * a module with an alarmed operator inside
+//   * an operator that reads random numbers that were drawn differently
+// An operator is reported once, for the first step in which it is alarmed. A backward call of msprobe also depends on
+// everything that its forward call read and wrote.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,7 @@ struct DivergedArgument {
   std::string name, a, b;
 };
 
-// A further instance of a root: of the same line of the script, or of the same operator.
+// A further place of a root: the same line of the script, or the same operator elsewhere.
 struct DivergencePlace {
   uint32_t op = 0;   // in Pairing::operators
   uint32_t run = 0;  // in RunGraph::runs
@@ -53,43 +55,43 @@ struct DivergencePlace {
 };
 
 struct Divergence {
-  uint32_t op = 0;   // in Pairing::operators; of a parameter the operator that reads it first
+  uint32_t op = 0;   // in Pairing::operators; of a parameter, its first reader
   uint32_t run = 0;  // in RunGraph::runs
   RunPlace place;
-  uint32_t reader = kNoRun;             // of a run that only one side has, or a cast: the run that shows it
+  uint32_t reader = kNoRun;             // of a one-sided operator or a cast: the execution that shows it
   std::vector<DivergencePlace> places;  // further ones
   DivergenceKind kind = DivergenceKind::kValue;
-  std::string parameter;  // kParameter, kInput: its name, where it has one
+  std::string parameter;  // kParameter, kInput: its name, if it has one
   std::string reason;     // in words
   double confidence = 0;
   std::vector<uint32_t> inputs, outputs;    // in Pairing::tensors: the evidence
   std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
-  std::vector<uint32_t> candidates;         // in Pairing::operators: not dumped, and one of them is to blame
-  std::vector<uint32_t> chain;              // others of the candidate alone that may be
-  std::optional<UnseenCalls> unseen;        // of msprobe: calls that were not dumped
-  std::optional<uint32_t> after;            // the run that wrote an input; something changed it since
-  std::optional<GradientCut> cut;           // of the gradient, that it shows
-  std::vector<int64_t> ranks;               // of runs that are cut differently: where it is off; empty: not known
-  uint64_t downstream = 0;                  // diverging tensors that it explains, its own among them
+  std::vector<uint32_t> candidates;         // in Pairing::operators, not dumped: one of them is to blame
+  std::vector<uint32_t> chain;              // further calls of the candidate alone that may be to blame
+  std::optional<UnseenCalls> unseen;        // msprobe: calls that were not dumped
+  std::optional<uint32_t> after;            // the producer of an input; something changed it since
+  std::optional<GradientCut> cut;           // the cut of the gradient that it shows
+  std::vector<int64_t> ranks;               // sharded: the candidate's ranks that diverged; empty if unknown
+  uint64_t downstream = 0;                  // diverged tensors that it explains, with its own
   std::optional<double> amplification;      // relative error of the outputs over that of the inputs
-  // Of the output that stands out most, where the model scored it (model/noise_model.h).
+  // Figures of the output that stands out most, if the model scored it (model/noise_model.h).
   std::optional<double> measured_error, expected_error, score;
-  uint32_t siblings = 0;  // runs of the same kind that it was compared with
-  // Of the siblings' measured error over their own expected_error: the median, and a factor for one standard deviation.
+  uint32_t siblings = 0;  // executions of the same kind that it was compared with
+  // The siblings' measured error over their expected_error: the median, and the factor of one standard deviation.
   double sibling_median = 0, sibling_spread = 0;
 };
 
-// Does it blame a value that enters the graph, and not an operator?
+// True if a value that enters the graph is to blame, and not an operator.
 [[nodiscard]] inline bool enters(const Divergence& root) {
   return root.kind == DivergenceKind::kParameter || root.kind == DivergenceKind::kInput;
 }
 
-// A run's output as the model sees it; `expected` as its siblings lead one to expect.
+// An output as the noise model sees it; `expected` is corrected by its siblings.
 struct TensorScore {
   double measured = 0, expected = 0, score = 0;
 };
 
-// The error from the first operator to the last.
+// The growth of the error from the first operator to the last.
 struct ErrorGrowth {
   std::vector<double> medians;  // of the outputs in each tenth of the operators, in order; empty: nothing known
   double noise = 0;             // what a typical operator adds
@@ -98,27 +100,27 @@ struct ErrorGrowth {
 struct DivergenceReport {
   std::vector<Divergence> roots;  // most upstream first (DiffResult: most evidence); empty if nothing stands out
   std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
-  std::optional<GradientCut> cut;                  // where there is no root
-  FlowKind flow = FlowKind::kOrder;                // what was followed
+  std::optional<GradientCut> cut;                  // if there is no root
+  FlowKind flow = FlowKind::kOrder;                // the source of the edges
   std::vector<Explanation> explained;              // by Pairing::tensors
   std::vector<Unjudged> unjudged;                  // likewise: Explanations
-  double loss_scale = 1;  // what the candidate's gradients are multiplied by, which is divided out
+  double loss_scale = 1;                           // factor of the candidate's gradients; it is divided out
   ErrorGrowth growth;
-  std::vector<uint32_t> runs;        // by Pairing::tensors: its run; kNoRun for none; only with the flow
-  std::vector<FlowEdge> edges;       // between these runs; only with the flow
+  std::vector<uint32_t> runs;        // by Pairing::tensors: its execution, or kNoRun; only with the flow
+  std::vector<FlowEdge> edges;       // between these executions; only with the flow
   std::vector<RunAccount> accounts;  // of `explain`
-  uint64_t more_accounts = 0;        // that were left out
+  uint64_t more_accounts = 0;        // those that were left out
   ReachedLimits limits;
 };
 
-// What a report has for those who ask for it.
+// Optional parts of a report.
 struct DivergenceDetails {
-  std::span<const uint32_t> explain = {};  // in Pairing::operators: their runs are accounted for
-  bool flow = false;                       // the data flow between the runs
-  const CutEvidence* cuts = nullptr;       // of runs that are cut differently
+  std::span<const uint32_t> explain = {};  // in Pairing::operators, whose executions are accounted for
+  bool flow = false;                       // the data flow between executions
+  const CutEvidence* cuts = nullptr;       // null unless the sides are sharded differently
 };
 
-// `diffs` by Pairing::tensors.
+// `diffs` is by Pairing::tensors.
 [[nodiscard]] DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                                 const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
                                                 const DivergenceDetails& details = {});

@@ -24,7 +24,7 @@ constexpr size_t kNamed = 3;
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-// The names of a pair on both sides, where they have it.
+// The names of a pair on the sides that have it.
 std::vector<std::string_view> names_of(const Pairing& pairing, const OpPair& pair) {
   std::vector<std::string_view> names;
   if (pair.a != kNoOperator) names.emplace_back(pairing.a[pair.a].name);
@@ -56,7 +56,7 @@ std::string nearest_name(const Pairing& pairing, std::string_view wanted) {
 
 Result<std::vector<uint32_t>> operators_named(const Pairing& pairing, std::string_view wanted) {
   std::vector<uint32_t> found = pairs_where(pairing, [&](std::string_view name) { return name == wanted; });
-  // Operators of the two sides may have each other's names: that of the candidate, which is in doubt, comes first.
+  // Operators that are not partners may have each other's names. The candidate's, which is in doubt, comes first.
   const auto is_of_candidate = [&](uint32_t op) {
     const OpPair& pair = pairing.operators[op];
     return pair.a != kNoOperator && pairing.a[pair.a].name == wanted;
@@ -106,7 +106,7 @@ bool is_selected(const DiffResult& run, const TensorPair& pair) {
          named(op.a, run.pairing.a) || named(op.b, run.pairing.b);
 }
 
-// By rank, graph and step, then operator by operator.
+// Selects the rows, by rank, graph and step, then in the order of operators.
 void choose_rows(DiffResult& run) {
   using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>, uint32_t>;
   std::vector<Key> keys;
@@ -157,7 +157,7 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
   return {};
 }
 
-// What was not put together from its parts was not compared.
+// Discards the difference of a tensor that could not be assembled from local tensors.
 void apply_cut_notes(DiffResult& run, const std::vector<uint32_t>& rows) {
   if (run.cuts.empty()) return;
   for (const uint32_t row : rows) {
@@ -175,8 +175,8 @@ void apply_cut_notes(DiffResult& run, const std::vector<uint32_t>& rows) {
   }
 }
 
-// Those of both sides, which may share an IR, then the later ones; tensors whose elements cannot be read are listed
-// already. Then files that could not be read to match the tensors, though nothing else says so.
+// All failures, each once: those of both sides, which may share an IR, then the later ones. A tensor that is listed
+// already is left out of those. Last, files that could not be read to match tensors, if nothing else names them.
 std::vector<Error> all_failures(const DiffResult& run, std::vector<Error> later) {
   std::vector<Error> failures;
   std::set<std::tuple<std::string, std::string, std::string>> known;
@@ -315,7 +315,7 @@ std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
   return bytes;
 }
 
-// Of runs that are cut differently, what the candidate shows by itself is asked where nothing else is wrong.
+// If the sides are sharded differently and no root is found, compares the candidate's replicas with each other.
 Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails details, const RunContext& context) {
   const auto find = [&] {
     run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
@@ -334,7 +334,7 @@ Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails 
   return {};
 }
 
-// True if the baseline has all the evidence of a root.
+// True if the baseline accepts all the evidence of a root.
 bool is_accepted(const DiffResult& run, const Divergence& root) {
   std::vector<uint32_t> shown = root.outputs.empty() ? root.inputs : root.outputs;
   for (const DivergencePlace& other : root.places)
@@ -351,7 +351,7 @@ bool is_accepted(const DiffResult& run, const Divergence& root) {
          std::none_of(shown.begin(), shown.end(), counts);
 }
 
-// An account was written before the roots were final.
+// Corrects an account, which was written before the roots were final.
 void settle_account(const std::vector<Divergence>& roots, bool any_difference, RunAccount& account) {
   const auto root = std::find_if(roots.begin(), roots.end(), [&](const Divergence& one) {
     return one.op == account.op || std::any_of(one.places.begin(), one.places.end(),
@@ -372,14 +372,14 @@ void settle_account(const std::vector<Divergence>& roots, bool any_difference, R
   }
 }
 
-// The roots that are reported, most evidence first: what is exact before what is an estimate.
+// Keeps the roots that are reported, most evidence first: roots without a score, which need no model, then by score.
 void settle_roots(DiffResult& run) {
   std::vector<Divergence>& roots = run.divergence.roots;
   const auto differs = [&](uint32_t row) { return is_difference(run.diffs[row].verdict); };
   const bool any_difference = std::any_of(run.rows.begin(), run.rows.end(), differs) ||
                               std::any_of(run.arguments.begin(), run.arguments.end(),
                                           [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
-  // That copies of a parameter left each other is exact, however small the difference to the other run is.
+  // A divergence of replicas counts however small the difference to the reference is.
   const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
   std::erase_if(roots, [&](const Divergence& root) { return !keeps_any || is_accepted(run, root); });
   std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
@@ -395,13 +395,13 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   MSDUMP_CHECK_OK(find_roots(run, modules, request, context));
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   judge_arguments(run, rules, context);
-  if (run.cuts.empty()) blame_one_sided_line(run);  // else each cut has calls of its own
+  if (run.cuts.empty()) blame_one_sided_line(run);  // else each way of sharding has its own calls
   note_exchanges(run);
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
   }
   if (!run.cuts.empty()) find_ranks(run, context.cancel);
-  // Of two networks the operators are not the same; parameters have none.
+  // Two different networks have different operators, and parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_by_baseline(rules, run);
   settle_roots(run);
@@ -456,7 +456,7 @@ std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, c
     pairs.emplace_back(one.path, same->path);
     right.erase(same);
   }
-  // Where no rank or step is on both sides, layers of any two tell which are which.
+  // If nothing pairs by rank and step, the layers of any two files show which modules belong together.
   if (pairs.empty() && !left.empty() && !right.empty()) pairs.emplace_back(left.front().path, right.front().path);
   return pairs;
 }

@@ -1,5 +1,5 @@
-// diff_dumps(): compares two dumps and finds where they diverged first. DiffResult holds all that msdump diff prints: pairs,
-// differences, roots, failures; fails() is the decision of --fail-on.
+// diff_dumps(): compares two dumps and finds their first divergence. DiffResult holds everything that msdump diff prints:
+// pairs, differences, roots, failures. fails() decides for --fail-on.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,11 @@
 
 namespace msdump {
 
-// The operator of a comparison that a user names.
-
-// The operators, in Pairing::operators, of the only name that a name or glob matches: a full name on either side, or the
-// last part of one. kUsage, with the nearest name, if there is none or more than one.
+// The operators, in Pairing::operators, of the one name that a name or glob matches: a full name on either side, or its
+// last component. kUsage, with the nearest name, if no name or several match.
 [[nodiscard]] Result<std::vector<uint32_t>> operators_named(const Pairing& pairing, std::string_view wanted);
 
-// The complete result of comparing two dumps: both sides, the pairing, the differences, and where they began.
+// The result of comparing two dumps: both sides, the pairing, the differences, and the roots.
 
 // Must not move: `side` and `tables` refer to `opened`.
 struct DiffSide {
@@ -39,7 +37,7 @@ struct DiffSide {
 
   OpenedGraph opened;
   CompareSide dump;  // as it was opened
-  CompareSide side;  // as it is compared: of a run that is cut differently, without ranks
+  CompareSide side;  // as it is compared: without ranks if the sides are sharded differently
   StatisticTables tables;
   OperatorLines lines;
   std::vector<TensorRecord> tensors;  // of a checkpoint, with the parts and views that are compared
@@ -50,15 +48,15 @@ struct DiffSide {
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
   std::deque<TensorView> views;               // of the sides' tensors
-  std::unique_ptr<ShardedSide> cut_a, cut_b;  // where the sides are cut differently over their ranks
-  std::vector<PlacementNote> cuts;            // by pair; empty where they are not
+  std::unique_ptr<ShardedSide> cut_a, cut_b;  // if the sides are sharded differently
+  std::vector<PlacementNote> cuts;            // by pair; empty unless the sides are sharded differently
   CutEvidence cut_evidence;
   Pairing pairing;
-  std::vector<uint32_t> rows;            // the pairs that are selected, in the order of reports
+  std::vector<uint32_t> rows;            // the selected pairs, in the order of reports
   std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped
   std::vector<PairDetails> details;      // by pair
   std::vector<bool> accepted;            // by pair: by the baseline
-  std::vector<ArgumentDiff> arguments;   // of calls, and those that differ and no file has; by operator, then step
+  std::vector<ArgumentDiff> arguments;   // of calls, and of graphs if no file has them; by operator, then step
   std::vector<bool> accepted_arguments;  // by place in `arguments`
   std::vector<Error> failures;           // of both sides, each once: files, tensors, graphs
   DivergenceReport divergence;
@@ -71,9 +69,9 @@ struct DiffResult {
   }
   [[nodiscard]] const TensorRecord& record_of(const TensorPair& pair) const;
   [[nodiscard]] Identity identity(uint32_t tensor) const;
-  // The bounds that the search for partners hit, and those for the graphs of both sides.
+  // The bounds that were hit while pairing, judging, and searching and joining the graphs of both sides.
   [[nodiscard]] ReachedLimits limits() const;
-  // What could not be read when tensors were matched by their values.
+  // Files that could not be read when tensors were matched by their values.
   [[nodiscard]] std::vector<Error> match_failures() const;
   [[nodiscard]] TensorKey key(uint32_t tensor) const;
   [[nodiscard]] TensorKey key(const ArgumentDiff& argument) const;
@@ -85,68 +83,68 @@ struct DiffResult {
   [[nodiscard]] OpInGraph operator_in_graph(uint32_t pair) const;
   [[nodiscard]] OperatorLine line(uint32_t pair) const;
   [[nodiscard]] const SourceFrame* frame(uint32_t pair) const { return line(pair).frame; }
-  // What explains that a tensor differs: empty where it does not, or for nothing. The verdict does not depend on it.
+  // The name of a tensor's Explanation; empty for kNone. The verdict does not depend on it.
   [[nodiscard]] std::string_view explained(uint32_t tensor) const;
   // The candidate's if it has the operator; in the graph's spelling, if there is a graph.
   [[nodiscard]] const std::string& op_name(uint32_t pair) const { return pairing.op_name(pair); }
   [[nodiscard]] std::string_view op_type(uint32_t pair) const { return pairing.op_type(pair); }
 };
 
-// Beyond the rows.
+// Optional parts of a result.
 struct DiffDetails {
   std::string_view explain = {};            // names the operator to account for, if any
   bool flow = false;                        // DivergenceReport::runs and edges
-  const PlacementRules* layouts = nullptr;  // how tensors lie on the ranks, where the user knows
+  const PlacementRules* layouts = nullptr;  // placements that the user states
 };
 
-// The steps of diff_dumps below. First, who is whom: the pairing and, by the sides' selections, the rows.
+// The steps of diff_dumps(). First: the pairing, and the rows that the sides' selections choose.
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               const RunContext& context, const PlacementRules* layouts = nullptr);
-// Then the differences of these rows, which may be some of the run's.
+// Second: the differences of `rows`, which may be some of the result's.
 Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const DiffRules& rules,
                      const SecondLookOptions& look, const RunContext& context);
-// Of each row the bytes that comparing it reads; 0 for one without partner.
+// The bytes that comparing each row reads; 0 without a partner.
 [[nodiscard]] std::vector<uint64_t> bytes_of_rows(const DiffResult& run);
-// Then, of all rows, where the differences began, and which of them the baseline accepts. An error when interrupted.
+// Third, once all rows are compared: the roots, and the differences that the baseline accepts. An error if interrupted.
 Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request);
 
-// The sides' selections choose the rows. `map` may be null. An error when interrupted, or kUsage when the dumps do not
-// have the operator to account for.
+// All steps. `map` may be null. An error if interrupted; kUsage if there is no single operator to account for.
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
                               const DiffDetails& details = {});
 
-// The dump.json files of both sides, paired by step and rank; a single step or rank on each side whatever its number is.
+// The dump.json files of both sides, paired by step and rank. If all files of each side have one step, or one rank, its
+// number does not count. If nothing pairs, the first file of each side.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> dump_jsons(const DiffSide& a, const DiffSide& b);
 
-// What a baseline keeps of an argument that differs.
+// The difference that a baseline keeps of an argument.
 [[nodiscard]] TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing);
 
-// Is it a difference that the baseline does not accept, of memory that was written?
+// True if the tensor differs, the baseline does not accept that, and its memory was written.
 [[nodiscard]] bool counts_as_difference(const DiffResult& run, uint32_t tensor);
-// Of one of DiffResult::arguments.
+// Likewise for one of DiffResult::arguments.
 [[nodiscard]] bool argument_counts(const DiffResult& run, size_t argument);
 
-// Such a difference that neither the noise nor a root upstream explains: a root, or something that was not judged.
+// True if such a difference has no explanation: it belongs to a root, or it was not judged.
 [[nodiscard]] bool is_unexplained(const DiffResult& run, uint32_t tensor);
 
-// Which differences a comparison fails for.
+// The differences that make a comparison fail.
 //
 //   kAny          any
-//   kUnexplained  rows that nothing explains (explanation.h), roots among them, and arguments
-//   kRoot         roots, and what no model judges although rounding cannot lead to it: NaN, another shape, no partner,
-//                 large errors of unknown source. All differences if the networks are not the same, and of checkpoints
-//                 and single files
+//   kUnexplained  roots, rows without an explanation (explanation.h), and arguments
+//   kRoot         roots, and differences that were not judged although rounding does not lead to them, such as NaN, another
+//                 shape, no partner, or a large error of unknown source
+// Checkpoints, single files and two different networks are not judged: there, any difference counts at every level.
 enum class FailLevel : uint8_t { kAny, kUnexplained, kRoot };
 [[nodiscard]] bool fails(const DiffResult& run, FailLevel level);
-// Tensors and arguments that have a partner and could be compared.
+// The number of tensors and arguments that were compared with their partners.
 [[nodiscard]] uint64_t count_compared(const DiffResult& run);
 
-// The relative error that was judged: the scale of the loss divided out. None where nothing is known.
+// The relative error that was judged, with the loss scale divided out; none if it is not known.
 [[nodiscard]] std::optional<double> judged_error(const DiffResult& run, uint32_t tensor);
-// What the candidate's tensor is divided by for that; 1 for most.
+// The factor that the candidate's tensor is divided by for that: the loss scale, or 1 for most.
 [[nodiscard]] double loss_scale_of(const DiffResult& run, uint32_t tensor);
-// Operators of the comparison as the `kernels` of the candidate's, or of the reference's, data_dump.json name them.
+// The names of operators for the `kernels` of a data_dump.json, the candidate's or the reference's.
 [[nodiscard]] std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators,
                                                   bool of_candidate);
 // The config.json that dumps calls in the candidate, or in the reference.

@@ -83,7 +83,7 @@ class Explainer {
 
   [[nodiscard]] Explanation explained(uint32_t tensor) const { return result_.explained[tensor]; }
 
-  // Noise makes neither NaN nor another shape.
+  // Explains a tensor that differs. Noise makes neither NaN nor another shape.
   void set(uint32_t tensor, Explanation explanation) {
     if (tensor == kNoTensor || of_root_[tensor] || !view_.differs(tensor)) return;
     if (explanation == Explanation::kNoise && !view_.is(tensor, Verdict::kDiffer)) return;
@@ -94,7 +94,7 @@ class Explainer {
     if (tensor != kNoTensor && result_.unjudged[tensor] == Unjudged::kNone) result_.unjudged[tensor] = reason;
   }
 
-  // As another tensor, of which this one is a copy.
+  // Gives a tensor the explanation of another one that it is a copy of.
   void copy(uint32_t from, uint32_t to) {
     if (explained(from) != Explanation::kNone) {
       set(to, explained(from));
@@ -103,10 +103,10 @@ class Explainer {
     }
   }
 
-  // Nothing is downstream where no root is left.
+  // True if a root is in this step or an earlier one. Without one, nothing is downstream.
   [[nodiscard]] bool any_root_before(uint32_t run) const { return first_root_ <= view_.place(run).step.value_or(0); }
 
-  // True if a run depends on a root and is none.
+  // True if the execution depends on a root and is none itself.
   [[nodiscard]] bool is_downstream(uint32_t run) const {
     if (reach_.root_at(run) != kNoRoot) return false;
     return reach_.root_before(run) != kNoRoot || contains_root(run) ||
@@ -127,7 +127,7 @@ class Explainer {
       for (const uint32_t tensor : view_.outputs(run)) set(tensor, all);
       return;
     }
-    // Some outputs of a root may have no more error than its inputs explain.
+    // A root may have outputs with no more error than its inputs explain.
     for (const ScoredOutput& output : model_.outputs(run)) {
       const Unjudged reason = why_not_noise(run, output);
       if (reason == Unjudged::kNone) {
@@ -136,7 +136,7 @@ class Explainer {
         leave(output.tensor, reason);
       }
     }
-    // Outputs that differ although all that reads them got equal inputs are in no score.
+    // Outputs that differ, although all their consumers received equal values, have no score.
     for (const uint32_t tensor : view_.run(run).outputs) {
       if (!view_.differs(tensor) || explained(tensor) != Explanation::kNone) continue;
       if (result_.unjudged[tensor] != Unjudged::kNone) continue;
@@ -165,7 +165,7 @@ class Explainer {
     return output.score > model_.threshold() || output.is_never_noise() ? Unjudged::kUnlikely : Unjudged::kNone;
   }
 
-  // True if a tensor has no more error than the inputs of a run, but for a growth.
+  // True if a tensor has at most `growth` times the largest error of the execution's inputs.
   [[nodiscard]] bool is_within(double growth, uint32_t run, uint32_t tensor) const {
     const auto& error = view_.error(tensor);
     if (!error || error->discrete) return false;
@@ -176,7 +176,7 @@ class Explainer {
     return error->relative <= std::min(growth * largest, kMostError);
   }
 
-  // True if the tolerance passes a tensor once the scale of the loss is divided out.
+  // True if the tensor is within its tolerance once the loss scale is divided out.
   [[nodiscard]] bool is_within_scale(uint32_t tensor) const {
     if (view_.loss_scale() == 1 || tensor == kNoTensor) return false;
     const auto& error = view_.error(tensor);
@@ -185,7 +185,7 @@ class Explainer {
     return error->relative * error->rms <= limits.atol + limits.rtol * error->rms;
   }
 
-  // Indices and truth values flip where the values that decide differ by little.
+  // True if integers or booleans may have flipped because the values that decide differ a little.
   [[nodiscard]] bool may_flip(uint32_t run, const ScoredOutput& output) const {
     const bool decides = model_.gain(run).rule == GainRule::kChoose || view_.error(output.tensor)->discrete;
     return decides && !output.judged() && !output.exact_inputs && output.measured <= kMostFlips;
@@ -216,12 +216,12 @@ class Explainer {
     const Explanation passed_on = of_producer(input.made_by);
     if (passed_on != Explanation::kNone) return set(input.tensor, passed_on);
     if (!view_.compared(input.made_as)) {
-      // What was not dumped passes on what it read.
+      // An undumped output has about the error of the inputs.
       if (is_within(kChangedOnTheWay, input.made_by, input.tensor)) return set(input.tensor, Explanation::kNoise);
       return leave(input.tensor, Unjudged::kUnknownSource);
     }
     if (view_.differs(input.made_as)) return copy(input.made_as, input.tensor);
-    // Its producer wrote it within the tolerance: more is the rounding of a cast on the way.
+    // The producer's output is within the tolerance. More error here is the rounding of a cast on the way.
     if (!gathered) gathered = inputs_of_run(view_, model_, history_, run);
     const auto& others = gathered->changed;
     const bool changed = std::find(others.begin(), others.end(), &input) != others.end();
@@ -237,7 +237,7 @@ class Explainer {
     return downstream ? Explanation::kDownstream : Explanation::kNone;
   }
 
-  // Of an input that no run made: what came before the gap or updated it.
+  // The explanation of an input without a producer: by its last update, or by the executions before undumped operators.
   [[nodiscard]] Explanation from_before(const RunInput& input) const {
     Explanation result = input.updated_by == kNoRun ? Explanation::kNone : of_producer(input.updated_by);
     for (const uint32_t before : view_.graph().before_gap(input)) {
@@ -255,7 +255,7 @@ class Explainer {
     if (same_rank && view_.place(run - 1).step != now.step) any_root_before_ = any_root_;
   }
 
-  // Rounding to the format that the network stores, or what the steps before have left.
+  // Explains values that enter: by rounding to the format that the network stores, or by errors of the steps before.
   void explain_entering(uint32_t run, const std::vector<const RunInput*>& entering) {
     const RunInputs inputs = inputs_of_run(view_, model_, history_, run);
     const auto is_among = [](const std::vector<const RunInput*>& list, const RunInput* input) {
@@ -279,19 +279,19 @@ class Explainer {
     }
   }
 
-  // A value that is off by so much is never rounding.
+  // True for an error that no rounding leads to.
   [[nodiscard]] bool has_large_error(uint32_t tensor) const {
     const auto& error = view_.error(tensor);
     return error && !error->discrete && !(error->relative <= kMostError);
   }
 
-  // Operators of one side only, if all that operators of both sides get from them agrees. Where no graph shows who reads
-  // them: if all that was compared after them in their step agrees. What changes a value in place is never inert.
+  // Explains one-sided operators from which operators of both sides receive only values that agree. If no consumer is
+  // known, all tensors compared after them in the step must agree. An update in place is never inert.
   void explain_inert() {
     const auto count = static_cast<uint32_t>(view_.runs().size());
     std::vector<bool> inert(count), known(count);
     bool agrees = true, any = false;
-    // From the end. Readers come after what they read but for edges that lead back, which count as a difference.
+    // Goes from the last execution to the first, so consumers come first. Edges that lead back count as a difference.
     for (uint32_t run = count; run-- > 0;) {
       if (run + 1 < count &&
           (view_.place(run).rank != view_.place(run + 1).rank || view_.place(run).step != view_.place(run + 1).step)) {
@@ -323,7 +323,7 @@ class Explainer {
                        [&](uint32_t tensor) { return view_.graph().role(tensor) == TensorRole::kUpdated; });
   }
 
-  // False if a tensor of the run may differ for a reason that an operator of one side is.
+  // False if a one-sided operator may be the reason why a tensor of the execution differs.
   [[nodiscard]] bool raises_no_doubt(uint32_t run) const {
     const auto doubtful = [&](uint32_t tensor) {
       if (tensor == kNoTensor || !view_.differs(tensor) || explained(tensor) != Explanation::kNone) return false;
@@ -339,7 +339,7 @@ class Explainer {
       result_.explained[tensor] = Explanation::kInert;
   }
 
-  // True if what a run of both sides reads from one of one side was compared, and is equal or noise.
+  // True if all values that `reader`, which both sides have, gets from a one-sided execution are equal or noise.
   [[nodiscard]] bool agrees_at(uint32_t reader, uint32_t maker) const {
     bool any = false;
     for (const RunInput& input : view_.run(reader).inputs) {
@@ -351,7 +351,7 @@ class Explainer {
     return any;
   }
 
-  // Files of parameters are in no run: they hold what an operator read, or left in place.
+  // Files of parameters belong to no execution. They hold a value that an operator read, or left in place.
   void explain_parameters() {
     for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) {
       if (!view_.differs(tensor) || view_.graph().run_of(tensor) != kNoRun) continue;

@@ -18,7 +18,7 @@
 namespace msdump {
 namespace {
 
-// By run: how many of its tensors differ. A tensor belongs to one run.
+// The number of differing tensors of each execution. A tensor belongs to one execution.
 std::vector<uint32_t> differing_tensors(const RunView& view) {
   std::vector<uint32_t> counts(view.runs().size());
   std::vector<uint32_t> tensors;
@@ -32,14 +32,14 @@ std::vector<uint32_t> differing_tensors(const RunView& view) {
   return counts;
 }
 
-// Which of 64 roots reach a run, a bit each.
+// Finds which of 64 roots reach each execution, as bits of a word.
 class Reach {
  public:
   Reach(const std::vector<OpRun>& runs, const Collectives& collectives)
       : runs_(runs), collectives_(collectives), reached_(runs.size()), exchanged_(collectives.members.size()) {}
 
-  // Most runs come after those that they read: one pass forward is enough, plus one that finds nothing to do. Passes
-  // backward follow edges that lead back.
+  // The bits of each execution. Most come after the executions that they read, so one pass forward is enough, with
+  // another one that finds nothing to do. Passes backward follow edges that lead back.
   const std::vector<uint64_t>& from(std::span<const std::vector<uint32_t>> roots) {
     std::fill(reached_.begin(), reached_.end(), 0);
     std::fill(exchanged_.begin(), exchanged_.end(), 0);
@@ -55,7 +55,7 @@ class Reach {
   }
 
  private:
-  // Has a run changed that this pass has already visited?
+  // True if the bits of an execution changed that this pass has already visited.
   bool pass_on(uint32_t run, bool forward) {
     bool visited = false;
     if (reached_[run] == 0) return visited;
@@ -79,7 +79,7 @@ class Reach {
   const std::vector<OpRun>& runs_;
   const Collectives& collectives_;
   std::vector<uint64_t> reached_;    // by run
-  std::vector<uint64_t> exchanged_;  // by collective operation: what has reached all members
+  std::vector<uint64_t> exchanged_;  // by collective: the bits that have reached all members
 };
 
 }  // namespace
@@ -115,9 +115,9 @@ std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const Collec
 
 namespace {
 
-// Instances of one fault: the same class in every block, every time step and every rank.
+// Joins instances of one fault: the same class in every block, every step and every rank.
 
-// What alike alarms have in common.
+// The properties that instances of one fault share.
 using Alarm = std::tuple<SourceLine, std::string_view, DivergenceKind, bool, std::set<std::string_view>>;
 
 Alarm alarm_of(const RunView& view, const Root& root, const SourceLine& line) {
@@ -127,9 +127,8 @@ Alarm alarm_of(const RunView& view, const Root& root, const SourceLine& line) {
   return {line, view.op(root.run).type, divergence.kind, divergence.score.has_value(), std::move(slots)};
 }
 
-// Joins a root with the first before it that is of the same operator, or of the same line of the script, op type and
-// kind, in the same outputs: it becomes one of its places. `roots` are in the order of reports. Values that enter the
-// graph stay apart.
+// Joins a root with the first one before it that has the same operator, or the same Alarm: it becomes a place of that
+// root. `roots` are in the order of reports. Values that enter the graph are not joined.
 void join_places(const RunView& view, std::vector<Root>& roots) {
   std::map<Alarm, size_t> by_line;
   std::map<uint32_t, size_t> by_name;  // the same operator on other ranks and in other steps
@@ -232,7 +231,7 @@ bool RootList::is_changed_after(uint32_t producer, uint32_t reader) {
   const size_t first = first_changed_after(producer);
   if (first == roots_.size()) return false;
   Root& root = roots_[first];
-  // The same reader in another step says nothing more, nor does a module around it.
+  // The same reader in another step adds nothing, nor does a module around it.
   const auto& around = view_.inside(reader);
   const bool other_reader = view_.run(root.run).op != view_.run(reader).op &&
                             std::find(around.begin(), around.end(), root.run) == around.end();
@@ -249,11 +248,11 @@ bool RootList::report_once(uint32_t run, uint32_t reader) {
   return reported_.insert({view_.place(reader).rank, view_.run(run).op}).second;
 }
 
-// A gradient that is missing is missing from the first operator of the chain on: there it was cut.
+// The first missing operator of a chain of gradients: there the gradient was cut.
 uint32_t RootList::first_missing(uint32_t run) const {
   const bool of_a = view_.of_candidate_only(run);
   if (view_.graph().flow() != FlowKind::kIr && !of_a) {
-    // Gradients that were added up on the way leave holes in the chain.
+    // Gradients that were added up on the way leave gaps in the chain.
     const uint32_t first = one_sided_.first_backward(view_.place(run));
     return first == kNoRun ? run : std::min(first, run);
   }
@@ -302,7 +301,7 @@ std::vector<Divergence> RootList::finish() && {
   const std::vector<uint64_t> downstream = count_downstream(view_, from);
   std::vector<Divergence> divergences;
   for (size_t i = 0; i < roots_.size(); ++i) {
-    if (downstream[i] == 0 && view_.broken(roots_[i].run) != nullptr) continue;  // nothing came of it
+    if (downstream[i] == 0 && view_.broken(roots_[i].run) != nullptr) continue;  // no difference follows from it
     roots_[i].divergence.downstream = downstream[i];
     divergences.push_back(std::move(roots_[i].divergence));
   }
@@ -349,7 +348,7 @@ void RootList::drop_explained() {
   if (first == roots_.end()) {
     keep_first_uncertain();
   } else {
-    // What an operator does in a later step explains nothing.
+    // An operator in a later step explains nothing.
     const auto step = first->divergence.place.step;
     std::erase_if(roots_,
                   [&](const Root& root) { return root.uncertain_source && root.divergence.place.step >= step; });
@@ -357,8 +356,8 @@ void RootList::drop_explained() {
   drop_equal_constants();
 }
 
-// Modules of which a call inside is to blame. Where runs are cut differently each has calls of its own: if nothing else is
-// left, the innermost module that is wrong ended first.
+// Drops modules with a faulty call inside. If the sides are sharded differently and nothing else is left, keeps the
+// first: of several modules that are wrong, the innermost ends first.
 void RootList::drop_modules() {
   const auto first = std::stable_partition(roots_.begin(), roots_.end(),
                                            [&](const Root& root) { return !explained_by_inside(root.run); });
@@ -366,7 +365,7 @@ void RootList::drop_modules() {
   roots_.erase(keeps_one ? std::next(first) : first, roots_.end());
 }
 
-// A collective that is wrong by itself is certain; values that were put together under a layout that is not proven are not.
+// Drops roots that rest on unproven placements if a collective is wrong by itself, which is certain.
 void RootList::drop_unproven() {
   const auto is_broken = [&](const Root& root) { return view_.broken(root.run) != nullptr; };
   if (std::none_of(roots_.begin(), roots_.end(), is_broken)) return;
@@ -379,7 +378,7 @@ void RootList::drop_unproven() {
   });
 }
 
-// Several operators may have a constant of the script, even gradients in other graphs: the first that ran is named.
+// Names the first operator that ran if several have one constant of the script, even gradients in other graphs.
 void RootList::drop_equal_constants() {
   std::map<std::tuple<std::string_view, std::optional<double>, std::optional<double>>, std::optional<uint64_t>> first;
   const auto key = [&](const Root& root) {
@@ -398,7 +397,7 @@ void RootList::drop_equal_constants() {
   });
 }
 
-// If the flow is unknown the most probable root is what ran first, or the operator before it that only the reference
+// Keeps one of uncertain roots, with an IR: the one that ran first, or the operator before it that only the reference
 // has.
 void RootList::keep_first_uncertain() {
   if (roots_.empty() || view_.graph().flow() != FlowKind::kIr) return;

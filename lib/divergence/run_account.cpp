@@ -15,7 +15,7 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostListed = 64;  // inputs or outputs of a run
+constexpr size_t kMostListed = 64;  // inputs or outputs of an execution
 
 class Accountant {
  public:
@@ -61,7 +61,7 @@ class Accountant {
     return result;
   }
 
-  // First those that the model knows, then those that it does not.
+  // Adds the inputs that the model knows first, then the others.
   void add_inputs(uint32_t run, RunAccount& result) const {
     const std::vector<KnownInput> known = model_.inputs(run);
     std::vector<double> gains;
@@ -100,7 +100,7 @@ class Accountant {
     account.constant = account.constant || input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor);
   }
 
-  // The root that the run is: its own, or one whose evidence is among its outputs; kNoRoot for none.
+  // The root that the execution is: its own, or one with evidence among its outputs. kNoRoot if there is none.
   [[nodiscard]] uint32_t find_root(uint32_t run, const RunAccount& result) const {
     uint32_t root = reach_.root_at(run);
     for (uint32_t other = 0; other < report_.roots.size() && root == kNoRoot; ++other) {
@@ -116,7 +116,7 @@ class Accountant {
     });
   }
 
-  // From what the rows of its outputs say, which explanation.h decides.
+  // The conclusion from the explanations of its outputs, which explanation.h decides.
   [[nodiscard]] std::string conclusion(uint32_t run, const RunAccount& account, uint32_t cause) const {
     if (account.is_root) return of_root(run, report_.roots[cause]);
     if (view_.one_sided(run))
@@ -141,7 +141,7 @@ class Accountant {
     return "no root: its outputs have the error that its inputs and its rounding lead to" + score_text(account);
   }
 
-  // Its outputs, and what stands for them.
+  // Its outputs, and the tensors that stand in for them.
   [[nodiscard]] std::vector<uint32_t> rows_of(uint32_t run, const RunAccount& account) const {
     std::vector<uint32_t> rows = view_.run(run).outputs;
     for (const OutputAccount& output : account.outputs) rows.push_back(output.tensor);

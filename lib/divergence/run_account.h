@@ -1,5 +1,4 @@
-// The account of a run: what went in, what the noise model expected of it, what it measured, and why the run is or is not
-// a root.
+// RunAccount: the inputs of an execution, its expected and its measured error, and why it is or is not a root.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +22,22 @@ struct InputAccount {
   uint32_t tensor = kNoTensor;  // in Pairing::tensors; kNoTensor: it was not dumped
   uint32_t slot = 0;
   uint32_t made_by = kNoOperator;  // in Pairing::operators
-  std::string parameter;           // its name, where it is one
-  std::optional<double> error;     // none where it was not compared
-  std::optional<double> gain;      // what an error of 1 here leaves in the first output, where one is known
+  std::string parameter;           // its name, if it is one
+  std::optional<double> error;     // none if it was not compared
+  std::optional<double> gain;      // the error of the first output for an error of 1 here, if known
   bool exact = false, constant = false;
 };
 
 struct OutputAccount {
   uint32_t tensor = kNoTensor;
   double measured = 0;
-  bool judged = false;               // what follows is known
-  double propagated = 0, noise = 0;  // what the inputs' errors lead to; what its own rounding adds
-  double correction = 1;             // what its siblings have of that, as a factor
-  double expected = 0;               // of all this
+  bool judged = false;               // the members below are known
+  double propagated = 0, noise = 0;  // of the inputs' errors; of its own rounding
+  double correction = 1;             // factor by which its siblings correct that
+  double expected = 0;               // with all of the above
   double score = 0;
   uint32_t siblings = 0;
-  double sibling_median = 0, sibling_spread = 0;  // as Divergence has them
+  double sibling_median = 0, sibling_spread = 0;  // as in Divergence
 };
 
 struct RunAccount {
@@ -46,15 +45,14 @@ struct RunAccount {
   RunPlace place;
   std::vector<InputAccount> inputs;
   std::vector<OutputAccount> outputs;
-  std::vector<uint32_t>
-      through;           // operators between the inputs and this run that have no tensors, in Pairing::operators
-  double threshold = 0;  // a score above it is an alarm
+  std::vector<uint32_t> through;  // operators that were looked through, in Pairing::operators
+  double threshold = 0;           // a score above it is an alarm
   bool is_root = false;
-  std::optional<uint32_t> root_op;  // of the root that it is, or that it depends on, in Pairing::operators
+  std::optional<uint32_t> root_op;  // of the root that it is or depends on, in Pairing::operators
   std::string conclusion;           // why it is or is not a root
 };
 
-// Accounts for the runs of some operators, at most kMostAccounts of them. `report` has its roots.
+// Accounts for the executions of some operators, up to kMostAccounts. `report` must have its roots.
 inline constexpr size_t kMostAccounts = 64;
 void account_for(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
                  std::span<const uint32_t> operators, DivergenceReport& report);

@@ -35,12 +35,12 @@ class Gatherer {
   }
 
  private:
-  // Of a list of tensors: slots as 0.3.
+  // True for an element of a list of tensors: slots like 0.3.
   [[nodiscard]] bool is_of_list(const RunInput& input) const {
     return input.tensor != kNoTensor && view_.slot(input.tensor).find('.') != std::string_view::npos;
   }
 
-  // A gradient that one list lacks shifts those after it: they are not compared with their like.
+  // True if one side lacks a gradient of a list. The tensors after it are then compared with the wrong ones.
   [[nodiscard]] bool has_shifted_list() const {
     const auto& inputs = view_.run(run_).inputs;
     return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
@@ -82,14 +82,14 @@ class Gatherer {
     }
   }
 
-  // Of what made or updated an input, or of what ran before operators that were not dumped.
+  // True if an alarm reaches the input through its producer, its last update, or what ran before undumped operators.
   [[nodiscard]] bool is_downstream(const RunInput& input) const {
     const auto is_one = [&](uint32_t run) { return run != kNoRun && history_.states[run].downstream; };
     const std::span<const uint32_t> before = view_.graph().before_gap(input);
     return is_one(input.made_by) || is_one(input.updated_by) || std::any_of(before.begin(), before.end(), is_one);
   }
 
-  // Is the error of a tensor more than rounding leaves of one that had `before`?
+  // True if the error of a tensor is more than rounding adds to an error of `before`.
   [[nodiscard]] bool is_off(uint32_t tensor, double before, double rounding = 0) const {
     const auto error = view_.error(tensor);
     if (!error || error->exact) return !error && view_.differs(tensor);
@@ -98,16 +98,16 @@ class Gatherer {
     const TensorDiff& diff = view_.diff(tensor);
     rounding = std::max({rounding, model_.storage_rounding(), unit_roundoff(diff.dtype_b, error->rms)});
     if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a, error->rms));
-    // Parts are added up in another order.
+    // Local tensors are added up in another order.
     const double roundings = view_.is_sharded() ? kMostRoundings : kRounding;
     return error->relative > std::max(roundings * rounding, kChangedOnTheWay * before);
   }
 
-  // The largest error of what was judged on this rank so far.
+  // The largest error of an output that was judged on this rank so far.
   [[nodiscard]] double error_so_far() const { return std::max(history_.error_before, history_.largest_error); }
 
-  // True if a value from outside of this step may have its error from the steps before: it is off, and so is something in
-  // them. Where runs are cut differently, more happened than what was compared.
+  // True if a value from outside of this step may have its error from earlier steps: it is off, and so is something in
+  // them. If the sides are sharded differently, more happened than was compared.
   [[nodiscard]] bool may_be_carried_over(uint32_t tensor) const {
     if (view_.is_sharded()) return !(view_.error(tensor) && view_.error(tensor)->exact);
     return is_off(tensor, 0) && !(error_so_far() <= kRounding * model_.storage_rounding());
@@ -116,10 +116,10 @@ class Gatherer {
   void see_error(const RunInput& input, uint32_t tensor) {
     const auto error = view_.error(tensor);
     const bool doubtful = view_.doubtful(run_, tensor);
-    // Nothing is known of what wrote it.
+    // Its producer is unknown, or was forgotten.
     const bool of_unknown = input.made_by == kNoRun || view_.is_forgotten(input.made_as);
     if (of_unknown) {
-      // What the network keeps between steps carries the error of the step before.
+      // A value that the network keeps between steps carries the error of the step before.
       const bool of_network = input.from == From::kParameter && !input.is_weight;
       if (view_.is_later_step(run_) && !of_network && may_be_carried_over(tensor)) {
         inputs_.downstream = inputs_.elevated = true;
@@ -148,17 +148,18 @@ class Gatherer {
       inputs_.elevated = true;
   }
 
-  // Of what made an input. What it left is not what the reference's left where it lacks an input of that.
+  // The error of the producer's output. If the producer lacks an input of the reference's, its output is another value,
+  // and the error of its inputs counts instead.
   [[nodiscard]] double error_of_made(const RunInput& input) const {
     const uint32_t lacking = view_.lacking(input.made_by);
     const bool other = lacking != kNoRun && !view_.same_in_a(input.tensor, input.made_as);
     return other ? error_before(lacking) : view_.error(input.made_as)->relative;
   }
 
-  // Operators that were not dumped leave what others do. Of a list of gradients, one that is zero but for rounding counts
-  // by the size of the others.
+  // True if an input of unknown source is off by more than the errors of this step so far: undumped operators add what
+  // others do. In a list of gradients, one that is zero but for rounding is measured by the size of the others.
   [[nodiscard]] bool is_off_after_unknown(uint32_t tensor) const {
-    double before = std::min(kMostError, history_.largest_error);  // of a reference of zeros it may be infinite
+    double before = std::min(kMostError, history_.largest_error);  // infinite if a reference is all zeros
     if (view_.is_backward(run_)) before = std::max(before, error_of_flips(before) / kChangedOnTheWay);
     if (!is_off(tensor, before)) return false;
     const auto error = view_.error(tensor);
@@ -172,13 +173,13 @@ class Gatherer {
     return error->relative * error->rms > noise * rms;
   }
 
-  // What the reference stores in a coarser format where the candidate has no such operator.
+  // The rounding that a one-sided producer of the reference adds, as it may store a coarser dtype.
   [[nodiscard]] double rounding_of(uint32_t run) const {
     return view_.of_candidate_only(run) ? 0 : view_.expected_rounding(run);
   }
 
-  // The side with the larger gradients has an operator that scales the loss; one that the other side alone has, and that
-  // takes the scale away, is missing.
+  // True if the loss scale begins at a producer that only the side with the smaller gradients has. It takes the scale
+  // away, and the other side, which scales the loss, lacks it.
   [[nodiscard]] bool begins_scale(uint32_t tensor, uint32_t producer) const {
     if (!view_.is_scaled(tensor) || (view_.loss_scale() > 1) == view_.of_candidate_only(producer)) return false;
     const std::vector<KnownInput> before = model_.inputs(producer);
@@ -186,7 +187,7 @@ class Gatherer {
                         [&](const KnownInput& input) { return view_.is_scaled(input.tensor); });
   }
 
-  // The largest error of the inputs of a run that has no outputs to compare.
+  // The largest error of the inputs of an execution that has no outputs to compare.
   [[nodiscard]] double error_before(uint32_t run) const {
     double largest = 0;
     for (const KnownInput& input : model_.inputs(run)) largest = std::max(largest, input.error.relative);

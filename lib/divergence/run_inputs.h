@@ -1,5 +1,5 @@
-// The inputs of a run as evidence: what is known of them, and which of them have an error that what made them does not
-// explain.
+// RunInputs: the inputs of an execution as evidence: which are known, and which have more error than their producer
+// explains.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +10,42 @@
 
 namespace msdump {
 
-// State of a run that was judged.
+// State of an execution that was judged.
 struct RunState {
   bool alarmed = false;
-  bool downstream = false;         // it is alarmed, or something that it depends on is
-  bool downstream_of_nan = false;  // an alarm that produces NaN or infinities is among these
-  bool random = false;             // it, or something that it depends on, draws random numbers that differ
+  bool downstream = false;         // it is alarmed, or depends on an execution that is
+  bool downstream_of_nan = false;  // likewise, of alarms that produce NaN or infinities
+  bool random = false;             // it drew other random numbers, or depends on an execution that did
 };
 
 struct RunInputs {
-  std::vector<uint32_t> evidence;          // tensors that were compared
-  std::vector<uint32_t> constants;         // of these, constants that differ by more than rounding
-  std::vector<const RunInput*> entering;   // off by more than rounding, and from outside or from an unknown source
-  std::vector<const RunInput*> carried;    // from such a source in a later step: off by more than the steps before left
-  std::vector<const RunInput*> inherited;  // from such a source in a later step: off by what the steps before have left
-  std::vector<const RunInput*> changed;    // off by more than what their producer wrote
-  bool all_same = true;                    // bit for bit
-  bool unknown = false;                    // some were not dumped
+  std::vector<uint32_t> evidence;         // tensors that were compared
+  std::vector<uint32_t> constants;        // of these, constants that differ by more than rounding
+  std::vector<const RunInput*> entering;  // off by more than rounding, from outside or an unknown source
+  std::vector<const RunInput*> carried;   // likewise in a later step: off by more than earlier steps left; sharded only
+  std::vector<const RunInput*> inherited;  // likewise in a later step: off by no more than earlier steps left
+  std::vector<const RunInput*> changed;    // off by more than their producer's output
+  bool all_same = true;                    // all are kSame
+  bool unknown = false;                    // some were not compared
   bool unknown_source = false;             // the producer of one of these is unknown
-  bool bridged = false;                    // what the producer wrote stands in for one
+  bool bridged = false;                    // the output of its producer stands in for one
   bool downstream = false, downstream_of_nan = false, random = false;  // as RunState
-  bool elevated = false;                        // by an alarm upstream: more error than without it
-  bool rescaled = false;                        // a scale of the loss begins where one side lacks an operator
+  bool elevated = false;                        // one has more error than without the alarms upstream
+  bool rescaled = false;                        // a loss scale begins at a producer that one side lacks
   bool other_shape = false;                     // one has another shape or kind of dtype
-  bool gained_nan = false, gained_inf = false;  // that the reference lacks
+  bool gained_nan = false, gained_inf = false;  // more NaN than in the reference; NaN or infinities on one side only
 };
 
-// What the runs before have led to.
+// Effects of the executions before.
 struct RunHistory {
   std::vector<RunState> states;  // by run
-  std::vector<double> healthy;   // by tensor: the error without the alarms; measured where there is none upstream
+  std::vector<double> healthy;   // by tensor: the error without the alarms upstream; measured if there are none
   double largest_error = 0;      // of an output, so far in this step
   double error_before = 0;       // of an output, in the steps before
 };
 
-// A backward call of msprobe also depends on all that its forward call saw, a collective operation on the inputs of
-// every rank.
+// A backward call of msprobe also depends on everything that its forward call read and wrote, and a collective on the
+// inputs of every rank.
 [[nodiscard]] RunInputs inputs_of_run(const RunView& view, const NoiseModel& model, const RunHistory& history,
                                       uint32_t run);
 

@@ -1,4 +1,4 @@
-// Findings: what a rule says is wrong with a dump or a configuration, how bad it is, where, and what to do about it.
+// Findings: faults that a rule found in a dump or a configuration, each with its severity, its place and a hint.
 //
 // lib/check, lib/config and lib/info each derive their finding from FindingText, and add the kind of place that they judge.
 #pragma once
@@ -21,7 +21,7 @@ enum class Severity : uint8_t { kNote, kWarning, kError };
 
 struct FindingText {
   Severity severity = Severity::kWarning;
-  std::string message, hint;  // what was found; what to do, or empty
+  std::string message, hint;  // the fault; the remedy, or empty
 
   void limit_severity(Severity most) { severity = std::min(severity, most); }
   void raise_severity(Severity least) { severity = std::max(severity, least); }
@@ -34,7 +34,7 @@ struct FindingPlace {
 };
 
 // Decides which findings of a rule are kept: the first `most`. The others are only counted, so an input with a million
-// mistakes does not cost the memory of a million messages. `Rule` identifies a rule, `Place` is where a finding is.
+// mistakes does not cost the memory of a million messages. `Rule` identifies a rule, `Place` the place of a finding.
 template <class Rule, class Place>
 class FindingCap {
  public:
@@ -63,7 +63,7 @@ class FindingCap {
     const auto kept = kept_.find(rule);
     return kept != kept_.end() && kept->second >= most_;
   }
-  // By rule; only rules with more findings than were kept.
+  // The findings that were only counted, by rule. Rules that kept all of theirs are not in it.
   [[nodiscard]] const std::map<Rule, Rest, std::less<>>& rest() const { return rest_; }
 
  private:

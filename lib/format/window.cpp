@@ -75,7 +75,7 @@ Window window_of(const PlanPart& part, const std::vector<std::pair<int64_t, int6
     dst_loops.push_back({in_window.end - in_window.begin, axis.dst_stride, &in_window.buffer_dst});
   }
   window.src = lay_out(std::move(src_loops), src_base, gap);
-  // Nothing may be written between elements, so the destination merges only adjacent ones.
+  // The destination merges only adjacent elements, because a write must not touch the bytes between others.
   window.dst = lay_out(std::move(dst_loops), dst_base, 0);
   return window;
 }

@@ -49,7 +49,7 @@ FileKind kind_of_archive(const File& file) {
   return packed ? FileKind::kConfigCheck : FileKind::kUnknown;
 }
 
-// The name decides where it says something, else the content.
+// The kind by the name if that says something, else by the content.
 FileKind kind_of(const IndexedFile& indexed, const File& file) {
   const FileKind by_name = kind_in_tree(indexed);
   // Any .json that has no name of its own may be a configuration.

@@ -62,8 +62,8 @@ class KeepOpen {
   bool taken_ = true;
 };
 
-// A piece of data that are spread over a file: the data from byte `begin` up to the `begin` of the next piece, at `offset` in
-// the file.
+// A piece of data that are spread over a file. It has the bytes of the data from `begin` up to the `begin` of the next
+// piece, and lies at `offset` in the file.
 struct FilePiece {
   uint64_t begin = 0, offset = 0;
 };

@@ -5,9 +5,12 @@
 //   [zip64 end record and its locator]     numbers beyond 32 and 16 bits
 //   end record                             the position of the directory
 //
-// Local headers are used for their lengths only. Refused are two entries of one name, because readers disagree about which one
-// counts; more than 262,144 entries; a directory of more than 32 MiB; archives in several parts; bytes before the archive.
-// Encrypted entries are listed but not read. A name is never a path to open.
+// Local headers are used for their lengths only. Encrypted entries are listed but not read. A name is never a path to open.
+// An archive is refused if it has one of these:
+//   * two entries of one name: readers disagree about which one counts
+//   * more than 262,144 entries, or a directory of more than 32 MiB
+//   * several parts
+//   * bytes before the archive
 // Source: PKWARE's APPNOTE.TXT 6.3, sections 4.3 to 4.5.
 #pragma once
 

@@ -6,8 +6,9 @@
 //   2. SECTION  forward: input_args [..], input_kwargs {..}, output [..], of modules parameters {name: LEAF};
 //               backward: input [..], output [..]; gradients: {parameter: [LEAF]}; saved variables: a LEAF, list, dict
 //   3. LEAF     {"type": "torch.Tensor", "dtype", "shape", "Max", "Min", "Mean", "Norm", ["md5"], ["requires_grad"],
-//               ["data_name"]}: also mindspore.Tensor and numpy.ndarray. Lists and dicts nest: the slot is the path to the leaf, joined with dots, as in the
-//               names of the files. The tensor of a P2POp (torch.distributed) has the slot of the P2POp.
+//               ["data_name"]}: also mindspore.Tensor and numpy.ndarray. Lists and dicts nest: the slot is the path to
+//               the leaf, joined with dots, as in the names of the files. The tensor of a P2POp (torch.distributed) has the
+//               slot of the P2POp.
 //   4. SCALAR   null, or {"type": "float", "value": 1e-05}: also int, bool, str, slice, torch.dtype, torch.Size, ..; an
 //               argument of a call or module
 //      "is_nan"    beside the sections of a call, task nan_check: the overflow register of the NPU after the call, which
@@ -18,8 +19,9 @@
 //               and statistics are those of the part. Here: {"device_mesh": .., "placements": ["Shard(0)", ..]}, and
 //               {"device_matrix": [2,4], ..}. One of more than 64 KiB is left out.
 // Numbers may be the bare NaN, Infinity and -Infinity; integers are exact (int64), so they are kept as they are
-// written. A killed process leaves "data": {}. dump_data_dir is a path of the machine that dumped and is not used: the
-// files lie in dump_tensor_data/ beside the json. Their names are taken only if they are names, never paths.
+// written. A killed process leaves "data": {}.
+// dump_data_dir is not used, because it is a path of the machine that dumped: the files lie in dump_tensor_data/ beside the
+// json. Their names are taken only if they are names, never paths.
 // Source: msprobe's writers of 2024 to 2026 and the files that they wrote.
 #pragma once
 

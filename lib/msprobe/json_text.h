@@ -1,4 +1,4 @@
-// The members of a JSON object in order, without a tree of all of them: a dump.json of gigabytes holds millions of
+// Reads the members of a JSON object in order, without a tree of all of them. A dump.json of gigabytes holds millions of
 // entries, each of them small.
 //
 // The text between members must be exact; a value is checked when it is parsed. Together these refuse what parse_json

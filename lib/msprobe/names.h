@@ -1,5 +1,5 @@
-// The names msprobe gives: of the entries of dump.json, debug.json, stack.json and construct.json, and of the files in
-// dump_tensor_data, for MindSpore (.npy) and PyTorch (.pt) alike.
+// The names that msprobe gives to entries of its JSON files (dump, debug, stack and construct) and to files in
+// dump_tensor_data. MindSpore (.npy) and PyTorch (.pt) have the same names.
 //
 //   entry of a call      {prefix}.{api}.{call}.{forward|backward}            Functional.linear.2.forward
 //                        Primitive.{name}.{Class}.{call}.{forward|backward}  Primitive.matmul.MatMul.0.forward

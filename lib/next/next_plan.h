@@ -1,5 +1,5 @@
-// The plan of the next dump: the calls to ask for, its size, the question that it answers, and the meaning of each outcome.
-// compared_plan.h makes it from two dumps, checked_plan.h from one.
+// The plan of the next dump. It has the calls to ask for, the size of the dump, the question that it answers, and the
+// meaning of each outcome. compared_plan.h makes it from two dumps, checked_plan.h from one.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace msdump {
 
-// The operators of a step that a dump was asked for: all, the calls of a range, or some by name. A value that enters such a part need
-// not enter the network.
+// The operators of a step that a dump was asked for: all, the calls of a range, or some by name. A value that enters such a
+// part need not enter the network.
 enum class DumpExtent : uint8_t { kAll, kRange, kList };
 [[nodiscard]] std::string_view name_of(DumpExtent extent);  // "all", ...
 

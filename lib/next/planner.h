@@ -1,5 +1,5 @@
-// The planner of the next dump chooses its calls, steps and ranks, a list or a range, and the words for the outcomes. A PlanSource
-// knows the rounds of the case: compared_plan.cpp those with a reference, checked_plan.cpp the others.
+// The planner of the next dump chooses its calls, steps and ranks, a list or a range, and the words for the outcomes. A
+// PlanSource knows the rounds of the case: compared_plan.cpp those with a reference, checked_plan.cpp the others.
 #pragma once
 
 #include <array>
@@ -66,9 +66,9 @@ class PlanSource {
 [[nodiscard]] std::vector<int64_t> steps_before(int64_t end);
 // The bytes of the elements, had they been dumped; 0 if the shape is not known.
 [[nodiscard]] uint64_t bytes_of_elements(const TensorRecord& record);
-// The name of an operator in a configuration; `name` is its spelling on that side of the comparison. msprobe: the gradients of
-// parameters are made by a backward call. MindSpore, without an IR: files have '_' for the '/' of names, so from 2.3 on the name is
-// a pattern.
+// The name of an operator in a configuration; `name` is its spelling on that side of the comparison.
+//   * msprobe: for the gradients of parameters, the backward call that computes them
+//   * MindSpore 2.3 and later, without an IR: a pattern, because files have '_' for the '/' of names
 [[nodiscard]] std::string name_to_ask(const DumpRequest& request, const SequencedOp& op, const std::string& name);
 
 template <class Round>

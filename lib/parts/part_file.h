@@ -1,4 +1,4 @@
-// --shard I/N: the units of work of each of N processes, the part that a process writes, and the set of parts that merge reads.
+// --shard I/N divides the units of work among N processes. Each writes a part, and merge reads the set of parts.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct Shard {
 [[nodiscard]] Result<Shard> parse_shard(std::string_view text);
 [[nodiscard]] std::string to_string(const Shard& shard);
 
-// For each unit the index of its shard, from 1. The largest units go first, each to the share with the fewest bytes so far. No share
-// has more than 4/3 of the largest one of the best distribution (Graham 1969). The result depends on the sizes and the order of the
-// units alone. Units without bytes count as one byte, so that they are spread, too.
+// For each unit the index of its shard, from 1. The largest units go first, each to the share with the fewest bytes so far.
+// No share has more than 4/3 of the largest one of the best distribution (Graham 1969). The result depends on the sizes and
+// the order of the units alone. Units without bytes count as one byte, so that they are spread, too.
 [[nodiscard]] std::vector<uint32_t> shares_of(std::span<const uint64_t> bytes, uint32_t count);
 
 // A part: what one process found out about its share of a run (--shard), for the process that merges.
@@ -84,8 +84,8 @@ struct ReadPart {
 
 class PartSet : public FactStore {
  public:
-  // Reads parts in any order. Each error names the part that is cut, doubled, or of another version, command, run or input, or those
-  // that are missing. `version` is this program's.
+  // Reads parts in any order. Each error names the part that is cut, doubled, or of another version, command, run or input,
+  // or those that are missing. `version` is this program's.
   static Result<PartSet> read(const std::vector<std::string>& paths, std::string_view version);
 
   // The header of the first part; `shard` is its own.

@@ -1,5 +1,5 @@
-// The parts that both profiles use: the sink of a result file, rows that are made on all threads and written in order,
-// the failures, and the metrics of two tensors.
+// The parts that both profiles use: the sink of a result file, its rows, the failures, and the metrics of two tensors. Rows
+// are made on all threads and written in order.
 #pragma once
 
 #include <atomic>
@@ -70,8 +70,8 @@ Result<Counts> write_rows_in_order(const RunContext& context, size_t count, std:
 // The metrics of two tensors with equally many elements; `scale` is that of max_scaled. An error if one cannot be read.
 Result<kernels::PairState> compare_elements(HostTensor& a, HostTensor& b, double scale, const CancelToken& cancel);
 
-// Appends a field, after a comma unless it is the first of `row`. It is quoted as by Python's csv writer (QUOTE_MINIMAL): if it has
-// a comma, a quote or a character of the line end.
+// Appends a field, after a comma unless it is the first of `row`. It is quoted as by Python's csv writer (QUOTE_MINIMAL): if
+// it has a comma, a quote or a character of the line end.
 void append_csv_field(std::string& row, std::string_view text, std::string_view line_end);
 
 }  // namespace msdump

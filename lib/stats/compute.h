@@ -60,7 +60,7 @@ void fields(auto& visit, FieldsOf<ChunkStatistics> auto& value) {
 
 void fields(auto& visit, FieldsOf<StatisticNumber> auto& value) { MSDUMP_FIELDS(value_, slack); }
 void fields(auto& visit, FieldsOf<Checksum> auto& value) { MSDUMP_FIELDS(kind, widened, text); }
-// Without the members that only rows of tables have.
+// Leaves out the members that only rows of tables have.
 void fields(auto& visit, FieldsOf<TensorNumbers> auto& value) {
   auto& [origin, dtype, shape, numbers, count, negative, positive, zero, nan, negative_inf, positive_inf, checksums,
          mean_abs, codes, data_size, stored_bytes, note, dialects, finite_only, nothing_finite, mean_of_first_chunk,

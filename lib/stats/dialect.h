@@ -7,8 +7,8 @@
 //   2.5 to 2.7.0      plain sums; NaN survives the merge
 //   2.7.1 and later   slices of 20480 elements; SHA1; the shape in square brackets; repeated columns are dropped
 //
-// kernels/reduce/reduce.h has the arithmetic in a chunk, merge_chunks() that of a tensor. docs/formats/statistics.md has the
-// files; they were checked against the writers of 2.7.0 to 2.10.0 and the offline debuggers of 1.6.1 to 2.0.0.
+// kernels/reduce/reduce.h has the arithmetic in a chunk, merge_chunks() that of a tensor. docs/formats/statistics.md
+// describes the files. They were checked against the writers of 2.7.0 to 2.10.0 and the offline debuggers of 1.6.1 to 2.0.0.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// TensorNumbers: the statistics of one tensor, computed from its elements or read from a row of a table, and how exactly
-// each of them is known:
+// TensorNumbers: the statistics of one tensor, computed from its elements or read from a row of a table. Their precision
+// depends on the origin:
 //
 //   elements              exact, but for sums of 64-bit integers, which round in float64
 //   statistic.csv         six digits, so half a unit of the sixth (whole numbers of up to six digits and 0 are exact);
@@ -8,8 +8,9 @@
 //   dump.json, MindSpore  everything but bool went through float32, or through the tensor's own half precision
 //   msprobe's monitor     as dump.json of PyTorch; the first monitor rounds to six decimals
 //
-// NaN: statistic.csv of 1.6 to 2.3rc leaves NaN and infinities out of max, min and mean. 2.3 and 2.4 lose a NaN of max and
-// min when chunks are merged, and MindSpore on a CPU loses it in dump.json. The mean, the norm and the counts show it.
+// Max and min do not always show a NaN. statistic.csv of 1.6 to 2.3rc leaves NaN and infinities out of max, min and mean.
+// 2.3 and 2.4 lose a NaN of max and min when chunks are merged, and MindSpore on a CPU loses it in dump.json. The mean, the
+// norm and the counts then show it.
 #pragma once
 
 #include <array>
@@ -125,8 +126,10 @@ struct StoredStatistics {
 [[nodiscard]] TensorNumbers stored_numbers(const StoredStatistics& stored, DType dtype,
                                            const std::optional<Shape>& shape);
 
-// Drops numbers that mean nothing: a norm or mean that is infinite while max and min are finite (the sum overflowed), and
-// extremes of no elements (min above max). Drops the sign of the norm of a scalar, which some writers leave at its value.
+// Drops numbers that mean nothing:
+//   * a norm or mean that is infinite while max and min are finite: the sum overflowed
+//   * all four if min is above max: there were no elements
+//   * the sign of a scalar's norm, because some writers give the value as its norm
 void drop_empty_numbers(TensorNumbers& numbers);
 
 }  // namespace msdump

@@ -2,7 +2,7 @@
 //
 // The table lies beside the files that it names and has a line `mapped,original` for each, without a header. MindSpore (1.8
 // and later) maps to a random decimal number and ".npy". CANN maps to 32 hexadecimal or decimal digits, with or without a
-// suffix; msdump writes the hexadecimal digits of CANN, the uuid3 of the name in the DNS name space.
+// suffix. msdump writes CANN's hexadecimal digits: the uuid3 of the name in the DNS name space.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// statistic.csv: the statistics of the tensors of a dump, a row for each, read line by line in bounded memory.
+// statistic.csv: a row of statistics for each tensor of a dump. It is read line by line in bounded memory.
 // docs/formats/statistics.md describes the files of each writer.
 //
 // A statistic has three spellings:
@@ -74,10 +74,11 @@ struct StatisticColumnInfo {
 //   * files that msprobe's L0 and mix rewrite with pandas: no comma at the end, (5) and () without quotes.
 //
 // The writers escape nothing, and an op name may hold commas and quotes, so a row is read from both ends. The op type is the
-// first field. The shape is the last quoted field, else the last in brackets; before it are fields of known kinds, after it
-// one value for each column. A shape that a spreadsheet turned into a negative number ("(4096)" into -4096) is restored if
-// the data size agrees; else it is an error ("(2,300)" becomes -2300). Each run that appends to a file writes a header for
-// its rows. Source: CANN runtime src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp, ProcessDumpStats; msprobe
+// first field. The shape is the last quoted field, else the last in brackets. Fields of known kinds precede it, and one
+// value for each column follows. A shape that a spreadsheet turned into a negative number ("(4096)" into -4096) is restored
+// if the data size agrees; else it is an error ("(2,300)" becomes -2300). Each run that appends to a file writes a header
+// for its rows.
+// Source: CANN runtime src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp, ProcessDumpStats; msprobe
 // ccsrc/atb_probe/atb_probe.cpp.
 
 enum class StatisticForm : uint8_t { kMindSpore, kMsprobe, kOneOperator, kAtb };

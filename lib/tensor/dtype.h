@@ -1,5 +1,5 @@
-// Element types. A dtype is a row of the table in dtype.cpp: names and numbers in every format, width, encoding, and the dtype
-// of its .npy file. A new dtype is an enumerator and a row.
+// Element types. A dtype is an enumerator and a row of the table in dtype.cpp. The row has its names and numbers in every
+// format, its width and encoding, and the dtype of its .npy file.
 //
 // numpy has neither bfloat16 nor fp8 nor anything narrower than a byte. Such tensors are widened without loss to float32,
 // int8, uint8 or complex64. A dtype without a public encoding is raw: its bytes are kept and never interpreted.

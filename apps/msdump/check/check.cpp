@@ -192,7 +192,8 @@ class Check : public Command {
     return ExitCode::kOk;
   }
 
-  // Nothing was selected, or there are no tensors. Overflow records and missing files may still be reported.
+  // Ends a check that has no tensors or selects none. A dump without tensors may still have overflow records and missing
+  // files to report.
   ExitCode end_without_tensors(Session& session, const OpenedCheck& opened) const {
     const bool reports = !opened.catalogue().list.failures().empty() || has_records(opened);
     if (!opened.has_tensors() && reports && !options_.trend) return check(session, opened);

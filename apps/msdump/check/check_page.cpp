@@ -29,8 +29,8 @@
 namespace msdump::cli {
 namespace {
 
-// Points of the chart: a row for each chosen tensor, with its values, in the order of reports (rank, graph, step, place
-// in the data flow).
+// The points of the chart are rows of a table. Each stands for a chosen tensor, in the order of reports (rank, graph, step,
+// place in the data flow).
 
 // "nan", "infinite", "finite"; empty if the values are not known.
 [[nodiscard]] std::string_view state_of(const check::TensorFacts& facts);

@@ -282,8 +282,8 @@ report::JunitCase case_of(const check::CheckRun& run, const check::RuleInfo& rul
   return one;
 }
 
-// Faults that decide on the exit code and are no findings: a first operator whose tensor was not chosen, and inputs
-// that could not be read if rule `unreadable` was not judged.
+// Faults that decide on the exit code and are no findings. One is a first operator whose tensor was not chosen. The others
+// are files and tensors that could not be read, if rule `unreadable` reported none.
 std::vector<Finding> beside_the_findings(const check::CheckRun& run, Severity fail_level) {
   const auto has = [&](check::RuleId rule, uint32_t op, Severity least) {
     const auto& findings = run.report.findings;

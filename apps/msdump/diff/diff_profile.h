@@ -1,13 +1,18 @@
-// msdump diff --profile: the result file of another tool, with its columns, verdicts and messages, instead of msdump's own rows.
+// msdump diff --profile: the result file of another tool, with its columns, verdicts and messages, instead of msdump's own
+// rows.
 //
 //   msprobe, msprobe:pandas2   compare_result.csv of `msprobe compare`
 //   msaccucmp                  result.csv of `msaccucmp.py compare`
 //
-// --map is msprobe's -dm, -cm, -am or -lm, by the content of the file; the words cell, api and layer are -cm, -am and -lm
+// --map is msprobe's -dm, -cm, -am or -lm, by the content of the file. The words cell, api and layer are -cm, -am and -lm
 // without a file.
 //
-// The file is the tool's, the exit code is msdump's: 0 all agrees, 1 not (msprobe: a row is "warning" or "error"; msaccucmp:
-// a row has no partner, was not compared, or is beyond the limits of its manual), 2 refused, 3 something was not readable.
+// The file is the tool's, the exit code is msdump's:
+//   0  all agrees
+//   1  msprobe: a row is "warning" or "error"; msaccucmp: a row has no partner, was not compared, or is beyond the limits
+//      of its manual
+//   2  refused
+//   3  something was not readable
 #pragma once
 
 #include <functional>

@@ -20,7 +20,8 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
 // --write-layout: complete or not at all. A note if no tensor is sharded.
 Status write_layouts(Session& session, const DiffResult& run, const std::string& path);
 
-// "candidate: 8 ranks, reference: 1; 190 of 194 tensors put together"; empty if both runs are sharded alike.
+// The summary of two runs that are sharded differently: how many ranks each has, and how many of the paired tensors were
+// assembled. Empty if both are sharded alike.
 [[nodiscard]] std::string cuts_text(const DiffResult& run);
 
 }  // namespace msdump::cli

@@ -1,4 +1,4 @@
-// --shard I/N: a run that does its share of the work and writes its partial result, a "part" (parts/part_file.h). msdump
+// --shard I/N: the command does its share of the work and writes a partial result, a "part" (parts/part_file.h). msdump
 // merge runs the command again over all parts.
 //
 // Merge takes the options of the output; a part records all others (OptionUse). So no file that is read decides which

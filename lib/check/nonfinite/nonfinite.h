@@ -1,5 +1,5 @@
 // Classifies tensors with NaN or infinite elements. NaN and +inf are faults. -inf is accepted as an attention mask if any of
-// these holds; the same applies to the lowest finite value of a dtype (-65504, -3.4e38):
+// these holds, and so is the lowest finite value of a dtype (-65504, -3.4e38):
 //
 //   1. an input of the operator already has -inf (for a sum: at least as many);
 //   2. the operator copies or fills values (select, fill, where, concat), or casts a mask constant such as -1e9;

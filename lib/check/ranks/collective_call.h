@@ -41,13 +41,13 @@ struct CollectiveCall {
   int64_t rank = 0;
   std::optional<int64_t> step, graph;
   uint32_t occurrence = 0;
-  std::string group;                   // "0 1", or a name; empty: not said
+  std::string group;                   // "0 1", or a name; empty: unknown
   std::optional<int64_t> world;        // how many ranks there are, if it is over all
   bool counted = false;                // its name has a number of its own: calls are joined by their order
   std::string name;                    // of the operator; of a counted one that of the API
   uint64_t number = 0;                 // that number
   bool may_be_early = false;           // asynchronous: what came out may have been dumped before it arrived
-  std::optional<Reduction> reduction;  // no value: not said
+  std::optional<Reduction> reduction;  // no value: unknown
   std::optional<int64_t> root;         // Broadcast, Reduce, Gather, Scatter, Send, Receive: the one rank, or
   std::optional<int64_t> root_place;   // its place in the group
   int64_t tag = 0;                     // Send, Receive
@@ -65,9 +65,9 @@ struct CollectiveCall {
 
 // Exchanges: the calls of one collective on all ranks of its group.
 //
-//   ranks stated     calls of a group in a step are joined by name. Calls that msprobe numbers are joined by their order in the
-//                    group, since ranks count differently, and all ranks must have equally many. The group of all ranks is
-//                    stated if its size is, and half of them are there
+//   ranks stated     calls of a group in a step are joined by name. Calls that msprobe numbers are joined by their order in
+//                    the group, since ranks count differently, and all ranks must have equally many. The group of all ranks
+//                    is stated if its size is, and half of them are there
 //   a name, or none  all ranks with the call are taken for the group. Other exchanges of the same ranks have to confirm that
 //   Send, Receive    joined by the two ranks, the tag and the order
 
@@ -98,14 +98,14 @@ struct JoinedCalls {
 // Ranks of a run: those in the dump, and those that the dump refers to.
 //
 //   holes   numbers below the largest rank, since ranks count from 0
-//   named   ranks of the group of a collective, or the size of the group of all ranks (rank_size of MindSpore's AllGather and
-//           ReduceScatter over "hccl_world_group")
+//   named   ranks of the group of a collective, or the size of the group of all ranks (rank_size of MindSpore's AllGather
+//           and ReduceScatter over "hccl_world_group")
 
 struct KnownRanks {
   std::set<int64_t> there;         // that have a folder, chosen or not
   std::set<int64_t> holes, named;  // and have none
 };
-// With fewer than two ranks nothing is missing: these may be all that were of interest.
+// No rank is missing from a dump with fewer than two: these may be all that were of interest.
 [[nodiscard]] KnownRanks known_ranks(const CheckedDump& dump);
 
 }  // namespace msdump::check

@@ -62,7 +62,7 @@ const char* text_of(ExchangeVerdict::Obstacle obstacle) {
   }
 }
 
-// Which calls were judged, and why the others were not.
+// Counts the calls that were judged, and the others by reason.
 class CallCounter {
  public:
   explicit CallCounter(const std::vector<CollectiveCall>& calls) : calls_(calls), joined_(calls.size(), false) {}

@@ -1,8 +1,9 @@
 // Rule collective_mismatch: compares the outputs of each collective call with its inputs on all ranks (exchange_judge.h).
 //
 // If the dump does not name the group, the ranks that have the call are taken for it. Such a guess needs confirmation: more
-// exchanges of the same ranks that fit than exchanges that do not. Without it, only two errors are reported: one that the
-// input of a rank explains, and one of few ranks if the others received the reduction of all inputs.
+// exchanges of the same ranks that fit than exchanges that do not. Without it, only two errors are reported:
+//   * one that the input of a rank explains
+//   * one of few ranks if the others received the reduction of all inputs
 #pragma once
 
 #include <string>

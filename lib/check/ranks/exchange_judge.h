@@ -2,9 +2,8 @@
 //
 //   AllReduce, ReduceScatter, Reduce   the reduction (reduction_judge.h)
 //   AllGather, Gather, Scatter, Broadcast, AllToAll, Send and Receive   copies, bit by bit
-// Three kinds of exchanges have no verdict: one that may not have been complete when it was dumped; one whose dumped input
-// already has the output's values, because they share memory; one of a group with ranks that were not dumped (but the
-// results of the others are compared). From statistics: sums of means, bounds of extremes, equal numbers of copies.
+// Statistics give weaker proofs: sums of means, bounds of extremes, equal numbers of copies. ExchangeVerdict::Obstacle lists
+// the reasons for no verdict. If ranks of a group were not dumped, the results of the others are still compared.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ struct ReducedPart {
 struct ReductionFit {
   double worst = 0;           // the largest error, in units of what is allowed
   double max_error = 0;       // |out - S| of that element
-  double at_sum = 0, at = 0;  // that element: what it should be and what it is
+  double at_sum = 0, at = 0;  // that element: S and out
   int64_t index = 0;          // in the part
   uint64_t beyond = 0;        // elements with a larger error than allowed
 
@@ -220,7 +220,7 @@ bool has_same_statistics(const TensorFacts& a, const TensorFacts& b) {
          a.mean == b.mean && a.l2norm == b.l2norm;
 }
 
-// "1.5 where it should be 2", with as many digits as make them differ.
+// "1.5 where it should be 2", with enough digits for the numbers to differ.
 std::string apart_text(double is, double should_be) {
   constexpr int kDigits = 6, kMostDigits = 17;
   for (int digits = kDigits;; ++digits) {

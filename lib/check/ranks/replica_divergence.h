@@ -46,7 +46,7 @@ class ReplicaTable {
   ReplicaTable(const CheckedDump& dump, const FactsReader& facts);
 
   [[nodiscard]] uint32_t rows() const { return static_cast<uint32_t>(begin_.size() - 1); }
-  // By step.
+  // The cells of the row, a span for each step.
   [[nodiscard]] std::vector<ReplicaCells> steps_of(uint32_t row) const;
   [[nodiscard]] ReplicaCells cells_of(uint32_t row) const {
     return std::span(cells_).subspan(begin_[row], begin_[row + 1] - begin_[row]);
@@ -67,10 +67,10 @@ class ReplicaTable {
 // True for a value that the network keeps: a parameter, as it is when it is read (msprobe) or at the end of the step.
 [[nodiscard]] bool is_kept_tensor(const CheckedDump& dump, uint32_t tensor);
 
-// Sibling ranks: those that hold the same parameters, by their values in the first step. Each row that is external (a
-// parameter, or an input that no operator of the dump computed) and not constant votes for its classes of equal ranks. Of
-// the classes with several votes that contain a rank, the smallest wins: tensor-parallel ranks share some parameters,
-// data-parallel ranks all.
+// Sibling ranks: those that hold the same parameters, by their values in the first step. A row is external if it is a
+// parameter, or an input that no operator of the dump computed. External rows that are not constant vote for their classes
+// of equal ranks. Of the classes with several votes that contain a rank, the smallest wins: tensor-parallel ranks share some
+// parameters, data-parallel ranks all.
 // Returns classes of at least two ranks in ascending order; a rank is in one of them at most.
 [[nodiscard]] std::vector<std::vector<int64_t>> sibling_ranks(
     const FactsReader& facts, const ReplicaTable& table, const std::function<bool(const ReplicaCell&)>& is_external);
@@ -97,8 +97,8 @@ class DivergenceFinder {
   [[nodiscard]] std::vector<ReplicaDivergence> find_divergences() const;
   // True if no earlier divergence explains it. Sets its kind, and replaces an input by the parameter that it holds.
   [[nodiscard]] bool is_root_cause(ReplicaDivergence& divergence) const;
-  // For a parameter that first differs in step N: the operator of a step before N that read equal inputs, a parameter among
-  // them, and wrote different outputs on the two ranks. None if no such operator was dumped.
+  // The operator that explains a parameter that first differs in step N. It ran in a step before N, read equal inputs, a
+  // parameter among them, and wrote different outputs on the two ranks. None if no such operator was dumped.
   [[nodiscard]] std::optional<ReplicaDivergence> find_cause(const ReplicaDivergence& divergence) const;
   // The earlier output that holds the diverged value on one rank while its sibling holds the other. None if no dumped
   // operator wrote it.

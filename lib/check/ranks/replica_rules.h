@@ -5,9 +5,11 @@
 //   operator    another output of the same inputs, on ranks that had the same output before, or on a minority of ranks
 //   input       a tensor that no operator of the dump made, equal in the first step. Different data is no mismatch
 //
-// Differences that are no faults: data and activations of one rank, shards, experts, constants and masks, parts that an
-// operator cuts out for each rank, and everything that follows from an earlier divergence. A difference within the rounding
-// is a note. One finding covers all ranks that diverged and counts what follows.
+// A difference within the rounding is a note. One finding covers all ranks that diverged and counts the divergences that
+// follow from it. These differences are no faults:
+//   * data and activations of one rank, shards, experts
+//   * constants and masks, parts that an operator cuts out for each rank
+//   * everything that follows from an earlier divergence
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// RuleContext: what a rule may look at, and where it reports to.
+// RuleContext: the dump and settings that a rule reads, and the report that it writes to.
 #pragma once
 
 #include <cstdint>

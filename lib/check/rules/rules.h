@@ -101,7 +101,7 @@ class RuleSet {
   static Result<RuleSet> read(const std::string& path);
   static Result<RuleSet> parse(std::string_view text);
 
-  // One --rule. kUsage with did-you-mean.
+  // Applies the text of one --rule. kUsage if it has a mistake; the message about an unknown name has the nearest one.
   Status apply(std::string_view text);
   // kUsage if no rule is on, or if a rule that was requested by name has no limit, or a range without ends.
   [[nodiscard]] Status check_complete() const;

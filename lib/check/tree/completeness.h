@@ -1,10 +1,13 @@
-// Completeness of a dump: files that are cut or empty, steps and ranks with less than others, operators without tensors,
-// tensors without an operator, a dump that ended in the middle. Each finding has the probable cause and the setting that
-// would help.
-//
-// These are no faults: operators that dump_mode 1 or an overflow or exception dump leaves out, operators without a kernel
-// (virtual nodes, a Reshape that moves no data), slots that input_output leaves out, steps that iteration leaves out, and
-// branches that one step takes and another does not.
+// Completeness of a dump. Each finding has the probable cause and the setting that would help. Faults are
+//   * files that are cut or empty
+//   * steps and ranks with less than others
+//   * operators without tensors, tensors without an operator
+//   * a dump that ended in the middle
+// No faults are
+//   * operators that dump_mode 1 or an overflow or exception dump leaves out
+//   * operators without a kernel (virtual nodes, a Reshape that moves no data)
+//   * slots that input_output leaves out, steps that iteration leaves out
+//   * branches that one step takes and another does not
 #pragma once
 
 #include <functional>

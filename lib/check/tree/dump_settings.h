@@ -21,8 +21,8 @@ struct DumpSettings {
   std::string path;                                // of the configuration, relative to the dump; empty: none was found
   std::optional<int64_t> dump_mode, input_output;  // of common_dump_settings
   std::optional<int64_t> op_debug_mode;            // 3: operators that overflowed, 4: that failed
-  std::string iteration;                           // "0|5-8", "all"; empty: not said
-  std::string device_target;                       // "CPU", "Ascend", "GPU"; empty: not said
+  std::string iteration;                           // "0|5-8", "all"; empty: unknown
+  std::string device_target;                       // "CPU", "Ascend", "GPU"; empty: unknown
   bool watcher = false;                            // CANN's watcher mode, which the names of the dump show
 
   // The CPU has neither overflow nor exception dump, whatever was requested.

@@ -120,7 +120,7 @@ class TensorJudge {
     if (negative + positive == 0 || dump_.role(tensor) == TensorRole::kUnwritten) return;
     const bool own_positive = positive > 0 && !input_has_edge(tensor, false);
     const bool own_negative = negative > 0 && !input_has_edge(tensor, true);
-    if (!own_positive && !own_negative) return;  // reported where it arose
+    if (!own_positive && !own_negative) return;  // its inputs have them already
     const double share = percent(negative + positive, facts.elements.value_or(0));
     const bool eight_bits = is_eight_bit_float(facts.dtype);
     const double least = limit(RuleId::kSaturation, eight_bits ? "fp8_percentage_ge" : "percentage_ge");

@@ -1,6 +1,6 @@
 // Rule memory_stomp: compares each output that CANN's watcher mode watched with its snapshots, in the order of time
-// (dump/index/watched_outputs.h). A snapshot that differs from the one before is a finding. It names the operator that ran in
-// between, the bytes and rows that changed, and the tensor that the new bytes belong to.
+// (dump/index/watched_outputs.h). A snapshot that differs from the one before is a finding. It names the operator that ran
+// in between, the bytes and rows that changed, and the tensor that the new bytes belong to.
 //
 // GE reuses the memory of an output after its last reader has run, so not every change is a fault. If the graph is known, a
 // change is an error if a reader runs later, and a note if all have run. Otherwise it is a warning.
@@ -21,7 +21,8 @@ struct Watched {
   std::vector<WatchedOutput> outputs;
   bool by_name = false;  // requested by name: without the operator's own dump, the first snapshot counts as the output
 
-  // By tensor of the list: true for a snapshot, whose values no operator has just written.
+  // True for each tensor that was dumped after another operator than its own: no operator has just written its values. By
+  // tensor of the list.
   [[nodiscard]] std::vector<bool> snapshots(size_t tensors) const;
 };
 

@@ -130,7 +130,7 @@ class Reader {
     return *number;
   }
 
-  // Not negative; may be "inf".
+  // A number of 0 or more, or "inf".
   Result<std::optional<double>> measure(const JsonValue& object, std::string_view key) const {
     MSDUMP_TRY(const JsonValue* value, member(object, key));
     if (value->is(JsonKind::kNull)) return std::nullopt;
@@ -150,7 +150,7 @@ class Reader {
     return wrong(*value, "slot is neither a number nor a text");
   }
 
-  // The one of `values` that has this name.
+  // The value with this name.
   template <class T, size_t kCount>
   Result<T> word(const JsonValue& object, std::string_view key, const std::array<T, kCount>& values) const {
     MSDUMP_TRY(const std::string name, text(object, key));

@@ -1,4 +1,4 @@
-// A baseline: the differences that somebody has reviewed and accepted, as a file for version control.
+// Baseline: the differences that somebody has reviewed and accepted, as a file for version control.
 //
 //   {"schema": 1, "command": "diff-baseline", "accepted": [
 //     {"rank": 0, "graph": null, "step": 1, "op_name": "..", "io": "output", "slot": 0, "occurrence": 0,
@@ -45,7 +45,7 @@ struct AcceptedDifference {
   Verdict verdict = Verdict::kDiffer;
   std::optional<double> relative_l2, max_abs;
   uint64_t mismatches = 0;
-  bool used = false;  // has accepted something
+  bool used = false;  // accepted a difference
 };
 
 // Not thread-safe.
@@ -55,7 +55,7 @@ class Baseline {
   static Result<Baseline> parse(std::string_view text);
   static Result<Baseline> read(const std::string& path);
 
-  // Records a difference; other verdicts are ignored.
+  // Records a difference; ignores other verdicts.
   void add(const TensorKey& key, const TensorDiff& diff);
   [[nodiscard]] bool accepts(const TensorKey& key, const TensorDiff& diff);
 

@@ -37,7 +37,7 @@ tl::unexpected<Error> unknown_metric(std::string_view name) {
 
 bool is_equal(const TensorDiff& diff) { return diff.verdict == Verdict::kSame || diff.verdict == Verdict::kEmpty; }
 
-// The metric in a reason.
+// The value of the metric, for a reason.
 std::string value_text(const MetricLimit& limit, const TensorDiff& diff) {
   const auto value = limit.metric->value(diff);
   if (!value) return "not defined";
@@ -129,7 +129,7 @@ Result<double> tolerance_value(std::string_view key, std::string_view text) {
   return fail(ErrorCode::kUsage, "{} is '{}'; expected a number, 0 or more", key, excerpt(text));
 }
 
-// "rtol=1e-3", "cosine>=0.99".
+// Reads one setting: "rtol=1e-3" or "cosine>=0.99".
 Status take_setting(std::string_view text, ToleranceRule& rule) {
   const size_t sign = text.find_first_of("<>=");
   const std::string_view key = text.substr(0, sign);
@@ -204,7 +204,7 @@ Status ToleranceRules::add_glob(std::string_view pattern) {
     globs_.push_back({Target::kDtype, QuickGlob(std::move(dtype)), rule});
     return {};
   }
-  // A setting as the first word: the glob is missing.
+  // A setting as the first word means that the glob is missing.
   if (const size_t sign = pattern.find_first_of("<>="); sign != std::string_view::npos) {
     const std::string_view key = pattern.substr(0, sign);
     if (key == "rtol" || key == "atol" || find_metric(key) != nullptr) {

@@ -1,4 +1,4 @@
-// A limit on a metric, as typed: `cosine>=0.9999`, `max_ulp <= 4`. Relations are >= > <= <; blanks are ignored.
+// MetricLimit: a limit on a metric, as typed: `cosine>=0.9999`, `max_ulp <= 4`. Relations are >= > <= <; blanks are ignored.
 //
 // How limits change a verdict:
 //   1. a pair that breaks a limit differs; the verdicts nan, shape and dtype stay
@@ -43,13 +43,13 @@ Result<MetricLimit> parse_metric_limit(std::string_view text);
 enum class LimitCheck : uint8_t { kHolds, kBroken, kUndefined };  // kUndefined: not broken (rules 3 and 4)
 [[nodiscard]] LimitCheck check_limit(const MetricLimit& limit, const TensorDiff& diff);
 
-// True if one of them is on a metric that is computed on request alone.
+// True if a limit is on a metric that is computed on request only.
 [[nodiscard]] bool need_request(std::span<const MetricLimit> limits);
 
-// Rules 1 and 2; each broken limit is added to `reason`, with the value. `tolerance` is the one that `diff` was made with.
+// Applies rules 1 and 2, and adds each broken limit, with the value, to `reason`. `diff` was made with `tolerance`.
 void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& tolerance, TensorDiff& diff);
 
-// --tolerances FILE: how much each tensor may differ.
+// ToleranceRules: the file of --tolerances, how much each tensor may differ.
 //
 //   line      GLOB [rtol=X] [atol=X] [METRIC>=X ...]       relations >= > <= <, as above
 //   glob      *BatchNorm*              the operator's name; '/' and '.' match the '_' that file names have instead
@@ -68,7 +68,7 @@ struct ToleranceRule {
   std::vector<MetricLimit> limits;
 };
 
-// A tensor that rules are matched against.
+// The tensor that rules are matched against.
 struct ToleranceSubject {
   std::string_view op_name = {}, op_type = {};
   Io io = Io::kOutput;

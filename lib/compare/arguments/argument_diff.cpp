@@ -24,29 +24,29 @@
 namespace msdump {
 namespace {
 
-// The arguments of an operator in the graph of a dump: attributes, and constants that are operands.
+// An argument of an operator in a graph: an attribute, or an input that is a constant.
 struct GraphArgument {
-  const ge::Argument* known = nullptr;  // null: a constant without a name
+  const ge::Argument* known = nullptr;  // null if arguments.csv does not have it
   std::string_view key;                 // of an attribute, as the graph spells it
-  std::optional<uint32_t> slot;         // of a constant: the input, as files number them
+  std::optional<uint32_t> slot;         // of a constant: the slot of the input, numbered as in files
   std::string_view value;               // the literal
 };
 
 struct GraphArguments {
   bool known = false;    // the graph has the operator, and so its arguments
-  bool of_ge = false;    // in GE's spelling; else in MindSpore's
+  bool of_ge = false;    // named as GE does; else as MindSpore does
   bool is_plain = true;  // no tensor of it has a device format
   bool is_fused = false;
   std::string_view type;           // as the graph has it
-  uint32_t inputs = 0;             // of MindSpore's
-  std::optional<int64_t> rank;     // of the first input
-  std::vector<GraphArgument> all;  // a name that has two values is left out
+  uint32_t inputs = 0;             // number of inputs; 0 for GE
+  std::optional<int64_t> rank;     // dimensions of the first input
+  std::vector<GraphArgument> all;  // without names that have two values
 
   [[nodiscard]] const GraphArgument* named(std::string_view name) const;
   [[nodiscard]] const GraphArgument* at(uint32_t slot) const;
 };
 
-// Of a pair of an operator and files by name.
+// The least confidence that a file belongs to its operator.
 constexpr double kSureOfOperator = 0.75;
 
 bool is_sure(const DumpWithGraph& dump, const SequencedOp& op) {
@@ -143,7 +143,7 @@ const GraphArgument* GraphArguments::at(uint32_t slot) const {
   return nullptr;
 }
 
-// Not known where the operator of the graph is only a guess.
+// The arguments of an operator. `known` is false if the operator of the graph is a guess.
 GraphArguments graph_arguments(const DumpWithGraph& dump, const SequencedOp& op) {
   GraphArguments arguments;
   if (op.op == kNoIndex || dump.graph == nullptr || dump.join == nullptr) return arguments;
@@ -170,10 +170,10 @@ std::optional<ArgumentValue> read_argument(const CompareSide& side, const Tensor
   return argument_of(std::move(elements), tensor->original_dtype(), !tensor->shape().empty());
 }
 
-// A transposed operand may have been folded into the flag, or out of it.
+// True for flags that a transposed operand may have been folded into, or out of.
 bool is_transpose(std::string_view name) { return name == "transpose_a" || name == "transpose_b"; }
 
-// Types whose axis counts in the output, which has one dimension more.
+// True for types whose axis counts in the output, which has one dimension more.
 bool counts_in_output(std::string_view type) {
   static constexpr std::array<std::string_view, 6> kTypes = {"onehot",     "pack",      "stack",
                                                              "expanddims", "unsqueeze", "stackext"};
@@ -182,19 +182,19 @@ bool counts_in_output(std::string_view type) {
                      [&](std::string_view one) { return family == OperatorTable::get().family(one); });
 }
 
-// One operator of a pair.
+// An operator of a pair, with its arguments and what its files say of its inputs.
 struct Partner {
   const CompareSide& side;
   const SequencedOp& op;
   GraphArguments graph;
   bool plain_files = true;
-  std::optional<int64_t> file_rank = std::nullopt;  // of the first input
+  std::optional<int64_t> file_rank = std::nullopt;  // dimensions of the first input
   uint32_t file_inputs = 0;
 
   [[nodiscard]] std::optional<int64_t> rank() const { return graph.rank ? graph.rank : file_rank; }
   [[nodiscard]] bool is_plain() const { return graph.is_plain && plain_files; }
   [[nodiscard]] uint32_t inputs() const { return graph.inputs > 0 ? graph.inputs : file_inputs; }
-  // The type in MindSpore or on the device. Files of a device may name another one than MindSpore's graph beside them.
+  // The type in the graph, else in the files. Files of a device may name another type than the MindSpore graph beside them.
   [[nodiscard]] std::string_view type() const { return graph.known ? graph.type : op.type; }
 };
 
@@ -213,7 +213,6 @@ Partner partner_of(const CompareSide& side, const SequencedOp& op) {
   return partner;
 }
 
-// The arguments of one pair of operators.
 class PairArguments {
  public:
   PairArguments(const CompareSide& a, const CompareSide& b, const Pairing& pairing, uint32_t op, bool fused)
@@ -223,7 +222,7 @@ class PairArguments {
         a_(partner_of(a, pairing.a[pairing.operators[op].a])),
         b_(partner_of(b, pairing.b[pairing.operators[op].b])) {}
 
-  // `tensors` of the operators, in Pairing::tensors.
+  // `tensors` are the chosen tensors of the pair, as indices in Pairing::tensors.
   std::vector<ArgumentDiff> run(const std::vector<uint32_t>& tensors) {
     if ((!a_.graph.known && !b_.graph.known) || is_doubtful() || inputs_differ_in_size(tensors)) return {};
     for (const uint32_t tensor : tensors) look_at(tensor);
@@ -232,13 +231,13 @@ class PairArguments {
   }
 
  private:
-  // An argument of an operator inside a fusion may belong to another operator of the fusion.
+  // True if the arguments may be those of another operator of a fusion.
   [[nodiscard]] bool is_doubtful() const {
     if (!same_family()) return fused_ || !of_compiler();
     const bool mindspore_graph_of_device = of_compiler() && !(a_.graph.of_ge || b_.graph.of_ge);
     return fused_ && mindspore_graph_of_device;
   }
-  // Then the operators are not the same, whatever their names are, or their arguments follow from other sizes.
+  // True if paired inputs differ in size. Then the operators are not the same, or their arguments follow from the sizes.
   [[nodiscard]] bool inputs_differ_in_size(const std::vector<uint32_t>& tensors) const {
     return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) {
       const TensorPair& pair = pairing_.tensors[tensor];
@@ -251,12 +250,12 @@ class PairArguments {
   [[nodiscard]] bool same_family() const {
     return OperatorTable::get().family(a_.type()) == OperatorTable::get().family(b_.type());
   }
-  // Places among the inputs mean the same.
+  // True if equal slots mean the same argument on both sides.
   [[nodiscard]] bool same_places() const {
     return !a_.graph.of_ge && !b_.graph.of_ge && a_.graph.known && b_.graph.known && a_.graph.type == b_.graph.type;
   }
 
-  // The argument that an input without a partner is.
+  // The argument that an input without a partner stands for; null if unknown.
   [[nodiscard]] const ge::Argument* argument_of_slot(const Partner& mine, const Partner& other, uint32_t slot) const {
     const OperatorTable& table = OperatorTable::get();
     if (mine.graph.of_ge || (other.op.type != mine.op.type && table.is_of_device(mine.op.type)))
@@ -367,7 +366,7 @@ class PairArguments {
   std::vector<ArgumentDiff> result_;
 };
 
-// True for operators in more than one pair: those of a fusion.
+// True for pairs of a fusion, in which one operator has several partners.
 std::vector<bool> fused_pairs(const Pairing& pairing) {
   std::vector<uint8_t> uses_a(pairing.a.size()), uses_b(pairing.b.size());
   const auto count = [](uint8_t& uses) { uses = static_cast<uint8_t>(std::min(uses + 1, 2)); };
@@ -400,7 +399,7 @@ bool is_sure_pair(const OpPair& pair) {
   return false;
 }
 
-// "eps", "argument 1".
+// The name in a message: "eps", or "argument 1" for a position.
 std::string called(const ArgumentDiff& diff) {
   return is_digits(diff.name.substr(0, 1)) ? "argument " + diff.name : diff.name;
 }

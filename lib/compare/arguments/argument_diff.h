@@ -1,12 +1,15 @@
-// Arguments of operators that are partners (an epsilon, an axis, a flag) which one side or both have in their graph and not in a
-// file: a device has as attributes what a network's dump has as small tensors.
+// ArgumentDiff: an argument of paired operators (an epsilon, an axis, a flag) that is not compared as a pair of tensors. A
+// device has as attributes what a network's dump has as small tensors.
 //
-//   two calls            what msprobe records of the call (call_arguments.h)
-//   a file and a graph   the tensor, which has no partner, is compared with the attribute or constant
-//   two graphs           attributes and constants of one meaning are compared where no file has them
-// Meanings are those of ge/operators/arguments.csv, and where both sides are of MindSpore the place among the inputs. What is
-// uncertain is left out (argument_value.h), and so are operators that are paired or found in their graph by a guess or that
-// have inputs of other sizes, and an argument that may belong to another operator of a fusion.
+//   two calls            the arguments that msprobe records of both calls (call_arguments.h)
+//   a file and a graph   an input without a partner, against the attribute or constant of the other side's graph
+//   two graphs           attributes and constants of one meaning that neither side has in a file
+//
+// The meaning of an argument comes from ge/operators/arguments.csv. If both graphs are MindSpore's, the position among the
+// inputs decides, too. Left out are
+//   * operators that are paired, or found in their graph, by a guess, and operators whose inputs differ in size
+//   * arguments that may belong to another operator of a fusion
+//   * values that may mean the same (argument_value.h)
 #pragma once
 
 #include <cstdint>
@@ -21,24 +24,24 @@
 namespace msdump {
 
 struct ArgumentDiff {
-  uint32_t op = 0;              // in Pairing::operators
-  uint32_t tensor = kNoTensor;  // in Pairing::tensors: the one in a file; kNoTensor: both are in graphs
+  uint32_t op = 0;              // index in Pairing::operators
+  uint32_t tensor = kNoTensor;  // index in Pairing::tensors of the one in a file; kNoTensor: both are in graphs
   bool differs = false;
-  Verdict verdict = Verdict::kDiffer;  // of a call: also kClose, kSkipped (call_arguments.h)
-  std::optional<int64_t> step;         // of a call; no value: in all steps
+  Verdict verdict = Verdict::kDiffer;  // of a call also kClose or kSkipped (call_arguments.h)
+  std::optional<int64_t> step;         // of a call; no value: all steps
   std::string name;                    // "epsilon", "input 2"
-  std::string in_graph;                // where one is in a file: what the other is: "attribute eps", "constant epsilon"
-  std::string a, b;                    // the values, as text; empty: None, or not given
-  bool of_call = false;                // and not of a graph
+  std::string in_graph;                // if one side has it in a file, the other: "attribute eps", "constant epsilon"
+  std::string a, b;                    // the values as text; empty: None, or not given
+  bool of_call = false;                // the argument of a call, not of a graph
 };
 
-// `chosen`: in Pairing::tensors; operators with none of them are left out. Those of files are all that can be compared, those of
-// two graphs only the ones that differ. By operator; ends early when cancelled.
+// `chosen` are indices in Pairing::tensors; operators without a chosen tensor are skipped. An argument in a file is reported
+// whether it differs or not, one in two graphs only if it differs. Ordered by operator. Returns early if cancelled.
 [[nodiscard]] std::vector<ArgumentDiff> compare_arguments(const CompareSide& a, const CompareSide& b,
                                                           const Pairing& pairing, const std::vector<uint32_t>& chosen,
                                                           const RunContext& context);
 
-// "epsilon is 0.001 here, the attribute epsilon 1e-05 in the reference's graph"; "equal to the attribute ..".
+// The text of a row: "epsilon is 0.001 here, the attribute epsilon 1e-05 in the reference's graph".
 [[nodiscard]] std::string reason_of(const ArgumentDiff& diff, const Pairing& pairing);
 
 }  // namespace msdump

@@ -15,12 +15,12 @@ namespace {
 
 using ge::ArgumentKind;
 
-// Graphs print six digits.
+// Graphs print six digits, so this is their relative rounding.
 constexpr double kPrinted = 5e-6;
 
 bool is_separator(char c) { return c == ' ' || c == ',' || c == '(' || c == ')' || c == '[' || c == ']'; }
 
-// "I64", "Float32", "Bool": what may stand in front of one number in brackets.
+// True for "I64", "Float32", "Bool": a type that may stand before one number in parentheses.
 bool is_type_of_number(std::string_view word) {
   static constexpr std::array<std::string_view, 9> kTypes = {"I",   "U",    "F",     "BF",    "Bool",
                                                              "Int", "UInt", "Float", "BFloat"};
@@ -35,7 +35,7 @@ std::optional<double> number_in(std::string_view word) {
   return number;
 }
 
-// Adds one word of a literal; false for what is not a number.
+// Adds one word of a literal. False if it is not a number.
 bool add_word(std::string_view word, ArgumentValue& value) {
   const bool yes = word == "true" || word == "True", no = word == "false" || word == "False";
   if (yes || no) {
@@ -67,7 +67,7 @@ std::vector<double> sorted(std::vector<double> numbers) {
   return numbers;
 }
 
-// Axes from the front; nothing where they do not fit the rank.
+// Axes counted from the front. No value if one is out of range for the rank.
 std::optional<std::vector<double>> from_front(std::vector<double> axes, int64_t rank) {
   for (double& axis : axes) {
     if (axis < 0) axis += static_cast<double>(rank);
@@ -170,7 +170,7 @@ ArgumentMatch match_arguments(const ArgumentValue& a, const ArgumentValue& b, co
     if (facts.kind == ArgumentKind::kFlag) {
       equal = equal && (x != 0) == (y != 0);
     } else if (facts.kind == ArgumentKind::kCount) {
-      // A negative one may stand for "none", or for what the framework finds.
+      // A negative count may stand for "none", or for one that the framework chooses.
       if ((x < 0) != (y < 0)) return ArgumentMatch::kUnknown;
       equal = equal && x == y;
     } else {

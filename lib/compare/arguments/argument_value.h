@@ -1,9 +1,11 @@
-// The value of an argument of an operator as numbers: from the literal of a graph ("F32(1e-05)", "(I64(1), I64(2))", "true") or
-// from a small tensor; and whether two values say the same.
+// ArgumentValue: the value of an operator's argument as numbers. It comes from the literal of a graph ("F32(1e-05)",
+// "(I64(1), I64(2))", "true") or from a small tensor.
 //
-// Two are known to differ only where nothing else can explain it. An axis counts from the front or the back, a list of axes
-// may have any order, a size may be left to the framework (-1), the device may order sizes in another way: then nothing is
-// known.
+// match_arguments() decides kDiffer only if nothing else explains the difference:
+//   * an axis may count from the front or from the back
+//   * a list of axes may have any order
+//   * a size may be left to the framework (-1)
+//   * the device may order sizes in another way
 #pragma once
 
 #include <cstddef>
@@ -21,19 +23,19 @@ namespace msdump {
 inline constexpr size_t kMostArgumentElements = 64;
 
 struct ArgumentValue {
-  std::vector<double> numbers;  // of a list within a list, too
+  std::vector<double> numbers;  // those of nested lists, too
   bool is_list = false;
-  bool is_whole = true;       // written as an integer or a boolean
+  bool is_whole = true;       // every number is written as an integer or a boolean
   bool is_flag = false;       // written as a boolean
-  double rtol = 0, atol = 0;  // the rounding of the text or of the dtype
+  double rtol = 0, atol = 0;  // rounding of the text or of the dtype
 
-  // "1e-05", "(1, 2)".
+  // The value as text: "1e-05", "(1, 2)".
   [[nodiscard]] std::string text() const;
 };
 
-// No value for a text, a dtype, a tensor and anything else that is not numbers, and for a long list.
+// No value for a text, a dtype, a tensor or anything else that is not numbers, or for a long list.
 [[nodiscard]] std::optional<ArgumentValue> parse_argument(std::string_view literal);
-// The value of the elements of a tensor.
+// The value of a tensor with these elements.
 [[nodiscard]] ArgumentValue argument_of(std::vector<double> elements, DType dtype, bool is_list);
 
 enum class ArgumentMatch : uint8_t { kUnknown, kEqual, kDiffer };
@@ -41,7 +43,7 @@ enum class ArgumentMatch : uint8_t { kUnknown, kEqual, kDiffer };
 struct ArgumentFacts {
   ge::ArgumentKind kind = ge::ArgumentKind::kNumber;
   bool same_axes = false;       // both sides have the same axes in the same order
-  std::optional<int64_t> rank;  // of what an axis counts in
+  std::optional<int64_t> rank;  // dimensions of the tensor that an axis counts in
 };
 [[nodiscard]] ArgumentMatch match_arguments(const ArgumentValue& a, const ArgumentValue& b, const ArgumentFacts& facts);
 

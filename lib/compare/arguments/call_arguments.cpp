@@ -25,7 +25,7 @@ constexpr std::array<std::array<std::string_view, 2>, 5> kKeywords = {{{"eps", "
                                                                        {"ignore_index", "ignore_index"},
                                                                        {"label_smoothing", "label_smoothing"}}};
 
-// All spellings of a keyword; none if it is not among them.
+// All spellings of a keyword; empty if it is not in the table.
 std::span<const std::string_view> spellings(std::string_view keyword) {
   for (const auto& names : kKeywords) {
     if (std::find(names.begin(), names.end(), keyword) != names.end()) return names;
@@ -46,7 +46,7 @@ struct Call {
   std::span<const CallArgument> arguments;
 };
 
-// All calls of a side, by rank and name, then step.
+// All calls of a side, ordered by rank, name and step.
 class Calls {
  public:
   Calls(const CompareSide& side, const Pairing& pairing, bool is_a)
@@ -67,7 +67,7 @@ class Calls {
 
   [[nodiscard]] bool empty() const { return calls_.empty(); }
 
-  // The calls of an operator, one a step. A dump may have an operator for each step, all of one name.
+  // The calls of an operator, one for each of its steps. A dump may have an operator for each step, all of one name.
   [[nodiscard]] std::vector<const Call*> of(uint32_t op) const {
     const SequencedOp& one = operators_[op];
     if (one.tensors.empty()) return {};
@@ -208,7 +208,7 @@ std::optional<Verdict> compare_call_values(const CallValue& a, const CallValue& 
     return value.kind == Kind::kNumber || value.kind == Kind::kBool;
   };
   if (is_number(a) && is_number(b)) {
-    // Sizes, seeds and axes have no rounding. Integers above 2^53 are equal only by their digits.
+    // Sizes, seeds and axes have no rounding. Doubles would lose digits of integers above 2^53, so the texts are compared.
     if (is_integer(a) && is_integer(b) && a.kind == b.kind) return differ_unless(a.text == b.text);
     const auto left = statistic_value(a.text), right = statistic_value(b.text);
     if (left && right) return compare_floats(*left, *right, tolerance);

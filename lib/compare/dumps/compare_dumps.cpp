@@ -22,7 +22,7 @@
 namespace msdump {
 namespace {
 
-// A distance below which values are related: no other order of them is looked for.
+// Relative L2 error up to which two parameters are related. Another order is looked for only beyond it.
 constexpr double kRelated = 0.5;
 
 bool has_rows(const TensorRecord& record) {
@@ -105,7 +105,6 @@ Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const
 
 namespace {
 
-// The result of one pair.
 struct Outcome {
   TensorDiff diff;
   PairDetails details;
@@ -115,7 +114,6 @@ void fields(auto& visit, FieldsOf<Outcome> auto& value) { MSDUMP_FIELDS(diff, de
 // True if the operator changes the shape of its input and nothing else.
 bool changes_shape(std::string_view type) { return ge::has_property(type, ge::OperatorProperty::kChangesShape); }
 
-// Compares one pair.
 class Comparison {
  public:
   Comparison(const Sides<ComparedDump>& dumps, const Pairing& pairing, const DiffRules& rules,
@@ -174,7 +172,7 @@ class Comparison {
   [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return record_of(Side::kReference, pair); }
   [[nodiscard]] DumpSide source_of(Side side) const { return {*dumps_[side].side.index, dumps_[side].tables}; }
 
-  // Puts the relation of two parameters before the reason.
+  // Prepends how two parameters are related.
   void add_note(uint32_t tensor, TensorDiff& diff) const {
     if (pairing_.notes.empty() || pairing_.notes[tensor].empty()) return;
     diff.reason = pairing_.notes[tensor] + (diff.reason.empty() ? "" : "; " + diff.reason);
@@ -224,7 +222,7 @@ class Comparison {
     });
   }
 
-  // Reads the worst elements with both values.
+  // Adds the worst elements with both values.
   Status add_details(const TensorPair& pair, Outcome& outcome) const {
     if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
     MSDUMP_TRY(HostPair opened, open_pair(*dumps_.a.side.index, of_a(pair), *dumps_.b.side.index, of_b(pair)));
@@ -253,7 +251,7 @@ class Comparison {
   Sides<std::vector<bool>> float32_on_device_;  // by tensor
 };
 
-// Reads the tables in parallel. Read on first use, threads would wait for each other.
+// Reads the tables in parallel. If they were read on first use, threads would wait for each other.
 void read_tables(const Sides<ComparedDump>& dumps, const Pairing& pairing, const std::vector<uint32_t>& chosen,
                  const RunContext& context) {
   struct Wanted {
@@ -278,8 +276,8 @@ void read_tables(const Sides<ComparedDump>& dumps, const Pairing& pairing, const
   });
 }
 
-// Splits the pairs into pieces that one worker compares at a time: many pairs of statistics, few of tensors. Returns the
-// begin of each piece, and the end.
+// Splits the pairs into chunks that one worker compares at a time: many pairs of statistics, few of tensors. Returns the
+// begin of each chunk, and the end.
 std::vector<size_t> pieces_of(const Sides<ComparedDump>& dumps, const Pairing& pairing,
                               const std::vector<uint32_t>& chosen) {
   constexpr uint64_t kBytes = uint64_t{1} << 20;

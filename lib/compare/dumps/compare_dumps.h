@@ -1,5 +1,5 @@
-// Compares the tensors of two dumps that have been paired, on all threads: tables first, each by one thread, then the
-// pairs in pieces. The result does not depend on the number of threads.
+// Compares the paired tensors of two dumps on all threads, and returns a TensorDiff for each pair. Tables are read first,
+// each by one thread; then workers compare the pairs in chunks. The result does not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace msdump {
 
 // Adds to the reason how two parameters that differ are related:
 //
-//   rows appended    the verdict stays `shape`; the verdict of the common rows, and whether the further ones are 0
-//   another order    a square matrix that is transposed, rows that are regrouped (match/parameters/parameter_views.h):
-//                    the verdict stays `differ`, because the order may be a mistake
+//   rows appended    the verdict stays `shape`; the reason has the verdict of the common rows, and says if the others are 0
+//   another order    the reference is transposed, or its rows are regrouped (match/parameters/parameter_views.h): the
+//                    verdict stays `differ`, because the order may be a mistake
 //
 // An error if one of the tensors cannot be read.
 Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
@@ -32,22 +32,22 @@ Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const
 struct ComparedDump {
   const CompareSide& side;
   StatisticTables& tables;
-  const std::vector<Error>& failures;  // of its list of tensors
+  const std::vector<Error>& failures;  // errors in the list of its tensors
 };
 
-// The elements of a pair that differ most, and where its error lies.
+// The elements of a pair that differ most, and the axes that carry its error.
 struct PairDetails {
   std::optional<WorstElement> worst;
   SecondLook look;
 };
 
 struct ComparedTensors {
-  std::vector<TensorDiff> diffs;     // by Pairing::tensors; kSkipped for those that were not chosen
-  std::vector<PairDetails> details;  // likewise
+  std::vector<TensorDiff> diffs;     // by Pairing::tensors; kSkipped if not chosen
+  std::vector<PairDetails> details;  // by Pairing::tensors
   std::vector<Error> failures;       // of single tensors
 };
 
-// Compares the pairs `chosen` of Pairing::tensors. If cancelled, it ends early and leaves pairs as they were.
+// `chosen` are indices in Pairing::tensors. If cancelled, returns early and leaves the other pairs kSkipped.
 [[nodiscard]] ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& pairing,
                                             const std::vector<uint32_t>& chosen, const DiffRules& rules,
                                             const SecondLookOptions& look, const RunContext& context);

@@ -19,9 +19,9 @@ namespace msdump {
 namespace {
 
 constexpr size_t kLongestName = 512;           // no operator's name is longer
-constexpr size_t kMostTableCells = 256 * 256;  // of the table of a distance
+constexpr size_t kMostTableCells = 256 * 256;  // of the table of an edit distance
 
-// The distance if it is below `bound`, else `bound`. The common beginning and end of both names are left out.
+// The edit distance if it is below `bound`, else `bound`. The common beginning and end of both names are skipped.
 size_t distance_below(size_t bound, std::string_view a, std::string_view b) {
   const size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
   if (gap >= bound) return bound;
@@ -205,7 +205,7 @@ namespace {
 
 constexpr uint32_t kSeveral = UINT32_MAX;
 
-// Nothing for a constant tensor, or if a statistic is unknown.
+// Maximum, minimum, mean and deviation. No value for a constant tensor, or if one of them is unknown.
 std::optional<std::array<double, 4>> statistics_of(const std::optional<double>& max, const std::optional<double>& min,
                                                    const std::optional<double>& mean,
                                                    const std::optional<double>& std) {
@@ -295,8 +295,8 @@ class LineGrouper {
 
   const Pairing& pairing_;
   const Sides<const OperatorLines*> script_;
-  const std::vector<bool> expected_;  // by operator: without a partner for a known reason
-  std::map<Key, size_t> places_;      // in lines_
+  const std::vector<bool> expected_;  // by operator: unpaired for a known reason
+  std::map<Key, size_t> places_;      // indices in lines_
   std::vector<OneSidedLine> lines_;
 };
 

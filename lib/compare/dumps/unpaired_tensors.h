@@ -1,4 +1,4 @@
-// Tensors and operators without a partner: why they have none, and what they show.
+// Explains tensors and operators without a partner: why they have none, and what they show.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@
 
 namespace msdump {
 
-// The names compared with a name: so many operators before and after its place in the pairing.
+// The number of operators before and after an operator, in the pairing, whose names are compared with its name.
 inline constexpr uint32_t kNamesAround = 100;
-// The operators without a partner whose nearest name is searched, per side. More mean that the two dumps are not runs of one
+// Limit on the operators of a side for which the nearest name is searched. With more, the two dumps are hardly of one
 // network, and a near name proves nothing.
 inline constexpr uint32_t kNamesAsked = 200;
 
-// For each of Pairing::operators without a partner, but with tensors: the operator of the other side with the nearest name
-// (edit_distance of base/text.h; '/', '\\', '.' and blanks count as '_'), the first of several. At most a third of the name may
-// differ. kNoOperator for all others.
+// The operator of the other side with the nearest name, for each of Pairing::operators that has tensors and no partner;
+// kNoOperator for all others. Names are compared by edit_distance() (base/text.h), without case and with '/', '\\', '.' and
+// blanks as '_'. At most a third of the name may differ. The first of several counts.
 [[nodiscard]] std::vector<uint32_t> nearest_names(const Pairing& pairing, WorkerPool& pool);
 
-// A dump with the errors of the list of its tensors.
+// A dump, with the errors in the list of its tensors.
 struct ListedSide {
   const CompareSide& side;
   const std::vector<Error>& failures;
 };
 
-// Says why a tensor of one dump has no partner in the other. The first that applies:
+// UnpairedReasons: why a tensor of one dump has no partner in the other. The first that applies:
 //
 //   1. the other side's file cannot be read: the pair is skipped, not unmatched
 //   2. a compiler for the device changed the operators: skipped, with the change (Alone)
@@ -52,12 +52,12 @@ class UnpairedReasons {
 
  private:
   using Number = std::optional<int64_t>;
-  // Rank, step, op type, op name, io and slot, by the file's name; without io and slot it holds all of the operator.
+  // Rank, step, op type, op name, io and slot of a file. Without io and slot, it holds all tensors of the operator.
   using FileKey = std::tuple<Number, Number, std::string, std::string, std::optional<Io>, std::string>;
 
   struct Content {
     std::set<int64_t> ranks, steps;
-    std::map<FileKey, std::string> unreadable;                     // with the message
+    std::map<FileKey, std::string> unreadable;                     // the message, by file
     std::map<std::pair<Number, std::string>, uint32_t> operators;  // with a partner, by rank and name
   };
   [[nodiscard]] Content content_of(Side side, const std::vector<Error>& failures) const;
@@ -72,13 +72,13 @@ class UnpairedReasons {
   Sides<Content> contents_;
 };
 
-// Tensors that changed places: two pairs that differ, although the candidate's tensor of each is the reference's tensor of the
-// other. Weights of two layers that were loaded crosswise look like two wrong weights; they stay paired by name.
+// Exchanged tensors: two pairs that differ, although the candidate's tensor of each is the reference's of the other. Weights
+// of two layers that were loaded crosswise look like two wrong weights; they stay paired by name.
 //
-// Maximum, minimum, mean and deviation must be equal to the last bit. Constant tensors, and tensors that share these with a
-// third one, prove nothing.
+// Two tensors are the same if maximum, minimum, mean and deviation are bitwise equal. Constant tensors prove nothing, nor do
+// several pairs with the same statistics on both sides.
 //
-// Returns two of Pairing::tensors each, in their order. `diffs` by Pairing::tensors.
+// Returns two indices in Pairing::tensors each, in ascending order. `diffs` is indexed by Pairing::tensors.
 [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> exchanged_tensors(const Pairing& pairing,
                                                                            const std::vector<TensorDiff>& diffs);
 
@@ -90,8 +90,9 @@ struct OneSidedLine {
   uint32_t shared = 0;              // calls of this line with a partner
 };
 
-// Ordered by their first operators. Left out are operators without tensors, without a line, of a step that the other side
-// lacks, or without a partner for a known reason. Empty for two frameworks, which have operators of their own.
+// Lines ordered by their first operators. Operators without tensors or a line are left out. So are those that are unpaired
+// for a known reason, and those of a step that the other side lacks. Empty for two frameworks, which have operators of their
+// own.
 [[nodiscard]] std::vector<OneSidedLine> one_sided_lines(const Pairing& pairing, const OperatorLines& a,
                                                         const OperatorLines& b);
 

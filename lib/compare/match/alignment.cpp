@@ -26,17 +26,17 @@ struct Shared {
   }
 };
 
-// One search over a[0..n) and b[0..m). Positions count from the ends: after x keys of a and y keys of b the diagonal is
-// x - y.
+// Search: one search over a[0..n) and b[0..m). Positions count from the ends. After x keys of a and y keys of b, the search
+// is on diagonal x - y.
 class Search {
  public:
   Search(std::span<const uint64_t> a, std::span<const uint64_t> b)
       : a_(a), b_(b), n_(static_cast<int64_t>(a.size())), m_(static_cast<int64_t>(b.size())) {}
 
   struct Reached {
-    size_t a, b;  // keys that the search did not reach
+    size_t a, b;  // number of keys that the search did not reach
   };
-  // Appends the pairs that it found, the last first.
+  // Appends the pairs that it finds, the last first.
   Reached run(Pairs& pairs) {
     int64_t edits = 0;
     add_row(0);
@@ -54,15 +54,15 @@ class Search {
     int32_t first, last;  // diagonals, every second one
   };
 
-  // How many keys of a `edits` edits reach on a diagonal; -1 if they do not reach it.
+  // The number of keys of a that `edits` edits reach on a diagonal; -1 if they do not reach it.
   [[nodiscard]] int64_t reach(int64_t edits, int64_t diagonal) const {
     const Row& row = rows_[static_cast<size_t>(edits)];
     if (diagonal < row.first || diagonal > row.last || (diagonal - row.first) % 2 != 0) return -1;
     return cells_[row.begin + static_cast<size_t>((diagonal - row.first) / 2)];
   }
 
-  // A row has one more diagonal on each side than the row before, unless the outermost diagonal there has reached the
-  // end of a sequence: the shortest way does not lead beyond it, and the row has one diagonal less on that side.
+  // A row has one more diagonal on each side than the row before. But if the outermost diagonal there has reached the end of
+  // a sequence, the shortest path does not lead beyond it. Then the row has one diagonal less on that side.
   void add_row(int64_t edits) {
     Row row{static_cast<uint32_t>(cells_.size()), 0, 0};
     if (edits > 0) {
@@ -82,7 +82,7 @@ class Search {
     rows_.push_back(row);
   }
 
-  // Are the next keys after x and y equal?
+  // True if the keys after x and y are equal.
   [[nodiscard]] bool equal(int64_t x, int64_t y) const {
     return a_[static_cast<size_t>(n_ - x - 1)] == b_[static_cast<size_t>(m_ - y - 1)];
   }
@@ -96,7 +96,7 @@ class Search {
     return best;
   }
 
-  // From the end of the search to the ends of both.
+  // Walks from the end of the search back to the ends of both sequences.
   void walk_back(int64_t x, int64_t y, int64_t edits, Pairs& pairs) const {
     Pairs found;
     while (x > 0 || y > 0) {
@@ -144,7 +144,7 @@ Pairs common_subsequence(std::span<const uint64_t> a, std::span<const uint64_t> 
 
 namespace {
 
-// Gaps inside gaps: networks need few levels, and each level reads all items again.
+// Limit on gaps inside gaps. Networks need few levels, and each level reads all items again.
 constexpr int kMostNested = 64;
 constexpr ReachedLimit kNestedLimit = {"alignment_levels", kMostNested,
                                        "operators were aligned without those whose key occurs once"};
@@ -182,7 +182,7 @@ class Aligner {
   [[nodiscard]] bool equal(uint32_t a, uint32_t b) const { return a_[level_][a] == b_[level_][b]; }
   void pair(uint32_t a, uint32_t b) { pairs_.push_back({a, b, level_}); }
 
-  // Gaps that this level leaves open go to `left`. A stack, not recursion: sequences are long.
+  // Leaves the gaps that this level does not close in `left`. Uses a stack instead of recursion, because sequences are long.
   void align_gap(const Gap& whole, std::vector<Gap>& left) {
     struct Task {
       Gap gap;
@@ -216,7 +216,7 @@ class Aligner {
     while (gap.open() && equal(gap.a.end - 1, gap.b.end - 1)) pair(--gap.a.end, --gap.b.end);
   }
 
-  // Items whose key occurs once on each side of the gap: the longest run of them that ascends on both sides.
+  // The longest run of items, ascending on both sides, whose keys occur once on each side of the gap.
   [[nodiscard]] std::vector<AlignedPair> unique_in_order(const Gap& gap) const {
     struct Seen {
       uint32_t a = 0, b = 0;
@@ -246,7 +246,7 @@ class Aligner {
     return longest_ascending(unique);
   }
 
-  // By `b`; the pairs are sorted by `a`.
+  // The longest run of pairs that ascends in `b`, too; `pairs` are sorted by `a`.
   static std::vector<AlignedPair> longest_ascending(const std::vector<AlignedPair>& pairs) {
     std::vector<uint32_t> ends;  // by length: the pair with the smallest b that ends such a run
     std::vector<uint32_t> before(pairs.size());

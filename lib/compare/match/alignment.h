@@ -1,5 +1,5 @@
-// The longest common subsequence of two sequences of keys: Myers' greedy search (An O(ND) difference algorithm, 1986),
-// from the ends towards the beginnings.
+// common_subsequence(): the longest common subsequence of two sequences of keys. It uses Myers' greedy search (An O(ND)
+// difference algorithm, 1986), from the ends towards the beginnings.
 //
 //   1. keys that only one sequence has are left out first: they pair with nothing
 //   2. row d holds, for each diagonal, how far d edits reach; the first row that reaches the beginnings ends the search,
@@ -23,29 +23,28 @@ namespace msdump {
 
 inline constexpr size_t kMostCells = size_t{1} << 21, kMostSearches = 64;
 
-// Indices in a and b, ascending on both sides. Sets `bounded`, if it is not null, when one search was not enough.
+// Pairs of indices in a and b, ascending on both sides. Sets `bounded`, if it is not null, when one search was not enough.
 [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> common_subsequence(std::span<const uint64_t> a,
                                                                             std::span<const uint64_t> b,
                                                                             bool* bounded = nullptr);
 
-// Aligns two sequences of operators by their keys: which item of one is which of the other, both in order.
+// align(): pairs the items of two sequences of operators by their keys, in the order of both.
 //
-// Keys come in levels, most certain first (an operator with its neighbours; its type and scope; its type). At each
-// level:
+// Keys come in levels, the most certain first: an operator with its neighbours; its type and scope; its type. At each level:
 //   1. equal beginnings and ends are paired
-//   2. items whose key occurs exactly once on each side, as many as are in order, are anchors; between two anchors the
-//      same again
-//   3. where there are no anchors: the longest common subsequence
-// The next level tries what a level leaves unpaired. n log n for n items, except for rule 3.
+//   2. items whose key occurs once on each side are anchors, as many as are in order; rules 1 to 3 apply between two anchors
+//   3. without anchors, the longest common subsequence is paired
+//
+// The next level gets what a level leaves unpaired. Time is n log n for n items, except for rule 3.
 
 struct AlignedPair {
   uint32_t a = 0, b = 0;
-  uint32_t level = 0;  // of the keys that paired them
+  uint32_t level = 0;  // index of the keys that paired them
   bool operator==(const AlignedPair&) const = default;
 };
 
-// keys_a[level][item]; as many levels on both sides. Pairs in ascending order of both. Adds the
-// bounds that it hits to `limits`, which may be null.
+// keys_a[level][item], with as many levels on both sides. Returns pairs in ascending order of both sides. Adds the bounds
+// that it hits to `limits`, which may be null.
 [[nodiscard]] std::vector<AlignedPair> align(const std::vector<std::vector<uint64_t>>& keys_a,
                                              const std::vector<std::vector<uint64_t>>& keys_b,
                                              ReachedLimits* limits = nullptr);

@@ -48,10 +48,9 @@ bool OpNames::is_equal(const SequencedOp& a, const SequencedOp& b) const {
 
 namespace {
 
-// More rounds than this pair nothing in networks.
+// In networks, later rounds pair nothing.
 constexpr int kMostRounds = 16;
 
-// An operator of one side under its key.
 struct KeyedOp {
   uint64_t key = 0;
   uint32_t op = 0;
@@ -90,8 +89,8 @@ class GraphMatcher {
     });
   }
 
-  // The operators without a partner by their kind and some circles of neighbours. `number` is what two partners have in
-  // common.
+  // The operators without a partner, keyed by their kind and `circles` rounds of neighbours. `number` gives a paired
+  // operator the number that it shares with its partner.
   template <class Number>
   static std::vector<KeyedOp> unpaired(const GraphSide& side, const Partners& partners, int circles,
                                        const Number& number) {
@@ -208,17 +207,17 @@ size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& par
 
 namespace {
 
-// Readers of one tensor and inputs of one operator beyond this number are not looked at: their time is quadratic.
+// Limit on the consumers of a tensor, and on the inputs of an operator, that are looked at: the time is quadratic.
 constexpr size_t kMostNeighbours = 64;
-// A pair is a neighbour for the next round. Later rounds than this pair nothing in networks.
+// A pair is a neighbour for the next round. In networks, later rounds pair nothing.
 constexpr int kMostReplacingRounds = 16;
 
-// How many neighbours two operators have in common.
+// The numbers of neighbours that two operators have in common.
 struct Common {
   size_t producers = 0, readers = 0;
 };
 
-// The operator of `to` without a partner that has the place of `op` of `from`; kNoOperator if there is none, or several.
+// The operator of `to` without a partner in the place of `op` of `from`; kNoOperator if there is none, or several.
 uint32_t in_place_of(const PairedSide& from, const PairedSide& to, uint32_t op, ReachedLimits& limits) {
   std::map<uint32_t, Common> found;
   bool has_more = false;

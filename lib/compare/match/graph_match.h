@@ -14,9 +14,7 @@
 
 namespace msdump {
 
-// Operators of one side by place, type and name, to look up those of the other side.
-
-// Where operators are compared: those of one rank and step. Each number counts only if it distinguishes operators.
+// The ranks and steps by which operators are told apart. Each number counts only if it distinguishes operators.
 struct ComparedPlaces {
   bool ranks = true, steps = true;
 
@@ -27,15 +25,16 @@ struct ComparedPlaces {
   [[nodiscard]] uint64_t hash_of(const SequencedOp& one, uint64_t hash) const;
 };
 
-// The numbers in names are left out unless they are `numbered`.
+// OpNames: looks up the operators of one side by place, type and name, also for an operator of the other side. The numbers
+// in names are ignored unless they are `numbered`.
 class OpNames {
  public:
-  // `operators` outlives this; of those that are `left_out` nothing is known.
+  // `operators` must outlive this. Operators that are `left_out` are not found.
   OpNames(const std::vector<SequencedOp>& operators, const std::vector<bool>& left_out, ComparedPlaces places,
           bool numbered);
 
   [[nodiscard]] bool any_twice() const { return several_; }
-  // The only operator with the name of `one`, which may be from the other side; UINT32_MAX if there are none or several.
+  // The only operator with the name of `one`, which may be of the other side; kNoOperator if there are none or several.
   [[nodiscard]] uint32_t find(const SequencedOp& one);
   [[nodiscard]] bool is_alone(uint32_t place) { return find(operators_[place]) == place; }
   // Equal to find(one) == place when no name occurs twice, but without a look-up.
@@ -64,45 +63,49 @@ class OpNames {
   std::string plain_;
 };
 
-// Which operators of two graphs are the same by the data flow, whatever their numbers and their order.
+// match_graphs(): pairs the operators of two graphs by the data flow, whatever their numbers and their order.
 //
-//   1. operators that occur once on each side: with two circles of neighbours, with one, and those that read weights by
-//      their kind alone
-//   2. from each pair on: what feeds the same input, and the reader of its kind, if there is one on each side
-//   3. of operators with equal neighbours, where each side has as many, the first ones; then rule 2 again
-// The kind is type, scope, shapes of outputs and the parameters that it reads. Without a data flow on both sides nothing
-// is paired. n log n for n operators.
+//   1. operators whose kind occurs once on each side: with two rounds of neighbours, then with one; then operators that read
+//      weights, by their kind alone
+//   2. from each pair on: the producers of the same input, and consumers of a kind that occurs once on each side
+//   3. if that pairs nothing: of operators with equal neighbours, as many on each side, the first ones; then rule 2 again
+//
+// The kind of an operator is its type, its scope, the shapes of its outputs and the parameters that it reads. Without a data
+// flow on both sides nothing is paired. Time is n log n for n operators.
 
 struct GraphSide {
   SequenceFlow flow;
   std::vector<uint64_t> kinds;  // by operator
 };
-// Operators of different places are of different kinds.
+// Kinds include the place, so that operators of different places never match.
 [[nodiscard]] GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators,
                                    ComparedPlaces places);
 
-// By operator of a: that of b, or kNoOperator. No two have the same.
+// The partner in b of each operator of a, or kNoOperator. No two operators have the same partner.
 using Partners = std::vector<uint32_t>;
 
 [[nodiscard]] Partners match_graphs(const GraphSide& a, const GraphSide& b, ReachedLimits& limits);
 
-// What the pairs disagree on: inputs of either operator whose producers are not partners, and kinds.
+// The number of disagreements of the pairs: inputs whose producers are not partners, and partners of different kinds.
 [[nodiscard]] size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& partners);
 
-// Operators without a partner that stand in each other's place: what is left of both sides where one line of a network
-// changed, MaxPool into AvgPool, ReduceMean into ReduceSum.
+// pair_replaced(): pairs operators without a partner that stand in each other's place. That happens when one line of a
+// network changed: MaxPool into AvgPool, ReduceMean into ReduceSum.
 //
-// Two operators replace each other if an input of both comes from partners, or neither has producers, and an output of
-// both goes to partners, or neither has readers, and no other operator shares as many neighbours with either of them.
+// Two operators replace each other if all of these hold:
+//   * an input of both comes from partners, or neither has producers
+//   * an output of both goes to partners, or neither has consumers
+//   * no other operator shares as many neighbours with either of them
+//
 // Each such pair is a neighbour for the next: a gradient follows its forward operator.
 
-// One side of a pairing.
+// The data flow and the partners of one side.
 struct PairedSide {
   const SequenceFlow& flow;
-  std::vector<uint32_t>& partners;  // by operator: that of the other side, or kNoOperator
+  std::vector<uint32_t>& partners;  // of each operator: the one of the other side, or kNoOperator
 };
 
-// Enters the pairs into the partners of both sides, and returns the operators of a that got one.
+// Adds the pairs to the partners of both sides. Returns the operators of a that got a partner.
 std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b, ReachedLimits& limits);
 
 }  // namespace msdump

@@ -1,4 +1,4 @@
-// The module that an operator of msprobe ran in, by construct.json (msprobe/construct_json.h).
+// ModuleTree: the module that each operator of msprobe ran in, by construct.json (msprobe/construct_json.h).
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace msdump {
 class ModuleTree {
  public:
   ModuleTree() = default;
-  // From the construct.json beside each dump.json. Errors are in problems().
+  // Reads the construct.json beside each dump.json. Errors are in problems().
   static ModuleTree of(const DumpIndex& index);
-  // The reference's tree, plus what only the candidate has: an added operator is in a module, too.
+  // The reference's tree, with the entries that only the candidate has: an operator that was added is in a module, too.
   static ModuleTree of(const DumpIndex& reference, const DumpIndex& candidate);
 
   [[nodiscard]] std::string_view parent_of(std::string_view name) const;  // empty: none

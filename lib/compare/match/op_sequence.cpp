@@ -16,8 +16,7 @@ namespace {
 
 constexpr size_t kCircles = 2;
 
-// The shapes of the outputs without dimensions of 1; of the first step alone, so that the number of steps does not
-// matter.
+// A hash of the output shapes without dimensions of 1, of the first step alone: the number of steps must not matter.
 uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
   uint64_t key = 1;
   std::optional<std::string_view> first_slot;
@@ -34,7 +33,7 @@ uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
   return key;
 }
 
-// The dtype and shape of a numbered constant. 0 for anything else.
+// A hash of the dtype and shape of a numbered constant; 0 for any other operator.
 uint64_t key_of_constant(const CompareSide& side, const SequencedOp& one) {
   if (!is_numbered_constant(one) || one.tensors.empty()) return 0;
   const TensorRecord& tensor = (*side.tensors)[one.tensors.front()];

@@ -1,4 +1,5 @@
-// What identifies the operators of one side of a comparison on the other side.
+// Keys that identify the operators of one side on the other side: types, names without numbers, shapes, and neighbours in
+// the data flow.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +14,30 @@ namespace msdump {
 
 inline constexpr uint32_t kNoOperator = UINT32_MAX;
 
-// One side of a comparison.
 using CompareSide = DumpWithGraph;
 
-// Keys for `align`, the most certain level first: the operator and its shapes with two circles of neighbours, with one,
-// its type and scope, its common name in both frameworks, its type. None of them contains numbers of operators or
-// graphs.
+// Keys for align(), the most certain level first. None of them contains numbers of operators or graphs.
+//   1. type, scope and output shapes, with two rounds of neighbours
+//   2. the same, with one round
+//   3. type and scope
+//   4. the common name in both frameworks
+//   5. type
 [[nodiscard]] std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side,
                                                                 const std::vector<SequencedOp>& operators);
 
 // Type, scope and shapes of outputs of each operator.
 [[nodiscard]] std::vector<uint64_t> kinds_of(const CompareSide& side, const std::vector<SequencedOp>& operators);
 
-// A constant that MindSpore numbers, "Parameter.data-12": such a number means nothing in another run.
+// True for a constant that MindSpore numbers, "Parameter.data-12". Such a number means nothing in another run.
 [[nodiscard]] bool is_numbered_constant(const SequencedOp& one);
 
-// Of msprobe, by the prefixes of modules and calls: a dump of PyTorch. Functions alone do not tell.
+// True for a PyTorch dump of msprobe, by the prefixes of modules and calls. Functions alone do not show it.
 [[nodiscard]] bool is_pytorch(const std::vector<SequencedOp>& operators);
 
 // "Default/conv1-Conv2d/Conv2D" of "Default/conv1-Conv2d/Conv2D-op12"; calls of msprobe lose their counter.
 [[nodiscard]] std::string name_without_numbers(std::string_view name);
 
-// One name for what MindSpore and PyTorch name differently in dumps of msprobe.
+// The common name of what MindSpore and PyTorch name differently in dumps of msprobe:
 //
 //   module      Cell.attn.q.Dense.forward.0, Module.attn.q.Linear.forward.0        module attn q forward
 //   call        Primitive.matmul.MatMul.3.forward, Functional.matmul.3.forward,
@@ -45,29 +48,29 @@ using CompareSide = DumpWithGraph;
 [[nodiscard]] std::string common_name(std::string_view op_name);
 [[nodiscard]] std::string_view common_parameter_name(std::string_view parameter);
 
-// SequenceFlow: the producers and consumers of each operator of a sequence, and the parameters that it reads, from the
-// graph of the dump; none without one. Lists in one vector, and where each begins.
+// SequenceFlow: the producers and consumers of each operator of a sequence, and the parameters that it reads. It is taken
+// from the graph of the dump, and empty without one. The lists of all operators are in one vector, with the begin of each.
 
 class SequenceFlow {
  public:
   struct Producer {
-    uint32_t slot, op;  // of the input that it feeds
+    uint32_t slot, op;  // the slot is that of the input that `op` feeds
   };
   struct Parameter {
     uint32_t slot;
-    uint64_t name;   // its hash
+    uint64_t name;   // hash of the name
     bool is_weight;  // a value that the network keeps, not an input of the graph
   };
   SequenceFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators);
 
   [[nodiscard]] bool known() const { return known_; }
-  // By the slots of the inputs.
+  // Ordered by the slots of the inputs.
   [[nodiscard]] std::span<const Producer> producers(uint32_t op) const { return part(producers_, first_producer_, op); }
   [[nodiscard]] std::span<const Parameter> parameters(uint32_t op) const {
     return part(parameters_, first_parameter_, op);
   }
   [[nodiscard]] std::span<const uint32_t> consumers(uint32_t op) const { return part(consumers_, first_consumer_, op); }
-  // Keys of the operators with one more circle of neighbours: producers by slot, consumers in any order.
+  // Keys of the operators with one more round of neighbours: producers by slot, consumers in any order.
   [[nodiscard]] std::vector<uint64_t> with_neighbours(const std::vector<uint64_t>& keys) const;
 
  private:
@@ -81,7 +84,7 @@ class SequenceFlow {
   std::vector<Producer> producers_;
   std::vector<Parameter> parameters_;
   std::vector<uint32_t> consumers_;
-  std::vector<uint32_t> first_producer_, first_parameter_, first_consumer_;  // by operator, and one more
+  std::vector<uint32_t> first_producer_, first_parameter_, first_consumer_;  // by operator, and the end
 };
 
 }  // namespace msdump

@@ -139,7 +139,7 @@ class Pairer {
     return std::move(result_);
   }
 
-  // For the time of the pairing; `names` keeps the true ones.
+  // Renames the operators while they are paired; `names` keeps the true names for restore().
   template <class Renamed>
   static void rename(std::vector<SequencedOp>& operators, std::vector<std::string>& names, const Renamed& renamed) {
     const bool first = names.empty();
@@ -153,7 +153,7 @@ class Pairer {
     for (size_t i = 0; i < names.size(); ++i) operators[i].name = std::move(names[i]);
   }
 
-  // Leaves out the wrappers that the modules of one side are in and those of the other are not.
+  // Removes the wrappers that the modules of one side have, and those of the other do not.
   void unwrap() {
     const size_t a = wrappers_of(result_.a), b = wrappers_of(result_.b);
     const auto less = [](size_t wrappers) {
@@ -183,8 +183,7 @@ class Pairer {
     alone(b, a, result_.steps_alone.b);
   }
 
-  // A single rank or step on each side is compared whatever its number is. Operators know their step where each step has
-  // operators of its own.
+  // A single rank or step on each side is compared whatever its number is. Operators have a step if each step has its own.
   void choose_places() {
     const auto with_step = [](const SequencedOp& one) { return one.step.has_value(); };
     const auto any_step = [&](const std::vector<SequencedOp>& all) {
@@ -226,7 +225,7 @@ class Pairer {
     for (uint32_t i = 0; i < result_.a.size(); ++i) {
       const auto reference = map_->reference_of(result_.a[i].name);
       if (!reference) continue;
-      taken_a_[i] = true;  // also when it is mapped to no partner
+      taken_a_[i] = true;  // also if it is mapped to no partner
       auto found = named.find({places_.of(result_.a[i]), normalised_op_name(*reference)});
       // msprobe's mapping of cells yields PyTorch's names.
       if (constexpr std::string_view kModule = "Module."; found == named.end() && reference->starts_with(kModule))
@@ -237,7 +236,7 @@ class Pairer {
     }
   }
 
-  // True when both sides have the same names, each once.
+  // Pairs operators by name. False unless both sides have the same names, each once.
   bool by_names() {
     const auto named = partners_by_name();
     if (!named) return false;
@@ -272,8 +271,8 @@ class Pairer {
     return partners;
   }
 
-  // The same names throughout may be numbered otherwise: save_graphs does that. The graphs decide if they agree nearly
-  // everywhere when paired without names. A faulty operator or two is not enough.
+  // The same names may be numbered differently, as save_graphs does. The graphs decide if they agree nearly everywhere when
+  // paired without names. A faulty operator or two is not enough.
   [[nodiscard]] Partners checked_by_graph(const Partners& named) {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return named;
     const auto [a, b] = graphs();
@@ -284,8 +283,8 @@ class Pairer {
     return kClearly * disagreements(a, b, partners) < of_names ? partners : named;
   }
 
-  // Of the operators without a partner, first those with the same name, then in their order those whose names differ in
-  // numbers. Where the graphs paired others of these, one may be left without.
+  // Pairs the operators that the graphs left: first those with the same name, then, in order, those whose names differ in
+  // numbers. An operator is left without a partner if the graphs paired all that it could have.
   void complete(Partners& partners, const Partners& named) const {
     std::vector<bool> taken(partners.size(), false);
     for (const uint32_t partner : partners) {
@@ -322,14 +321,14 @@ class Pairer {
       const std::vector<uint32_t>& a = found->second;
       for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b), &result_.limits)) {
         if (partner_of_a_[a[aligned.a]] != kNoOperator) continue;
-        // Only a graph with a data flow gives the first levels neighbours.
+        // Only a data flow gives the keys of the first levels neighbours.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
       }
     }
   }
 
-  // Partners get a key of their own on every level: the others are aligned between those that are in order.
+  // Gives partners a key of their own on every level, so that the others are aligned between those that are in order.
   void pair_by_graph(std::vector<std::vector<uint64_t>>& keys_a, std::vector<std::vector<uint64_t>>& keys_b) {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return;
     const auto [graph_a, graph_b] = graphs();
@@ -363,7 +362,7 @@ class Pairer {
     return levels;
   }
 
-  // Numbers count calls: names that differ only in their numbers prove nothing.
+  // Pairs names without numbers that occur once on each side. Numbers count calls and prove nothing.
   void by_names_left() {
     const auto is_left = [](uint32_t partner) { return partner == kNoOperator; };
     if (std::none_of(partner_of_a_.begin(), partner_of_a_.end(), is_left) ||
@@ -379,7 +378,7 @@ class Pairer {
     }
   }
 
-  // What the map says has no partner keeps none.
+  // Pairs operators that stand in each other's place. Without effect if there is a map: what it gives no partner keeps none.
   void by_replacement() {
     if (map_ != nullptr || !has_flow(side_a_) || !has_flow(side_b_)) return;
     const auto [a, b] = graphs();
@@ -387,10 +386,10 @@ class Pairer {
       how_[partner_of_a_[op]] = PairedBy::kReplaced;
   }
 
-  // In the order of b; an operator of a alone follows its predecessor in a.
+  // Lists the pairs in the order of b; an operator of a alone follows its predecessor in a.
   void order_operators() {
     constexpr uint32_t kEnd = UINT32_MAX;
-    std::vector<uint32_t> first(result_.b.size() + 1, kEnd), last(result_.b.size() + 1, kEnd);  // by place in b, plus 1
+    std::vector<uint32_t> first(result_.b.size() + 1, kEnd), last(result_.b.size() + 1, kEnd);  // by index in b, plus 1
     std::vector<uint32_t> next(result_.a.size(), kEnd);
     uint32_t after = 0;
     for (uint32_t i = 0; i < result_.a.size(); ++i) {
@@ -417,8 +416,8 @@ class Pairer {
   Pairing result_;
   bool lone_step_ = false;
   ComparedPlaces places_;
-  std::vector<bool> outside_a_, outside_b_;     // operators of a rank or step that the other side does not have
-  std::optional<GraphSide> graph_a_, graph_b_;  // as soon as one asks
+  std::vector<bool> outside_a_, outside_b_;     // of a rank or step that the other side does not have
+  std::optional<GraphSide> graph_a_, graph_b_;  // made when they are first needed
   std::vector<uint32_t> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;                   // by operator of b
   std::vector<std::string> names_a_, names_b_;  // before they were renamed; empty if they were not

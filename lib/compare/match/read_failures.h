@@ -1,5 +1,5 @@
-// ReadFailures: which files could not be read while tensors were matched by their values. A file may be readable again when its
-// pair is compared, so a match that is missing for this reason would not be told otherwise. Thread-safe.
+// ReadFailures: the files that could not be read while tensors were matched by their values. A file may be readable again
+// when its pair is compared, so nothing else would report the match that is missing. Thread-safe.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace msdump {
 
 class ReadFailures {
  public:
-  // Not what was interrupted, nor elements that can be read and have no order.
+  // Ignores other errors, such as an interruption, or elements that can be read and have no order.
   void add(const Error& error) {
     const bool unread = error.code == ErrorCode::kReadFailed || error.code == ErrorCode::kChangedWhileReading ||
                         error.code == ErrorCode::kNotFound || error.code == ErrorCode::kPermission ||
@@ -26,7 +26,7 @@ class ReadFailures {
     const std::scoped_lock lock(lock_);
     return by_path_.contains(path);
   }
-  // One for each file, in the order of the paths.
+  // The error of each file, in the order of the paths.
   [[nodiscard]] std::vector<Error> all() const {
     const std::scoped_lock lock(lock_);
     std::vector<Error> errors;

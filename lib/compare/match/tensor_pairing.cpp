@@ -38,7 +38,7 @@ TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, uint32_t t
           parameter ? common_parameter_name(record.name.slot) : record.name.slot, 0};
 }
 
-// The user's mapping may name another slot.
+// The key of a tensor of a in the reference. The user's mapping may name another slot.
 TensorPairer::SlotKey TensorPairer::key_of_a(const Pairing& pairing, const OpPair& pair, uint32_t tensor) {
   SlotKey key = slot_key(a_, tensor);
   if (rule_.map == nullptr || pair.how != PairedBy::kUser) return key;
@@ -62,7 +62,7 @@ void TensorPairer::pair(Pairing& pairing, uint32_t place) {
   }
 }
 
-// The tensors of an operator by slot; the last one where several have the same key.
+// Fills `slots` with the tensors of an operator, by slot. Of several with the same key, the last one counts.
 void TensorPairer::fill(const CompareSide& side, const std::vector<uint32_t>& tensors,
                         std::vector<Keyed>& slots) const {
   slots.clear();
@@ -106,7 +106,7 @@ void TensorPairer::pair_with_care(Pairing& pairing, uint32_t place) {
   }
 }
 
-// Versions of MindSpore disagree on which operand comes first: pairs by shape.
+// Pairs the operands by shape, if that exchanges them: versions of MindSpore disagree on which one comes first.
 void TensorPairer::swap_operands(Slots& slots) const {
   for (auto& [key, first] : slots) {
     if (key.io != Io::kInput || key.slot != "0") continue;
@@ -122,8 +122,7 @@ void TensorPairer::swap_operands(Slots& slots) const {
   }
 }
 
-// The two frameworks pass arguments in different slots: pairs the first one with the first of its shape, within one
-// step, occurrence and io.
+// Pairs each tensor with the first of its shape in its step, occurrence and io, because the frameworks' slots differ.
 void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
   std::set<Io> settled = {Io::kParameter};
   for (const Io io : {Io::kInput, Io::kOutput}) {
@@ -145,7 +144,7 @@ void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
     const Shape* const shape = (*a_.tensors)[a.tensor].shape;
     if (shape == nullptr) continue;
     ByShape& same = by_shape[place_of(a.key)][*shape];
-    // Gradients come in any order.
+    // Gradients come in any order, so several of one shape stay unpaired.
     const size_t unpaired = same.items.size() - same.paired;
     if (unpaired == 0 || (backward && a.key.io == Io::kOutput && unpaired > 1)) continue;
     Keyed& b = left_b[same.items[same.paired++]];
@@ -166,7 +165,7 @@ void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
   std::erase_if(slots, [](const auto& slot) { return slot.second.a == kNoTensor && slot.second.b == kNoTensor; });
 }
 
-// Do both sides have the same slots of this io, with the same shapes?
+// True if both sides have the same slots of this io, with the same shapes.
 bool TensorPairer::in_one_form(const Slots& slots, Io io) const {
   return std::all_of(slots.begin(), slots.end(), [&](const auto& slot) {
     const TensorPair& pair = slot.second;

@@ -1,4 +1,4 @@
-// Pairs the tensors of two operators that are partners: the rule of pairing.h for io, slot, step and occurrence.
+// TensorPairer: pairs the tensors of two paired operators by io, slot, step and occurrence (pairing.h).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class TensorPairer {
     uint32_t occurrence = 0;
     Io io = Io::kInput;
     std::string_view slot;
-    uint32_t beside = 0;  // for several in one slot
+    uint32_t beside = 0;  // counts several in one slot
 
     bool operator<(const SlotKey& other) const;
   };
@@ -41,7 +41,7 @@ class TensorPairer {
   static Place place_of(const SlotKey& key) { return {key.step, key.occurrence, key.io}; }
   struct ByShape {
     std::vector<size_t> items;
-    size_t paired = 0;  // the first ones
+    size_t paired = 0;  // the first of `items` are paired
   };
   struct Keyed {
     SlotKey key;

@@ -27,7 +27,7 @@ void subtract(const std::byte* a, const std::byte* b, size_t count, double* dist
   }
 }
 
-// For a pair with a value that is not finite.
+// The distance of a pair with a value that is not finite: 0 if both are the same, else NaN.
 double mismatch(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b ? 0 : kNan; }
 
 double modulus(double re, double im) {
@@ -236,7 +236,7 @@ bool AxisErrors::Axis::advance(int64_t count) {
   return false;
 }
 
-// Elements up to the end of the row, or of the bin where a bin has several indices.
+// The number of elements up to the end of the row, or of the bin if a bin has several indices.
 int64_t AxisErrors::Axis::run() const { return width == 1 ? extent - index : std::min(width - in_bin, extent - index); }
 
 AxisErrors::AxisErrors(const Shape& shape, double max_abs) : factor_(factor_for(max_abs)) {
@@ -371,7 +371,7 @@ class PicturePainter {
     picture_.cells.resize(static_cast<size_t>(picture_.cells_down * picture_.cells_across));
   }
 
-  // The distances of the next elements in C order, without a division for each.
+  // Adds the distances of the next elements in C order, without a division for each.
   void add(std::span<const double> distances) {
     for (const double distance : distances) {
       double& cell = picture_.cells[row_cell_ + cell_];

@@ -1,4 +1,4 @@
-// What differs inside a pair of tensors: the worst elements, and the share of the error along each axis.
+// Details of a pair of tensors that differ: the worst elements, the axes that carry the error, a picture of it.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace msdump {
 
-// |a - b| of each pair of a block, for passes that look at single elements: the d of kernels/pair/pair.h.
+// PairDistances: |a - b| of each pair of a block, for passes over single elements. It is the d of kernels/pair/pair.h.
 //
 //   finite pairs       |a - b|, exact for 64-bit integers before it is rounded; infinite beyond the range of a double
 //   complex numbers    the modulus of the difference, within two bits of the metrics
@@ -32,10 +32,10 @@ namespace msdump {
 
 class PairDistances {
  public:
-  // `dtype` is the common one of both sides. Elements of `a` are divided by `scale` first, a power of two; not integers.
+  // `dtype` is the common one. Elements of `a`, but for 64-bit integers, are divided by `scale` first, a power of two.
   explicit PairDistances(DType dtype, double scale = 1);
 
-  // At most kernels::kPairBlock pairs; the result is valid until the next call.
+  // The distances of at most kernels::kPairBlock pairs, valid until the next call.
   std::span<const double> of(const std::byte* a, const std::byte* b, int64_t count);
 
  private:
@@ -53,18 +53,18 @@ class PairDistances {
   std::unique_ptr<Block> block_;
 };
 
-// The elements that differ most, with both values.
+// WorstElements: the elements that differ most, with both values.
 //
-// First come pairs with NaN or an infinity on one side only, then the largest |a - b|; ties go by index. Equal elements
-// are not listed. Values are as stored: integers exact to the last digit, floats with the digits of their dtype, complex
-// numbers as a list of two.
+// First come pairs with NaN or an infinity on one side only, then the largest |a - b|; ties go by index. Equal elements are
+// not listed. Values are as stored: integers exact to the last digit, floats with the digits of their dtype, complex numbers
+// as a list of two.
 
 inline constexpr size_t kMostWorst = 100'000;  // more are not kept
 
 struct WorstElement {
   std::vector<int64_t> index;
   report::Value a, b;
-  std::optional<double> distance;  // |a - b|; nothing for NaN or an infinity on one side
+  std::optional<double> distance;  // |a - b|; no value for NaN or an infinity on one side
 };
 
 // Takes the pairs of two tensors in order.
@@ -75,7 +75,7 @@ class WorstElements {
   // The pairs of a slab from `from` on, with their distances.
   void add(const PairSlab& slab, int64_t from, std::span<const double> distances);
 
-  // The worst first.
+  // Returns the elements, the worst first.
   [[nodiscard]] std::vector<WorstElement> finish(const Shape& shape) &&;
 
  private:
@@ -101,7 +101,7 @@ Result<WorstElement> read_pair_at(HostTensor& a, HostTensor& b, uint64_t at);
 // An element for a report; `at` holds it as HostTensor::read gives it.
 [[nodiscard]] report::Value element_value(DType dtype, const std::byte* at);
 
-// AxisErrors locates the error in a tensor: for each axis the few indices that carry it, or "everywhere".
+// AxisErrors: for each axis of a tensor the few indices that carry the error, or "everywhere".
 //
 //   1. what is counted: mismatches (NaN or an infinity on one side), if there are any, else the squares of a - b
 //   2. an axis of more than 4096 indices is cut into as many bins of equal width, the last one narrower
@@ -135,7 +135,7 @@ struct ErrorAxes {
 // Takes the distances of all elements of a shape in C order.
 class AxisErrors {
  public:
-  // `max_abs` of the finite pairs, or near it: distances are scaled by it, so that no square overflows.
+  // `max_abs` is that of the finite pairs, or near it. Distances are scaled by it, so that no square overflows.
   AxisErrors(const Shape& shape, double max_abs);
 
   void add(std::span<const double> distances);
@@ -157,7 +157,7 @@ class AxisErrors {
     size_t bin = 0;
 
     [[nodiscard]] int64_t run() const;
-    bool advance(int64_t count);  // true when it wraps around
+    bool advance(int64_t count);  // true if it wraps around
   };
 
   Bin add_row(std::span<const double> distances);
@@ -169,7 +169,7 @@ class AxisErrors {
   Bin all_;
 };
 
-// A second pass over two tensors that differ, for the worst elements and for where the error lies.
+// look_again(): a second pass over two tensors that differ, for the worst elements and the axes that carry the error.
 
 struct SecondLookOptions {
   size_t worst = 0;  // elements; at most kMostWorst
@@ -186,11 +186,11 @@ struct SecondLook {
 Result<SecondLook> look_again(HostTensor& a, HostTensor& b, const TensorDiff& diff, const SecondLookOptions& options,
                               const CancelToken& cancel);
 
-// A picture of the error of a tensor: a histogram of its sizes, and a map of the last two axes.
+// ErrorPicture: a histogram of the error's sizes, and a map of the last two axes.
 //
 //   histogram   of |a - b| of the finite pairs that differ, four bins a decade
 //   map         the largest |a - b| in each of at most 64 x 64 cells of the last two axes, over all other axes; an
-//               infinity where one side only is NaN or infinite. A tensor of one axis is a row; of none, a cell
+//               infinity if one side only is NaN or infinite. A tensor of one axis is a row; of none, a cell
 //
 // Takes one pass over both tensors and a few MiB of memory.
 
@@ -206,11 +206,10 @@ struct ErrorPicture {
   std::vector<double> cells;  // row by row
 };
 
-// Elements of `a` are divided by `scale` first. shape_mismatch when one of them has more elements.
+// Elements of `a` are divided by `scale` first. kShapeMismatch if one of them has more elements.
 Result<ErrorPicture> picture_error(HostTensor& a, HostTensor& b, double scale, const CancelToken& cancel);
 
-// All details of a pair of tensors that differ: the picture of the error, its axes, the worst elements. Reads both tensors
-// twice; for a few tensors, not for all.
+// PairPicture: all details of a pair of tensors that differ. Both tensors are read twice, so this is for a few tensors.
 
 inline constexpr size_t kPictureWorst = 20;  // elements
 
@@ -224,8 +223,8 @@ struct PictureSide {
   const TensorRecord& tensor;
 };
 
-// `diff` is that of the two tensors. Elements of `a` are divided by `scale` first, but for the values of the worst elements,
-// which are as stored. Nothing where they were not compared element by element, or are the same.
+// `diff` is that of the two tensors. Elements of `a` are divided by `scale` first, but the values of the worst elements are
+// as stored. No value if they were not compared element by element, or are the same.
 Result<std::optional<PairPicture>> picture_pair(const PictureSide& a, const PictureSide& b, const TensorDiff& diff,
                                                 double scale, const CancelToken& cancel);
 

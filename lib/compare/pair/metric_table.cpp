@@ -20,7 +20,7 @@ std::optional<MetricNumber> number(std::optional<double> value) {
   return value ? std::optional<MetricNumber>(*value) : std::nullopt;
 }
 
-// The getter of a member of PairMetrics. Nothing was counted of tensors that are known by statistics alone.
+// The getter of a member of PairMetrics. Counts have no value for tensors that are compared by statistics.
 template <auto kMember>
 std::optional<MetricNumber> get(const TensorDiff& diff) {
   if (!has_metrics(diff.verdict)) return std::nullopt;

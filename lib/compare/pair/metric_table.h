@@ -1,5 +1,5 @@
-// The metrics of diff, in the order of the output. Columns, `--list-metrics` and limits (accept/diff_rules.h) derive from this
-// table. The formulas are those of kernels/pair/pair.h.
+// The metrics of diff, in the order of the output. Columns, `--list-metrics` and limits (accept/diff_rules.h) derive from
+// this table. The formulas are those of kernels/pair/pair.h.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Metric {
   std::string_view name;
   MetricUnit unit;
   std::string_view formula;  // one line; d = |a - b|
-  // Nothing if the metric is not defined or no elements were compared (has_metrics).
+  // No value if the metric is not defined, or no elements were compared (has_metrics).
   std::optional<MetricNumber> (*value)(const TensorDiff& diff);
   bool on_request = false;  // takes a second pass over tensors that differ: PairOptions::on_request
 };

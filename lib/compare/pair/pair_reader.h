@@ -1,5 +1,4 @@
-// The elements of one tensor, slab by slab, as the file stores them: the one loop for every pass over a single tensor. And
-// a sample of them.
+// Passes over one tensor: for_each_slab() reads its elements as the file stores them, for_each_piece() a sample of them.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ namespace msdump {
 
 inline constexpr int64_t kTensorSlab = int64_t{1} << 17;  // elements
 
-// take(bytes, count) for each slab in order; the pass ends if it returns false.
+// Calls take(bytes, count) for each slab in order. The pass ends if it returns false.
 template <class Take>
 Status for_each_slab(HostTensor& tensor, const CancelToken& cancel, const Take& take) {
   std::vector<std::byte> slab(static_cast<size_t>(std::min(kTensorSlab, tensor.count())) * tensor.element_bytes());
@@ -38,13 +37,13 @@ Status for_each_slab(HostTensor& tensor, const CancelToken& cancel, const Take& 
   return tensor.check_unchanged();
 }
 
-// Up to so many pieces of so many elements.
+// The size of a sample: up to so many pieces of so many elements.
 struct SampleSize {
   int64_t pieces = 1, piece = 0;
 };
 
-// take(bytes, count) for each piece of a sample, evenly spread; all elements of a tensor that has no more. In one piece:
-// the beginning.
+// Calls take(bytes, count) for each piece of a sample that is evenly spread over the tensor. A tensor that has no more
+// elements is read completely. A sample of one piece is the beginning.
 template <class Take>
 Status for_each_piece(HostTensor& tensor, const SampleSize& size, const Take& take) {
   const int64_t whole = tensor.count(), most = size.pieces * size.piece;
@@ -59,8 +58,8 @@ Status for_each_piece(HostTensor& tensor, const SampleSize& size, const Take& ta
   return {};
 }
 
-// Two tensors side by side: their elements slab by slab, in the dtype that holds those of both. The one loop for every
-// pass over a pair of tensors.
+// PairReader: two tensors side by side. It gives their elements slab by slab, in the dtype that holds those of both. Every
+// pass over a pair of tensors uses it.
 //
 //   1. both have the same number of elements, in C order; shapes are the caller's business
 //   2. a slab has kPairSlab elements, the last one the rest. Sums depend on where a tensor is cut, hence one size
@@ -71,7 +70,7 @@ Status for_each_piece(HostTensor& tensor, const SampleSize& size, const Take& ta
 inline constexpr int64_t kPairSlab = int64_t{1} << 17;  // elements
 static_assert(kPairSlab % kernels::kPairBlock == 0);
 
-// Valid until the next one is read.
+// A slab of both tensors, valid until the next one is read.
 struct PairSlab {
   int64_t first = 0, count = 0;
   const std::byte *a = nullptr, *b = nullptr;                // in the common dtype
@@ -80,16 +79,16 @@ struct PairSlab {
 
 class PairReader {
  public:
-  // shape_mismatch when one has more elements, unsupported_dtype when there is no common dtype. The tensors outlive it.
+  // kShapeMismatch if one has more elements, kUnsupportedDtype without a common dtype. The tensors must outlive this.
   static Result<PairReader> open(HostTensor& a, HostTensor& b);
-  // The elements [first, first + count) only. Tensors that are direct() may have several readers at once.
+  // Reads only the elements [first, first + count). Tensors that are direct() may have several readers at once.
   static Result<PairReader> open(HostTensor& a, HostTensor& b, int64_t first, int64_t count);
 
   [[nodiscard]] DType dtype() const { return common_; }
 
-  // The next slab; nothing at the end. An error if one of the files has changed meanwhile.
+  // The next slab; no value at the end. An error if one of the files has changed meanwhile.
   Result<std::optional<PairSlab>> next(const CancelToken& cancel);
-  // take(slab) for each that is left.
+  // Calls take(slab) for each slab that is left.
   template <class Take>
   Status for_each(const CancelToken& cancel, const Take& take) {
     for (;;) {
@@ -102,7 +101,7 @@ class PairReader {
  private:
   struct Side {
     HostTensor* tensor;
-    std::vector<std::byte> stored, widened;  // `widened` is empty where the tensor has the common dtype
+    std::vector<std::byte> stored, widened;  // `widened` is empty if the tensor has the common dtype
   };
 
   PairReader(HostTensor& a, HostTensor& b, DType common, int64_t first, int64_t count);

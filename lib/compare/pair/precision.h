@@ -1,6 +1,6 @@
-// Detects a side that computes in a coarser dtype throughout, such as a device. Every result then carries its rounding, even
-// if it was widened again, and the tolerance of the coarser dtype applies to all tensors. A single operator in a coarser
-// dtype is a finding instead.
+// coarser_throughout(): detects a side that computes in a coarser dtype throughout, such as a device. Every result then
+// carries its rounding, even if it was widened again, and the tolerance of the coarser dtype applies to all tensors. A
+// single operator in a coarser dtype is a finding instead.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace msdump {
 
-// The coarsest dtype that the candidate has, and the reference has not, in at least a tenth of the pairs of floating
-// tensors; nothing if there are fewer such pairs.
+// The coarsest dtype in which at least a tenth of the pairs of floating tensors are coarser in the candidate than in the
+// reference. No value if there is none.
 [[nodiscard]] std::optional<DType> coarser_throughout(const CompareSide& a, const CompareSide& b,
                                                       const Pairing& pairing);
 

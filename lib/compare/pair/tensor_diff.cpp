@@ -24,8 +24,8 @@ constexpr size_t kOneIn = 20;
 constexpr size_t kFewest = kPiece;         // kept elements of a sample that is trusted
 constexpr size_t kMost = size_t{1} << 22;  // kept elements: the squares of more would overflow
 
-// Magnitudes by their exponent. A gap of a factor of 100 lies between two exponents (except for doubles below 2e-308,
-// which share one), so nothing need be sorted; and squares of one exponent add up without rounding, in any order.
+// Counts magnitudes by their exponent. Two that are a factor of 100 apart have different exponents, so nothing needs to be
+// sorted. Only doubles below 2e-308 share one exponent. Squares of one exponent add up without rounding, in any order.
 class Magnitudes {
  public:
   Magnitudes() : exponents_(kExponents) {}
@@ -74,7 +74,8 @@ class Magnitudes {
     Wide squares = 0;                          // of whole numbers of less than 2^53
   };
 
-  // Up to the exponent `last`, in units of its last digit, so that no square leaves the range of a double.
+  // The root mean square of magnitudes up to the exponent `last`. It is computed in units of the last digit of `last`, so
+  // that no square leaves the range of a double.
   [[nodiscard]] double root_of_mean(size_t last, size_t count) const {
     const auto unit = [](size_t exponent) { return static_cast<int>(std::max<size_t>(exponent, 1)); };
     double squares = 0;
@@ -131,7 +132,7 @@ Verdict verdict_of(const kernels::PairMetrics& metrics) {
   return metrics.over_tolerance == 0 ? Verdict::kClose : Verdict::kDiffer;
 }
 
-// Checks shapes, then dtypes; false with the verdict and its reason.
+// Checks shapes, then dtypes. False if there is nothing to compare; `diff` then has the verdict and its reason.
 bool can_compare(const HostTensor& a, const HostTensor& b, const PairOptions& options, TensorDiff& diff) {
   if (a.shape() != b.shape()) {
     const std::string shapes = fmt::format("{} against {}", describe(a.shape()), describe(b.shape()));

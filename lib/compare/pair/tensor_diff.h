@@ -1,4 +1,4 @@
-// TensorDiff: how two tensors differ (metrics, verdict, reason), and diff_tensors(), which reads both and decides the verdict
+// TensorDiff: how two tensors differ (metrics, verdict, reason). diff_tensors() reads both tensors and decides the verdict
 // within a tolerance.
 #pragma once
 
@@ -19,24 +19,24 @@
 
 namespace msdump {
 
-// The scale of a tensor's elements, for tolerances: the root mean square of a sample, in which a few large elements do
-// not set the scale for all.
+// typical_scale(): the scale of a tensor's elements, for tolerances. It is the root mean square of a sample; a few large
+// elements do not set the scale for all.
 //
 //   1. the sample is 16 pieces of 1024 elements, evenly spread; for a tensor that can only be read in order, its beginning
-//   2. zeros, NaN and infinities say nothing about the scale and are left out. A sample that keeps fewer than 1024
-//      elements comes from a sparse tensor (the gradient of an embedding, padding): then all elements are read, until
-//      4 million are kept
-//   3. where the magnitudes fall into two populations, a hundred times apart with nothing between, at least a twentieth
-//      of the sample below and those above within a factor of 4, the lower one counts: a mask of -1e4 beside scores of 1
-// If no element is kept the scale is 0. Complex numbers count by their parts, times the root of 2.
+//   2. zeros, NaN and infinities say nothing about the scale and are left out. A sample that keeps fewer than 1024 elements
+//      comes from a sparse tensor (the gradient of an embedding, padding): then all elements are read, up to 4 million kept
+//   3. if the magnitudes fall into two populations, the lower one counts: a mask of -1e4 beside scores of 1. The two are a
+//      hundred times apart, at least a twentieth of the sample is below, and those above are within a factor of 4
+//
+// If no element is kept, the scale is 0. Complex numbers count by their parts, times the root of 2.
 
 Result<double> typical_scale(HostTensor& tensor, const CancelToken& cancel);
 
 // The scale of a sample by rule 3; the order of its elements does not matter.
 [[nodiscard]] double scale_of_sample(const std::vector<double>& sample);
 
-// Two tensors compared slab by slab: all metrics of kernels/pair/pair.h and a verdict. The worst elements and where the
-// error lies need the metrics first: element_errors.h.
+// diff_tensors(): compares two tensors slab by slab. It returns all metrics of kernels/pair/pair.h and a verdict. The worst
+// elements and the place of the error need the metrics first: element_errors.h.
 
 enum class Verdict : uint8_t {
   kSame,   // the same values after exact widening; -0 equals +0, NaN equals NaN
@@ -51,7 +51,7 @@ enum class Verdict : uint8_t {
 };
 [[nodiscard]] constexpr Verdict last_of(Verdict) { return Verdict::kSkipped; }
 [[nodiscard]] std::string_view name_of(Verdict verdict);
-// kDiffer, kNan, kShape, kDtype and kUnmatched.
+// True for kDiffer, kNan, kShape, kDtype and kUnmatched.
 [[nodiscard]] bool is_difference(Verdict verdict);
 
 struct TensorDiff {
@@ -60,25 +60,25 @@ struct TensorDiff {
   kernels::PairMetrics metrics;
   std::optional<double> kl;                     // on request; not for complex numbers
   double scale = 0;                             // typical_scale() of b
-  Limits limits;                                // that were used
+  Limits limits;                                // the tolerance that was used
   std::optional<Limits> tolerance_that_passes;  // tolerance.h
   Shape shape;                                  // of a
   DType dtype_a = DType::kUndefined, dtype_b = DType::kUndefined;
-  // Compared by statistics (statistic_diff.h): one side has no elements. Then metrics without a value are unknown, and so
-  // are all counts but nan_a and nan_b, where nan_counted_ says so.
+  // True if compared by statistics (statistic_diff.h), because one side has no elements. Metrics without a value are then
+  // unknown. So are all counts but nan_a and nan_b, if nan_counted_ says so.
   bool by_statistics = false;
   bool reshaped = false;     // elements were compared although the shapes differ; `reason` has both
   bool mislabelled = false;  // the bytes of a side are not the values: graph/join/dump_operators.h
   bool nan_counted_a = false, nan_counted_b = false;
   bool nan_in_a_alone = false;  // known, not assumed
   uint64_t checksum_b = 0;      // a hash of it; 0: none
-  // In place of relative_l2: the largest deviation of a statistic, relative to the scale of the tensor, beyond the
-  // rounding of its text. Infinite where b is 0; no value where no statistic can be compared.
+  // Replaces relative_l2 for statistics: the largest deviation of a statistic, relative to the scale of the tensor, beyond
+  // the rounding of its text. Infinite if b is 0; no value if no statistic can be compared.
   std::optional<double> relative_error;
   bool no_such_place = false;  // unmatched: the other side has no such rank or step
   bool extremes_only = false;  // infinities hide what mean and norm say: relative_error may be far too small
 
-  // relative_l2, or its substitute.
+  // relative_l2, or relative_error in its place.
   [[nodiscard]] std::optional<double> error() const { return by_statistics ? relative_error : metrics.relative_l2; }
 };
 

@@ -12,7 +12,7 @@
 namespace msdump {
 namespace {
 
-// Below it the rounding of the comparison itself is no longer small.
+// Below this scale, the rounding of the comparison itself is no longer small.
 constexpr double kSmallestScale = 0x1p-960;
 constexpr double kRoundings = 1 + 0x1p-50;  // rounding of the comparison that has to pass
 constexpr int kDigits = 3;

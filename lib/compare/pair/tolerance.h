@@ -1,15 +1,17 @@
-// Two tensors are close when every pair of elements differs by at most atol + rtol |b| + rtol scale. The scale is that of
-// the whole tensor (tensor_diff.h): an element near 0 in a tensor of thousands may be off by more than rtol |b|.
+// Tolerance: two tensors are close if every pair of elements differs by at most atol + rtol |b| + rtol scale. The scale is
+// that of the reference (tensor_diff.h). An element near 0 in a tensor of thousands may be off by more than rtol |b|.
 //
-// rtol is that of the coarser dtype of the two sides: enough for a few hundred roundings in another order, and much less
+// rtol is that of the coarser dtype of the two sides. It allows a few hundred roundings in another order, and is much less
 // than the effect of a changed constant.
 //
 //   float64 1e-9   float32 1e-3   float16 5e-3   bfloat16 3e-2   fp8, float4 0.2   integers, bool 0
 //
 // The tolerance that would have passed has the same form: the smallest rtol for which atol = rtol scale lets every pair
-// pass, which is the largest |a - b| / (|b| + scale). It is found in the same pass, at a product and a comparison per pair
-// and a division only where a lane finds a larger quotient: 5 to 9 % of the pass over two tensors in cache that differ
-// everywhere (tests/bench/bench_kernels.cpp).
+// pass. That is the largest |a - b| / (|b| + scale).
+//
+// The same pass finds it. A pair costs a product and a comparison; a division follows only if a lane finds a larger
+// quotient. Together that is 5 to 9 % of the pass over two tensors in cache that differ everywhere
+// (tests/bench/bench_kernels.cpp).
 #pragma once
 
 #include <optional>
@@ -20,7 +22,7 @@
 namespace msdump {
 
 struct Tolerance {
-  std::optional<double> rtol = {}, atol = {};  // the user's; then nothing is added for the scale
+  std::optional<double> rtol = {}, atol = {};  // the user's; then no term is added for the scale
   std::optional<DType> coarsest = {};  // of a side that computes in it throughout (precision.h): applies to all floats
 };
 
@@ -29,17 +31,18 @@ struct Limits {
 };
 
 [[nodiscard]] double default_rtol(DType dtype);
-// The distance of neighbouring numbers around 0, for dtypes so coarse that tensors reach it; 0 for the others.
+// The distance of neighbouring numbers around 0, for dtypes so coarse that tensors reach it; 0 for other dtypes.
 [[nodiscard]] double smallest_step(DType dtype);
-// `scale` is the reference's.
+// `scale` is that of the reference.
 [[nodiscard]] Limits limits_for(const Tolerance& tolerance, DType a, DType b, double scale);
 
-// The smallest limits that pass, rounded up to three digits, so that they pass when typed. `metrics` were computed
-// with this scale. With a scale of 0, or a pair that no rtol lets pass, atol alone. Nothing when no tolerance helps: NaN
-// or an infinity on one side only, no pairs, a difference beyond the range of a double.
+// The smallest limits that pass, rounded up to three digits, so that they pass when typed. `metrics` were computed with this
+// scale. With a scale of 0, or a pair that no rtol lets pass, only atol is set.
+//
+// No value if no tolerance helps: NaN or an infinity on one side only, no pairs, a difference beyond the range of a double.
 [[nodiscard]] std::optional<Limits> passing_limits(const kernels::PairMetrics& metrics, double scale);
 
-// `value`, or the next larger number with that many decimal digits. For values from 0 on.
+// `value`, or the next larger number with that many decimal digits. `value` must not be negative.
 [[nodiscard]] double rounded_up(double value, int digits);
 
 }  // namespace msdump

@@ -31,7 +31,7 @@ uint64_t xor_of(std::span<const std::byte> bytes) {
   return result;
 }
 
-// CRC-32 and xor. The xor is over words of eight bytes; how a tail counts is unknown, so a tensor with a tail has none.
+// Adds CRC-32 and xor. The xor is over words of eight bytes; how a tail counts is unknown, so a tensor with a tail has none.
 // A slab has a whole number of words.
 Status add_byte_checksums(HostTensor& tensor, const TensorNumbers& other, const RunContext& context,
                           TensorNumbers& into) {
@@ -75,7 +75,7 @@ struct Moduli {
   }
 };
 
-// For complex numbers only, which have no order.
+// Adds the statistics of the moduli of complex numbers, which have no order. Does nothing for other dtypes.
 Status add_moduli(HostTensor& tensor, const RunContext& context, TensorNumbers& into) {
   if (tensor.dtype() != DType::kComplex64 && tensor.dtype() != DType::kComplex128) return {};
   Moduli moduli;
@@ -101,7 +101,7 @@ class Computation {
   Computation(const DumpIndex& index, const TensorRecord& tensor, const TensorNumbers& other, const RunContext& context)
       : index_(index), tensor_(tensor), other_(other), context_(context) {}
 
-  // Exact with a null dialect.
+  // Computes exactly if the dialect is null.
   Result<TensorNumbers> run(const stats::Dialect* dialect) {
     MSDUMP_TRY(TensorNumbers values, compute(dialect));
     values.origin = other_.origin;

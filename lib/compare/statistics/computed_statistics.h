@@ -19,12 +19,12 @@
 
 namespace msdump {
 
-// The dialects that may have written `other`, likeliest first, only one of those that compute alike; a single null if
-// it is not from a statistic.csv of MindSpore.
+// The dialects that may have written `other`, the likeliest first. Of those that compute alike, only one is kept. A single
+// null if `other` is not from a statistic.csv of MindSpore.
 [[nodiscard]] std::vector<const stats::Dialect*> dialects_of(const TensorNumbers& other);
 
-// Returns the number of elements of a sampled dump ("sample_mode"), which has the statistics of a tensor's first
-// elements, and their number as the shape.
+// The number of elements of a sampled dump ("sample_mode"). Its statistics are those of a tensor's first elements, and its
+// shape is their number.
 [[nodiscard]] std::optional<int64_t> sampled_elements(const TensorRecord& tensor, const TensorNumbers& other);
 
 // `dialect` is one of dialects_of(other).

@@ -30,7 +30,7 @@ bool is_known(const std::optional<Shape>& shape) {
 constexpr std::array<std::string_view, kExtrema> kNames = {"max", "min", "mean", "l2norm"};
 bool is_extreme(size_t which) { return which < 2; }
 
-// 0 for finite numbers; NaN, infinity and -infinity are a class each.
+// The class of a number: 0 for finite numbers, and one each for NaN, infinity and -infinity.
 int class_of(double value) { return std::isnan(value) ? 3 : std::isfinite(value) ? 0 : std::signbit(value) ? 2 : 1; }
 
 // The value of all elements, if it is known exactly and none is NaN.
@@ -103,7 +103,7 @@ class Comparer {
     return true;
   }
 
-  // Appends to the reason.
+  // Sets the verdict, and appends to the reason.
   void settle(Verdict verdict, std::string_view text) {
     diff_.verdict = verdict;
     if (!diff_.reason.empty() && !text.empty()) diff_.reason += "; ";
@@ -128,7 +128,7 @@ class Comparer {
     fill(b_, metrics.max_b, metrics.min_b, metrics.mean_b, metrics.nan_b, diff_.nan_counted_b);
   }
 
-  // Dialects differ in what some numbers mean.
+  // True unless the dialects of the two sides mean different numbers.
   [[nodiscard]] bool is_comparable(size_t which, int class_a, int class_b) const {
     if (which == static_cast<size_t>(Extremum::kMean) && a_.mean_of_first_chunk != b_.mean_of_first_chunk) return false;
     if (class_a == class_b) return true;
@@ -227,7 +227,7 @@ class Comparer {
     return result;
   }
 
-  // The same on both sides, to the last bit.
+  // The value of all elements, if it is exactly known and equal on both sides.
   [[nodiscard]] std::optional<double> same_value() const {
     const auto a = only_value(a_, kind_), b = only_value(b_, kind_of(b_.dtype));
     return a && b && *a == *b ? a : std::nullopt;
@@ -250,8 +250,8 @@ class Comparer {
     settle(Verdict::kSkipped, has_special_ ? "all statistics are NaN on both sides" : missing());
   }
 
-  // Equal extremes do not if infinities hide what the mean and the norm say, nor do those of bool, which always has
-  // true and false.
+  // True unless equal extremes prove nothing: infinities hide what the mean and the norm say, or the tensor is bool. Most
+  // bool tensors have both true and false.
   [[nodiscard]] bool agreement_means_something() const {
     return counted_ || (kind_ == Kind::kBool ? same_value().has_value() : !diff_.extremes_only);
   }
@@ -304,7 +304,7 @@ bool has_elements(const TensorRecord& record) {
   return record.has_elements && (!record.broken || record.table == kNoTable);
 }
 
-// Elements on one side only; `a_has`: on that of a.
+// Compares a side that has elements with one that has statistics only. `a_has`: a has the elements.
 class MixedDiff {
  public:
   MixedDiff(const DumpSide& side, const TensorRecord& elements, const TensorNumbers& stored, bool a_has,
@@ -331,8 +331,7 @@ class MixedDiff {
   }
 
  private:
-  // Tries a sampled dump, whose statistics are those of the first elements. If they differ it was not sampled: the
-  // shapes differ.
+  // Tries a sampled dump, whose statistics are of the first elements. If they differ it was not sampled: the shapes differ.
   [[nodiscard]] TensorDiff as_sampled(TensorDiff diff) const {
     const auto sampled = sampled_elements(elements_, stored_);
     if (!sampled) return diff;

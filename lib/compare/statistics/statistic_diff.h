@@ -1,4 +1,4 @@
-// Compares two tensors of which at least one is known by its statistics only. What the verdicts mean:
+// diff_statistics(): compares two tensors of which at least one is known by its statistics only. What the verdicts mean:
 //
 //   same     the bytes are the same (equal CRC-32, MD5 or SHA1, the same dtype, no statistic against it), or the statistics
 //            determine all elements: one element, or max equal to min, known exactly and equal
@@ -10,19 +10,19 @@
 //   nan      NaN or an infinity on one side only, by a statistic or a count
 //   skipped  nothing in common, or only NaN on both sides
 //
-// Limits, with rtol and atol as for elements (tolerance.h) and the scale of b: how far elements within the tolerance can
-// move a statistic
+// Limits say how far elements within the tolerance can move a statistic. rtol and atol are those for elements (tolerance.h),
+// with the scale of b.
 //
 //   max, min       atol + rtol |b|; three times that by default: an extreme is the one element of thousands that is
 //                  furthest off, and noise moves it more than a sum
 //   mean           atol + rtol scale       (a mean near 0 is noise of the scale of the elements)
 //   norm           rtol |b| + atol sqrt(n)
-//   counts         0 for integers and bool; for floats counts of zeros and signs are not compared
+//   counts         0 for integers and bool, unless the tolerance is the user's; of floats, zeros and signs are not compared
 //
 // The rounding of each number (StatisticNumber::slack) is added.
 //
-// TensorDiff::relative_error has no value where statistics agree that prove nothing: only extremes of bool, or extremes
-// beside a mean or norm that is infinite on both sides.
+// TensorDiff::relative_error has no value if statistics agree that prove nothing. These are the extremes of bool, and
+// extremes beside a mean or norm that is infinite on both sides.
 #pragma once
 
 #include "base/error.h"
@@ -35,11 +35,11 @@
 
 namespace msdump {
 
-// `any_shape`: PairOptions. `by_statistics` is set; the only metrics are max, min, mean and, where counted, NaN of a and b.
+// `any_shape`: as in PairOptions. Sets `by_statistics`. The only metrics are max, min, mean and, if counted, NaN of a and b.
 [[nodiscard]] TensorDiff diff_statistics(const TensorNumbers& a, const TensorNumbers& b, const Tolerance& tolerance,
                                          bool any_shape = false);
 
-// Compares two records of two dumps by what both have:
+// diff_records(): compares two records of two dumps by what both have.
 //
 //   elements on both sides      element by element (tensor_diff.h)
 //   statistics on both sides    statistic_diff.h; also for elements that cannot be read, if a table has their statistics

@@ -48,7 +48,7 @@ Range largest_of_sum(std::span<const Range> max, std::span<const Range> min) {
   return {std::min(sum.low, sum.high), sum.high};
 }
 
-// Triangle inequality.
+// The norm of a sum is bounded by the triangle inequality.
 Range norm_of_sum(std::span<const Range> norms) {
   Range sum;
   for (const Range& norm : norms) sum.high += norm.high;
@@ -100,7 +100,7 @@ std::vector<Range> negated(std::span<const Range> ranges) {
   return negated;
 }
 
-// Pieces that have the same boxes of the whole are terms of a sum, or maxima.
+// Groups the local tensors that fill the same boxes of the global tensor: partial sums, or maxima.
 std::vector<std::vector<size_t>> terms_of(const TensorPieces& pieces) {
   std::vector<std::vector<std::vector<int64_t>>> places(pieces.records.size());
   for (const PieceBox& box : pieces.boxes) {
@@ -143,7 +143,7 @@ class Merger {
  private:
   [[nodiscard]] bool has_maxima() const { return pieces_.overlap == PieceOverlap::kLargest; }
 
-  // The numbers of the terms; empty if one is unknown, or one of several is not finite.
+  // The ranges of the numbers of a group. Empty if one is unknown, or one of several is not finite.
   [[nodiscard]] std::vector<Range> ranges(const std::vector<size_t>& terms, Extremum which) const {
     std::vector<Range> ranges;
     for (const size_t i : terms) {
@@ -154,7 +154,7 @@ class Merger {
     return ranges;
   }
 
-  // The smallest one is the largest of the negated.
+  // The largest value, or the smallest one as the largest of the negated.
   [[nodiscard]] std::optional<Range> extreme(Extremum own, Extremum other, bool smallest) const {
     Range all{-HUGE_VAL, -HUGE_VAL};
     for (const std::vector<size_t>& terms : terms_) {
@@ -172,7 +172,7 @@ class Merger {
     return smallest ? Range{-all.high, -all.low} : all;
   }
 
-  // Padding is 0.
+  // The mean of all elements. Padding counts as 0.
   [[nodiscard]] std::optional<Range> mean() const {
     Range sum;
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -253,7 +253,7 @@ StatisticOrigin origin_of(const MsprobeTensor& tensor) {
   return tensor.type.starts_with("numpy") ? StatisticOrigin::kNumpyJson : StatisticOrigin::kMindSporeJson;
 }
 
-// The texts of a row, separated by commas, in the buffer `into`.
+// Joins the texts of a row with commas, in the buffer `into`.
 std::string_view joined(const std::vector<std::string_view>& values, std::string& into) {
   into.clear();
   for (const std::string_view value : values) {
@@ -368,7 +368,7 @@ Result<TensorNumbers> StatisticTables::values_of(const TensorRecord& tensor) {
   Table& found = table(tensor.table);
   if (found.problem) return fail(*found.problem);
   const auto is_it = [&](size_t row) { return row < found.rows.size() && found.rows[row].offset == tensor.row_offset; };
-  size_t place = tensor.item;  // of a row without a file of its own
+  size_t place = tensor.item;  // index of a row without a file of its own
   if (!is_it(place)) {
     const auto row = std::lower_bound(found.rows.begin(), found.rows.end(), tensor.row_offset,
                                       [](const Row& one, uint64_t offset) { return one.offset < offset; });

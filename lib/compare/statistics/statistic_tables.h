@@ -1,4 +1,4 @@
-// Statistics of tensors from the tables of a dump, and of a sharded tensor from those of its local tensors.
+// Statistics of tensors from the tables of a dump, and of a global tensor from those of its local tensors.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@
 
 namespace msdump {
 
-// The statistics of a global tensor, as far as they follow from those of its local tensors.
+// merged_statistics(): the statistics of a global tensor, if they follow from those of its local tensors.
 //
 //   shards along an axis       max, min, mean, norm and the counts follow
 //   partial sums               the mean follows; of max, min and norm only the range in which they lie, so that their
 //                              slack may be large
 //   maxima of parts            the max follows; of min, mean and norm only the range
 //
-// Checksums and, where pieces are multiplied or reduced, counts do not follow.
+// Checksums do not follow. Counts do not follow if local tensors are reduced or multiplied by a negative factor.
 
-// `of_pieces`: by TensorPieces::records.
+// `of_pieces` is indexed by TensorPieces::records.
 [[nodiscard]] TensorNumbers merged_statistics(const TensorPieces& pieces, std::span<const TensorNumbers> of_pieces);
 
-// StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table
-// is read once, on first use; after that a row is found by its place.
+// StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table is
+// read once, on first use; after that a row is found by its index.
 //
 // A row costs 40 bytes and the text of its values: 150 000 rows with the usual three columns take some 10 MB, for the
 // lifetime of this object.
@@ -43,8 +43,8 @@ class StatisticTables {
   StatisticTables(const StatisticTables&) = delete;
   StatisticTables& operator=(const StatisticTables&) = delete;
 
-  // The row of a record that has a table; of a tensor in pieces, what follows from their rows. kChangedWhileReading if
-  // the row is no longer there. Thread-safe.
+  // The row of a record that has a table. For a sharded tensor, what follows from the rows of its local tensors.
+  // kChangedWhileReading if the row is no longer there. Thread-safe.
   Result<TensorNumbers> values_of(const TensorRecord& tensor);
 
   // Reads the table of a record now. Thread-safe.

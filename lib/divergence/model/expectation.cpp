@@ -14,7 +14,7 @@
 namespace msdump {
 namespace {
 
-// The sums inside an operator: of how many products an element of a result consists, and how much larger its terms are.
+// Sums inside an operator: how many products make an element of the result, and how much larger they are than it.
 
 double spatial(const Shape& shape) {
   double size = 1;
@@ -29,8 +29,8 @@ double gain_ratio(double numerator, double denominator) {
   return denominator > 0 ? std::min(numerator / denominator, kMostGain) : kMostGain;
 }
 
-// How many products an element of the output is the sum of. Of a convolution and its gradients: each element of the
-// feature map on the far side takes one product with each weight of its channel.
+// The number of products that an element of the output is the sum of. In a convolution and its gradients, each element of
+// the feature map on the far side takes one product with each weight of its channel.
 double terms_of(std::string_view family, const KnownInput& x, const KnownInput& w, const KnownOutput& y) {
   const double nx = x.error.elements, nw = w.error.elements, ny = y.error.elements;
   if (ny == 0) return 1;
@@ -46,7 +46,7 @@ double terms_of(std::string_view family, const KnownInput& x, const KnownInput& 
     double elements;
   };
   std::array<Part, 3> parts = {Part{&x.shape, nx}, Part{&w.shape, nw}, Part{&y.shape, ny}};
-  // The weight is the one with the smallest window, whose channels another has; maps may be as small.
+  // The weight has the smallest window, and another tensor has its channels. Feature maps may be as small.
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& one, const Part& other) { return spatial(*one.shape) < spatial(*other.shape); });
   for (const Part& weight : parts) {
@@ -63,7 +63,7 @@ double terms_of(std::string_view family, const KnownInput& x, const KnownInput& 
   return 1;
 }
 
-// The two operands of a product: the floating inputs with two axes or more that have the most elements.
+// The operands of a product: the two floating inputs of two or more dimensions that have the most elements.
 struct Operands {
   size_t first = SIZE_MAX, second = SIZE_MAX;
 };
@@ -84,7 +84,7 @@ std::optional<Operands> operands_of(std::span<const KnownInput> inputs) {
   return operands;
 }
 
-// Of operators that let a gradient pass or not: the slot of the gradient.
+// The slot of the gradient, for operators that let a gradient pass or not.
 uint32_t gradient_slot(std::string_view family) {
   const auto holds = [&](std::string_view part) { return family.find(part) != std::string_view::npos; };
   return holds("pool") || holds("minimum") || holds("maximum") ? 2 : 0;
@@ -106,7 +106,7 @@ class Rules {
     if (gain.rule == GainRule::kProject) find_projected();
   }
 
-  // Rounding inside a sum is relative to its terms, not to the result.
+  // True if rounding inside a sum is relative to its summands, not to the result.
   [[nodiscard]] bool adds_terms() const {
     switch (gain_.rule) {
       case GainRule::kContraction:
@@ -147,8 +147,8 @@ class Rules {
     return 1;
   }
 
-  // Of the gradient of a filter: the feature map has a mean, and an error of the gradient that has one too adds up over
-  // the map, where the gradient itself, after a normalisation, has none. A standard deviation of the logarithm.
+  // The uncertainty of the gradient of a filter, as the standard deviation of a logarithm. The feature map has a mean. An
+  // error with a mean adds up over the map, but the gradient itself, after a normalisation, has none.
   [[nodiscard]] double of_sums() const {
     if (!operands_) return 0;
     double mean = 0;
@@ -163,14 +163,13 @@ class Rules {
  private:
   [[nodiscard]] bool is_largest(size_t i) const { return inputs_[i].error.elements == count_; }
 
-  // Of what is added to the first input, where the two are independent.
+  // The share of the value that is added to the first input, if the two are independent.
   [[nodiscard]] double share_of_term() const {
     const double before = inputs_.front().error.rms, after = output_.error.rms;
     return gain_ratio(std::sqrt(std::abs(after * after - before * before)), after);
   }
 
-  // The gradient of a parameter is a sum over the gradient of the result: of the two large inputs the smaller, as the
-  // other is what was normalised.
+  // The gradient of a parameter is a sum over the gradient of the result, the smaller of the two large inputs.
   void find_projected() {
     count_ = 0;
     for (const KnownInput& input : inputs_) count_ = std::max(count_, input.error.elements);
@@ -181,7 +180,7 @@ class Rules {
     }
   }
 
-  // Elements that become one.
+  // The number of input elements that become one.
   [[nodiscard]] double folded(const TensorError& in) const {
     return std::max(1.0, in.elements / std::max(1.0, output_.error.elements));
   }
@@ -198,8 +197,8 @@ class Rules {
 
 double error_of_flips(double error) { return std::sqrt(kFlipShare * error); }
 
-// The error if some elements of the gradient pass that should not: as many as the error of what decides makes likely,
-// and a few more, each as large as the largest element.
+// The error if elements of the gradient pass wrongly: as many as the error of the deciding values makes likely, and a few
+// more. Each is as large as the largest element.
 double chance_of_flips(std::string_view family, std::span<const KnownInput> inputs, const KnownOutput& output) {
   const bool backward = is_backward_call(inputs);
   double share = 0, peak = 1;
@@ -214,7 +213,7 @@ double chance_of_flips(std::string_view family, std::span<const KnownInput> inpu
   return share == 0 ? 0 : std::sqrt(share + kFewFlips / elements * peak * peak);
 }
 
-// All of the error may be in the part that is taken.
+// The error if the part of the input that is taken has all of it.
 double error_of_part(std::span<const KnownInput> inputs, const KnownOutput& output) {
   double largest = 0;
   for (const KnownInput& input : inputs) {
@@ -224,8 +223,8 @@ double error_of_part(std::span<const KnownInput> inputs, const KnownOutput& outp
   return kSlackOfPart * largest;
 }
 
-// Where independent errors average out, errors that are alike do not: their gain is 1. The mean of both on a logarithmic
-// scale, and how far it may be off.
+// The gain between independent errors, which average out, and equal ones, whose gain is 1: the mean on a logarithmic
+// scale. `uncertainty` grows by how far it may be off.
 double between(double independent, double& uncertainty) {
   if (independent <= 0 || independent >= 1) return independent;
   const double half = -std::log(independent) / 2;
@@ -233,7 +232,7 @@ double between(double independent, double& uncertainty) {
   return std::sqrt(independent);
 }
 
-// Of operators that round to zero or one a derivative that is neither: a value near the threshold passes or does not.
+// True if a value near a threshold may pass or not: the operator rounds its derivative to zero or one.
 bool may_flip(std::string_view family, const OperatorGain& gain, bool backward) {
   if (!backward) return gain.rule == GainRule::kFlip;
   if (gain.noise == NoiseClass::kUnknown) return true;  // a module may have one inside
@@ -266,7 +265,7 @@ Expectation expect(std::string_view family, const OperatorGain& gain, std::span<
   }
   if (family.find("filter") != std::string_view::npos)
     result.uncertainty = hypotenuse(result.uncertainty, rules.of_sums());
-  // Errors of several inputs are independent, or alike where they come from the same place.
+  // Errors of several inputs are independent, or equal if they come from the same place.
   if (sum > 0) {
     result.propagated = std::sqrt(std::sqrt(squares) * sum);
     result.uncertainty = hypotenuse(result.uncertainty, std::log(sum / std::sqrt(squares)) / 4);
@@ -294,7 +293,7 @@ BackwardGains::BackwardGains(std::string_view family, const OperatorGain& forwar
 }
 
 // The gradient of one factor is a product with the other one. It has the shape of its own factor, which PyTorch may
-// transpose; where both have it, the one with the larger error counts.
+// transpose. If both factors have that shape, the one with the larger error counts.
 void BackwardGains::find_product(std::string_view family) {
   const Shape turned(output_.shape.rbegin(), output_.shape.rend());
   std::vector<const KnownInput*> factors;
@@ -326,7 +325,7 @@ double BackwardGains::of_product(size_t i) const {
   return folds_ ? gain_ratio(gradient_->error.norm(), output_.error.norm()) : 1;  // a bias
 }
 
-// The mean of the gradient, and what is parallel to the values, are subtracted.
+// The derivative subtracts the mean of the gradient and its part parallel to the values.
 double BackwardGains::of_normalisation(size_t i) const {
   const KnownInput& input = inputs_[i];
   if (folds_) return &input == gradient_ ? gain_ratio(gradient_->error.norm(), output_.error.norm()) : 1;
@@ -340,7 +339,7 @@ double BackwardGains::of_normalisation(size_t i) const {
   return std::max(1.0, gain_ratio(gradient_->error.rms * factor, values->error.deviation * output_.error.rms));
 }
 
-// p (g - sum of p g): what g has in common is subtracted.
+// The derivative p (g - sum of p g) subtracts the common part of g.
 double BackwardGains::of_softmax(size_t i) const {
   const KnownInput* const p = result();
   if (p == nullptr || p->error.elements != gradient_->error.elements)

@@ -1,12 +1,11 @@
-// What error the inputs of a run lead to in each of its outputs, before anything is known of its siblings:
+// expect(): the error that the inputs of an execution lead to in an output, before anything is known of its siblings.
 //
 //   propagated     sqrt(sum of (gain * error)^2) over the inputs
-//   amplification  how much a rounding of the operator's own, relative to its terms, shows in the output: in sums the
-//                  largest gain, at least 1
+//   amplification  how much the operator's own rounding, relative to its terms, shows in the output: in sums the largest
+//                  gain, at least 1
 //
-// Errors of the terms of a sum may be independent or alike; the gain lies between that of the one and of the other.
-// An input that was not dumped is known by what its producer wrote. Constants are exact where they are equal.
-// Gains come from operator_gain.h and the values and shapes that are there.
+// Errors of summands may be independent or equal; the gain lies between these cases. The output of its producer stands in
+// for an input that was not dumped. Equal constants are exact. Gains come from operator_gain.h, values and shapes.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ struct KnownInput {
   Shape shape;
   double peak = 1;  // the largest element of the reference over its root mean square
   bool is_constant = false;
-  bool of_forward = false;  // what the forward call of a backward call read or wrote; else a gradient, there
+  bool of_forward = false;  // the forward call of a backward call read or wrote it; else there a gradient
   bool is_result = false;   // of the forward call
 };
 
@@ -39,22 +38,22 @@ struct KnownOutput {
 
 struct Expectation {
   double propagated = 0, amplification = 1;
-  double uncertainty = 0;     // of the gains: a standard deviation of log(propagated)
-  double most = 0;            // if all errors add up, and none averages out
-  double chance = 0;          // an error that rare events may cause by themselves: elements that pass or do not
+  double uncertainty = 0;     // of the gains, as the standard deviation of log(propagated)
+  double most = 0;            // if all errors add up and none averages out
+  double chance = 0;          // an error that a few elements cause by chance: they pass or do not
   std::vector<double> gains;  // by input
 };
 
-// Of a gradient that passes where values are positive, if these have an error: some pass that should not.
+// The error of a gradient that passes where values are positive, if these have `error`: some elements pass wrongly.
 [[nodiscard]] double error_of_flips(double error);
 
-// A gain depends on all inputs: the contribution of an operand of a product has the norm of the other. The gain of a
-// backward call, one that has inputs of its forward call, is that of the derivative of the operator.
+// A gain depends on all inputs: the contribution of an operand of a product has the norm of the other one. A backward
+// call, which has inputs of its forward call, has the gains of the operator's derivative.
 [[nodiscard]] Expectation expect(std::string_view family, const OperatorGain& gain, std::span<const KnownInput> inputs,
                                  const KnownOutput& output);
 
-// The gains of a backward call of msprobe: those of the derivative of its operator. It reads the gradients of the results
-// and what its forward call read and wrote; it writes the gradient of each input, in that input's shape.
+// The gains of a backward call of msprobe, which are those of its operator's derivative. It reads the gradients of the
+// results and the inputs and outputs of its forward call. It writes the gradient of each input, in that input's shape.
 
 class BackwardGains {
  public:
@@ -62,7 +61,7 @@ class BackwardGains {
                 const KnownOutput& output);
 
   [[nodiscard]] double of(size_t i) const;
-  // Rounding is relative to the terms of a sum, not to the result.
+  // True if rounding is relative to the summands, not to the result.
   [[nodiscard]] bool adds_terms() const { return adds_terms_; }
 
  private:
@@ -82,7 +81,7 @@ class BackwardGains {
   double terms_ = 0;
 };
 
-// Has it inputs of its forward call?
+// True if inputs of a forward call are among them.
 [[nodiscard]] bool is_backward_call(std::span<const KnownInput> inputs);
 
 }  // namespace msdump

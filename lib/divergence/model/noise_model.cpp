@@ -28,14 +28,14 @@ double quantile_of_unsorted(std::span<double> values, double share) {
 
 namespace {
 
-// What the operators of a kind have of an error is the most that they add of their own. Some add less than others, as one
-// that multiplies by a power of two: not the smallest error bounds the kind, but a low share of them.
+// Bounds of the noise of each kind: an operator adds no more than its error. Some add none, such as a product with a
+// power of two, so the bound is a low quantile and not the smallest error.
 class NoiseBounds {
  public:
   explicit NoiseBounds(size_t kinds) : kinds_(kinds) {}
   void add(uint32_t kind, uint32_t op, double error) { kinds_[kind].push_back({error, op}); }
   void sort();  // once all are added
-  // Of the operators of the kind other than `op`; infinite without any.
+  // The bound by operators of the kind other than `op`; infinite if there are none.
   [[nodiscard]] double without(uint32_t kind, uint32_t op) const;
 
  private:
@@ -59,7 +59,7 @@ double NoiseBounds::without(uint32_t kind, uint32_t op) const {
   return INFINITY;
 }
 
-// The second stage of the noise model: how much rounding the two sides of a pair add, taken from the pair itself.
+// Second stage of the noise model: the rounding that both sides add, estimated from the pair itself.
 class NoiseEstimate {
  public:
   NoiseEstimate(const RunView& view, const RunOperators& operators, double storage_rounding, ScoredOutputs& outputs)
@@ -92,7 +92,7 @@ class NoiseEstimate {
   }
 
  private:
-  // Of an operator that adds rounding, where it shows.
+  // Adds a sample of an operator that adds rounding, unless the errors of its inputs hide it.
   void add_sample(uint32_t i) {
     const ScoredOutput& output = outputs_[i];
     if (static_cast<NoiseClass>(output.group.noise_class) == NoiseClass::kMoves) return;
@@ -114,7 +114,7 @@ class NoiseEstimate {
     samples_.push_back({output.group, op, std::log(std::max(own, floor)), kSpreadOfNoise});
   }
 
-  // Zeros and other values that are all the same round all the same.
+  // True for zeros and other constant tensors, whose elements all round alike.
   [[nodiscard]] bool is_constant(uint32_t tensor) const {
     const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
     return metrics.max_b && metrics.max_b == metrics.min_b;
@@ -127,7 +127,7 @@ class NoiseEstimate {
     const double most = bounds_.without(output.group.kind, view_.run(output.run).op);
     output.noise = std::min(std::exp(centre.centre), most);
     double above = output.noise * std::exp(centre.spread);
-    // Of cuts many calls have no siblings, and the other calls of the class say more than what a device may do.
+    // If sharded differently, many calls have no siblings. Other calls of the class say more than accepted algorithms do.
     if (centre.siblings == 0 && !view_.is_sharded()) above = std::max(above, operators_.gain(output.run).approximation);
     output.noise_above = std::max(output.noise, std::min(above, most));
     output.expected = hypotenuse(output.propagated, output.noise * output.amplification);
@@ -142,13 +142,13 @@ class NoiseEstimate {
   std::vector<uint32_t> sample_of_;  // by output
 };
 
-// The relative error of rounding a value to what the coarser side stores, at most. It shows in the parameters and inputs
-// of the network: no operator has changed them yet. Files of a wider dtype may hold them.
+// The largest relative error of rounding a value to the coarser storage of the two sides. Parameters and network inputs
+// show it, because no operator has changed them yet. Files of a wider dtype may hold them.
 double find_storage_rounding(const RunView& view) {
   std::vector<double> entering;
   size_t exact = 0;
   for (uint32_t run = 0; run < view.runs().size(); ++run) {
-    // Of cuts many sources are not known: what comes after the forward pass may be made of anything before.
+    // If sharded differently, many sources are unknown: anything after the forward pass may derive from anything before.
     if (view.is_sharded() && view.is_backward(run)) break;
     if (view.place(run).step != view.place(0).step || view.one_sided(run)) continue;
     for (const RunInput& input : view.run(run).inputs) {
@@ -164,17 +164,15 @@ double find_storage_rounding(const RunView& view) {
   return std::max(rounding, kLargestOverMean * quantile_of_unsorted(entering, 0.5));
 }
 
-// Sets `noise`, `noise_above` and `expected` of the outputs that are judged: the rounding that operators add, seen where
-// the error of the inputs does not hide it, and never more than the smallest error of the kind. Returns what most
-// operators add, at most; 0 where nothing is judged.
+// Sets `noise`, `noise_above` and `expected` of judged outputs. Returns NoiseModel::usual_noise(), or 0 without any.
 double estimate_noise(const RunView& view, const RunOperators& operators, double storage_rounding,
                       ScoredOutputs& outputs) {
   return NoiseEstimate(view, operators, storage_rounding, outputs).run();
 }
 
-// The last stage of the noise model: how far each output lies above what its siblings lead one to expect.
+// Last stage of the noise model: how far each output lies above the error that its siblings lead one to expect.
 
-// The point that a standard normal variable exceeds with this probability; Abramowitz and Stegun 26.2.23.
+// The value that a standard normal variable exceeds with this probability; Abramowitz and Stegun 26.2.23.
 double normal_quantile(double probability) {
   const double t = std::sqrt(-2 * std::log(probability));
   return t -
@@ -206,7 +204,7 @@ class Scorer {
 
  private:
   struct Pooled {
-    double runs = 0, residuals = 0;  // the sum of these
+    double runs = 0, residuals = 0;  // the number of executions; the sum of their residuals
   };
 
   void add_sample(uint32_t i) {
@@ -216,14 +214,13 @@ class Scorer {
     output.beyond_arithmetic = is_beyond_arithmetic(output);
     output.expected = std::max(output.expected, least);
     output.residual = std::log(std::max(output.measured, least) / output.expected);
-    // The result is the remainder of terms that cancel, and consists of rounding. Not where all runs of the kind are as far
-    // off, and no arithmetic explains it.
+    // Terms cancel, and the result consists of rounding. Not if all of the kind are as far off, beyond any arithmetic.
     const bool by_kind = output.beyond_arithmetic && output.propagated < kMostError;
     if (output.expected > kMostError && !by_kind) {
       output.unjudged = Unjudged::kCancels;
       return;
     }
-    // Nothing went in and nothing came out: that says nothing about the gains.
+    // No error went in and none came out, which says nothing about the gains.
     if (output.measured <= std::max(least, output.hidden) &&
         output.propagated <= std::max(least, kMostHidden * output.hidden))
       return;
@@ -233,7 +230,7 @@ class Scorer {
         {output.group, view_.run(output.run).op, output.residual, hypotenuse(spread, output.uncertainty)});
   }
 
-  // Of a module, the calls inside it say more.
+  // True if no arithmetic of the dtype leads to the error. False for a module, if the calls inside it were dumped.
   [[nodiscard]] bool is_beyond_arithmetic(const ScoredOutput& output) const {
     const OperatorGain& gain = operators_.gain(output.run);
     if (gain.rule == GainRule::kFlip) return false;
@@ -245,8 +242,8 @@ class Scorer {
     return output.measured > std::max(output.chance, slack * hypotenuse(growth * output.most, ceiling));
   }
 
-  // Steps show the same operator again: what its statistics show by chance averages out. A fault may begin in any of them,
-  // so a step is averaged with those after it.
+  // Averages the residuals of an operator over the steps: errors that statistics show by chance average out. A fault may
+  // begin in any step, so a step is averaged with those after it.
   void pool_steps() {
     std::map<Key, Pooled> after;
     pooled_.resize(outputs_.size());
@@ -264,8 +261,8 @@ class Scorer {
     return {operators_.unit(output.run), view_.place(output.run).rank, view_.slot(output.tensor)};
   }
 
-  // Gradients of a normalisation cancel, and a few statistics exaggerate: where several siblings have what is expected,
-  // the score says whether this one is off.
+  // True if the bounds of arithmetic are vague: gradients of a normalisation cancel, and few statistics exaggerate. If
+  // several siblings have the expected error, only the score counts.
   [[nodiscard]] bool is_vague(const ScoredOutput& output) const {
     const bool vague = output.by_statistics || operators_.gain(output.run).noise == NoiseClass::kNormalisation;
     return vague && view_.is_gradient(output.run) && output.siblings.siblings >= kSeveral &&
@@ -281,7 +278,7 @@ class Scorer {
     const ScoredOutput& output = outputs_[i];
     // The error of a tensor of few elements is itself a random number.
     const double elements = view_.error(output.tensor)->elements;
-    // Its own noise is known from others alone, and often as a bound only.
+    // Its own noise is known from other operators only, and often as a bound.
     const double above = hypotenuse(output.propagated, output.noise_above * output.amplification);
     const double of_noise = std::max(0.0, std::log(above / output.expected));
     const double of_statistics = output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / pooled_[i].runs : 0;
@@ -299,8 +296,8 @@ class Scorer {
   std::vector<Pooled> pooled_;       // by output
 };
 
-// Sets `residual`, `siblings`, `score` and `beyond_arithmetic`; outputs that consist of rounding are not judged. Returns
-// the limit of an alarm: 0 where no output is judged.
+// Sets `residual`, `siblings`, `score` and `beyond_arithmetic`. Outputs that consist of rounding are not judged. Returns
+// NoiseModel::threshold(), or 0 if no output is judged.
 double score_outputs(const RunView& view, const RunOperators& operators, double storage_rounding,
                      ScoredOutputs& outputs) {
   return Scorer(view, operators, storage_rounding, outputs.all()).run();
@@ -335,7 +332,7 @@ uint32_t NoiseModel::likeliest_within(uint32_t run) const {
     }
   };
   const std::vector<uint32_t> runs = within(run);
-  // One that reads what the statistics say nothing about, such as a mask, may have read something else.
+  // An operator that reads a value of unknown error, such as a mask, may have read something else.
   const auto reads_unknown = [&](uint32_t one) {
     const auto& inputs = view_.run(one).inputs;
     return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
@@ -345,7 +342,7 @@ uint32_t NoiseModel::likeliest_within(uint32_t run) const {
   };
   const auto blind = std::find_if(runs.begin(), runs.end(), reads_unknown);
   if (blind != runs.end()) return *blind;
-  // A comparison that finds the first of the largest; the run itself unless another adds more.
+  // Finds the first of the largest; `run` itself unless another one adds more.
   uint32_t best = run;
   for (auto one = runs.rbegin(); one != runs.rend(); ++one) {
     if (adds(*one) > adds(best) || (adds(*one) == adds(best) && adds(*one) == 2 && *one < best)) best = *one;

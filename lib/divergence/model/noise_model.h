@@ -1,5 +1,5 @@
-// NoiseModel: the error that each execution is expected to add, learned from the pair of dumps itself, and how far its outputs
-// exceed it. It is an estimate; constants.h has its thresholds.
+// NoiseModel: the expected error of each output of a comparison, learned from the pair of dumps itself, and how far the
+// measured error exceeds it. constants.h has the thresholds.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,16 @@
 
 namespace msdump {
 
-// Quantiles of values that are in no order.
-
-// The value that this share of the others are at most as large as, without interpolation: 0.5 for the median, of an even
-// number the upper one; 1 for the largest. `values` are reordered; there is at least one.
+// The element at `share` of the sorted values, without interpolation: 0.5 is the median, of an even number the upper one,
+// and 1 the largest. Reorders `values`, which must not be empty.
 [[nodiscard]] double quantile_of_unsorted(std::span<double> values, double share);
 
-// NoiseModel: for every run of a comparison the error that its inputs and its own arithmetic lead to, and how far the
-// measured one lies above it.
+// For every execution, the error that its inputs and its own arithmetic lead to, and the score of the measured one.
 //
 //   expected^2 = propagated^2 + (noise * amplification)^2      scored_outputs.h
 //   score      (log(measured / expected) - centre) / spread of its siblings: standard deviations
 //
-// A run is judged unless it draws or chooses, an input has an error beyond kMostError, or nothing is known of its inputs.
+// An execution is judged unless it draws or chooses, an input has an error beyond kMostError, or no input is known.
 // Cost: linear in the tensors of the runs.
 
 class NoiseModel {
@@ -36,25 +33,25 @@ class NoiseModel {
   NoiseModel& operator=(const NoiseModel&) = delete;
 
   [[nodiscard]] std::span<const ScoredOutput> outputs(uint32_t run) const { return outputs_.of(run); }
-  [[nodiscard]] std::span<const ScoredOutput> outputs() const { return outputs_.all(); }  // of all runs
-  // What an output would be expected to have with these inputs.
+  [[nodiscard]] std::span<const ScoredOutput> outputs() const { return outputs_.all(); }  // of all executions
+  // The error that an output is expected to have with these inputs.
   [[nodiscard]] double expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const;
-  // The inputs of a run that are known, and their gains to one of its outputs.
+  // The known inputs of an execution.
   [[nodiscard]] std::vector<KnownInput> inputs(uint32_t run) const { return search_.inputs_of(run).known; }
   [[nodiscard]] const OperatorGain& gain(uint32_t run) const { return operators_.gain(run); }
   [[nodiscard]] const std::string& family(uint32_t run) const { return operators_.family(run); }
-  // Of a run whose output stands for several operators, fused or not dumped between: the one that adds most noise, the
-  // most upstream of those.
+  // The operator to name for an output that stands for several. It is one that reads a value of unknown error, else the
+  // most upstream of those that add most noise.
   [[nodiscard]] uint32_t likeliest_within(uint32_t run) const;
-  // All of them, itself last.
+  // The executions that an output stands for, fused or not dumped between: ascending, `run` last.
   [[nodiscard]] std::vector<uint32_t> within(uint32_t run) const { return search_.within(run); }
-  // The limit of an alarm: so high that of a thousand comparisons without a fault one would have such a run, if scores were
-  // normal deviates. They are not quite; tests/bench/bench_blame.cpp measures how often it is exceeded.
+  // The score above which an output is an alarm. If scores were normal deviates, one of a thousand comparisons without a
+  // fault would have such an output; tests/bench/bench_blame.cpp measures how often it happens.
   [[nodiscard]] double threshold() const { return threshold_; }
   [[nodiscard]] const ReachedLimits& limits() const { return search_.limits(); }
-  // What most operators of this pair add, at most.
+  // The median rounding that operators of this pair add, without gradients.
   [[nodiscard]] double usual_noise() const { return usual_noise_; }
-  // The relative error of rounding a value to what the coarser side stores, at most: of parameters and constants.
+  // The largest relative error of rounding a value to the coarser storage of the two sides, for parameters and constants.
   [[nodiscard]] double storage_rounding() const { return storage_rounding_; }
 
  private:
@@ -62,7 +59,7 @@ class NoiseModel {
   const RunOperators operators_;
   InputSearch search_;
   ScoredOutputs outputs_;
-  // In this order: each reads what the one before has set in the outputs.
+  // The order matters: each one needs the one before, and the outputs as that has set them.
   const double storage_rounding_, usual_noise_, threshold_;
 };
 

@@ -22,7 +22,7 @@ using enum GainRule;
 using enum NoiseClass;
 
 constexpr Row kTable[] = {
-    // Values are moved, none is computed. A part of a tensor may have more or less error than the whole.
+    // Values are moved, none is computed. A part of a tensor may have more or less error than all of it.
     {{kPart, kMoves, 0.25},
      "reshape transpose transposed transdata expanddims squeeze unsqueeze flatten unflatten view viewas contiguous "
      "clone "
@@ -69,7 +69,7 @@ constexpr Row kTable[] = {
      "logsoftmax logsoftmaxv2 softmaxcrossentropywithlogits sparsesoftmaxcrossentropywithlogits crossentropy nllloss "
      "crossentropyloss bcewithlogitsloss sigmoidcrossentropywithlogits binarycrossentropy binarycrossentropywithlogits "
      "mseloss smoothl1loss kldiv kldivloss"},
-    // The slope is at most about 1; where it is less the error shrinks with the values.
+    // The slope is at most about 1. If it is less, the error shrinks with the values.
     {{kSlope, kTranscendental, 0.35},
      "relu relu6 leakyrelu prelu elu selu silu swish hswish hardswish hsigmoid sigmoid tanh softplus "
      "softsign mish hshrink softshrink erf sin cos atan asin acos sinh cosh erfc swiglu"},
@@ -130,7 +130,7 @@ std::string gain_family(std::string_view op_type) {
   std::string family = to_lower(ge::OperatorTable::get().family(op_type));
   std::erase(family, '_');
   if (table().contains(family)) return family;
-  // The family may be another spelling than the one of the table.
+  // The operator table may spell the family differently.
   std::string plain = to_lower(op_type);
   std::erase(plain, '_');
   return table().contains(plain) ? plain : family;

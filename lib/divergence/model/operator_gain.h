@@ -1,8 +1,8 @@
-// How an operator passes on the errors of its inputs and how much rounding it adds, by its type: the table behind the
-// expected error of a run (expectation.h). Each row of the table has its reason beside it.
+// gain_of(): how an operator of a type passes on the errors of its inputs, and how much rounding it adds. The table is
+// behind the expected error (expectation.h), and each of its rows has its reason beside it.
 //
 // Errors are relative: the root mean square of the differences over that of the reference. A gain is the relative error
-// of an output over that of the input that causes it, for an error that is spread at random over the elements.
+// of an output over that of the input that causes it, if that error is random over the elements.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@ namespace msdump {
 
 enum class GainRule : uint8_t {
   kUnit,          // 1
-  kPart,          // 1; of a part of the input up to all of its error
-  kJoin,          // norm of the input over that of the output, at most 1: the output is put together from inputs
+  kPart,          // 1; a part of the input may have all of its error
+  kJoin,          // norm of the input over that of the output, at most 1: the output is assembled from inputs
   kAdd,           // root mean square of the input over that of the output: cancellation raises it
-  kAccumulate,    // kAdd; of terms whose factor is not dumped at least what they change of the output, and at most 1
+  kAccumulate,    // kAdd for the first input; for others at most 1, and at least their change of the output
   kContraction,   // sqrt(K) rms(x) rms(w) / rms(y): of a sum of K products, from the shapes
   kSum,           // between random errors (norm over norm) and equal ones (sqrt(K) times that)
   kMean,          // likewise over K
   kExponential,   // rms(x): an absolute error becomes a relative one
-  kPowerOf,       // log(y), of y = b^x, as that is x log(b)
+  kPowerOf,       // log(y) for y = b^x, because that is x log(b)
   kLogarithm,     // 1 / rms(y): a relative error becomes an absolute one
   kLossOfLogits,  // rms(x) / rms(y): an absolute error of the logits is one of the result
   kSlope,         // rms(x) / rms(y): a slope of at most 1
   kNormalise,     // rms(x) / std(x) for the first input: the mean is subtracted
-  kProject,       // 1; of gradients of parameters kSum of the gradient: their terms cancel
-  kFlip,          // 1 for gradients; of the values that decide what passes, the root of the error
+  kProject,       // 1; for gradients of parameters kSum of the gradient: their terms cancel
+  kFlip,          // 1 for gradients; for the values that decide what passes, the root of the error
   kChoose,        // indices or truth values: judged with equal inputs only
   kRandom,        // draws random numbers: never judged
 };
 
-// What kind of arithmetic sets the operator's own rounding; operators of one class stand in for missing siblings.
+// The kind of arithmetic sets the operator's own rounding. Operators of one class stand in for missing siblings.
 enum class NoiseClass : uint8_t {
   kMoves,
   kElementwise,
@@ -50,23 +50,20 @@ enum class NoiseClass : uint8_t {
 struct OperatorGain {
   GainRule rule = GainRule::kUnit;
   NoiseClass noise = NoiseClass::kUnknown;
-  // How far single operators lie around the model: standard deviation of log(measured / expected), before siblings
-  // are asked.
+  // The spread of single operators around the model, before siblings are considered: the standard deviation of
+  // log(measured / expected).
   double spread = 0.7;
-  // The results of accepted algorithms differ by this much, in relative terms: an operator without siblings may use
-  // another one than the reference does.
+  // The relative difference between results of accepted algorithms, which an operator without siblings may have.
   double approximation = 0;
 };
 
 // `family`: gain_family() of an operator type of MindSpore, the device or PyTorch.
 [[nodiscard]] OperatorGain gain_of(std::string_view family);
 
-// The family of the operator table (ge/operators/operator_table.h) without '_' and what distinguishes the frameworks'
-// spellings: "conv2d" of Conv2D, Conv2d and conv2d.
+// The family in the operator table (ge/operators/operator_table.h), lower case and without '_': "conv2d" for Conv2D.
 [[nodiscard]] std::string gain_family(std::string_view op_type);
 
-// The operator of each run, by its type and its name alone: how it passes on errors, whether it is a module, and which
-// runs are of the same operator.
+// The operator of each execution, by type and name: how it passes on errors, and whether it is a module.
 
 class RunOperators {
  public:
@@ -74,12 +71,11 @@ class RunOperators {
 
   [[nodiscard]] const std::string& family(uint32_t run) const { return families_[type_of_[run]]; }
   [[nodiscard]] const OperatorGain& gain(uint32_t run) const { return gains_[type_of_[run]]; }
-  // Dense numbers from 0. The same name is the same operator, in all steps and on all ranks: msprobe pairs those of each
-  // step for themselves.
+  // Dense numbers from 0. A unit is a name, in all steps and on all ranks: operators of msprobe are paired step by step.
   [[nodiscard]] uint32_t type(uint32_t run) const { return type_of_[run]; }
   [[nodiscard]] uint32_t unit(uint32_t run) const { return unit_of_[run]; }
   [[nodiscard]] bool is_module(uint32_t run) const { return is_module_[unit_of_[run]]; }  // of msprobe
-  // A module that writes what the calls inside it write, which were dumped, too.
+  // True for a module if the dump also has the calls inside it, whose outputs it repeats.
   [[nodiscard]] bool repeats(uint32_t run) const { return modules_repeat_ && is_module(run); }
 
  private:

@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kSmall = 32;
 constexpr double kDeviationOfNormal = 1.4826;
 
-// Between neighbours, linearly. Reorders the values.
+// Interpolates linearly between neighbours. Reorders the values.
 double quantile_of(std::vector<double>& values, double share) {
   const double place = share * static_cast<double>(values.size() - 1);
   const auto below = values.begin() + static_cast<std::ptrdiff_t>(place);
@@ -40,7 +40,7 @@ double deviation_of(const std::vector<double>& values, double centre) {
   return kDeviationOfNormal * median_of(distances);
 }
 
-// The values less one of them: the first that equals `value`.
+// The values without the first that equals `value`.
 std::vector<double> without_one(std::vector<double> values, double value) {
   const auto found = std::find(values.begin(), values.end(), value);
   if (found != values.end()) values.erase(found);
@@ -134,7 +134,7 @@ Centre Calibration::centre_of(SampleGroup group, double spread, const double* le
   const double degrees = std::max(0.0, kind.size - 1);  // a single sibling has no spread
   const double variance =
       (kLeanOfSpread * prior * prior + degrees * kind.deviation * kind.deviation) / (kLeanOfSpread + degrees);
-  // The centre itself is not known better than this; less where the siblings disagree with what the kind leans on.
+  // The centre is not known better than this, and less well if the siblings disagree with the level above.
   const double apart = kind.size > 0 ? kind.centre - above : 0;
   const double between = rule_.kinds_vary ? between_others(of(kinds_, group.kind)) : 0;
   const double of_kinds = std::max(prior * prior, between * between);
@@ -151,8 +151,8 @@ Centre Calibration::at(SampleGroup group, double spread) const { return centre_o
 
 namespace {
 
-// Operators without tensors of their own between an input and those that are known: in a row, and in all. Branches that
-// meet again would take more with every row.
+// Limits for operators without tensors of their own between an input and known ones: in a row, and in all. Branches that
+// join again would double the work with every row.
 constexpr uint32_t kMostLookedThrough = 8;
 constexpr size_t kMostInputs = 64;
 constexpr ReachedLimit kDepthLimit = {
@@ -183,8 +183,7 @@ bool InputSearch::add_tensor(uint32_t tensor, const RunInput* input, KnownInputs
   return true;
 }
 
-// An input counts with the error that it was written with: more than that is a change on the way, which shows in the
-// outputs if it matters.
+// Adds an input with its producer's error. More is a change on the way, which shows in the outputs if it matters.
 bool InputSearch::add_operand(const RunInput& input, KnownInputs& result) const {
   if (input.made_by != kNoRun && view_.is_surprise(input.made_by)) return false;
   const uint32_t lacking = input.made_by == kNoRun ? kNoRun : view_.lacking(input.made_by);
@@ -192,7 +191,8 @@ bool InputSearch::add_operand(const RunInput& input, KnownInputs& result) const 
   const auto made = input.made_as == kNoTensor ? std::nullopt : view_.error(input.made_as);
   TensorError& error = result.known.back().error;
   if (!made) return true;
-  // What lacks an input of the reference's is off by that, and what is made of it later is not.
+  // If the producer lacks an input of the reference's, a later operator adds it, and the producer's output is no measure.
+  // The errors of the producer's inputs count, unless the candidate's input is that output.
   const double written =
       lacking == kNoRun || view_.same_in_a(input.tensor, input.made_as) ? made->relative : largest_error_into(lacking);
   if (error.relative > kChangedOnTheWay * written)
@@ -210,8 +210,7 @@ double InputSearch::largest_error_into(uint32_t run) const {
   return largest;
 }
 
-// Does an exponential read values of which some are masked? Their error is that of the mask, which does not count: what
-// was masked says more.
+// True if an exponential reads masked values. Their error is that of the mask; the inputs of their producer say more.
 bool InputSearch::is_masked_for(uint32_t run, const RunInput& input) const {
   if (operators_.gain(run).rule != GainRule::kExponential) return false;
   if (input.made_by == kNoRun || input.tensor == kNoTensor) return false;
@@ -246,7 +245,7 @@ void InputSearch::add_before(uint32_t run, KnownInputs& result) const {
   }
 }
 
-// A collective operation passes on the errors of all ranks.
+// Adds the errors on all ranks, which a collective passes on.
 void InputSearch::add_other_ranks(uint32_t run, KnownInputs& result) const {
   const InputSummary& all = view_.inputs_of_group(run);
   for (KnownInput& input : result.known) {
@@ -255,7 +254,7 @@ void InputSearch::add_other_ranks(uint32_t run, KnownInputs& result) const {
   }
 }
 
-// A backward call also reads what its forward call saved.
+// Adds the values that a backward call reads of its forward call.
 void InputSearch::add_saved(uint32_t forward, KnownInputs& result) const {
   const size_t gradients = result.known.size();
   for (const RunInput& input : view_.run(forward).inputs) (void)add_tensor(input.tensor, nullptr, result);
@@ -322,7 +321,7 @@ class Collector {
   }
 
  private:
-  // Why the model says nothing about what follows from these inputs.
+  // The reason why the model cannot judge an output by these inputs.
   [[nodiscard]] Unjudged why_unusable(uint32_t run, const KnownInputs& inputs) const {
     const GainRule rule = operators_.gain(run).rule;
     if (rule == GainRule::kRandom) return Unjudged::kDraws;
@@ -331,7 +330,7 @@ class Collector {
     const auto& read = view_.run(run).inputs;
     if (std::any_of(read.begin(), read.end(), [&](const RunInput& input) { return view_.is_forgotten(input.tensor); }))
       return Unjudged::kNoInputs;
-    // Calls of one side alone may hide the gradient that goes in: what the forward call has says nothing of it.
+    // Calls that only one side has may hide the gradient that goes in; the values of the forward call do not show it.
     const auto of_forward = [](const KnownInput& input) { return input.of_forward; };
     if (view_.is_sharded() && view_.is_backward(run) &&
         std::all_of(inputs.known.begin(), inputs.known.end(), of_forward))
@@ -353,8 +352,7 @@ class Collector {
     output.amplification = expectation.amplification;
     output.uncertainty = expectation.uncertainty;
     output.most = expectation.most;
-    // A single rounding of the result is never a fault, nor that of parts which are added up in another order, whatever
-    // siblings that are not cut have.
+    // A single rounding of the result is never a fault, nor is another order of adding up local tensors.
     output.chance = std::max(expectation.chance, (view_.is_sharded() ? kMostRoundings : 1) * roundoff);
     output.roundoff = roundoff;
     for (const uint32_t other : inputs.through)
@@ -367,7 +365,7 @@ class Collector {
     if (error.discrete || error.elements == 0) return Unjudged::kNoNumbers;
     if (!std::isfinite(output.measured) || !std::isfinite(output.propagated)) return Unjudged::kNoNumbers;
     if (error.relative == 0 && output.propagated > kMostHidden * output.hidden) return Unjudged::kAgreesByChance;
-    // What was there before the update is not dumped; from the second step on it has an error of its own.
+    // The value before the update is not dumped, and has an error of its own from the second step on.
     if (view_.graph().role(output.tensor) == TensorRole::kUpdated && view_.is_later_step(output.run))
       return Unjudged::kKeptValue;
     const bool adaptive = ge::has_property(operators_.family(output.run), ge::OperatorProperty::kDividesByGradient) &&
@@ -381,7 +379,7 @@ class Collector {
     key = mix_hash(key, text_hash(view_.slot(output.tensor)));
     key = mix_hash(key, inputs.pattern);
     key = mix_hash(key, static_cast<uint64_t>(diff.dtype_a) * 64 + static_cast<uint64_t>(diff.dtype_b));
-    // A module repeats what the calls inside it write: it is not a sibling of theirs.
+    // A module repeats the outputs of the calls inside it, so it is no sibling of theirs.
     key = mix_hash(key, (operators_.is_module(output.run) ? 4U : 0U) + (view_.is_gradient(output.run) ? 2U : 0U) +
                             (diff.by_statistics ? 1U : 0U));
     return kinds_.try_emplace(key, static_cast<uint32_t>(kinds_.size())).first->second;

@@ -1,10 +1,10 @@
-// What the pair of dumps says about itself: the rounding that operators of a kind add, and how far single operators lie
-// from what their inputs lead to one to expect. No operator is judged by itself: each is left out of the samples that it
-// is compared with.
+// Calibration, InputSearch, ScoredOutputs: the parts of the noise model that learn from the pair of dumps.
 //
-// Three levels: the operators of a kind (op type, output, forward or gradient, dtypes), those of its class, and all. A
-// level with few samples leans on the one above it; the uppermost leans on what a dtype's rounding is.
-// Centres are medians and spreads are median deviations, so that a few faults among siblings do not move them.
+// Calibration learns the rounding that operators of a kind add, and how far single operators lie from the expected error.
+// No operator is judged by itself: each is left out of the samples that it is compared with. There are three levels: a
+// kind (op type, output, forward or gradient, dtypes), its class, and all. A level with few samples leans on the one
+// above it, and the uppermost on the rounding of a dtype. Centres are quantiles and spreads median deviations, so a few
+// faults among siblings do not move them.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@
 
 namespace msdump {
 
-// Where a sample belongs: dense numbers from 0.
+// The groups of a sample, as dense numbers from 0.
 struct SampleGroup {
   uint32_t kind = 0, noise_class = 0;
 };
@@ -28,7 +28,7 @@ struct SampleGroup {
 struct Centre {
   double centre = 0;
   double spread = 0;                              // standard deviation of a further sample around it
-  uint32_t siblings = 0;                          // samples of the kind, without the one that is judged
+  uint32_t siblings = 0;                          // samples of the kind, without the judged one
   double sibling_centre = 0, sibling_spread = 0;  // of these alone; 0 without any
 };
 
@@ -37,7 +37,7 @@ class Calibration {
  public:
   struct Sample {
     SampleGroup group;
-    uint32_t unit = 0;  // the operator: its runs in all steps have the same fault, and count once
+    uint32_t unit = 0;  // the operator: its executions have the same fault, and count once
     double value = 0;
     double spread = 0;  // the prior's, of this sample
   };
@@ -45,13 +45,13 @@ class Calibration {
     double prior = 0;         // the centre if there is no sample at all, or what kinds with few samples lean on
     bool by_class = true;     // kinds with few samples lean on their class; else on the prior
     double share = 0.5;       // of the samples below the centre
-    bool kinds_vary = false;  // kinds without samples of their own are as far apart as the others are
+    bool kinds_vary = false;  // kinds without samples spread as the other kinds do
   };
   Calibration(std::vector<Sample> samples, const Rule& rule);
 
-  // For the sample of this index, which does not count itself.
+  // The centre for the sample of this index, which does not count itself.
   [[nodiscard]] Centre without(uint32_t sample) const;
-  // For one that is not among the samples.
+  // The centre for a value that is not among the samples.
   [[nodiscard]] Centre at(SampleGroup group, double spread) const;
 
  private:
@@ -73,16 +73,15 @@ class Calibration {
   double scale_ = 1;             // how the spreads of this pair compare with the prior's
 };
 
-// What is known of the inputs of a run. An input that was compared is known. What was not is made of what its producer
-// read: operators that were fused, were not dumped or have no partner are looked through. Where neither a graph nor values
-// know what a run reads, the outputs of what ran before stand for it.
+// The known inputs of an execution. The inputs of its producer replace one that was not compared, so fused, undumped and
+// one-sided operators are looked through. If neither a graph nor values show the inputs, the outputs before stand in.
 
 struct KnownInputs {
   std::vector<KnownInput> known;
-  uint64_t pattern = 0;  // a hash of what is not known directly: such runs are siblings of their like alone
+  uint64_t pattern = 0;  // a hash of the inputs that are not known directly; siblings have the same
   bool complete = true;
-  bool by_order = false;          // what ran before stands for them
-  std::vector<uint32_t> through;  // runs that were looked through
+  bool by_order = false;          // outputs of executions before it stand in
+  std::vector<uint32_t> through;  // executions that were looked through
 };
 
 class InputSearch {
@@ -91,9 +90,9 @@ class InputSearch {
       : view_(view), operators_(operators), assumed_(view.tensors()) {}
 
   [[nodiscard]] KnownInputs inputs_of(uint32_t run) const;
-  // The runs that an output stands for, fused or not dumped between: ascending, itself last.
+  // The executions that an output stands for, fused or not dumped between: ascending, `run` last.
   [[nodiscard]] std::vector<uint32_t> within(uint32_t run) const;
-  // From now on, what reads a tensor is taken to read at least this error.
+  // Makes consumers of a tensor read at least this error, from now on.
   void assume(uint32_t tensor, double error) { assumed_[tensor] = error; }
   [[nodiscard]] const ReachedLimits& limits() const { return limits_; }
 
@@ -110,13 +109,13 @@ class InputSearch {
   const RunView& view_;
   const RunOperators& operators_;
   std::vector<double> assumed_;   // by tensor
-  mutable ReachedLimits limits_;  // that any of the searches reached
+  mutable ReachedLimits limits_;  // that the searches reached
 };
 
-// The outputs of all runs as the noise model sees them. To collect them is its first stage: what the errors of the inputs
-// lead to (expectation.h), which outputs can be judged, and which are siblings. NoiseModel fills in the rest.
+// All outputs as the noise model sees them. The constructor finds the errors that the inputs lead to (expectation.h),
+// which outputs can be judged, and which are siblings. NoiseModel fills in the rest.
 
-// Why nobody judged a tensor: the model an output, or explanation.h any other.
+// The reason why a tensor was not judged: by the model if it is an output, else by explanation.h.
 enum class Unjudged : uint8_t {
   kNone,            // it is judged
   kDraws,           // the operator draws random numbers
@@ -125,20 +124,20 @@ enum class Unjudged : uint8_t {
   kLargeInput,      // an input has an error beyond kMostError
   kIntegerInput,    // integers or truth values among its inputs differ
   kNoNumbers,       // its outputs are integers, truth values or not finite
-  kAgreesByChance,  // equal although its inputs lead to more
-  kCancels,         // terms cancel: nothing but rounding is left
+  kAgreesByChance,  // equal although its inputs lead to an error
+  kCancels,         // terms cancel: only rounding is left
   kKeptValue,       // updated in place: the value before the update is not dumped
   kAdaptive,        // an optimizer that divides by the size of the gradient
   kUnlikely,        // below the alarm, but more than kNeverNoise times what is expected
-  kUnknownSource,   // what wrote it was not dumped
+  kUnknownSource,   // its producer was not dumped
   kUnread,          // no operator that was compared reads or writes it
-  kNotPassedOn,     // all that reads it got equal values
+  kNotPassedOn,     // all its consumers received equal values
   kNotFinite,       // NaN or infinities on one side
   kOtherShape,      // another shape or kind of dtype
   kUnmatched,       // nothing on the other side
 };
 [[nodiscard]] constexpr Unjudged last_of(Unjudged) { return Unjudged::kUnmatched; }
-// True if rounding alone may lead to such a difference, so that it is no sign of a fault.
+// True if rounding alone may lead to such a difference, so it is no sign of a fault.
 [[nodiscard]] bool may_be_rounding(Unjudged reason);
 // A word for scripts: "draws"; empty for kNone.
 [[nodiscard]] std::string_view name_of(Unjudged reason);
@@ -149,10 +148,10 @@ struct ScoredOutput {
   uint32_t tensor = kNoTensor;
   uint32_t run = kNoRun;
   double measured = 0, propagated = 0, amplification = 1;
-  double uncertainty = 0, most = 0, chance = 0;  // as Expectation
-  double hidden = 0;                             // as TensorError
-  double roundoff = 0;                           // of the coarsest format that it went through
-  double noise = 0;                              // of its own, where terms do not cancel
+  double uncertainty = 0, most = 0, chance = 0;  // as in Expectation
+  double hidden = 0;                             // as in TensorError
+  double roundoff = 0;                           // of the coarsest dtype that it went through
+  double noise = 0;                              // its own rounding, if terms do not cancel
   double noise_above = 0;                        // one standard deviation above, as far as its siblings allow
   double expected = 0;
   double residual = 0;  // log(measured / expected)
@@ -160,8 +159,8 @@ struct ScoredOutput {
   Unjudged unjudged = Unjudged::kNoInputs;
   bool beyond_arithmetic = false;  // more than any arithmetic of this format leads to, whatever the siblings have
   bool by_statistics = false;
-  bool past_operators = false;  // what others read stands for an input
-  bool exact_inputs = false;    // all of them equal bit for bit
+  bool past_operators = false;  // the inputs of a producer stand in for an input
+  bool exact_inputs = false;    // all inputs are TensorError::exact
   Centre siblings;
   SampleGroup group;
 
@@ -170,12 +169,12 @@ struct ScoredOutput {
   [[nodiscard]] bool is_never_noise() const;
 };
 
-// The expected error as its siblings lead one to expect.
+// The expected error, corrected by the siblings.
 [[nodiscard]] inline double expected_of(const ScoredOutput& output) {
   return output.expected * std::exp(output.siblings.centre);
 }
 
-// How many times what is expected the siblings have: their median, and the factor of their spread.
+// The siblings' error over the expected one: the median, and the factor of their spread.
 [[nodiscard]] inline double sibling_median_of(const ScoredOutput& output) {
   return std::exp(output.siblings.sibling_centre - output.siblings.centre);
 }

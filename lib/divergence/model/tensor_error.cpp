@@ -16,7 +16,7 @@ bool is_discrete(DType dtype) {
   return kind == DTypeKind::kBool || kind == DTypeKind::kInteger;
 }
 
-// The norms of candidate and reference as a factor; 0 where one is not known or zero.
+// The candidate's norm over the reference's; 0 if one is unknown or zero.
 double ratio_of_norms(const TensorDiff& diff) {
   const kernels::PairMetrics& metrics = diff.metrics;
   if (!metrics.std_a || !metrics.std_b || !metrics.mean_a || !metrics.mean_b) {
@@ -28,7 +28,7 @@ double ratio_of_norms(const TensorDiff& diff) {
 
 bool is_about(double ratio, double factor) { return ratio > factor / 2 && ratio < factor * 2; }
 
-// |a / factor - b| over |b|, of elements by the law of cosines.
+// |a / factor - b| over |b|; from elements by the law of cosines.
 double scaled_error(const TensorDiff& diff, double factor) {
   const kernels::PairMetrics& metrics = diff.metrics;
   if (!diff.by_statistics && metrics.cosine) {
@@ -101,7 +101,7 @@ double loss_scale(const std::vector<TensorDiff>& diffs) {
   int scale = most->first;
   size_t scaled = most->second;
   for (const auto& [exponent, count] : exponents) others += count;
-  // Where the norm of all gradients is taken there may be more squares than gradients.
+  // If the norm of all gradients is taken, there may be more squares than gradients.
   const auto half = most->first % 2 == 0 ? exponents.find(most->first / 2) : exponents.end();
   const auto twice = exponents.find(2 * most->first);
   if (half != exponents.end() && half->second >= kLeastTensors) {

@@ -1,4 +1,4 @@
-// A gradient that is cut, in words and by the lines of the forward operators: "the gradient is cut at net.py:27: 12 gradient
+// Describes a cut gradient by the lines of the forward operators: "the gradient is cut at net.py:27: 12 gradient
 // operators exist only in the reference".
 #pragma once
 

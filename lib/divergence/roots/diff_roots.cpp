@@ -27,13 +27,13 @@
 namespace msdump {
 namespace {
 
-// One operator and its arguments that differ.
+// The arguments of an operator that differ.
 struct ArgumentRoot {
   std::string reason;
   std::vector<uint32_t> tensors;  // of these arguments, and inputs that differ
   std::vector<DivergedArgument> arguments;
   std::vector<uint32_t> evidence;  // other rows of the operator that differ
-  size_t rows = 0;                 // that differ
+  size_t rows = 0;                 // all that differ
 };
 
 using ByOperator = std::map<uint32_t, ArgumentRoot>;
@@ -73,7 +73,7 @@ Divergence root_of(uint32_t op, ArgumentRoot&& found, const Pairing& pairing) {
   return root;
 }
 
-// What differs after an argument, without a known cause, differs because of it.
+// Drops differences of unknown source after the first argument that differs, which explains them.
 void drop_unknown_sources(const std::vector<Divergence>& added, std::vector<Divergence>& roots) {
   if (added.empty()) return;
   std::erase_if(roots, [&](const Divergence& root) {
@@ -81,7 +81,7 @@ void drop_unknown_sources(const std::vector<Divergence>& added, std::vector<Dive
   });
 }
 
-// `added` is in the order of operators: each goes before the first of `roots` that is of a later operator.
+// Inserts each of `added`, which is in the order of operators, before the first root of a later operator.
 void merge(std::vector<Divergence>&& added, std::vector<Divergence>& roots) {
   std::vector<Divergence> merged;
   merged.reserve(roots.size() + added.size());
@@ -95,8 +95,8 @@ void merge(std::vector<Divergence>&& added, std::vector<Divergence>& roots) {
   roots = std::move(merged);
 }
 
-// An operator that is a root already gets the reason; another one becomes a root in its place in the order of operators,
-// unless there is a root of the same line, or one with the same difference: other calls and gradients have what it has.
+// Adds the reason to an operator that is a root already. Another one becomes a root, unless a root has its line or the
+// same difference: other calls and gradients share the argument.
 void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const CompareSide& a, const CompareSide& b,
                         const Pairing& pairing, const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows,
                         std::vector<Divergence>& roots) {
@@ -112,7 +112,7 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
   std::vector<Divergence> added;
   for (auto& [op, found] : by_operator(arguments, b, pairing, diffs, rows)) {
     const auto is_new = [&](const DivergedArgument& one) { return differences.emplace(one.name, one.a, one.b).second; };
-    // Counts, so that each is entered.
+    // Counts all of them, so that each is entered.
     const bool any_new = std::count_if(found.arguments.begin(), found.arguments.end(), is_new) > 0;
     if (const auto same = known.find(op); same != known.end()) {
       Divergence& root = roots[same->second];
@@ -129,7 +129,7 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
   merge(std::move(added), roots);
 }
 
-// As inputs; those that --op, --slot, ... select.
+// True if --op, --slot, ... select the argument as they select inputs.
 bool is_selected(const DiffResult& run, const ArgumentDiff& argument) {
   const OpenedGraph& side = run.b->opened;
   const OpPair& op = run.pairing.operators[argument.op];
@@ -176,7 +176,7 @@ void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& 
 
 namespace {
 
-// What a root's tensor was exchanged with: another operand, or the value that another root blames.
+// Names the partner of an exchange: another operand, or the value that another root blames.
 std::string exchange_text(const DiffResult& run, const Divergence& root, uint32_t tensor, uint32_t other) {
   const TensorPair &one = run.pairing.tensors[tensor], &two = run.pairing.tensors[other];
   if (one.op == two.op) {
@@ -212,7 +212,7 @@ void note_exchanges(DiffResult& run) {
   for (size_t i = 0; i < texts.size(); ++i) {
     Divergence& root = run.divergence.roots[i];
     if (texts[i].empty()) continue;
-    // What changed between a producer and its reader is then known.
+    // An exchange explains what changed between a producer and its consumer.
     root.reason = enters(root) || root.score ? texts[i] + "; " + root.reason : texts[i];
   }
 }
@@ -250,7 +250,7 @@ void blame_one_sided_line(DiffResult& run) {
 
 namespace {
 
-// Of one part; none where it cannot be compared.
+// The errors of single local tensors; none if one cannot be compared.
 class PartErrors {
  public:
   PartErrors(const ShardedSide& a, const ShardedSide& b, const TensorPair& pair, const Placement& layout,
@@ -306,8 +306,8 @@ class PartErrors {
   std::vector<Shape> shapes_;
 };
 
-// Ranks of the candidate, ascending: those whose part has more than a tenth of the error of the worst. Empty where that
-// cannot be told: of the terms of a sum, of a reference that is cut itself, of parts that cannot be read.
+// The candidate's ranks, ascending, whose local tensor has at least a tenth of the largest error. Empty if that is
+// unknown: for partial sums, a sharded reference, and local tensors that cannot be read.
 std::vector<int64_t> ranks_that_differ(const ShardedSide& a, const ShardedSide& b, const TensorPair& pair,
                                        const PlacementNote& note, const CancelToken& cancel) {
   constexpr double kShareOfWorst = 0.1;
@@ -345,7 +345,7 @@ void find_ranks(DiffResult& run, const CancelToken& cancel) {
     evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
     const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
       const TensorDiff& diff = run.diffs[tensor];
-      const bool near = diff.metrics.relative_l2.value_or(kMostError) < kMostError;  // another layout is not
+      const bool near = diff.metrics.relative_l2.value_or(kMostError) < kMostError;  // with a wrong placement it is not
       return is_difference(diff.verdict) && (run.cut_evidence.known[tensor] || near);
     });
     if (tells == evidence.end()) continue;

@@ -1,5 +1,4 @@
-// Steps that complete the roots of find_divergences(): arguments that differ, a line that one side alone has, collectives that do not
-// give what was sent, and the ranks that diverged.
+// Completes the roots of find_divergences(): arguments, exchanged values, lines of one side, and ranks that diverged.
 #pragma once
 
 #include "divergence/dump_diff.h"
@@ -7,27 +6,21 @@
 
 namespace msdump {
 
-// Arguments of calls that differ, and their operators as roots: nothing that goes into them is to blame.
-
-// Fills DiffResult::arguments: a tensor without a partner that the other side has in its graph, and what only graphs have.
+// Compares the arguments of calls, and adds their operators as roots: none of their inputs is to blame. Fills
+// DiffResult::arguments. A tensor without a partner that the other side has in its graph gets its verdict in
+// DiffResult::diffs instead.
 void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& context);
 
-// Roots whose values were exchanged: operands, parameters.
-
-// Says so in their reasons.
+// Says in the reason of a root that its operands or parameters were exchanged.
 void note_exchanges(DiffResult& run);
 
-// The root where no operator stands out: the line of the script with most calls that only one side has.
-
-// Adds it to the roots where there are none, unless a graph shows the data flow: a graph says better what lies between two
-// values, and releases of a framework have other kernels.
+// If there is no root, adds the line of the script with the most calls that only one side has. Not if a graph has the
+// data flow: it shows better what lies between two values, and releases of a framework have other kernels.
 void blame_one_sided_line(DiffResult& run);
 
-// On which ranks of a run that is cut differently a root lies: each rank's part compared with what it stands for in the
-// reference.
-
-// Of roots whose ranks are not known, by the first tensor of their evidence that differs and has a known layout. Ranks of
-// the candidate, ascending; empty where that cannot be told.
+// Sets the ranks of roots that have none, if the sides are sharded differently: the candidate's, ascending. For the first
+// tensor of the evidence that differs and has a known placement, each local tensor is compared with its part of the
+// reference. Leaves them empty if that is not possible.
 void find_ranks(DiffResult& run, const CancelToken& cancel);
 
 }  // namespace msdump

@@ -28,8 +28,8 @@ bool is_update(const RunView& view, uint32_t run) {
                      [&](uint32_t tensor) { return view.graph().role(tensor) == TensorRole::kUpdated; });
 }
 
-// The runs of one side alone that an IR connects with `run`, as long as they compute gradients: by their names, or
-// because they read one (Expand/_MatMulExt/MatMul-op14).
+// Executions of one side that are connected with `run` and compute gradients: by their names, or because they read one
+// (Expand/_MatMulExt/MatMul-op14).
 std::set<uint32_t> connected(const RunView& view, uint32_t run) {
   const RunPlace& place = view.place(run);
   const auto is_missing = [&](uint32_t other) {
@@ -54,8 +54,8 @@ std::set<uint32_t> connected(const RunView& view, uint32_t run) {
   return runs;
 }
 
-// Does the candidate's reader get what goes into the missing operators? It may get one operand of a missing sum, if the
-// other is missing, too.
+// True if the candidate's reader receives a value that goes into the missing operators. An operand of a missing sum does
+// not count if the other operand is missing, too.
 bool is_bypassed(const RunView& view, const std::set<uint32_t>& missing, uint32_t reader) {
   std::set<uint32_t> into,
       beside;  // outputs of others that go into missing runs, and into those that read missing ones
@@ -78,7 +78,7 @@ bool is_bypassed(const RunView& view, const std::set<uint32_t>& missing, uint32_
   return false;
 }
 
-// Without an IR: has the other side the forward call, as far as one was dumped?
+// True if both sides have the forward call, or it was not dumped. Only without an IR.
 bool has_forward_call(const RunView& view, uint32_t run) {
   const auto forward = forward_entry_of(view.name(run));
   const auto calls = forward ? view.runs_named(*forward, view.place(run)) : std::span<const uint32_t>();
@@ -114,7 +114,7 @@ std::optional<GradientCut> GradientCuts::at(uint32_t run, uint32_t reader) const
   const OneSided* const all = near(run);
   if (all == nullptr || !view_.is_surprise(run)) return std::nullopt;
   const bool of_a = view_.of_candidate_only(run), by_ir = view_.graph().flow() == FlowKind::kIr;
-  if (of_a && by_ir) return std::nullopt;  // the edges are the reference's: what its reader got is not known
+  if (of_a && by_ir) return std::nullopt;  // the edges are the reference's, so the candidate's reader is not known
   const std::vector<uint32_t>&own = all->runs[of_a ? 1 : 0], &others = all->runs[of_a ? 0 : 1];
   std::set<uint32_t> missing;
   if (by_ir) {

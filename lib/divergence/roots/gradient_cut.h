@@ -1,4 +1,4 @@
-// Gradients that only one side computes: the other side cuts them (stop_gradient, detach, no_grad).
+// GradientCuts: gradients that only one side computes, because the other one cuts them (stop_gradient, detach, no_grad).
 #pragma once
 
 #include <array>
@@ -14,29 +14,31 @@ namespace msdump {
 
 struct GradientCut {
   bool of_candidate = false;        // the side that computes them
-  bool returned = false;            // backward calls of both sides return them on one side alone
+  bool returned = false;            // backward calls of both sides return them, but on one side only
   uint32_t at = 0;                  // in Pairing::operators: its line is where the gradient is cut
-  std::vector<uint32_t> operators;  // in Pairing::operators, in order: those of the one side, or the backward calls
+  std::vector<uint32_t> operators;  // in Pairing::operators, in order: the one-sided ones, or the backward calls
 };
 
 class GradientCuts {
  public:
   explicit GradientCuts(const RunView& view);
 
-  // What the side of `run`, a run without a partner, computes of the gradient and the other side does not. With an IR these
-  // are the operators connected with it; else all backward calls of the rank and step whose forward calls both sides
-  // have. `reader`: a run that shows that they are missing; kNoRun if none does. None if the gradient is not cut, or nothing
-  // proves it: `run` computes none, the reader gets what goes into the missing operators, or the other side has others in their place.
+  // The cut of the gradient that only the side of `run` computes; `run` has no partner. With an IR, its operators are
+  // those that are connected with `run`. Else they are all backward calls of the rank and step whose forward calls both
+  // sides have. `reader` is an execution that shows that they are missing, or kNoRun. None if nothing proves a cut:
+  //   * `run` computes no gradient
+  //   * the reader receives a value that goes into the missing operators
+  //   * the other side has as many gradient operators of its own
   [[nodiscard]] std::optional<GradientCut> at(uint32_t run, uint32_t reader) const;
-  // The same of backward calls that return gradients of one side alone, the nearest of them before `run`.
+  // The same for backward calls of both sides that return gradients on one side only: the nearest before `run`.
   [[nodiscard]] std::optional<GradientCut> before(uint32_t run) const;
-  // Of the first backward call that the candidate lacks; without an IR.
+  // The cut at the first backward call that the candidate lacks. Not for an IR.
   [[nodiscard]] std::optional<GradientCut> first() const;
 
  private:
   struct OneSided {
     std::array<std::vector<uint32_t>, 2> runs;  // gradients of the reference alone, of the candidate alone; ascending
-    std::array<std::vector<uint32_t>, 2> returned;  // runs of both sides with an output of one
+    std::array<std::vector<uint32_t>, 2> returned;  // executions of both sides with an output of one
   };
   [[nodiscard]] const OneSided* near(uint32_t run) const;
 

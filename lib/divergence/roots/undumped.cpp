@@ -15,7 +15,7 @@ namespace {
 
 using From = InputEdge::From;
 
-// A value agrees if its error is that much smaller than the one that is to be explained.
+// A value agrees if its error is at most this share of the one to be explained.
 constexpr double kShareThatAgrees = 1.0 / 3;
 
 class Search {
@@ -64,7 +64,7 @@ class Search {
     return error ? error->relative : view_.differs(tensor) ? 1 : 0;
   }
 
-  // An input that differs is to blame where the root blames it; one that was not dumped, where the outputs differ.
+  // True for an input that differs if the root blames its inputs; else for one that was not dumped.
   [[nodiscard]] static bool blames_input(const Divergence& root) { return root.kind == DivergenceKind::kInput; }
   [[nodiscard]] bool is_suspect(const Divergence& root, const RunInput& input) const {
     if (view_.compared(input.tensor))
@@ -72,7 +72,7 @@ class Search {
     return !blames_input(root) && input.tensor == kNoTensor;
   }
 
-  // What is known, by other inputs, of values of operators that were not dumped.
+  // Collects, on one rank and in one step, the inputs that hold values of undumped operators.
   void enter(const RunPlace& place) {
     if (known_place_ && *known_place_ == std::pair(place.rank, place.step)) return;
     known_place_ = {place.rank, place.step};
@@ -101,7 +101,7 @@ class Search {
     return largest > kShareThatAgrees * error_ && largest > 0 ? State::kDiffers : State::kAgrees;
   }
 
-  // All operators that may have made the value of an edge, up to what was dumped or is known.
+  // Adds all operators that may have produced the value of an edge, up to those that were dumped or whose value is known.
   void follow(const InputEdge& first) {
     std::vector<OpId> next = {first.op};
     while (!next.empty()) {
@@ -116,7 +116,7 @@ class Search {
         convicted = true;
         next.push_back(edge.op);
       }
-      if (convicted) continue;  // it got a wrong value
+      if (convicted) continue;  // it received a wrong value
       found_.insert(pair->second);
       for (const InputEdge& edge : edges) {
         if (edge.from == From::kOperator && state_of(edge) == State::kUnknown) next.push_back(edge.op);

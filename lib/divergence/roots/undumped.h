@@ -1,5 +1,5 @@
-// Operators that were not dumped, and one of which is to blame: those between the last values that agree and the first that
-// does not. A `kernels` filter leaves such gaps.
+// find_candidates(): operators that were not dumped, and one of which is to blame. They lie between the last values that
+// agree and the first that does not. A `kernels` filter leaves such gaps.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace msdump {
 
-// Sets Divergence::candidates where an IR has the data flow. A value that another operator read, and whose file agrees,
-// acquits what made it; one that differs convicts what comes before it.
+// Sets Divergence::candidates if an IR has the data flow. A value that agrees at another consumer acquits its producer.
+// One that differs there convicts its producer, or an operator before it.
 void find_candidates(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const RunView& view,
                      std::vector<Divergence>& roots);
 
-// As the `kernels` of a data_dump.json name an operator: as files would, with '/'.
+// The name of an operator for the `kernels` of a data_dump.json: that of its files, with '/'.
 [[nodiscard]] std::string kernel_name(const CompareSide& side, const SequencedOp& op);
 
 }  // namespace msdump

@@ -31,7 +31,7 @@ class UnseenSearch {
     const auto kind = kind_of(root.run);
     if (!kind || kind == MsprobeEntryKind::kDebug || !root.parameter.empty() || view_.one_sided(root.run)) return {};
     if (root.after) {
-      const bool moved = view_.run(*root.after).op == root.op;  // named in place of what reads it
+      const bool moved = view_.run(*root.after).op == root.op;  // named instead of its reader
       if (moved || kind_of(*root.after) == MsprobeEntryKind::kParameterGradients) return {};
       return UnseenCalls{view_.run(*root.after).op, view_.run(root.run).op, modules_ ? kMix : "L1"};
     }
@@ -51,7 +51,7 @@ class UnseenSearch {
     return entry ? std::optional(entry->kind) : std::nullopt;
   }
 
-  // The last one that was recorded before a run, on its rank and in its step, and is neither inside it nor one-sided.
+  // The last call or module before `run`, on its rank and in its step, that is not inside it, one-sided or downstream.
   [[nodiscard]] uint32_t last_good_before(uint32_t run) const {
     const std::vector<uint32_t>& inside = view_.inside(run);
     for (uint32_t other = run; other-- > 0;) {
@@ -89,7 +89,7 @@ MsprobeSettings settings_for(const UnseenCalls& calls, const Pairing& pairing, c
   const auto operator_at = [&](uint32_t op) -> const SequencedOp& {
     return operators[of_candidate ? pairing.operators[op].a : pairing.operators[op].b];
   };
-  // The gradients of parameters are made by a backward call.
+  // A backward call writes the gradients of parameters.
   const auto name_of = [](const SequencedOp& op) { return backward_entry_of(op.name).value_or(op.name); };
   const SequencedOp& last = operator_at(calls.before);
   const bool elements = std::any_of(last.tensors.begin(), last.tensors.end(),

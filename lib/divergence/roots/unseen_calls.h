@@ -1,5 +1,5 @@
-// Calls that msprobe did not dump, and one of which may be to blame: those inside a module in a dump of modules (L0), and
-// those before a call that reads something else although all before it agrees.
+// find_unseen_calls(): calls that msprobe did not dump, and one of which may be to blame. They are inside a module in a
+// dump of modules (L0), or before a call whose input differs although everything before it agrees.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct RunHistory;
 struct UnseenCalls {
   uint32_t after = kNoOperator;  // kNoOperator: those inside `before`, a module
   uint32_t before = 0;
-  std::string_view level;  // of msprobe, that dumps them: "L1" or "mix"
+  std::string_view level;  // of msprobe, to dump them: "L1" or "mix"
 };
 
 // Sets Divergence::unseen. A module of a type that is known to be a single operator hides no calls.
@@ -29,9 +29,9 @@ void find_unseen_calls(const RunView& view, const NoiseModel& model, const RunHi
 
 // The config.json of msprobe that dumps them.
 struct MsprobeSettings {
-  std::string_view task, level;          // as the dump has them, but for modules the level mix
+  std::string_view task, level;          // as in the dump, but the level mix for modules
   std::vector<std::string> scope, list;  // one of them: the calls around them, or the module
-  bool all_risks = false;                // by default msprobe leaves out calls of PyTorch that move values
+  bool all_risks = false;                // by default msprobe leaves out PyTorch calls that move values
   bool operator==(const MsprobeSettings&) const = default;
 };
 [[nodiscard]] MsprobeSettings settings_for(const UnseenCalls& calls, const Pairing& pairing, const CompareSide& side,

@@ -42,11 +42,11 @@ uint32_t OneSidedRuns::between(uint32_t first, uint32_t end) const {
   for (const auto* const runs : {&pass.of_a, &pass.of_b}) {
     if (const uint32_t run = last_in(*runs, first, end); run != kNoRun) return last_that_computes(*runs, first, run);
   }
-  // What comes after the backward pass reads what that leaves.
+  // After the backward pass, values depend on all gradients.
   return view_.is_backward(end) ? kNoRun : first_in(passes_[1].of_b, first, end);
 }
 
-// The last up to `last` that does more than move values; itself where none of the nearest does.
+// The last up to `last` that does more than move values; `last` if none of the nearest does.
 uint32_t OneSidedRuns::last_that_computes(const std::vector<uint32_t>& runs, uint32_t first, uint32_t last) const {
   constexpr int kNearest = 16;
   auto at = std::upper_bound(runs.begin(), runs.end(), last);

@@ -1,5 +1,5 @@
-// The runs that only one side of a comparison has, without a known reason, in order. For each input that changed on the
-// way, the search for roots looks for such a run between its producer and its reader.
+// OneSidedRuns: executions that only one side has, for no known reason, in order. If an input changed between its
+// producer and its consumer, the search for roots blames one of these between them.
 #pragma once
 
 #include <array>
@@ -17,16 +17,17 @@ class OneSidedRuns {
  public:
   explicit OneSidedRuns(const RunView& view);
 
-  // The run to name of those in [first, end) that only one side has: the candidate's first that turns to a coarser
-  // dtype, else its last, else the reference's last; kNoRun if there is none. If `end` belongs to the backward pass
-  // only its runs count, else others, or else the first that the candidate's backward pass lacks. A module whose
-  // operators have partners does not count.
+  // The execution to blame of those in [first, end) that only one side has; kNoRun if there is none. The first of these:
+  //   1. the candidate's first whose outputs have a coarser dtype than its inputs
+  //   2. the candidate's last, then the reference's last; one just before it, if it only moves values
+  //   3. the first backward execution that the candidate lacks, if `end` is not in the backward pass
+  // 1 and 2 come from the pass of `end`. A module whose operators have partners does not count.
   [[nodiscard]] uint32_t between(uint32_t first, uint32_t end) const;
-  // The first that only the candidate has, whatever it is.
+  // The first in [first, end) that only the candidate has, in any pass and even if it is a module with paired operators.
   [[nodiscard]] uint32_t first_of_candidate(uint32_t first, uint32_t end) const;
-  // The first of the step that a backward pass of the candidate lacks.
+  // The first backward execution, on this rank and in this step, that the candidate lacks.
   [[nodiscard]] uint32_t first_backward(const RunPlace& place) const;
-  // Is the dtype of the outputs coarser than that of the inputs?
+  // True if the outputs have a coarser dtype than the inputs.
   [[nodiscard]] bool turns_coarser(uint32_t run) const;
 
  private:

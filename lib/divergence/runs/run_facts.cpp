@@ -17,11 +17,11 @@
 namespace msdump {
 namespace {
 
-// The contents of a tensor of the reference as one number; 0 for contents that many tensors share.
+// A hash of the reference's values; 0 if they prove nothing, because many tensors have them.
 uint64_t contents_of(const TensorDiff& diff) {
   const kernels::PairMetrics& metrics = diff.metrics;
   if (diff.checksum_b != 0) return diff.checksum_b;
-  // An extreme that is infinite, as of masked values, is not known: the other one tells tensors apart unless it is whole.
+  // Masked values have an infinite extreme, which is missing. The other one identifies a tensor unless it is an integer.
   const auto& known = metrics.max_b ? metrics.max_b : metrics.min_b;
   if (!known || metrics.max_b == metrics.min_b) return 0;
   if ((!metrics.max_b || !metrics.min_b) && *known == std::round(*known)) return 0;
@@ -33,7 +33,7 @@ uint64_t contents_of(const TensorDiff& diff) {
   return key;
 }
 
-// Files of the type Parameter count as outputs; values at the end of a step and variables of the script are in no run.
+// Files of the type Parameter count as outputs. Values at the end of a step and script variables are in no execution.
 TensorRole role_in_comparison(const NameFacts& name) {
   if (name.io == Io::kOutput) return TensorRole::kOutput;
   const TensorRole role = role_of(name);
@@ -115,9 +115,9 @@ bool TensorFacts::any_differs(const std::vector<uint32_t>& tensors) const {
 bool TensorFacts::layout_known(uint32_t tensor) const {
   if (cuts_ == nullptr || cuts_->known[tensor]) return true;
   const auto& error = errors_[tensor];
-  // Of two layouts at once, both may be wrong: the largest of each half of a row is near that of the row.
+  // If both sides are sharded, two wrong placements may look alike: the maximum of half a row is near that of the row.
   double most = cuts_->both_cut ? kMostError / kChangedOnTheWay : kMostError;
-  // Values of the same kind have about the same statistics, whichever they are.
+  // Tensors of one kind have similar statistics, so only a small error counts.
   if (error && error->by_statistics) most = kMostError / (kChangedOnTheWay * kChangedOnTheWay);
   return error && !error->discrete && error->relative < most;
 }
@@ -183,7 +183,7 @@ DType TensorFacts::expected_dtype(uint32_t tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
   const DType a = both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : DType::kUndefined;
   const DType b = both.b != kNoTensor ? (*b_.tensors)[both.b].name.dtype : DType::kUndefined;
-  // Tables without a column for it hold values of float32: a roundoff of 0 would make every difference one of the arithmetic.
+  // Tables without a dtype column hold float32. A roundoff of 0 would make every difference one of the arithmetic.
   if (a == DType::kUndefined && b == DType::kUndefined) return DType::kFloat32;
   if (b == DType::kUndefined) return a;
   return coarser_throughout_ && unit_roundoff(a) > unit_roundoff(b) ? a : b;

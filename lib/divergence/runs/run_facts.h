@@ -1,6 +1,8 @@
-// The runs of a comparison (graph/flow/run_graph.h): of both dumps together, so that a run has the tensors of either
-// side. Operators and tensors are those of the Pairing; rank and step are the reference's if it has the tensor. The
-// data flow is that of the reference's IR, else of the candidate's, else of the reference's values.
+// RunFacts: facts about the tensors of a comparison and the executions of its operators ("runs" in the names). An
+// execution has the tensors of both dumps. Operators and tensors are indices of the Pairing; rank and step are the
+// reference's if it has the tensor. The data flow is that of the reference's IR, else of the candidate's, else of the
+// reference's values. "Sharded" means that the sides are sharded differently: is_sharded() is true, and `cuts` is not
+// null.
 #pragma once
 
 #include <compare>
@@ -22,24 +24,23 @@
 
 namespace msdump {
 
-// `diffs` by Pairing::tensors; `cuts` of runs that are cut differently, else null.
+// The executions and the edges between them. `diffs` is by Pairing::tensors; `cuts` is null unless sharded.
 [[nodiscard]] RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                    const std::vector<TensorDiff>& diffs, const CutEvidence* cuts = nullptr);
 
-// Facts about the tensors of a comparison, by their index in Pairing::tensors: verdicts, errors, formats. kNoTensor is one
-// that is not known.
+// Facts about tensors, which are indices of Pairing::tensors; kNoTensor is an unknown one.
 
-// Tensors that went into an operator together.
+// Summary of tensors that went into an operator together.
 struct InputSummary {
   bool differ = false;
-  bool all_same = true;                         // bit for bit
-  bool gained_nan = false, gained_inf = false;  // that the reference lacks
+  bool all_same = true;                         // all are kSame
+  bool gained_nan = false, gained_inf = false;  // more NaN than in the reference; NaN or infinities on one side only
   double largest_error = 0;
 };
 
 class TensorFacts {
  public:
-  // `cuts` of runs that are cut differently, else null. What the arguments refer to must outlive this.
+  // `cuts` is null unless sharded. Everything that the arguments refer to must outlive this.
   TensorFacts(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
               const CutEvidence* cuts);
 
@@ -48,17 +49,17 @@ class TensorFacts {
   [[nodiscard]] const Pairing& pairing() const { return pairing_; }
   [[nodiscard]] const CutEvidence* cuts() const { return cuts_; }
   [[nodiscard]] bool is_sharded() const { return pairing_.is_sharded; }
-  // The frameworks have different operators and arguments: what only one side has is then no evidence.
+  // True if the sides use different frameworks. Their operators and arguments differ, so one-sided ones prove nothing.
   [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
-  // compare/pair/precision.h
+  // True if the candidate computes in a coarser dtype throughout (compare/pair/precision.h).
   [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
 
   [[nodiscard]] size_t tensors() const { return diffs_.size(); }
   [[nodiscard]] const TensorDiff& diff(uint32_t tensor) const { return diffs_[tensor]; }
-  // In the units of the noise model, the scale of the loss divided out; no value where nothing is known.
+  // The error, with the loss scale divided out; none if it is not known.
   [[nodiscard]] const std::optional<TensorError>& error(uint32_t tensor) const { return errors_[tensor]; }
   [[nodiscard]] double loss_scale() const { return loss_scale_; }
-  // Is it larger than the reference's by about the scale of the loss?
+  // True if the candidate's values are about loss_scale() times the reference's. False without a loss scale.
   [[nodiscard]] bool is_scaled(uint32_t tensor) const;
   [[nodiscard]] bool is(uint32_t tensor, Verdict verdict) const {
     return tensor != kNoTensor && verdicts_[tensor].verdict == verdict;
@@ -68,64 +69,63 @@ class TensorFacts {
   [[nodiscard]] bool differs(uint32_t tensor) const {
     return compared(tensor) && is_difference(verdicts_[tensor].verdict);
   }
-  // Skipped, because the other side has it as an attribute of the operator.
+  // True if the tensor was skipped because the other side has it as an attribute of the operator.
   [[nodiscard]] bool is_attribute(uint32_t tensor) const;
   [[nodiscard]] Alone alone(uint32_t tensor) const { return pairing_.tensors[tensor].alone; }
   [[nodiscard]] bool is_of_candidate(uint32_t tensor) const { return pairing_.tensors[tensor].a != kNoTensor; }
   [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
   [[nodiscard]] bool any_compared(const std::vector<uint32_t>& tensors) const;
-  // Of runs that are cut differently: was the tensor put together rightly, so that what differs is a difference? Another
-  // layout leaves an error as large as the values.
+  // False if the difference may come from a wrong placement, which leaves an error as large as the values.
   [[nodiscard]] bool layout_known(uint32_t tensor) const;
-  // By its own values, and not by those of its kind alone: after a fault they may be of another layout.
+  // Stricter: the tensor's own values fit the placement. One that similar tensors have may be wrong after a fault.
   [[nodiscard]] bool layout_sure(uint32_t tensor) const;
-  // Known whatever the values are.
+  // True if the placement search established the placement, however large the error is.
   [[nodiscard]] bool layout_proven(uint32_t tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
-  // And nearly all elements agree under it. False for runs that are not cut differently.
+  // CutEvidence::alike; false unless sharded.
   [[nodiscard]] bool layout_alike(uint32_t tensor) const { return cuts_ != nullptr && cuts_->alike[tensor]; }
-  // From now on as if the tensor had not been compared: the layout is not known, and what was compared says nothing, as the
-  // numbers of a rank's own rows, or values that later ones show to be right.
+  // Treats the tensor as not compared from now on. It is for differences that mean nothing: row numbers that are local to
+  // a rank, or values that later executions show to be right.
   void forget(uint32_t tensor);
   [[nodiscard]] bool is_forgotten(uint32_t tensor) const {
     return cuts_ != nullptr && tensor != kNoTensor && !verdicts_[tensor].compared &&
            has_metrics(diffs_[tensor].verdict);
   }
   [[nodiscard]] bool gained_nan(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].gained_nan; }
-  // Of runs that are cut differently: the candidate's ranks on which it is not finite, although the reference is.
+  // Sharded: the candidate's ranks on which the tensor is not finite, although the reference is.
   [[nodiscard]] const std::vector<int64_t>& ranks_not_finite(uint32_t tensor) const;
   [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
-  // Have two tensors the same range and mean in the candidate, or in the reference? Also where neither's are known.
+  // True if two tensors have the same range and mean in the candidate, or in the reference. Unknown values are the same.
   [[nodiscard]] bool same_in_a(uint32_t left, uint32_t right) const;
   [[nodiscard]] bool same_in_b(uint32_t left, uint32_t right) const;
-  [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // the reference's, where it has the tensor
-  // The name of its operator as the file spells it, and its rank and step.
+  [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // the reference's, if it has the tensor
+  // The operator's name as the file spells it, with its rank and step.
   [[nodiscard]] std::pair<std::string_view, FolderIdentity> name_and_place(uint32_t tensor) const;
-  // The format whose rounding is to be expected: the reference's, or the coarser where the candidate is coarser throughout.
+  // The dtype whose rounding is expected: the reference's, or a coarser one if the candidate is coarser throughout.
   [[nodiscard]] DType expected_dtype(uint32_t tensor) const;
-  [[nodiscard]] DType dtype(uint32_t tensor) const;  // of the candidate where it has the tensor
-  // The parameter of a module in the reference that holds the same values as a tensor: "NAME:slot"; empty for none.
+  [[nodiscard]] DType dtype(uint32_t tensor) const;  // the candidate's, if it has the tensor
+  // "NAME:slot" of a module parameter in the reference with the same statistics as the tensor; empty if there is none.
   [[nodiscard]] std::string parameter_like(uint32_t tensor) const;
-  // Adds a tensor that was compared.
+  // Adds a tensor, unless it was not compared.
   void add_to(InputSummary& summary, uint32_t tensor) const;
 
  private:
-  const CompareSide a_, b_;  // handles: what they point to outlives this
+  const CompareSide a_, b_;  // handles; what they refer to outlives this
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
   const CutEvidence* const cuts_;
   const double loss_scale_;
   const bool coarser_throughout_;
-  struct TensorVerdict {  // what is asked most, in place of a whole TensorDiff
+  struct TensorVerdict {  // the fields that are read most often, instead of a whole TensorDiff
     Verdict verdict;
     bool compared, gained_nan;
   };
   std::vector<TensorVerdict> verdicts_;             // by tensor
   std::vector<std::optional<TensorError>> errors_;  // by tensor
-  // Parameters of the reference by their values, in Pairing::tensors; made on first use.
+  // Module parameters of the reference by their values, in Pairing::tensors; filled on first use.
   mutable std::optional<HashSlots> parameters_;
 };
 
-// Facts about the runs of a comparison: the operators, their names and lines, and what msprobe's names say of each other.
+// Facts about executions: operators, names, source lines, and the calls that msprobe's names connect.
 
 struct SourceLine {
   std::string_view file;
@@ -133,13 +133,12 @@ struct SourceLine {
   auto operator<=>(const SourceLine&) const = default;
 };
 
-// Of an operator of the pairing: by the reference's graph, else by the candidate's; none where neither knows it.
+// The source line of an operator of the pairing, from the reference's graph, else the candidate's.
 [[nodiscard]] std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                                 uint32_t op);
 
 class RunFacts : public TensorFacts {
  public:
-  // As TensorFacts.
   RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
            const CutEvidence* cuts);
 
@@ -148,42 +147,41 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] const OpRun& run(uint32_t index) const { return runs()[index]; }
   [[nodiscard]] const RunPlace& place(uint32_t index) const { return run(index).place; }
   [[nodiscard]] const OpPair& pair(uint32_t index) const { return pairing().operators[run(index).op]; }
-  [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // of the reference where it has it
+  [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // the reference's, if it has the operator
   [[nodiscard]] const std::string& name(uint32_t index) const { return op(index).name; }
-  // Of its name, in the order in which names first occur.
+  // Names are numbered in the order in which they first occur.
   [[nodiscard]] uint32_t name_number(uint32_t index) const { return name_numbers_[index]; }
   [[nodiscard]] bool one_sided(uint32_t index) const;
-  // Not the first step of its rank.
+  // True unless the execution is in the first step of its rank.
   [[nodiscard]] bool is_later_step(uint32_t index) const {
     return place(index).step != first_steps_.at(place(index).rank);
   }
-  // One-sided, and no tensor of it is alone for a known reason (Alone): a difference between the networks.
+  // True if only one side has the operator, for no known reason (Alone): the networks differ.
   [[nodiscard]] bool is_surprise(uint32_t index) const { return one_sided(index) && !expected_[run(index).op]; }
   [[nodiscard]] bool of_candidate_only(uint32_t index) const { return pair(index).b == kNoOperator; }
-  [[nodiscard]] bool is_backward(uint32_t index) const;  // of msprobe: a backward call, or parameter gradients
+  [[nodiscard]] bool is_backward(uint32_t index) const;  // true for backward calls and parameter gradients of msprobe
   [[nodiscard]] bool is_gradient(uint32_t index) const;  // by its name
-  // Runs of an operator of this name on the rank and in the step of a place.
+  // Executions of the operator of this name on the rank and in the step of `place`.
   [[nodiscard]] std::span<const uint32_t> runs_named(std::string_view name, const RunPlace& place) const;
-  // Of msprobe, in the place of a run: the backward call that makes these gradients of parameters, and the forward call of
-  // a backward call or of such gradients. Empty for any other run.
+  // For msprobe, in the same place: the backward calls that wrote these parameter gradients; the forward calls of a
+  // backward call or of such gradients. Empty for any other execution.
   [[nodiscard]] std::vector<uint32_t> backward_calls_of(uint32_t index) const;
   [[nodiscard]] std::vector<uint32_t> forward_calls_of(uint32_t index) const;
-  // Of two runs that are cut differently: is one of them of the program of the other (CutEvidence)?
+  // True if the same ranks make both calls (CutEvidence::programs). Only if sharded.
   [[nodiscard]] bool same_program(uint32_t one, uint32_t other) const {
     return cuts()->programs[run(one).op] == cuts()->programs[run(other).op];
   }
-  // Of runs that are cut differently: the run, or of a collective the one whose output it hands on, of which the candidate's
-  // call lacks an input of the reference's, as a bias that is added after the sum over the ranks. It leaves something else.
-  // kNoRun: none.
+  // The execution whose candidate call lacks an input of the reference's, such as a bias that is added after the
+  // all-reduce. Its output is then another value. It is this execution, or, for a collective, the producer of an input.
+  // kNoRun if there is none, or unless sharded.
   [[nodiscard]] uint32_t lacking(uint32_t index) const;
   [[nodiscard]] bool lacks_input(uint32_t index) const { return lacking(index) != kNoRun; }
-  // Where it is a collective that did not give its ranks what went in; else null.
+  // The finding if it is a collective whose ranks did not receive what was sent; else null.
   [[nodiscard]] const BrokenExchange* broken(uint32_t index) const;
-  // The largest rounding to the expected format of what a run reads and writes.
+  // The largest unit roundoff of the expected dtypes of its inputs and outputs.
   [[nodiscard]] double expected_rounding(uint32_t index) const;
-  // The smallest time stamp of a run's files, of the reference where it has them; none where names have none.
+  // The earliest time stamp among its files, the reference's if it has them; none if file names have no time stamp.
   [[nodiscard]] std::optional<uint64_t> time(uint32_t index) const;
-  // Of the operator; none where it is not known.
   [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const {
     return line_of(a(), b(), pairing(), run(index).op);
   }
@@ -194,7 +192,7 @@ class RunFacts : public TensorFacts {
 
   const RunGraph graph_;
   const std::vector<bool> expected_;                                      // by operator: alone_for_known_reason()
-  HashSlots names_;                                                       // of runs, in `named_`
+  HashSlots names_;                                                       // of executions, as indices of `named_`
   std::vector<std::vector<uint32_t>> named_;                              // the runs of each name, by rank and step
   std::vector<uint32_t> name_numbers_;                                    // by run: in `named_`
   std::map<std::optional<int64_t>, std::optional<int64_t>> first_steps_;  // by rank

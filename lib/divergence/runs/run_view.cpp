@@ -28,7 +28,7 @@ class GroupNames {
     add_arguments(facts.a());
   }
 
-  // Empty where nothing says it.
+  // The group of an execution, by the IR, else by the arguments of its call. Empty if neither names it.
   [[nodiscard]] std::string of(uint32_t run) const {
     std::string group = by_ir(run);
     const auto call = of_calls_.find({facts_.name(run), facts_.place(run).rank, facts_.place(run).step});
@@ -43,7 +43,7 @@ class GroupNames {
     auto operator<=>(const Call&) const = default;
   };
 
-  // Arguments of calls of one name as the reference spells it; the candidate's where that has none.
+  // Adds the groups that a side's calls name. A call that has one keeps it, so the reference goes first.
   void add_arguments(const CompareSide& side) {
     if (side.arguments == nullptr) return;
     for (const CallArgument& argument : *side.arguments) {
@@ -104,12 +104,14 @@ CollectiveRuns collective_runs(const RunFacts& facts) {
 
 namespace {
 
-// Of a step. What updates the weights follows the last backward call.
+// The passes of a step. Updates of the weights follow the last backward call.
 enum class PassOfStep : uint8_t { kForward, kBackward, kUpdate };
 
-// The outputs of the runs after one, of its step and pass: where no reader is known, these show whether what it made was
-// right. The next step shows it where nothing is left of the pass. Of an update the weights that it reads do: of one that is
-// wrong, all that follows is.
+// Counts how many outputs differ among the executions after one. They show whether its output was right if no consumer is
+// known. Executions are visited from the last to the first. The first of these that was compared counts:
+//   1. for an update, the weights that the next step reads, then the forward pass of the next step
+//   2. the outputs of the same step and pass
+//   3. the forward pass of the next step
 class LaterOutputs {
  public:
   void begin(std::optional<int64_t> step, PassOfStep pass) {
@@ -130,12 +132,12 @@ class LaterOutputs {
   [[nodiscard]] bool any() const { return shown().compared > 0; }
   [[nodiscard]] bool agree() const { return any() && !differ(); }
   [[nodiscard]] bool differ() const { return shown().many_differ(); }
-  // What comes of gradients that were reduced.
+  // Tells whether reduced gradients are right: by the weights that the next step reads, else like agree().
   [[nodiscard]] bool weights_agree() const {
     const bool weights = pass_ != PassOfStep::kForward && next_weights_.all.compared > 0;
     return weights ? !next_weights_.all.many_differ() : agree();
   }
-  // Of those with this shape.
+  // True if the weights of this shape that the next step reads agree.
   [[nodiscard]] bool weights_agree(const Shape& shape) const {
     const auto found = next_weights_.by_shape.find(shape);
     return pass_ != PassOfStep::kForward && found != next_weights_.by_shape.end() && !found->second.many_differ();
@@ -167,12 +169,13 @@ class LaterOutputs {
   std::optional<int64_t> step_;
   PassOfStep pass_ = PassOfStep::kForward;
   std::array<Outputs, 3> passes_;
-  Weights weights_;  // that forward calls of the step read
-  Outputs next_;     // of the forward pass of the step after
+  Weights weights_;  // read by forward calls of the step
+  Outputs next_;     // of the forward pass of the next step
   Weights next_weights_;
 };
 
-// From the last run to the first: a reader that heals got what it needed, whatever its input looks like.
+// Visits executions from the last to the first, so consumers come before their producer. A consumer whose outputs are
+// right received what it needed, even if its input differs.
 class ReaderSearch {
  public:
   explicit ReaderSearch(RunFacts& facts) : facts_(facts), read_(facts.tensors(), Read::kNever) {
@@ -205,7 +208,7 @@ class ReaderSearch {
   }
 
  private:
-  enum class Read : uint8_t { kNever, kRight, kMended, kWrong };  // the last that applies counts
+  enum class Read : uint8_t { kNever, kRight, kMended, kWrong };  // what consumers received; the last that applies
 
   [[nodiscard]] PassOfStep pass_of(uint32_t run) const {
     if (facts_.is_backward(run)) return PassOfStep::kBackward;
@@ -214,17 +217,18 @@ class ReaderSearch {
     return run < found->second.second ? PassOfStep::kBackward : PassOfStep::kUpdate;
   }
 
-  // Does it differ on some of the ranks alone? Then it does not come of what all were given.
+  // True if the candidate's replicas of it differ, so the cause is not a value that all ranks received.
   [[nodiscard]] bool is_uneven(uint32_t tensor) const { return facts_.is_sharded() && facts_.cuts()->uneven[tensor]; }
 
-  // As far as the shape tells: does a forward call read what no call of its step makes and an update has made?
+  // True if the input looks like a weight: a forward call reads it, and nothing in the step wrote it. It has the shape of
+  // a reduced gradient or of a tensor that an update wrote.
   [[nodiscard]] bool is_weight(uint32_t run, const RunInput& input) const {
     if (pass_ != PassOfStep::kForward || !facts_.compared(input.tensor)) return false;
     const bool made_here = input.made_by != kNoRun && facts_.place(input.made_by).step == facts_.place(run).step;
     return !made_here && updated_.contains(facts_.diff(input.tensor).shape);
   }
 
-  // What the outputs of the run show of its inputs.
+  // Judges the outputs, and returns what they show about the inputs.
   Read see_outputs(uint32_t run) {
     Read shown = Read::kNever;
     const std::vector<uint32_t>& outputs = facts_.run(run).outputs;
@@ -232,15 +236,15 @@ class ReaderSearch {
       const Read read = read_[output];
       found_.right[output] = read == Read::kRight && facts_.differs(output);
       found_.mended[output] = read == Read::kMended && facts_.differs(output);
-      // Ranks may have a sum where others have the mean, which a later call takes.
+      // A collective may sum while the other side averages; then a later call divides.
       const bool doubtful =
           !facts_.layout_known(output) || (facts_.is_sharded() && collective_ && facts_.differs(output));
       const bool agree = collective_ ? later_.weights_agree() : later_.agree();
       const bool updates = collective_ && later_.weights_agree(facts_.diff(output).shape);
-      // Nothing shows whether the last update is right.
+      // The last update is followed by nothing that shows whether it is right.
       const bool unseen = pass_ == PassOfStep::kUpdate && !collective_ && !later_.any();
       if (doubtful && (found_.right[output] || updates || (read == Read::kNever && (agree || unseen)))) {
-        // What differs as values of another layout do, and does not matter, differs in its layout alone.
+        // A difference that a wrong placement explains, and that has no effect, is one of the placement alone.
         facts_.forget(output);
         harmless_.insert(facts_.name(run));
       } else if (facts_.compared(output)) {
@@ -248,7 +252,7 @@ class ReaderSearch {
         shown = std::max(shown, found_.right[output] ? Read::kRight : own);
       }
     }
-    // What cannot be told of one says nothing of those before it.
+    // An output that nothing reads, with nothing after it, says nothing about the executions before it.
     const bool any_later = later_.any();
     for (const uint32_t output : outputs) {
       if (facts_.differs(output) && collective_ && read_[output] == Read::kNever && !any_later) {
@@ -266,12 +270,12 @@ class ReaderSearch {
       if (is_weight(run, input))
         later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor) && !is_uneven(input.tensor));
       if (!facts_.compared(input.tensor)) {
-        // The other side computes this in another call: what came of it is right.
+        // The other side computes it in another call. Its outputs are right, so the input was.
         if (even) note(input.made_as, Read::kRight);
         continue;
       }
-      // A small error is made even by a collective alone, as the local maxima are by that of all: an update may be right
-      // within its tolerance although the gradient is not.
+      // An update may agree within its tolerance although the gradient is slightly off, so outputs that agree acquit an
+      // input only of a large error. Those of a collective also acquit it of a small one, as local maxima may differ.
       const auto& error = facts_.error(input.tensor);
       const bool small = error && error->relative < kMostError && !collective_;
       const bool healed = heals || (even && !small);
@@ -281,15 +285,15 @@ class ReaderSearch {
     }
   }
 
-  // What was read, of the outputs that it was made as.
+  // Notes what this consumer received of the output that its input came from.
   void see_input(const RunInput& input, bool healed, Read outputs) {
     const bool differs = facts_.differs(input.tensor);
-    // Its own writer has the value, with another partner or none.
+    // The candidate's own producer wrote the value, and has another partner or none.
     if (!differs) note(input.also_made_as, Read::kRight);
     if (input.made_as == kNoTensor) return;
     const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
     const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? wrong : outputs;
-    // What another output holds in the candidate says nothing against this one.
+    // If the candidate's value comes from another output, a difference is no evidence against this one.
     const bool of_other = input.also_made_as != kNoTensor && input.also_made_as != input.made_as;
     if (now <= Read::kMended || !of_other) note(input.made_as, now);
   }
@@ -303,7 +307,7 @@ class ReaderSearch {
     return facts_.is_sharded() && left && read && kChangedOnTheWay * read->relative < left->relative;
   }
 
-  // At the end of the last step: as in the steps before.
+  // Forgets outputs that nothing after them judges, if those of the same operator had no effect elsewhere.
   void forget_unread() {
     for (const uint32_t run : unread_) {
       if (!harmless_.contains(facts_.name(run))) continue;
@@ -318,11 +322,11 @@ class ReaderSearch {
   std::vector<Read> read_;  // by tensor
   LaterOutputs later_;
   std::map<std::optional<int64_t>, std::pair<uint32_t, uint32_t>> backward_;  // by step: the first run and the last
-  std::set<Shape> updated_;                 // shapes of what is reduced there, and of what is made after it
-  bool collective_ = false;                 // the run that is seen
-  PassOfStep pass_ = PassOfStep::kForward;  // its own
-  std::vector<uint32_t> unread_;            // doubtful, and nothing later shows whether they matter
-  std::set<std::string_view> harmless_;     // operators of which something else showed that they do not
+  std::set<Shape> updated_;                 // of reduced gradients, and of tensors that updates wrote
+  bool collective_ = false;                 // the execution that is visited is one
+  PassOfStep pass_ = PassOfStep::kForward;  // its pass
+  std::vector<uint32_t> unread_;         // executions with outputs that differ, and nothing after them to judge them by
+  std::set<std::string_view> harmless_;  // names of operators whose differing outputs had no effect
 };
 
 }  // namespace
@@ -344,11 +348,11 @@ PassedOn passed_on(RunFacts& facts) { return ReaderSearch(facts).search(); }
 
 namespace {
 
-// Values of runs that are cut differently which were compared although they need not be equal.
+// Tensors that were compared although they need not be equal, because the sides are sharded differently.
 
-// Numbers of rows, experts and positions, and truth values about them, are those of a rank's own part: where it reads one,
-// or follows from such numbers, and wherever both sides have parts of their own. Not where nearly all of them agree: then
-// the others are wrong.
+// Forgets integers and booleans that are local to a rank: numbers of rows, experts or positions, and masks. They are
+// those that are read or computed together with a local tensor, and all if both sides are sharded. If nearly all elements
+// agree, the others are wrong, and the tensor is kept.
 void forget_local_numbers(RunFacts& facts) {
   const CutEvidence* const cuts = facts.cuts();
   if (cuts == nullptr) return;
@@ -372,7 +376,7 @@ void forget_local_numbers(RunFacts& facts) {
       if (cuts->both_cut && facts.is_forgotten(input.made_as) && of_unknown_layout(input.tensor))
         facts.forget(input.tensor);
     }
-    // What is picked by such numbers lies in an order of its own, unless a layout is found.
+    // Elements picked by local numbers have an order of their own, unless a placement is found.
     const bool picked = std::any_of(run.inputs.begin(), run.inputs.end(),
                                     [&](const RunInput& input) { return facts.is_forgotten(input.tensor); });
     for (const uint32_t output : run.outputs) {
@@ -383,8 +387,8 @@ void forget_local_numbers(RunFacts& facts) {
   }
 }
 
-// A call that the reference alone has is not the candidate's fault. One of the candidate alone was paired with what goes
-// into it: where that is something else, so is what comes out.
+// Forgets what collectives of one side alone cannot show. One of the reference is no fault of the candidate. One of the
+// candidate was paired with the value that goes into it: if its input is another value, so is its output.
 void forget_made_up(RunFacts& facts) {
   const CutEvidence* const cuts = facts.cuts();
   if (cuts == nullptr) return;
@@ -404,7 +408,7 @@ void forget_made_up(RunFacts& facts) {
   }
 }
 
-constexpr int kMostNested = 1000;  // modules
+constexpr int kMostNested = 1000;  // depth of modules
 
 const std::vector<uint32_t> kNone;
 
@@ -438,7 +442,7 @@ std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   if (lacks_input(index)) return {};
   std::vector<uint32_t> outputs = run(index).outputs;
   std::erase_if(outputs, [&](uint32_t tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
-  // What a collective gives shows whether it is right: what changes it later is not the collective's.
+  // The output of a collective shows whether it is right. A change after it is another operator's.
   if (is_sharded() && is_communication(op(index).type)) return outputs;
   const auto is_lost = [&](uint32_t output) { return !compared(output) || passed_on_.mended[output]; };
   for (const uint32_t tensor : graph().stand_ins(index, is_lost)) {

@@ -1,5 +1,5 @@
-// Which runs of a comparison are one collective operation: those of a name and step on the ranks of a group, as the IR or
-// msprobe's arguments name it; on all ranks where neither does.
+// RunView: the facts that the search for roots reads. It adds to RunFacts which executions are one collective, which lie
+// inside a module, and whether consumers received an output as it was compared.
 #pragma once
 
 #include <cstdint>
@@ -10,69 +10,67 @@
 
 namespace msdump {
 
-// What goes into one of `members` comes out of all of them.
+// Collective operations. A value that goes into one of `members` reaches all of them.
 struct Collectives {
-  std::vector<std::vector<uint32_t>> members;  // runs of one operation on the ranks of its group
-  std::vector<uint32_t> at;                    // by run: in `members`; kNoRun for any other operator
+  std::vector<std::vector<uint32_t>> members;  // executions of one operation on the ranks of its group
+  std::vector<uint32_t> at;                    // by run: an index of `members`; kNoRun if it is no collective
 };
 
 struct CollectiveRuns {
   Collectives collectives;
-  std::vector<InputSummary> inputs;  // by place in Collectives::members
+  std::vector<InputSummary> inputs;  // by index of Collectives::members
 };
 
+// Executions with one name and step are one operation if the IR, or msprobe's arguments, name the same group of ranks.
+// One without a group has all of this name and step as members.
 [[nodiscard]] CollectiveRuns collective_runs(const RunFacts& facts);
 
-// What readers show of the outputs of a run: an output that differs although every run that reads it got what it needed is
-// not what was passed on.
+// Evidence of consumers about the outputs of an execution. One that differs was not passed on if they received equal
+// values.
 
 struct PassedOn {
-  std::vector<bool> right;   // by tensor: it differs, and what was passed on does not
-  std::vector<bool> mended;  // by tensor: what reads it got much less of the error
-  // By run: more than a few outputs from it on, of its step and pass, differ; of an update, those of the next step.
+  std::vector<bool> right;   // by tensor: it differs, but its consumers received equal values
+  std::vector<bool> mended;  // by tensor: its consumers received it with much less error
+  // Indexed by run: more than a fifth of the outputs from here on differ, in this pass or the next step (LaterOutputs).
   std::vector<bool> differs_after;
 
-  // Of runs that are cut differently: does every output of the run differ, and did no reader get what differs?
+  // True if all outputs differ, but their consumers received equal values. False unless sharded.
   [[nodiscard]] bool heals(const RunFacts& facts, uint32_t run) const;
-  // Of such runs, where each rank may compute with parts in its own way: do all outputs agree, or what was passed on?
+  // True if each output agrees or its consumers received an equal value. Inputs may still differ, as ranks compute with
+  // local tensors in their own way. False unless sharded.
   [[nodiscard]] bool evens_out(const RunFacts& facts, uint32_t run) const;
 };
 
-// Forgets what differs in its layout alone, as its readers show. Linear in the runs and their tensors.
+// Forgets tensors that differ only by a wrong placement, as their consumers show. Linear in the executions and tensors.
 [[nodiscard]] PassedOn passed_on(RunFacts& facts);
 
-// All that divergence/divergence.h judges by: the facts about tensors and runs, which runs are one collective, what lies
-// inside a module, and which outputs count.
+// Everything that find_divergences() reads of a comparison.
 
 class RunView : public RunFacts {
  public:
-  // As TensorFacts.
   RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
           const ModuleTree& modules, const CutEvidence* cuts = nullptr);
 
-  // Does the operator exchange values between ranks?
   [[nodiscard]] bool is_collective(uint32_t index) const { return collectives().at[index] != kNoRun; }
   [[nodiscard]] const Collectives& collectives() const { return collectives_.collectives; }
-  // The inputs of the collective operation of this name in the step of a run, on the ranks of its group: all ranks where
-  // the dump does not name the group.
+  // The inputs of a collective on all ranks of its group.
   [[nodiscard]] const InputSummary& inputs_of_group(uint32_t index) const {
     return collectives_.inputs[collectives().at[index]];
   }
-  // The runs inside a module, of its rank and step, ascending; empty for any other operator.
+  // The executions inside a module on its rank and in its step, ascending. Empty for any other operator.
   [[nodiscard]] const std::vector<uint32_t>& inside(uint32_t index) const;
 
-  // The outputs that count. A differing output does not count if every run that reads it got an equal input: the dump
-  // does not show what was passed on. The inputs of readers stand in for outputs that were not dumped.
+  // The outputs to judge. Left out are differing ones that consumers received equal, or with much less error. Inputs of
+  // consumers stand in for outputs that were not compared. Empty if the execution lacks an input of the reference's.
   [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
-  // See PassedOn.
   [[nodiscard]] bool heals(uint32_t index) const { return passed_on_.heals(*this, index); }
   [[nodiscard]] bool evens_out(uint32_t index) const { return passed_on_.evens_out(*this, index); }
-  // Of runs that are cut differently: statistics alone do not tell a wrong input of a run from a right one that was given the
-  // wrong partner. What follows it does.
+  // True if an input may differ only because its partner is wrong: statistics do not tell, and few outputs after it
+  // differ.
   [[nodiscard]] bool doubtful(uint32_t index, uint32_t tensor) const {
     return diff(tensor).by_statistics && !layout_proven(tensor) && !passed_on_.differs_after[index];
   }
-  // Were outputs compared, and does none of them differ?
+  // True if outputs were compared and all of them agree within the tolerance.
   [[nodiscard]] bool all_agree(uint32_t index) const;
 
  private:
@@ -80,7 +78,7 @@ class RunView : public RunFacts {
 
   CollectiveRuns collectives_;
   PassedOn passed_on_;
-  std::vector<std::vector<uint32_t>> inside_;  // by module; empty where there are none
+  std::vector<std::vector<uint32_t>> inside_;  // by module; empty if the dump has none
 };
 
 }  // namespace msdump

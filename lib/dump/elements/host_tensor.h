@@ -1,12 +1,12 @@
-// HostTensor: the elements of one tensor in host order (C order of the host shape), from an array, raw bytes, or a dump file
-// in device format.
+// HostTensor: the elements of one tensor in C order of the host shape ("host order"). It reads arrays, raw bytes, and dump
+// files in device format.
 //
 // Memory is bounded for tensors and blocks of any size: elements that change places are moved slab by slab. Elements have
 // the dtype of the file, one byte each if they are narrower; `original_dtype` is that of the framework's tensor if the file
 // holds a wider copy.
 //
-// TensorPieces: a global tensor that is assembled from local tensors, the shards of a parameter on the ranks of a
-// tensor-parallel group or the partial sums of a product.
+// TensorPieces: a global tensor that is assembled from local tensors. These are shards, as of a parameter on the ranks of a
+// tensor-parallel group, or partial sums, as of a product.
 #pragma once
 
 #include <cmath>

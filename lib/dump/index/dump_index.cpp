@@ -145,7 +145,8 @@ bool comes_before(const FolderIdentity& a, const FolderIdentity& b) {
   return compare_known(a.step, b.step) < 0;
 }
 
-// By folder: the place of its rank, graph and step in their order. Folders with equal ones share a place.
+// Numbers the folders in the order of rank, graph and step; folders in which these are equal have the same number. The
+// result is by folder.
 std::vector<uint32_t> places_of(const std::vector<IndexedFolder>& folders) {
   std::vector<uint32_t> order(folders.size());
   std::iota(order.begin(), order.end(), 0U);

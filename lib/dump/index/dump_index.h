@@ -1,7 +1,7 @@
 // DumpIndex: the files of a dump. Every command starts with it.
 //
-// It says which files hold tensors, of which operator, by names, folders and sizes; no file but mapping.csv is opened.
-// open_tensors() lists the tensors of one file, and TensorList (tensor_list.h) those of all.
+// The index tells by names, folders and sizes which files hold tensors, and of which operator. No file but mapping.csv is
+// opened. open_tensors() lists the tensors of one file, and TensorList (tensor_list.h) those of all.
 //
 // A file costs about 160 bytes and its name; the facts of the name are views of it.
 #pragma once
@@ -133,8 +133,8 @@ struct FrameworkFacts {
 
 [[nodiscard]] FrameworkFacts framework_of(const DumpIndex& index);
 
-// KeptLists: the tensors of files that were opened lately, so that reading the tensors of large files in any order does not
-// parse a header for each. Thread-safe.
+// KeptLists: the tensors of files that were opened lately. So tensors of large files can be read in any order, without
+// parsing a header for each. Thread-safe.
 class KeptLists {
  public:
   struct List {

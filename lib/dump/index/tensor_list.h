@@ -1,8 +1,8 @@
 // TensorList: every tensor of a dump, one record each, in the order of reports.
 //
-// It is made from a DumpIndex. A file lists its tensors (only its header is read), and a table (statistic.csv, dump.json)
-// its rows. A row about a tensor in a file is joined to the record of that tensor; the others are tensors without elements.
-// A record costs about 180 bytes; texts and shapes are shared.
+// The list is made from a DumpIndex. A file lists its tensors (only its header is read), and a table (statistic.csv,
+// dump.json) its rows. A row about a tensor in a file is joined to the record of that tensor; the others are tensors without
+// elements. A record costs about 180 bytes; texts and shapes are shared.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +49,9 @@ class SharedShapes {
 
 struct TensorPieces;
 
-// A part of a tensor, or its elements in another order (some rows, a transposed matrix), or a global tensor that is
-// assembled from local ones (elements/host_tensor.h). Never empty; the elements of the tensor lie in C order and have a
-// byte or more each.
+// A view of a tensor: some of its elements, or all in another order (some rows, a transposed matrix). With `pieces`, it is a
+// global tensor that is assembled from local ones (elements/host_tensor.h). A view is never empty. The elements of the
+// tensor lie in C order and have a byte or more each.
 struct TensorView {
   struct Axis {
     int64_t extent = 1, stride = 1;

@@ -1,5 +1,6 @@
-// Watched outputs: dumps that CANN makes with "dump_scene": "watcher". It dumps the outputs of some operators
-// (watcher_nodes) when they ran, and again after each of other operators (layer), to find the one that overwrites them.
+// Watched outputs: dumps that CANN makes with "dump_scene": "watcher". CANN dumps the outputs of some operators
+// (watcher_nodes) when they ran. It dumps them again after each of other operators (layer), to find the one that overwrites
+// them.
 //
 //   TYPE.WATCHED.task.stream.time                the watched operator's own output, just written
 //   TYPE.LAYER_To_WATCHED.task.stream.time       the same memory after LAYER ran; TYPE is the type of WATCHED, the numbers
@@ -7,10 +8,13 @@
 //   header, op_name                              "LAYER_To_WATCHED" with the full names
 //
 // Snapshots are also taken after operators that run before WATCHED; these hold no tensor. Nothing else is dumped in this
-// mode: in a dump with other operators, "_To_" is part of a name.
-// Source: ge runtime/v1/common/dump/data_dumper.cc (BuildTaskInfoForDumpOutput), runtime/v1/graph/load/model_manager/
-// davinci_model.cc (SaveDfxInfo, OpNeedDump); runtime src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp (DumpPath);
-// torchair docs/zh/ascend_ir/features/advanced/data_dump.md. Not checked against a real run.
+// mode: in a dump with other operators, "_To_" is part of a name. None of this was checked against a real run.
+//
+// Sources:
+//   ge        runtime/v1/common/dump/data_dumper.cc (BuildTaskInfoForDumpOutput),
+//             runtime/v1/graph/load/model_manager/davinci_model.cc (SaveDfxInfo, OpNeedDump)
+//   runtime   src/aicpu_sched/aicpu_schedule/core/dfx/dump_task.cpp (DumpPath)
+//   torchair  docs/zh/ascend_ir/features/advanced/data_dump.md
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Family: one kind of file that holds tensors, or rows about tensors: how its names are read, and how it is opened.
 //
-// A new family is a file that defines it, its declaration here, its place in all_families() (family.cpp), and its kind
-// (names/file_kind.h) with a row in the table of kinds.
+// A new family needs a file that defines it, its declaration here, and its place in all_families() (family.cpp). Its kind
+// (names/file_kind.h) has a row in the table of kinds.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@
 
 namespace msdump {
 
-// The dtypes that a file outside the catalogue knows. If msdump is given one file of dump_tensor_data, or that folder, the
-// dump.json above it is outside, and only it says that a float32 was bfloat16. Read once, on first use; a file that cannot be
-// read says nothing.
+// The dtypes that a file outside the catalogue knows. If msdump is given dump_tensor_data or a file of it, the dump.json
+// above is outside. Only this file says that a float32 was bfloat16. It is read once, on first use. If it cannot be read,
+// the dtypes stay unknown.
 class Sidecars {
  public:
   // `json_outside`: the folder is msprobe's dump_tensor_data, and its dump.json is not in the catalogue.

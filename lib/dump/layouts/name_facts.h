@@ -18,8 +18,8 @@ namespace msdump {
 
 void take_operator(const DumpFileName& name, NameFacts& facts);
 
-// Fills `facts` from the name of the file that an array came from, as the family of that file reads it. The slot of a
-// parameter stays empty: only the shape shows where its name ends.
+// Fills `facts` from the name of the file that an array came from, as the family of that file reads it. For a parameter
+// without a known shape, name and slot stay empty: only the shape shows the end of the name.
 void take_converted_name(const FileContext& file, const ConvertedName& name, NameFacts& facts);
 
 }  // namespace msdump

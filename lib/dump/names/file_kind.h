@@ -3,11 +3,15 @@
 // The name of a file (kind_of_name) or its first bytes (kind_of_content) show its kind. The table in file_kind.cpp has one
 // row for each kind, with everything that is known of it.
 //
-// Names that other tools use: MindSpore mindspore/python/mindspore/profiler, docs of its profiler; torch_npu profiler; CANN
-// ge compiler/engines/nn_engine/fusion/common/fusion_statistic/fusion_statistic_writer.cc, api/atc/atc_flags.cc,
-// compiler/opcompiler/op_compile_adapter/source/file_handle/te_file_handle.cc; oam-tools src/asys, src/msaicerr,
-// src/msprof; torchair python/torchair/npu_fx_compiler.py, inference/_cache_compiler.py; runtime
-// src/dfx/log/liblog/slog/plog/plog_file_mgr.c; msprobe python/msprobe/core/common/utils.py.
+// Sources of the names of other tools:
+//   MindSpore  mindspore/python/mindspore/profiler, docs of its profiler
+//   torch_npu  profiler
+//   CANN ge    compiler/engines/nn_engine/fusion/common/fusion_statistic/fusion_statistic_writer.cc, api/atc/atc_flags.cc,
+//              compiler/opcompiler/op_compile_adapter/source/file_handle/te_file_handle.cc
+//   oam-tools  src/asys, src/msaicerr, src/msprof
+//   torchair   python/torchair/npu_fx_compiler.py, inference/_cache_compiler.py
+//   runtime    src/dfx/log/liblog/slog/plog/plog_file_mgr.c
+//   msprobe    python/msprobe/core/common/utils.py
 #pragma once
 
 #include <cstddef>
@@ -111,8 +115,8 @@ struct FileKindInfo {
 [[nodiscard]] FileKind kind_of_name(std::string_view name);
 // The kind by the first bytes, for names that say nothing or lie; kUnknown if they have no signature.
 [[nodiscard]] FileKind kind_of_content(std::span<const std::byte> head, uint64_t file_size);
-// The error for a file that could not be read as its name promises, if its first bytes show why: a Git LFS pointer, or a
-// zip archive.
+// The error for a file that could not be read as its name promises. No value unless its first bytes show why: a Git LFS
+// pointer, or a zip archive.
 [[nodiscard]] std::optional<Error> mistaken_content(FileKind promised, std::span<const std::byte> head);
 
 // Files of other tools, by their names. Files without names of their own are recognised by their folder (layouts/layout.h).

@@ -1,5 +1,5 @@
-// Identity: the rank, graph, step, operator, time stamp, io and slot of a tensor, as far as the names of its file and
-// folders say them. The texts are views into the catalogue.
+// Identity: the rank, graph, step, operator, time stamp, io and slot of a tensor. They come from the names of its file and
+// folders, and a name may lack some. The texts are views into the catalogue.
 #pragma once
 
 #include <array>

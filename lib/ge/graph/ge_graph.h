@@ -18,8 +18,8 @@
 //
 // Texts are read in one pass. Everything else, kernels above all, is skipped at hundreds of megabytes a second, and memory
 // grows with what is kept only. An unreadable part is a problem with its line; a file that was cut gives the operators
-// before the cut. JSON is read as one tree, which takes up to nine times the size of the text. So at most kMostGeJson bytes
-// are read, ten thousand operators, and JSON that was cut is refused.
+// before the cut. JSON is read as one tree, which takes up to nine times the size of the text. So files of more than
+// kMostGeJson bytes (ten thousand operators) are refused, as is JSON that was cut.
 // ge/graph/ge_assembler.h says what becomes of the operators.
 // Source: graph_metadef/proto/ge_ir.proto of CANN, and files that GE of CANN 7 and 8 wrote.
 #pragma once

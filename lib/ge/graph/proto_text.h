@@ -9,8 +9,8 @@
 // What fits none of this is a problem with its line; reading continues on the next line. A line end inside quotes ends
 // the text: one missing quote costs one line, not the rest of the file.
 //
-// A text longer than kMaxText is an item without a value (`too_long`). skip() looks only for brackets and quotes, because
-// a message may hold kernels of many megabytes.
+// A text longer than kMaxText is an item without a value (`too_long`). A message may hold kernels of many megabytes, so
+// skip() looks only for brackets and quotes.
 // Source: protobuf's text format specification (protobuf.dev/reference/protobuf/textformat-spec).
 #pragma once
 

@@ -34,8 +34,8 @@ struct InputRule {
   std::vector<std::string_view> constant_names;  // of these attributes
 };
 
-// The slot on the device of each input of MindSpore's operator, as files number them; no value for an attribute.
-// slot_map() returns none if the rule does not fit the numbers of inputs.
+// The device slot of each input of MindSpore's operator, both as files number them; no value for an attribute. slot_map()
+// returns none if the rule does not fit the numbers of inputs.
 using SlotMap = std::vector<std::optional<uint32_t>>;
 [[nodiscard]] std::optional<SlotMap> slot_map(const InputRule& rule, uint32_t mindspore_inputs, uint32_t device_inputs);
 

@@ -1,4 +1,4 @@
-// The data files of this folder, as text. Each says in its head what a line is and where the knowledge comes from.
+// The data files of this folder, as text. The head of each describes its lines and names the sources.
 #pragma once
 
 #include <string_view>

@@ -2,9 +2,9 @@
 //
 //   1. the IR marks them (`is_inplace`, MindSpore 2.10 and later), but not for every operator: SGD's have no mark
 //   2. a short table of operators known to do so
-// Contents prove it for others: an input that differs from the output of its producer, or from the parameter that other
-// operators read (graph/flow/run_graph.h). Source: dumps of MindSpore 2.x; MindSpore's documentation of these
-// operators.
+// For others, tensor values prove it: an input differs from the output of its producer, or from the parameter that other
+// operators read (graph/flow/run_graph.h).
+// Source: dumps of MindSpore 2.x; MindSpore's documentation of these operators.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ namespace msdump {
 // unwritten.
 [[nodiscard]] bool ignores_input(std::string_view op_type, uint32_t slot);
 
-// The data flow into an operator: for each of its inputs, numbered as dump files number them, the operator, parameter
-// or constant that produced the value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are skipped.
+// The data flow into an operator: each input, numbered as in dump files, and the operator, parameter or constant that
+// produced its value. Virtual nodes (Load, Depend, TupleGetItem, ...) between them are skipped.
 //
 // Input k of the files is the k-th element of the device types. Operands of the IR become these by leaving out monads
 // and unfolding tuples; up to 2.0 constants that are attributes are left out, too. In a graph of GE inputs are the

@@ -1,5 +1,5 @@
-// RunGraph: the executions of the operators of a dump, in the order of the data flow, and the tensors between them. diff and
-// check --first look for the first fault along it.
+// RunGraph: the executions of a dump's operators in data flow order, and the tensors between them. diff and check --first
+// look for the first fault along it.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// Joins a graph to the files of a dump under the numbers that its operators have in file names: those of the graph, or new
+// Joins a graph to the files of a dump by the numbers of its operators. In file names these are those of the graph, or new
 // ones.
 //
 // MindSpore 2.7 and later writes graphs/*.ir and *.pb beside a dump before it renumbers the kernels of all graphs. It
@@ -31,8 +31,8 @@ namespace msdump {
 // Processes are distinguished by their rank and by the folder of their IR.
 [[nodiscard]] std::vector<uint32_t> renumbered(const OpGraph& graph);
 
-// Equal bytes of an input and the output of its producer prove, and different bytes disprove, that files belong to the
-// operators they were joined to.
+// Whether an input equals the output of its producer. Equal bytes prove that the files belong to the operators that they
+// were joined to; different bytes disprove it.
 enum class Agreement : uint8_t { kEqual, kDifferent, kUnknown };
 
 // Compares tensors of one dump. With elements: the first and the last MiB of them. Other dimensions with as many

@@ -4,8 +4,8 @@
 //   statistic.csv   the shape in the tensor's row, unless the writer put the shape of the device array there
 //   the IR          the host type of that input or output of the operator
 //   a graph of GE   origin_shape, with origin_format
-// If the operator of a file is uncertain (renumbered operators, names cut off), its shape counts only if all operators
-// of the type with this device shape have it. make_plan() decides whether a shape fits.
+// The operator of a file may be uncertain (renumbered operators, names cut off). Its shape then counts only if all
+// operators of the type with this device shape have it. make_plan() decides whether a shape fits.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ namespace msdump {
 
 struct OriginalShape {
   Shape shape;
-  std::optional<Shape> device;   // the shape on the device that goes with it; none: unknown
-  std::optional<Format> format;  // the order of its axes, if that is said
+  std::optional<Shape> device;   // the device shape of the same tensor; none: unknown
+  std::optional<Format> format;  // the order of its axes, if known
   std::string_view source;       // "statistic.csv", "the IR", "the graph of GE"
   bool operator==(const OriginalShape&) const = default;
 };

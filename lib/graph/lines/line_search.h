@@ -50,9 +50,10 @@ struct LineHit {
   OpId op = 0;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
-  // True if it is unknown which of several calls made this operator. Several operators of the type may have the same
-  // stack, only the IR's protobuf may name this line, or the line is another call's of the same method
-  // (is_of_other_call).
+  // True if it is unknown which of several calls made this operator, for one of these reasons:
+  //   * other operators of the type have the same stack (gradients always do, and do not count)
+  //   * only the IR's protobuf names this line
+  //   * the line is another call's of the same method (is_of_other_call)
   bool one_of_several = false;
   double confidence = 1;  // that the line made this operator
 };

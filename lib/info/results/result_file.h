@@ -14,9 +14,12 @@
 //                                           tag_name: STAGE:NAME[:MICRO_STEP]/rankR/METRIC
 // A verdict is pass, warning, error, SKIP in any case, or blank. A row may lack its last fields; fields hold line ends.
 // Columns are found by their titles, so that other columns do not matter.
-// Source: msprobe 26.2.0 pytorch/api_accuracy_checker/compare/{compare,compare_utils,api_precision_compare}.py,
-// mindspore/api_accuracy_checker/data_manager.py, overflow_check/{analyzer,graph}.py, core/compare/find_first/analyzer.py,
-// core/monitor/anomaly_processor.py; mstt pytorch/free_benchmark/common/params.py.
+//
+// Sources:
+//   msprobe 26.2.0  pytorch/api_accuracy_checker/compare/{compare,compare_utils,api_precision_compare}.py,
+//                   mindspore/api_accuracy_checker/data_manager.py, overflow_check/{analyzer,graph}.py,
+//                   core/compare/find_first/analyzer.py, core/monitor/anomaly_processor.py
+//   mstt            pytorch/free_benchmark/common/params.py
 #pragma once
 
 #include <algorithm>
@@ -93,7 +96,8 @@ class ResultTally {
 
 // Tables of results (info/results/result_file.h).
 
-// bad_csv if the columns are not those of such a table, too_large beyond 1 GiB. After an interruption the result is incomplete.
+// bad_csv if the columns are not those of such a table, too_large beyond 1 GiB. After an interruption the result is
+// incomplete.
 Result<ResultFile> read_result_csv(const File& file, const CancelToken& cancel, const ResultVisitor& visit);
 
 // Results in JSON (info/results/result_file.h).

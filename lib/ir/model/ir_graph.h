@@ -42,7 +42,7 @@ class HandleMap {
 
 // InternPool: texts and lists of numbers, each kept once and named by a handle of four bytes.
 //
-// An IR of a million operators repeats a few thousand scopes, types and source lines; texts that do not repeat (debug
+// An IR of a million operators repeats a few thousand scopes, types and source lines. Texts that do not repeat (debug
 // names) are kept without a look-up. A text costs its bytes, four for the length, and the padding to a multiple of
 // four. The look-up table, some sixteen bytes a text, exists only while the pool grows.
 //

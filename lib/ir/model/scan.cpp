@@ -25,8 +25,9 @@ uint8_t class_of(char c) { return kClasses[static_cast<uint8_t>(c)]; }
 
 bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
-// Finds where strings end. They are written without escapes: a quote begins a string only where a value may begin, and
-// ends one only where a value may end. All other quotes are ordinary characters.
+// Finds the ends of strings. Quotes in strings are not escaped, so the neighbours of a quote decide. It begins a string only
+// after an opening bracket, a separator or a blank. It ends one only before a closing bracket, a comma or a blank. All other
+// quotes are ordinary characters.
 class Strings {
  public:
   explicit Strings(std::string_view text) : text_(text) {}

@@ -1,5 +1,5 @@
-// Parts of an IR protobuf (ir/protobuf/ir_protobuf.h): the fields of a message, its graph, and types and values as IR text
-// of MindSpore 2.3 and later spells them, so that both become one model:
+// Parts of an IR protobuf (ir/protobuf/ir_protobuf.h): the fields of a message, its graph, types and values. Types and
+// values are spelled as in IR text of MindSpore 2.3 and later, so that both become one model:
 //
 //   types   <Tensor[Float32], (2, 3)>, <Bool, NoShape>, <Tuple[Int64,Tensor[Float16]], TupleShape(NoShape, (4))>
 //   values  Bool(1), I64(-1), U8(3), F32(0.5), "text", (I64(1), I64(2)), [x, y] (texts in a list have no quotes),
@@ -29,7 +29,7 @@ struct ProtobufField {
   bool cut = false;        // it extends past the end of the message
   std::string_view bytes;  // a view of the message
   uint64_t value = 0;      // of a number
-  size_t offset = 0;       // where its tag begins in the message
+  size_t offset = 0;       // of its tag in the message
 };
 
 class ProtobufFields {

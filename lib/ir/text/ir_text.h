@@ -1,7 +1,7 @@
 // read_ir_text: IR text of MindSpore 0.5 to 2.10, whole files and excerpts, into an IrGraph.
 //
-// The other headers of ir/text describe the spellings of lines, heads, operators and attributes; ir/model/types.h those of
-// types and ir/model/source_frame.h those of source lines.
+// The other headers of ir/text describe the spellings of lines, heads, operators and attributes. ir/model/types.h has those
+// of types, ir/model/source_frame.h those of source lines.
 //   1. An unreadable part is a problem with its line and is left out; everything else is kept. `parsed()` and
 //      `expected()` show whether anything is missing.
 //   2. A file that ends inside a graph is `truncated`; its last operator is kept if its last line is whole.

@@ -38,17 +38,16 @@ enum class LineKind : uint8_t {
 // The length of a line number that a documentation page puts before the line, "  12 " or "124:"; 0 if there is none.
 [[nodiscard]] size_t gutter_length(std::string_view line);
 
-// IrTextReader: IR text from beginning to end as a sequence of events. Memory is bounded: a buffer of 512 KiB, which grows to
-// 16 MiB for an operator that needs it.
+// IrTextReader: IR text from beginning to end as a sequence of events. Memory is bounded: a buffer of 512 KiB, which grows
+// to 16 MiB for an operator that needs it.
 //
 //   kHead      a line outside of the graphs: the head of the file, attributes and order of graphs
 //   kGraph     "subgraph @g parent: [subgraph @p](%para3_x, %para4_y) {", which may take several lines
 //   kNode      an operator: the line that defines it and everything up to the next definition or the end of its graph
 //   kGraphEnd  "}"
 //
-// Lines end in "\n" or "\r\n"; a byte order mark is not part of the first; the line numbers of a documentation page are
-// skipped when most lines have one. A line longer than 1 MiB is a problem and skipped, with its operator if
-// it defines one.
+// Lines end in "\n" or "\r\n". A byte order mark is not part of the first line. The line numbers of a documentation page are
+// skipped if most lines have one. A line longer than 1 MiB is a problem and skipped, with its operator if it defines one.
 //
 // A needle makes events only of operators whose text holds it. The others are only counted, as fast as line ends are
 // found, so searching a gigabyte for a source line is quick.

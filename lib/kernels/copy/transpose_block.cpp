@@ -8,8 +8,8 @@
 //
 // which rotates the number (v l) left by one bit; after log2(K) rounds v and l are exchanged.
 //
-// Wider vectors hold a tile in each 16-byte block, stacked along along_dst. Interleaving stays within blocks, so the same code
-// serves all widths, and a store covers K * blocks neighbours of the destination:
+// Wider vectors hold a tile in each 16-byte block, stacked along along_dst. Interleaving stays within blocks, so the same
+// code serves all widths, and a store covers K * blocks neighbours of the destination:
 //
 //     AVX-512, 2-byte elements: 32 source rows of 8 elements  ->  8 destination rows of 32 elements (one cache line)
 //
@@ -99,8 +99,8 @@ HWY_INLINE void transpose_tile(D d, const std::byte* src, int64_t row_stride, st
    ...);
 }
 
-// A copy of source rows with a large stride. If it is a power of two, all rows share a few cache sets: a line would be evicted
-// and fetched again for each of its groups of columns.
+// A copy of source rows with a large stride. If the stride is a power of two, all rows share a few cache sets. Without the
+// copy, a line would be evicted and fetched again for each of its groups of columns.
 struct StagedRows {
   static constexpr int64_t kFarApart = 256;  // stride of rows from which staging is faster
   static constexpr int64_t kRowBytes = 256;  // of a staged row
@@ -119,9 +119,9 @@ struct StagedRows {
   }
 };
 
-// Transposes `rows` rows, at least a vector of them, by `columns` columns. The last step in either direction overlaps the one
-// before. Rows vary fastest, so that a line of the destination is complete before the next columns begin. (With destination
-// strides of a large power of two, all open lines share one cache set of 8 or 12 ways.)
+// Transposes `rows` rows, at least a vector of them, by `columns` columns. The last step in either direction overlaps the
+// one before. Rows vary fastest, so that a line of the destination is complete before the next columns begin. (With
+// destination strides of a large power of two, all open lines share one cache set of 8 or 12 ways.)
 template <class D>
 HWY_INLINE void transpose_strip(D d, const std::byte* src, int64_t row_stride, std::byte* dst, int64_t column_stride,
                                 int64_t rows, int64_t columns) {

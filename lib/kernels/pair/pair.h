@@ -20,9 +20,9 @@
 // and ulp are not defined. A number is NaN or infinite if one part is.
 //
 // Order of additions: a call is divided into blocks of 1024 pairs, and pair i of a block is added to sum i mod 8. The eight
-// sums are added as a tree, those of blocks with compensation (WideSum). A deviation far below the mean is computed from
-// distances to the mean of the block; squares beyond the range of a double use scaled numbers. So a result depends on the
-// chunks of a tensor, but not on CPU or threads.
+// sums are added as a tree, those of blocks with compensation (WideSum). So a result depends on the chunks of a tensor, but
+// not on CPU or threads. A deviation far below the mean is computed from distances to the mean of the block. Squares beyond
+// the range of a double use scaled numbers.
 #pragma once
 
 #include <array>
@@ -285,8 +285,8 @@ struct PairMetrics {
   std::optional<uint64_t> max_ulp, worst;
 };
 
-// visit(count, equal, ..) with all members, in the order of declaration: the one list of them besides the struct. A member that
-// is missing here does not compile.
+// visit(count, equal, ..) with all members, in the order of declaration: the one list of them besides the struct. A member
+// that is missing here does not compile.
 void visit_members(auto& visit, auto& metrics) {
   auto& [count, equal, over_tolerance, reference_zero, nan_a, nan_b, nan_mismatch, inf_mismatch, max_abs, max_rel,
          max_scaled, mean_abs, mean_rel, rmse, l2_distance, relative_l2, cosine, std_a, std_b, mean_a, mean_b, max_a,

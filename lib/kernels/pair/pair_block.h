@@ -5,8 +5,8 @@
 //     3  sums       elements as doubles: all sums, and d of each pair
 //     4  moments    distances from the mean, for a side whose deviation its sums do not give
 //
-// Vector forms are in pair_codes.cpp (1, 2) and pair_sums.cpp (3, 4); pair.cpp calls them. pair_block.cpp has the definition,
-// and functions that both forms share because they are rare or cheap.
+// Vector forms are in pair_codes.cpp (1, 2) and pair_sums.cpp (3, 4); pair.cpp calls them. pair_block.cpp has the
+// definition, and functions that both forms share because they are rare or cheap.
 #pragma once
 
 #include <algorithm>

@@ -42,8 +42,8 @@ HWY_INLINE hn::Vec<Tag> load(Tag d, const std::byte* from) {
   return hn::BitCast(d, hn::LoadU(hn::Repartition<uint8_t, Tag>(), reinterpret_cast<const uint8_t*>(from)));
 }
 
-// A struct for each conversion of stored elements, all finite, to doubles. kExactProducts is true if the product of two
-// elements is a double: a fused multiply-add then rounds like two operations.
+// Base of the structs that convert stored elements, all finite, to doubles. kExactProducts is true if the product of two
+// elements is exact in double: a fused multiply-add then rounds like two operations.
 template <class T, class Way>
 struct Convertible {
   static constexpr size_t kBytes = sizeof(T);

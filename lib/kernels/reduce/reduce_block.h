@@ -19,11 +19,10 @@ inline double plain_nan(bool negative) {
 // A NaN of a tensor for results: quiet, without payload.
 inline double plain_nan_of(double nan) { return plain_nan(std::signbit(nan)); }
 
-// The dtype of elements in memory: the npy_dtype (int8 for unpacked int4), or the dtype itself if it needs widening. bytes()
-// is the size of one element.
+// The dtype of elements in memory: the npy_dtype (int8 for unpacked int4), or the dtype itself if it needs widening.
 [[nodiscard]] DType stored_as(DType dtype);
 [[nodiscard]] double as_double(DType stored, const std::byte* at);
-[[nodiscard]] int64_t bytes(DType dtype);
+[[nodiscard]] int64_t bytes(DType dtype);  // of one element in memory
 
 // The result of an operation. NaN operands are handled first, because CPUs differ in the NaN that they return.
 inline double result_of(double a, double b, double result, const ReduceRule& rule) {

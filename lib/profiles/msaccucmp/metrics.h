@@ -1,4 +1,5 @@
-// The ten algorithms of msaccucmp's `compare`, from msdump's own metrics (kernels/pair/pair.h), in the tool's texts. E = 2^-52.
+// The ten algorithms of msaccucmp's `compare`, from msdump's own metrics (kernels/pair/pair.h), in the tool's texts.
+// E = 2^-52.
 //
 //   CosineSimilarity           1.000000 for "scalars": dimensions that are all 1, but also (2, 0). Norms <= E on both sides:
 //                              1.0. sqrt(norm) <= E on one: NaN and a reason
@@ -15,8 +16,8 @@
 // the elements, in every algorithm that it takes part in. If both sides are bool and stay so, only the first and the fourth
 // algorithm run; the fourth fails unless the reference has no true.
 //
-// The tool computes in float32. Its numbers differ by more than 1e-6 if values leave that range, if 64-bit integers have more digits,
-// and for |a / b - 1| of nearly equal values. Its metrics of complex numbers are those of their real parts.
+// The tool computes in float32. Its numbers differ by more than 1e-6 if values leave that range or 64-bit integers have more
+// digits. So does |a / b - 1| of nearly equal values. Its metrics of complex numbers are those of their real parts.
 #pragma once
 
 #include <array>
@@ -41,8 +42,8 @@ struct MsaccucmpMetrics {
   std::array<std::string, 10> values;
   std::vector<std::string> reasons;  // CompareFailReason, to be joined by commas
 
-  // True if the two limits of the tool's manual hold that do not depend on the scale of a tensor: cosine > 0.99, distance < 0.05.
-  // A cosine that was not computed is not within; a distance that was not computed is ignored.
+  // True if the two limits of the tool's manual hold that do not depend on the scale of a tensor: cosine > 0.99 and
+  // distance < 0.05. A cosine that was not computed is not within; a distance that was not computed is ignored.
   [[nodiscard]] bool within_limits() const;
 };
 [[nodiscard]] MsaccucmpMetrics no_msaccucmp_metrics(std::string reason);

@@ -1,17 +1,19 @@
-// msdump diff --profile msaccucmp: the result CSV of msaccucmp's `compare` (msprobe 26.2.0). Columns, rows and messages are the tool's;
-// the numbers come from msdump's own metrics (metrics.h).
+// msdump diff --profile msaccucmp: the result CSV of msaccucmp's `compare` (msprobe 26.2.0). Columns, rows and messages are
+// the tool's; the numbers come from msdump's own metrics (metrics.h).
 //
 //   Index,OpType,NPUDump,DataType,Address,GroundTruth,DataType,Address,TensorIndex,Shape,<ten algorithms>,CompareFailReason
 //
-// Lines end in \r\n; a field with a comma, a quote or a line end is quoted. A side with arrays (.npy) has no Address, not even in the
-// header. Tensors in several folders, or only statistics, are kUsage: the tool compares the files of one folder with another's.
+// Lines end in \r\n; a field with a comma, a quote or a line end is quoted. A side with arrays (.npy) has no Address, not
+// even in the header. Tensors in several folders, or only statistics, are kUsage: the tool compares the files of one folder
+// with another's.
 //
 // Not done:
 //   * the time stamp in the file's name, the columns OverFlow and OpSequence, the advisor
 //   * fusion and quantisation rules (-f, -q, -cf), hence operators that were fused; joined FFTS+ slices of one tensor
 //   * -alg, -a, -c, -max, -range, -select, -op, -map
-// All elements are compared, also where the tool confuses the order of host axes and cuts some off. Operators with the same time
-// stamp are sorted by name; the tool takes the order of the file system. Names that its check for formulas rejects are written.
+// All elements are compared; the tool cuts some off if it confuses the order of host axes. Operators with the same time
+// stamp are sorted by name. (The tool takes the order of the file system.) Names that its check for formulas rejects are
+// written.
 // Memory: per worker, the rows of a few operators ahead of the output, and two slabs.
 #pragma once
 
@@ -92,8 +94,9 @@ struct MsaccucmpOpRows {
 //   OpType        "NaN" for an operator without a partner and for a file with a hashed name
 //   Shape, scalar those of the device
 //
-// A row of NaN with the reason stands for an exception of the tool: host shapes differ although device shapes do not, or a file of
-// the reference cannot be read. dtypes that the tool does not know are compared; BOOL is 0 and 1.
+// A row of NaN with the reason replaces an exception of the tool, which it throws for two reasons. Host shapes differ
+// although device shapes do not, or a file of the reference cannot be read. dtypes that the tool does not know are compared.
+// BOOL is 0 and 1.
 
 inline constexpr uint32_t kNoFile = UINT32_MAX;
 

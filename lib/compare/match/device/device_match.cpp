@@ -16,17 +16,17 @@
 namespace msdump {
 namespace {
 
-// Operators of the host that the device has as part of the one before, without naming them: a bias, an activation. The
-// output of the device operator is theirs, as values show.
+// Absorbed operators: host operators, such as a bias or an activation, that the device operator before them includes without
+// naming them. As values show, the output of the device operator is theirs.
 
 constexpr uint32_t kMostAbsorbed = 6;  // by one operator
 
-// By how much a later output must fit better to be the fused one, where it is alike and where a fault has changed it.
+// How much better a later output must fit to be the fused one: if it is similar, and if a fault has changed it.
 constexpr double kBetter = 0.01, kMuchBetter = 0.1;
 
 bool is_bias(std::string_view family) { return family == "biasadd" || family == "add"; }
 
-// The operators after the claim's that nothing has taken, up to the one whose output the device has.
+// The free operators after the claim's, up to the one whose output the device has.
 std::vector<uint32_t> absorbed_after(const OperatorClaim& claim, const HostOperators& hosts, HostNeighbours& neighbours,
                                      MatchEvidence& evidence) {
   std::vector<uint32_t> chain, best;
@@ -45,7 +45,7 @@ std::vector<uint32_t> absorbed_after(const OperatorClaim& claim, const HostOpera
       value = next;
     }
   }
-  // Values may not decide: a bias of zeros, statistics alone. An input more than the operator itself takes is a bias.
+  // Values may not decide, as for a bias of zeros or statistics alone. An input more than usual is then a bias.
   if (!best.empty() || chain.empty() || !is_bias(hosts.key(chain.front()).family)) return best;
   const uint32_t inputs = evidence.device_tensors.count(claim.device, Io::kInput);
   const bool more = inputs > evidence.host_tensors.tensor_inputs(claim.host);
@@ -53,7 +53,7 @@ std::vector<uint32_t> absorbed_after(const OperatorClaim& claim, const HostOpera
   return best;
 }
 
-// By device operator, in the order of the data flow. They are taken.
+// The absorbed operators by device operator, in the order of the data flow. Marks them as taken.
 std::map<uint32_t, std::vector<uint32_t>> absorb_consumers(Claims& claims, HostOperators& hosts,
                                                            HostNeighbours& neighbours, MatchEvidence& evidence) {
   std::map<uint32_t, std::vector<uint32_t>> absorbed;
@@ -66,25 +66,25 @@ std::map<uint32_t, std::vector<uint32_t>> absorb_consumers(Claims& claims, HostO
   return absorbed;
 }
 
-// Decides which of several operators of the host meets which of several claims, both in the order of their dumps: in order
-// where shapes and values do not contradict, else as values say; what is left, in order again.
+// ClaimAssigner: matches several claims with several host operators. It keeps the order of their dumps unless shapes or
+// values contradict it. Values then decide, and what is left is matched in order.
 
 enum class Care : uint8_t {
-  kGuess,      // every claim that can be met is met
-  kConfirmed,  // only by what values confirm, or by what stands alone on both sides
+  kGuess,      // every claim that can be matched is
+  kConfirmed,  // only if values confirm it, or if there is one claim and one operator
 };
 
 class ClaimAssigner {
  public:
-  // The arguments outlive it.
+  // The arguments must outlive this.
   ClaimAssigner(Claims& claims, HostOperators& hosts, MatchEvidence& evidence)
       : claims_(claims), hosts_(hosts), evidence_(evidence) {}
 
-  // Indices of claims that are not met, and operators that are not taken.
+  // `claims` are indices of unmatched claims, `hosts` operators that are not taken.
   void assign(std::vector<uint32_t> claims, std::vector<uint32_t> hosts, Care care);
 
  private:
-  // These remove from the lists what they have met.
+  // Each function removes what it matches from the lists.
   void assign_side_by_side(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care);
   void assign_by_outputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts);
   void assign_by_inputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care);
@@ -95,7 +95,7 @@ class ClaimAssigner {
   MatchEvidence& evidence_;
 };
 
-// The best first; what has been met is taken off the lists.
+// Matches the best pairs first, and removes them from the lists.
 void meet_best(RatedPairs pairs, std::vector<uint32_t>& open, std::vector<uint32_t>& free, Claims& claims,
                HostOperators& hosts) {
   std::sort(pairs.begin(), pairs.end());
@@ -119,7 +119,7 @@ void ClaimAssigner::assign(std::vector<uint32_t> claims, std::vector<uint32_t> h
   if (care == Care::kGuess) assign_in_order(claims, hosts);
 }
 
-// Where both sides have as many, each with the one in its place.
+// If both sides have as many, tries each claim with the operator at its index.
 void ClaimAssigner::assign_side_by_side(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care) {
   if (claims.size() != hosts.size()) return;
   const bool alone = claims.size() == 1;
@@ -160,7 +160,7 @@ void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<
   meet_best(std::move(pairs), claims, hosts, claims_, hosts_);
 }
 
-// Each with the next that its shape does not exclude.
+// Matches each claim with the next operator that its shape does not exclude.
 void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const std::vector<uint32_t>& hosts) {
   size_t next = 0;
   for (size_t i = 0; i < claims.size(); ++i) {
@@ -175,12 +175,12 @@ void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const s
   }
 }
 
-// Operators of the device that neither name nor type nor order have matched, by the values of their outputs alone.
+// Matches device operators by the values of their outputs alone, if neither name nor type nor order has matched them.
 
-constexpr int64_t kTooFew = 8;  // elements, of which values say nothing
+constexpr int64_t kTooFew = 8;  // elements; the values of so few prove nothing
 constexpr double kCertain = 0.99;
 
-// Operators that are not taken, by rank and elements of the output.
+// The operators that are not taken, by rank and number of output elements.
 using ByCount = std::map<std::pair<std::optional<int64_t>, int64_t>, std::vector<uint32_t>>;
 
 ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence) {
@@ -194,7 +194,7 @@ ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence)
   return by_count;
 }
 
-// The operator of the host, by that of the device. They are taken.
+// The host operator of each device operator that is matched. Marks them as taken.
 std::map<uint32_t, uint32_t> match_by_values(Claims& claims, HostOperators& hosts, MatchEvidence& evidence) {
   const ByCount by_count = free_by_count(hosts, evidence);
   std::map<uint32_t, uint32_t> matches;
@@ -250,7 +250,7 @@ class DeviceMatcher {
   }
 
  private:
-  // The last members first: their outputs can be compared. The others follow the data flow.
+  // Matches the last members first, because their outputs can be compared. The others follow the data flow.
   void meet_in_scope(bool last) {
     std::vector<std::vector<uint32_t>> by_group(hosts_.groups());
     for (uint32_t i = claims_.size(); i-- > 0;) {
@@ -266,7 +266,7 @@ class DeviceMatcher {
     }
   }
 
-  // What the next member reads, directly or through operators that are fused in between and that no name says.
+  // Matches the claim with the producer of an input of the next member. Operators may be fused in between that no name has.
   bool meet_producer(OperatorClaim& claim, const OperatorClaim& next) {
     if (!next.is_met()) return false;
     for (std::vector<uint32_t> chain = {next.host}; chain.size() <= kMostAbsorbed;) {
@@ -290,10 +290,10 @@ class DeviceMatcher {
     return false;
   }
 
-  // Several device operators that are parts of one and carry its name.
+  // Matches parts of one operator that carry its name.
   void join_parts_by_name() {
     using Name = std::tuple<std::optional<int64_t>, std::string_view, std::string_view, uint64_t>;
-    std::map<Name, uint32_t> wanted;  // by claims that are not met, and the operators that others have met
+    std::map<Name, uint32_t> wanted;  // by unmatched claims, and the operators that others have matched
     const auto name_of = [](const OperatorClaim& claim) {
       return Name(claim.key.rank, claim.original.scope, claim.original.type, claim.original.number);
     };
@@ -312,7 +312,7 @@ class DeviceMatcher {
     }
   }
 
-  // Those of one scope that the table knows as parts: one for each operator, in order.
+  // Matches claims of one scope that the table knows as parts: one for each operator, in order.
   void join_parts_by_table() {
     std::map<OpKey, size_t> used;  // operators, by the key of the part
     for (OperatorClaim& claim : claims_) {
@@ -329,7 +329,7 @@ class DeviceMatcher {
     }
   }
 
-  // Operators whose scope differs: the same family, confirmed by values or by being the only ones.
+  // Matches operators of one family in different scopes, if values confirm it or they are the only ones.
   void meet_without_scope() {
     struct Family {
       std::vector<uint32_t> claims, hosts;
@@ -390,13 +390,13 @@ class DeviceMatcher {
   static void add_rewritten(const OperatorClaim& claim, DeviceMatch& match) {
     match.hosts.insert(match.hosts.end(), claim.rewritten.begin(), claim.rewritten.end());
     for (const ge::Rewrite::Output& output : claim.rewrite->outputs) {
-      // The first output is that of the last member.
+      // Output 0 is that of the last member.
       if (output.device_op == claim.part && (output.device_output > 0 || claim.is_last))
         match.outputs.push_back({output.device_output, claim.rewritten[output.op], output.output});
     }
   }
 
-  // A part of a split that is fused with what follows: its first output is the last operator's, the others its own.
+  // Adds the outputs of a part of a split that is fused with later operators: output 0 is theirs, the others are its own.
   void add_outputs_of_part(const OperatorClaim& claim, DeviceMatch& match) const {
     const std::string family = table_.family(evidence_.device.operators[claim.device].type);
     for (const ge::Rewrite& rewrite : table_.rewrites()) {
@@ -417,8 +417,8 @@ class DeviceMatcher {
   Claims claims_;
   HostNeighbours neighbours_;
   ClaimAssigner assigner_;
-  std::map<uint32_t, std::vector<uint32_t>> absorbed_, inside_;  // by device operator: after its own, and between
-  std::map<uint32_t, uint32_t> by_values_;                       // likewise
+  std::map<uint32_t, std::vector<uint32_t>> absorbed_, inside_;  // by device operator: after its own, and between them
+  std::map<uint32_t, uint32_t> by_values_;                       // by device operator
 };
 
 }  // namespace

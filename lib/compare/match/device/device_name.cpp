@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kFusion = "FusionOp_";
 
-// "Default_a_MatMul" of "FusedX_0_Default_a_MatMul", which CANN made of it.
+// The name without the prefix of CANN's pass: "Default_a_MatMul" of "FusedX_0_Default_a_MatMul".
 std::string_view without_pass(std::string_view name) {
   while (name.starts_with('_') || name.starts_with('/')) name.remove_prefix(1);
   const size_t type_end = name.find('_');
@@ -23,7 +23,7 @@ std::string_view without_pass(std::string_view name) {
   return name.substr(number_end + 1);
 }
 
-// `name` has no number.
+// Adds the operators of one part of a name. `name` has no number any more.
 void add_originals(std::string_view name, uint64_t number, std::vector<OriginalName>& originals) {
   name = without_pass(name);
   if (const size_t fusion = name.rfind(kFusion); fusion != std::string_view::npos) {
@@ -44,7 +44,7 @@ void add_originals(std::string_view name, uint64_t number, std::vector<OriginalN
 // "Default" of "Default/a/ReLU-op3": all names of a network begin with the same word, or with that of gradients.
 std::string_view root_of(std::string_view name) { return name.substr(0, name.find_first_of("/_")); }
 
-// Where the next name begins in "_UpdateDefault/a/ReLU-op3"; 0 where it is not known.
+// The begin of the next name in "_UpdateDefault/a/ReLU-op3"; 0 if unknown.
 size_t next_name(std::string_view piece, std::string_view root) {
   size_t best = std::string_view::npos;
   for (const std::string_view one : {root, std::string_view("Default"), std::string_view("Gradients")}) {

@@ -1,4 +1,4 @@
-// What the name of an operator in a dump says about the operators of the network that it stands for.
+// DeviceName: the operators of a network that the name of an operator in a dump stands for.
 //
 //   Default/conv1-Conv2d/Conv2D-op12                       one
 //   Default/a/MatMul-op3Default/a/BiasAdd-op4              fused: names concatenated, in order
@@ -7,6 +7,7 @@
 //   Default/a/FusionOp_MatMul_BiasAdd-op7                  fused: types; the scope is that of all
 //   Default/a/BatchNorm-op4_Reduce, .../BNTrainingReduce   a part of one
 //   trans_TransData_5, Default/a/ReLU-op3_MemSet           none: inserted
+//
 // '/' may be '_', as file names have it.
 #pragma once
 
@@ -23,21 +24,21 @@ struct OriginalName {
   std::string scope;     // normalised (graph/op_name.h): "Default_a"
   std::string type;      // as MindSpore spells it
   uint64_t number = 0;   // of its "-op12": the same in all parts of one operator, another one in another dump
-  bool is_part = false;  // of a name before others: something follows the number
+  bool is_part = false;  // in a name of several: text follows the number
   bool operator==(const OriginalName&) const = default;
 };
 
 struct DeviceName {
   std::vector<OriginalName> originals;  // in order; the outputs are those of the last
-  bool is_part = false;                 // something follows the last number
+  bool is_part = false;                 // text follows the last number
 };
 
 [[nodiscard]] DeviceName parse_device_name(std::string_view name);
-// Does it stand for several operators? Quick where it does not.
+// True if it stands for several operators. Cheap if it does not.
 [[nodiscard]] bool names_several(std::string_view name);
 
-// Has a compiler for the device named the operators of a dump? Types alone are a weak sign: a network may have some of
-// them itself.
+// DeviceSigns: how certain it is that a compiler for the device named the operators of a dump. Types alone are a weak sign,
+// because a network may have some of them itself.
 
 enum class DeviceSigns : uint8_t { kNone, kTypes, kCertain };
 [[nodiscard]] DeviceSigns device_signs(const std::vector<SequencedOp>& operators);

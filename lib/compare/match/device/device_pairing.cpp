@@ -21,17 +21,17 @@
 namespace msdump {
 namespace {
 
-// DeviceOpPairs: the operators of both dumps as pairs. An operator of the host has the device operator that has its first
-// output, else another one that stands for it; a device operator without one stands alone.
+// DeviceOpPairs: the operators of both dumps as pairs. The partner of a host operator is the device operator with its first
+// output, else another one that stands for it. A device operator that is no partner stands alone.
 class DeviceOpPairs {
  public:
   DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t hosts, bool device_is_a);
 
-  // In the order of b; an operator of a alone follows its predecessor in a.
+  // Ordered by b; an operator of a alone follows its predecessor in a.
   [[nodiscard]] const std::vector<OpPair>& pairs() const { return pairs_; }
-  // Of an operator of the host; kNoOperator: none.
+  // The device operator of a host operator; kNoOperator: none.
   [[nodiscard]] uint32_t partner(uint32_t host) const { return partner_[host]; }
-  // The pair of an operator of the host, and that of a device operator whose tensor has no partner: its last one.
+  // The pair of a host operator, and the pair for tensors of a device operator that have no partner: its last one.
   [[nodiscard]] uint32_t of_host(uint32_t host) const { return of_host_[host]; }
   [[nodiscard]] uint32_t of_device(uint32_t device) const;
 
@@ -45,7 +45,7 @@ class DeviceOpPairs {
   const bool device_is_a_;
   std::vector<uint32_t> partner_;  // by operator of the host
   std::vector<OpPair> pairs_;
-  std::vector<uint32_t> of_host_, alone_;  // in pairs_: by operator of the host; by device operator without one
+  std::vector<uint32_t> of_host_, alone_;  // indices in pairs_: by host operator; by device operator that stands alone
 };
 
 DeviceOpPairs::DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t hosts, bool device_is_a)
@@ -62,7 +62,7 @@ DeviceOpPairs::DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t h
 }
 
 void DeviceOpPairs::choose_partners() {
-  std::vector<uint32_t> first_output(partner_.size(), UINT32_MAX);  // that the partner has
+  std::vector<uint32_t> first_output(partner_.size(), UINT32_MAX);  // the lowest that the partner has
   for (uint32_t device = 0; device < matches_.size(); ++device) {
     const DeviceMatch& match = matches_[device];
     for (const uint32_t host : match.hosts) {
@@ -102,7 +102,7 @@ void DeviceOpPairs::list_pairs() {
 
 void DeviceOpPairs::sort_pairs() {
   const size_t count_a = device_is_a_ ? matches_.size() : partner_.size();
-  std::vector<uint32_t> after(count_a, 0);  // the place in b, plus 1, that an operator of a comes after
+  std::vector<uint32_t> after(count_a, 0);  // the index in b, plus 1, that an operator of a comes after
   for (const OpPair& pair : pairs_) {
     if (pair.is_paired()) after[pair.a] = std::max(after[pair.a], pair.b + 1);
   }
@@ -123,9 +123,9 @@ uint32_t DeviceOpPairs::of_device(uint32_t device) const {
   return alone_[device];
 }
 
-// The tensors of an operator, run by run and slot by slot.
+// The tensors of an operator, by execution and slot.
 struct RunKey {
-  std::optional<int64_t> step;  // none where a single step is compared
+  std::optional<int64_t> step;  // none if a single step is compared
   uint32_t occurrence = 0;
   auto operator<=>(const RunKey&) const = default;
 };
@@ -142,7 +142,6 @@ bool by_slot(const std::pair<uint64_t, uint32_t>& x, const std::pair<uint64_t, u
   return x.first < y.first;
 }
 
-// The number in the slot of a tensor.
 std::optional<uint64_t> slot_of(const MatchSide& side, uint32_t tensor) {
   return parse_u64(side.tensor(tensor).name.slot);
 }
@@ -169,7 +168,7 @@ Runs runs_of(const MatchSide& side, uint32_t op, bool lone_step) {
   return runs;
 }
 
-// kNoTensor: there is none.
+// The output in a slot; kNoTensor if there is none.
 uint32_t output_of(const Runs& runs, const RunKey& key, uint64_t slot) {
   const auto run = runs.find(key);
   if (run == runs.end()) return kNoTensor;
@@ -178,10 +177,9 @@ uint32_t output_of(const Runs& runs, const RunKey& key, uint64_t slot) {
   return found == outputs.end() || found->first != slot ? kNoTensor : found->second;
 }
 
-// Which inputs of the operators of the host the device operator that stands for them can have: those that none of them
-// makes for another.
+// An input of a host operator that the device operator may have, too: no operator of the fusion writes it.
 struct HostInput {
-  uint32_t host = 0, tensor = 0;  // operator
+  uint32_t host = 0, tensor = 0;  // index of the operator
 };
 
 std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, uint32_t host, const SequenceFlow& flow) {
@@ -193,7 +191,7 @@ std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, uint32_t host, con
   return slots;
 }
 
-// Without a data flow: does one of the first outputs of another of the operators have the same values?
+// True if one of the first outputs of another operator of the fusion has these values. Used without a data flow.
 bool is_output_inside(const DeviceMatch& match, uint32_t host, uint32_t tensor, const std::vector<Runs>& hosts,
                       const RunKey& key, MatchEvidence& evidence) {
   constexpr size_t kMostOutputs = 64;
@@ -213,7 +211,7 @@ bool is_output_inside(const DeviceMatch& match, uint32_t host, uint32_t tensor, 
   return false;
 }
 
-// In one run. `hosts` are the runs of match.hosts.
+// The inputs of one execution that come from outside the fusion. `hosts` are the executions of match.hosts.
 std::vector<HostInput> outer_inputs(const DeviceMatch& match, const std::vector<Runs>& hosts, const RunKey& key,
                                     MatchEvidence& evidence) {
   std::vector<HostInput> inputs;
@@ -235,7 +233,6 @@ std::vector<HostInput> outer_inputs(const DeviceMatch& match, const std::vector<
 
 bool is_parameter(const SequencedOp& one) { return one.type == "Parameter"; }
 
-// The tensors of operators that are matched.
 class DevicePairer {
  public:
   DevicePairer(MatchEvidence& evidence, const std::vector<DeviceMatch>& matches, bool device_is_a, bool lone_step)
@@ -291,7 +288,7 @@ class DevicePairer {
     }
   }
 
-  // An output of one of the operators that a device operator stands for.
+  // An output of one of the host operators of a device operator.
   struct WantedOutput {
     size_t place = 0;  // in DeviceMatch::hosts
     uint64_t output = 0;
@@ -312,7 +309,7 @@ class DevicePairer {
     }
   }
 
-  // The table of rewrites knows best, then what the file itself says.
+  // The table of rewrites decides, else what the file itself says, else the slot.
   [[nodiscard]] std::optional<WantedOutput> wanted_by(const DeviceMatch& match, uint32_t tensor) const {
     const auto slot = slot_of(device_, tensor);
     std::optional<WantedOutput> wanted;
@@ -366,7 +363,7 @@ class DevicePairer {
     }
   }
 
-  // What of an operator of the host has no partner.
+  // Adds the tensors of a host operator that have no partner.
   void add_rest(uint32_t host) {
     for (const uint32_t tensor : host_.operators[host].tensors) {
       if (!done_[tensor]) add(op_pairs_.of_host(host), kNoTensor, tensor, why_alone(host, tensor));
@@ -390,7 +387,7 @@ class DevicePairer {
     return more ? Alone::kNoOutput : Alone::kUnknown;
   }
 
-  // Operator by operator, by step, inputs before outputs, by slot.
+  // Sorts by operator, occurrence, inputs before outputs, and slot. Otherwise the order stays, which is by step.
   void sort_tensors() {
     std::stable_sort(tensors_.begin(), tensors_.end(), [&](const TensorPair& x, const TensorPair& y) {
       if (x.op != y.op) return x.op < y.op;
@@ -418,7 +415,7 @@ class DevicePairer {
 }  // namespace
 
 bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide& b, bool lone_step) {
-  // Without a graph they are known.
+  // The operators as the files name them. Without a graph, `pairing` has these.
   std::optional<std::vector<SequencedOp>> files_a, files_b;
   if (a.join != nullptr) files_a = operators_by_file(a);
   if (b.join != nullptr) files_b = operators_by_file(b);
@@ -427,7 +424,7 @@ bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide&
   const bool neither = signs_a == DeviceSigns::kNone && signs_b == DeviceSigns::kNone;
   if (neither || (signs_a == DeviceSigns::kCertain && signs_b == DeviceSigns::kCertain)) return false;
   const bool device_is_a = signs_a >= signs_b;
-  // The graph of a device dump may be that of the front end: files know what was fused and inserted.
+  // The graph of a device dump may be that of the front end, so its operators are those of the files.
   if (auto& files = device_is_a ? files_a : files_b) (device_is_a ? pairing.a : pairing.b) = std::move(*files);
   const MatchSide side_a{a, pairing.a}, side_b{b, pairing.b};
   MatchEvidence evidence(device_is_a ? side_a : side_b, device_is_a ? side_b : side_a);

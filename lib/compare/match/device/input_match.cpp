@@ -10,8 +10,8 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostInputs = 64;              // of more, no values are compared
-constexpr size_t kMostCells = size_t{1} << 20;  // of a table of all pairs; more are paired in order
+constexpr size_t kMostInputs = 64;              // with more, no values are compared
+constexpr size_t kMostCells = size_t{1} << 20;  // of a table of all pairs; with more, inputs are paired in order
 constexpr double kSameValues = 0.9;
 
 class InputMatcher {
@@ -19,7 +19,7 @@ class InputMatcher {
   InputMatcher(const InputSides& sides, const std::vector<uint32_t>& device, const std::vector<uint32_t>& host)
       : sides_(sides), device_(device), host_(host) {}
 
-  // Could they hold the same values, as far as shape and dtype say?
+  // True if shape and dtype allow the same values.
   [[nodiscard]] bool can_be(size_t device, size_t host) const {
     const TensorRecord& a = (*sides_.device.tensors)[device_[device]];
     const TensorRecord& b = (*sides_.host.tensors)[host_[host]];
@@ -28,7 +28,7 @@ class InputMatcher {
     return a.name.dtype == DType::kUndefined || b.name.dtype == DType::kUndefined || kind == other;
   }
 
-  // How well a map fits: an input that can be its partner counts 1, one that cannot or that has none counts less than 0.
+  // How well a map fits. An input that can be its partner counts 1; one that cannot, or that has none, counts less than 0.
   [[nodiscard]] double score(const InputMatch& map) const {
     double sum = 0;
     std::vector<bool> used(device_.size(), false);
@@ -46,7 +46,7 @@ class InputMatcher {
     return sum;
   }
 
-  // The same by values; 0.5 for an input of which they say nothing.
+  // The score by values. An input whose values are unknown counts 0.5.
   [[nodiscard]] double score_by_values(const InputMatch& map) const {
     double sum = 0;
     for (size_t i = 0; i < map.size(); ++i) {
@@ -55,7 +55,7 @@ class InputMatcher {
     return sum;
   }
 
-  // Without a table: the best map that keeps the order, then what values say, whatever the order is.
+  // Matches without a table: finds the best map that keeps the order, then lets values correct it.
   [[nodiscard]] InputMatch by_form(bool sure) const {
     InputMatch map(host_.size());
     const size_t n = host_.size(), m = device_.size();
@@ -92,7 +92,7 @@ class InputMatcher {
   }
 
  private:
-  // How many inputs of the other side each input of the host, and each of the device, can be.
+  // For each input of the host, and each of the device, the number of inputs of the other side that it can be.
   [[nodiscard]] std::pair<std::vector<size_t>, std::vector<size_t>> choices() const {
     std::vector<size_t> of_host(host_.size(), 0), of_device(device_.size(), 0);
     for (size_t i = 0; i < host_.size(); ++i) {
@@ -105,7 +105,7 @@ class InputMatcher {
     return {std::move(of_host), std::move(of_device)};
   }
 
-  // Each with the next of the other side. Where the two cannot be the same, an attribute is left out.
+  // Matches each input with the next of the other side. If the two cannot be the same, skips an attribute.
   [[nodiscard]] InputMatch in_order() const {
     InputMatch map(host_.size());
     for (size_t i = 0, j = 0; i < host_.size() && j < device_.size();) {
@@ -121,7 +121,7 @@ class InputMatcher {
     return map;
   }
 
-  // A pair that values contradict is a last resort: an input may be wrong.
+  // A pair that values contradict stays possible, because an input may be wrong.
   static double gain_of(std::optional<double> value, bool sure) {
     if (sure && value.value_or(0) < kSameValues) return -1;
     if (!value) return 1;
@@ -132,7 +132,7 @@ class InputMatcher {
     return sides_.probe.similarity(device_[device], host_[host]);
   }
 
-  // Pairs what values say belongs together although the order is another.
+  // Pairs inputs whose values agree although their order differs.
   void improve(InputMatch& map) const {
     std::vector<std::optional<uint32_t>> back(device_.size());
     for (uint32_t i = 0; i < map.size(); ++i) {
@@ -156,7 +156,7 @@ class InputMatcher {
     }
   }
 
-  // What is left, whatever order and values say: the last resort.
+  // Pairs what is left, whatever order and values say: the last resort.
   void pair_rest(InputMatch& map) const {
     for (uint32_t j = 0; j < device_.size(); ++j) {
       if (std::find(map.begin(), map.end(), j) != map.end()) continue;
@@ -172,7 +172,7 @@ class InputMatcher {
   const std::vector<uint32_t>&device_, &host_;
 };
 
-// The rule may be of a version that had fewer attributes at the end.
+// Maps by the rule, else with fewer inputs: the rule may be of a version that had fewer attributes at the end.
 std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& sides,
                                  const std::vector<uint32_t>& device, const std::vector<uint32_t>& host) {
   for (size_t inputs = host.size();; --inputs) {
@@ -185,11 +185,11 @@ std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& si
   }
 }
 
-// By the table, else by form.
+// Matches by the table, else by form.
 InputMatch best_match(const InputMatcher& matcher, const InputSides& sides, const std::vector<uint32_t>& device,
                       const std::vector<uint32_t>& host, std::string_view device_type, std::string_view host_type,
                       bool sure) {
-  std::vector<InputMatch> maps;  // the best
+  std::vector<InputMatch> maps;  // those with the best score
   double best = -1;
   if (!device_type.empty()) {
     for (const ge::InputRule& rule : ge::OperatorTable::get().input_rules(host_type, device_type)) {
@@ -216,7 +216,7 @@ InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& de
                         std::string_view device_type, std::string_view host_type, bool sure) {
   const InputMatcher matcher(sides, device, host);
   InputMatch map = best_match(matcher, sides, device, host, device_type, host_type, sure);
-  // The table of another version may have a tensor where this one has an attribute.
+  // The table of another version may have a tensor in the slot of an attribute here.
   for (size_t i = 0; i < map.size(); ++i) {
     if (map[i] && may_be_attribute((*sides.host.tensors)[host[i]]) && !matcher.can_be(*map[i], i)) map[i].reset();
   }

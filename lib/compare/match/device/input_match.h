@@ -1,4 +1,4 @@
-// Which input of an operator of the network is which input of the device operator that stands for it.
+// match_inputs(): matches the inputs of operators of the network with those of the device operator that stands for them.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct InputSides {
   ReachedLimits& limits;
 };
 
-// By input of the host: its place in `device`, or nothing. Both are tensors by ascending slot. Types are empty where
-// the inputs are those of several operators. `sure`: only what values confirm, for inputs of which others are made in
-// between.
+// InputMatch: the index in `device` for each input of the host, or no value. Both lists are tensors by ascending slot. Types
+// are empty for the inputs of several operators. With `sure`, only values that agree make a pair, unless it is the only
+// possible one: some inputs of a split operator are intermediate.
 using InputMatch = std::vector<std::optional<uint32_t>>;
 [[nodiscard]] InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& device,
                                       const std::vector<uint32_t>& host, std::string_view device_type,

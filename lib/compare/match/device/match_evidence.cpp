@@ -39,7 +39,7 @@ OpTensors::OpTensors(const DumpWithGraph& dump, const std::vector<SequencedOp>& 
       output_count_(operators.size(), 0),
       tensor_inputs_(operators.size(), 0) {
   const auto elements = [&](uint32_t tensor) {
-    const Shape* const shape = (*dump.tensors)[tensor].shape;  // padded or not: the largest stays the largest
+    const Shape* const shape = (*dump.tensors)[tensor].shape;  // padded or not, the largest stays the largest
     return shape == nullptr ? -1 : element_count(*shape).value_or(-1);
   };
   const auto place_of = [&](uint32_t tensor) {
@@ -66,7 +66,7 @@ namespace {
 constexpr int64_t kPieces = 3, kPiece = 128;
 constexpr size_t kMostSamples = size_t{1} << 14;  // some 50 MB
 constexpr size_t kFew = 32;                       // values; a correlation of fewer says little
-constexpr double kOfFew = 0.8;                    // its weight then
+constexpr double kOfFew = 0.8;                    // weight of the correlation of so few
 constexpr double kSame = 0.999999;
 
 Result<std::vector<double>> read_sample(HostTensor& tensor) {
@@ -81,7 +81,7 @@ Result<std::vector<double>> read_sample(HostTensor& tensor) {
   return sample;
 }
 
-// The correlation, which a factor does not change. For few values and for constants, how near they are.
+// The correlation, which a factor does not change. Constants have 1 - the relative L2 distance, few values the larger one.
 std::optional<double> correlation(const std::vector<double>& a, const std::vector<double>& b) {
   double n = 0, sum_a = 0, sum_b = 0;
   const auto usable = [&](size_t i) { return std::isfinite(a[i]) && std::isfinite(b[i]); };
@@ -103,7 +103,7 @@ std::optional<double> correlation(const std::vector<double>& a, const std::vecto
     distance += (a[i] - b[i]) * (a[i] - b[i]);
   }
   const double nearness = squares == 0 ? 0 : std::max(0.0, 1 - std::sqrt(distance / squares));
-  // Zeros are in many tensors and prove nothing.
+  // Zeros occur in many tensors and prove nothing.
   if (aa == 0 && bb == 0) return squares == 0 && sum_a == 0 ? std::nullopt : std::optional(nearness);
   if (aa == 0 || bb == 0) return std::nullopt;
   const double correlated = std::max(0.0, ab / std::sqrt(aa) / std::sqrt(bb));

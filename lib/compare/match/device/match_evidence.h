@@ -1,4 +1,4 @@
-// OpTensors: what a match looks at of the tensors of each operator, in its first run.
+// OpTensors: the tensors of each operator, in its first execution, that a match looks at.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class OpTensors {
   [[nodiscard]] uint32_t count(uint32_t op, Io io) const {
     return (io == Io::kOutput ? output_count_ : input_count_)[op];
   }
-  // Inputs without those that a device may have as attributes: integers, booleans and single numbers.
+  // The number of inputs without those that a device may have as attributes: integers, booleans and single numbers.
   [[nodiscard]] uint32_t tensor_inputs(uint32_t op) const { return tensor_inputs_[op]; }
 
  private:
@@ -34,36 +34,35 @@ class OpTensors {
   std::vector<uint32_t> input_count_, output_count_, tensor_inputs_;
 };
 
-// Elements of the tensor on the host; no value where its shape is padded for the device, or not known.
+// The number of elements on the host. No value if the shape is unknown, or padded for the device.
 [[nodiscard]] std::optional<int64_t> host_elements(const TensorRecord& tensor);
-// False only where the two are known to differ.
+// True unless the two are known to differ.
 [[nodiscard]] bool same_elements(const TensorRecord& one, const TensorRecord& other);
 
-// Can this input be an attribute of an operator on a device?
+// True if the input may be an attribute of an operator on a device.
 [[nodiscard]] bool may_be_attribute(const TensorRecord& tensor);
 
-// ValueProbe: do two tensors hold the values of one computation, done twice? A few hundred elements decide. Two runs of a
-// network correlate in spite of another precision and of a loss scale; other tensors of the same size do not.
+// ValueProbe: whether two tensors hold the values of one computation, done twice. A few hundred elements decide. Two runs of
+// a network correlate in spite of another precision or loss scale; other tensors of the same size do not.
 
 class ValueProbe {
  public:
   ValueProbe(const DumpWithGraph& a, const DumpWithGraph& b) : a_(a), b_(b) {}
 
-  // From 0 (nothing in common) to 1. No value where that cannot be known: one has no elements or cannot be read, or is
-  // constant and the other is not.
+  // The similarity, from 0 (nothing in common) to 1. No value if a tensor has no elements or cannot be read, if only one is
+  // constant, or if both are 0.
   [[nodiscard]] std::optional<double> similarity(uint32_t a, uint32_t b);
-  // Do they hold the same values, not only alike ones? False where that cannot be known.
+  // True if the values are the same, and not only similar. False if unknown.
   [[nodiscard]] bool is_same(uint32_t a, uint32_t b);
-  // Files that could not be read.
   [[nodiscard]] const ReadFailures& failures() const { return failures_; }
 
  private:
   struct Sample {
-    int64_t count = 0;  // of the whole tensor
+    int64_t count = 0;  // elements of the tensor, not only of the sample
     std::vector<double> values;
   };
   using Samples = std::unordered_map<uint32_t, Sample>;
-  // Empty for a tensor that says nothing.
+  // Empty for a tensor whose values cannot be used.
   const Sample& sample_of(const DumpWithGraph& side, Samples& samples, uint32_t tensor);
 
   const DumpWithGraph a_, b_;  // handles: what they point to outlives this
@@ -71,10 +70,9 @@ class ValueProbe {
   ReadFailures failures_;
 };
 
-// MatchEvidence: what a match with a device knows of the two dumps: the tensors of their operators, the data flow of the
-// host, and which tensors have the same values. Operators (device_match.h) and tensors (device_pairing.h) share it.
+// MatchEvidence: the tensors of the operators of two dumps, the data flow of the host, and the similarity of tensors. The
+// matching of operators (device_match.h) and of tensors (device_pairing.h) share it.
 
-// One side of the match.
 struct MatchSide {
   [[nodiscard]] const TensorRecord& tensor(uint32_t index) const { return (*dump.tensors)[index]; }
 
@@ -101,7 +99,7 @@ struct MatchEvidence {
   const MatchSide device, host;
   const OpTensors device_tensors, host_tensors;
   const SequenceFlow host_flow;
-  ValueProbe values;       // of the device with the host
+  ValueProbe values;       // of device and host
   ValueProbe host_values;  // of the host with itself
   const bool several_ranks;
   ReachedLimits limits;

@@ -124,7 +124,6 @@ std::vector<uint32_t> HostNeighbours::chain_that_ends(const std::vector<std::str
 
 namespace {
 
-// The claims of one device operator.
 class ClaimReader {
  public:
   ClaimReader(const MatchEvidence& evidence, const HostOperators& hosts, uint32_t device)
@@ -180,7 +179,7 @@ class ClaimReader {
     add(std::move(key), std::move(original));
   }
 
-  // Has the host operators of this one's family, or of one that is split into it?
+  // True if the host has operators of this family, or of one that is split into it.
   [[nodiscard]] bool may_be_inside() const {
     const auto& rewrites = table_.rewrites();
     return hosts_.has_family(family_) || std::any_of(rewrites.begin(), rewrites.end(), [&](const ge::Rewrite& rewrite) {
@@ -189,7 +188,7 @@ class ClaimReader {
            });
   }
 
-  // What the file of the first output says, unless the name ends in that.
+  // Adds the operator that the file of the first output names, unless the name ends in it.
   void claim_original() {
     const TensorRecord* const output = first_output();
     if (output == nullptr || output->original == nullptr || is_inserted()) return;
@@ -201,7 +200,7 @@ class ClaimReader {
       const OpKey& last = claims_.back().key;
       if (last == key || table_.is_part_of(last.family, key.family)) return;
     } else if (family_ != key.family && may_be_inside()) {
-      // Only the type says where the fused operators begin.
+      // Only the type names the first of the fused operators.
       add({key.rank, key.scope, family_}, {});
     }
     add(std::move(key), name.originals.back());
@@ -238,7 +237,7 @@ Claims::Claims(const MatchEvidence& evidence, const HostOperators& hosts) {
 
 namespace {
 
-// Without attributes; the first of many.
+// The first inputs that are no attributes.
 std::vector<uint32_t> compared_inputs(const MatchSide& side, uint32_t op) {
   constexpr size_t kMost = 8;
   std::vector<uint32_t> inputs;

@@ -1,5 +1,5 @@
-// HostOperators: the operators of the host by what a device operator can say of them, and which have been taken: those for
-// which a device operator stands.
+// HostOperators: the operators of the host by rank, scope and family, which is what the device knows of them. It notes which
+// are taken, that is, have a device operator that stands for them.
 #pragma once
 
 #include <compare>
@@ -19,9 +19,9 @@
 
 namespace msdump {
 
-// What a claim of the device and an operator of the host have in common.
+// The key by which a claim of the device finds operators of the host.
 struct OpKey {
-  std::optional<int64_t> rank;  // none where a single rank is compared
+  std::optional<int64_t> rank;  // none if a single rank is compared
   std::string scope, family;    // normalised; of ge/operators/operator_table.h
   auto operator<=>(const OpKey&) const = default;
 };
@@ -33,19 +33,19 @@ class HostOperators {
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(group_of_.size()); }
   [[nodiscard]] const OpKey& key(uint32_t host) const { return groups_[group_of_[host]].key; }
 
-  // Those of one key are a group.
+  // A group is the operators of one key.
   [[nodiscard]] uint32_t groups() const { return static_cast<uint32_t>(groups_.size()); }
-  // HashSlots::kNone: none has the key.
+  // HashSlots::kNone if no operator has the key.
   [[nodiscard]] uint32_t find_group(const OpKey& key) const;
   [[nodiscard]] bool has_key(const OpKey& key) const { return find_group(key) != HashSlots::kNone; }
-  // In their order, taken or not.
+  // The operators in their order, taken or not.
   [[nodiscard]] const std::vector<uint32_t>& in_group(uint32_t group) const { return groups_[group].operators; }
   [[nodiscard]] const std::vector<uint32_t>& with_key(const OpKey& key) const;
   [[nodiscard]] bool has_family(const std::string& family) const { return families_.contains(family); }
 
   void take(uint32_t host) { taken_[host] = true; }
   [[nodiscard]] bool is_taken(uint32_t host) const { return taken_[host]; }
-  // Those that are not taken.
+  // The operators of `hosts` that are not taken.
   [[nodiscard]] std::vector<uint32_t> free_of(const std::vector<uint32_t>& hosts) const;
 
  private:
@@ -61,19 +61,19 @@ class HostOperators {
   std::vector<bool> taken_;  // by operator
 };
 
-// HostNeighbours: which operators of the host feed which, by its graph. Without one: the nearest operators that nothing has
-// taken and that hold the same values.
+// HostNeighbours: the producers and consumers of host operators, by the graph. Without a graph, they are the nearest
+// operators that are not taken and hold the same values.
 
 class HostNeighbours {
  public:
-  // The arguments outlive it.
+  // The arguments must outlive this.
   HostNeighbours(MatchEvidence& evidence, const HostOperators& hosts) : evidence_(evidence), hosts_(hosts) {}
 
   [[nodiscard]] std::vector<uint32_t> producers_of(uint32_t host);
-  // kNoOperator where there are none or several that are not taken.
+  // The only consumer that is not taken; kNoOperator if there are none or several.
   [[nodiscard]] uint32_t only_free_consumer(uint32_t host);
-  // Operators of these families that are not taken, each of which feeds a later one; empty when there are none. Without
-  // a graph, and without values that show it, the nearest before.
+  // Operators of these families that are not taken, each of which feeds a later one, and the last of which is `end`. Empty
+  // if there are none. Without a graph, and without values that show it, takes the nearest before.
   [[nodiscard]] std::vector<uint32_t> chain_that_ends(const std::vector<std::string>& families, uint32_t end);
 
  private:
@@ -84,27 +84,27 @@ class HostNeighbours {
   const HostOperators& hosts_;
 };
 
-// Claims: which operators of the network the operators of a device dump stand for, as their names, files and types say.
-// Which operators of the host meet the claims is found by operator_rewrites.h and device_match.cpp.
+// Claims: the operators of the network that the operators of a device dump stand for, by their names, files and types.
+// operator_rewrites.h and device_match.cpp match them with operators of the host.
 //
-//   1. A name of one operator or of several claims each of them (device_name.h)
-//   2. Where the type is not that of the only name, an operator of the type is fused with the named one and comes first
-//   3. The file of the first output may say what the last operator was
+//   1. A name of one or several operators claims each of them (device_name.h).
+//   2. If the type is not that of the only name, an operator of the type is fused with the named one and comes first.
+//   3. The file of the first output may name the last operator.
 
 struct OperatorClaim {
   [[nodiscard]] bool is_met() const { return host != kNoOperator; }
 
-  uint32_t device = 0;    // operator
-  OpKey key;              // of what is claimed
-  OriginalName original;  // empty type: only the type says so, or it is a parameter
-  bool is_last = false;   // of its device operator, whose outputs are those of what it claims
+  uint32_t device = 0;    // device operator
+  OpKey key;              // of the claimed operator
+  OriginalName original;  // empty type: claimed by the type of the device operator alone, or a parameter
+  bool is_last = false;   // of its device operator, whose outputs are those of the last claim
 
-  // What has met it.
-  uint32_t host = kNoOperator;           // operator; the last of `rewritten`
-  bool is_part = false;                  // of `host`, for which other device operators stand, too
-  const ge::Rewrite* rewrite = nullptr;  // that explains the claim, if one does
-  uint32_t part = 0;                     // which of the device operators of `rewrite` this is
-  std::vector<uint32_t> rewritten;       // the operators of the host that `rewrite` replaced
+  // The host operator that is matched with the claim.
+  uint32_t host = kNoOperator;           // the last of `rewritten`
+  bool is_part = false;                  // of `host`, which other device operators stand for, too
+  const ge::Rewrite* rewrite = nullptr;  // explains the claim; may be null
+  uint32_t part = 0;                     // index of the device operator in `rewrite`
+  std::vector<uint32_t> rewritten;       // host operators that `rewrite` replaced
 };
 
 class Claims {
@@ -117,11 +117,11 @@ class Claims {
   [[nodiscard]] auto begin() { return all_.begin(); }
   [[nodiscard]] auto end() { return all_.end(); }
 
-  // Of a device operator, in the order of the data flow.
+  // The claims of a device operator, in the order of the data flow.
   [[nodiscard]] std::span<OperatorClaim> of(uint32_t device) {
     return std::span(all_).subspan(first_[device], first_[device + 1] - first_[device]);
   }
-  // nullptr: it claims nothing.
+  // nullptr if it claims nothing.
   [[nodiscard]] OperatorClaim* last_of(uint32_t device) {
     const std::span<OperatorClaim> claims = of(device);
     return claims.empty() ? nullptr : &claims.back();
@@ -129,20 +129,20 @@ class Claims {
 
  private:
   std::vector<OperatorClaim> all_;  // by device operator
-  std::vector<uint32_t> first_;     // of each, and one more
+  std::vector<uint32_t> first_;     // by device operator, and the end
 };
 
-// The operator is taken: it meets no other claim afterwards.
+// Matches a claim with an operator, which is taken from then on.
 inline void meet(OperatorClaim& claim, uint32_t host, HostOperators& hosts) {
   claim.host = host;
   hosts.take(host);
 }
 
-// How alike operators of the device and of the host are, by the shapes and the values of their tensors.
+// How similar operators of the device and of the host are, by the shapes and the values of their tensors.
 
 inline constexpr double kAlike = 0.9, kUnlike = 0.7;  // correlations
-inline constexpr double kHalfOfInputs = 0.45;         // share: one of two, of which the other may be wrong
-// Limits of claims times operators that are compared by one tensor and by all inputs; more are met in order.
+inline constexpr double kHalfOfInputs = 0.45;  // share of the inputs: one of two, of which the other may be wrong
+// Limits on claims times operators that are compared by one tensor, and by all inputs. Beyond them, the order decides.
 inline constexpr size_t kMostCompared = size_t{1} << 20, kMostComparedByInputs = size_t{1} << 14;
 inline constexpr ReachedLimit kComparedLimit = {"device_operators", kMostCompared,
                                                 "operators of the device were met in order, not by their values"};
@@ -154,20 +154,19 @@ struct Fit {
   bool shapes = true;            // false: they differ
   std::optional<double> values;  // similarity (match_evidence.h)
 };
-// Of the outputs where the claim is the last of its operator, else of the inputs.
+// Compares the largest outputs if the claim is the last of its operator and their values are known, else the largest inputs.
 [[nodiscard]] Fit fit_of(const OperatorClaim& claim, uint32_t host, MatchEvidence& evidence);
 
-// Of a tensor of the device and the largest output of an operator of the host.
+// The similarity of a device tensor and the largest output of a host operator.
 [[nodiscard]] std::optional<double> likeness_of_output(uint32_t device_tensor, uint32_t host, MatchEvidence& evidence);
 
-// How many of the inputs of the operator that has fewer are among those of the other, as a share; what is not alike
-// counts a little. 0 where nothing is known.
+// The share of inputs that both have, of those of the operator with fewer. Other inputs count a little. 0 if unknown.
 [[nodiscard]] double likeness_of_inputs(uint32_t device, uint32_t host, MatchEvidence& evidence);
 
-// False only where the two are known to have different numbers of elements.
+// True unless the two are known to have different numbers of elements.
 [[nodiscard]] bool same_count(uint32_t device_tensor, uint32_t host_tensor, const MatchEvidence& evidence);
 
-// A likeness with its sign reversed, a claim, an operator of the host. Sorted, the best come first.
+// A negated similarity, a claim, and an operator of the host. Sorted, the best come first.
 using RatedPairs = std::vector<std::tuple<double, uint32_t, uint32_t>>;
 
 }  // namespace msdump

@@ -12,12 +12,12 @@
 namespace msdump {
 namespace {
 
-// The operators of one scope that nothing has met or taken yet, by family.
+// The operators of one scope that are neither matched nor taken, by family.
 struct RewriteScope {
   std::map<std::string, std::vector<uint32_t>> claims, hosts;
 };
 
-// How often a scope has these families more often on this side than on the other; families of both are not looked at.
+// The least number by which this side has more operators of a family than the other. Families in `others` do not count.
 template <class Here, class There>
 size_t surplus(const std::vector<std::string>& families, const std::vector<std::string>& others, const Here& here,
                const There& there) {
@@ -41,7 +41,6 @@ std::optional<uint32_t> output_at(const MatchSide& side, uint32_t op, uint32_t s
   return std::nullopt;
 }
 
-// One rewriting in one scope.
 class RewriteMatcher {
  public:
   RewriteMatcher(const ge::Rewrite& rewrite, Claims& claims, HostOperators& hosts, HostNeighbours& neighbours,
@@ -65,8 +64,8 @@ class RewriteMatcher {
  private:
   [[nodiscard]] bool finds_chain(uint32_t part) const { return part + 1 == rewrite_.device.size(); }
 
-  // Which of these claims is this part of a rewriting that ends in one of `ends`: what values confirm, then in order.
-  // The last part, which comes first, finds the operators that are rewritten. Returns the ends that it has met.
+  // Matches claims with a part of the rewriting, each with one of `ends`, the last of the rewritten operators. Values
+  // decide, then the order. The last part comes first and finds the rewritten operators. Returns the ends that are matched.
   std::vector<uint32_t> apply_part(uint32_t part, const std::vector<uint32_t>& claims,
                                    const std::vector<uint32_t>& ends) {
     std::set<uint32_t> met;
@@ -88,7 +87,7 @@ class RewriteMatcher {
     return {met.begin(), met.end()};
   }
 
-  // False when there are no operators that can have been rewritten.
+  // False if there are no operators that can have been rewritten.
   bool meet_part(OperatorClaim& claim, uint32_t part, uint32_t end) {
     if (finds_chain(part)) {
       if (hosts_.is_taken(end)) return false;
@@ -125,7 +124,7 @@ class RewriteMatcher {
     return pairs;
   }
 
-  // Of an output of a part that is one of the last operator's; 0 where nothing is known.
+  // The similarity of an output of a part that is also an output of the last operator; 0 if unknown.
   [[nodiscard]] double likeness_of_own_output(uint32_t part, const OperatorClaim& claim, uint32_t end) {
     for (const ge::Rewrite::Output& output : rewrite_.outputs) {
       if (output.device_op != part || output.op + 1 != rewrite_.mindspore.size()) continue;
@@ -143,15 +142,15 @@ class RewriteMatcher {
   HostNeighbours& neighbours_;
   MatchEvidence& evidence_;
   size_t times_ = 0;
-  std::map<uint32_t, std::vector<uint32_t>> chains_;  // of the host, by the last
+  std::map<uint32_t, std::vector<uint32_t>> chains_;  // host operators, by the last of them
 };
 
-// What the device claims in a scope, and the operators of the host that are there.
+// The claims of the device in a scope, and the operators of the host there.
 struct ScopeMembers {
   std::vector<uint32_t> claims, hosts;
 };
 
-// In the order of their first claims.
+// The scopes, in the order of their first claims.
 std::vector<ScopeMembers> scopes_of(const Claims& claims, const HostOperators& hosts) {
   std::vector<ScopeMembers> scopes;
   HashSlots slots(hosts.groups());

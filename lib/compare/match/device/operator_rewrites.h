@@ -1,6 +1,6 @@
-// Splits and fusions that are known by the types of their operators (ge/operators/rewrites.txt), in one scope: where the
-// device has more operators of a rewriting's types than the host, and the host more of the types that were rewritten.
-// Values say which is which, else the order does.
+// Matches splits and fusions that are known by the types of their operators (ge/operators/rewrites.txt), within a scope. The
+// device then has more operators of the new types than the host, and the host has more of the old types. Values decide which
+// operators are paired, else the order does.
 #pragma once
 
 #include "compare/match/device/match_evidence.h"

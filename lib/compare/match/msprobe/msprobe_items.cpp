@@ -71,7 +71,6 @@ PythonValue statistic(const PythonValue& value) {
   return to_lower(value.text) == "nan" ? python_str("Nan") : value;
 }
 
-// Reads one entry into items.
 class LeafReader : DumpLeafWalk {
  public:
   explicit LeafReader(const std::string& entry_name) : DumpLeafWalk(kMaxName) { path_ = entry_name; }
@@ -153,7 +152,7 @@ class LeafReader : DumpLeafWalk {
     return item;
   }
 
-  // A leaf without a dtype.
+  // Fills in a leaf without a dtype.
   void plain_value(const JsonValue& leaf, const std::string& type, MsprobeItem& item) const {
     const JsonValue* value = leaf.find("value");
     const std::string_view last = last_part(path_);
@@ -231,7 +230,7 @@ std::string without(std::string text, std::string_view part) {
   return text;
 }
 
-// "2.backward" with another number; nothing if it has none.
+// The call "2.backward" with another number; no value if it has none.
 std::optional<std::string> renumbered(std::string_view call, uint64_t number) {
   const size_t dot = call.find('.');
   const std::string_view head = call.substr(0, dot), tail = dot == std::string_view::npos ? "" : call.substr(dot + 1);
@@ -250,7 +249,6 @@ uint64_t kept_by(const std::vector<MsprobeItem>& items) {
   return bytes;
 }
 
-// Collects the items of all entries.
 class ItemReader : public DumpJsonView {
  public:
   ItemReader(const MsprobeItemForm& form, uint64_t most_kept) : form_(form), most_kept_(most_kept) {}

@@ -1,5 +1,5 @@
-// A dump.json or debug.json as msprobe's compare reads it: one item for each leaf of each entry, tensors, scalars and null
-// alike, with the texts of its result file. (DumpJson of msprobe/dump_json.h has the values of the same file.)
+// MsprobeItems: a dump.json or debug.json as msprobe's compare reads it. Each leaf of each entry (tensor, scalar or null) is
+// an item, with the texts of msprobe's result file. DumpJson of msprobe/dump_json.h has the values of the same file.
 //
 //   1. inside an entry: inputs, keyword inputs, gradients of inputs, then parameters, outputs, parameter gradients
 //   2. a leaf is a dict with a text as "type"; a P2POp stands for its "tensor"; empty lists, dicts and texts have no
@@ -31,7 +31,7 @@ enum class MsprobeState : uint8_t { kInput, kParameters, kOutput, kParametersGra
 struct MsprobeItem {
   std::string name;
   std::string key;
-  std::optional<std::string> dtype, shape;  // nothing: a null argument
+  std::optional<std::string> dtype, shape;  // no value: a null argument
   std::array<PythonValue, 4> statistics;    // Max, Min, Mean, Norm; None is the text "None", NaN the text "Nan"
   std::optional<std::string> requires_grad;
   std::optional<std::string> checksum;

@@ -43,7 +43,7 @@ constexpr std::array<Renamed, 10> kRenamed{{{"Functional.bidense", "Functional.b
                                             {"Tensor.gather_elements", "Tensor.gather"},
                                             {"Tensor.swapaxes", "Tensor.transpose"}}};
 
-// "Torch.matmul" is what "Functional.matmul" becomes.
+// True if "Functional.<function>" becomes "Torch.<function>".
 bool is_torch_function(std::string_view function) {
   if (function.empty() || function.find(' ') != std::string_view::npos) return false;
   for (size_t at = kTorchFunctions.find(function); at != std::string_view::npos;
@@ -53,7 +53,7 @@ bool is_torch_function(std::string_view function) {
   return false;
 }
 
-// For APIs with another name in PyTorch: "Functional.linear" for "Functional.dense".
+// The PyTorch name of an API that has another name there: "Functional.linear" for "Functional.dense".
 std::optional<std::string_view> renamed_api(std::string_view api) {
   for (const auto& [from, to] : kRenamed) {
     if (from == api) return to;
@@ -82,7 +82,7 @@ bool is_gradient(std::string_view name) {
   return std::find(parts.begin(), parts.end(), "parameters_grad") != parts.end();
 }
 
-// "Functional.relu" of "Functional.relu.0.forward.input.0"; nothing without a dot.
+// The API of an item: "Functional.relu" of "Functional.relu.0.forward.input.0". No value without a dot.
 std::optional<std::string_view> api_of(std::string_view name) {
   const size_t first = name.find('.');
   if (first == std::string_view::npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// The keys of a target's items when the user maps names: msprobe's -cm, -am and -dm.
+// msprobe_keys(): the keys of a target's items when the user maps names, as by msprobe's -cm, -am and -dm.
 //
 //   1. data   {target item: golden item}: that name, else its own
 //   2. cell   "Cell" becomes "Module"; then the part up to the direction ("fc1.Dense") is replaced: as a whole if the
@@ -66,7 +66,7 @@ Status check_mapped_name(std::string_view name);
 Result<std::vector<std::pair<std::string, std::string>>> read_name_pairs(const JsonValue& yaml);
 Result<std::vector<MsprobeApiRule>> read_api_rules(const JsonValue& yaml);
 
-// Rule 2, and the table of rule 3, for the name of one item; "N/A": no key.
+// The key of one item by rule 2, and by the table of rule 3; "N/A": no key.
 [[nodiscard]] std::string msprobe_cell_key(std::string name, const MsprobeCells& cells);
 [[nodiscard]] std::string msprobe_table_key(const std::string& name);
 

@@ -24,7 +24,7 @@
 namespace msdump {
 namespace {
 
-// The scope of each entry of a dump, as msprobe's layer mapping makes it; the rules are in msprobe_layers.h.
+// The scope of an entry of a dump, by rule 1 of msprobe_layers.h.
 struct MsprobeScope {
   std::string scope;  // "TopLayer.fc1" or "Module.layers.0.fc1": the first part is ignored
   std::string type;   // the class of a module, the API of a call
@@ -78,7 +78,7 @@ std::vector<std::string_view> lines_of_call(const std::vector<std::string_view>&
   return {at(std::min(begin, end)), at(end)};
 }
 
-// The function of the outermost of the framework's lines at the beginning: "File F, line N, in FUNCTION, ..".
+// The function of the outermost of the framework's lines at the beginning. A line is "File F, line N, in FUNCTION, ..".
 std::optional<std::string> framework_function(const std::vector<std::string_view>& lines) {
   std::optional<std::string_view> last;
   for (const std::string_view line : lines) {
@@ -156,7 +156,7 @@ class ScopeMaker {
   bool mindspore_;
 };
 
-// A backward call has the scope of its forward call.
+// Gives each backward call the scope of its forward call.
 void take_forward_scopes(const std::vector<std::string>& entries, std::vector<MsprobeScope>& scopes) {
   std::unordered_map<std::string, size_t> by_name;
   for (size_t i = 0; i < entries.size(); ++i) by_name.emplace(entries[i], i);
@@ -185,9 +185,9 @@ std::optional<int64_t> number_in_first_part(std::string_view scope) {
   return parse_i64(part.substr(begin));
 }
 
-// MindSpore counts the layers on from one pipeline stage to the next, PyTorch starts again.
+// Counts layers from 0. MindSpore goes on counting from one pipeline stage to the next, PyTorch starts again.
 void renumber_layers(std::vector<MsprobeScope>& scopes) {
-  std::set<std::pair<std::string, size_t>> by_name;  // scopes that may have a number, as they are called now
+  std::set<std::pair<std::string, size_t>> by_name;  // scopes that may have a number, with their present names
   std::vector<std::string> prefixes;
   std::unordered_set<std::string> known;
   for (size_t i = 0; i < scopes.size(); ++i) {
@@ -214,8 +214,8 @@ void renumber_layers(std::vector<MsprobeScope>& scopes) {
   }
 }
 
-// The scope of each entry. Empty without stacks or modules. An error if only one of stack.json and construct.json is
-// there, or a name has fewer than four parts.
+// The scope of each entry; empty without stacks or modules. An error if only one of stack.json and construct.json is there,
+// or if a name has fewer than four parts.
 Result<std::vector<MsprobeScope>> msprobe_scopes(const MsprobeLayerSide& side) {
   const std::string folder = side.json_path.substr(0, side.json_path.rfind('/') + 1);
   const std::string stack_path = folder + "stack.json", construct_path = folder + "construct.json";
@@ -241,7 +241,8 @@ Result<std::vector<MsprobeScope>> msprobe_scopes(const MsprobeLayerSide& side) {
 
 constexpr std::string_view kTopLayer = "TopLayer", kNoPartner = "N/A";
 
-// The layers of a model by their paths. Paths may be of any length, so layers are no objects that hold each other.
+// The layers of a model by their paths. Paths may be of any length, so layers are no objects that hold each other: their
+// destructors would recurse.
 class LayerTree {
  public:
   using Layer = uint32_t;
@@ -265,13 +266,13 @@ class LayerTree {
     }
   }
 
-  // The class of a layer, once something of that name has been called; else its name.
+  // The class of a layer that was called; else its name.
   [[nodiscard]] const std::string& type_of(Layer layer) const { return layers_[layer].type; }
   [[nodiscard]] std::optional<Layer> child_of(Layer layer, std::string_view name) const {
     const auto child = children_.find({layer, std::string(name)});
     return child == children_.end() ? std::nullopt : std::optional(child->second);
   }
-  // The place of an entry among those of its layer and direction.
+  // The index of an entry among those of its layer and direction.
   [[nodiscard]] size_t place_of(size_t entry) const { return places_[entry]; }
 
   [[nodiscard]] std::optional<size_t> find(const std::vector<std::string>& path, const std::string& state,
@@ -316,7 +317,7 @@ LayerStep step_at(const MsprobeLayerRules& rules, const std::string& type, const
   return {1, parts[at]};
 }
 
-// The golden entry for an entry of the target.
+// The golden entry for an entry of the target, by rules 2 and 3.
 std::optional<size_t> partner_of(size_t entry, const std::vector<MsprobeScope>& scopes, const LayerTree& target,
                                  const LayerTree& golden, const MsprobeLayerRules& rules) {
   const auto parts = split(scopes[entry].scope, '.');
@@ -330,7 +331,6 @@ std::optional<size_t> partner_of(size_t entry, const std::vector<MsprobeScope>& 
   return golden.find(path, scopes[entry].state, target.place_of(entry));
 }
 
-// Items by their entry.
 std::vector<std::vector<const MsprobeItem*>> by_entry(const MsprobeItems& items) {
   std::vector<std::vector<const MsprobeItem*>> result(items.entries.size());
   for (const MsprobeItem& item : items.items) result[item.entry].push_back(&item);

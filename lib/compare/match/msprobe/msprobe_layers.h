@@ -1,5 +1,5 @@
-// msprobe's -lm: the data mapping that follows from a mapping of layers. Both dumps become trees of scopes, made from
-// construct.json and stack.json; the target's scope, with its layers renamed, is looked up in the golden tree.
+// msprobe_layer_mapping(): the data mapping that follows from a mapping of layers, msprobe's -lm. Both dumps become trees of
+// scopes, from construct.json and stack.json. The target's scope, with its layers renamed, is looked up in the golden tree.
 //
 //   1. scope    of a call: that of the module it was made in (construct.json), then its API name; of a module and of
 //               parameter gradients: its own path. It is made of the layer names without class and call number; the top
@@ -23,16 +23,16 @@
 
 namespace msdump {
 
-// The names on the other side of the layers inside a class.
+// The golden names of the layers inside a class.
 struct MsprobeClassRules {
   std::unordered_map<std::string, std::string> by_path;  // "fc1" or a dotted path
-  size_t most_parts = 1;                                 // of a path
+  size_t most_parts = 1;                                 // most components of a path
 };
 using MsprobeLayerRules = std::map<std::string, MsprobeClassRules, std::less<>>;  // by class
 
 Result<MsprobeLayerRules> read_layer_rules(const JsonValue& yaml);
 
-// A side of the comparison: its items and the path of its json, which has stack.json and construct.json beside it.
+// A side of the comparison: its items, and the path of its json. The json has stack.json and construct.json beside it.
 struct MsprobeLayerSide {
   const MsprobeItems& items;
   std::string json_path;

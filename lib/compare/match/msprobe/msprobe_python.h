@@ -40,7 +40,7 @@ struct PythonValue {
 [[nodiscard]] std::string str_of(const JsonValue& value);   // a string as it is
 [[nodiscard]] std::string repr_of(const JsonValue& value);  // a string in quotes
 
-// float(text) for a plain decimal number, correctly rounded, infinite beyond the range; nothing for other texts.
+// float(text) for a plain decimal number, correctly rounded, infinite beyond the range. No value for other texts.
 [[nodiscard]] std::optional<double> decimal_value(std::string_view text);
 
 // Rounded half to even on the exact value, as format(value, '.12f') and round(value, 6) do.

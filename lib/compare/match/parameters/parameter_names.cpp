@@ -13,7 +13,7 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kLongestName = 256;  // of names whose likeness is asked for
+constexpr size_t kLongestName = 256;  // longer names are compared for equality only
 
 std::string_view common_leaf(std::string_view leaf) {
   return leaf == "kernel" || leaf == "embedding_weight" ? "weight" : common_parameter_name(leaf);
@@ -31,10 +31,10 @@ std::string common_text(const std::string& name) {
   return text.substr(0, leaf) + std::string(common);
 }
 
-// A run of digits in a name.
+// Consecutive digits in a name.
 struct Digits {
   size_t begin = 0, end = 0;
-  bool component = false;  // all of one
+  bool component = false;  // the digits are an entire component
   int64_t value = 0;
 };
 
@@ -47,7 +47,7 @@ std::vector<Digits> digits_of(std::string_view text) {
       ++begin;
       continue;
     }
-    // More digits than a number of 64 bits has are a text.
+    // Digits beyond the range of 64 bits are text.
     if (const auto value = parse_i64(text.substr(begin, end - begin))) {
       const bool starts = begin == 0 || text[begin - 1] == '.', ends = end == text.size() || text[end] == '.';
       all.push_back({begin, end, starts && ends, *value});
@@ -88,7 +88,7 @@ std::vector<ParameterName> parameter_names(const std::vector<std::string>& names
   for (const std::string& name : names) ++times[common_text(name)];
   for (size_t i = 0; i < names.size(); ++i) {
     result[i].text = common_text(names[i]);
-    // Of gamma and weight of one module each keeps its name.
+    // If a module has both gamma and weight, each keeps its name.
     if (times[result[i].text] > 1) result[i].text = with_dots(names[i]);
     digits[i] = digits_of(result[i].text);
     result[i].pattern = starred(result[i].text, digits[i]);

@@ -1,11 +1,11 @@
-// The names of parameters, in a form that the names of other frameworks can be compared with:
+// ParameterName: the name of a parameter in a form that can be compared across frameworks.
 //
 //   text     '.' between components, also for '/'; a common word for what frameworks call otherwise at the end
 //            (gamma, kernel, embedding_table: weight; beta: bias; moving_mean: running_mean; ..)
 //   pattern  the text with '*' for the numbers that count layers, experts, ..: "model.layers.*.mlp.up_proj.weight". A
 //            component of digits counts, and one after letters ("layer_0") if a name of the same form has 0 there:
 //            "fc1" and "conv2" are names
-// Of msprobe's parameters the name is the path of the module and the slot: "layer1.fc.weight".
+// The name of a parameter of msprobe is the path of its module and the slot: "layer1.fc.weight".
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ namespace msdump {
 
 struct ParameterName {
   std::string text, pattern;
-  std::vector<int64_t> numbers;  // of the pattern's stars
+  std::vector<int64_t> numbers;  // for the pattern's stars
 };
 
-// As the file has it; of msprobe without prefix and class. Empty for what is not a parameter, as a gradient.
+// The name in the file, for msprobe without prefix and class. Empty for what is no parameter, such as a gradient.
 [[nodiscard]] std::string parameter_of(const NameFacts& name);
 
-// Of one checkpoint: all names together tell which numbers count.
+// `names` are those of one checkpoint. All of them together show which numbers count.
 [[nodiscard]] std::vector<ParameterName> parameter_names(const std::vector<std::string>& names);
 
-// "layers.*.fc" and "weight" of "layers.*.fc.weight" and of "layers.*.fc_weight".
+// The module "layers.*.fc" and the leaf "weight" of "layers.*.fc.weight", and of "layers.*.fc_weight".
 struct ParameterParts {
   std::string_view module, leaf;
 };
 [[nodiscard]] ParameterParts parts_of(std::string_view pattern);
 
-// From 0 to 1.
+// The similarity of two names, from 0 to 1.
 [[nodiscard]] double name_likeness(std::string_view a, std::string_view b);
 
-// What distinguishes each name from the others: "q_proj", "k_proj".
+// The part of each name that distinguishes it from the others: "q_proj", "k_proj".
 [[nodiscard]] std::vector<std::string> short_names(const std::vector<std::string>& names);
 
 }  // namespace msdump

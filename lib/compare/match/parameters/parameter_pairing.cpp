@@ -26,17 +26,20 @@
 namespace msdump {
 namespace {
 
-// Parameters of one side that are one parameter of the other: queries, keys and values; gate and up; the experts of a
-// layer. Found by their values: each part lies somewhere in the whole, on one axis, as a run or in as many equal groups
-// as the others, and together they are all of it. A part whose values prove nothing takes what the others leave.
+// JoinedParameters: finds parameters that are joined into one parameter of the other side: queries, keys and values; gate
+// and up; the experts of a layer.
 //
-// What is found of weights holds for the biases of the same modules. Parts may lie transposed.
+// Values show where each part lies in the joined parameter. It lies along one axis, as one run or in as many equal groups as
+// the others, and may be transposed. Together the parts fill the joined parameter. A part whose values prove nothing takes
+// what the others leave.
+//
+// The biases of the same modules are joined as their weights are.
 
-constexpr size_t kMostJoinedViews = size_t{1} << 19;  // that may be tried: some seconds
+constexpr size_t kMostJoinedViews = size_t{1} << 19;  // views that may be tried: some seconds
 
 class JoinedParameters {
  public:
-  // The whole is of the candidate, or of the reference.
+  // `whole_in_a`: the joined parameter is the candidate's, not the reference's.
   JoinedParameters(ParameterLinks& links, bool whole_in_a)
       : links_(links),
         whole_in_a_(whole_in_a),
@@ -55,7 +58,7 @@ class JoinedParameters {
   using Numbers = std::vector<int64_t>;
   struct Joined {
     Parts parts;
-    std::optional<size_t> extra = {};  // which of a part's numbers the whole does not have
+    std::optional<size_t> extra = {};  // index of the number that the parts have and the joined parameter has not
   };
 
   [[nodiscard]] std::optional<Part> find_part(uint32_t whole, uint32_t item, const std::vector<uint32_t>& others);
@@ -76,12 +79,12 @@ class JoinedParameters {
   size_t views_left_ = kMostJoinedViews;
 };
 
-constexpr size_t kProbedWholes = 3;             // of a class
-constexpr size_t kMostTried = size_t{1} << 24;  // of a class and a parameter
-constexpr int64_t kMostPlaces = 64;             // in a group
-constexpr size_t kMostCandidates = 64;          // parts of one whole that are tried
+constexpr size_t kProbedWholes = 3;             // joined parameters of a class
+constexpr size_t kMostTried = size_t{1} << 24;  // classes times parameters
+constexpr int64_t kMostPlaces = 64;             // positions in a group
+constexpr size_t kMostCandidates = 64;          // parts of one joined parameter that are tried
 constexpr size_t kMostNamed = 6;
-constexpr double kExact = 0.01;  // nearer is not looked for
+constexpr double kExact = 0.01;  // a distance below which no nearer place is looked for
 constexpr ReachedLimit kTriedLimit = {
     "joined_parameters", kMostTried,
     "there are too many parameters without a partner to look for those that were joined"};
@@ -137,7 +140,8 @@ std::optional<double> JoinedParameters::distance(uint32_t whole, uint32_t item, 
   return distance_of_view({whole_.values(), whole_.tensor(whole)}, view, parts_.values(item));
 }
 
-// Groups and places in them: begins are sums of the extents of other parts.
+// The nearest place of a part, over numbers of groups and positions in a group. A position is a sum of extents of other
+// parts, so positions are multiples of the greatest common divisor of the extents.
 std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole, uint32_t item,
                                                                   const std::vector<uint32_t>& others) {
   const Shape& shape = *whole_.shape(whole);
@@ -175,7 +179,7 @@ std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole
   return best;
 }
 
-// The parts that are all of the whole: those found, and of the others one for each gap that it alone fits.
+// The parts that together fill the joined parameter: those found, and in each gap between them a blind part that fits.
 std::optional<JoinedParameters::Parts> JoinedParameters::tiled(uint32_t whole, Parts found,
                                                                const std::vector<uint32_t>& blind) const {
   const Shape& shape = *whole_.shape(whole);
@@ -245,7 +249,7 @@ std::optional<JoinedParameters::Joined> JoinedParameters::concatenated(uint32_t 
   return parts ? std::optional(Joined{std::move(*parts)}) : std::nullopt;
 }
 
-// Members that have one number more than the whole, in the order of that number.
+// Finds members that have one number more than the joined parameter, in the order of that number.
 std::optional<JoinedParameters::Joined> JoinedParameters::stacked(uint32_t whole, const Numbers& numbers) {
   const Shape& shape = *whole_.shape(whole);
   const Shape plain = without_ones(shape);
@@ -279,7 +283,7 @@ std::optional<JoinedParameters::Joined> JoinedParameters::stacked(uint32_t whole
   return std::nullopt;
 }
 
-// The same of all members of the class of `example`.
+// Joins all members of the class of `example` as `found` says.
 void JoinedParameters::join(uint32_t of_class, uint32_t example, const Joined& found) {
   for (const uint32_t whole : free_members(of_class)) {
     if (*whole_.shape(whole) != *whole_.shape(example)) continue;
@@ -351,7 +355,7 @@ void JoinedParameters::link(uint32_t whole, const Parts& parts) {
   }
 }
 
-// Are the elements of two tensors of one dump the same?
+// True if the elements of two tensors of one dump are bitwise equal.
 Result<bool> same_elements(const DumpIndex& index, const TensorRecord& one, const TensorRecord& other,
                            const CancelToken& cancel) {
   MSDUMP_TRY(HostTensor left, HostTensor::open(index, one, {}));
@@ -371,13 +375,13 @@ class TiedParameters {
   TiedParameters(ParameterLinks& links, const CompareSide& dump, bool of_a, const CancelToken& cancel)
       : links_(links), dump_(dump), of_a_(of_a), side_(of_a ? links.a() : links.b()), cancel_(cancel) {}
 
-  // Elements can be equal only if the values that are looked at are.
+  // Ties parameters with equal values. Elements can be equal only if the sampled values are.
   Status run() {
     std::set<Shape> shapes;
     std::vector<uint32_t> free;
     for (uint32_t item = 0; item < side_.size(); ++item) {
       const Shape* const shape = side_.is_free(item) ? side_.shape(item) : nullptr;
-      // Vectors are alike without being tied.
+      // Vectors are often equal without being tied.
       if (shape == nullptr || without_ones(*shape).size() < 2) continue;
       shapes.insert(*shape);
       free.push_back(item);
@@ -439,7 +443,7 @@ class TiedParameters {
   const CancelToken& cancel_;
 };
 
-// The links as a pairing, with a record for each view.
+// Makes the pairing of the links, with a record for each view.
 class PairingOfLinks {
  public:
   PairingOfLinks(const CompareSide& a, const CompareSide& b, ParameterLinks& links) : a_(a), b_(b), links_(links) {
@@ -458,7 +462,7 @@ class PairingOfLinks {
     };
     add_free(links_.a(), &ParameterLink::a);
     add_free(links_.b(), &ParameterLink::b);
-    // In the order of the reference; what only the candidate has comes last.
+    // Sorts by the reference; what only the candidate has comes last.
     std::sort(all.begin(), all.end(), [](const ParameterLink& x, const ParameterLink& y) {
       return std::tie(x.b, x.part, x.a) < std::tie(y.b, y.part, y.a);
     });

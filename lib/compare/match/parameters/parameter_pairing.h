@@ -1,11 +1,12 @@
-// Two checkpoints, or a checkpoint and the parameters in a dump: which parameter is which.
+// pair_parameters(): pairs the parameters of two checkpoints, or of a checkpoint and a dump.
 //
 //   1. --map, then names, then values (same_parameters.h, parameter_views.h)
-//   2. a parameter without partner that has the values of one with a partner is tied: the other side keeps both as one
-//   3. what nothing decides stays without partner
-// Of a dump only the parameters are paired, of several steps those of the first.
-// Cost: 64 values of each parameter whose name the other side does not have, and of its possible partners; all elements
-// of parameters that may be tied.
+//   2. a parameter without a partner that has the values of one with a partner is tied: the other side keeps both as one
+//   3. what nothing decides stays without a partner
+//
+// Tensors of a dump that are not parameters are left out, and so are all steps but the first.
+// Cost: 64 values of each parameter whose name the other side does not have, and of its possible partners. Parameters that
+// may be tied are read completely.
 #pragma once
 
 #include <deque>
@@ -21,12 +22,12 @@ namespace msdump {
 
 struct PairedParameters {
   Pairing pairing;
-  // Those of both sides, and after them the parts and views that the pairing refers to.
+  // The tensors of both sides, followed by the parts and views that the pairing refers to.
   Sides<std::vector<TensorRecord>> tensors;
-  std::deque<TensorView> views;  // of these
+  std::deque<TensorView> views;  // of `tensors`
 };
 
-// `map` may be null. An error when interrupted.
+// `map` may be null. An error if interrupted.
 Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide& b, const NameMap* map,
                                          const CancelToken& cancel);
 

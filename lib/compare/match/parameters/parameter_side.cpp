@@ -47,7 +47,7 @@ void ParameterSide::choose(bool checkpoint) {
     const auto step = step_of(all[tensor]);
     if (step && *step != steps_.front()) continue;
     items_.push_back(tensor);
-    // A dump has one for each call of its module; the first is what the step began with.
+    // A dump has a parameter once for each call of its module. The first is what the step began with.
     if (!checkpoint && !known.emplace(rank(size() - 1), name).second) {
       items_.pop_back();
       continue;

@@ -1,4 +1,4 @@
-// The parameters of one side of a comparison, and which of them have a partner.
+// ParameterSide: the parameters of one side of a comparison, and which of them have a partner.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace msdump {
 
-// Is all of it parameters, in files that are checkpoints?
+// True if all tensors are parameters, in files that are checkpoints.
 [[nodiscard]] bool is_checkpoint(const CompareSide& side);
 
 inline constexpr uint32_t kNoItem = UINT32_MAX;
@@ -38,10 +38,10 @@ class ParameterSide {
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(items_.size()); }
   [[nodiscard]] uint32_t tensor(uint32_t item) const { return items_[item]; }
   [[nodiscard]] const TensorRecord& record(uint32_t item) const { return (*side_.tensors)[items_[item]]; }
-  [[nodiscard]] const std::string& name(uint32_t item) const { return names_[item]; }  // without the map
+  [[nodiscard]] const std::string& name(uint32_t item) const { return names_[item]; }  // before `map` renames it
   [[nodiscard]] const ParameterName& parsed(uint32_t item) const { return parsed_[item]; }
   [[nodiscard]] std::optional<int64_t> rank(uint32_t item) const;
-  // Null for a parameter that nothing is known of, or that has no elements.
+  // Null for a parameter that cannot be read or has no elements.
   [[nodiscard]] const Shape* shape(uint32_t item) const;
 
   [[nodiscard]] const std::vector<ParameterClass>& classes() const { return classes_; }
@@ -50,7 +50,6 @@ class ParameterSide {
   [[nodiscard]] bool is_free(uint32_t item) const { return free_[item]; }
   void take(uint32_t item) { free_[item] = false; }
   [[nodiscard]] std::optional<uint32_t> class_named(const std::string& pattern) const;
-  // Classes that have a free member.
   [[nodiscard]] std::vector<uint32_t> free_classes() const;
   // The free member with these numbers, or kNoItem.
   [[nodiscard]] uint32_t free_member(uint32_t of_class, const std::vector<int64_t>& numbers) const;
@@ -60,7 +59,7 @@ class ParameterSide {
 
   // Tensors of the dump that are no parameters.
   [[nodiscard]] uint64_t others() const { return others_; }
-  // Of several steps the first is compared.
+  // The steps of the dump, ascending; the first is compared.
   [[nodiscard]] const std::vector<int64_t>& steps() const { return steps_; }
 
  private:
@@ -80,17 +79,16 @@ class ParameterSide {
   uint64_t others_ = 0;
 };
 
-// What is found of the parameters of two checkpoints: which belong together, and how.
+// ParameterLink: two parameters that belong together, and how.
 
 struct ParameterLink {
-  uint32_t a = kNoItem, b = kNoItem;  // items; one may be missing where the note says why
+  uint32_t a = kNoItem, b = kNoItem;  // items; one may be missing, and the note says why
   PairedBy how = PairedBy::kName;
   std::string note = {};                               // "transposed", "part 1 of 3: qkv = concat(q, k, v; axis 0)"
-  std::optional<TensorView> view_a = {}, view_b = {};  // what is compared; nothing: all
-  uint32_t part = 0;                                   // of the tensor on the side with a view
+  std::optional<TensorView> view_a = {}, view_b = {};  // what is compared; none: all elements
+  uint32_t part = 0;                                   // number of the part, of the side with a view; 0: no part
 };
 
-// Both sides, and the links so far.
 class ParameterLinks {
  public:
   ParameterLinks(ParameterSide& a, ParameterSide& b) : a_(a), b_(b) {}
@@ -99,9 +97,9 @@ class ParameterLinks {
   [[nodiscard]] ParameterSide& b() { return b_; }
   [[nodiscard]] std::vector<ParameterLink>& all() { return links_; }
 
-  // Takes both items.
+  // Adds the link and takes its items.
   void add(ParameterLink link);
-  // Counts what was found of a class of names: "renamed", "w = concat(q, k; axis 0)".
+  // Counts a relation of a class of names: "renamed", "w = concat(q, k; axis 0)".
   void tell(const std::string& kind, const std::string& text, uint64_t count);
   [[nodiscard]] std::vector<FoundRelation> told() const;
 
@@ -111,7 +109,7 @@ class ParameterLinks {
   ParameterSide &a_, &b_;
   std::vector<ParameterLink> links_;
   std::vector<FoundRelation> told_;
-  std::map<std::pair<std::string, std::string>, size_t> places_;  // in told_
+  std::map<std::pair<std::string, std::string>, size_t> places_;  // indices in told_
 };
 
 }  // namespace msdump

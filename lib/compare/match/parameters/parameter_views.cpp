@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kFewest = 4, kFew = 16;  // values
 constexpr double kNearOfFew = 0.05;
 
-// The first kFirstPoints of them are spread, too. Not at equal distances, which may be those of rows.
+// The position of a point. The first kFirstPoints are spread, too, and irregular, so that they do not align with rows.
 int64_t point_of(size_t place, int64_t count) {
   constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
   constexpr size_t kRounds = kPoints / kFirstPoints;
@@ -220,7 +220,7 @@ TensorView joined_view(const Shape& whole_shape, const JoinedPart& place, const 
   *at = {place.groups, axis.extent / place.groups * axis.stride};
   view.axes.insert(at + 1, {place.extent, axis.stride});
   if (place.transposed) {
-    // The axis of the parts is two of the view's, or of extent 1.
+    // The axis of the parts is two axes of the view, or of extent 1.
     const bool other_first = place.axis > 0;
     const size_t others = view.axes.size() - 2;
     if (others == 1) {
@@ -230,7 +230,7 @@ TensorView joined_view(const Shape& whole_shape, const JoinedPart& place, const 
         std::rotate(view.axes.begin(), view.axes.begin() + 2, view.axes.end());
       }
     } else {
-      // One of several along an axis of its own: the two others change places.
+      // The part is one index of an axis of its own: the two other axes are exchanged.
       std::vector<TensorView::Axis> rest;
       for (size_t i = 0; i < view.axes.size(); ++i) {
         if (i != place.axis && i != place.axis + 1) rest.push_back(view.axes[i]);
@@ -252,7 +252,7 @@ TensorView first_rows(const Shape& shape, int64_t begin, int64_t count) {
 
 namespace {
 
-constexpr double kHopeless = 0.8;  // a distance of the first points
+constexpr double kHopeless = 0.8;  // distance of the first points
 
 }  // namespace
 

@@ -1,8 +1,8 @@
-// ParameterValues: some values of each parameter of a checkpoint, to recognise it by: at kPoints places spread over it,
-// whatever its size. 512 bytes a parameter, at most 32 MiB: those that were not asked for lately are read again.
+// ParameterValues: a sample of each parameter of a checkpoint, by which it is recognised: kPoints elements, whatever its
+// size. 512 bytes a parameter, at most 32 MiB: samples that were not asked for lately are read again.
 //
-// value_distance: how far two lists of values are from each other, in standard deviations of the second: 0 for equal
-// ones, some 0.004 for a copy in bfloat16, 0.1 after training, about 1.4 for others.
+// value_distance(): the distance of two samples, relative to the smaller of their standard deviations. It is 0 for equal
+// values, some 0.004 for a copy in bfloat16, 0.1 after training, and about 1.4 for other tensors.
 #pragma once
 
 #include <cstddef>
@@ -31,12 +31,11 @@ class ParameterValues {
   ParameterValues(const DumpIndex& index, const std::vector<TensorRecord>& tensors)
       : index_(index), tensors_(tensors) {}
 
-  // Empty if it cannot be read, or has no order. Valid until at least kMostKnown / 2 other tensors have been asked for.
+  // Empty if it cannot be read or has no order. Valid until kMostKnown / 2 other tensors have been asked for.
   std::span<const double> of(uint32_t tensor);
-  // The same points of a view of it; `most` of them. Empty also for a tensor whose elements change places.
+  // The first `most` points of a view. Empty also for a tensor that can only be read in order.
   std::vector<double> of(uint32_t tensor, const TensorView& view, size_t most = kPoints);
 
-  // Files that could not be read.
   [[nodiscard]] ReadFailures& failures() { return failures_; }
 
  private:
@@ -47,66 +46,65 @@ class ParameterValues {
   const std::vector<TensorRecord>& tensors_;
   ReadFailures failures_;
   std::unordered_map<uint32_t, std::vector<double>> known_,
-      older_;  // by tensor; the latter were asked for before the former
+      older_;  // by tensor; those in `older_` were asked for before the others
   std::optional<HostTensor> last_;
   uint32_t last_tensor_ = UINT32_MAX;
 };
 
-// Nothing where values prove nothing: too few, or both constant. Infinite where one is constant.
+// No value if the values prove nothing: too few, or both constant. Infinite if only one is constant.
 [[nodiscard]] std::optional<double> value_distance(std::span<const double> a, std::span<const double> b);
-// value_distance up to kNear; for few values much nearer.
+// True up to kNear; few values must be much nearer.
 [[nodiscard]] bool is_near(double distance, size_t values);
-// One value throughout, on both sides the same.
+// True if both sides have one value throughout, the same one.
 [[nodiscard]] bool is_same_constant(std::span<const double> a, std::span<const double> b);
 
-// How the elements of a parameter may lie in another checkpoint: the views (dump/index/tensor_list.h) that make the one of
-// the shape of the other. Dimensions of 1 count on neither side.
+// NamedView: how the elements of a parameter may lie in another checkpoint, as a view (dump/index/tensor_list.h) that makes
+// its shape that of the other side. Dimensions of 1 are ignored.
 
 struct NamedView {
   TensorView view;
   std::string text;  // "transposed", "axes 3, 2, 0, 1"
 };
 
-// All other orders of the axes of `from` that are of the shape `to`; of at most 4 dimensions.
+// The other orders of the axes of `from` that have the shape `to`, for 2 to 4 dimensions.
 [[nodiscard]] std::vector<NamedView> permuted_views(const Shape& from, const Shape& to);
 
-// The rows of `from`, or of its transposed matrix, in another order, where that gives the shape `to`: as queries, keys
-// and values of heads that are kept head by head or not, as the pairs of rotary embeddings, which are neighbours or
-// halves of a head.
+// The rows of `from`, or of its transposed matrix, in another order, if that gives the shape `to`. Queries, keys and values
+// of heads may be kept head by head or not. The pairs of rotary embeddings may be neighbours or halves of a head.
 [[nodiscard]] std::vector<NamedView> regrouped_views(const Shape& from, const Shape& to);
 
-// A part of a tensor whose other parts are parameters of their own: on an axis, of each of `groups` equal blocks
-// `extent` indices from `begin` on.
+// A part of a joined tensor whose other parts are parameters of their own. It has `extent` indices of an axis, from `begin`
+// on, in each of `groups` equal blocks.
 struct JoinedPart {
-  size_t axis = 0;  // of the whole without dimensions of 1
+  size_t axis = 0;  // of the joined tensor without dimensions of 1
   int64_t groups = 1, begin = 0, extent = 0;
-  bool transposed = false;  // the part lies transposed in the whole
+  bool transposed = false;  // the part is transposed in the joined tensor
 };
-// Where a parameter of the shape `part` can lie in `whole` by its shape alone, for axes and orders: with one group from 0
-// on.
+// The places that a parameter of the shape `part` can have in `whole` by the shapes alone, for all axes and orders. Each has
+// one group, from 0 on.
 [[nodiscard]] std::vector<JoinedPart> joined_places(const Shape& whole, const Shape& part);
-// Of the shape `part`, which fits.
+// The view of a part, in the shape `part`, which must fit.
 [[nodiscard]] TensorView joined_view(const Shape& whole, const JoinedPart& place, const Shape& part);
 
-// The first rows.
+// `count` rows from `begin` on.
 [[nodiscard]] TensorView first_rows(const Shape& shape, int64_t begin, int64_t count);
 
-// Which view of a parameter has the values of another one.
+// nearest_view(): the view of a parameter that has the values of another one.
 
 struct ValuedTensor {
   ParameterValues& values;
   uint32_t tensor = 0;
 };
 struct NearestView {
-  size_t place = 0;  // in the views
+  size_t place = 0;  // index of the view
   double distance = 0;
 };
 
-// Nothing if none of the views of `from` is near `to`.
+// No value if none of the views of `from` is near `to`.
 [[nodiscard]] std::optional<NearestView> nearest_view(const ValuedTensor& from, const ValuedTensor& to,
                                                       const std::vector<NamedView>& views);
 
-// value_distance of a view; nothing for one whose first points show that it is far.
+// value_distance() of a view. No value if its first points show that it is far.
 [[nodiscard]] std::optional<double> distance_of_view(const ValuedTensor& from, const TensorView& view,
                                                      std::span<const double> to);
 

@@ -17,10 +17,10 @@
 namespace msdump {
 namespace {
 
-constexpr double kClearly = 2;  // times as far
+constexpr double kClearly = 2;  // ratio of two distances
 constexpr double kEqual = 1e-9;
 
-// Is the other one nearer, or nearly as near?
+// True if `other` is nearer, or nearly as near. Candidates at the same distance are no rivals.
 bool are_rivals(const PartnerCandidate& one, const PartnerCandidate& other) {
   return std::abs(other.distance - one.distance) > kEqual && other.distance < kClearly * one.distance;
 }
@@ -51,7 +51,7 @@ std::vector<PartnerCandidate> best_partners(std::vector<PartnerCandidate> candid
     return among(of_a[one.a]) || among(of_b[one.b]);
   };
   std::vector<PartnerCandidate> partners;
-  // What one round decides leaves fewer rivals for the next.
+  // Each round leaves fewer rivals for the next.
   for (bool more = true; more;) {
     more = false;
     for (const PartnerCandidate& one : candidates) {
@@ -67,9 +67,9 @@ std::vector<PartnerCandidate> best_partners(std::vector<PartnerCandidate> candid
 
 namespace {
 
-constexpr size_t kProbed = 3;                        // of them, by their values
-constexpr size_t kMostClassPairs = size_t{1} << 21;  // of which values are compared
-constexpr size_t kMostPairs = size_t{1} << 18;       // of parameters of one shape
+constexpr size_t kProbed = 3;                        // members of a class that are compared by their values
+constexpr size_t kMostClassPairs = size_t{1} << 21;  // pairs of classes
+constexpr size_t kMostPairs = size_t{1} << 18;       // pairs of parameters of one shape
 constexpr size_t kCompared = 16;                     // members of a class that are looked for in another
 
 constexpr ReachedLimit kClassPairsLimit = {
@@ -86,7 +86,7 @@ std::string with_rank(const std::optional<int64_t>& rank, std::string_view name)
   return rank ? fmt::format("{} {}", *rank, name) : std::string(name);
 }
 
-// Names that occur once, with their items. A name that occurs twice has kNoItem.
+// The items by their names. A name that occurs twice has kNoItem.
 std::unordered_map<std::string, uint32_t> free_names(const ParameterSide& side, const Numbered& name) {
   std::unordered_map<std::string, uint32_t> names;
   for (uint32_t i = 0; i < side.size(); ++i) {
@@ -97,7 +97,7 @@ std::unordered_map<std::string, uint32_t> free_names(const ParameterSide& side, 
   return names;
 }
 
-// The places where a component of the name begins.
+// The begin of each component of a name.
 std::vector<size_t> components_of(std::string_view pattern) {
   std::vector<size_t> begins = {0};
   for (size_t i = 0; i < pattern.size(); ++i) {
@@ -111,7 +111,7 @@ Shape sorted(Shape shape) {
   return shape;
 }
 
-// As many elements a row, and not twice as many rows.
+// True if the shapes differ only in the number of rows, by less than a factor of 2.
 bool has_more_rows(const Shape& a, const Shape& b) {
   if (a.size() != b.size() || a.size() < 2 || !std::equal(a.begin() + 1, a.end(), b.begin() + 1)) return false;
   return a[0] != b[0] && a[0] < 2 * b[0] && b[0] < 2 * a[0];
@@ -134,7 +134,7 @@ void SameParameters::by_map(const NameMap& map) {
 }
 
 void SameParameters::by_name() {
-  // A rank alone on each side is compared whatever its number is.
+  // A single rank on each side is compared whatever its number is.
   const auto has_several_ranks = [](const ParameterSide& side) {
     for (uint32_t i = 1; i < side.size(); ++i) {
       if (side.rank(i) != side.rank(0)) return true;
@@ -164,7 +164,7 @@ void SameParameters::by_wrapper() {
   for (;;) {
     const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
     if (free_a.empty() || free_b.empty()) return;
-    std::unordered_map<std::string_view, uint32_t> ends;  // of b, by what they end with; kNoItem: several
+    std::unordered_map<std::string_view, uint32_t> ends;  // classes of b, by what they end with; kNoItem: several
     for (const uint32_t b : free_b) {
       const std::string_view pattern = b_.classes()[b].pattern;
       for (const size_t begin : components_of(pattern)) {
@@ -180,7 +180,7 @@ void SameParameters::by_wrapper() {
         const auto found = ends.find(pattern.substr(begins[i]));
         if (found == ends.end() || found->second == kNoItem) continue;
         const std::string_view other = b_.classes()[found->second].pattern;
-        // One common component is a name only where it is all of one.
+        // A single common component proves nothing, unless it is all of a name.
         if (i + 1 == begins.size() && i > 0 && other.find('.') != std::string_view::npos) break;
         rules[{pattern.substr(0, begins[i]), other.substr(0, other.size() - (pattern.size() - begins[i]))}]
             .emplace_back(a, found->second);
@@ -198,7 +198,6 @@ void SameParameters::by_wrapper() {
   }
 }
 
-// Weight and bias of modules that are partners.
 void SameParameters::by_module() {
   std::map<std::pair<uint32_t, uint32_t>, bool> seen;  // classes that are partners
   std::map<std::string_view, std::string_view> modules;
@@ -322,7 +321,7 @@ void SameParameters::by_values(bool regrouped) {
       for (const auto& [one, other] : probes(members, b)) {
         if (!may_belong(one, other, regrouped)) break;
         auto found = relation(one, other, regrouped);
-        // One that differs in this layer does not tell of the others.
+        // A member that differs in this layer says nothing about the others.
         if (!found || (text && *text != found->text)) continue;
         squares += found->distance * found->distance;
         ++known;

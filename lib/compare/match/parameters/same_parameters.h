@@ -1,4 +1,4 @@
-// Partners by distance: of all candidates the nearest ones, where no other is nearly as near to either of the two.
+// best_partners(): pairs the nearest candidates, unless another one is nearly as near to either of the two.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@ namespace msdump {
 struct PartnerCandidate {
   uint32_t a = 0, b = 0;
   double distance = 0;
-  double likeness = 0;  // decides between candidates at the same distance: of equal values each is right
+  double likeness = 0;  // similarity of the names, for candidates at the same distance: of equal values each is right
   uint32_t tag = 0;     // the caller's
 };
 
-// Each a and each b at most once; in the order of distance.
+// Each a and each b at most once.
 [[nodiscard]] std::vector<PartnerCandidate> best_partners(std::vector<PartnerCandidate> candidates);
 
-// Pairs of one parameter with one parameter:
+// SameParameters: pairs one parameter with one parameter.
 //
-//   by_name       the same name; else the same but for separators and what frameworks call otherwise (parameter_names.h)
-//   by_wrapper    the same names but for what all of them begin with on one side: "module.", "network.backbone."
+//   by_name       the same name; else the same but for separators and words of frameworks (parameter_names.h)
+//   by_wrapper    the same names but for a prefix that all have on one side: "module.", "network.backbone."
 //   by_values     names with the same numbers, whose values are those of no others: equal, near (after training, or in
 //                 another precision), transposed, with rows regrouped, or with rows appended
 //   by_module     weight and bias of modules that are partners
-//   one_by_one    the same of parameters whose numbers differ
-//   by_shape      constants of the same value, and what has the only such shape and a like name
+//   one_by_one    as by_values, for parameters whose numbers differ
+//   by_shape      constants of the same value, and a shape that occurs once on each side, with a similar name
 
-inline constexpr size_t kMostViews = size_t{1} << 19;  // of parameters that may be tried: some seconds
+inline constexpr size_t kMostViews = size_t{1} << 19;  // views that may be tried: some seconds
 
 class SameParameters {
  public:
@@ -44,11 +44,11 @@ class SameParameters {
   void by_module();
   void one_by_one();
   void by_shape();
-  // Square matrices are transposed, too, if others are: their shapes do not tell.
+  // Transposes square matrices, too, if others are transposed: their shapes do not show it.
   void turn_squares();
 
  private:
-  // How the values of one parameter are those of another; an empty text: as they are.
+  // How the values of one parameter are those of another. An empty text: as they are.
   struct Relation {
     double distance = 0;
     std::string text;
@@ -62,13 +62,13 @@ class SameParameters {
   using Items = std::pair<uint32_t, uint32_t>;
   // Free members of two classes with the same numbers.
   [[nodiscard]] std::vector<Items> common(uint32_t a, uint32_t b) const;
-  // A few free members of a class, and those of them that another class has, too.
+  // A few free members of a class, and those with the same numbers in another class.
   [[nodiscard]] std::vector<uint32_t> spread_members(uint32_t a) const;
   [[nodiscard]] std::vector<Items> probes(const std::vector<uint32_t>& of_a, uint32_t b) const;
   [[nodiscard]] bool may_belong(uint32_t a, uint32_t b, bool regrouped) const;  // by shape
   void link(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
   void link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
-  // False if there are more pairs than the limit, which is noted.
+  // False if there are more pairs than the limit, which is then noted.
   [[nodiscard]] bool may_compare(size_t a, size_t b, const ReachedLimit& limit);
   [[nodiscard]] double likeness(uint32_t class_a, uint32_t class_b) const;
 

@@ -15,11 +15,11 @@ namespace {
 
 // A weight whose elements differ between ranks.
 struct Weight {
-  uint32_t op = 0, tensor = 0;               // of the side
-  std::vector<std::vector<size_t>> classes;  // of ranks that have the same elements, by place
+  uint32_t op = 0, tensor = 0;               // indices in the side
+  std::vector<std::vector<size_t>> classes;  // ranks with the same elements, as indices of Members::records
 };
 
-// True for matrices of floats. Indices of rows and tokens are no weights: two ranks count the same ones.
+// True for matrices of floats. Indices of rows and tokens are no weights, because two ranks count the same ones.
 bool may_be_weight(const TensorRecord& record) {
   return record.name.io != Io::kOutput && record.shape != nullptr && record.shape->size() >= 2 &&
          kind_of(record.name.dtype) == DTypeKind::kFloat;
@@ -44,7 +44,7 @@ class SplitSearch {
   }
 
  private:
-  // The weights of operators without a partner that fits.
+  // The weights of operators whose partner does not fit, or is missing.
   Result<std::vector<Weight>> weights_of(Side which) const {
     const ShardedSide& side = *match_.result[which];
     std::vector<Weight> weights;

@@ -1,6 +1,6 @@
-// Calls under one name that are different calls on each rank, such as those of experts. Such a call has a weight that differs
-// between the ranks of one side, and each part is the weight of another call of the other side. The calls between such calls
-// and their backward calls are split with them.
+// find_expert_splits(): finds calls that have one name but are different calls on each rank, such as those of experts. Such
+// a call has a weight that differs between the ranks of one side. Each part of it is the weight of another call of the other
+// side. Calls between such calls, and backward calls, are split with them.
 #pragma once
 
 #include "compare/match/placement/sharded_match.h"

@@ -31,8 +31,8 @@ std::vector<AxisSegment> rearranged(const std::vector<AxisSegment>& segments, in
 
 }  // namespace
 
-// Where the elements of a local tensor lie along one axis of what the faster dimensions of the mesh assemble. Dimension by
-// dimension, the roles extend it; each function is false if the extent does not go into the role.
+// AxisSegments: the positions of a local tensor's elements along one axis of what the faster dimensions of the mesh
+// assemble. The roles extend it dimension by dimension. Each function returns false if the extent does not suit the role.
 class AxisSegments {
  public:
   explicit AxisSegments(int64_t extent) : segments_({{0, 0, extent}}), extent_(extent) {}
@@ -81,7 +81,7 @@ class AxisSegments {
     return true;
   }
 
-  // From the order of the ranks of a zigzag (shards 0 and 2n-1, 1 and 2n-2, ..) to that of the tensor.
+  // Turns the order of the ranks of a zigzag (shards 0 and 2n-1, 1 and 2n-2, ..) into that of the tensor.
   bool undo_zigzag(int64_t ranks) {
     if (ranks < 1 || extent_ % (2 * ranks) != 0) return false;
     segments_ = rearranged(segments_, extent_ / (2 * ranks),
@@ -89,7 +89,7 @@ class AxisSegments {
     return true;
   }
 
-  // Leaves out what reaches beyond the tensor. False if that is more than `padding`.
+  // Cuts off what reaches beyond the tensor. False if that is more than `padding`.
   bool clip(int64_t extent, int64_t padding) {
     if (extent_ < extent || extent_ - extent > padding) return false;
     for (AxisSegment& one : segments_) one.size = std::clamp<int64_t>(extent - one.to, 0, one.size);
@@ -141,9 +141,9 @@ constexpr auto kRoles = enum_table<PlacementRole, RoleTraits>(
                .is_mesh_dim = false,
                .place = place_gathered});
 
-// The extents along an axis of the shards that the last of `dims` assembles, in their order: those of the ranks that differ
-// from `rank` in this and the faster dimensions alone. Empty if the role needs equal shards and they are not, or a local
-// tensor has no such axis.
+// The extents along an axis of the shards that the last of `dims` assembles, in their order. The shards are those of ranks
+// that differ from `rank` in this and the faster dimensions alone. Empty if the role needs equal shards and they are not, or
+// a local tensor has no such axis.
 //
 // Cost: the ranks that hold a part. The recursion is as deep as there are dimensions.
 std::vector<int64_t> extents_of_shards(std::span<const PlacementDim> dims, int64_t rank, uint32_t axis,

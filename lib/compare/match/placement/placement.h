@@ -32,17 +32,16 @@ namespace msdump {
 
 enum class PlacementRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag, kGathered };
 
-// The steps of a search for placements, each tried if the ones before do not fit; kMixed takes longest. kMaxima is beside the
-// order: plain placements with maxima instead of sums.
+// The steps of a search for placements. Each is tried if the ones before do not fit; kMixed takes longest. kMaxima is
+// outside the order: plain placements with maxima instead of sums.
 enum class PlacementStage : uint8_t { kPlain, kZigzag, kBlocks, kMixed, kMaxima };
 
 class AxisSegments;
 struct PlacementDim;
 
-// What is known of a role.
 struct RoleTraits {
   std::string_view name;
-  std::string_view keys;  // of a --layout file (placement_file.cpp), separated by blanks; the axis is one of them
+  std::string_view keys;  // of a --layout file (placement_file.cpp), separated by blanks; "axis" if the role has one
   int cost = 1;           // complexity: the simpler of two placements that fit is taken
   PlacementStage stage = PlacementStage::kPlain;  // the first that tries the role
   PieceOverlap reduction = PieceOverlap::kNone;   // what a collective does with the elements of several ranks
@@ -65,7 +64,7 @@ struct PlacementDim {
   int64_t extent = 1;  // ranks along the dimension
   PlacementRole role = PlacementRole::kCopy;
   uint32_t axis = 0;  // of roles that have one
-  // Of shards: the relative sizes of the blocks; none: one block. Of kGathered: the number of ranks of the zigzag.
+  // The relative sizes of the blocks of shards; empty: one block. For kGathered, the number of ranks of the zigzag.
   std::vector<int64_t> groups = {};
   bool operator==(const PlacementDim&) const = default;
 
@@ -89,10 +88,10 @@ struct Placement {
   [[nodiscard]] bool reorders() const;  // kGathered
   // `factor`, divided by the number of ranks that kMean averages over.
   [[nodiscard]] double scale() const;
-  // Which of the replicas of the tensor a rank holds a part of; and how many there are.
+  // The index of the replica that a rank holds a part of, and the number of replicas.
   [[nodiscard]] int64_t copy_of(int64_t rank) const;
   [[nodiscard]] int64_t copies() const;
-  // The same with copies instead of partial sums and maxima: after the collective.
+  // The placement after the collective: replicas in place of partial sums and maxima.
   [[nodiscard]] Placement after_reduction() const;
 };
 
@@ -118,14 +117,14 @@ struct AxisSegment {
   int64_t from = 0, to = 0, size = 0;
 };
 
-// The part of the global tensor that a rank holds, by axis: the product of the ranges. `rank` is its place in the mesh. Empty
-// if the shapes do not fit the placement, or the part has no elements.
+// The part of the global tensor that a rank holds, as ranges of each axis; the part is their product. `rank` is its place in
+// the mesh. Empty if the shapes do not fit the placement, or the part has no elements.
 [[nodiscard]] std::vector<std::vector<AxisSegment>> segments_of(const Placement& placement, int64_t rank,
                                                                 const LocalShapes& locals, const Shape& global);
 // The same as boxes.
 [[nodiscard]] std::vector<PieceBox> boxes_of(const Placement& placement, int64_t rank, const LocalShapes& locals,
                                              const Shape& global);
-// One replica of the global tensor, assembled from the local tensors. The shapes of the records must fit the placement.
+// A replica of the global tensor: local tensors, and the boxes that they fill. The shapes must fit the placement.
 [[nodiscard]] TensorPieces pieces_of(const Placement& placement, std::span<const TensorRecord* const> records,
                                      const Shape& global, int64_t copy);
 

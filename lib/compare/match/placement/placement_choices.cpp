@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kMostDims = 4;
 constexpr int64_t kMostRatio = 8;         // of the queries to the keys of a fused tensor
-constexpr int64_t kMostTriedBlocks = 64;  // of one size, as the heads of each sample
-// Complexity: of the roles of one dimension, from the least to kMostOver more; of blocks, of a factor, of sums on both sides.
+constexpr int64_t kMostTriedBlocks = 64;  // of one size, such as the heads of each sample
+// The complexity of the simplest role, and of the most complex one beyond that; of blocks, a factor, sums on both sides.
 constexpr int kLeastCost = 1, kMostOver = 3, kBlocksCost = 3, kFactorCost = 4, kBothAddCost = 1;
 
 PlacementRole role_of(const RoleTraits& role) { return static_cast<PlacementRole>(&role - all_roles().data()); }
@@ -28,7 +28,6 @@ int complexity_of(const Placement& placement) {
   return complexity;
 }
 
-// The placements of one side.
 class PlacementEnumeration {
  public:
   PlacementEnumeration(const LocalShapes& locals, const Shape& global, bool reduced, PlacementStage stage)
@@ -48,7 +47,7 @@ class PlacementEnumeration {
   }
 
  private:
-  // Adds the placements with this many more dimensions, which together are `over` more complex than the simplest ones.
+  // Adds the placements with `dims` more dimensions, which together are `over` more complex than the simplest ones.
   void extend(const Placement& placement, int64_t ranks, size_t dims, int over) {
     if (dims == 0) return ranks == 1 && over == 0 ? add(placement) : void();
     for (const int64_t extent : divisors_) {
@@ -68,7 +67,7 @@ class PlacementEnumeration {
     }
   }
 
-  // True if the two neighbouring dimensions say the same as one. Of two along one axis, one may get blocks.
+  // True if two neighbouring dimensions are equivalent to one. Of two along one axis, one may get blocks.
   [[nodiscard]] bool are_one(const PlacementDim& faster, const PlacementDim& dim) const {
     const RoleTraits& role = dim.traits();
     return role.merges && !(role.shards() && has_blocks()) && faster.role == dim.role && faster.axis == dim.axis;
@@ -81,7 +80,7 @@ class PlacementEnumeration {
     return role.stage <= stage_;
   }
 
-  // Copies, then shards axis by axis, then reductions.
+  // The dimensions of this extent: copies, then shards axis by axis, then reductions.
   [[nodiscard]] std::vector<PlacementDim> choices(int64_t extent) const {
     std::vector<PlacementDim> dims, reductions;
     for (const RoleTraits& role : all_roles()) {
@@ -101,8 +100,8 @@ class PlacementEnumeration {
     return stage_ == PlacementStage::kBlocks || stage_ == PlacementStage::kMixed;
   }
 
-  // False if no further dimensions can make the placement fit: its shards exceed the global tensor by one or more; or, if all
-  // local tensors are equal, the ranks that are left are not the number of shards that are missing.
+  // True if further dimensions may make the placement fit. They cannot if its shards exceed the global tensor by one or
+  // more. Nor can they if all local tensors are equal and the ranks that are left are not the number of missing shards.
   [[nodiscard]] bool may_fit(const Placement& placement, int64_t ranks) const {
     const Shape& local = locals_.shapes.front();
     Shape extents = local;
@@ -314,7 +313,7 @@ Bounded<Shape> global_shapes_of(std::span<const Shape> a, std::span<const Shape>
   return globals;
 }
 
-// Equal local tensors without padding: all ranks hold as much of the global tensor as the first.
+// If the local tensors are equal and have no padding, only the first rank is looked at: all hold as much.
 bool fits_shapes(const Placement& placement, const LocalShapes& locals, const Shape& global) {
   const auto ranks = static_cast<int64_t>(locals.shapes.size());
   Shape extents = locals.shapes.front();

@@ -1,6 +1,6 @@
 // The placements (placement.h) that the shapes of the local tensors allow, before any value is looked at, and how complex
-// each is. Meshes have up to four dimensions; those with fewer dimensions come first, and of these the less complex ones. The
-// number of placements is bounded; the bound leaves out the most complex ones.
+// each is. Meshes have up to four dimensions; those with fewer dimensions come first, and of these the less complex ones.
+// The number of placements is bounded; the bound leaves out the most complex ones.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ struct Bounded {
 // True if the shapes of the local tensors are those of the placement.
 [[nodiscard]] bool fits_shapes(const Placement& placement, const LocalShapes& locals, const Shape& global);
 
-// An axis that is sharded in blocks: the extent of the first block in the global tensor, such as the heads of a sample, and
-// its ratio to the last one.
+// BlockedAxis: an axis that is sharded in blocks. `extent` is that of the first block in the global tensor, such as the
+// heads of a sample. `ratio` is that of the first block to the last.
 struct BlockedAxis {
   uint32_t axis = 0;
   int64_t extent = 0;
@@ -45,23 +45,23 @@ struct BlockedAxis {
 // True if two sides of one tensor have the same blocks on each axis that both shard in blocks.
 [[nodiscard]] bool have_same_blocks(std::span<const BlockedAxis> a, std::span<const BlockedAxis> b);
 
-// A placement with a factor between the tensor and what its parts assemble to, which it explains.
+// A placement, and the factor between the global tensor and the assembled local tensors that it explains.
 struct ScaledPlacement {
   double factor = 1;
-  Placement placement;  // has the explanation: a mean in the place of a sum, or a factor of its own
+  Placement placement;  // has the explanation: a mean in place of a sum, or a factor of its own
   int complexity = 0;
 };
-// The first has the factor 1. `gradient`: factors that gradients may have. A stated placement has its own factor alone.
+// The first has the factor 1. `gradient` are factors that gradients may have. A stated placement has its own factor alone.
 [[nodiscard]] std::vector<ScaledPlacement> scaled_placements(Placement placement, const std::vector<double>& gradient,
                                                              bool is_stated);
-// The complexity of one dimension: of its role, and of its blocks.
+// The complexity of one dimension: that of its role, and that of blocks.
 [[nodiscard]] int complexity_of(const PlacementDim& dim);
 // The complexity of both sides together; of two explanations that fit, the simpler one is taken. Equal blocks on both sides
 // are one rule over two numbers of ranks, and count once. If both sides add up and one concatenates too, the sums hide the
 // order of the shards; a factor says the same and is simpler.
 [[nodiscard]] int complexity_of(const ScaledPlacement& a, const ScaledPlacement& b);
 
-// Equal for equal placements.
+// A text that is equal for equal placements.
 [[nodiscard]] std::string key_of(const Placement& placement);
 
 }  // namespace msdump

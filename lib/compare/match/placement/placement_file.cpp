@@ -42,7 +42,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-// "2:1:1"; "3" means three blocks of one size.
+// Reads the blocks "2:1:1"; "3" means three blocks of one size.
 Result<std::vector<int64_t>> blocks_in(std::string_view text) {
   std::vector<int64_t> blocks;
   for (const std::string_view one : split(text, ':')) {
@@ -73,12 +73,12 @@ Result<std::vector<int64_t>> ranks_in(std::string_view text) {
   return ranks;
 }
 
-// A key of a part. Table: the keys in the order in which they are written.
+// A key of a part, and how its value is read and written. kPartKeys has them in the order in which they are written.
 struct PartKey {
   std::string_view name;
   bool is_required;
   Status (*read)(std::string_view value, PlacementDim& dim);
-  std::optional<std::string> (*text)(const PlacementDim& dim);  // of its value; nothing: left out
+  std::optional<std::string> (*text)(const PlacementDim& dim);  // the value; no value: left out
 };
 
 Status read_axis(std::string_view value, PlacementDim& dim) {
@@ -131,7 +131,7 @@ Result<PlacementRole> role_in(std::string_view name) {
                   .with_hint(did_you_mean(name, names, fmt::format("the kinds are {}", fmt::join(names, ", ")))));
 }
 
-// "axis=1"
+// Reads one key, such as "axis=1".
 Status take_key(std::string_view text, PlacementDim& dim, StatedPlacement& stated) {
   const auto [key, value] = key_value_of(text);
   if (key == "ranks") {
@@ -152,7 +152,7 @@ Status take_factor(std::string_view text, Placement& placement) {
   return {};
 }
 
-// "concat(axis=1; by=2)"
+// Reads one part, such as "concat(axis=1; by=2)".
 Status take_part(std::string_view text, StatedPlacement& stated) {
   if (text.starts_with(kFactorPrefix)) return take_factor(text.substr(kFactorPrefix.size()), stated.placement);
   const size_t open = text.find('(');
@@ -180,7 +180,7 @@ Status take_part(std::string_view text, StatedPlacement& stated) {
   return {};
 }
 
-// Each sharded dimension multiplies the boxes of a local tensor.
+// Limits the number of blocks, because each sharded dimension multiplies the boxes of a local tensor.
 Status check_dimensions(const Placement& placement) {
   int64_t blocks = 1;
   size_t open = 0;
@@ -213,7 +213,7 @@ std::string starred(std::string_view name) {
   return result;
 }
 
-// The placement's text with a key for the ranks, in the first part that has parentheses: all but a lone factor do.
+// Adds a key for the ranks to the first part that has parentheses. Only a lone factor has none.
 std::string with_ranks(const std::string& text, std::span<const int64_t> ranks) {
   const size_t close = text.find(')');
   const bool possible = close != std::string::npos && !ranks.empty() && ranks.front() >= 0;

@@ -38,10 +38,10 @@ struct StatedPlacement {
   bool of_reference = false;
 };
 
-// The placement for this number of ranks; nothing if the stated extents do not divide it.
+// The placement for this number of ranks. No value if the stated extents do not divide it.
 [[nodiscard]] std::optional<Placement> placement_for(const StatedPlacement& stated, int64_t ranks);
 
-// A tensor that lines are matched against.
+// The tensor that lines are matched against.
 struct PlacementSubject {
   std::string_view op_name;
   Io io = Io::kOutput;
@@ -59,7 +59,7 @@ class PlacementRules {
   // The last line that matches; null if none does. Thread-safe.
   [[nodiscard]] const StatedPlacement* placement_of(const PlacementSubject& subject) const;
   [[nodiscard]] size_t size() const { return lines_.size(); }
-  // Empty unless it was read.
+  // The path of the file; empty unless it was read.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -81,11 +81,10 @@ struct FoundPlacement {
   bool is_sure = true;
 };
 
-// The text of a file that states these placements: one line for the tensors whose names differ in numbers alone, if all
-// agree, else one for each. parse() gives each tensor its placement again, unless two tensors of one name, io, slot and ranks
-// have different ones.
+// The text of a --layout file with these placements. Tensors whose names differ only in numbers have one line if all agree,
+// else one each. parse() gives each tensor its placement again, unless two of one name, io, slot and ranks differ.
 [[nodiscard]] std::string placement_file_text(std::span<const FoundPlacement> found);
-// "concat(axis=0; by=2), copy(by=2)"; empty for a tensor on one rank.
+// The parts of a line: "concat(axis=0; by=2), copy(by=2)". Empty for a tensor on one rank.
 [[nodiscard]] std::string stated_text(const Placement& placement);
 
 }  // namespace msdump

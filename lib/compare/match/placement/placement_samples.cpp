@@ -175,8 +175,7 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-// The element of a local tensor at a place of the global one; nothing if the rank does not hold it. The segments of an axis are
-// ordered by `to`.
+// The element of a local tensor at a place of the global one. No value if the rank lacks it. `segments` are ordered by `to`.
 std::optional<int64_t> element_at(const std::vector<int64_t>& place,
                                   const std::vector<std::vector<AxisSegment>>& segments, const Shape& local) {
   int64_t at = 0;
@@ -192,8 +191,8 @@ std::optional<int64_t> element_at(const std::vector<int64_t>& place,
   return at;
 }
 
-// Reads the elements of a local tensor at these places. If it holds one range of each axis, other placements move that range:
-// the elements at the same distance from its begin are read at once, too.
+// Reads the elements of a local tensor at these places. If it holds one range of each axis, other placements move that
+// range. So the elements at the same distance from its begin are read at once, too.
 void fetch(LocalValues& locals, size_t local, const std::vector<std::vector<AxisSegment>>& segments,
            const ElementSamples::Places& places) {
   if (locals.are_kept()) return;
@@ -371,7 +370,7 @@ double middle_of(const std::vector<double>& values, Extremum which) {
   return (values[at] + values[at + 1]) / 2;
 }
 
-// True unless the extremes are a wide range, as those of a sum.
+// True unless the extremes are a wide range, as those of a sum are.
 bool knows_extremes(const std::vector<double>& values) {
   const auto known = [&](Extremum which) {
     const size_t at = 2 * static_cast<size_t>(which);

@@ -1,5 +1,5 @@
 // Samples of a global tensor that is sharded over ranks. A search for placements (placement_search.h) assembles the samples
-// under each candidate placement and compares them with the other side, so it never reads whole tensors.
+// under each candidate placement and compares them with the other side. Large tensors are not read entirely.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace msdump {
 // elements that are asked for, all of a tensor at once, and keeps them. Memory: kMostKept values in all.
 class LocalValues {
  public:
-  // ok() is false if a record is null or cannot be read, or its elements have no order. `failures` gets the files that cannot
-  // be read; may be null.
+  // ok() is false if a record is null or cannot be read, or its elements have no order. `failures` gets the files that
+  // cannot be read; may be null.
   LocalValues(const DumpIndex& index, std::span<const TensorRecord* const> records, ReadFailures* failures = nullptr);
 
   [[nodiscard]] bool ok() const { return ok_; }
@@ -56,8 +56,8 @@ class LocalValues {
 // The statistics of the local tensors of several ranks. For a tensor with elements they are computed, which reads it once.
 class LocalStatistics {
  public:
-  // ok() is false if a record is null or has neither statistics nor shape. `failures` gets the files that cannot be read; may
-  // be null.
+  // ok() is false if a record is null or has neither statistics nor shape. `failures` gets the files that cannot be read;
+  // may be null.
   LocalStatistics(StatisticTables& tables, std::span<const TensorRecord* const> records, const RunContext& context,
                   ReadFailures* failures = nullptr);
 
@@ -81,7 +81,7 @@ struct Similarity {
   double agreement = 0, error = 0;
 };
 
-// True if test(i, j) is, for the places in the mesh of any two neighbours whose elements a collective reduces.
+// True if test(i, j) holds for any two neighbours in the mesh whose elements a collective reduces.
 template <class Test>
 bool any_reduced_pair(const Placement& placement, const Test& test) {
   int64_t stride = 1;
@@ -100,7 +100,7 @@ bool any_reduced_pair(const Placement& placement, const Test& test) {
 struct ElementSamples {
   using Locals = LocalValues;
   using Places = std::vector<std::vector<int64_t>>;  // coordinates
-  static constexpr bool kInOrder = true;             // samples show where an element is
+  static constexpr bool kInOrder = true;             // samples show the order of elements
   static constexpr double kSameNumber = 1e-3;        // relative tolerance of a scalar, such as the loss
 
   // Up to 192 positions, 32 with `few`. They are irregular, so that they do not align with rows, and every prefix of them
@@ -112,8 +112,8 @@ struct ElementSamples {
   // True if two local tensors that the placement would reduce are equal. Partial sums never are, so the ranks hold replicas
   // and the placement is wrong.
   [[nodiscard]] static bool reduces_replicas(LocalValues& locals, const Placement& placement);
-  // True for a scalar, equal on all ranks, that is neither a multiple nor a whole part of the other side's, as numbers of ranks
-  // would make it: it then differs under every placement.
+  // True for a scalar that is equal on all ranks and differs from the other side's under every placement. It is then neither
+  // a multiple nor an integer fraction of that one, as numbers of ranks would make it.
   [[nodiscard]] static bool is_other_scalar(LocalValues& a, LocalValues& b);
   // True if the reference's sample varies. A constant tensor fits every placement and proves none.
   [[nodiscard]] static bool is_informative(const std::vector<double>& a, const std::vector<double>& b);
@@ -160,7 +160,7 @@ struct StatisticSamples {
    public:
     Target(std::vector<double> values, double roundoff, const Shape& global);
     [[nodiscard]] Similarity similarity(const std::vector<double>& a, double factor, bool /*hurry*/ = false) const;
-    // None: a factor between four numbers proves nothing.
+    // Always 0: a factor between four numbers proves nothing.
     [[nodiscard]] static double scaled_agreement(const std::vector<double>&) { return 0; }
 
    private:

@@ -22,7 +22,7 @@ constexpr double kFar = 0.05;          // an error below this share of the next 
 constexpr double kSimilar = 0.5;       // the error of other elements is above 1, that of one partial sum above 0.7
 constexpr double kFactorSlack = 0.02;  // relative, of a factor near 1
 constexpr size_t kFewPairs = 64;       // up to so many pairs of placements, all samples are compared
-constexpr double kOfStatistics = 0.8;  // of the confidence: statistics do not show where an element is
+constexpr double kOfStatistics = 0.8;  // factor of the confidence: statistics do not show the order of elements
 
 std::string key_of(const Placement& a, const Placement& b) { return key_of(a) + "| " + key_of(b); }
 
@@ -138,8 +138,8 @@ class PlacementSearch {
     }
   }
 
-  // Maxima are tried beside plain placements alone, and count only if no single rank matches: the largest of replicas that
-  // differ is near, too, but then one rank has the values and the others are wrong.
+  // Maxima are tried beside plain placements alone, and count only if no single rank matches. The largest of replicas that
+  // differ is near, too. But then one rank has the values, and the others are wrong.
   [[nodiscard]] bool may_be_maxima(const Global& global, const Tried& a, const Tried& b,
                                    const typename Samples::Target& target) const {
     const auto is_plain = [](const Tried& one) {
@@ -208,7 +208,7 @@ class PlacementSearch {
     return best;
   }
 
-  // The simplest fit but for a factor that no placement explains, such as a gradient that is sent twice. Null if there is none.
+  // The simplest fit but for a factor that no placement explains, such as a gradient that is sent twice. Null if none.
   [[nodiscard]] const Fit* scaled() const {
     const Fit* simplest = nullptr;
     for (const Fit& fit : fits_) {
@@ -217,7 +217,7 @@ class PlacementSearch {
     return simplest;
   }
 
-  // If nothing fits, the best fit is chance: prefers the placement of the kind, else the simplest of the first `simple` fits.
+  // If nothing fits, the best fit is chance: prefers the placement of the kind, else the simplest of the first `simple`.
   [[nodiscard]] PlacementFit choose_unclear(size_t simple) const {
     if (const Fit* const fit = scaled()) return certain(*fit, kFits / 2, true);
     if (const PlacementFit* const known = prior_.of_kind(query_.kind); known != nullptr) {
@@ -318,7 +318,7 @@ uint64_t PlacementPrior::count(const std::string& kind, const Placement& a, cons
 
 namespace {
 
-// True if the elements of all ranks together can be counted: the shapes of tensors without elements may be any.
+// True if the elements of all ranks together can be counted. Tensors without elements may have any shape.
 bool are_countable(const std::vector<Shape>& locals) {
   int64_t longest = 0;
   for (const Shape& one : locals) {
@@ -334,7 +334,7 @@ std::optional<PlacementFit> search(typename Samples::Locals& a, typename Samples
   if (element_count(a.shapes().front()).value_or(0) == 0 || !are_countable(a.shapes()) || !are_countable(b.shapes()))
     return std::nullopt;
   std::optional<PlacementFit> fit = PlacementSearch<Samples>(a, b, query, prior).run();
-  // A failed read is no fit.
+  // A placement that was found in spite of a failed read is no fit.
   return a.ok() && b.ok() ? fit : std::nullopt;
 }
 

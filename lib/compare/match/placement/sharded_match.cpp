@@ -21,7 +21,7 @@ constexpr size_t kMostFactors = 64;                         // all of up to 5000
 constexpr size_t kMostTrials = 4000, kMostTrialsOfOne = 8;  // of a run, of an operator
 constexpr size_t kMostFruitless = 4;                        // thorough searches of one kind of tensor
 
-// 1/2, 1/4, .. of so many ranks.
+// The factors 1/2, 1/4, .. by the divisors of the number of ranks.
 std::vector<double> possible_factors(size_t ranks, ReachedLimits& limits) {
   std::vector<double> factors;
   for (const int64_t divisor : divisors_of(static_cast<int64_t>(ranks))) {
@@ -205,7 +205,7 @@ void ShardedMatch::find_backward_pass() {
   }
 }
 
-// After kMostFruitless tensors of a kind without a placement, as behind a fault, tries the cheap placements alone for the rest.
+// Tries only the cheap placements after kMostFruitless tensors of a kind without a placement, as behind a fault.
 void ShardedMatch::find_placements_of_kind(const std::vector<size_t>& pairs, bool first) {
   size_t fruitless = 0;
   for (const size_t i : pairs) {
@@ -264,7 +264,7 @@ void ShardedMatch::allow_all_factors() {
   for (const Side side : kBothSides) factors[side] = possible_factors(ranks_of(inputs[side]).size(), limits);
 }
 
-// All gradients of a run are too large by the same factor: the most frequent one. Fits with another one are searched again.
+// Keeps the most frequent factor, which all gradients of a run share. Fits with another one are searched again.
 void ShardedMatch::choose_factors() {
   std::map<std::pair<double, double>, size_t> counts;
   for (const std::optional<PlacementFit>& fit : fits) {

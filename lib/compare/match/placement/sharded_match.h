@@ -1,5 +1,5 @@
-// ShardedMatch: the state of pair_sharded(), on which its steps work: both sides with global tensors, their partners so far, and
-// the placements of these.
+// ShardedMatch: the state of pair_sharded(), on which its steps work. It holds both sides with global tensors, their
+// partners so far, and the placements of these.
 #pragma once
 
 #include <atomic>
@@ -46,16 +46,15 @@ class ShardedMatch {
   [[nodiscard]] bool may_be_one(uint32_t a, uint32_t b) const;
   // True if no rank has an element of the tensor.
   [[nodiscard]] bool is_empty(Side side, uint32_t tensor) const;
-  // Finds the placements of a pair.
   [[nodiscard]] std::optional<PlacementFit> fit_of(const IndexPair& tensors, PlacementQuery::Effort effort) const;
-  // Finds the placements of all pairs, into `fits`. First those that are certain; these break ties among the others. An error
-  // if interrupted.
+  // Finds the placements of all pairs, into `fits`. First those that are certain; these break ties among the others. An
+  // error if interrupted.
   Status find_placements();
   // The limits that find_placements() hit and that the fits still depend on.
   [[nodiscard]] ReachedLimits limits_of_placements() const;
   // Allows every gradient factor again, after find_placements() kept the most frequent one. Call before partners change.
   void allow_all_factors();
-  // By operator of the pairing: the agreement of the tensor that fits least; 0 without a partner.
+  // The agreement of the tensor that fits least, by operator of the pairing; 0 without a partner.
   [[nodiscard]] std::vector<double> agreements() const;
 
   // The user's line for a tensor on several ranks, and its placement, if it is possible for as many ranks.
@@ -69,7 +68,7 @@ class ShardedMatch {
                                                         const Sides<Stated>& stated) const;
   [[nodiscard]] std::string problem_of(Side side, uint32_t tensor, const PlacementFit* fit) const;
 
-  // A tensor of a one-sided operator, the tensor of the other side with its value, and the placements of both.
+  // A tensor that one side alone has, the tensor of the other side with its value, and the placements of both.
   struct Twin {
     uint32_t pair = 0;   // in Pairing::tensors
     uint32_t value = 0;  // tensor of the other side
@@ -102,10 +101,10 @@ class ShardedMatch {
 
   const bool by_statistics_;
   std::atomic<bool> searched_less_ = false;  // a placement was not found with little effort
-  std::vector<bool> of_backward_pass_;  // by tensor of a; its forward calls are derivatives that are written by hand
+  std::vector<bool> of_backward_pass_;       // by tensor of a; its forward calls are hand-written derivatives
 };
 
-// Calls of one kind may be partners: the type, the step, and true for a call of the backward pass.
+// The kind of a call: the type, the step, and true for a call of the backward pass. Calls of one kind may be partners.
 [[nodiscard]] std::tuple<std::string_view, std::optional<int64_t>, bool> kind_of(const SequencedOp& op);
 
 [[nodiscard]] std::optional<int64_t> step_of(const DumpIndex& index, const TensorRecord& record);

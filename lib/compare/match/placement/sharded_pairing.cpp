@@ -128,7 +128,7 @@ class GlobalTensors {
     return of_copy(worst);
   }
 
-  // One replica of each content, the most frequent content first.
+  // A replica of each content, that of the most frequent content first.
   [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const Placement& placement,
                                                       PlacementNote& note) {
     const int64_t copies = placement.copies();
@@ -160,14 +160,14 @@ class GlobalTensors {
   std::atomic<bool> has_more_copies_ = false;
 };
 
-constexpr uint32_t kMostNear = 4096;  // tensors of the pairing, to either side of a collective
+constexpr uint32_t kMostNear = 4096;  // tensors of the pairing on either side of a collective
 
 std::vector<double> factors_of(const Placement& placement) {
   return placement.factor == 1 ? std::vector<double>() : std::vector<double>{placement.factor};
 }
 
-// Pairs the collectives of one side alone. A collective reads the output of another call, and its partner is the value of the
-// other side that goes into it: the global tensor stays the same.
+// Pairs the collectives of one side alone. A collective reads the output of another call. Its partner is the value of the
+// other side that goes into it, because the global tensor stays the same.
 class CollectivePartners {
  public:
   explicit CollectivePartners(ShardedMatch& match) : match_(match) {}
@@ -205,7 +205,7 @@ class CollectivePartners {
     return {};
   }
 
-  // By call, rank and step: the ranks of its group.
+  // The ranks of the group of each call, by call, rank and step.
   using Groups = std::map<std::tuple<std::string_view, int64_t, std::optional<int64_t>>, std::set<int64_t>>;
 
   static Groups groups_of(const CompareSide& side) {
@@ -223,7 +223,7 @@ class CollectivePartners {
     return groups;
   }
 
-  // True unless the group has ranks that run another program, such as the pipeline stages that share a weight: such a
+  // True unless the group has ranks that run another program, such as the pipeline stages that share a weight. Such a
   // collective reduces more than one global tensor. A send or receive moves less than one.
   [[nodiscard]] bool is_within(Side side, uint32_t op, const std::vector<uint32_t>& pairs, const Groups& groups) const {
     const SequencedOp& own = match_.result.pairing.operators_of(side)[match_.result.pairing.operators[op][side]];
@@ -323,7 +323,7 @@ class CollectivePartners {
     }
   }
 
-  // An error below 1 is nearer than zeros are.
+  // An error of 1 is that of zeros, so a match has less.
   [[nodiscard]] static bool is_like(const std::optional<PlacementFit>& fit) {
     return fit && fit->agreement >= ShardedMatch::kLike && fit->is_informative && fit->error < 1;
   }
@@ -367,7 +367,7 @@ class CollectivePartners {
   ShardedMatch& match_;
 };
 
-// Likeness of the networks by their pairs alone: shards have other shapes.
+// The similarity of the networks by their pairs alone, because shards have other shapes.
 Likeness likeness_of_shards(const Pairing& pairing) {
   const bool any = std::any_of(pairing.tensors.begin(), pairing.tensors.end(),
                                [](const TensorPair& pair) { return pair.is_paired(); });

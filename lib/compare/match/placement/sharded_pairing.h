@@ -1,6 +1,8 @@
-// Pairs two dumps that are sharded differently over their ranks: by tensors (TP), experts (EP), the sequence (SP, CP), the
-// batch (DP), layers (PP), mixtures of these, or not at all. Operators are paired as on one rank (pairing.h), tensors as
-// global ones: the placement of each is found from shapes and values (placement_search.h).
+// pair_sharded(): pairs two dumps that are sharded differently over their ranks. They are sharded by tensors (TP), experts
+// (EP), the sequence (SP, CP), the batch (DP), layers (PP), mixtures of these, or not at all.
+//
+// Operators are paired as on one rank (pairing.h). Tensors are paired as global tensors: the placement of each is found from
+// shapes and values (placement_search.h).
 //
 // A collective of one side alone is paired with the value of the other side that goes into it. A collective does not change
 // the global tensor, so a sum that should be a mean shows.
@@ -22,15 +24,15 @@ namespace msdump {
 
 // The placements of a tensor pair.
 struct PlacementNote {
-  std::string layout, reference_layout;  // text_of(Placement); empty: one rank, or not known
+  std::string layout, reference_layout;  // text_of(Placement); empty: one rank, or unknown
   std::vector<int64_t> ranks;            // of the candidate, else of the reference; ascending
   double confidence = 0;                 // 0: no placement fits the shapes
   bool is_established = false;           // PlacementFit::is_established
-  Placement a, b;                        // if a placement fits the shapes
-  std::string problem;     // a stated placement does not fit the shapes: which one, and where it is stated
-  std::string unreadable;  // the local tensor that cannot be read, so that there is no global one to compare
-  std::string lacking;     // the rank that does not have the tensor, if no placement fits the others
-  bool uneven = false;     // the candidate's replicas differ: the one that is furthest off is compared
+  Placement a, b;                        // set if a placement fits the shapes
+  std::string problem;                   // the stated placement that does not fit the shapes, with its line
+  std::string unreadable;                // the local tensor that cannot be read, so that there is no global tensor
+  std::string lacking;                   // the rank that lacks the tensor, if no placement was found for the others
+  bool uneven = false;                   // the candidate's replicas differ: the one that is furthest off is compared
 };
 
 // Both sides with global tensors, and their pairing.

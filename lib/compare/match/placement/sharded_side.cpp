@@ -13,7 +13,7 @@
 namespace msdump {
 namespace {
 
-// NaN is like nothing.
+// The value of all sampled elements; no value if they differ. NaN differs from itself.
 std::optional<double> only_value(LocalValues& values, size_t piece, int64_t count) {
   constexpr int64_t kLooks = 64;
   if (count == 0) return std::nullopt;
@@ -82,7 +82,7 @@ uint64_t contents_number(uint32_t ranks, std::span<const uint64_t> digests) {
 namespace {
 
 constexpr int64_t kNoRank = -1;
-// Ranks of one program may have a few calls that the others lack, as a first rank that logs.
+// Ranks of one program may have a few calls that the others lack, such as the logging of the first rank.
 constexpr double kOneProgram = 0.7, kSameCalls = 0.9, kSameShapes = 0.95;
 
 int64_t rank_of(const SequencedOp& op) { return op.rank.value_or(kNoRank); }
@@ -106,7 +106,7 @@ double share_in_common(const std::set<Key>& a, const std::set<Key>& b) {
 bool is_backward(std::string_view name) { return name.starts_with("Gradients") || forward_entry_of(name).has_value(); }
 
 struct RankCalls {
-  std::map<CallKey, uint64_t> shapes;  // of each call: of its tensors
+  std::map<CallKey, uint64_t> shapes;  // by call: hash of the shapes of its tensors
   bool communicates = false;
 };
 
@@ -131,7 +131,7 @@ RankCalls calls_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& op
   return calls;
 }
 
-// On one rank of both.
+// True if one rank of both sides has alike calls and shapes.
 bool cut_alike(const RankCalls& a, const RankCalls& b) {
   size_t common = 0, alike = 0;
   for (const auto& [key, shapes] : a.shapes) {
@@ -277,13 +277,13 @@ void ShardedSide::add_program(uint32_t program, const std::vector<SequencedOp>& 
   }
 }
 
-// Of several programs: forward, in their order, then backward, in the opposite order; step by step. What updates the weights
-// comes after the backward calls. The parts of calls that are split follow each other, each with all of its calls.
+// Orders the operators of several programs step by step: forward in their order, then backward in the opposite order.
+// Updates of the weights come last. The parts of split calls follow each other, each with all of its calls.
 void ShardedSide::order_operators() {
   const auto last = static_cast<uint32_t>(programs_.size() - 1);
   std::vector<uint32_t> order(operators_.size()), first_in_place(operators_.size());
   std::iota(order.begin(), order.end(), 0U);
-  // Parts were added rank by rank: a call belongs where its first part is.
+  // Parts were added rank by rank; a call belongs at the index of its first part.
   std::map<std::pair<uint32_t, CallKey>, uint32_t> places;
   for (uint32_t i = 0; i < operators_.size(); ++i)
     first_in_place[i] = places.try_emplace({origins_[i].program, key_of(operators_[i])}, i).first->second;
@@ -300,7 +300,7 @@ void ShardedSide::order_operators() {
                       backward ? last - program : program, first_in_place[op], origins_[op].part.value_or(0));
   };
   std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return key(x) < key(y); });
-  // Within a row of split calls: by part.
+  // Sorts a row of split calls by part.
   for (size_t begin = 0; begin < order.size();) {
     size_t end = begin;
     while (end < order.size() && origins_[order[end]].part) ++end;

@@ -1,6 +1,6 @@
-// LocalContents: which parts of the tensors of one side of a comparison are equal to the bit. What was read is kept by its
-// record, some 50 bytes each, so that each part is read once for all steps that ask. Thread-safe; two threads that ask
-// about a part at the same time may both read it.
+// LocalContents: digests of the local tensors of one side of a comparison, which show those that are bitwise equal. They are
+// kept by record, some 50 bytes each, so that each local tensor is read once for all steps that ask. Thread-safe. Two
+// threads that ask for a local tensor at the same time may both read it.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ class LocalContents {
   explicit LocalContents(const DumpIndex& index) : index_(index) {}
 
   struct Digests {
-    std::vector<uint64_t> of_pieces;  // a number for the elements of each; none where one is missing or cannot be read
-    // All elements that were looked at, up to 64 of each, are one value: zeros and ones are those of many tensors, and
-    // that they are equal proves nothing.
+    std::vector<uint64_t> of_pieces;  // digests of the elements of each; empty if one is missing or cannot be read
+    // True if all sampled elements, up to 64 of each local tensor, have one value. Many tensors are all zeros or ones, so
+    // that two are equal proves nothing.
     bool alike = false;
   };
-  // Of the pieces of a tensor. An error when interrupted, or where one that could be opened cannot be read to its end.
+  // The digests of the local tensors of a tensor. An error if interrupted, or if one that was opened cannot be read fully.
   Result<Digests> of(std::span<const TensorRecord* const> records, const CancelToken& cancel);
   // Files that could not be read here or elsewhere while this side was matched.
   [[nodiscard]] ReadFailures& failures() { return failures_; }
@@ -45,7 +45,7 @@ class LocalContents {
   struct Piece {
     uint64_t digest = 0;
     bool empty = false;
-    std::optional<double> only;  // the value of those that were looked at
+    std::optional<double> only;  // the value of all sampled elements, if there is one
   };
   [[nodiscard]] static Digests digests_of(std::span<const Piece> pieces);
 
@@ -55,34 +55,35 @@ class LocalContents {
   std::unordered_map<const TensorRecord*, Piece> known_;
 };
 
-// One for all pieces of a tensor, with the set of ranks that they lie on; 0: none is known.
+// A digest of all local tensors of a tensor and of the set of ranks that hold them; 0 if none is known.
 [[nodiscard]] uint64_t contents_number(uint32_t ranks, std::span<const uint64_t> digests);
 
-// ShardedSide: one side of a comparison whose ranks are taken as one: the calls that the ranks of a program have in common are
-// one call, and the tensors of a slot are one tensor, which lies on the ranks in pieces.
+// ShardedSide: one side of a comparison with its ranks merged. The calls that the ranks of a program have in common are one
+// call. The tensors of a slot are one global tensor, with the local tensors of the ranks.
 //
-// Ranks that run the same calls are a program: those of a stage of pipeline parallelism, or all. Programs follow each
-// other in the order of their ranks, those of the backward pass the other way round.
+// Ranks that run the same calls are a program: those of a stage of pipeline parallelism, or all. Programs follow each other
+// in the order of their ranks, and in reverse order in the backward pass.
 
-// The ranks of a dump, ascending; empty where no folder says its rank.
+// The ranks of a dump, ascending; empty if no folder has a rank.
 [[nodiscard]] std::set<int64_t> ranks_of(const DumpWithGraph& dump);
 
-// Do the two dumps have other ranks, or other parts of the tensors on the ranks that both have?
+// True if the two dumps have no rank in common, or other calls or shapes on the first rank that both have. False if both
+// have at most one rank.
 [[nodiscard]] bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b);
 
-// One end of a connection: the ranks on both ends may run different layers under the same names.
+// True for a send or receive. The ranks on both ends may run different layers under the same names.
 [[nodiscard]] bool sends(const SequencedOp& op);
 
-// Calls that are not one call, although all ranks make them under one name: experts, of which each rank has its own. By
-// name, step and rank: which part of the ranks makes the call together.
+// Calls that are not one call, although all ranks make them under one name, such as those of experts. Maps name, step and
+// rank to the part of the ranks that makes the call together.
 using ExpertSplits = std::map<std::tuple<std::string, std::optional<int64_t>, int64_t>, uint32_t>;
 
-// Must not move: `side()` refers to it.
+// Must not move, because `side()` refers to it.
 class ShardedSide {
  public:
-  // What `dump` points to must outlive this.
+  // `dump` is copied, but what it points to must outlive this.
   explicit ShardedSide(const DumpWithGraph& dump);
-  // The same with other calls parted; what `whole` has read is known.
+  // The same side with other calls split. Keeps the digests that `whole` has read.
   ShardedSide(const ShardedSide& whole, const ExpertSplits& splits);
   ShardedSide(const ShardedSide&) = delete;
   ShardedSide& operator=(const ShardedSide&) = delete;
@@ -90,23 +91,23 @@ class ShardedSide {
   // The tensors and operators without ranks.
   [[nodiscard]] DumpWithGraph side() const;
 
-  // By logical tensor: on which ranks it lies, and the record of each; null where that rank has none.
+  // The ranks that hold a global tensor, and the record of each; null if that rank has none.
   struct Members {
-    uint32_t ranks = 0;  // a set of ranks
+    uint32_t ranks = 0;  // index of a set of ranks
     std::vector<const TensorRecord*> records;
   };
   [[nodiscard]] const Members& members(uint32_t tensor) const { return members_[tensor]; }
   [[nodiscard]] const std::vector<int64_t>& ranks(uint32_t tensor) const { return rank_sets_[members_[tensor].ranks]; }
-  // What is equal to what among the parts of its tensors.
+  // The digests of its local tensors.
   [[nodiscard]] LocalContents& contents() const { return *contents_; }
   [[nodiscard]] size_t size() const { return tensors_.size(); }
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
   [[nodiscard]] uint32_t program_of(uint32_t op) const { return origins_[op].program; }
 
-  // From now on the tensor is put together so.
+  // Replaces how the tensor is assembled.
   void set_pieces(uint32_t tensor, TensorPieces pieces);
-  // A further tensor, which is the tensor `of` under another name.
+  // Adds the tensor `of` under another name.
   uint32_t add_tensor(uint32_t of, const TensorRecord& named);
 
  private:
@@ -118,24 +119,24 @@ class ShardedSide {
   const TensorView* keep(TensorPieces pieces);
   void order_operators();
 
-  // Where an operator belongs.
+  // The program of an operator, and the ranks that run it.
   struct Origin {
     uint32_t program = 0;
-    uint32_t ranks = 0;            // in rank_sets_
+    uint32_t ranks = 0;            // index in rank_sets_
     std::optional<uint32_t> part;  // of a call that is split
   };
 
   const DumpWithGraph dump_;
   const std::shared_ptr<LocalContents> contents_;
-  std::vector<std::vector<int64_t>> programs_;     // ranks; -1: not said
+  std::vector<std::vector<int64_t>> programs_;     // ranks; -1: unknown
   std::vector<std::vector<uint32_t>> of_program_;  // by program: operators of the dump, rank by rank
   std::vector<std::vector<int64_t>> rank_sets_;    // ascending
   std::vector<SequencedOp> operators_;
   std::vector<Origin> origins_;  // by operator
   std::vector<TensorRecord> tensors_;
   std::vector<Members> members_;
-  std::deque<TensorPieces> pieces_;  // by tensor
-  std::deque<TensorView> views_;     // of these
+  std::deque<TensorPieces> pieces_;  // by tensor: how it is assembled
+  std::deque<TensorView> views_;     // of pieces_
 };
 
 }  // namespace msdump

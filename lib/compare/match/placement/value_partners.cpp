@@ -19,7 +19,7 @@ class ValuePartners {
   explicit ValuePartners(ShardedMatch& match) : match_(match) {}
 
   Result<std::vector<uint32_t>> run() {
-    match_.allow_all_factors();  // those of wrong partners say nothing
+    match_.allow_all_factors();  // those that were kept for wrong partners prove nothing
     const Pairing& pairing = match_.result.pairing;
     partners_.assign(pairing.a.size(), kNoOperator);
     owner_.assign(pairing.b.size(), kNoOperator);
@@ -52,7 +52,7 @@ class ValuePartners {
   using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool>;  // kind_of()
   struct Choice {
     std::vector<uint32_t> operators;  // of b, of one kind
-    size_t begin = 0;                 // where the search begins: partners mostly come in order
+    size_t begin = 0;                 // begin of the search: partners mostly come in order
   };
 
   void take(uint32_t a, uint32_t b) {
@@ -62,8 +62,8 @@ class ValuePartners {
     owner_[b] = a;
   }
 
-  // One all of whose tensors fit; else, as after a fault, one whose weights do. A present partner that may be right keeps its
-  // place before others with these weights.
+  // Takes a call whose tensors all fit; else, as after a fault, one whose weights do. A present partner with the weights
+  // keeps its place before others with them.
   Status find_partner(uint32_t a, Choice& choice) {
     const uint32_t now = partners_[a];
     Match of_now = Match::kNone;
@@ -96,8 +96,8 @@ class ValuePartners {
     return {};
   }
 
-  // The place of a call is between those of the calls around it whose values or weights tell: a partner elsewhere that has
-  // no value in common was found by its name, which another layer or stage has, too.
+  // Separates pairs that cross. A call lies between the partners of the known calls around it. A partner elsewhere that
+  // shares no value was found by its name, which another layer or stage has, too.
   void part_crossing(const std::vector<uint32_t>& open) {
     const std::vector<uint32_t> before = nearest_known(false), after = nearest_known(true);
     for (const uint32_t a : open) {
@@ -111,7 +111,8 @@ class ValuePartners {
     return partners_[a] != kNoOperator && (fits_[a] || certain_[partners_[a]]);
   }
 
-  // By operator of a: the partner of the nearest call before or after it, of its step and pass, whose values or weights tell.
+  // The partner of the nearest known call before or after each operator of a, within its step and pass. Known calls are
+  // those that values or weights confirm.
   [[nodiscard]] std::vector<uint32_t> nearest_known(bool after) const {
     const auto count = static_cast<uint32_t>(partners_.size());
     std::vector<uint32_t> nearest(count, kNoOperator);
@@ -134,8 +135,8 @@ class ValuePartners {
     partners_[a] = kNoOperator;
   }
 
-  // Two calls whose tensors no layout makes wholes of one shape are not the same, whatever their places are; nor are two
-  // of different types that have no value in common, where another call nearby has one.
+  // Separates two calls if no placement gives their tensors one global shape. Also two calls of different types that share
+  // no value, if another call nearby has one of the values.
   void part_others() {
     const Pairing& pairing = match_.result.pairing;
     for (uint32_t a = 0; a < partners_.size(); ++a) {
@@ -146,7 +147,7 @@ class ValuePartners {
     }
   }
 
-  // Does a call near the partner have one of its values?
+  // True if a call near the partner has one of its values.
   [[nodiscard]] bool is_elsewhere(uint32_t a) {
     const Pairing& pairing = match_.result.pairing;
     constexpr uint32_t kNear = ShardedMatch::kMostTried / 2;
@@ -178,9 +179,9 @@ class ValuePartners {
     });
   }
 
-  // Two calls that have no value in common, although what follows them agrees, are not the same: a fault would have spread.
+  // Separates two calls that share no value although the calls after them agree: a fault would have spread.
   Status part_strays() {
-    size_t fitting = 0;  // calls that follow, one after the other
+    size_t fitting = 0;  // calls that agree, one after the other
     std::optional<int64_t> step;
     for (auto a = static_cast<uint32_t>(partners_.size()); a-- > 0;) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
@@ -206,7 +207,7 @@ class ValuePartners {
 
   enum class Agreement : uint8_t { kNone, kSome, kAll };
 
-  // Of the tensors of two partners. Zeros and other values that are all alike are no value in common.
+  // The agreement of the tensors of two partners. Zeros and other constants are no shared value.
   [[nodiscard]] Agreement agreement_of(uint32_t a) {
     if (fits_[a]) return Agreement::kAll;
     bool all = true, any = false;
@@ -218,7 +219,7 @@ class ValuePartners {
     return all ? Agreement::kAll : any ? Agreement::kSome : Agreement::kNone;
   }
 
-  // What is left: the same kind between the same partners.
+  // Pairs the rest by kind, in order, between the same partners.
   void pair_between() {
     const Pairing& pairing = match_.result.pairing;
     std::vector<bool> taken(pairing.b.size(), false);
@@ -247,8 +248,7 @@ class ValuePartners {
 
   enum class Match : uint8_t { kNone, kWeights, kAll };
 
-  // Do the tensors of the two that have a slot in common hold the same values, and do these values tell? Or at least the
-  // weights?
+  // kAll if all tensors in common slots agree, among them an output and an informative one. kWeights if only the weights do.
   Result<Match> match_of(uint32_t a, uint32_t b) {
     size_t outputs = 0, weights = 0;
     bool tells = false;
@@ -268,8 +268,7 @@ class ValuePartners {
     return weights > 0 ? Match::kWeights : Match::kNone;
   }
 
-  // An input after the first that no earlier call of its step wrote. The first one may have been written by what is not
-  // dumped.
+  // True for an input after the first that no earlier call of its step wrote. An undumped call may have written the first.
   Result<bool> is_weight(uint32_t op, uint32_t tensor) {
     const TensorRecord& record = match_.result.a->tensors()[tensor];
     if (record.name.io != Io::kInput || record.name.slot == "0" || record.shape == nullptr) return false;
@@ -282,9 +281,9 @@ class ValuePartners {
     return known->second = writer == written->end() || writer->second >= op;
   }
 
-  using Written = std::map<uint64_t, uint32_t>;  // by contents: the first call of the step that has them as an output
+  using Written = std::map<uint64_t, uint32_t>;  // by contents: the first call of the step with such an output
 
-  // Outputs of one shape.
+  // The outputs of one step and shape.
   Result<const Written*> written_in(std::optional<int64_t> step, const Shape& shape) {
     const auto [known, is_new] = written_.try_emplace({step, shape});
     if (!is_new) return &known->second;
@@ -307,7 +306,7 @@ class ValuePartners {
     }
   }
 
-  // The tensors that two operators have in the same slot.
+  // The pairs of tensors of two operators in the same slot.
   [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> in_common(uint32_t a, uint32_t b) const {
     const auto same_slot = [&](const TensorRecord& one, const TensorRecord& other) {
       return one.name.io == other.name.io && one.name.slot == other.name.slot && one.occurrence == other.occurrence &&
@@ -323,10 +322,10 @@ class ValuePartners {
   }
 
   struct Fit {
-    bool possible = false;  // some layout fits the shapes
+    bool possible = false;  // some placement fits the shapes
     bool agrees = false, is_informative = false;
   };
-  // Of two tensors; several steps ask of the same ones.
+  // The fit of two tensors, which is kept: several steps ask for the same ones.
   const Fit& fit_of(uint32_t x, uint32_t y) {
     const auto [known, is_new] = known_.try_emplace({x, y});
     if (!is_new) return known->second;
@@ -337,7 +336,7 @@ class ValuePartners {
 
   ShardedMatch& match_;
   std::vector<uint32_t> partners_, owner_;              // by operator of a, of b
-  std::vector<bool> fits_;                              // by operator of a: with the partner that it has from the start
+  std::vector<bool> fits_;                              // by operator of a: its first partner fits
   std::vector<bool> certain_;                           // by operator of b
   std::map<std::pair<uint32_t, uint32_t>, Fit> known_;  // by tensors of a and b
   std::map<uint32_t, bool> weights_;                    // by tensor of a
@@ -353,7 +352,7 @@ Result<std::vector<uint32_t>> partners_by_values(ShardedMatch& match) { return V
 
 namespace {
 
-// A single number tells if it is not one that many have.
+// The value of a tensor of one element; 0 for other tensors.
 double single_number(LocalTensors& pieces) {
   if (element_count(shapes_of(pieces).front()) != 1) return 0;
   if (LocalValues* const values = std::get_if<LocalValues>(&pieces)) return values->at(0, 0);
@@ -393,7 +392,7 @@ class ValueTwins {
   Status pair_between(const std::vector<uint32_t>& own, const std::vector<uint32_t>& others) {
     if (own.empty() || others.empty()) return {};
     const auto [loss, loss_there] = losses_of(own, others);
-    size_t begin = 0;  // what is computed earlier has its partners earlier
+    size_t begin = 0;  // values that are computed earlier have earlier partners
     for (const uint32_t op : own) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
       const size_t end = std::min(others.size(), begin + ShardedMatch::kMostTried);
@@ -416,7 +415,7 @@ class ValueTwins {
     return {};
   }
 
-  // The last single number that a forward call of each side leaves: the loss. None: kNoTensor.
+  // The last single number that a forward call of each side writes, the loss. kNoTensor if there is none.
   [[nodiscard]] std::pair<uint32_t, uint32_t> losses_of(const std::vector<uint32_t>& own,
                                                         const std::vector<uint32_t>& others) const {
     const Pairing& pairing = match_.result.pairing;
@@ -444,7 +443,7 @@ class ValueTwins {
     return std::nullopt;
   }
 
-  // Marks the tensor of the reference as taken. `by_values`: only if it has the values.
+  // Marks the tensor of the reference as taken. With `by_values`, only if it has the values.
   std::optional<ShardedMatch::Twin> twin_of(uint32_t i, uint32_t j, bool by_values) {
     std::vector<TensorPair>& tensors = match_.result.pairing.tensors;
     const uint32_t a = tensors[i].a, b = tensors[j].b;
@@ -461,7 +460,7 @@ class ValueTwins {
     return ShardedMatch::Twin{i, b, *std::move(fit)};
   }
 
-  // Also the mean of those of the ranks, as of their losses.
+  // True if both are the same number, or one is the mean over ranks. Many tensors are 0 or 1, so these do not count.
   [[nodiscard]] bool is_one_number(uint32_t b, const PlacementFit& fit) const {
     LocalTensors other = match_.locals_of(Side::kReference, b);
     if (!ok(other) || fit.a.has(PlacementRole::kSum) || fit.b.has(PlacementRole::kSum)) return false;
@@ -470,8 +469,8 @@ class ValueTwins {
   }
 
   ShardedMatch& match_;
-  std::vector<bool> taken_;       // by tensor pair: the reference's tensor has a twin
-  std::vector<uint32_t> begins_;  // by operator of the pairing: its first tensor pair; and the end
+  std::vector<bool> taken_;       // by tensor pair: the reference's tensor is paired with another call's
+  std::vector<uint32_t> begins_;  // by operator of the pairing: the index of its first tensor pair; and the end
   size_t trials_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// Partners by values: where the tensors of two operators that are paired by their place do not fit, or an operator has no
-// partner, another one of its kind nearby whose tensors all do. Cost: a bounded number of trials for an operator and for a
-// run.
+// partners_by_values(): finds partners by values, for operators without one and for pairs by position whose tensors do not
+// fit. A partner is an operator of the same kind nearby whose tensors all fit. Cost: a bounded number of trials for an
+// operator and for a run.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 
 namespace msdump {
 
-// By operator of the candidate: that of the reference, or kNoOperator. An error when interrupted.
+// The operator of the reference for each of the candidate, or kNoOperator. An error if interrupted.
 Result<std::vector<uint32_t>> partners_by_values(ShardedMatch& match);
 
-// What one side computes in other calls than the other side: t, matmul and add against linear, mean of a masked loss against
-// cross_entropy. Between two operators that have partners, the tensors of the candidate's calls without a partner are paired
-// by their values with those of the reference's calls, whatever the calls are. The loss, which is one number, is paired
-// also where it differs: it is what the last forward calls leave.
+// pair_value_twins(): pairs values that the two sides compute in different calls. Examples are t, matmul and add against
+// linear, or the mean of a masked loss against cross_entropy.
+//
+// Unpaired calls of the two sides are compared if they lie between the same partners, whatever the calls are. Their tensors
+// are paired by values. The loss is the last single number that the forward calls write; it is paired even if it differs.
 //
 // Cost: a bounded number of trials for a call and for a run.
 
-// Adds these partners to the pairing. An error when interrupted.
+// Adds these pairs to the pairing. An error if interrupted.
 Status pair_value_twins(ShardedMatch& match);
 
 }  // namespace msdump

@@ -60,7 +60,7 @@ const SlotPairs& slots_of(const ApiPair& api, std::string_view op_name, Io io) {
   return op_name.find(".parameters_grad") == std::string_view::npos ? api.parameters : api.parameters_grad;
 }
 
-// "1.0" for "0.0" where "0" is mapped to "1"; nothing without a pair.
+// The slot by its longest part that is mapped: "1.0" for "0.0" if "0" is mapped to "1". No value if none is.
 std::optional<std::string> mapped_slot(const SlotPairs& pairs, std::string_view slot) {
   if (!pairs.slots) return std::string(slot);
   for (std::string_view part = slot;;) {

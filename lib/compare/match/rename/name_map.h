@@ -1,5 +1,5 @@
-// NameMap: the user's mapping (compare/match/rename/name_map_file.h) as a function from an operator or a tensor of the
-// candidate to the one of the reference.
+// NameMap: the user's mapping (compare/match/rename/name_map_file.h). It gives the operator or tensor of the reference for
+// one of the candidate.
 //
 //   1. a tensor named in the file; else its operator's partner, with the same io and slot
 //   2. an operator named in the file; else the one that all of its named tensors go to
@@ -28,7 +28,7 @@
 
 namespace msdump {
 
-// Wrappers keep a network in their member `module` (PyTorch's DistributedDataParallel), so msprobe writes
+// Wrappers, such as PyTorch's DistributedDataParallel, keep a network in their member `module`. So msprobe writes
 // Module.module.blocks.0.. for a module that is Module.blocks.0.. without a wrapper.
 //
 // The number of wrappers around the modules of a dump; 0 if one of them is not in any, or there are no modules.
@@ -49,7 +49,7 @@ class NameMap {
   // Likewise; an empty op_name: no partner.
   [[nodiscard]] std::optional<TensorName> reference_of(std::string_view op_name, Io io, std::string_view slot) const;
 
-  // Whether it renames parts of names: the operators are then paired as if they were called so, and nothing is mapped.
+  // True if it renames parts of names. Operators are then paired under their new names, and nothing is mapped.
   [[nodiscard]] bool renames() const { return content_.kind == NameMapKind::kPaths; }
   [[nodiscard]] std::string path_renamed(std::string_view op_name) const { return renamed_by(content_.paths, op_name); }
 

@@ -47,7 +47,7 @@ std::optional<std::string_view> star_of(std::string_view pattern, std::string_vi
   return text.substr(star, text.size() - before.size() - after.size());
 }
 
-// The right side with the texts of its stars; nothing if the components from `first` on are others.
+// The right side with the texts of its stars. No value if the components from `first` on do not match.
 std::optional<std::string> replacement_at(const PathRule& rule, std::string_view name,
                                           const std::vector<Component>& components, size_t first) {
   if (first + rule.from.size() > components.size()) return std::nullopt;
@@ -147,7 +147,7 @@ tl::unexpected<Error> wrong_pair(const RuleLine& line, std::string what) {
   return wrong(line, std::move(what), "a line is: candidate name, reference name");
 }
 
-// One line, whose quotes may hold commas and, doubled, quotes.
+// Splits a line into fields. Quotes may hold commas and, doubled, quotes.
 Result<std::vector<std::string>> fields_of(const RuleLine& rule) {
   const std::string_view line = rule.text;
   std::vector<std::string> fields;
@@ -219,7 +219,7 @@ Result<std::vector<NamePair>> read_name_csv(std::string_view text) {
 
 constexpr std::string_view kNoPartner = "N/A";
 
-// Lines of a text by the offset of a byte.
+// The number of a line by the offset of a byte.
 class Lines {
  public:
   explicit Lines(std::string_view text) {
@@ -239,7 +239,7 @@ tl::unexpected<Error> at_line(size_t line, std::string_view what, std::string hi
   return fail(make_error(ErrorCode::kUsage, "line {}: {}", line, what).with_hint(std::move(hint)));
 }
 
-// "op:output:0".
+// Parses a name such as "op:output:0".
 std::optional<TensorName> with_colons(std::string_view text) {
   const size_t slot = text.rfind(':');
   if (slot == std::string_view::npos || slot == 0) return std::nullopt;
@@ -250,7 +250,7 @@ std::optional<TensorName> with_colons(std::string_view text) {
   return TensorName{std::string(text.substr(0, io)), *named, std::string(text.substr(slot + 1))};
 }
 
-// The name of an entry or of an operator of a graph; anything else is a cell.
+// True for the name of an entry, or of an operator of a graph. Anything else is a cell.
 bool is_operator_name(std::string_view text) {
   return parse_msprobe_entry(text) || text.find('/') != std::string_view::npos ||
          text.find("-op") != std::string_view::npos;

@@ -66,7 +66,7 @@ struct NamePair {
   size_t line = 0;
 };
 
-// Slots by position; nothing: slots keep their names.
+// Slots by position. No value: slots keep their names.
 struct SlotPairs {
   std::optional<std::vector<std::pair<std::string, std::string>>> slots;
 };
