@@ -45,7 +45,8 @@ configure_preset() { step "configuring preset $1" cmake -S "$root" --preset "$@"
 compile_preset() {
   local preset=$1
   shift
-  step "building preset $preset" cmake --build "$root/build/$preset" --parallel "$jobs" ${1:+--target "$@"}
+  # ccache tells languages apart, in which compilers write messages: one for all scripts.
+  LC_ALL=C step "building preset $preset" cmake --build "$root/build/$preset" --parallel "$jobs" ${1:+--target "$@"}
 }
 
 # count_cases PRESET: prints how many test cases of the last ctest run passed, failed and were skipped. A Catch2 program is one
