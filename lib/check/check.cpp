@@ -83,7 +83,7 @@ std::vector<bool> CheckRun::needed() const {
     if (!chosen[tensor] || run == kNone) continue;
     for (const RunInput& input : dump.runs()[run].inputs) {
       if (input.tensor != kNone) needed[input.tensor] = true;
-      if (input.made_as != kNone) needed[input.made_as] = true;
+      if (input.produced != kNone) needed[input.produced] = true;
     }
     for (const uint32_t output : dump.runs()[run].outputs) needed[output] = true;
   }
@@ -135,7 +135,7 @@ bool CheckRun::repeats_producer(const Finding& finding) const {
   const uint32_t run = dump.run_of(finding.tensor);
   if (run == kNone) return false;
   for (const RunInput& input : dump.runs()[run].inputs) {
-    if (input.tensor == finding.tensor && input.made_as != kNone) return true;
+    if (input.tensor == finding.tensor && input.produced != kNone) return true;
   }
   // If there is no data flow, an earlier tensor is already non-finite.
   return !dump.has_flow() && report.first && report.first->tensor != finding.tensor &&

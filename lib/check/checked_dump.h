@@ -19,7 +19,7 @@ static_assert(kNone == kNoTensor && kNone == kNoRun);
 
 // The dumped tensor that holds the values of an input: its own file, else its producer's output, else kNone.
 [[nodiscard]] inline uint32_t tensor_of(const RunInput& input) {
-  return input.tensor != kNone ? input.tensor : input.made_as;
+  return input.tensor != kNone ? input.tensor : input.produced;
 }
 
 class CheckedDump {

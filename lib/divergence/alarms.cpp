@@ -44,7 +44,7 @@ uint32_t forward_maker(const RunView& view, uint32_t run) {
 // if no input has any that the reference lacks, or if they do not lead back to such a call.
 uint32_t maker_of_not_finite(const RunView& view, uint32_t run) {
   for (const RunInput* input = input_not_finite(view, run); input != nullptr;) {
-    const uint32_t maker = input->also_made_by != kNoRun ? input->also_made_by : input->made_by;
+    const uint32_t maker = input->other_producer != kNoRun ? input->other_producer : input->producer;
     // Producers are earlier, so the search ends.
     if (maker >= run || !view.of_candidate_only(maker)) return kNoRun;
     run = maker;
@@ -92,7 +92,7 @@ void BlameState::note_alarm(uint32_t run) {
 }
 
 uint32_t BlameState::one_sided_maker(const RunInput& input) const {
-  for (const uint32_t maker : {input.also_made_by, input.made_by}) {
+  for (const uint32_t maker : {input.other_producer, input.producer}) {
     if (maker != kNoRun && view.one_sided(maker)) return maker;
   }
   return kNoRun;
@@ -127,7 +127,7 @@ EnteringValues::ParameterKey EnteringValues::key_of(uint32_t run, const RunInput
 
 void EnteringValues::note_parameters(uint32_t run, const RunInputs& inputs) {
   for (const RunInput& input : state_.view.run(run).inputs) {
-    if (input.from != From::kParameter || input.made_by != kNoRun || !state_.view.compared(input.tensor)) continue;
+    if (input.from != From::kParameter || input.producer != kNoRun || !state_.view.compared(input.tensor)) continue;
     const bool off = std::any_of(inputs.entering.begin(), inputs.entering.end(),
                                  [&](const RunInput* other) { return other == &input; });
     const ParameterKey key = key_of(run, input);
@@ -144,7 +144,7 @@ void EnteringValues::judge(uint32_t run, const RunInputs& inputs) {
         return state_.add_cast(run, run, inputs, input->tensor);
       continue;
     }
-    const uint32_t tensor = state_.view.compared(input->tensor) ? input->tensor : input->made_as;
+    const uint32_t tensor = state_.view.compared(input->tensor) ? input->tensor : input->produced;
     if (input->from == From::kParameter) {
       add_parameter(run, inputs, *input, tensor);
     } else if (!state_.any_before && !inputs.downstream && !state_.view.all_agree(run)) {
@@ -375,7 +375,7 @@ namespace {
 // True if a one-sided producer wrote another value. An operator that chooses may still return the same.
 bool is_another_value(const BlameState& state, const RunInput& input) {
   const auto error = state.view.error(input.tensor);
-  return error && state.view.one_sided(input.made_by) && error->relative > kMostError;
+  return error && state.view.one_sided(input.producer) && error->relative > kMostError;
 }
 
 // True if, in the reference, an output of `reader` has the value of the input.
@@ -390,7 +390,7 @@ bool reader_writes(const BlameState& state, uint32_t reader, const RunInput& inp
 bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& input) {
   // Only the last of them are looked at: a value may have thousands of consumers, each of which asks.
   constexpr std::ptrdiff_t kMostReaders = 64;
-  const std::vector<uint32_t>& readers = state.view.run(input.made_by).readers;  // ascending
+  const std::vector<uint32_t>& readers = state.view.run(input.producer).readers;  // ascending
   const auto end = std::lower_bound(readers.begin(), readers.end(), run);
   const auto first = end - std::min(end - readers.begin(), kMostReaders);
   if (first != readers.begin())
@@ -418,7 +418,7 @@ std::string happened_between(const BlameState& state, uint32_t first, uint32_t e
 bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
   if (state.view.heals(run)) return false;
   // The model counts what these producers wrote as the error of the input, so no output stands out by it.
-  const uint32_t maker = inputs.changed.front()->made_by;
+  const uint32_t maker = inputs.changed.front()->producer;
   const bool of_ranks = state.view.is_sharded() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
   if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
   const std::span<const ScoredOutput> scored = state.model.outputs(run);
@@ -432,9 +432,9 @@ bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, con
 bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   if (state.view.other_framework()) return false;
   const RunInput& input = *inputs.changed.front();
-  const uint32_t first = state.view.one_sided(input.made_by) ? input.made_by : input.made_by + 1;
+  const uint32_t first = state.view.one_sided(input.producer) ? input.producer : input.producer + 1;
   // Calls that only one side has are normal if the sides are sharded differently.
-  if (state.view.is_sharded() && inputs.downstream && state.view.one_sided(input.made_by)) return false;
+  if (state.view.is_sharded() && inputs.downstream && state.view.one_sided(input.producer)) return false;
   if (const uint32_t other = one_sided_between(state, first, run, input); other != kNoRun) {
     if (state.one_sided.turns_coarser(other)) {
       state.add_cast(other, run, inputs, input.tensor);
@@ -449,14 +449,14 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
     return true;
   }
   if (alarmed_reader_writes(state, run, input)) return true;
-  if (state.roots.is_changed_after(input.made_by, run)) return true;
+  if (state.roots.is_changed_after(input.producer, run)) return true;
   if (inputs.downstream && !state.view.is_sharded()) return false;
   Root& root = state.roots.add_changed(run, inputs, input);
   root.divergence.reason =
       fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),
-                  state.view.name(input.made_by), happened_between(state, first, run));
+                  state.view.name(input.producer), happened_between(state, first, run));
   const bool known = !state.view.is_sharded() && state.one_sided.first_of_candidate(first, run) != kNoRun;
-  if (!root.exchanges && !known) root.divergence.after = input.made_by;
+  if (!root.exchanges && !known) root.divergence.after = input.producer;
   return true;
 }
 

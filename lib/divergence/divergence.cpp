@@ -103,7 +103,7 @@ class ChainSearch {
   }
 
   void add_makers_of(const RunInput& input) {
-    for (const uint32_t maker : {input.made_by, input.also_made_by}) {
+    for (const uint32_t maker : {input.producer, input.other_producer}) {
       if (maker != kNoRun) add(maker);
     }
   }
@@ -123,7 +123,7 @@ class ChainSearch {
       const bool agrees = view_.compared(input.tensor) && !view_.differs(input.tensor);
       if (agrees || input.from == From::kParameter || input.from == From::kConstant) continue;
       add_makers_of(input);
-      any_unknown = any_unknown || (input.made_by == kNoRun && input.also_made_by == kNoRun);
+      any_unknown = any_unknown || (input.producer == kNoRun && input.other_producer == kNoRun);
     }
     if (any_unknown) add_run_before(run);
   }
@@ -132,10 +132,10 @@ class ChainSearch {
   void add_changes(uint32_t reader) {
     for (const RunInput& input : view_.run(reader).inputs) {
       if (!view_.compared(input.tensor) || !view_.differs(input.tensor)) continue;
-      if (input.made_by == kNoRun || view_.one_sided(input.made_by) || input.made_as == input.tensor) continue;
-      if (!view_.same_program(input.made_by, reader)) continue;
+      if (input.producer == kNoRun || view_.one_sided(input.producer) || input.produced == input.tensor) continue;
+      if (!view_.same_program(input.producer, reader)) continue;
       add_run_before(reader);
-      add_run_after(input.made_by, reader);
+      add_run_after(input.producer, reader);
     }
   }
 
@@ -307,7 +307,7 @@ class Finder {
       own(run).random = own(run).random || from.random;
     };
     for (const RunInput& input : view_.run(run).inputs) {
-      for (const uint32_t from : {input.made_by, input.updated_by}) {
+      for (const uint32_t from : {input.producer, input.updated_by}) {
         if (from != kNoRun) inherit(from);
       }
       for (const uint32_t before : view_.graph().before_gap(input)) inherit(before);
@@ -320,8 +320,8 @@ class Finder {
     if (outputs.empty()) return;
     std::vector<double>& healthy = state_.history.healthy;
     for (const RunInput& input : view_.run(run).inputs) {
-      if (input.tensor == kNoTensor || !view_.compared(input.made_as)) continue;
-      healthy[input.tensor] = std::min(healthy[input.tensor], healthy[input.made_as]);
+      if (input.tensor == kNoTensor || !view_.compared(input.produced)) continue;
+      healthy[input.tensor] = std::min(healthy[input.tensor], healthy[input.produced]);
     }
     std::vector<KnownInput> inputs = state_.model.inputs(run);
     for (KnownInput& input : inputs) input.error.relative = healthy[input.tensor];

@@ -200,7 +200,7 @@ class Explainer {
         continue;
       if (is_within_scale(input.tensor)) {
         set(input.tensor, Explanation::kNoise);
-      } else if (input.made_by != kNoRun) {
+      } else if (input.producer != kNoRun) {
         explain_made(run, input, gathered);
       } else if (const Explanation before = from_before(input); before != Explanation::kNone) {
         set(input.tensor, before);
@@ -213,14 +213,14 @@ class Explainer {
   }
 
   void explain_made(uint32_t run, const RunInput& input, std::optional<RunInputs>& gathered) {
-    const Explanation passed_on = of_producer(input.made_by);
+    const Explanation passed_on = of_producer(input.producer);
     if (passed_on != Explanation::kNone) return set(input.tensor, passed_on);
-    if (!view_.compared(input.made_as)) {
+    if (!view_.compared(input.produced)) {
       // An undumped output has about the error of the inputs.
-      if (is_within(kChangedOnTheWay, input.made_by, input.tensor)) return set(input.tensor, Explanation::kNoise);
+      if (is_within(kChangedOnTheWay, input.producer, input.tensor)) return set(input.tensor, Explanation::kNoise);
       return leave(input.tensor, Unjudged::kUnknownSource);
     }
-    if (view_.differs(input.made_as)) return copy(input.made_as, input.tensor);
+    if (view_.differs(input.produced)) return copy(input.produced, input.tensor);
     // The producer's output is within the tolerance. More error here is the rounding of a cast on the way.
     if (!gathered) gathered = inputs_of_run(view_, model_, history_, run);
     const auto& others = gathered->changed;
@@ -343,7 +343,7 @@ class Explainer {
   [[nodiscard]] bool agrees_at(uint32_t reader, uint32_t maker) const {
     bool any = false;
     for (const RunInput& input : view_.run(reader).inputs) {
-      if (input.made_by != maker && input.also_made_by != maker) continue;
+      if (input.producer != maker && input.other_producer != maker) continue;
       if (!view_.compared(input.tensor)) return false;
       if (view_.differs(input.tensor) && explained(input.tensor) != Explanation::kNoise) return false;
       any = true;

@@ -198,12 +198,12 @@ Root& RootList::add_entering(uint32_t run, DivergenceKind kind, const RunInputs&
 }
 
 Root& RootList::add_changed(uint32_t run, const RunInputs& inputs, const RunInput& input) {
-  changed_after_.try_emplace(input.made_by, roots_.size());
-  if (const auto line = view_.line(input.made_by))
-    changed_after_line_.try_emplace({*line, view_.op(input.made_by).type}, roots_.size());
+  changed_after_.try_emplace(input.producer, roots_.size());
+  if (const auto line = view_.line(input.producer))
+    changed_after_line_.try_emplace({*line, view_.op(input.producer).type}, roots_.size());
   Root& root = add(run, kind_of({input.tensor}), inputs, {input.tensor});
   root.lower(kNotAllKnown);
-  root.changed_after = input.made_by;
+  root.changed_after = input.producer;
   root.exchanges = inputs.changed.size() > 1;
   return root;
 }
@@ -259,11 +259,11 @@ uint32_t RootList::first_missing(uint32_t run) const {
   for (size_t hops = 0; hops < view_.runs().size(); ++hops) {
     const auto& inputs = view_.run(run).inputs;
     const auto before = std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-      return input.made_by != kNoRun && input.made_by < run && view_.is_surprise(input.made_by) &&
-             view_.of_candidate_only(input.made_by) == of_a;
+      return input.producer != kNoRun && input.producer < run && view_.is_surprise(input.producer) &&
+             view_.of_candidate_only(input.producer) == of_a;
     });
     if (before == inputs.end()) break;
-    run = before->made_by;
+    run = before->producer;
   }
   return run;
 }

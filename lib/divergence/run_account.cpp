@@ -85,7 +85,7 @@ class Accountant {
 
   void add_origin(const RunInput& input, const std::vector<KnownInput>& known, RunAccount& result) const {
     const auto found = std::find_if(known.begin(), known.end(), [&](const KnownInput& one) {
-      return one.tensor != kNoTensor && (one.tensor == input.tensor || one.tensor == input.made_as);
+      return one.tensor != kNoTensor && (one.tensor == input.tensor || one.tensor == input.produced);
     });
     const auto place = static_cast<size_t>(found - known.begin());
     if (found == known.end()) {
@@ -95,7 +95,7 @@ class Accountant {
       return;
     }
     InputAccount& account = found == known.end() ? result.inputs.back() : result.inputs[place];
-    if (input.made_by != kNoRun) account.made_by = view_.run(input.made_by).op;
+    if (input.producer != kNoRun) account.producer = view_.run(input.producer).op;
     if (input.from == InputEdge::From::kParameter) account.parameter = input.parameter;
     account.constant = account.constant || input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor);
   }

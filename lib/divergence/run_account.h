@@ -21,10 +21,10 @@ struct RunHistory;
 struct InputAccount {
   uint32_t tensor = kNoTensor;  // in Pairing::tensors; kNoTensor: it was not dumped
   uint32_t slot = 0;
-  uint32_t made_by = kNoOperator;  // in Pairing::operators
-  std::string parameter;           // its name, if it is one
-  std::optional<double> error;     // none if it was not compared
-  std::optional<double> gain;      // the error of the first output for an error of 1 here, if known
+  uint32_t producer = kNoOperator;  // in Pairing::operators
+  std::string parameter;            // its name, if it is one
+  std::optional<double> error;      // none if it was not compared
+  std::optional<double> gain;       // the error of the first output for an error of 1 here, if known
   bool exact = false, constant = false;
 };
 

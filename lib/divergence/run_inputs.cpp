@@ -56,18 +56,18 @@ class Gatherer {
   }
 
   void add(const RunInput& input) {
-    if (input.made_by != kNoRun) add_producer(input.made_by);
+    if (input.producer != kNoRun) add_producer(input.producer);
     for (const uint32_t before : view_.graph().before_gap(input)) add_producer(before);
     uint32_t tensor = input.tensor;
     if (!view_.compared(tensor)) {
-      tensor = input.made_as;
+      tensor = input.produced;
       inputs_.bridged = inputs_.bridged || view_.compared(tensor);
     }
     if (!view_.compared(tensor)) {
       if (input.from == From::kConstant || view_.is_attribute(input.tensor)) return;
       inputs_.unknown = true;
       if (is_downstream(input)) inputs_.elevated = true;
-      inputs_.unknown_source = inputs_.unknown_source || input.made_by == kNoRun;
+      inputs_.unknown_source = inputs_.unknown_source || input.producer == kNoRun;
       return;
     }
     inputs_.evidence.push_back(tensor);
@@ -86,7 +86,7 @@ class Gatherer {
   [[nodiscard]] bool is_downstream(const RunInput& input) const {
     const auto is_one = [&](uint32_t run) { return run != kNoRun && history_.states[run].downstream; };
     const std::span<const uint32_t> before = view_.graph().before_gap(input);
-    return is_one(input.made_by) || is_one(input.updated_by) || std::any_of(before.begin(), before.end(), is_one);
+    return is_one(input.producer) || is_one(input.updated_by) || std::any_of(before.begin(), before.end(), is_one);
   }
 
   // True if the error of a tensor is more than rounding adds to an error of `before`.
@@ -117,7 +117,7 @@ class Gatherer {
     const auto error = view_.error(tensor);
     const bool doubtful = view_.doubtful(run_, tensor);
     // Its producer is unknown, or was forgotten.
-    const bool of_unknown = input.made_by == kNoRun || view_.is_forgotten(input.made_as);
+    const bool of_unknown = input.producer == kNoRun || view_.is_forgotten(input.produced);
     if (of_unknown) {
       // A value that the network keeps between steps carries the error of the step before.
       const bool of_network = input.from == From::kParameter && !input.is_weight;
@@ -135,25 +135,25 @@ class Gatherer {
       }
       return;
     }
-    const bool made = view_.compared(input.made_as) && view_.error(input.made_as);
-    if (!doubtful && (view_.is_surprise(input.made_by) || (view_.is_sharded() && view_.one_sided(input.made_by)))) {
-      if (begins_scale(tensor, input.made_by)) inputs_.rescaled = true;
-      if (inputs_.rescaled || is_off(tensor, error_before(input.made_by), rounding_of(input.made_by)))
+    const bool made = view_.compared(input.produced) && view_.error(input.produced);
+    if (!doubtful && (view_.is_surprise(input.producer) || (view_.is_sharded() && view_.one_sided(input.producer)))) {
+      if (begins_scale(tensor, input.producer)) inputs_.rescaled = true;
+      if (inputs_.rescaled || is_off(tensor, error_before(input.producer), rounding_of(input.producer)))
         inputs_.changed.push_back(&input);
-    } else if (!doubtful && made && tensor != input.made_as && is_off(tensor, error_of_made(input))) {
+    } else if (!doubtful && made && tensor != input.produced && is_off(tensor, error_of_made(input))) {
       inputs_.changed.push_back(&input);
     }
-    const double healthy = history_.healthy[view_.compared(input.made_as) ? input.made_as : tensor];
-    if (error && history_.states[input.made_by].downstream && error->relative > kElevated * healthy)
+    const double healthy = history_.healthy[view_.compared(input.produced) ? input.produced : tensor];
+    if (error && history_.states[input.producer].downstream && error->relative > kElevated * healthy)
       inputs_.elevated = true;
   }
 
   // The error of the producer's output. If the producer lacks an input of the reference's, its output is another value,
   // and the error of its inputs counts instead.
   [[nodiscard]] double error_of_made(const RunInput& input) const {
-    const uint32_t lacking = view_.lacking(input.made_by);
-    const bool other = lacking != kNoRun && !view_.same_in_a(input.tensor, input.made_as);
-    return other ? error_before(lacking) : view_.error(input.made_as)->relative;
+    const uint32_t lacking = view_.lacking(input.producer);
+    const bool other = lacking != kNoRun && !view_.same_in_a(input.tensor, input.produced);
+    return other ? error_before(lacking) : view_.error(input.produced)->relative;
   }
 
   // True if an input of unknown source is off by more than the errors of this step so far: undumped operators add what
@@ -166,7 +166,7 @@ class Gatherer {
     if (!error || error->discrete || !std::isfinite(error->relative)) return true;
     double rms = 0;
     for (const RunInput& other : view_.run(run_).inputs) {
-      const auto one = other.tensor == kNoTensor || other.made_by != kNoRun ? std::nullopt : view_.error(other.tensor);
+      const auto one = other.tensor == kNoTensor || other.producer != kNoRun ? std::nullopt : view_.error(other.tensor);
       if (one && !one->discrete) rms = std::max(rms, one->rms);
     }
     const double noise = std::max(kRounding * model_.storage_rounding(), kChangedOnTheWay * model_.usual_noise());

@@ -31,8 +31,8 @@ class NetOfErrors {
         }
       }
       for (const RunInput& input : run.inputs) {
-        if (input.made_by == kNoRun || input.tensor == kNoTensor) continue;
-        if (view_.name(input.made_by) == op && view_.slot(input.made_as) == slot) set(input.tensor, error);
+        if (input.producer == kNoRun || input.tensor == kNoTensor) continue;
+        if (view_.name(input.producer) == op && view_.slot(input.produced) == slot) set(input.tensor, error);
       }
     }
   }

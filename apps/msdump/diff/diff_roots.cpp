@@ -309,8 +309,8 @@ std::string input_text(const DiffResult& run, const RunAccount& account, const I
                                                : "an input";
   if (!input.parameter.empty()) {
     text += ", parameter " + input.parameter;
-  } else if (input.made_by != kNoOperator) {
-    text += ", made by " + run.op_name(input.made_by);
+  } else if (input.producer != kNoOperator) {
+    text += ", made by " + run.op_name(input.producer);
   } else if (input.constant) {
     text += ", a constant";
   }
@@ -363,7 +363,7 @@ report::Object input_object(const DiffResult& run, const RunAccount& account, co
     object.add("io", name_of(Io::kInput));
     object.add("slot", has_number(input) ? report::Value(input.slot) : report::Value());
   }
-  object.add("made_by", input.made_by == kNoOperator ? report::Value() : report::Value(run.op_name(input.made_by)));
+  object.add("made_by", input.producer == kNoOperator ? report::Value() : report::Value(run.op_name(input.producer)));
   object.add("parameter", report::text_or_null(input.parameter)).add("constant", input.constant);
   object.add("equal", input.exact).add("error", input.error);
   object.add("gain", rounded(input.gain));

@@ -389,15 +389,15 @@ Result<Cause> CauseFinder::explain(uint32_t run) {
       return Cause{std::move(found), true};
     }
     // In a loop the producer may come later in the order of runs.
-    if (bad->made_by != kNone && asked_[bad->made_by]) {
-      MSDUMP_TRY(const bool also_bad, is_bad(bad->made_by));
+    if (bad->producer != kNone && asked_[bad->producer]) {
+      MSDUMP_TRY(const bool also_bad, is_bad(bad->producer));
       if (also_bad) {
-        run = bad->made_by;
+        run = bad->producer;
         continue;
       }
     }
     const bool contradicts =
-        bad->made_by != kNone && asked_[bad->made_by] && bad->made_as != kNone && facts_[bad->made_as].known();
+        bad->producer != kNone && asked_[bad->producer] && bad->produced != kNone && facts_[bad->produced].known();
     const bool ordered = dump_.has_flow() || dump_.runs()[run].ordered;
     MSDUMP_TRY(FirstNonfinite found, entered(run, *bad));
     return Cause{std::move(found), !contradicts && ordered};
@@ -485,17 +485,17 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
         dump_.role(found.tensor) == TensorRole::kParameter
             ? fmt::format("it reads the input {} of the graph, which is not finite already", found.parameter)
             : fmt::format("its {} is the input {} of the graph, which is not finite already", input, found.parameter);
-  } else if (bad.made_by != kNone && !asked_[bad.made_by]) {
+  } else if (bad.producer != kNone && !asked_[bad.producer]) {
     found.kind = kind_of(facts_[found.tensor]);
     found.reason = fmt::format("its {} is not finite already; {}, which made it, was not asked for", input,
-                               dump_.operators()[dump_.runs()[bad.made_by].op].name);
-  } else if (bad.from == From::kOperator && bad.made_as == kNone) {
+                               dump_.operators()[dump_.runs()[bad.producer].op].name);
+  } else if (bad.from == From::kOperator && bad.produced == kNone) {
     found.kind = kind_of(facts_[found.tensor]);
     found.reason = fmt::format("its {} is not finite already; what made it was not dumped", input);
   } else if (bad.from == From::kOperator) {
     found.kind = Kind::kInput;
     found.reason = fmt::format("its {} is not finite, although it was when {} wrote it", input,
-                               dump_.operators()[dump_.runs()[bad.made_by].op].name);
+                               dump_.operators()[dump_.runs()[bad.producer].op].name);
   } else if (!dump_.runs()[run].ordered) {
     found.kind = Kind::kInput;
     found.reason = fmt::format("its {} is not finite already; the order of the operators is not known", input);

@@ -150,7 +150,7 @@ class TensorJudge {
     const uint32_t run = dump_.run_of(tensor);
     if (run == kNone) return false;
     for (const RunInput& input : dump_.runs()[run].inputs) {
-      if (input.tensor == tensor && input.made_as != kNone) return true;
+      if (input.tensor == tensor && input.produced != kNone) return true;
     }
     return !dump_.has_flow() && dump_.order_of(dump_.op_of(tensor)).has_value();
   }

@@ -164,7 +164,7 @@ void add_of_optimizer(const CheckedDump& dump, const FactsReader& facts, const O
   if (elements.value_or(0) < 2) return;
   const std::string_view weight = weight_of(dump, run.op);
   for (const RunInput& input : run.inputs) {
-    const uint32_t tensor = input.made_as != kNone ? input.made_as : input.tensor;
+    const uint32_t tensor = input.produced != kNone ? input.produced : input.tensor;
     if (tensor == kNone || facts[tensor].elements != elements || !is_floating(facts[tensor].dtype)) continue;
     if (taken.insert(tensor).second) gradients.push_back({tensor, weight, run.place.rank, run.place.step});
   }

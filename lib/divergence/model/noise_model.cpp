@@ -152,7 +152,7 @@ double find_storage_rounding(const RunView& view) {
     if (view.is_sharded() && view.is_backward(run)) break;
     if (view.place(run).step != view.place(0).step || view.one_sided(run)) continue;
     for (const RunInput& input : view.run(run).inputs) {
-      if (input.made_by != kNoRun || input.from == InputEdge::From::kConstant || input.tensor == kNoTensor) continue;
+      if (input.producer != kNoRun || input.from == InputEdge::From::kConstant || input.tensor == kNoTensor) continue;
       const auto error = view.error(input.tensor);
       if (!error || error->discrete || error->elements < kFewElements) continue;
       if (error->relative > 0 && error->relative < kMostRounding) entering.push_back(error->relative);
@@ -337,7 +337,7 @@ uint32_t NoiseModel::likeliest_within(uint32_t run) const {
     const auto& inputs = view_.run(one).inputs;
     return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
       return view_.compared(input.tensor) && !view_.error(input.tensor) &&
-             std::find(runs.begin(), runs.end(), input.made_by) == runs.end();
+             std::find(runs.begin(), runs.end(), input.producer) == runs.end();
     });
   };
   const auto blind = std::find_if(runs.begin(), runs.end(), reads_unknown);

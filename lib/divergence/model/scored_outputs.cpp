@@ -185,19 +185,19 @@ bool InputSearch::add_tensor(uint32_t tensor, const RunInput* input, KnownInputs
 
 // Adds an input with its producer's error. More is a change on the way, which shows in the outputs if it matters.
 bool InputSearch::add_operand(const RunInput& input, KnownInputs& result) const {
-  if (input.made_by != kNoRun && view_.is_surprise(input.made_by)) return false;
-  const uint32_t lacking = input.made_by == kNoRun ? kNoRun : view_.lacking(input.made_by);
-  if (!add_tensor(input.tensor, &input, result)) return lacking == kNoRun && add_tensor(input.made_as, &input, result);
-  const auto made = input.made_as == kNoTensor ? std::nullopt : view_.error(input.made_as);
+  if (input.producer != kNoRun && view_.is_surprise(input.producer)) return false;
+  const uint32_t lacking = input.producer == kNoRun ? kNoRun : view_.lacking(input.producer);
+  if (!add_tensor(input.tensor, &input, result)) return lacking == kNoRun && add_tensor(input.produced, &input, result);
+  const auto made = input.produced == kNoTensor ? std::nullopt : view_.error(input.produced);
   TensorError& error = result.known.back().error;
   if (!made) return true;
   // If the producer lacks an input of the reference's, a later operator adds it, and the producer's output is no measure.
   // The errors of the producer's inputs count, unless the candidate's input is that output.
   const double written =
-      lacking == kNoRun || view_.same_in_a(input.tensor, input.made_as) ? made->relative : largest_error_into(lacking);
+      lacking == kNoRun || view_.same_in_a(input.tensor, input.produced) ? made->relative : largest_error_into(lacking);
   if (error.relative > kChangedOnTheWay * written)
-    error.relative = std::max(written, view_.expected_rounding(input.made_by));
-  error.relative = std::max(error.relative, assumed_[input.made_as]);
+    error.relative = std::max(written, view_.expected_rounding(input.producer));
+  error.relative = std::max(error.relative, assumed_[input.produced]);
   return true;
 }
 
@@ -213,7 +213,7 @@ double InputSearch::largest_error_into(uint32_t run) const {
 // True if an exponential reads masked values. Their error is that of the mask; the inputs of their producer say more.
 bool InputSearch::is_masked_for(uint32_t run, const RunInput& input) const {
   if (operators_.gain(run).rule != GainRule::kExponential) return false;
-  if (input.made_by == kNoRun || input.tensor == kNoTensor) return false;
+  if (input.producer == kNoRun || input.tensor == kNoTensor) return false;
   const double least = view_.diff(input.tensor).metrics.min_b.value_or(0);
   return least < kMask && view_.diff(input.tensor).metrics.max_b.value_or(least) > kFarAboveMask * least;
 }
@@ -224,14 +224,14 @@ void InputSearch::add_inputs(uint32_t run, uint32_t depth, KnownInputs& result) 
     if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
     result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
     const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;
-    if (input.made_by != kNoRun && depth < kMostLookedThrough && few) {
-      result.pattern = mix_hash(result.pattern, operators_.type(input.made_by));
-      result.through.push_back(input.made_by);
-      add_inputs(input.made_by, depth + 1, result);
+    if (input.producer != kNoRun && depth < kMostLookedThrough && few) {
+      result.pattern = mix_hash(result.pattern, operators_.type(input.producer));
+      result.through.push_back(input.producer);
+      add_inputs(input.producer, depth + 1, result);
     } else {
       result.complete = false;
       if (!few) limits_.insert(kInputsLimit);
-      if (few && input.made_by != kNoRun) limits_.insert(kDepthLimit);
+      if (few && input.producer != kNoRun) limits_.insert(kDepthLimit);
     }
   }
 }

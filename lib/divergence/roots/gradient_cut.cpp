@@ -18,8 +18,9 @@ std::vector<uint32_t> operators_of(const RunView& view, const std::set<uint32_t>
 
 bool reads_gradient(const RunView& view, uint32_t run) {
   const auto& inputs = view.run(run).inputs;
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](const RunInput& input) { return input.made_by != kNoRun && view.is_gradient(input.made_by); });
+  return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+    return input.producer != kNoRun && view.is_gradient(input.producer);
+  });
 }
 
 bool is_update(const RunView& view, uint32_t run) {
@@ -46,7 +47,7 @@ std::set<uint32_t> connected(const RunView& view, uint32_t run) {
       if (is_missing(reader)) next.push_back(reader);
     }
     for (const RunInput& input : view.run(one).inputs) {
-      const uint32_t maker = input.made_by;
+      const uint32_t maker = input.producer;
       if (maker != kNoRun && is_missing(maker) && (view.is_gradient(maker) || reads_gradient(view, maker)))
         next.push_back(maker);
     }
@@ -62,10 +63,10 @@ bool is_bypassed(const RunView& view, const std::set<uint32_t>& missing, uint32_
   for (const uint32_t run : missing) {
     const auto& inputs = view.run(run).inputs;
     const bool reads_missing = std::any_of(inputs.begin(), inputs.end(),
-                                           [&](const RunInput& input) { return missing.contains(input.made_by); });
+                                           [&](const RunInput& input) { return missing.contains(input.producer); });
     for (const RunInput& input : inputs) {
-      if (input.made_by != kNoRun && view.is_gradient(input.made_by) && view.compared(input.made_as))
-        (reads_missing ? beside : into).insert(input.made_as);
+      if (input.producer != kNoRun && view.is_gradient(input.producer) && view.compared(input.produced))
+        (reads_missing ? beside : into).insert(input.produced);
     }
   }
   for (const RunInput& input : view.run(reader).inputs) {

@@ -34,7 +34,7 @@ class Search {
     passed_.clear();
     error_ = 0;
     for (const RunInput& input : view_.run(root.run).inputs) {
-      if (input.made_by != kNoRun || input.from != From::kOperator || !is_suspect(root, input)) continue;
+      if (input.producer != kNoRun || input.from != From::kOperator || !is_suspect(root, input)) continue;
       if (view_.compared(input.tensor)) error_ = std::max(error_, error_of(input.tensor));
       for (const InputEdge& edge : edges) {
         if (edge.slot == input.slot) follow(edge);
@@ -80,7 +80,7 @@ class Search {
     for (const OpRun& run : view_.runs()) {
       if (run.place.rank != place.rank || run.place.step != place.step) continue;
       const bool any = std::any_of(run.inputs.begin(), run.inputs.end(), [&](const RunInput& input) {
-        return input.made_by == kNoRun && input.from == From::kOperator && view_.compared(input.tensor);
+        return input.producer == kNoRun && input.from == From::kOperator && view_.compared(input.tensor);
       });
       if (!any) continue;
       for (const InputEdge& edge : edges_of(run.op)) {
@@ -146,7 +146,7 @@ void find_candidates(const CompareSide& a, const CompareSide& b, const Pairing& 
     if (!root.parameter.empty() || view.one_sided(root.run)) continue;
     const auto& inputs = view.run(root.run).inputs;
     const bool any = std::any_of(inputs.begin(), inputs.end(), [](const RunInput& input) {
-      return input.made_by == kNoRun && input.from == From::kOperator;
+      return input.producer == kNoRun && input.from == From::kOperator;
     });
     if (!any) continue;
     if (!search) search.emplace(a, b, pairing, view);

@@ -314,7 +314,7 @@ uint32_t RunFacts::lacking(uint32_t index) const {
   if (lacks(index)) return index;
   if (!is_communication(op(index).type)) return kNoRun;
   for (const RunInput& input : run(index).inputs) {
-    const uint32_t maker = input.made_by;
+    const uint32_t maker = input.producer;
     if (maker != kNoRun && !one_sided(maker) && lacks(maker)) return maker;
   }
   return kNoRun;

@@ -224,7 +224,7 @@ class ReaderSearch {
   // a reduced gradient or of a tensor that an update wrote.
   [[nodiscard]] bool is_weight(uint32_t run, const RunInput& input) const {
     if (pass_ != PassOfStep::kForward || !facts_.compared(input.tensor)) return false;
-    const bool made_here = input.made_by != kNoRun && facts_.place(input.made_by).step == facts_.place(run).step;
+    const bool made_here = input.producer != kNoRun && facts_.place(input.producer).step == facts_.place(run).step;
     return !made_here && updated_.contains(facts_.diff(input.tensor).shape);
   }
 
@@ -271,7 +271,7 @@ class ReaderSearch {
         later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor) && !is_uneven(input.tensor));
       if (!facts_.compared(input.tensor)) {
         // The other side computes it in another call. Its outputs are right, so the input was.
-        if (even) note(input.made_as, Read::kRight);
+        if (even) note(input.produced, Read::kRight);
         continue;
       }
       // An update may agree within its tolerance although the gradient is slightly off, so outputs that agree acquit an
@@ -289,13 +289,13 @@ class ReaderSearch {
   void see_input(const RunInput& input, bool healed, Read outputs) {
     const bool differs = facts_.differs(input.tensor);
     // The candidate's own producer wrote the value, and has another partner or none.
-    if (!differs) note(input.also_made_as, Read::kRight);
-    if (input.made_as == kNoTensor) return;
-    const Read wrong = is_mended(input.made_as, input.tensor) ? Read::kMended : Read::kWrong;
+    if (!differs) note(input.other_produced, Read::kRight);
+    if (input.produced == kNoTensor) return;
+    const Read wrong = is_mended(input.produced, input.tensor) ? Read::kMended : Read::kWrong;
     const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? wrong : outputs;
     // If the candidate's value comes from another output, a difference is no evidence against this one.
-    const bool of_other = input.also_made_as != kNoTensor && input.also_made_as != input.made_as;
-    if (now <= Read::kMended || !of_other) note(input.made_as, now);
+    const bool of_other = input.other_produced != kNoTensor && input.other_produced != input.produced;
+    if (now <= Read::kMended || !of_other) note(input.produced, now);
   }
 
   void note(uint32_t tensor, Read read) {
@@ -371,9 +371,9 @@ void forget_local_numbers(RunFacts& facts) {
                                       [&](const RunInput& input) { return is_local(input.tensor); });
     for (const RunInput& input : run.inputs) {
       const bool local =
-          cuts->both_cut || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.made_as);
+          cuts->both_cut || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.produced);
       if (local && input.tensor != kNoTensor && differs_as_number(input.tensor)) facts.forget(input.tensor);
-      if (cuts->both_cut && facts.is_forgotten(input.made_as) && of_unknown_layout(input.tensor))
+      if (cuts->both_cut && facts.is_forgotten(input.produced) && of_unknown_layout(input.tensor))
         facts.forget(input.tensor);
     }
     // Elements picked by local numbers have an order of their own, unless a placement is found.
@@ -396,7 +396,7 @@ void forget_made_up(RunFacts& facts) {
     if (facts.pair(index).how != PairedBy::kValues || !is_communication(facts.op(index).type)) continue;
     const std::vector<RunInput>& inputs = facts.run(index).inputs;
     const bool other = std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-      return input.made_by == kNoRun && facts.compared(input.tensor) && facts.differs(input.tensor) &&
+      return input.producer == kNoRun && facts.compared(input.tensor) && facts.differs(input.tensor) &&
              !(facts.error(input.tensor) && facts.error(input.tensor)->relative < kMostError);
     });
     for (const uint32_t output : facts.run(index).outputs) {

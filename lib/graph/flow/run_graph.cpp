@@ -10,65 +10,11 @@
 #include "base/text.h"
 #include "graph/flow/communication.h"
 #include "graph/flow/data_flow.h"
+#include "graph/flow/gap_ancestors.h"
 #include "graph/op_name.h"
 #include "msprobe/names.h"
 
 namespace msdump {
-
-GapAncestors::GapAncestors(const OpGraph& graph, std::vector<bool> dumped)
-    : graph_(graph), dumped_(std::move(dumped)), states_(graph.size(), State::kNew), ranges_(graph.size()) {}
-
-std::span<const OpId> GapAncestors::of(OpId op) {
-  std::vector<Visit> visits;
-  if (states_[op] == State::kNew) visits.push_back(begin(op));
-  while (!visits.empty()) {
-    Visit& visit = visits.back();
-    if (visit.next == visit.producers.size()) {
-      finish(visit);
-      visits.pop_back();
-      continue;
-    }
-    const OpId producer = visit.producers[visit.next++];
-    if (states_[producer] == State::kNew) visits.push_back(begin(producer));
-  }
-  return found(op);
-}
-
-GapAncestors::Visit GapAncestors::begin(OpId op) {
-  Visit visit;
-  visit.op = op;
-  states_[op] = State::kOpen;
-  if (dumped_[op]) return visit;
-  for (const InputEdge& edge : inputs_of(graph_, op)) {
-    if (edge.from == InputEdge::From::kOperator) visit.producers.push_back(edge.op);
-  }
-  return visit;
-}
-
-void GapAncestors::finish(const Visit& visit) {
-  states_[visit.op] = State::kDone;
-  if (visit.producers.size() == 1 && states_[visit.producers.front()] == State::kDone) {
-    ranges_[visit.op] = ranges_[visit.producers.front()];
-    return;
-  }
-  std::vector<OpId> ancestors;
-  if (dumped_[visit.op]) ancestors.push_back(visit.op);
-  for (const OpId producer : visit.producers) {
-    const std::span<const OpId> before = found(producer);
-    ancestors.insert(ancestors.end(), before.begin(), before.end());
-  }
-  std::sort(ancestors.begin(), ancestors.end());
-  ancestors.erase(std::unique(ancestors.begin(), ancestors.end()), ancestors.end());
-  if (ancestors.size() > kMostAncestors) ancestors.erase(ancestors.begin(), ancestors.end() - kMostAncestors);
-  const auto begin = static_cast<uint32_t>(all_.size());
-  all_.insert(all_.end(), ancestors.begin(), ancestors.end());
-  ranges_[visit.op] = {begin, static_cast<uint32_t>(all_.size())};
-}
-
-std::span<const OpId> GapAncestors::found(OpId op) const {
-  const auto [begin, end] = ranges_[op];
-  return {all_.data() + begin, end - begin};
-}
 
 namespace {
 
@@ -154,16 +100,16 @@ class ContentEdges {
     const Written::Output* also = other_written_.find(other_contents(input.tensor));
     if (also == nullptr) also = received_.find(other_contents(input.tensor));
     if (also != nullptr) {
-      input.also_made_by = also->run;
-      input.also_made_as = also->tensor;
+      input.other_producer = also->run;
+      input.other_produced = also->tensor;
     }
     const Written::Output* made = written_.find(contents);
     // Among outputs with these contents, the one that also matches in the other dump is preferred.
     if (made == nullptr || (also != nullptr && source_.contents[also->tensor] == contents)) made = also;
     if (made == nullptr) return false;
     input.from = InputEdge::From::kOperator;
-    input.made_by = made->run;
-    input.made_as = made->tensor;
+    input.producer = made->run;
+    input.produced = made->tensor;
     return true;
   }
 
@@ -173,7 +119,7 @@ class ContentEdges {
   Written received_;                 // by those in the other, in all of the place
 };
 
-// Fills RunInput::made_by, made_as and also_made_by of all inputs except parameters. Returns false if no input has a
+// Fills RunInput::producer, produced and other_producer of all inputs except parameters. Returns false if no input has a
 // producer. Costs one look-up per tensor.
 bool add_content_edges(const RunSource& source, std::vector<OpRun>& runs) {
   return !source.contents.empty() && ContentEdges(source, runs).add();
@@ -249,7 +195,7 @@ class RunGraph::Builder {
     }
     for (uint32_t run = 0; run < runs_.size(); ++run) {
       for (const RunInput& input : runs_[run].inputs) {
-        if (input.made_by != kNoRun) runs_[input.made_by].readers.push_back(run);
+        if (input.producer != kNoRun) runs_[input.producer].readers.push_back(run);
         if (input.updated_by != kNoRun) runs_[input.updated_by].later.push_back(run);
         for (const uint32_t before : graph_.before_gap(input)) runs_[before].later.push_back(run);
       }
@@ -421,11 +367,11 @@ class RunGraph::Builder {
       ParameterUse& use = graph_.parameters_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}];
       use.runs.push_back(index);
       // A step does not change what goes into the network: the file written at its end shows it.
-      if (input.tensor == kNoTensor && !input.is_weight) input.made_as = use.file;
+      if (input.tensor == kNoTensor && !input.is_weight) input.produced = use.file;
     }
     if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex) {
-      input.made_by = find(operator_of_[edge.op], run.place);
-      if (input.made_by != kNoRun) input.made_as = output_of(input.made_by, edge.output);
+      input.producer = find(operator_of_[edge.op], run.place);
+      if (input.producer != kNoRun) input.produced = output_of(input.producer, edge.output);
     }
     return input;
   }
@@ -441,14 +387,14 @@ class RunGraph::Builder {
     for (OpRun& run : runs_) {
       bool any = false;
       for (RunInput& input : run.inputs) {
-        any = any || (input.made_by == kNoRun && input.from == From::kOperator);
+        any = any || (input.producer == kNoRun && input.from == From::kOperator);
         input.updated_by = updated_before(input, run.place);
       }
       if (!any) continue;
       for (const InputEdge& edge : inputs_of(graph, source_.operators[run.op].op)) {
         const auto input = std::find_if(run.inputs.begin(), run.inputs.end(),
                                         [&](const RunInput& one) { return one.slot == edge.slot; });
-        if (edge.from != From::kOperator || input == run.inputs.end() || input->made_by != kNoRun) continue;
+        if (edge.from != From::kOperator || input == run.inputs.end() || input->producer != kNoRun) continue;
         for (const OpId before : ancestors.of(edge.op)) {
           const uint32_t found = find(operator_of_[before], run.place);
           if (found != kNoRun) graph_.before_gaps_.push_back(found);
@@ -470,8 +416,8 @@ class RunGraph::Builder {
 
   // True if the contents differ from the output of the producer.
   [[nodiscard]] bool is_updated(const RunInput& input) const {
-    return input.from == From::kOperator && input.tensor != kNoTensor && input.made_as != kNoTensor &&
-           differ(input.tensor, input.made_as);
+    return input.from == From::kOperator && input.tensor != kNoTensor && input.produced != kNoTensor &&
+           differ(input.tensor, input.produced);
   }
 
   // True for a parameter of an operator with side effects that other operators read with other contents.
@@ -606,8 +552,8 @@ std::vector<uint32_t> RunGraph::stand_ins(uint32_t run, const std::function<bool
   std::vector<uint32_t> tensors;
   for (const uint32_t reader : runs_[run].readers) {
     for (const RunInput& input : runs_[reader].inputs) {
-      const bool is_all_there_is = input.made_as == kNoTensor || lost(input.made_as);
-      if (input.made_by == run && is_all_there_is && input.tensor != kNoTensor) tensors.push_back(input.tensor);
+      const bool is_all_there_is = input.produced == kNoTensor || lost(input.produced);
+      if (input.producer == run && is_all_there_is && input.tensor != kNoTensor) tensors.push_back(input.tensor);
     }
   }
   std::sort(tensors.begin(), tensors.end());
@@ -619,8 +565,8 @@ std::vector<FlowEdge> flow_edges(const RunGraph& graph) {
   std::vector<FlowEdge> edges;
   for (uint32_t run = 0; run < graph.runs().size(); ++run) {
     for (const RunInput& input : graph.runs()[run].inputs) {
-      const uint32_t tensor = input.tensor != kNoTensor ? input.tensor : input.made_as;
-      for (const uint32_t from : {input.made_by, input.updated_by}) {
+      const uint32_t tensor = input.tensor != kNoTensor ? input.tensor : input.produced;
+      for (const uint32_t from : {input.producer, input.updated_by}) {
         if (from != kNoRun) edges.push_back({from, run, tensor, false});
       }
       for (const uint32_t before : graph.before_gap(input)) edges.push_back({before, run, tensor, true});

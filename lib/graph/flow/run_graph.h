@@ -23,40 +23,6 @@
 
 namespace msdump {
 
-// Finds, for an operator that was not dumped, the nearest dumped operators that its value depends on.
-//
-// Cost: linear in the operators and edges of the gaps, in any shape of graph, and at most kMostAncestors times that.
-
-// If there are more, the last ones in the graph are kept.
-inline constexpr size_t kMostAncestors = 32;
-
-class GapAncestors {
- public:
-  // `dumped`: by operator. The graph must outlive it.
-  GapAncestors(const OpGraph& graph, std::vector<bool> dumped);
-
-  // Dumped operators that an operator depends on with no other dumped one between, ascending; the operator itself if it
-  // was dumped. Edges that lead back in loops are not followed. Valid until the next call.
-  [[nodiscard]] std::span<const OpId> of(OpId op);
-
- private:
-  enum class State : uint8_t { kNew, kOpen, kDone };
-  struct Visit {
-    OpId op = 0;
-    std::vector<OpId> producers;
-    size_t next = 0;  // in `producers`
-  };
-  [[nodiscard]] Visit begin(OpId op);
-  void finish(const Visit& visit);
-  [[nodiscard]] std::span<const OpId> found(OpId op) const;
-
-  const OpGraph& graph_;
-  const std::vector<bool> dumped_;
-  std::vector<State> states_;                          // by operator
-  std::vector<std::pair<uint32_t, uint32_t>> ranges_;  // by operator: in `all_`; operators of a chain share one
-  std::vector<OpId> all_;
-};
-
 // RunGraph: the executions of the operators of a dump and the tensors between them. An execution (a run, in the names
 // below) is one operator on one rank in one step, the n-th time there.
 //
@@ -84,17 +50,17 @@ struct RunPlace {
 };
 
 struct RunInput {
-  uint32_t tensor = kNoTensor;   // kNoTensor: it was not dumped
-  uint32_t made_by = kNoRun;     // the run whose output it was
-  uint32_t made_as = kNoTensor;  // that output, if it was dumped
+  uint32_t tensor = kNoTensor;    // kNoTensor: it was not dumped
+  uint32_t producer = kNoRun;     // the run whose output it was
+  uint32_t produced = kNoTensor;  // that output, if it was dumped
   InputEdge::From from = InputEdge::From::kUnknown;
   uint32_t slot = 0;
-  uint32_t gap = UINT32_MAX;          // what made it was not dumped: see RunGraph::before_gap
-  std::string_view parameter = {};    // its name, if it is one
-  bool is_weight = false;             // of such: a value that the network keeps, not an input of the graph
-  uint32_t updated_by = kNoRun;       // of a weight: the run that updated it last in a step before
-  uint32_t also_made_by = kNoRun;     // by RunSource::other_contents
-  uint32_t also_made_as = kNoTensor;  // that output of it
+  uint32_t gap = UINT32_MAX;            // what made it was not dumped: see RunGraph::before_gap
+  std::string_view parameter = {};      // its name, if it is one
+  bool is_weight = false;               // of such: a value that the network keeps, not an input of the graph
+  uint32_t updated_by = kNoRun;         // of a weight: the run that updated it last in a step before
+  uint32_t other_producer = kNoRun;     // by RunSource::other_contents
+  uint32_t other_produced = kNoTensor;  // that output of it
 };
 
 struct OpRun {

@@ -72,11 +72,11 @@ TEST_CASE("an input knows the output that it was, a parameter, or that it is a c
   CHECK(flow.input("Default/Mul-op0", 1).from == From::kConstant);
   const RunInput& product = flow.input("Default/Add-op0", 0);
   CHECK(product.from == From::kOperator);
-  CHECK(product.made_by == flow.run("Default/Mul-op0"));
-  CHECK(flow.tensor(product.made_as) == "output:0");
+  CHECK(product.producer == flow.run("Default/Mul-op0"));
+  CHECK(flow.tensor(product.produced) == "output:0");
   CHECK(flow.input("Default/Add-op0", 1).is_weight);
   CHECK(flow.input("Default/Add-op0", 1).parameter == "w");
-  CHECK(flow.runs[product.made_by].readers == std::vector<uint32_t>{flow.run("Default/Add-op0")});
+  CHECK(flow.runs[product.producer].readers == std::vector<uint32_t>{flow.run("Default/Add-op0")});
 }
 
 TEST_CASE("a run is one operator in one step of one rank; edges stay within these") {
@@ -94,8 +94,8 @@ TEST_CASE("a run is one operator in one step of one rank; edges stay within thes
   size_t edges = 0;
   for (const OpRun& run : runs) {
     for (const RunInput& input : run.inputs) {
-      if (input.made_by == kNoRun) continue;
-      CHECK(runs[input.made_by].place == run.place);
+      if (input.producer == kNoRun) continue;
+      CHECK(runs[input.producer].place == run.place);
       ++edges;
     }
   }
@@ -109,7 +109,7 @@ TEST_CASE("an input whose file is not there has the producer's output all the sa
   });
   const Flow flow(trial.compared());
   CHECK(flow.input("Default/ReLU-op0", 0).tensor == kNoTensor);
-  CHECK(flow.tensor(flow.input("Default/ReLU-op0", 0).made_as) == "output:0");
+  CHECK(flow.tensor(flow.input("Default/ReLU-op0", 0).produced) == "output:0");
 }
 
 TEST_CASE("what an operator updates in place is an output, by the table and by the bytes") {
@@ -160,8 +160,8 @@ TEST_CASE("without an IR an input was made by the first that wrote its value") {
   });
   const Flow flow(trial.compared());
   CHECK(flow.graph.flow() == FlowKind::kValues);
-  CHECK(flow.input("Functional.relu.0.forward", 0).made_by == flow.run("Functional.linear.0.forward"));
-  CHECK(flow.input("Functional.linear.0.forward", 0).made_by == kNoRun);
+  CHECK(flow.input("Functional.relu.0.forward", 0).producer == flow.run("Functional.linear.0.forward"));
+  CHECK(flow.input("Functional.linear.0.forward", 0).producer == kNoRun);
 }
 
 TEST_CASE("without an IR nothing is made by what ran after it") {
@@ -197,7 +197,7 @@ TEST_CASE("statistics link an input to what wrote its value, where they tell ten
       diffs[i].scale = own.scale;
     }
     const RunGraph graph = paired_runs(compared.a(), compared.b(), compared.pairing(), diffs);
-    return graph.runs().back().inputs.at(0).made_by != kNoRun;
+    return graph.runs().back().inputs.at(0).producer != kNoRun;
   };
   const Statistics usual{3.5, -2.5, 0.5, 1.5};
   CHECK(linked(usual, usual));

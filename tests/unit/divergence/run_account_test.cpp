@@ -130,7 +130,7 @@ TEST_CASE("an account has what went in with its gains, what came out, and what w
   Texts inputs, through;
   for (const InputAccount& input : found->inputs) {
     inputs.push_back(fmt::format("{} {} of {}{}{} {:.3g}", input.slot, input.error.value_or(-1),
-                                 input.made_by == kNoOperator ? input.parameter : pairing.op_name(input.made_by),
+                                 input.producer == kNoOperator ? input.parameter : pairing.op_name(input.producer),
                                  input.exact ? " exact" : "", input.constant ? " constant" : "",
                                  input.gain.value_or(-1)));
   }

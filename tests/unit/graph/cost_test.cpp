@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "graph/flow/dot.h"
+#include "graph/flow/gap_ancestors.h"
 #include "graph/flow/run_graph.h"
 #include "graph/join/file_join.h"
 #include "graph/join/numbering.h"

@@ -127,11 +127,11 @@ TEST_CASE("by the IR an input knows its maker, its parameter and the tensor that
   CHECK(mul.readers == std::vector{sub_run});
   REQUIRE(sub.inputs.size() == 3);
   CHECK(sub.inputs[0].from == From::kOperator);  // the Neg, which was not dumped
-  CHECK(sub.inputs[0].made_by == kNoRun);
+  CHECK(sub.inputs[0].producer == kNoRun);
   CHECK(sub.inputs[0].tensor == 2);
   CHECK(sub.inputs[1].tensor == kNoTensor);
-  CHECK(sub.inputs[1].made_by == mul_run);
-  CHECK(sub.inputs[1].made_as == 1);
+  CHECK(sub.inputs[1].producer == mul_run);
+  CHECK(sub.inputs[1].produced == 1);
   CHECK(sub.inputs[1].slot == 1);
   CHECK(sub.inputs[2].tensor == 3);
   CHECK(sub.inputs[2].parameter == "w");
@@ -149,8 +149,8 @@ TEST_CASE("an input of the network that was not dumped is the parameter's file; 
                                        {Network::kSub, kOut, "0"},
                                        {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "x"},
                                        {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "w"}});
-  CHECK(run_of(graph, Network::kMul).inputs.at(0).made_as == 2);
-  CHECK(run_of(graph, Network::kSub).inputs.at(2).made_as == kNoTensor);
+  CHECK(run_of(graph, Network::kMul).inputs.at(0).produced == 2);
+  CHECK(run_of(graph, Network::kSub).inputs.at(2).produced == kNoTensor);
 }
 
 TEST_CASE("outputs that were not dumped, or are lost, show in the inputs of their readers") {
@@ -175,7 +175,9 @@ TEST_CASE("an operator ran once for each rank, step and occurrence, and reads wh
                                        {Network::kSub, kIn, "1", 0, {1, 1, 1}},
                                        {Network::kSub, kIn, "1", 0, {1, 0, 0}}});
   REQUIRE(graph.runs().size() == 8);
-  const auto maker_of = [&](const RunPlace& place) { return run_of(graph, Network::kSub, place).inputs.at(1).made_as; };
+  const auto maker_of = [&](const RunPlace& place) {
+    return run_of(graph, Network::kSub, place).inputs.at(1).produced;
+  };
   CHECK(maker_of({0, 1, 0}) == 1);
   CHECK(maker_of({0, 1, 1}) == 1);  // outside of the loop
   CHECK(maker_of({1, 1, 1}) == 3);
@@ -282,7 +284,7 @@ TEST_CASE("contents name the first earlier output of the same rank and step that
   CHECK(graph.flow() == FlowKind::kValues);
   const auto maker_of = [&](uint32_t tensor) {
     for (const RunInput& input : graph.runs()[graph.run_of(tensor)].inputs) {
-      if (input.tensor == tensor) return input.made_as;
+      if (input.tensor == tensor) return input.produced;
     }
     return kNoTensor;
   };
@@ -309,19 +311,19 @@ TEST_CASE("the contents of the other dump know the operators that it alone has, 
                                                      {2, kOut, "1", 7},
                                                      {3, kIn, "0", 7}});
   const RunInput& of_b = graph.runs()[1].inputs.front();
-  CHECK(of_b.made_by == 0);
-  CHECK(of_b.also_made_by == 0);
-  CHECK(graph.runs()[2].inputs.front().made_by == 1);
-  CHECK(graph.runs()[2].inputs.front().made_as == 2);
-  CHECK(graph.runs()[3].inputs.front().made_as == 4);
-  CHECK(graph.runs()[3].inputs.front().also_made_by == 2);
+  CHECK(of_b.producer == 0);
+  CHECK(of_b.other_producer == 0);
+  CHECK(graph.runs()[2].inputs.front().producer == 1);
+  CHECK(graph.runs()[2].inputs.front().produced == 2);
+  CHECK(graph.runs()[3].inputs.front().produced == 4);
+  CHECK(graph.runs()[3].inputs.front().other_producer == 2);
 }
 
 TEST_CASE("what another stage sent is known by what was received, wherever that stands in the order") {
   RunSource source = named({"A", "recv"});
   source.other_contents = {3, 3};
   const RunGraph graph = runs_of(std::move(source), {{0, kIn, "0", 6}, {1, kOut, "0", 9}});
-  CHECK(graph.runs()[0].inputs.front().made_by == 1);
+  CHECK(graph.runs()[0].inputs.front().producer == 1);
 }
 
 TEST_CASE("without an IR the types of operators say what is updated and what the kernel does not write") {
@@ -414,7 +416,7 @@ TEST_CASE("an input after operators that were not dumped knows the runs before t
   CHECK(before(0) == std::vector<uint32_t>{index_of(mul)});  // past the Neg
   CHECK(before(1).empty());                                  // the Mul itself made it
   CHECK(before(2).empty());
-  CHECK(sub.inputs[0].made_by == kNoRun);
+  CHECK(sub.inputs[0].producer == kNoRun);
   CHECK(mul.later == std::vector<uint32_t>{index_of(sub)});
   CHECK(mul.readers == std::vector<uint32_t>{index_of(sub)});
   CHECK(sub.later.empty());
