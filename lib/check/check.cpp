@@ -53,11 +53,11 @@ CheckRun::CheckRun(const DumpWithGraph& of, RuleSet with, std::span<const std::s
 }
 
 void CheckRun::choose(const std::function<bool(const TensorRecord&, const Identity&)>& is_chosen) {
-  for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
+  for (TensorId tensor{0}; tensor < chosen.size(); ++tensor) {
     Identity identity = dump.identity(tensor);
     chosen[tensor] = is_chosen(dump.record(tensor), identity);
-    const uint32_t op = dump.op_of(tensor);
-    if (chosen[tensor] || op == kNone) continue;
+    const OperatorId op = dump.op_of(tensor);
+    if (chosen[tensor] || op == kNoId) continue;
     identity.name.op_name = dump.operators()[op].name;
     identity.name.op_type = dump.operators()[op].type;
     chosen[tensor] = is_chosen(dump.record(tensor), identity);
@@ -78,31 +78,31 @@ void CheckRun::choose_snapshots() {
 // The requested tensors, and the others of the same runs. The values of a snapshot say nothing about an operator.
 std::vector<bool> CheckRun::needed() const {
   std::vector<bool> needed = chosen;
-  for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
-    const uint32_t run = dump.run_of(tensor);
-    if (!chosen[tensor] || run == kNone) continue;
+  for (TensorId tensor{0}; tensor < chosen.size(); ++tensor) {
+    const ExecutionId run = dump.run_of(tensor);
+    if (!chosen[tensor] || run == kNoId) continue;
     for (const RunInput& input : dump.runs()[run].inputs) {
-      if (input.tensor != kNone) needed[input.tensor] = true;
-      if (input.produced != kNone) needed[input.produced] = true;
+      if (input.tensor != kNoId) needed[input.tensor] = true;
+      if (input.produced != kNoId) needed[input.produced] = true;
     }
-    for (const uint32_t output : dump.runs()[run].outputs) needed[output] = true;
+    for (const TensorId output : dump.runs()[run].outputs) needed[output] = true;
   }
   const std::vector<bool> snapshots = watched.snapshots(chosen.size());
-  for (uint32_t tensor = 0; tensor < needed.size(); ++tensor) needed[tensor] = needed[tensor] && !snapshots[tensor];
+  for (TensorId tensor{0}; tensor < needed.size(); ++tensor) needed[tensor] = needed[tensor] && !snapshots[tensor];
   return needed;
 }
 
 bool CheckRun::selects_any() const { return std::find(chosen.begin(), chosen.end(), true) != chosen.end(); }
 bool CheckRun::selects_all() const { return std::find(chosen.begin(), chosen.end(), false) == chosen.end(); }
 
-std::string CheckRun::op_name(uint32_t op) const { return op == kNone ? std::string() : dump.operators()[op].name; }
+std::string CheckRun::op_name(OperatorId op) const { return op == kNoId ? std::string() : dump.operators()[op].name; }
 
-std::string_view CheckRun::op_type(uint32_t op) const {
-  return op == kNone ? std::string_view() : dump.operators()[op].type;
+std::string_view CheckRun::op_type(OperatorId op) const {
+  return op == kNoId ? std::string_view() : dump.operators()[op].type;
 }
 
-OperatorLine CheckRun::line(uint32_t op) const {
-  if (op == kNone || dump.operators()[op].op == kNoIndex) return {};
+OperatorLine CheckRun::line(OperatorId op) const {
+  if (op == kNoId || dump.operators()[op].op == kNoId) return {};
   return lines.of(dump.operators()[op].op);
 }
 
@@ -130,12 +130,12 @@ std::optional<Severity> CheckRun::first_severity() const {
 }
 
 bool CheckRun::repeats_producer(const Finding& finding) const {
-  if (!info(finding.rule).has(kSpreads) || finding.tensor == kNone) return false;
+  if (!info(finding.rule).has(kSpreads) || finding.tensor == kNoId) return false;
   if (dump.role(finding.tensor) != TensorRole::kInput) return false;
-  const uint32_t run = dump.run_of(finding.tensor);
-  if (run == kNone) return false;
+  const ExecutionId run = dump.run_of(finding.tensor);
+  if (run == kNoId) return false;
   for (const RunInput& input : dump.runs()[run].inputs) {
-    if (input.tensor == finding.tensor && input.produced != kNone) return true;
+    if (input.tensor == finding.tensor && input.produced != kNoId) return true;
   }
   // If there is no data flow, an earlier tensor is already non-finite.
   return !dump.has_flow() && report.first && report.first->tensor != finding.tensor &&
@@ -144,7 +144,7 @@ bool CheckRun::repeats_producer(const Finding& finding) const {
 
 CheckUnits check_units(const CheckRun& run) {
   CheckUnits units;
-  for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < run.dump.tensors(); ++tensor) {
     const TensorRecord& record = run.dump.record(tensor);
     if (run.facts.has_read(tensor) || !record.has_elements || record.broken) continue;
     units.tensors.push_back(tensor);
@@ -157,7 +157,7 @@ namespace {
 
 // Rank, graph and step of the tensor.
 void complete_place(const CheckedDump& dump, Finding& finding) {
-  if (finding.tensor == kNone) return;
+  if (finding.tensor == kNoId) return;
   const Identity identity = dump.identity(finding.tensor);
   finding.rank = identity.rank;
   finding.graph = identity.graph;
@@ -166,7 +166,7 @@ void complete_place(const CheckedDump& dump, Finding& finding) {
 
 void sort_findings(std::vector<Finding>& findings) {
   const auto key = [](const Finding& finding) {
-    return std::tuple(finding.tensor != kNone || finding.op != kNone, known_first(finding.rank),
+    return std::tuple(finding.tensor != kNoId || finding.op != kNoId, known_first(finding.rank),
                       known_first(finding.graph), known_first(finding.step), finding.op, finding.tensor);
   };
   std::stable_sort(findings.begin(), findings.end(),
@@ -178,7 +178,7 @@ Status take_first_overflow(CheckRun& run, const RunContext& context) {
   const CheckedDump& dump = run.dump;
   FactsReader& facts = run.facts;
   const std::vector<OverflowHit>& hits = run.report.overflows;
-  const auto joined = std::find_if(hits.begin(), hits.end(), [](const OverflowHit& hit) { return hit.op != kNone; });
+  const auto joined = std::find_if(hits.begin(), hits.end(), [](const OverflowHit& hit) { return hit.op != kNoId; });
   if (run.report.first || joined == hits.end()) return {};
   FirstNonfinite found;
   found.kind = FirstNonfinite::Kind::kOverflow;
@@ -186,13 +186,13 @@ Status take_first_overflow(CheckRun& run, const RunContext& context) {
   found.tensor = joined->tensor;
   found.run = dump.run_of(joined->tensor);
   found.reason = "the device noted an overflow: " + describe(*joined);
-  if (found.run != kNone) {
+  if (found.run != kNoId) {
     found.inputs = NonFiniteClassifier(dump, facts).inputs_of(found.run);
     found.outputs = dump.runs()[found.run].outputs;
     if (!found.outputs.empty()) found.tensor = found.outputs.front();
     MSDUMP_CHECK_OK(facts.read(found.inputs, context));
     MSDUMP_CHECK_OK(facts.read(found.outputs, context));
-    const auto finite = [&](uint32_t input) { return facts[input].known() && facts[input].is_finite(); };
+    const auto finite = [&](TensorId input) { return facts[input].known() && facts[input].is_finite(); };
     const bool all = std::all_of(found.inputs.begin(), found.inputs.end(), finite);
     if (all && !found.inputs.empty()) found.inputs_finite = true;
   }
@@ -212,8 +212,8 @@ bool searches_nonfinite(CheckRun& run) {
 // Stops at the step of the first NaN.
 Status find_first_divergence(CheckRun& run, const RunContext& context) {
   if (!run.facts.has_digests()) return {};
-  std::map<std::pair<bool, int64_t>, std::vector<uint32_t>> steps;
-  for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor)
+  std::map<std::pair<bool, int64_t>, std::vector<TensorId>> steps;
+  for (TensorId tensor{0}; tensor < run.dump.tensors(); ++tensor)
     steps[known_first(run.dump.identity(tensor).step)].push_back(tensor);
   std::optional<std::pair<bool, int64_t>> last;
   if (run.report.first) last = known_first(run.dump.identity(run.report.first->tensor).step);
@@ -238,15 +238,15 @@ Status find_first_divergence(CheckRun& run, const RunContext& context) {
 void keep_chosen(const CheckRun& run, std::vector<Finding>& findings) {
   std::vector<bool> ops(run.dump.operators().size(), false);
   bool all = true;
-  for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
+  for (TensorId tensor{0}; tensor < run.chosen.size(); ++tensor) {
     all = all && run.chosen[tensor];
-    if (run.chosen[tensor] && run.dump.op_of(tensor) != kNone) ops[run.dump.op_of(tensor)] = true;
+    if (run.chosen[tensor] && run.dump.op_of(tensor) != kNoId) ops[run.dump.op_of(tensor)] = true;
   }
   if (all) return;
   std::erase_if(findings, [&](const Finding& finding) {
     if (info(finding.rule).has(kAnySelection)) return false;
-    if (finding.tensor != kNone) return !run.chosen[finding.tensor];
-    return finding.op == kNone || !ops[finding.op];
+    if (finding.tensor != kNoId) return !run.chosen[finding.tensor];
+    return finding.op == kNoId || !ops[finding.op];
   });
 }
 
@@ -327,7 +327,7 @@ Status check_first(CheckRun& run, const Selection& selection, const RunContext& 
     judge_values(judging);
     std::erase_if(judging.findings, [&](const Finding& finding) {
       const bool of_run =
-          report.first->run != kNone && finding.tensor != kNone && run.dump.run_of(finding.tensor) == report.first->run;
+          report.first->run != kNoId && finding.tensor != kNoId && run.dump.run_of(finding.tensor) == report.first->run;
       return !of_run && finding.tensor != report.first->tensor;
     });
   } else if (judges(run, RuleId::kOperatorOverflow)) {

@@ -50,11 +50,11 @@ struct CheckRun {
 
   [[nodiscard]] bool selects_any() const;
   [[nodiscard]] bool selects_all() const;
-  // Spelled as in the graph, if there is one; empty for kNone.
-  [[nodiscard]] std::string op_name(uint32_t op) const;
-  [[nodiscard]] std::string_view op_type(uint32_t op) const;
-  [[nodiscard]] OperatorLine line(uint32_t op) const;
-  [[nodiscard]] const SourceFrame* frame(uint32_t op) const { return line(op).frame; }  // null: not known
+  // Spelled as in the graph, if there is one; empty for kNoId.
+  [[nodiscard]] std::string op_name(OperatorId op) const;
+  [[nodiscard]] std::string_view op_type(OperatorId op) const;
+  [[nodiscard]] OperatorLine line(OperatorId op) const;
+  [[nodiscard]] const SourceFrame* frame(OperatorId op) const { return line(op).frame; }  // null: not known
   [[nodiscard]] size_t failed() const { return listing_failures.size() + report.failures.size(); }
   [[nodiscard]] size_t count(Severity severity) const;
   // Findings of each rule, by RuleId; of one severity if it is given.
@@ -89,7 +89,7 @@ Status check_first(CheckRun& run, const Selection& selection, const RunContext& 
 // The units of work that processes share with --shard: the tensors whose elements are read. A share has their statistics;
 // the rules judge in the run that merges.
 struct CheckUnits {
-  std::vector<uint32_t> tensors;
+  std::vector<TensorId> tensors;
   std::vector<uint64_t> bytes;  // of each
 };
 [[nodiscard]] CheckUnits check_units(const CheckRun& run);

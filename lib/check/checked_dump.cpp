@@ -10,7 +10,7 @@
 namespace msdump::check {
 namespace {
 
-constexpr uint32_t kSeveral = kNone - 1;
+constexpr OperatorId kSeveral(UINT32_MAX - 1);
 
 bool is_dynamic(const IrGraph& ir) {
   return std::any_of(ir.types.begin(), ir.types.end(), [](const IrType& type) {
@@ -21,7 +21,7 @@ bool is_dynamic(const IrGraph& ir) {
 }  // namespace
 
 CheckedDump::CheckedDump(const DumpWithGraph& dump)
-    : dump_(dump), operators_(operators_of(dump)), op_of_(dump.tensors->size(), kNone), graph_(build_graph()) {
+    : dump_(dump), operators_(operators_of(dump)), op_of_(dump.tensors->size(), kNoId), graph_(build_graph()) {
   collect_parameters();
 }
 
@@ -32,15 +32,15 @@ RunGraph CheckedDump::build_graph() {
 
 void CheckedDump::collect_operators() {
   using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, std::string_view>;
-  std::map<Key, uint32_t> first;
-  op_of_file_.assign(index().files().size(), kNone);
-  for (uint32_t op = 0; op < operators_.size(); ++op) {
+  std::map<Key, OperatorId> first;
+  op_of_file_.assign(index().files().size(), kNoId);
+  for (OperatorId op{0}; op < operators_.size(); ++op) {
     const SequencedOp& known = operators_[op];
     same_.push_back(first.try_emplace({known.rank, known.graph, known.name, known.type}, op).first->second);
-    for (const uint32_t tensor : known.tensors) {
+    for (const RecordId tensor : known.tensors) {
       op_of_[tensor] = op;
-      uint32_t& of_file = op_of_file_[record(tensor).file];
-      if (of_file != op) of_file = of_file == kNone ? op : kSeveral;
+      OperatorId& of_file = op_of_file_[(*dump_.tensors)[tensor].file];
+      if (of_file != op) of_file = of_file == kNoId ? op : kSeveral;
     }
   }
 }
@@ -49,19 +49,19 @@ RunSource CheckedDump::source() const {
   RunSource source;
   if (msdump::has_flow(dump_)) source.graph = dump_.graph;
   source.operators.reserve(operators_.size());
-  for (uint32_t op = 0; op < operators_.size(); ++op) {
-    const bool ordered = is_of_msprobe(op) || (source.graph != nullptr && operators_[op].op != kNoIndex);
+  for (OperatorId op{0}; op < operators_.size(); ++op) {
+    const bool ordered = is_of_msprobe(op) || (source.graph != nullptr && operators_[op].op != kNoId);
     source.operators.push_back({operators_[op].op, operators_[op].type, ordered});
   }
   source.tensors = dump_.tensors->size();
-  source.tensor = [this](uint32_t index) {
+  source.tensor = [this](TensorId index) {
     const TensorRecord& record = this->record(index);
     const FolderIdentity folder = place_of(*dump_.index, record);
     RunTensor tensor;
     tensor.op = op_of_[index];
     tensor.place = {folder.rank, folder.step, record.occurrence};
     tensor.graph = folder.graph;
-    tensor.role = tensor.op == kNone ? TensorRole::kOther : role_of(record.name);
+    tensor.role = tensor.op == kNoId ? TensorRole::kOther : role_of(record.name);
     tensor.op_name = record.name.op_name;
     tensor.slot = record.name.slot;
     tensor.time = time_of(record.name);
@@ -81,34 +81,34 @@ void CheckedDump::collect_parameters() {
   }
 }
 
-bool CheckedDump::is_of_msprobe(uint32_t op) const {
+bool CheckedDump::is_of_msprobe(OperatorId op) const {
   const SequencedOp& known = operators_[op];
-  return !known.tensors.empty() && record(known.tensors.front()).order != kNoOrder;
+  return !known.tensors.empty() && record(tensor_of(known.tensors.front())).order != kNoOrder;
 }
 
-std::optional<uint64_t> CheckedDump::order_of(uint32_t op) const {
-  if (is_of_msprobe(op)) return record(operators_[op].tensors.front()).order;
-  return operators_[op].op != kNoIndex && has_flow() ? std::optional<uint64_t>(op) : std::nullopt;
+std::optional<uint64_t> CheckedDump::order_of(OperatorId op) const {
+  if (is_of_msprobe(op)) return record(tensor_of(operators_[op].tensors.front())).order;
+  return operators_[op].op != kNoId && has_flow() ? std::optional<uint64_t>(op) : std::nullopt;
 }
 
-bool CheckedDump::has_dynamic_shapes(uint32_t op) const {
+bool CheckedDump::has_dynamic_shapes(OperatorId op) const {
   const OpId node = operators_[op].op;
-  return node != kNoIndex && dynamic_[dump_.graph->origin_index(node)];
+  return node != kNoId && dynamic_[dump_.graph->origin_index(node)];
 }
 
-uint32_t CheckedDump::op_of_file(uint32_t file) const {
-  return op_of_file_[file] == kSeveral ? kNone : op_of_file_[file];
+OperatorId CheckedDump::op_of_file(FileId file) const {
+  return op_of_file_[file] == kSeveral ? kNoId : op_of_file_[file];
 }
 
-uint32_t CheckedDump::any_tensor_of(const OpRun& run) const {
+TensorId CheckedDump::any_tensor_of(const OpRun& run) const {
   if (!run.outputs.empty()) return run.outputs.front();
   for (const RunInput& input : run.inputs) {
-    if (input.tensor != kNone) return input.tensor;
+    if (input.tensor != kNoId) return input.tensor;
   }
-  return kNone;
+  return kNoId;
 }
 
-const std::vector<uint32_t>& CheckedDump::readers_of_parameter(uint32_t tensor) const {
+const std::vector<ExecutionId>& CheckedDump::readers_of_parameter(TensorId tensor) const {
   const Identity identity = this->identity(tensor);
   return graph_.readers_of_parameter(identity.name.op_name, {identity.rank, identity.step, 0});
 }

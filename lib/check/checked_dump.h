@@ -14,12 +14,11 @@
 
 namespace msdump::check {
 
-inline constexpr uint32_t kNone = UINT32_MAX;  // no tensor, operator, execution or file
-static_assert(kNone == kNoTensor && kNone == kNoRun);
-
-// The dumped tensor that holds the values of an input: its own file, else its producer's output, else kNone.
-[[nodiscard]] inline uint32_t tensor_of(const RunInput& input) {
-  return input.tensor != kNone ? input.tensor : input.produced;
+// The tensors of a CheckedDump are the records of its list.
+[[nodiscard]] inline TensorId tensor_of(RecordId record) { return TensorId(uint32_t{record}); }
+// The dumped tensor that holds the values of an input: its own file, else its producer's output, else kNoId.
+[[nodiscard]] inline TensorId tensor_of(const RunInput& input) {
+  return input.tensor != kNoId ? input.tensor : input.produced;
 }
 
 class CheckedDump {
@@ -32,33 +31,33 @@ class CheckedDump {
   [[nodiscard]] const FileJoin* join() const { return dump_.join; }
 
   [[nodiscard]] size_t tensors() const { return op_of_.size(); }
-  [[nodiscard]] const TensorRecord& record(uint32_t tensor) const { return (*dump_.tensors)[tensor]; }
-  [[nodiscard]] Identity identity(uint32_t tensor) const { return identity_of(index(), record(tensor)); }
-  [[nodiscard]] TensorRole role(uint32_t tensor) const { return graph_.role(tensor); }
-  [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return graph_.run_of(tensor); }  // kNone: in no run
-  [[nodiscard]] uint32_t op_of(uint32_t tensor) const { return op_of_[tensor]; }
+  [[nodiscard]] const TensorRecord& record(TensorId tensor) const { return (*dump_.tensors)[tensor]; }
+  [[nodiscard]] Identity identity(TensorId tensor) const { return identity_of(index(), record(tensor)); }
+  [[nodiscard]] TensorRole role(TensorId tensor) const { return graph_.role(tensor); }
+  [[nodiscard]] ExecutionId run_of(TensorId tensor) const { return graph_.run_of(tensor); }  // kNoId: in no run
+  [[nodiscard]] OperatorId op_of(TensorId tensor) const { return op_of_[tensor]; }
 
   [[nodiscard]] const DumpWithGraph& dump() const { return dump_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
   // The first operator of the same name: msprobe's stack.json has one for each step.
-  [[nodiscard]] uint32_t same_in_all_steps(uint32_t op) const { return same_[op]; }
+  [[nodiscard]] OperatorId same_in_all_steps(OperatorId op) const { return same_[op]; }
   // Position in the data flow or in msprobe's record. None if only the names of operators are known.
-  [[nodiscard]] std::optional<uint64_t> order_of(uint32_t op) const;
+  [[nodiscard]] std::optional<uint64_t> order_of(OperatorId op) const;
   // Operators that read an output of this one; empty without an IR.
-  [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return graph_.readers_of_op(op); }
+  [[nodiscard]] const std::vector<OperatorId>& readers_of_op(OperatorId op) const { return graph_.readers_of_op(op); }
   // True if the operator's graph has shapes that are known only at run time.
-  [[nodiscard]] bool has_dynamic_shapes(uint32_t op) const;
-  [[nodiscard]] uint32_t op_of_file(uint32_t file) const;  // of all tensors in the file; kNone: none, or several
+  [[nodiscard]] bool has_dynamic_shapes(OperatorId op) const;
+  [[nodiscard]] OperatorId op_of_file(FileId file) const;  // of all tensors in the file; kNoId: none, or several
 
   [[nodiscard]] const RunGraph& run_graph() const { return graph_; }
   [[nodiscard]] const std::vector<OpRun>& runs() const { return graph_.runs(); }
   [[nodiscard]] bool has_flow() const { return graph_.flow() == FlowKind::kIr; }  // inputs have their sources
-  [[nodiscard]] uint32_t any_tensor_of(const OpRun& run) const;  // kNone: only tensors of other runs show it
-  [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const {
+  [[nodiscard]] TensorId any_tensor_of(const OpRun& run) const;  // kNoId: only tensors of other runs show it
+  [[nodiscard]] std::vector<TensorId> stand_ins(ExecutionId run, const std::function<bool(TensorId)>& lost) const {
     return graph_.stand_ins(run, lost);
   }
   // Executions of the same step that read the parameter of this tensor; empty without an IR.
-  [[nodiscard]] const std::vector<uint32_t>& readers_of_parameter(uint32_t tensor) const;
+  [[nodiscard]] const std::vector<ExecutionId>& readers_of_parameter(TensorId tensor) const;
 
   // True for a weight. Inputs of a graph and the state of optimizers are parameters as well. The IR tells them apart;
   // without it, a weight has the dotted name of its cell.
@@ -70,13 +69,13 @@ class CheckedDump {
   void collect_parameters();
   [[nodiscard]] RunGraph build_graph();
   [[nodiscard]] RunSource source() const;
-  [[nodiscard]] bool is_of_msprobe(uint32_t op) const;  // msprobe recorded the order of its tensors
+  [[nodiscard]] bool is_of_msprobe(OperatorId op) const;  // msprobe recorded the order of its tensors
 
   DumpWithGraph dump_;
   std::vector<SequencedOp> operators_;
-  std::vector<uint32_t> same_;                           // by operator
-  std::vector<uint32_t> op_of_;                          // by tensor
-  std::vector<uint32_t> op_of_file_;                     // kNone, or kSeveral
+  std::vector<OperatorId> same_;                         // by operator
+  std::vector<OperatorId> op_of_;                        // by tensor
+  std::vector<OperatorId> op_of_file_;                   // kNoId, or kSeveral
   std::vector<bool> dynamic_;                            // by origin of the graph
   std::map<std::string, bool, std::less<>> parameters_;  // of the IR, as files spell them; true: the network keeps it
   RunGraph graph_;

@@ -27,10 +27,10 @@ std::optional<double> together(std::span<const std::optional<double>> numbers) {
 }  // namespace
 
 std::vector<TrendSeries> series_by_step(const CheckedDump& dump) {
-  using Key = std::tuple<Number, Number, uint32_t, Io, std::string_view, uint32_t>;
-  std::map<Key, std::map<int64_t, uint32_t>> found;
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
-    if (dump.role(tensor) == TensorRole::kOther || dump.op_of(tensor) == kNone) continue;
+  using Key = std::tuple<Number, Number, OperatorId, Io, std::string_view, uint32_t>;
+  std::map<Key, std::map<int64_t, TensorId>> found;
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
+    if (dump.role(tensor) == TensorRole::kOther || dump.op_of(tensor) == kNoId) continue;
     const TensorRecord& record = dump.record(tensor);
     const Identity identity = identity_of(dump.index(), record);
     if (!identity.step) continue;

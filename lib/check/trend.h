@@ -13,7 +13,7 @@ namespace msdump::check {
 
 // A tensor of an operator in all steps, in their order.
 struct TrendSeries {
-  std::vector<uint32_t> tensors;
+  std::vector<TensorId> tensors;
 };
 // Series with more than one step: by rank, graph, place of the operator, io, slot, occurrence.
 [[nodiscard]] std::vector<TrendSeries> series_by_step(const CheckedDump& dump);

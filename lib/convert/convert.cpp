@@ -144,7 +144,7 @@ class FileConverter {
 
   // Plans with the first shape that fits. Without one the plan stays, and its note says why none fits.
   [[nodiscard]] Plan with_known_shape(const Unit& unit, const StoredTensor& tensor, Plan plan) const {
-    const auto file = static_cast<uint32_t>(&unit.file - index_.files().data());
+    const FileId file(&unit.file - index_.files().data());
     const auto item = static_cast<uint32_t>(&tensor - unit.opened.tensors.data());
     for (const OriginalShape& known : options_.shapes->of(file, item)) {
       // Skips the shape of the array itself, and those of other tensors.

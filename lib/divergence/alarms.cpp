@@ -27,7 +27,7 @@ const RunInput* input_not_finite(const RunView& view, uint32_t run) {
 }
 
 bool makes_not_finite(const RunView& view, uint32_t run) {
-  const std::vector<uint32_t>& outputs = view.run(run).outputs;
+  const std::vector<TensorId>& outputs = view.run(run).outputs;
   return std::any_of(outputs.begin(), outputs.end(),
                      [&](uint32_t output) { return !view.ranks_not_finite(output).empty(); });
 }
@@ -361,7 +361,8 @@ void judge_entering_nan(BlameState& state, uint32_t run, const RunInputs& inputs
   const uint32_t maker = maker_of_not_finite(state.view, run);
   if (maker == kNoRun || !state.roots.report_once(maker, run)) return;
   state.not_finite_before = true;
-  std::vector<uint32_t> made = state.view.run(maker).outputs;
+  const std::vector<TensorId>& outputs = state.view.run(maker).outputs;
+  std::vector<uint32_t> made(outputs.begin(), outputs.end());
   std::erase_if(made, [&](uint32_t output) { return state.view.ranks_not_finite(output).empty(); });
   Root& root = state.roots.add(maker, DivergenceKind::kNan, inputs, std::move(made));
   root.divergence.reader = run;
@@ -390,7 +391,7 @@ bool reader_writes(const BlameState& state, uint32_t reader, const RunInput& inp
 bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& input) {
   // Only the last of them are looked at: a value may have thousands of consumers, each of which asks.
   constexpr std::ptrdiff_t kMostReaders = 64;
-  const std::vector<uint32_t>& readers = state.view.run(input.producer).readers;  // ascending
+  const std::vector<ExecutionId>& readers = state.view.run(input.producer).readers;  // ascending
   const auto end = std::lower_bound(readers.begin(), readers.end(), run);
   const auto first = end - std::min(end - readers.begin(), kMostReaders);
   if (first != readers.begin())

@@ -90,7 +90,7 @@ class ChainSearch {
 
   // True if none of its outputs was compared: it was paired by its inputs alone.
   [[nodiscard]] bool leaves_its_own(uint32_t run) const {
-    const std::vector<uint32_t>& outputs = view_.run(run).outputs;
+    const std::vector<TensorId>& outputs = view_.run(run).outputs;
     return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
       return view_.is_of_candidate(tensor) && !view_.compared(tensor);
     });
@@ -175,7 +175,7 @@ bool reads_unknown(const RunView& view, const Divergence& root) {
 uint32_t shown_by(const RunView& view, const Divergence& root) {
   if (!view.inside(root.run).empty()) return root.run;
   if (root.outputs.empty()) return kNoRun;
-  const uint32_t run = view.graph().run_of(root.outputs.front());
+  const uint32_t run = view.graph().run_of(TensorId(root.outputs.front()));
   return run <= root.run ? kNoRun : run;
 }
 
@@ -280,7 +280,7 @@ class Finder {
   void add_apart() {
     if (!view_.is_sharded() || !view_.cuts()->apart) return;
     const ReplicasApart& apart = *view_.cuts()->apart;
-    const uint32_t run = view_.graph().run_of(apart.tensor);
+    const uint32_t run = view_.graph().run_of(TensorId(apart.tensor));
     if (run == kNoRun) return;
     const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     Root& root = apart.is_parameter
@@ -374,7 +374,8 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
     if (output.judged()) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
   }
   if (details.flow) {
-    for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor) report.runs.push_back(view.graph().run_of(tensor));
+    for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor)
+      report.runs.push_back(view.graph().run_of(TensorId(tensor)));
     report.edges = flow_edges(view.graph());
   }
   const RootReach reach(view, report.roots);

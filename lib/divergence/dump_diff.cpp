@@ -243,8 +243,8 @@ TensorKey DiffResult::key(const ArgumentDiff& argument) const {
 
 DiffResult::OpInGraph DiffResult::operator_in_graph(uint32_t pair) const {
   const OpPair& op = pairing.operators[pair];
-  if (op.a != kNoOperator && pairing.a[op.a].op != kNoIndex) return {a.get(), pairing.a[op.a].op};
-  if (op.b != kNoOperator && pairing.b[op.b].op != kNoIndex) return {b.get(), pairing.b[op.b].op};
+  if (op.a != kNoOperator && pairing.a[op.a].op != kNoId) return {a.get(), pairing.a[op.a].op};
+  if (op.b != kNoOperator && pairing.b[op.b].op != kNoId) return {b.get(), pairing.b[op.b].op};
   return {};
 }
 

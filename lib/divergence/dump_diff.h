@@ -78,7 +78,7 @@ struct DiffResult {
   // The operator in the graph of the candidate, whose script is in doubt, else in that of the reference.
   struct OpInGraph {
     const DiffSide* side = nullptr;
-    OpId op = kNoIndex;
+    OpId op;
   };
   [[nodiscard]] OpInGraph operator_in_graph(uint32_t pair) const;
   [[nodiscard]] OperatorLine line(uint32_t pair) const;

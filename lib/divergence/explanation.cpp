@@ -300,10 +300,11 @@ class Explainer {
       }
       if (!view_.one_sided(run)) {
         agrees = agrees && raises_no_doubt(run);
-        any = any || view_.any_compared(view_.run(run).outputs);
+        const std::vector<TensorId>& outputs = view_.run(run).outputs;
+        any = any || view_.any_compared({outputs.begin(), outputs.end()});
         continue;
       }
-      const std::vector<uint32_t>& readers = view_.run(run).readers;
+      const std::vector<ExecutionId>& readers = view_.run(run).readers;
       inert[run] = !changes_in_place(run) && first_root_ == INT64_MAX &&
                    (readers.empty() ? any && agrees : std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
                      return view_.one_sided(reader) ? known[reader] && inert[reader] : agrees_at(reader, run);
@@ -318,9 +319,9 @@ class Explainer {
   }
 
   [[nodiscard]] bool changes_in_place(uint32_t run) const {
-    const std::vector<uint32_t>& outputs = view_.run(run).outputs;
+    const std::vector<TensorId>& outputs = view_.run(run).outputs;
     return std::any_of(outputs.begin(), outputs.end(),
-                       [&](uint32_t tensor) { return view_.graph().role(tensor) == TensorRole::kUpdated; });
+                       [&](uint32_t tensor) { return view_.graph().role(TensorId(tensor)) == TensorRole::kUpdated; });
   }
 
   // False if a one-sided operator may be the reason why a tensor of the execution differs.
@@ -354,9 +355,9 @@ class Explainer {
   // Files of parameters belong to no execution. They hold a value that an operator read, or left in place.
   void explain_parameters() {
     for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) {
-      if (!view_.differs(tensor) || view_.graph().run_of(tensor) != kNoRun) continue;
+      if (!view_.differs(tensor) || view_.graph().run_of(TensorId(tensor)) != kNoRun) continue;
       const auto [name, folder] = view_.name_and_place(tensor);
-      const std::vector<uint32_t>& readers =
+      const std::vector<ExecutionId>& readers =
           view_.graph().readers_of_parameter(name, {.rank = folder.rank, .step = folder.step});
       const auto last =
           std::find_if(readers.rbegin(), readers.rend(), [&](uint32_t run) { return !view_.one_sided(run); });
@@ -366,7 +367,7 @@ class Explainer {
 
   void explain_parameter(uint32_t run, uint32_t file) {
     if (const Explanation passed_on = of_producer(run); passed_on != Explanation::kNone) return set(file, passed_on);
-    const std::vector<uint32_t>& left = view_.run(run).outputs;
+    const std::vector<TensorId>& left = view_.run(run).outputs;
     const auto row = std::find_if(left.begin(), left.end(), [&](uint32_t tensor) {
       return view_.differs(tensor) && view_.same_in_b(tensor, file) && view_.same_in_a(tensor, file);
     });
@@ -379,7 +380,7 @@ class Explainer {
     Explanation& explanation = result_.explained[tensor];
     if (view_.alone(tensor) == Alone::kFused) explanation = Explanation::kFused;
     if (view_.diff(tensor).no_such_place) explanation = Explanation::kElsewhere;
-    if (view_.differs(tensor) && view_.graph().role(tensor) == TensorRole::kUnwritten)
+    if (view_.differs(tensor) && view_.graph().role(TensorId(tensor)) == TensorRole::kUnwritten)
       explanation = Explanation::kUnwritten;
     Unjudged& reason = result_.unjudged[tensor];
     const bool counts = (view_.differs(tensor) || view_.is(tensor, Verdict::kUnmatched)) && !of_root_[tensor];

@@ -21,7 +21,7 @@ namespace {
 // The number of differing tensors of each execution. A tensor belongs to one execution.
 std::vector<uint32_t> differing_tensors(const RunView& view) {
   std::vector<uint32_t> counts(view.runs().size());
-  std::vector<uint32_t> tensors;
+  std::vector<TensorId> tensors;
   for (uint32_t run = 0; run < counts.size(); ++run) {
     tensors = view.run(run).outputs;
     for (const RunInput& input : view.run(run).inputs) tensors.push_back(input.tensor);

@@ -143,7 +143,7 @@ class Accountant {
 
   // Its outputs, and the tensors that stand in for them.
   [[nodiscard]] std::vector<uint32_t> rows_of(uint32_t run, const RunAccount& account) const {
-    std::vector<uint32_t> rows = view_.run(run).outputs;
+    std::vector<uint32_t> rows(view_.run(run).outputs.begin(), view_.run(run).outputs.end());
     for (const OutputAccount& output : account.outputs) rows.push_back(output.tensor);
     return rows;
   }

@@ -85,7 +85,7 @@ class Gatherer {
   // True if an alarm reaches the input through its producer, its last update, or what ran before undumped operators.
   [[nodiscard]] bool is_downstream(const RunInput& input) const {
     const auto is_one = [&](uint32_t run) { return run != kNoRun && history_.states[run].downstream; };
-    const std::span<const uint32_t> before = view_.graph().before_gap(input);
+    const std::span<const ExecutionId> before = view_.graph().before_gap(input);
     return is_one(input.producer) || is_one(input.updated_by) || std::any_of(before.begin(), before.end(), is_one);
   }
 

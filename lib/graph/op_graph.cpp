@@ -19,7 +19,7 @@ OpGraph::OpGraph(std::vector<Origin> origins) : origins_(std::move(origins)) {
   std::sort(origins_.begin(), origins_.end(), [&](const Origin& a, const Origin& b) { return key(a) < key(b); });
   for (Origin& origin : origins_) {
     origin.wide_tuples = wide_tuples(origin.graph);
-    origin.first_operator = static_cast<uint32_t>(size_);
+    origin.first_operator = OpId(size_);
     size_ += origin.graph.nodes.size();
   }
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/containers.h"
+#include "base/index.h"
 #include "ir/model/ir_graph.h"
 
 namespace msdump {
@@ -36,6 +37,8 @@ struct GraphFile {
   std::optional<int64_t> step = {};      // of stack.json, which msprobe writes for each step
 };
 
+using OpId = Index<class OpGraph>;  // an operator of the graph, in the order of origins and their nodes
+
 struct Origin : GraphFile {
   // The folder of one process that its IR or stack.json lies in, as a whole path; empty if the file lies elsewhere.
   // Each of several dumps has operators of its own.
@@ -45,11 +48,9 @@ struct Origin : GraphFile {
   // The .pb beside an IR text. The two may name different lines for gradients, and neither is always right.
   std::unique_ptr<IrGraph> second;
   std::vector<uint32_t> second_node;  // by node of `graph`: the node of that name in `second`, or kNoIndex
-  uint32_t first_operator = 0;        // the operators of a graph are its nodes, in the order of the file
+  OpId first_operator;                // the operators of a graph are its nodes, in the order of the file
   std::vector<uint32_t> wide_tuples;  // nodes, ascending: tuples that data_flow.h does not unfold
 };
-
-using OpId = uint32_t;
 
 class OpGraph {
  public:
@@ -64,7 +65,7 @@ class OpGraph {
   [[nodiscard]] const Origin& origin(OpId op) const { return origins_[origin_index(op)]; }
   [[nodiscard]] const IrGraph& ir(OpId op) const { return origin(op).graph; }
   [[nodiscard]] const IrNode& node(OpId op) const;
-  [[nodiscard]] OpId id(uint32_t origin, uint32_t node) const { return origins_[origin].first_operator + node; }
+  [[nodiscard]] OpId id(uint32_t origin, uint32_t node) const { return OpId(origins_[origin].first_operator + node); }
 
   // "Default/conv1-Conv2d/Conv2D-op12", as the IR spells it; empty when it has none.
   [[nodiscard]] std::string full_name(OpId op) const { return ir(op).full_name(node(op)); }

@@ -176,14 +176,14 @@ OperatorFiles files_of_groups(const OpenedGraph& opened, const std::vector<uint3
   OperatorFiles files;
   const FileJoin& join = opened.joined->join;
   const Catalogue& catalogue = *opened.catalogue;
-  std::vector<uint32_t> places;
+  std::vector<RecordId> places;
   for (const uint32_t group : groups) {
-    for (const uint32_t place : join.tensors_of(join.groups()[group])) places.push_back(place);
+    for (const RecordId place : join.tensors_of(join.groups()[group])) places.push_back(place);
   }
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());
   Completer completer(catalogue.index, files);
-  for (const uint32_t place : places) {
+  for (const RecordId place : places) {
     const TensorRecord& tensor = catalogue.list.tensors()[place];
     if (opened.selects(tensor)) completer.add(tensor, detail);
   }
@@ -269,7 +269,7 @@ std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQue
   if (question.by_line()) {
     std::erase_if(hits, [&](const LineHit& hit) { return !is_named(hit.op) && !is_of_named(hit.op); });
   } else {
-    for (OpId op = 0; op < graph.size(); ++op) {
+    for (OpId op{0}; op < graph.size(); ++op) {
       if (!graph.has_kernel(op) || graph.leaf(op).empty()) continue;
       const bool named = is_named(op);
       if (named || is_of_named(op))
@@ -299,8 +299,8 @@ std::vector<bool> selected_groups(const OpenedGraph& opened) {
 
 // Counts the selected files; a dump file that holds several tensors counts once.
 size_t files_in(const OpenedGraph& opened, const TensorGroup& group) {
-  std::vector<uint32_t> files;
-  for (const uint32_t place : opened.joined->join.tensors_of(group)) {
+  std::vector<FileId> files;
+  for (const RecordId place : opened.joined->join.tensors_of(group)) {
     const TensorRecord& tensor = opened.catalogue->list.tensors()[place];
     if (opened.selects(tensor)) files.push_back(tensor.file);
   }
@@ -314,7 +314,7 @@ JoinCounts count_joined(const OpenedGraph& opened) {
   JoinCounts counts;
   if (!opened.joined) return counts;
   const FileJoin& join = opened.joined->join;
-  for (OpId op = 0; op < opened.graph().size(); ++op) {
+  for (OpId op{0}; op < opened.graph().size(); ++op) {
     if (!opened.graph().has_kernel(op) || !opened.selects(op)) continue;
     ++(join.pairs_of(op).empty() ? counts.unmatched_operators : counts.matched_operators);
   }

@@ -20,22 +20,22 @@ namespace {
 using check::CheckRun;
 using check::Finding;
 using check::FirstNonfinite;
-using check::kNone;
 using check::RuleId;
 using Open = Suspect::Open;
 
 struct FoundSuspect {
   Suspect shown;
-  uint32_t op = kNone, run = kNone;  // CheckedDump::operators(), runs(); kNone: not known
-  std::vector<int64_t> ranks = {};   // that the next dump is to have
+  OperatorId op;
+  ExecutionId run;                  // kNoId: not known
+  std::vector<int64_t> ranks = {};  // that the next dump is to have
 };
 
-FoundSuspect found_at(const CheckRun& run, uint32_t op, std::string_view kind, std::string reason) {
+FoundSuspect found_at(const CheckRun& run, OperatorId op, std::string_view kind, std::string reason) {
   FoundSuspect found;
   found.op = op;
   found.shown.kind = kind;
   found.shown.reason = std::move(reason);
-  if (op == kNone) return found;
+  if (op == kNoId) return found;
   found.shown.op_name = run.op_name(op);
   found.shown.op_type = run.op_type(op);
   found.shown.frame = run.frame(op);
@@ -44,7 +44,7 @@ FoundSuspect found_at(const CheckRun& run, uint32_t op, std::string_view kind, s
 
 std::optional<int64_t> first_step(const CheckRun& run) {
   std::optional<int64_t> first;
-  for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < run.dump.tensors(); ++tensor) {
     const std::optional<int64_t> step = run.dump.identity(tensor).step;
     if (step && (!first || *step < *first)) first = step;
   }
@@ -57,14 +57,14 @@ bool begins_here(const CheckRun& run, const std::optional<int64_t>& step) {
 }
 
 // True if it is a module that may run several calls, in a dump without any call.
-bool hides_calls(const CheckRun& run, uint32_t op) {
-  const auto kind_of = [&](uint32_t other) {
+bool hides_calls(const CheckRun& run, OperatorId op) {
+  const auto kind_of = [&](OperatorId other) {
     const auto entry = parse_msprobe_entry(run.op_name(other));
     return entry ? std::optional(entry->kind) : std::nullopt;
   };
   if (kind_of(op) != MsprobeEntryKind::kModule || gain_of(gain_family(run.op_type(op))).noise != NoiseClass::kUnknown)
     return false;
-  for (uint32_t other = 0; other < run.dump.operators().size(); ++other) {
+  for (OperatorId other{0}; other < run.dump.operators().size(); ++other) {
     if (kind_of(other) == MsprobeEntryKind::kCall) return false;
   }
   return true;
@@ -92,9 +92,9 @@ FoundSuspect suspect_of(const CheckRun& run, const FirstNonfinite& first, DumpEx
   FoundSuspect found = found_at(run, first.op, name_of(first.kind), first.reason);
   found.run = first.run;
   found.shown.parameter = first.parameter;
-  if (first.run != kNone) {
+  if (first.run != kNoId) {
     found.shown.place = run.dump.runs()[first.run].place;
-  } else if (first.tensor != kNone) {
+  } else if (first.tensor != kNoId) {
     const Identity identity = run.dump.identity(first.tensor);
     found.shown.place = {identity.rank, identity.step, 0};
   }
@@ -105,16 +105,16 @@ FoundSuspect suspect_of(const CheckRun& run, const FirstNonfinite& first, DumpEx
 
 // True for findings about finite numbers: values that explode, ranks that diverge.
 bool shows_growth(const Finding& finding) {
-  return finding.severity != Severity::kNote && finding.op != kNone && check::info(finding.rule).has(check::kGrows);
+  return finding.severity != Severity::kNote && finding.op != kNoId && check::info(finding.rule).has(check::kGrows);
 }
 
 Open open_of(const CheckRun& run, const Finding& finding) {
   const bool of_weight = finding.rule != RuleId::kCollectiveMismatch;
   if (of_weight && begins_here(run, finding.step)) return Open::kStepsBefore;
   const auto& tensors = run.dump.operators()[finding.op].tensors;
-  const bool elements = finding.tensor != kNone ? run.dump.record(finding.tensor).has_elements
-                                                : std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) {
-                                                    return run.dump.record(tensor).has_elements;
+  const bool elements = finding.tensor != kNoId ? run.dump.record(finding.tensor).has_elements
+                                                : std::any_of(tensors.begin(), tensors.end(), [&](RecordId tensor) {
+                                                    return run.dump.record(check::tensor_of(tensor)).has_elements;
                                                   });
   return elements ? Open::kPinned : Open::kStatistics;
 }
@@ -122,8 +122,8 @@ Open open_of(const CheckRun& run, const Finding& finding) {
 FoundSuspect suspect_of(const CheckRun& run, const Finding& finding) {
   FoundSuspect found = found_at(run, finding.op, check::name_of(finding.rule), finding.message);
   found.shown.place = {finding.rank, finding.step, 0};
-  if (finding.tensor != kNone) found.run = run.dump.run_of(finding.tensor);
-  for (uint32_t index = 0; found.run == kNone && index < run.dump.runs().size(); ++index) {
+  if (finding.tensor != kNoId) found.run = run.dump.run_of(finding.tensor);
+  for (ExecutionId index{0}; found.run == kNoId && index < run.dump.runs().size(); ++index) {
     const OpRun& other = run.dump.runs()[index];
     if (other.op == finding.op && other.place.rank == finding.rank && other.place.step == finding.step)
       found.run = index;
@@ -138,7 +138,7 @@ FoundSuspect suspect_of(const CheckRun& run, const Finding& finding) {
 std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
   std::optional<FoundSuspect> first;
   for (const Finding& finding : run.report.findings) {
-    if (finding.rule != RuleId::kOperatorOverflow || finding.op == kNone) continue;
+    if (finding.rule != RuleId::kOperatorOverflow || finding.op == kNoId) continue;
     FoundSuspect found = suspect_of(run, finding);
     found.shown.open = Open::kPinned;
     if (!first || found.run < first->run) first = std::move(found);
@@ -146,7 +146,7 @@ std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
   if (first || run.report.overflows.empty()) return first;
   const check::OverflowHit& hit = run.report.overflows.front();
   FoundSuspect found =
-      found_at(run, kNone, check::name_of(RuleId::kOperatorOverflow),
+      found_at(run, kNoId, check::name_of(RuleId::kOperatorOverflow),
                fmt::format("the device noted an overflow: {}; no dumped file has this task and stream id",
                            check::describe(hit)));
   found.shown.place = {hit.rank, hit.step, 0};
@@ -208,15 +208,15 @@ class CheckedRounds : public PlanSource {
       return calls;
     }
     const bool before = found_.shown.open == Open::kBefore || found_.shown.open == Open::kStatistics;
-    uint32_t run = run_in_first(found_);
-    of_ = run == kNone ? &last_ : &first_;
-    if (run == kNone) run = found_.run;
-    if (run != kNone && before) asked_ = nearest_before(*of_, run);
+    ExecutionId run = run_in_first(found_);
+    of_ = run == kNoId ? &last_ : &first_;
+    if (run == kNoId) run = found_.run;
+    if (run != kNoId && before) asked_ = nearest_before(*of_, run);
     calls.reaches_back = !asked_.empty();
-    if (run != kNone) asked_.push_back(run);
+    if (run != kNoId) asked_.push_back(run);
     std::vector<std::string>& names = calls.candidate.list;
-    for (const uint32_t one : asked_) names.push_back(name_in(*of_, of_->dump.runs()[one].op));
-    if (run == kNone && found_.op != kNone) names.push_back(name_in(*of_, found_.op));
+    for (const ExecutionId one : asked_) names.push_back(name_in(*of_, of_->dump.runs()[one].op));
+    if (run == kNoId && found_.op != kNoId) names.push_back(name_in(*of_, found_.op));
     if (names.empty()) return calls;
     const auto entry = parse_msprobe_entry(names.back());
     calls.is_call = entry && entry->kind == MsprobeEntryKind::kCall;
@@ -225,12 +225,12 @@ class CheckedRounds : public PlanSource {
   }
 
   void measure(DumpSize& size) const override {
-    for (uint32_t tensor = 0; tensor < of_->dump.tensors(); ++tensor) {
+    for (TensorId tensor{0}; tensor < of_->dump.tensors(); ++tensor) {
       if (!std::binary_search(asked_.begin(), asked_.end(), of_->dump.run_of(tensor))) continue;
       ++size.tensors;
       size.bytes += bytes_of_elements(of_->dump.record(tensor));
     }
-    for (uint32_t tensor = 0; tensor < first_.dump.tensors(); ++tensor)
+    for (TensorId tensor{0}; tensor < first_.dump.tensors(); ++tensor)
       size.of_all += bytes_of_elements(first_.dump.record(tensor));
   }
 
@@ -258,32 +258,33 @@ class CheckedRounds : public PlanSource {
   // True if the first call of the network reads it.
   [[nodiscard]] bool enters_network(const FoundSuspect& found) const {
     if (found.shown.open != Open::kBefore || last_.report.first->kind != FirstNonfinite::Kind::kInput) return false;
-    const uint32_t run = whole_.extent == DumpExtent::kAll ? run_in_first(found) : kNone;
-    return run != kNone && nearest_before(first_, run).empty();
+    const ExecutionId run = whole_.extent == DumpExtent::kAll ? run_in_first(found) : kNoId;
+    return run != kNoId && nearest_before(first_, run).empty();
   }
 
-  [[nodiscard]] uint32_t run_in_first(const FoundSuspect& found) const {
+  [[nodiscard]] ExecutionId run_in_first(const FoundSuspect& found) const {
     if (&first_ == &last_) return found.run;
     const auto& runs = first_.dump.runs();
-    for (uint32_t run = 0; run < runs.size(); ++run) {
+    for (ExecutionId run{0}; run < runs.size(); ++run) {
       if (runs[run].place == found.shown.place && first_.op_name(runs[run].op) == found.shown.op_name) return run;
     }
-    return kNone;
+    return kNoId;
   }
 
-  [[nodiscard]] std::string name_in(const CheckRun& of, uint32_t op) const {
+  [[nodiscard]] std::string name_in(const CheckRun& of, OperatorId op) const {
     const SequencedOp& operation = of.dump.operators()[op];
     return name_to_ask(as_before_, operation, kernel_name(of.dump.dump(), operation));
   }
 
   // The runs before one, of its rank, step and pass, in the order of time.
-  [[nodiscard]] std::vector<uint32_t> nearest_before(const CheckRun& of, uint32_t run) const {
+  [[nodiscard]] std::vector<ExecutionId> nearest_before(const CheckRun& of, ExecutionId run) const {
     const auto& runs = of.dump.runs();
     const size_t most = calls_before(rounds_.size());
-    const auto is_backward = [&](uint32_t one) { return forward_entry_of(of.op_name(runs[one].op)).has_value(); };
+    const auto is_backward = [&](ExecutionId one) { return forward_entry_of(of.op_name(runs[one].op)).has_value(); };
     const bool backward = is_backward(run);
-    std::vector<uint32_t> before;
-    for (uint32_t other = run; other-- > 0 && before.size() < most;) {
+    std::vector<ExecutionId> before;
+    for (ExecutionId other = run; other > 0 && before.size() < most;) {
+      other = ExecutionId(other - 1);
       if (runs[other].place.rank != runs[run].place.rank || runs[other].place.step != runs[run].place.step) break;
       if (is_backward(other) == backward) before.push_back(other);
     }
@@ -297,8 +298,8 @@ class CheckedRounds : public PlanSource {
   const CheckedRound& whole_;
   const CheckRun& first_;  // of `whole_`
   FoundSuspect found_;
-  const CheckRun* of_ = &last_;  // whose runs are asked for
-  std::vector<uint32_t> asked_;  // in the order of time
+  const CheckRun* of_ = &last_;     // whose runs are asked for
+  std::vector<ExecutionId> asked_;  // in the order of time
 };
 
 }  // namespace

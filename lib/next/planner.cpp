@@ -135,7 +135,7 @@ std::string name_to_ask(const DumpRequest& request, const SequencedOp& op, const
   constexpr Version kPatterns{2, 3, 0};
   if (request.kind == ConfigKind::kMsprobe) return backward_entry_of(name).value_or(name);
   const bool patterns = request.target.version.value_or(kPatterns) >= kPatterns;
-  if (request.kind != ConfigKind::kDataDump || op.op != kNoIndex || !patterns) return name;
+  if (request.kind != ConfigKind::kDataDump || op.op != kNoId || !patterns) return name;
   std::string pattern;
   for (const char c : name) pattern += c == '_' ? "[_/]" : std::string(1, c);
   return fmt::format("name-regex({})", pattern);

@@ -150,7 +150,7 @@ Result<StoredRows> read_stored_rows(const DumpIndex& index, const std::vector<Te
   std::map<uint32_t, std::map<uint64_t, size_t>> wanted;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorRecord& tensor = tensors[i];
-    if (!tensor.has_elements || tensor.broken || tensor.table == kNoTable) continue;
+    if (!tensor.has_elements || tensor.broken || tensor.table == kNoId) continue;
     if (index.files()[tensor.table].kind == FileKind::kStatistic) wanted[tensor.table][tensor.row_offset] = i;
   }
   StoredRows rows;
@@ -192,7 +192,7 @@ std::vector<OneSidedRow> one_sided_rows(const DumpIndex& index, const std::vecto
   }
   std::vector<OneSidedRow> found;
   for (const TensorRecord& tensor : tensors) {
-    const bool in_table = tensor.table != kNoTable && index.files()[tensor.table].kind == FileKind::kStatistic;
+    const bool in_table = tensor.table != kNoId && index.files()[tensor.table].kind == FileKind::kStatistic;
     const bool beside_table = with_table.contains(index.files()[tensor.file].folder);
     if (tensor.has_elements ? !in_table && beside_table : in_table) found.push_back({&tensor, in_table});
   }

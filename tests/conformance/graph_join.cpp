@@ -47,7 +47,7 @@ Texts sorted_words(const std::string& text) {
 // Operators of one graph with one name: one a rank.
 std::vector<OpId> operators(const OpGraph& graph, const std::string& graph_id, const std::string& full_name) {
   std::vector<OpId> found;
-  for (OpId op = 0; op < graph.size(); ++op) {
+  for (OpId op{0}; op < graph.size(); ++op) {
     const auto& id = graph.origin(op).graph_id;
     if (graph.full_name(op) == full_name && id && std::to_string(*id) == graph_id) found.push_back(op);
   }
@@ -98,7 +98,7 @@ TEST_CASE("in the real trees no input contradicts its producer's output") {
     INFO(name);
     const JoinedDump tree = join_dump(*corpus / name / "dump");
     const ValueComparer comparer(tree.dump.index, tree.dump.tensors());
-    for (OpId op = 0; op < tree.graph().size(); ++op) {
+    for (OpId op{0}; op < tree.graph().size(); ++op) {
       for (const ProofEdge& edge : proof_edges(tree.dump.tensors(), tree.dump.index, tree.graph(), tree.join(), op)) {
         const Agreement agreement = comparer.compare(edge.input_tensor, edge.output_tensor);
         INFO(tree.graph().full_name(op) << " input " << edge.slot);
@@ -150,7 +150,7 @@ TEST_CASE("every call with a stack in msprobe's trees has its files and a line o
     const JoinedDump tree = join_dump(entry.path());
     if (tree.graph().size() == 0) continue;
     ++trees;
-    for (OpId op = 0; op < tree.graph().size(); ++op) with_files += tree.join().pairs_of(op).empty() ? 0U : 1U;
+    for (OpId op{0}; op < tree.graph().size(); ++op) with_files += tree.join().pairs_of(op).empty() ? 0U : 1U;
     for (const TensorGroup& group : tree.join().groups())
       files += tree.join().rule_of(group) == JoinRule::kUnmatched ? 0U : group.count;
   }

@@ -63,8 +63,8 @@ std::string rows_of(const DumpIndex& index, const TensorList& list) {
   std::string rows;
   for (const TensorRecord& tensor : list.tensors()) {
     require(tensor.file < index.files().size(), "a tensor is of a file that is there");
-    require(tensor.table == kNoTable || tensor.table < index.files().size(), "a row is of a table that is there");
-    require(tensor.has_elements || tensor.table != kNoTable, "a tensor has elements or a row");
+    require(tensor.table == kNoId || tensor.table < index.files().size(), "a row is of a table that is there");
+    require(tensor.has_elements || tensor.table != kNoId, "a tensor has elements or a row");
     report::append_json(rows, identity_value(identity_of(index, tensor)));
     rows += '\n';
   }

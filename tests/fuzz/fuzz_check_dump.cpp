@@ -102,9 +102,9 @@ class Run {
 
   void require_valid(const check::Finding& finding, const check::CheckedDump& dump) const {
     require(!finding.message.empty(), "a finding says something");
-    require(finding.tensor == check::kNone || finding.tensor < dump.tensors(), "a finding is about a tensor");
-    require(finding.op == check::kNone || finding.op < dump.operators().size(), "a finding is about an operator");
-    require(finding.file == check::kNone || finding.file < index_.files().size(), "a finding is about a file");
+    require(finding.tensor == kNoId || finding.tensor < dump.tensors(), "a finding is about a tensor");
+    require(finding.op == kNoId || finding.op < dump.operators().size(), "a finding is about an operator");
+    require(finding.file == kNoId || finding.file < index_.files().size(), "a finding is about a file");
   }
 
   WorkerPool pool_{1};

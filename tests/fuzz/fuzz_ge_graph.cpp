@@ -52,7 +52,7 @@ void check_graph(IrGraph ir) {
   std::vector<Origin> origins;
   origins.push_back(std::move(origin));
   const OpGraph graph(std::move(origins));
-  for (OpId op = 0; op < graph.size(); ++op) (void)inputs_of(graph, op);
+  for (OpId op{0}; op < graph.size(); ++op) (void)inputs_of(graph, op);
   (void)OutputReads(graph);
 }
 

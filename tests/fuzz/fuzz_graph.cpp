@@ -47,7 +47,7 @@ void check_line(const File& file, const OpGraph& graph, const LineQuery& query) 
 void check_numbers(const OpGraph& graph) {
   const auto numbers = renumbered(graph);
   require(numbers.size() == graph.size(), "each operator is numbered or keeps its number");
-  for (OpId op = 0; op < graph.size(); ++op) {
+  for (OpId op{0}; op < graph.size(); ++op) {
     if (numbers[op] == kNoIndex) continue;
     require(split_number(graph.leaf(op)).has_value(), "only what has a number gets a new one");
     require(numbers[op] < graph.size(), "numbers count operators");
@@ -92,6 +92,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_numbers(graph);
   check_names(graph, question);
   check_dot(graph, question);
-  for (OpId op = 0; op < graph.size(); ++op) (void)best_frame(graph, op);
+  for (OpId op{0}; op < graph.size(); ++op) (void)best_frame(graph, op);
   return 0;
 }

@@ -58,8 +58,8 @@ std::vector<std::string> Checked::reported() const {
   std::vector<std::string> lines;
   for (const check::Finding& finding : report().findings) {
     std::string line = fmt::format("{} {}", check::name_of(finding.rule), name_of(finding.severity));
-    if (finding.op != check::kNone) line += " " + dump().operators()[finding.op].name;
-    if (finding.tensor != check::kNone) {
+    if (finding.op != kNoId) line += " " + dump().operators()[finding.op].name;
+    if (finding.tensor != kNoId) {
       const NameFacts& name = dump().record(finding.tensor).name;
       line += fmt::format(" {} {}", name_of(name.io), name.slot);
     }
@@ -75,7 +75,7 @@ std::string Checked::first_op() const {
 std::string Checked::first_line() const {
   if (!report().first || !joined_) return {};
   const OpId op = dump().operators()[report().first->op].op;
-  const SourceFrame* const frame = op == kNoIndex ? nullptr : best_frame(*dump().graph(), op);
+  const SourceFrame* const frame = op == kNoId ? nullptr : best_frame(*dump().graph(), op);
   return frame == nullptr ? std::string() : fmt::format("{}:{}", frame->file, frame->line);
 }
 

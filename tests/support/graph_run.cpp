@@ -53,7 +53,7 @@ std::string node_text(std::string_view id, std::string_view op, std::string_view
 }
 
 OpId find_operator(const OpGraph& graph, std::string_view full_name) {
-  for (OpId op = 0; op < graph.size(); ++op) {
+  for (OpId op{0}; op < graph.size(); ++op) {
     if (graph.full_name(op) == full_name) return op;
   }
   fail(fmt::format("no operator {}", full_name));

@@ -277,14 +277,14 @@ class Check : public Command {
 
   ExitCode print_trend(Session& session, const OpenedCheck& opened) const {
     check::CheckRun& run = *opened.run;
-    std::vector<uint32_t> wanted;
+    std::vector<TensorId> wanted;
     const std::vector<check::TrendSeries> all = check::series_by_step(run.dump);
     size_t series_chosen = 0;
     for (const check::TrendSeries& series : all) {
       const bool any = std::any_of(series.tensors.begin(), series.tensors.end(),
-                                   [&](uint32_t tensor) { return run.chosen[tensor]; });
+                                   [&](TensorId tensor) { return run.chosen[tensor]; });
       series_chosen += any ? 1U : 0U;
-      for (const uint32_t tensor : series.tensors) {
+      for (const TensorId tensor : series.tensors) {
         if (run.chosen[tensor]) wanted.push_back(tensor);
       }
     }
@@ -308,11 +308,11 @@ class Check : public Command {
     return wanted.empty() ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  void print_trend_rows(Session& session, const OpenedCheck& opened, const std::vector<uint32_t>& tensors,
+  void print_trend_rows(Session& session, const OpenedCheck& opened, const std::vector<TensorId>& tensors,
                         size_t series) const {
     const check::CheckRun& run = *opened.run;
     const auto sink = session.open_report(options_.form, run.dump.index().paths(), trend_columns());
-    for (const uint32_t tensor : tensors) {
+    for (const TensorId tensor : tensors) {
       if (!sink->row(trend_row(run, tensor))) break;
     }
     report::Object summary;

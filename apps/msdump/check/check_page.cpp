@@ -42,18 +42,18 @@ class CheckPoints {
   [[nodiscard]] const report::PageTable& table() const { return table_; }
   [[nodiscard]] size_t all() const { return all_; }
   // The point of a tensor; no value if the page does not have it.
-  [[nodiscard]] std::optional<size_t> point_of(uint32_t tensor) const;
+  [[nodiscard]] std::optional<size_t> point_of(TensorId tensor) const;
   // Edges between executions that have points.
   [[nodiscard]] std::vector<report::PageEdge> edges() const;
 
  private:
-  [[nodiscard]] std::vector<uint32_t> in_order() const;
-  [[nodiscard]] std::vector<size_t> chosen(const std::vector<uint32_t>& tensors) const;
-  [[nodiscard]] report::Row row_of(uint32_t tensor) const;
+  [[nodiscard]] std::vector<TensorId> in_order() const;
+  [[nodiscard]] std::vector<size_t> chosen(const std::vector<TensorId>& tensors) const;
+  [[nodiscard]] report::Row row_of(TensorId tensor) const;
 
   const check::CheckRun& run_;
   size_t all_ = 0;
-  std::vector<uint32_t> points_;                   // tensors, by row of the table
+  std::vector<TensorId> points_;                   // tensors, by row of the table
   std::vector<std::optional<Severity>> severity_;  // by tensor: of its worst finding
   std::vector<uint32_t> point_of_;                 // by tensor
   report::PageTable table_;
@@ -99,10 +99,10 @@ std::string_view state_of(const TensorFacts& facts) {
 CheckPoints::CheckPoints(WorkerPool& pool, const check::CheckRun& run)
     : run_(run), severity_(run.dump.tensors()), point_of_(run.dump.tensors(), kNoPoint), table_({}) {
   for (const check::Finding& finding : run.report.findings) {
-    if (finding.tensor != check::kNone)
+    if (finding.tensor != kNoId)
       severity_[finding.tensor] = std::max(severity_[finding.tensor].value_or(finding.severity), finding.severity);
   }
-  const std::vector<uint32_t> tensors = in_order();
+  const std::vector<TensorId> tensors = in_order();
   all_ = tensors.size();
   const std::vector<size_t> taken = chosen(tensors);
   const bool sampled = taken.size() < tensors.size();
@@ -118,24 +118,24 @@ CheckPoints::CheckPoints(WorkerPool& pool, const check::CheckRun& run)
   });
 }
 
-std::vector<uint32_t> CheckPoints::in_order() const {
+std::vector<TensorId> CheckPoints::in_order() const {
   using Number = std::pair<bool, int64_t>;
-  std::vector<std::tuple<Number, Number, Number, uint32_t, uint32_t>> keys;
-  for (uint32_t tensor = 0; tensor < run_.chosen.size(); ++tensor) {
+  std::vector<std::tuple<Number, Number, Number, OperatorId, TensorId>> keys;
+  for (TensorId tensor{0}; tensor < run_.chosen.size(); ++tensor) {
     if (!run_.chosen[tensor]) continue;
     const Identity identity = run_.dump.identity(tensor);
     keys.emplace_back(known_first(identity.rank), known_first(identity.graph), known_first(identity.step),
                       run_.dump.op_of(tensor), tensor);
   }
   std::sort(keys.begin(), keys.end());
-  std::vector<uint32_t> tensors;
+  std::vector<TensorId> tensors;
   tensors.reserve(keys.size());
   for (const auto& key : keys) tensors.push_back(std::get<4>(key));
   return tensors;
 }
 
-std::vector<size_t> CheckPoints::chosen(const std::vector<uint32_t>& tensors) const {
-  std::set<uint32_t> marked;
+std::vector<size_t> CheckPoints::chosen(const std::vector<TensorId>& tensors) const {
+  std::set<TensorId> marked;
   if (run_.report.first) {
     marked.insert(run_.report.first->inputs.begin(), run_.report.first->inputs.end());
     marked.insert(run_.report.first->outputs.begin(), run_.report.first->outputs.end());
@@ -144,7 +144,7 @@ std::vector<size_t> CheckPoints::chosen(const std::vector<uint32_t>& tensors) co
   if (const auto& divergence = run_.report.first_divergence) marked.insert({divergence->tensor, divergence->sibling});
   std::vector<report::PagePoint> points;
   points.reserve(tensors.size());
-  for (const uint32_t tensor : tensors) {
+  for (const TensorId tensor : tensors) {
     const std::string_view state = state_of(run_.facts[tensor]);
     const auto kind = static_cast<uint8_t>(state.empty() ? 0 : state == "nan" ? 1 : state == "finite" ? 2 : 3);
     const double value = largest(run_.facts[tensor]).value_or(std::numeric_limits<double>::quiet_NaN());
@@ -153,15 +153,16 @@ std::vector<size_t> CheckPoints::chosen(const std::vector<uint32_t>& tensors) co
   return report::page_sample(points);
 }
 
-report::Row CheckPoints::row_of(uint32_t tensor) const {
+report::Row CheckPoints::row_of(TensorId tensor) const {
   const TensorFacts& facts = run_.facts[tensor];
   const Identity identity = run_.dump.identity(tensor);
-  const uint32_t op = run_.dump.op_of(tensor), at = run_.dump.run_of(tensor);
+  const OperatorId op = run_.dump.op_of(tensor);
+  const ExecutionId at = run_.dump.run_of(tensor);
   report::Row row;
-  row.add("order", op == check::kNone ? std::nullopt : run_.dump.order_of(op));
+  row.add("order", op == kNoId ? std::nullopt : run_.dump.order_of(op));
   row.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
   row.add("op_type", run_.op_type(op));
-  row.add("op_name", op == check::kNone ? identity.name.op_name : run_.op_name(op));
+  row.add("op_name", op == kNoId ? identity.name.op_name : run_.op_name(op));
   row.add("io", name_of(identity.name.io)).add("slot", slot_value(identity.name.slot));
   row.add("dtype", facts.dtype == DType::kUndefined ? report::Value() : report::Value(name_of(facts.dtype)));
   row.add("state", state_of(facts));
@@ -172,19 +173,19 @@ report::Row CheckPoints::row_of(uint32_t tensor) const {
                                                           : report::Value());
   row.add("nonfinite", count_nonfinite(facts)).add("zero", facts.zero);
   row.add("source", source_value(run_.frame(op)));
-  row.add("run", at == check::kNone ? report::Value() : report::Value(at));
+  row.add("run", at == kNoId ? report::Value() : report::Value(uint32_t{at}));
   return row;
 }
 
-std::optional<size_t> CheckPoints::point_of(uint32_t tensor) const {
-  if (tensor == check::kNone || point_of_[tensor] == kNoPoint) return std::nullopt;
+std::optional<size_t> CheckPoints::point_of(TensorId tensor) const {
+  if (tensor == kNoId || point_of_[tensor] == kNoPoint) return std::nullopt;
   return point_of_[tensor];
 }
 
 std::vector<report::PageEdge> CheckPoints::edges() const {
-  std::set<uint32_t> runs;
-  for (const uint32_t tensor : points_) runs.insert(run_.dump.run_of(tensor));
-  return page_edges(flow_edges(run_.dump.run_graph()), runs, [&](uint32_t tensor) { return point_of(tensor); });
+  std::set<ExecutionId> runs;
+  for (const TensorId tensor : points_) runs.insert(run_.dump.run_of(tensor));
+  return page_edges(flow_edges(run_.dump.run_graph()), runs, [&](TensorId tensor) { return point_of(tensor); });
 }
 
 using check::CheckRun;
@@ -192,7 +193,7 @@ using check::Finding;
 using check::FirstNonfinite;
 
 // "Pow-op0, net.py:40"
-std::string short_place(const CheckRun& run, uint32_t op) {
+std::string short_place(const CheckRun& run, OperatorId op) {
   std::string text = run.op_name(op).substr(run.op_name(op).rfind('/') + 1);
   if (const SourceFrame* const frame = run.frame(op)) text += ", " + source_text(frame);
   return text;
@@ -221,7 +222,7 @@ std::string state_text(const check::TensorFacts& facts) {
 }
 
 // A cause, still without evidence and facts.
-report::PageCause cause_at(const CheckRun& run, std::string title, uint32_t op, uint32_t tensor) {
+report::PageCause cause_at(const CheckRun& run, std::string title, OperatorId op, TensorId tensor) {
   const Identity identity = run.dump.identity(tensor);
   report::PageCause cause;
   cause.title = std::move(title);
@@ -235,7 +236,7 @@ report::PageCause cause_at(const CheckRun& run, std::string title, uint32_t op, 
   return cause;
 }
 
-report::PageEvidence evidence_of(const CheckRun& run, std::string side, uint32_t tensor) {
+report::PageEvidence evidence_of(const CheckRun& run, std::string side, TensorId tensor) {
   return {std::move(side), tensor_head(run, tensor), state_text(run.facts[tensor]), values_text(run, tensor)};
 }
 
@@ -255,7 +256,7 @@ report::PageCause first_cause(const CheckRun& run) {
 report::PageCause divergence_cause(const CheckRun& run) {
   const check::FirstDivergence& divergence = *run.report.first_divergence;
   report::PageCause cause = cause_at(run, kDivergenceHeading, run.dump.op_of(divergence.tensor), divergence.tensor);
-  for (const uint32_t tensor : {divergence.tensor, divergence.sibling})
+  for (const TensorId tensor : {divergence.tensor, divergence.sibling})
     cause.evidence.push_back(
         evidence_of(run, fmt::format("rank {}", run.dump.identity(tensor).rank.value_or(0)), tensor));
   cause.facts.push_back({"why", escape_for_terminal(divergence.reason)});
@@ -325,10 +326,10 @@ std::vector<size_t> first_findings(const CheckRun& run, const std::vector<size_t
 }
 
 // Points of a cause: of the named tensor, then of the others.
-report::Object evidence_points(const CheckPoints& points, uint32_t named, const std::vector<uint32_t>& others) {
+report::Object evidence_points(const CheckPoints& points, TensorId named, const std::vector<TensorId>& others) {
   report::List rows;
   if (const auto point = points.point_of(named)) rows.emplace_back(*point);
-  for (const uint32_t tensor : others) {
+  for (const TensorId tensor : others) {
     const auto point = points.point_of(tensor);
     if (point && tensor != named) rows.emplace_back(*point);
   }
@@ -341,7 +342,7 @@ report::Object evidence_points(const CheckPoints& points, uint32_t named, const 
 report::List evidence_of_causes(const CheckRun& run, const CheckPoints& points) {
   report::List causes;
   if (run.report.first) {
-    std::vector<uint32_t> tensors = run.report.first->outputs;
+    std::vector<TensorId> tensors = run.report.first->outputs;
     tensors.insert(tensors.end(), run.report.first->inputs.begin(), run.report.first->inputs.end());
     causes.emplace_back(evidence_points(points, run.report.first->tensor, tensors));
   }

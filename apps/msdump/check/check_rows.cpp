@@ -15,14 +15,13 @@ namespace msdump::cli {
 namespace {
 
 using check::Finding;
-using check::kNone;
 
 // Identity of a tensor, with the name of its operator and the facts that reading the file gave.
-report::Object identity_of_tensor(const check::CheckRun& run, uint32_t tensor) {
+report::Object identity_of_tensor(const check::CheckRun& run, TensorId tensor) {
   TensorRecord record = run.dump.record(tensor);
-  const uint32_t op = run.dump.op_of(tensor);
-  const std::string op_name = op == kNone ? std::string() : run.op_name(op);
-  if (op != kNone) record.name.op_name = op_name;
+  const OperatorId op = run.dump.op_of(tensor);
+  const std::string op_name = op == kNoId ? std::string() : run.op_name(op);
+  if (op != kNoId) record.name.op_name = op_name;
   const check::TensorFacts& facts = run.facts[tensor];
   if (facts.dtype != DType::kUndefined) record.name.dtype = facts.dtype;
   if (record.shape == nullptr && facts.shape != nullptr) {
@@ -37,7 +36,7 @@ report::Object identity_of_place(const check::CheckRun& run, const Finding& find
   report::Object object;
   const DumpIndex& index = run.dump.index();
   NameFacts name;
-  if (finding.file != kNone) name = index.identity_of(index.files()[finding.file]).name;
+  if (finding.file != kNoId) name = index.identity_of(index.files()[finding.file]).name;
   const auto text = [](std::string_view known, std::string_view else_this) {
     return report::text_or_null(known.empty() ? else_this : known);
   };
@@ -72,12 +71,12 @@ void add_facts(report::Object& object, const check::TensorFacts& facts) {
   object.add("finite", facts.known() ? report::Value(facts.is_finite()) : report::Value());
 }
 
-report::List tensors_value(const check::CheckRun& run, const std::vector<uint32_t>& tensors) {
+report::List tensors_value(const check::CheckRun& run, const std::vector<TensorId>& tensors) {
   report::List list;
-  for (const uint32_t tensor : tensors) {
+  for (const TensorId tensor : tensors) {
     const NameFacts& name = run.dump.record(tensor).name;
     report::Object object;
-    object.add("op_name", run.dump.op_of(tensor) == kNone ? report::Value(name.op_name)
+    object.add("op_name", run.dump.op_of(tensor) == kNoId ? report::Value(name.op_name)
                                                           : report::Value(run.op_name(run.dump.op_of(tensor))));
     object.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
     add_facts(object, run.facts[tensor]);
@@ -303,7 +302,7 @@ const report::ObjectType& trend_summary_type() {
 }
 
 report::Row finding_row(const check::CheckRun& run, const Finding& finding) {
-  report::Row row = finding.tensor == kNone ? identity_of_place(run, finding) : identity_of_tensor(run, finding.tensor);
+  report::Row row = finding.tensor == kNoId ? identity_of_place(run, finding) : identity_of_tensor(run, finding.tensor);
   row.add("kind", check::name_of(finding.rule)).add("severity", name_of(finding.severity)).add("value", finding.value);
   row.add("message", finding.message).add("hint", report::text_or_null(finding.hint));
   row.add("source", source_value(run.frame(finding.op)));
@@ -348,11 +347,10 @@ report::Value first_value(const check::CheckRun& run) {
   object.add("op_name", report::text_or_null(run.op_name(first.op)));
   object.add("op_type", report::text_or_null(run.op_type(first.op)));
   object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
-  const auto order = first.op == kNone ? std::nullopt : run.dump.order_of(first.op);
+  const auto order = first.op == kNoId ? std::nullopt : run.dump.order_of(first.op);
   const OperatorLine line = run.line(first.op);
   object.add("order", order).add("source", source_value(line.frame)).add("one_of_several", line.one_of_several);
-  const bool in_graph =
-      run.dump.graph() != nullptr && first.op != kNone && run.dump.operators()[first.op].op != kNoIndex;
+  const bool in_graph = run.dump.graph() != nullptr && first.op != kNoId && run.dump.operators()[first.op].op != kNoId;
   object.add("stack", in_graph ? stack_value(stack_of(*run.dump.graph(), run.dump.operators()[first.op].op))
                                : report::Value(report::List()));
   object.add("kind", check::name_of(first.kind)).add("io", name_of(record.name.io));
@@ -369,11 +367,11 @@ report::Value first_divergence_value(const check::CheckRun& run) {
   if (!run.report.first_divergence) return {};
   const check::FirstDivergence& divergence = *run.report.first_divergence;
   const Identity identity = run.dump.identity(divergence.tensor);
-  const uint32_t op = run.dump.op_of(divergence.tensor);
+  const OperatorId op = run.dump.op_of(divergence.tensor);
   report::Object object;
   object.add("op_name", report::text_or_null(run.op_name(op))).add("op_type", report::text_or_null(run.op_type(op)));
   object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
-  object.add("order", op == kNone ? std::nullopt : run.dump.order_of(op)).add("source", source_value(run.frame(op)));
+  object.add("order", op == kNoId ? std::nullopt : run.dump.order_of(op)).add("source", source_value(run.frame(op)));
   object.add("kind", check::name_of(divergence.kind)).add("io", name_of(identity.name.io));
   object.add("slot", slot_value(identity.name.slot));
   object.add("ranks", numbers_value(divergence.diverged))
@@ -388,7 +386,7 @@ std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, con
   return objects;
 }
 
-report::Row trend_row(const check::CheckRun& run, uint32_t tensor) {
+report::Row trend_row(const check::CheckRun& run, TensorId tensor) {
   report::Row row = identity_of_tensor(run, tensor);
   add_facts(row, run.facts[tensor]);
   return row;
@@ -402,7 +400,7 @@ std::vector<report::Column> trend_columns() {
 
 report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& series) {
   std::vector<std::optional<double>> norms;
-  for (const uint32_t tensor : series.tensors) {
+  for (const TensorId tensor : series.tensors) {
     const check::TensorFacts& facts = run.facts[tensor];
     const bool finite = !facts.known() || facts.is_finite();
     norms.push_back(finite ? facts.l2norm : std::optional(facts.has_nan ? std::nan("") : HUGE_VAL));
@@ -428,7 +426,7 @@ report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& ser
 
 std::vector<report::Column> trend_line_columns(const check::CheckRun& run) {
   bool loops = false;
-  for (uint32_t tensor = 0; tensor < run.dump.tensors(); ++tensor)
+  for (TensorId tensor{0}; tensor < run.dump.tensors(); ++tensor)
     loops = loops || run.dump.record(tensor).occurrence > 0;
   return {number_column("rank", several(run, &FolderIdentity::rank)),
           number_column("graph", several(run, &FolderIdentity::graph)),

@@ -21,7 +21,7 @@ namespace msdump::cli {
 [[nodiscard]] std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run);
 
 // --trend: a row per tensor and step.
-[[nodiscard]] report::Row trend_row(const check::CheckRun& run, uint32_t tensor);
+[[nodiscard]] report::Row trend_row(const check::CheckRun& run, TensorId tensor);
 [[nodiscard]] std::vector<report::Column> trend_columns();
 // The same for a table: a row per tensor, with its first and last norm and a sparkline over the steps.
 [[nodiscard]] report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& series);

@@ -42,7 +42,6 @@ ShownFindings shown_findings(const check::CheckRun& run, const ShownKinds& kinds
 namespace {
 
 using check::FirstNonfinite;
-using check::kNone;
 using check::TensorFacts;
 
 constexpr size_t kTensorsShown = 6, kHintsShown = 5;
@@ -69,12 +68,12 @@ std::string specials_text(const TensorFacts& facts) {
 }
 
 // "input 0 float32 -89.1 .. 93.2", "output 0 float32 24 +inf of 96, the others 0 .. 3e+38"
-std::string tensor_text(const check::CheckRun& run, uint32_t tensor) {
+std::string tensor_text(const check::CheckRun& run, TensorId tensor) {
   const std::string values = values_text(run, tensor);
   return tensor_head(run, tensor) + (values.empty() ? "" : " " + values);
 }
 
-std::string tensors_text(const check::CheckRun& run, const std::vector<uint32_t>& tensors) {
+std::string tensors_text(const check::CheckRun& run, const std::vector<TensorId>& tensors) {
   std::string text;
   for (size_t i = 0; i < std::min(tensors.size(), kTensorsShown); ++i)
     text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
@@ -113,7 +112,7 @@ std::string watched_text(const check::WatchedCounts& watched) {
 
 }  // namespace
 
-std::string tensor_head(const check::CheckRun& run, uint32_t tensor) {
+std::string tensor_head(const check::CheckRun& run, TensorId tensor) {
   const NameFacts& name = run.dump.record(tensor).name;
   const TensorFacts& facts = run.facts[tensor];
   std::string text = fmt::format("{} {}", name_of(name.io), escape_for_terminal(name.slot));
@@ -121,7 +120,7 @@ std::string tensor_head(const check::CheckRun& run, uint32_t tensor) {
   return text;
 }
 
-std::string values_text(const check::CheckRun& run, uint32_t tensor) {
+std::string values_text(const check::CheckRun& run, TensorId tensor) {
   const TensorFacts& facts = run.facts[tensor];
   if (facts.elements == 0U) return "empty";
   if (!facts.known()) return {};
@@ -163,12 +162,12 @@ std::string first_divergence_text(const check::CheckRun& run) {
   if (!run.report.first_divergence) return {};
   const check::FirstDivergence& divergence = *run.report.first_divergence;
   const Identity identity = identity_of(run.dump.index(), run.dump.record(divergence.tensor));
-  const uint32_t op = run.dump.op_of(divergence.tensor);
+  const OperatorId op = run.dump.op_of(divergence.tensor);
   std::string text = fmt::format("{}: {} ({}{})\n", kDivergenceHeading, escape_for_terminal(run.op_name(op)),
                                  escape_for_terminal(std::string(run.op_type(op))), place_text(identity));
   if (const OperatorLine line = run.line(op); line.frame != nullptr)
     text += fmt::format("  line  {}\n", escape_for_terminal(line_text(line)));
-  for (const uint32_t tensor : {divergence.tensor, divergence.sibling})
+  for (const TensorId tensor : {divergence.tensor, divergence.sibling})
     text += fmt::format("  rank {}  {}\n", run.dump.identity(tensor).rank.value_or(0), tensor_text(run, tensor));
   text += fmt::format("  why   {}\n\n", escape_for_terminal(divergence.reason));
   return text;
@@ -233,9 +232,9 @@ using check::Finding;
 constexpr size_t kLinesOfCase = 100;
 
 // Operators of one type form a group; findings about no operator belong to the tree.
-std::string group_of(const check::CheckRun& run, uint32_t op) {
+std::string group_of(const check::CheckRun& run, OperatorId op) {
   const std::string_view type = run.op_type(op);
-  if (op == check::kNone) return "tree";
+  if (op == kNoId) return "tree";
   return type.empty() ? "operators without a type" : std::string(type);
 }
 
@@ -244,8 +243,8 @@ std::string line_of(const check::CheckRun& run, const Finding& finding) {
   if (finding.rank) text += fmt::format(", rank {}", *finding.rank);
   if (finding.step) text += fmt::format(", step {}", *finding.step);
   text += ": ";
-  if (finding.op != check::kNone) text += run.op_name(finding.op) + ": ";
-  if (finding.tensor != check::kNone) {
+  if (finding.op != kNoId) text += run.op_name(finding.op) + ": ";
+  if (finding.tensor != kNoId) {
     const NameFacts& name = run.dump.record(finding.tensor).name;
     text += fmt::format("{}:{}: ", name_of(name.io), name.slot);
   } else if (!finding.path.empty()) {
@@ -285,7 +284,7 @@ report::JunitCase case_of(const check::CheckRun& run, const check::RuleInfo& rul
 // Faults that decide on the exit code and are no findings. One is a first operator whose tensor was not chosen. The others
 // are files and tensors that could not be read, if rule `unreadable` reported none.
 std::vector<Finding> beside_the_findings(const check::CheckRun& run, Severity fail_level) {
-  const auto has = [&](check::RuleId rule, uint32_t op, Severity least) {
+  const auto has = [&](check::RuleId rule, OperatorId op, Severity least) {
     const auto& findings = run.report.findings;
     return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
       return finding.rule == rule && finding.op == op && finding.severity >= least;
@@ -322,9 +321,8 @@ std::vector<Finding> beside_the_findings(const check::CheckRun& run, Severity fa
 
 Status write_junit(const check::CheckRun& run, const std::string& path, Severity fail_level, bool checked) {
   std::set<std::string> groups;
-  for (uint32_t tensor = 0; tensor < run.chosen.size(); ++tensor) {
-    if (run.chosen[tensor] && run.dump.op_of(tensor) != check::kNone)
-      groups.insert(group_of(run, run.dump.op_of(tensor)));
+  for (TensorId tensor{0}; tensor < run.chosen.size(); ++tensor) {
+    if (run.chosen[tensor] && run.dump.op_of(tensor) != kNoId) groups.insert(group_of(run, run.dump.op_of(tensor)));
   }
   const std::vector<Finding> others = beside_the_findings(run, fail_level);
   std::map<std::pair<check::RuleId, std::string>, std::vector<const Finding*>> found;

@@ -25,8 +25,8 @@ struct ShownKinds {
 // Texts about the first operator with its line and ranges, and about the result.
 
 // "input 0 float32", and its values: "-89.1 .. 93.2", "24 +inf of 96, the others 0 .. 3e+38"; empty if not known.
-[[nodiscard]] std::string tensor_head(const check::CheckRun& run, uint32_t tensor);
-[[nodiscard]] std::string values_text(const check::CheckRun& run, uint32_t tensor);
+[[nodiscard]] std::string tensor_head(const check::CheckRun& run, TensorId tensor);
+[[nodiscard]] std::string values_text(const check::CheckRun& run, TensorId tensor);
 // "the first NaN". The report must have a first operator.
 [[nodiscard]] std::string first_heading(const check::CheckRun& run);
 

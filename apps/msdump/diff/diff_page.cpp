@@ -188,9 +188,9 @@ std::optional<size_t> DiffPageRows::row_of(uint32_t tensor) const {
 }
 
 std::vector<report::PageEdge> DiffPageRows::edges() const {
-  std::set<uint32_t> runs;
+  std::set<ExecutionId> runs;
   for (const DiffRow& row : rows_) {
-    if (!row.is_argument) runs.insert(run_.divergence.runs[row.index]);
+    if (!row.is_argument) runs.emplace(run_.divergence.runs[row.index]);
   }
   return page_edges(run_.divergence.edges, runs, [&](uint32_t tensor) { return row_of(tensor); });
 }

@@ -354,7 +354,7 @@ report::Value order_value(const DiffResult& run, uint32_t pair) {
   const auto known = [](uint32_t place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
     if (place == kNoOperator) return false;
     const SequencedOp& one = operators[place];
-    return one.op != kNoIndex || (!one.tensors.empty() && (*side.tensors)[one.tensors.front()].order != kNoOrder);
+    return one.op != kNoId || (!one.tensors.empty() && (*side.tensors)[one.tensors.front()].order != kNoOrder);
   };
   const bool any = known(op.a, run.pairing.a, run.a->side) || known(op.b, run.pairing.b, run.b->side);
   return any ? report::Value(pair) : report::Value();

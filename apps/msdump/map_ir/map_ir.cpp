@@ -464,7 +464,7 @@ class MapIr : public Command {
 
   size_t print_operators(Session& session, report::RowSink& sink, OpenedGraph& opened) const {
     std::vector<OpId> ops;
-    for (OpId op = 0; op < opened.graph().size(); ++op) {
+    for (OpId op{0}; op < opened.graph().size(); ++op) {
       if (wanted(opened, op)) ops.push_back(op);
     }
     size_t rows = 0;

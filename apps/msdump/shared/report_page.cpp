@@ -81,8 +81,8 @@ void add_more_evidence(std::string_view side, size_t tensors, report::PageCause&
     cause.evidence.push_back({std::string(side), fmt::format("{} more", tensors - kMostEvidence), "", ""});
 }
 
-std::vector<report::PageEdge> page_edges(const std::vector<FlowEdge>& edges, const std::set<uint32_t>& runs,
-                                         const std::function<std::optional<size_t>(uint32_t)>& row_of) {
+std::vector<report::PageEdge> page_edges(const std::vector<FlowEdge>& edges, const std::set<ExecutionId>& runs,
+                                         const std::function<std::optional<size_t>(TensorId)>& row_of) {
   std::vector<report::PageEdge> shown;
   for (const FlowEdge& edge : edges) {
     if (runs.contains(edge.from) && runs.contains(edge.to))

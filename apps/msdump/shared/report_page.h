@@ -44,8 +44,8 @@ void add_more_evidence(std::string_view side, size_t tensors, report::PageCause&
 
 // The edges between `runs`. `row_of`: by tensor.
 [[nodiscard]] std::vector<report::PageEdge> page_edges(const std::vector<FlowEdge>& edges,
-                                                       const std::set<uint32_t>& runs,
-                                                       const std::function<std::optional<size_t>(uint32_t)>& row_of);
+                                                       const std::set<ExecutionId>& runs,
+                                                       const std::function<std::optional<size_t>(TensorId)>& row_of);
 
 // Fills in the command, its version and line, begins the sentence with a capital, and writes the page under `path`,
 // complete or not at all.

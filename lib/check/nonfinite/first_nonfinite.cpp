@@ -31,16 +31,16 @@ class NonfiniteSpread {
   NonfiniteSpread(const CheckedDump& dump, FactsReader& facts, const RunContext& context)
       : dump_(dump), facts_(facts), context_(context) {}
 
-  // The execution of the same collective on the first rank of the group that sent a non-finite value; kNone: none is
+  // The execution of the same collective on the first rank of the group that sent a non-finite value; kNoId: none is
   // known.
-  Result<uint32_t> source_of(uint32_t run);
+  Result<ExecutionId> source_of(ExecutionId run);
   // The first collective after an execution, of the same rank and step, that had such an input:
   // "Distributed.all_reduce.0.forward passes it on to ranks 0, 2". Empty: none.
-  Result<std::string> passed_on(uint32_t run);
+  Result<std::string> passed_on(ExecutionId run);
 
  private:
   const JoinedCalls& joined();
-  [[nodiscard]] uint32_t run_of(const CollectiveCall& call) const;
+  [[nodiscard]] ExecutionId run_of(const CollectiveCall& call) const;
   Result<bool> puts_nonfinite(const CollectiveCall& call);
 
   const CheckedDump& dump_;
@@ -54,22 +54,22 @@ const JoinedCalls& NonfiniteSpread::joined() {
   return *joined_;
 }
 
-uint32_t NonfiniteSpread::run_of(const CollectiveCall& call) const {
-  for (const std::vector<uint32_t>* const tensors : {&call.sent, &call.received}) {
-    for (const uint32_t tensor : *tensors) {
-      if (dump_.run_of(tensor) != kNone) return dump_.run_of(tensor);
+ExecutionId NonfiniteSpread::run_of(const CollectiveCall& call) const {
+  for (const std::vector<TensorId>* const tensors : {&call.sent, &call.received}) {
+    for (const TensorId tensor : *tensors) {
+      if (dump_.run_of(tensor) != kNoId) return dump_.run_of(tensor);
     }
   }
-  return kNone;
+  return kNoId;
 }
 
 Result<bool> NonfiniteSpread::puts_nonfinite(const CollectiveCall& call) {
   MSDUMP_CHECK_OK(facts_.read(call.sent, context_));
   return std::any_of(call.sent.begin(), call.sent.end(),
-                     [&](uint32_t tensor) { return facts_[tensor].known() && !facts_[tensor].is_finite(); });
+                     [&](TensorId tensor) { return facts_[tensor].known() && !facts_[tensor].is_finite(); });
 }
 
-Result<uint32_t> NonfiniteSpread::source_of(uint32_t run) {
+Result<ExecutionId> NonfiniteSpread::source_of(ExecutionId run) {
   const auto& [calls, exchanges] = joined();
   for (const Exchange& exchange : exchanges) {
     const bool here = std::any_of(exchange.members.begin(), exchange.members.end(),
@@ -79,21 +79,21 @@ Result<uint32_t> NonfiniteSpread::source_of(uint32_t run) {
       MSDUMP_TRY(const bool bad, puts_nonfinite(calls[member]));
       if (bad) return run_of(calls[member]);
     }
-    return kNone;
+    return kNoId;
   }
-  return kNone;
+  return kNoId;
 }
 
-Result<std::string> NonfiniteSpread::passed_on(uint32_t run) {
+Result<std::string> NonfiniteSpread::passed_on(ExecutionId run) {
   const auto& [calls, exchanges] = joined();
   const RunPlace& place = dump_.runs()[run].place;
   const Exchange* first = nullptr;
-  uint32_t first_run = kNone;
+  ExecutionId first_run;
   for (const Exchange& exchange : exchanges) {
     for (const size_t member : exchange.members) {
       const CollectiveCall& call = calls[member];
-      const uint32_t at = run_of(call);
-      const bool later = at != kNone && at > run && at < first_run;
+      const ExecutionId at = run_of(call);
+      const bool later = at != kNoId && at > run && at < first_run;
       if (!later || place.rank != call.rank || place.step != call.step) continue;
       MSDUMP_TRY(const bool bad, puts_nonfinite(call));
       if (!bad) continue;
@@ -117,8 +117,8 @@ constexpr uint64_t kBatchBytes = uint64_t{64} << 20;
 
 std::vector<bool> asked_runs(const CheckedDump& dump, const std::vector<bool>& chosen) {
   std::vector<bool> asked(dump.runs().size(), false);
-  for (uint32_t tensor = 0; tensor < chosen.size(); ++tensor) {
-    if (chosen[tensor] && dump.run_of(tensor) != kNone) asked[dump.run_of(tensor)] = true;
+  for (TensorId tensor{0}; tensor < chosen.size(); ++tensor) {
+    if (chosen[tensor] && dump.run_of(tensor) != kNoId) asked[dump.run_of(tensor)] = true;
   }
   return asked;
 }
@@ -133,13 +133,13 @@ class Search {
         causes_(dump, facts, context, asked_),
         classifier_(dump, facts),
         spread_(dump, facts, context) {
-    for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
+    for (ExecutionId run{0}; run < dump_.runs().size(); ++run) {
       Step& step = steps_[known_first(dump_.runs()[run].place.step)];
       if (step.begin == step.end) step.begin = run;
-      step.end = run + 1;
+      step.end = ExecutionId(run + 1);
     }
-    for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
-      if (!chosen[tensor] || dump_.role(tensor) != TensorRole::kParameter || dump_.op_of(tensor) == kNone) continue;
+    for (TensorId tensor{0}; tensor < dump_.tensors(); ++tensor) {
+      if (!chosen[tensor] || dump_.role(tensor) != TensorRole::kParameter || dump_.op_of(tensor) == kNoId) continue;
       steps_[known_first(dump_.identity(tensor).step)].parameters.push_back(tensor);
     }
   }
@@ -158,17 +158,17 @@ class Search {
 
  private:
   struct Step {
-    uint32_t begin = 0, end = 0;       // runs, rank by rank
-    std::vector<uint32_t> parameters;  // files of their values at the end of the step
+    ExecutionId begin{0}, end{0};      // rank by rank
+    std::vector<TensorId> parameters;  // files of their values at the end of the step
   };
 
-  Result<Found> search_step(uint32_t begin, uint32_t end) {
+  Result<Found> search_step(ExecutionId begin, ExecutionId end) {
     Found best;
-    uint32_t best_place = kNone;  // in its rank
+    uint32_t best_place = 0;  // in its rank
     while (begin < end) {
-      uint32_t stop = begin;
+      ExecutionId stop = begin;
       while (stop < end && dump_.runs()[stop].place.rank == dump_.runs()[begin].place.rank) ++stop;
-      const uint32_t last = best && guess_of(*best) == 0 ? std::min(stop, begin + best_place) : stop;
+      const ExecutionId last = best && guess_of(*best) == 0 ? std::min(stop, ExecutionId(begin + best_place)) : stop;
       MSDUMP_TRY(Found found, search_runs(begin, last));
       if (found &&
           (!best || std::pair(guess_of(*found), found->run - begin) < std::pair(guess_of(*best), best_place))) {
@@ -184,8 +184,8 @@ class Search {
   // Follows a cause to the rank that sent the value, and lists the ranks that received it.
   Status follow_over_ranks(FirstNonfinite& found) {
     if (guess_of(found) == 2) {
-      MSDUMP_TRY(const uint32_t source, spread_.source_of(found.run));
-      if (source != kNone && source != found.run && asked_[source]) {
+      MSDUMP_TRY(const ExecutionId source, spread_.source_of(found.run));
+      if (source != kNoId && source != found.run && asked_[source]) {
         MSDUMP_TRY(Cause cause, causes_.explain(source));
         found = std::move(cause.found);
       }
@@ -202,11 +202,11 @@ class Search {
   }
 
   // The first cause on a rank. If it is uncertain, a later execution with finite inputs and a bad output goes first.
-  Result<Found> search_runs(uint32_t begin, uint32_t end) {
+  Result<Found> search_runs(ExecutionId begin, ExecutionId end) {
     Found uncertain;
     while (begin < end) {
-      MSDUMP_TRY(const uint32_t stop, read_outputs(begin, end));
-      for (uint32_t run = begin; run < stop; ++run) {
+      MSDUMP_TRY(const ExecutionId stop, read_outputs(begin, end));
+      for (ExecutionId run = begin; run < stop; ++run) {
         if (!asked_[run]) continue;
         MSDUMP_TRY(const bool bad, causes_.is_bad(run));
         if (!bad) continue;
@@ -224,13 +224,13 @@ class Search {
   }
 
   // Reads the outputs of one batch of executions; returns its end.
-  Result<uint32_t> read_outputs(uint32_t begin, uint32_t end) {
-    std::vector<uint32_t> batch;
+  Result<ExecutionId> read_outputs(ExecutionId begin, ExecutionId end) {
+    std::vector<TensorId> batch;
     uint64_t bytes = 0;
-    uint32_t stop = begin;
+    ExecutionId stop = begin;
     for (; stop < end && batch.size() < kBatchTensors && bytes < kBatchBytes; ++stop) {
       if (!asked_[stop]) continue;
-      for (const uint32_t tensor : causes_.judged_of(stop)) {
+      for (const TensorId tensor : causes_.judged_of(stop)) {
         batch.push_back(tensor);
         bytes += dump_.record(tensor).bytes.value_or(0);
       }
@@ -240,14 +240,14 @@ class Search {
   }
 
   // Searches the inputs of a step whose outputs are all finite.
-  Result<Found> search_inputs(uint32_t begin, uint32_t end) {
-    for (uint32_t from = begin; from < end;) {
-      std::vector<uint32_t> batch;
-      uint32_t stop = from;
+  Result<Found> search_inputs(ExecutionId begin, ExecutionId end) {
+    for (ExecutionId from = begin; from < end;) {
+      std::vector<TensorId> batch;
+      ExecutionId stop = from;
       for (; stop < end && batch.size() < kBatchTensors; ++stop) {
         if (!asked_[stop]) continue;
         for (const RunInput& input : dump_.runs()[stop].inputs) {
-          if (tensor_of(input) != kNone) batch.push_back(tensor_of(input));
+          if (tensor_of(input) != kNoId) batch.push_back(tensor_of(input));
         }
       }
       MSDUMP_CHECK_OK(facts_.read(batch, context_));
@@ -261,9 +261,9 @@ class Search {
     return Found();
   }
 
-  Result<Found> search_parameters(const std::vector<uint32_t>& parameters) {
+  Result<Found> search_parameters(const std::vector<TensorId>& parameters) {
     MSDUMP_CHECK_OK(facts_.read(parameters, context_));
-    for (const uint32_t tensor : parameters) {
+    for (const TensorId tensor : parameters) {
       const TensorFacts& facts = facts_[tensor];
       const bool mask = !facts.has_nan && !facts.has_positive_inf && is_two_valued(facts);
       if (!facts.known() || facts.is_finite() || mask || classifier_.is_absorbed(tensor)) continue;
@@ -319,67 +319,67 @@ bool same_numbers(const TensorFacts& a, const TensorFacts& b) {
 
 }  // namespace
 
-bool CauseFinder::is_empty(uint32_t tensor) const {
+bool CauseFinder::is_empty(TensorId tensor) const {
   const Shape* const shape = dump_.record(tensor).shape;
   return facts_[tensor].elements == 0U ||
          (shape != nullptr && std::find(shape->begin(), shape->end(), 0) != shape->end());
 }
 
-std::vector<uint32_t> CauseFinder::judged_of(uint32_t run) const {
-  std::vector<uint32_t> tensors;
-  for (const uint32_t output : dump_.runs()[run].outputs) {
+std::vector<TensorId> CauseFinder::judged_of(ExecutionId run) const {
+  std::vector<TensorId> tensors;
+  for (const TensorId output : dump_.runs()[run].outputs) {
     if (!is_lost(output)) tensors.push_back(output);
   }
-  const std::vector<uint32_t> others = dump_.stand_ins(run, [&](uint32_t output) { return is_lost(output); });
+  const std::vector<TensorId> others = dump_.stand_ins(run, [&](TensorId output) { return is_lost(output); });
   const bool all_there = !tensors.empty() && tensors.size() == dump_.runs()[run].outputs.size();
   if (!all_there) tensors.insert(tensors.end(), others.begin(), others.end());
   return tensors.empty() && !dump_.has_flow() ? classifier_.inputs_of(run) : tensors;
 }
 
-Result<bool> CauseFinder::is_bad(uint32_t run) {
+Result<bool> CauseFinder::is_bad(ExecutionId run) {
   MSDUMP_CHECK_OK(facts_.read(dump_.runs()[run].outputs, context_));
-  const std::vector<uint32_t> judged = judged_of(run);
+  const std::vector<TensorId> judged = judged_of(run);
   MSDUMP_CHECK_OK(facts_.read(judged, context_));
-  if (std::any_of(judged.begin(), judged.end(), [&](uint32_t tensor) { return classifier_.needs_inputs(tensor); }))
+  if (std::any_of(judged.begin(), judged.end(), [&](TensorId tensor) { return classifier_.needs_inputs(tensor); }))
     MSDUMP_CHECK_OK(facts_.read(classifier_.inputs_of(run), context_));
   return std::any_of(judged.begin(), judged.end(),
-                     [&](uint32_t tensor) { return classifier_.classify_output(tensor, run) == NonFinite::kFault; });
+                     [&](TensorId tensor) { return classifier_.classify_output(tensor, run) == NonFinite::kFault; });
 }
 
 bool CauseFinder::is_bad_input(const RunInput& input) const {
-  const uint32_t tensor = tensor_of(input);
-  if (tensor == kNone) return false;
+  const TensorId tensor = tensor_of(input);
+  if (tensor == kNoId) return false;
   const TensorFacts& facts = facts_[tensor];
   return facts.has_nan || facts.has_positive_inf ||
          (facts.has_negative_inf && input.is_weight && !is_two_valued(facts));
 }
 
-const RunInput* CauseFinder::bad_input(uint32_t run) const {
+const RunInput* CauseFinder::bad_input(ExecutionId run) const {
   const std::vector<RunInput>& inputs = dump_.runs()[run].inputs;
   const auto bad = std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& one) { return is_bad_input(one); });
   return bad == inputs.end() ? nullptr : &*bad;
 }
 
 // An infinity that the script passes in is no mask: masks are computed inside the network.
-const RunInput* CauseFinder::infinite_input(uint32_t run) const {
+const RunInput* CauseFinder::infinite_input(ExecutionId run) const {
   for (const RunInput& input : dump_.runs()[run].inputs) {
-    const uint32_t tensor = tensor_of(input);
-    if (tensor == kNone || input.from != From::kParameter || input.is_weight) continue;
+    const TensorId tensor = tensor_of(input);
+    if (tensor == kNoId || input.from != From::kParameter || input.is_weight) continue;
     if (facts_[tensor].has_negative_inf && !is_two_valued(facts_[tensor])) return &input;
   }
   return nullptr;
 }
 
-Result<bool> CauseFinder::has_good_inputs(uint32_t run) {
-  const std::vector<uint32_t> inputs = classifier_.inputs_of(run);
+Result<bool> CauseFinder::has_good_inputs(ExecutionId run) {
+  const std::vector<TensorId> inputs = classifier_.inputs_of(run);
   MSDUMP_CHECK_OK(facts_.read(inputs, context_));
   const bool known = std::all_of(inputs.begin(), inputs.end(),
-                                 [&](uint32_t tensor) { return facts_[tensor].known() || is_empty(tensor); });
+                                 [&](TensorId tensor) { return facts_[tensor].known() || is_empty(tensor); });
   return !inputs.empty() && known && bad_input(run) == nullptr;
 }
 
-Result<Cause> CauseFinder::explain(uint32_t run) {
-  for (std::set<uint32_t> seen; seen.insert(run).second;) {
+Result<Cause> CauseFinder::explain(ExecutionId run) {
+  for (std::set<ExecutionId> seen; seen.insert(run).second;) {
     MSDUMP_CHECK_OK(facts_.read(classifier_.inputs_of(run), context_));
     const RunInput* const bad = bad_input(run);
     if (bad == nullptr) {
@@ -389,7 +389,7 @@ Result<Cause> CauseFinder::explain(uint32_t run) {
       return Cause{std::move(found), true};
     }
     // In a loop the producer may come later in the order of runs.
-    if (bad->producer != kNone && asked_[bad->producer]) {
+    if (bad->producer != kNoId && asked_[bad->producer]) {
       MSDUMP_TRY(const bool also_bad, is_bad(bad->producer));
       if (also_bad) {
         run = bad->producer;
@@ -397,7 +397,7 @@ Result<Cause> CauseFinder::explain(uint32_t run) {
       }
     }
     const bool contradicts =
-        bad->producer != kNone && asked_[bad->producer] && bad->produced != kNone && facts_[bad->produced].known();
+        bad->producer != kNoId && asked_[bad->producer] && bad->produced != kNoId && facts_[bad->produced].known();
     const bool ordered = dump_.has_flow() || dump_.runs()[run].ordered;
     MSDUMP_TRY(FirstNonfinite found, entered(run, *bad));
     return Cause{std::move(found), !contradicts && ordered};
@@ -407,7 +407,7 @@ Result<Cause> CauseFinder::explain(uint32_t run) {
   return Cause{std::move(found), false};
 }
 
-FirstNonfinite CauseFinder::start(uint32_t run) const {
+FirstNonfinite CauseFinder::start(ExecutionId run) const {
   FirstNonfinite found;
   found.run = run;
   found.op = dump_.runs()[run].op;
@@ -415,11 +415,11 @@ FirstNonfinite CauseFinder::start(uint32_t run) const {
   found.outputs = dump_.runs()[run].outputs;
   const auto all = [&](const auto& holds) {
     return std::all_of(found.inputs.begin(), found.inputs.end(),
-                       [&](uint32_t tensor) { return is_empty(tensor) || holds(facts_[tensor]); });
+                       [&](TensorId tensor) { return is_empty(tensor) || holds(facts_[tensor]); });
   };
   const std::vector<RunInput>& inputs = dump_.runs()[run].inputs;
   const bool lacks = std::any_of(inputs.begin(), inputs.end(), [](const RunInput& input) {
-    return tensor_of(input) == kNone && (input.from == From::kOperator || input.from == From::kParameter);
+    return tensor_of(input) == kNoId && (input.from == From::kOperator || input.from == From::kParameter);
   });
   if (!all([](const TensorFacts& facts) { return !facts.known() || facts.is_finite(); })) {
     found.inputs_finite = false;
@@ -429,21 +429,21 @@ FirstNonfinite CauseFinder::start(uint32_t run) const {
   return found;
 }
 
-FirstNonfinite CauseFinder::root(uint32_t run) const {
+FirstNonfinite CauseFinder::root(ExecutionId run) const {
   FirstNonfinite found = start(run);
-  const std::vector<uint32_t> judged = judged_of(run);
-  const auto bad = std::find_if(judged.begin(), judged.end(), [&](uint32_t tensor) {
+  const std::vector<TensorId> judged = judged_of(run);
+  const auto bad = std::find_if(judged.begin(), judged.end(), [&](TensorId tensor) {
     return classifier_.classify_output(tensor, run) == NonFinite::kFault;
   });
   found.tensor = bad != judged.end() ? *bad : judged.empty() ? found.inputs.front() : judged.front();
   found.kind = kind_of(facts_[found.tensor]);
   std::string shown;
-  if (const uint32_t reader = dump_.run_of(found.tensor); reader != run && reader != kNone) {
+  if (const ExecutionId reader = dump_.run_of(found.tensor); reader != run && reader != kNoId) {
     shown = fmt::format(", as {} of {} shows", slot_text(dump_.record(found.tensor)),
                         dump_.operators()[dump_.runs()[reader].op].name);
   }
   const auto empty =
-      std::find_if(found.inputs.begin(), found.inputs.end(), [&](uint32_t input) { return is_empty(input); });
+      std::find_if(found.inputs.begin(), found.inputs.end(), [&](TensorId input) { return is_empty(input); });
   if (found.inputs_finite == true && empty != found.inputs.end()) {
     found.reason =
         fmt::format("its {} has no element, its output is not finite{}", slot_text(dump_.record(*empty)), shown);
@@ -461,20 +461,20 @@ FirstNonfinite CauseFinder::root(uint32_t run) const {
   return found;
 }
 
-Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
+Result<FirstNonfinite> CauseFinder::entered(ExecutionId run, const RunInput& bad) {
   FirstNonfinite found = start(run);
   found.tensor = tensor_of(bad);
   found.parameter = bad.parameter;
   const TensorRecord& record = dump_.record(found.tensor);
   // An input that was not dumped has the record of its producer's output.
-  const std::string input = bad.tensor != kNone ? slot_text(record) : fmt::format("input {}", bad.slot);
-  uint32_t parameter =
-      dump_.role(found.tensor) == TensorRole::kInput && record.name.io == Io::kParameter ? found.tensor : kNone;
-  if (parameter == kNone && !dump_.has_flow()) {
+  const std::string input = bad.tensor != kNoId ? slot_text(record) : fmt::format("input {}", bad.slot);
+  TensorId parameter =
+      dump_.role(found.tensor) == TensorRole::kInput && record.name.io == Io::kParameter ? found.tensor : kNoId;
+  if (parameter == kNoId && !dump_.has_flow()) {
     MSDUMP_TRY(parameter, module_parameter_like(found.tensor));
   }
-  if (parameter != kNone) found.parameter = dump_.record(parameter).name.slot;
-  if (bad.is_weight || parameter != kNone) {
+  if (parameter != kNoId) found.parameter = dump_.record(parameter).name.slot;
+  if (bad.is_weight || parameter != kNoId) {
     found.kind = Kind::kParameter;
     const std::string is_it =
         parameter == found.tensor ? "" : fmt::format(" is the parameter {}, which", found.parameter);
@@ -485,11 +485,11 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
         dump_.role(found.tensor) == TensorRole::kParameter
             ? fmt::format("it reads the input {} of the graph, which is not finite already", found.parameter)
             : fmt::format("its {} is the input {} of the graph, which is not finite already", input, found.parameter);
-  } else if (bad.producer != kNone && !asked_[bad.producer]) {
+  } else if (bad.producer != kNoId && !asked_[bad.producer]) {
     found.kind = kind_of(facts_[found.tensor]);
     found.reason = fmt::format("its {} is not finite already; {}, which made it, was not asked for", input,
                                dump_.operators()[dump_.runs()[bad.producer].op].name);
-  } else if (bad.from == From::kOperator && bad.produced == kNone) {
+  } else if (bad.from == From::kOperator && bad.produced == kNoId) {
     found.kind = kind_of(facts_[found.tensor]);
     found.reason = fmt::format("its {} is not finite already; what made it was not dumped", input);
   } else if (bad.from == From::kOperator) {
@@ -511,15 +511,15 @@ Result<FirstNonfinite> CauseFinder::entered(uint32_t run, const RunInput& bad) {
 
 // An earlier execution that was not judged and may have produced the input; empty if there is none. Without a data
 // flow, any earlier execution may have.
-std::string CauseFinder::hidden_before(uint32_t run) const {
+std::string CauseFinder::hidden_before(ExecutionId run) const {
   const OpRun& of = dump_.runs()[run];
   for (uint32_t before = run; before-- > 0;) {
     const OpRun& other = dump_.runs()[before];
     if (other.place.step != of.place.step || other.place.rank != of.place.rank) continue;
     const std::string& name = dump_.operators()[other.op].name;
-    const std::vector<uint32_t>& outputs = other.outputs;
+    const std::vector<TensorId>& outputs = other.outputs;
     if (!asked_[before]) return fmt::format("{} before it was not asked for", name);
-    if (std::any_of(outputs.begin(), outputs.end(), [&](uint32_t one) { return is_lost(one) && !is_empty(one); }))
+    if (std::any_of(outputs.begin(), outputs.end(), [&](TensorId one) { return is_lost(one) && !is_empty(one); }))
       return fmt::format("what {} before it wrote cannot be read", name);
   }
   return {};
@@ -527,20 +527,20 @@ std::string CauseFinder::hidden_before(uint32_t run) const {
 
 // Finds the parameter with the same numbers. msprobe records the parameters of a module with its own call, after the
 // calls inside it.
-Result<uint32_t> CauseFinder::module_parameter_like(uint32_t tensor) {
+Result<TensorId> CauseFinder::module_parameter_like(TensorId tensor) {
   const TensorRecord& record = dump_.record(tensor);
   const Identity place = identity_of(dump_.index(), record);
-  std::vector<uint32_t> candidates;
-  for (uint32_t other = 0; other < dump_.tensors(); ++other) {
+  std::vector<TensorId> candidates;
+  for (TensorId other{0}; other < dump_.tensors(); ++other) {
     if (dump_.record(other).name.io != Io::kParameter || dump_.role(other) != TensorRole::kInput) continue;
     const Identity identity = dump_.identity(other);
     if (identity.rank == place.rank && identity.step == place.step) candidates.push_back(other);
   }
   MSDUMP_CHECK_OK(facts_.read(candidates, context_));
-  for (const uint32_t other : candidates) {
+  for (const TensorId other : candidates) {
     if (!facts_[other].is_finite() && same_numbers(facts_[other], facts_[tensor])) return other;
   }
-  return kNone;
+  return kNoId;
 }
 
 }  // namespace msdump::check

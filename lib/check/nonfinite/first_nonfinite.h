@@ -26,12 +26,12 @@ namespace msdump::check {
 struct FirstNonfinite {
   enum class Kind : uint8_t { kNan, kInf, kOverflow, kInput, kParameter };
   Kind kind = Kind::kNan;
-  uint32_t run = kNone;                   // kNone: a parameter that no run reads
-  uint32_t op = kNone;                    // CheckedDump::operators()
-  uint32_t tensor = kNone;                // the bad output; if the value came in, the bad input
+  ExecutionId run;                        // kNoId: a parameter that no run reads
+  OperatorId op;                          // CheckedDump::operators()
+  TensorId tensor;                        // the bad output; if the value came in, the bad input
   std::optional<bool> inputs_finite;      // no value: none was dumped, or one could not be read
   std::string parameter;                  // kInput, kParameter: its name, if known
-  std::vector<uint32_t> inputs, outputs;  // of the run, if they were dumped
+  std::vector<TensorId> inputs, outputs;  // of the run, if they were dumped
   std::string reason;
 };
 [[nodiscard]] std::string_view name_of(FirstNonfinite::Kind kind);  // "nan", ...
@@ -66,25 +66,25 @@ class CauseFinder {
 
   // The tensors that hold the results of an execution: its outputs, or for missing ones the inputs of their consumers.
   // Without either, its inputs.
-  [[nodiscard]] std::vector<uint32_t> judged_of(uint32_t run) const;
+  [[nodiscard]] std::vector<TensorId> judged_of(ExecutionId run) const;
   // Errors only when interrupted.
-  Result<bool> is_bad(uint32_t run);
-  Result<Cause> explain(uint32_t run);
+  Result<bool> is_bad(ExecutionId run);
+  Result<Cause> explain(ExecutionId run);
   // True if all its inputs are known, and none of them is bad.
-  Result<bool> has_good_inputs(uint32_t run);
+  Result<bool> has_good_inputs(ExecutionId run);
   // A bad input, whatever the outputs are; null: none.
-  [[nodiscard]] const RunInput* bad_input(uint32_t run) const;
-  Result<FirstNonfinite> entered(uint32_t run, const RunInput& bad);
+  [[nodiscard]] const RunInput* bad_input(ExecutionId run) const;
+  Result<FirstNonfinite> entered(ExecutionId run, const RunInput& bad);
 
  private:
-  [[nodiscard]] const RunInput* infinite_input(uint32_t run) const;  // of the network, with -inf among its values
+  [[nodiscard]] const RunInput* infinite_input(ExecutionId run) const;  // of the network, with -inf among its values
   [[nodiscard]] bool is_bad_input(const RunInput& input) const;
-  [[nodiscard]] bool is_empty(uint32_t tensor) const;  // without elements
-  [[nodiscard]] bool is_lost(uint32_t output) const { return facts_.has_read(output) && !facts_[output].known(); }
-  [[nodiscard]] FirstNonfinite start(uint32_t run) const;
-  [[nodiscard]] FirstNonfinite root(uint32_t run) const;
-  [[nodiscard]] std::string hidden_before(uint32_t run) const;
-  Result<uint32_t> module_parameter_like(uint32_t tensor);
+  [[nodiscard]] bool is_empty(TensorId tensor) const;  // without elements
+  [[nodiscard]] bool is_lost(TensorId output) const { return facts_.has_read(output) && !facts_[output].known(); }
+  [[nodiscard]] FirstNonfinite start(ExecutionId run) const;
+  [[nodiscard]] FirstNonfinite root(ExecutionId run) const;
+  [[nodiscard]] std::string hidden_before(ExecutionId run) const;
+  Result<TensorId> module_parameter_like(TensorId tensor);
 
   const CheckedDump& dump_;
   FactsReader& facts_;

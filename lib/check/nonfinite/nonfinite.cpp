@@ -20,20 +20,20 @@ bool is_two_valued(const TensorFacts& facts) {
   return facts.max == 0.0 || (facts.min && facts.min == facts.max);
 }
 
-std::vector<uint32_t> NonFiniteClassifier::inputs_of(uint32_t run) const {
-  std::vector<uint32_t> tensors;
+std::vector<TensorId> NonFiniteClassifier::inputs_of(ExecutionId run) const {
+  std::vector<TensorId> tensors;
   for (const RunInput& input : dump_.runs()[run].inputs) {
-    if (tensor_of(input) != kNone) tensors.push_back(tensor_of(input));
+    if (tensor_of(input) != kNoId) tensors.push_back(tensor_of(input));
   }
   return tensors;
 }
 
-bool NonFiniteClassifier::needs_inputs(uint32_t tensor) const {
+bool NonFiniteClassifier::needs_inputs(TensorId tensor) const {
   const TensorFacts& facts = facts_[tensor];
   return facts.has_negative_inf && !facts.has_nan && !facts.has_positive_inf;
 }
 
-NonFinite NonFiniteClassifier::classify(uint32_t tensor) const {
+NonFinite NonFiniteClassifier::classify(TensorId tensor) const {
   const TensorFacts& facts = facts_[tensor];
   if (!facts.known()) return NonFinite::kUndecided;
   if (facts.is_finite()) return NonFinite::kFinite;
@@ -41,28 +41,28 @@ NonFinite NonFiniteClassifier::classify(uint32_t tensor) const {
   const TensorRole role = dump_.role(tensor);
   if (role == TensorRole::kParameter) return is_two_valued(facts_[tensor]) ? NonFinite::kMask : NonFinite::kFault;
   if (role == TensorRole::kUpdated) return NonFinite::kFault;
-  const uint32_t run = dump_.run_of(tensor);
-  return role != TensorRole::kOutput || run == kNone ? NonFinite::kMask : classify_negative_infinity(tensor, run);
+  const ExecutionId run = dump_.run_of(tensor);
+  return role != TensorRole::kOutput || run == kNoId ? NonFinite::kMask : classify_negative_infinity(tensor, run);
 }
 
-bool NonFiniteClassifier::has_finite_outputs(uint32_t run) const {
-  const std::vector<uint32_t>& outputs = dump_.runs()[run].outputs;
-  return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t output) {
+bool NonFiniteClassifier::has_finite_outputs(ExecutionId run) const {
+  const std::vector<TensorId>& outputs = dump_.runs()[run].outputs;
+  return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](TensorId output) {
     return facts_[output].known() && facts_[output].is_finite();
   });
 }
 
-bool NonFiniteClassifier::is_absorbed(uint32_t tensor) const {
+bool NonFiniteClassifier::is_absorbed(TensorId tensor) const {
   if (facts_[tensor].has_nan) return false;
   if (dump_.role(tensor) == TensorRole::kParameter) {
     // Constants are written once, for all steps.
     if (!dump_.identity(tensor).step) return !dump_.runs().empty();
-    const std::vector<uint32_t>& readers = dump_.readers_of_parameter(tensor);
+    const std::vector<ExecutionId>& readers = dump_.readers_of_parameter(tensor);
     return !readers.empty() &&
-           std::all_of(readers.begin(), readers.end(), [&](uint32_t run) { return has_finite_outputs(run); });
+           std::all_of(readers.begin(), readers.end(), [&](ExecutionId run) { return has_finite_outputs(run); });
   }
-  const uint32_t run = dump_.run_of(tensor);
-  if (dump_.role(tensor) != TensorRole::kInput || run == kNone || !has_finite_outputs(run)) return false;
+  const ExecutionId run = dump_.run_of(tensor);
+  if (dump_.role(tensor) != TensorRole::kInput || run == kNoId || !has_finite_outputs(run)) return false;
   const std::vector<RunInput>& inputs = dump_.runs()[run].inputs;
   return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
     return input.tensor == tensor &&
@@ -70,18 +70,18 @@ bool NonFiniteClassifier::is_absorbed(uint32_t tensor) const {
   });
 }
 
-NonFinite NonFiniteClassifier::classify_output(uint32_t tensor, uint32_t run) const {
+NonFinite NonFiniteClassifier::classify_output(TensorId tensor, ExecutionId run) const {
   const bool only_negative = needs_inputs(tensor) && dump_.role(tensor) == TensorRole::kInput;
   return only_negative ? classify_negative_infinity(tensor, run) : classify(tensor);
 }
 
-bool NonFiniteClassifier::adds_infinities(uint32_t tensor, uint32_t run) const {
+bool NonFiniteClassifier::adds_infinities(TensorId tensor, ExecutionId run) const {
   const TensorFacts& made = facts_[tensor];
-  const std::vector<uint32_t> terms = inputs_of(run);
+  const std::vector<TensorId> terms = inputs_of(run);
   if (!has_property(type_of(run), OperatorProperty::kAdds) || terms.size() < 2) return false;
   if (!made.negative_inf || made.elements.value_or(0) == 0) return false;
   uint64_t most = 0;
-  for (const uint32_t term : terms) {
+  for (const TensorId term : terms) {
     const TensorFacts& facts = facts_[term];
     const uint64_t elements = facts.elements.value_or(0);
     if (!facts.known() || !facts.negative_inf || elements == 0 || *made.elements % elements != 0) return false;
@@ -90,11 +90,11 @@ bool NonFiniteClassifier::adds_infinities(uint32_t tensor, uint32_t run) const {
   return *made.negative_inf > most;
 }
 
-NonFinite NonFiniteClassifier::classify_negative_infinity(uint32_t tensor, uint32_t run) const {
+NonFinite NonFiniteClassifier::classify_negative_infinity(TensorId tensor, ExecutionId run) const {
   const std::string_view type = type_of(run);
-  const std::vector<uint32_t> inputs = inputs_of(run);
+  const std::vector<TensorId> inputs = inputs_of(run);
   const auto any = [&](const auto& holds) {
-    return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) { return holds(facts_[input]); });
+    return std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) { return holds(facts_[input]); });
   };
   if (adds_infinities(tensor, run)) return NonFinite::kFault;
   if (any([](const TensorFacts& input) { return input.has_negative_inf; })) return NonFinite::kMask;

@@ -24,22 +24,22 @@ class NonFiniteClassifier {
   NonFiniteClassifier(const CheckedDump& dump, const FactsReader& facts) : dump_(dump), facts_(facts) {}
 
   // If needs_inputs() holds for an output, the inputs of its execution must have been read.
-  [[nodiscard]] NonFinite classify(uint32_t tensor) const;
+  [[nodiscard]] NonFinite classify(TensorId tensor) const;
   // Classifies a result of an execution. If it was not dumped, the tensor is the input of a consumer.
-  [[nodiscard]] NonFinite classify_output(uint32_t tensor, uint32_t run) const;
-  [[nodiscard]] bool needs_inputs(uint32_t tensor) const;
+  [[nodiscard]] NonFinite classify_output(TensorId tensor, ExecutionId run) const;
+  [[nodiscard]] bool needs_inputs(TensorId tensor) const;
   // True for an infinity of a constant or parameter (the start of a running minimum) that every operator which read it
   // turned into finite values. Their outputs must have been read.
-  [[nodiscard]] bool is_absorbed(uint32_t tensor) const;
+  [[nodiscard]] bool is_absorbed(TensorId tensor) const;
   // True if the output of a sum has more -inf than all of its inputs account for, which are all known.
-  [[nodiscard]] bool adds_infinities(uint32_t tensor, uint32_t run) const;
+  [[nodiscard]] bool adds_infinities(TensorId tensor, ExecutionId run) const;
   // The dumped tensors that hold the inputs' values.
-  [[nodiscard]] std::vector<uint32_t> inputs_of(uint32_t run) const;
+  [[nodiscard]] std::vector<TensorId> inputs_of(ExecutionId run) const;
 
  private:
-  [[nodiscard]] bool has_finite_outputs(uint32_t run) const;
-  [[nodiscard]] NonFinite classify_negative_infinity(uint32_t tensor, uint32_t run) const;
-  [[nodiscard]] std::string_view type_of(uint32_t run) const { return dump_.operators()[dump_.runs()[run].op].type; }
+  [[nodiscard]] bool has_finite_outputs(ExecutionId run) const;
+  [[nodiscard]] NonFinite classify_negative_infinity(TensorId tensor, ExecutionId run) const;
+  [[nodiscard]] std::string_view type_of(ExecutionId run) const { return dump_.operators()[dump_.runs()[run].op].type; }
 
   const CheckedDump& dump_;
   const FactsReader& facts_;

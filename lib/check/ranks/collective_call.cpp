@@ -134,7 +134,7 @@ class Collector {
   explicit Collector(const CheckedDump& dump) : dump_(dump) {}
 
   std::vector<CollectiveCall> run() {
-    for (uint32_t op = 0; op < dump_.operators().size(); ++op) {
+    for (OperatorId op{0}; op < dump_.operators().size(); ++op) {
       const SequencedOp& known = dump_.operators()[op];
       const Form* const form = form_of(known.name, known.type);
       if (form != nullptr) add_calls(op, *form, counted_name(known.name));
@@ -147,15 +147,16 @@ class Collector {
  private:
   using Place = std::tuple<RankNumber, RankNumber, uint32_t>;      // rank, step, occurrence
   using Name = std::tuple<std::string_view, int64_t, RankNumber>;  // of a call in dump.json: rank, step
-  using Tensors = std::vector<std::pair<std::string, uint32_t>>;   // by slot, "00001.00002"
+  using Tensors = std::vector<std::pair<std::string, TensorId>>;   // by slot, "00001.00002"
 
   struct Parts {
     Tensors sent, received;
   };
 
-  void add_calls(uint32_t op, const Form& form, const std::optional<CountedName>& counted) {
+  void add_calls(OperatorId op, const Form& form, const std::optional<CountedName>& counted) {
     std::map<Place, Parts> places;
-    for (const uint32_t tensor : dump_.operators()[op].tensors) {
+    for (const RecordId record : dump_.operators()[op].tensors) {
+      const TensorId tensor = tensor_of(record);
       const NameFacts& name = dump_.record(tensor).name;
       const FolderIdentity folder = place_of(dump_.index(), dump_.record(tensor));
       Parts& parts = places[{folder.rank, folder.step, dump_.record(tensor).occurrence}];
@@ -202,16 +203,16 @@ class Collector {
     return text;
   }
 
-  static std::vector<uint32_t> in_order(Tensors& tensors) {
+  static std::vector<TensorId> in_order(Tensors& tensors) {
     std::sort(tensors.begin(), tensors.end());
-    std::vector<uint32_t> plain;
+    std::vector<TensorId> plain;
     for (const auto& [slot, tensor] : tensors) plain.push_back(tensor);
     return plain;
   }
 
   void read_attributes(const Form& form, CollectiveCall& call) const {
     const OpId node = dump_.operators()[call.op].op;
-    if (node == kNoIndex || dump_.graph() == nullptr) return;
+    if (node == kNoId || dump_.graph() == nullptr) return;
     const std::string_view text = dump_.graph()->ir(node).text(dump_.graph()->node(node).attributes);
     call.group = group_of(text, call.rank);
     if (attribute_value(text, "group").ends_with("world_group"))
@@ -398,8 +399,8 @@ class Joiner {
 
 std::vector<Exchange> join_calls(const std::vector<CollectiveCall>& calls) { return Joiner(calls).run(); }
 
-std::vector<uint32_t> JoinedCalls::tensors_of(const Exchange& exchange) const {
-  std::vector<uint32_t> tensors;
+std::vector<TensorId> JoinedCalls::tensors_of(const Exchange& exchange) const {
+  std::vector<TensorId> tensors;
   for (const size_t member : exchange.members) {
     tensors.insert(tensors.end(), calls[member].sent.begin(), calls[member].sent.end());
     tensors.insert(tensors.end(), calls[member].received.begin(), calls[member].received.end());

@@ -37,7 +37,7 @@ enum class Reduction : uint8_t { kSum, kMean, kMax, kMin, kProduct, kOther };
 
 struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  uint32_t op = kNone;  // CheckedDump::operators()
+  OperatorId op;  // CheckedDump::operators()
   int64_t rank = 0;
   std::optional<int64_t> step, graph;
   uint32_t occurrence = 0;
@@ -54,7 +54,7 @@ struct CollectiveCall {
   bool flat = true;                    // parts are consecutive elements; false: dimensions other than the first are cut
   std::vector<int64_t> send_splits, receive_splits;  // AllToAll: rows for each rank, and of each; empty: equal parts
   // Tensors. If the call has a list: a part for each rank, or (AllReduce) one exchange each.
-  std::vector<uint32_t> sent, received;
+  std::vector<TensorId> sent, received;
 };
 
 // True for an operator that exchanges values in an unsupported way: NeighborExchange, batch_isend_irecv.
@@ -92,7 +92,7 @@ struct JoinedCalls {
 
   explicit JoinedCalls(const CheckedDump& dump) : calls(collective_calls(dump)), exchanges(join_calls(calls)) {}
   // Inputs and outputs on all ranks. A tensor is in one exchange at most.
-  [[nodiscard]] std::vector<uint32_t> tensors_of(const Exchange& exchange) const;
+  [[nodiscard]] std::vector<TensorId> tensors_of(const Exchange& exchange) const;
 };
 
 // Ranks of a run: those in the dump, and those that the dump refers to.

@@ -100,7 +100,7 @@ class CallCounter {
     size_t unread = 0;
     for (const OpRun& run : dump.runs()) {
       const SequencedOp& op = dump.operators()[run.op];
-      if (!run.place.rank || dump.any_tensor_of(run) == kNone || !is_unread_collective(op.name, op.type)) continue;
+      if (!run.place.rank || dump.any_tensor_of(run) == kNoId || !is_unread_collective(op.name, op.type)) continue;
       ranks_.insert(*run.place.rank);
       types.insert(op.type);
       ++unread;
@@ -161,9 +161,9 @@ Result<std::vector<Finding>> broken_exchanges(const DumpWithGraph& dump, const R
   const CheckedDump checked(dump);
   FactsReader facts(*dump.index, *dump.tensors, {.digests = true});
   const JoinedCalls joined(checked);
-  std::vector<uint32_t> exchanged;
+  std::vector<TensorId> exchanged;
   for (const Exchange& exchange : joined.exchanges) {
-    const std::vector<uint32_t> tensors = joined.tensors_of(exchange);
+    const std::vector<TensorId> tensors = joined.tensors_of(exchange);
     exchanged.insert(exchanged.end(), tensors.begin(), tensors.end());
   }
   MSDUMP_CHECK_OK(facts.read(exchanged, run));

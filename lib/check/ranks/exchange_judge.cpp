@@ -32,7 +32,7 @@ namespace {
 enum class MovedParts : uint8_t { kGathered, kExchanged };
 
 struct MovingRank {
-  uint32_t sent = kNone, received = kNone;
+  TensorId sent, received;
   int64_t sent_count = 0, received_count = 0;        // elements
   std::vector<int64_t> send_splits, receive_splits;  // rows; empty: equal parts
   uint64_t received_digest = 0;                      // 0: not known
@@ -61,7 +61,7 @@ class Elements {
     return {};
   }
 
-  [[nodiscard]] Result<HostTensor> open(uint32_t tensor) const {
+  [[nodiscard]] Result<HostTensor> open(TensorId tensor) const {
     return HostTensor::open(dump_.index(), dump_.record(tensor), {});
   }
 
@@ -252,8 +252,8 @@ std::optional<std::vector<ExchangeJudge::Copy>> ExchangeJudge::copies_of(const E
   std::vector<Copy> copies;
   const size_t members = exchange.members.size();
   const auto root = root_of(exchange);
-  const auto sent = [&](size_t member) -> const std::vector<uint32_t>& { return call(exchange, member).sent; };
-  const auto received = [&](size_t member) -> const std::vector<uint32_t>& { return call(exchange, member).received; };
+  const auto sent = [&](size_t member) -> const std::vector<TensorId>& { return call(exchange, member).sent; };
+  const auto received = [&](size_t member) -> const std::vector<TensorId>& { return call(exchange, member).received; };
   const auto add = [&](size_t from, size_t sent_at, size_t to, size_t received_at) {
     if (sent_at < sent(from).size() && received_at < received(to).size())
       copies.push_back({from, to, sent(from)[sent_at], received(to)[received_at]});

@@ -34,7 +34,7 @@ class ExchangeJudge {
  private:
   struct Copy {  // of a tensor that one member sent, at another
     size_t from = 0, to = 0;
-    uint32_t sent = kNone, received = kNone;
+    TensorId sent, received;
   };
 
   [[nodiscard]] const CollectiveCall& call(const Exchange& exchange, size_t member) const {

@@ -55,7 +55,7 @@ std::optional<double> rounding_of(DType dtype) {
   return wide ? std::optional(unit_roundoff(dtype)) : std::nullopt;
 }
 
-Status read_numbers(const CheckedDump& dump, uint32_t tensor, int64_t first, std::span<double> into) {
+Status read_numbers(const CheckedDump& dump, TensorId tensor, int64_t first, std::span<double> into) {
   MSDUMP_TRY(HostTensor host, HostTensor::open(dump.index(), dump.record(tensor), {}));
   const DTypeKind kind = kind_of(host.dtype());
   if (kind != DTypeKind::kFloat && kind != DTypeKind::kInteger)
@@ -72,7 +72,7 @@ Status read_numbers(const CheckedDump& dump, uint32_t tensor, int64_t first, std
   return host.check_unchanged();
 }
 
-Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, uint32_t a, uint32_t b,
+Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, TensorId a, TensorId b,
                                               const CancelToken& cancel) {
   MSDUMP_TRY(HostTensor left, HostTensor::open(dump.index(), dump.record(a), {}));
   MSDUMP_TRY(HostTensor right, HostTensor::open(dump.index(), dump.record(b), {}));

@@ -26,10 +26,10 @@ namespace msdump::check {
 [[nodiscard]] std::optional<double> rounding_of(DType dtype);
 
 // Elements [first, first + into.size()) of a tensor as doubles. kUnsupportedDtype for what is not a number.
-Status read_numbers(const CheckedDump& dump, uint32_t tensor, int64_t first, std::span<double> into);
+Status read_numbers(const CheckedDump& dump, TensorId tensor, int64_t first, std::span<double> into);
 
 // All elements of two tensors; an error if one cannot be read or they cannot be compared.
-Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, uint32_t a, uint32_t b,
+Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, TensorId a, TensorId b,
                                               const CancelToken& cancel);
 // True if both tensors may come from the same computation in another order.
 [[nodiscard]] bool differ_by_rounding(const kernels::PairMetrics& metrics, const TensorFacts& facts);

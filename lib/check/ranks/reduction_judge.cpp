@@ -35,7 +35,7 @@ namespace {
 
 // A tensor that holds elements of the reduction, from `first` on.
 struct ReducedPart {
-  uint32_t tensor = kNone;
+  TensorId tensor;
   int64_t first = 0, count = 0;
 };
 
@@ -50,7 +50,7 @@ struct ReductionFit {
 };
 
 struct ReductionOf {
-  std::span<const uint32_t> sources;  // all have `count` elements
+  std::span<const TensorId> sources;  // all have `count` elements
   int64_t count = 0;
   Reduction reduction = Reduction::kSum;
   DType dtype = DType::kUndefined;  // of the framework's tensors
@@ -152,7 +152,7 @@ Result<std::vector<ReductionFit>> check_reduction(const CheckedDump& dump, const
     const int64_t count = std::min(kReducedSlab, of.count - at);
     start(slab, of.reduction, count);
     numbers.resize(static_cast<size_t>(count));
-    for (const uint32_t source : of.sources) {
+    for (const TensorId source : of.sources) {
       MSDUMP_CHECK_OK(cancel.check());
       MSDUMP_CHECK_OK(read_numbers(dump, source, at, numbers));
       add(slab, of.reduction, numbers);
@@ -177,7 +177,7 @@ Result<std::optional<WrongSum>> explain_sum(const CheckedDump& dump, const Reduc
   const auto count = static_cast<size_t>(std::min(kElementsExplained, part.count));
   std::vector<double> sum(count, 0), out(count), one(count);
   MSDUMP_CHECK_OK(read_numbers(dump, part.tensor, 0, out));
-  for (const uint32_t source : of.sources) {
+  for (const TensorId source : of.sources) {
     MSDUMP_CHECK_OK(read_numbers(dump, source, part.first, one));
     for (size_t i = 0; i < count; ++i) sum[i] += one[i];
   }
@@ -255,7 +255,7 @@ Verdict ReductionJudge::judge_all_reduce(const Exchange& exchange) const {
 Verdict ReductionJudge::judge_reduce(const Exchange& exchange, const std::optional<size_t>& root) const {
   if (!exchange.complete()) return unknown_verdict(Verdict::Obstacle::kIncomplete);
   if (!root || call(exchange, *root).received.size() != 1) return unknown_verdict(Verdict::Obstacle::kUnspecified);
-  std::vector<uint32_t> sources;
+  std::vector<TensorId> sources;
   for (size_t i = 0; i < exchange.members.size(); ++i) {
     if (call(exchange, i).sent.size() == 1) sources.push_back(call(exchange, i).sent.front());
   }
@@ -277,7 +277,7 @@ Verdict ReductionJudge::judge_all_reduce(const Exchange& exchange, size_t part) 
   Verdict apart = judge_equal_results(exchange, part);
   if (!exchange.complete())
     return apart.kind == Verdict::Kind::kUnknown ? unknown_verdict(Verdict::Obstacle::kIncomplete) : apart;
-  std::vector<uint32_t> sources, results;
+  std::vector<TensorId> sources, results;
   std::vector<size_t> receivers;
   std::set<uint64_t> seen;  // one of each different result
   for (size_t i = 0; i < exchange.members.size(); ++i) {
@@ -316,15 +316,15 @@ Verdict ReductionJudge::judge_equal_results(const Exchange& exchange, size_t par
   if (classes.size() < 2) return {};
   const auto largest = std::max_element(classes.begin(), classes.end(),
                                         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  const uint32_t usual = call(exchange, largest->second.front()).received[part];
+  const TensorId usual = call(exchange, largest->second.front()).received[part];
   Verdict verdict;
   std::vector<int64_t> others;
   for (const auto& [digest, members] : classes) {
     if (digest == largest->first) continue;
-    const uint32_t received = call(exchange, members.front()).received[part];
+    const TensorId received = call(exchange, members.front()).received[part];
     if (are_equal(facts_[received], facts_[usual]) != false || has_same_statistics(facts_[received], facts_[usual]))
       return {};
-    if (verdict.tensor == kNone) verdict.tensor = received;
+    if (verdict.tensor == kNoId) verdict.tensor = received;
     for (const size_t member : members) others.push_back(exchange.ranks[member]);
   }
   verdict.kind = Verdict::Kind::kDiverged;
@@ -342,14 +342,14 @@ Verdict ReductionJudge::judge_equal_results(const Exchange& exchange, size_t par
 }
 
 // Judges each of `results`, which `receivers` received, against the reduction of all sources.
-Verdict ReductionJudge::judge_reduction(const Exchange& exchange, const std::vector<uint32_t>& sources,
+Verdict ReductionJudge::judge_reduction(const Exchange& exchange, const std::vector<TensorId>& sources,
                                         const std::vector<size_t>& receivers,
-                                        const std::vector<uint32_t>& results) const {
+                                        const std::vector<TensorId>& results) const {
   if (sources.size() != exchange.ranks.size() || !exchange.complete() || results.empty()) return {};
   const TensorFacts& like = facts_[results.front()];
   bool elements = true;
   for (const auto* const tensors : {&sources, &results}) {
-    for (const uint32_t tensor : *tensors) {
+    for (const TensorId tensor : *tensors) {
       const TensorFacts& facts = facts_[tensor];
       if (facts.from == TensorFacts::From::kNothing || facts.elements != like.elements || facts.dtype != like.dtype)
         return {};
@@ -366,13 +366,13 @@ Verdict ReductionJudge::judge_reduction(const Exchange& exchange, const std::vec
 }
 
 // All tensors have one dtype and number of elements.
-Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::vector<uint32_t>& sources,
+Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::vector<TensorId>& sources,
                                           const std::vector<size_t>& receivers,
-                                          const std::vector<uint32_t>& results) const {
+                                          const std::vector<TensorId>& results) const {
   const TensorFacts& like = facts_[results.front()];
   const auto count = static_cast<int64_t>(*like.elements);
   std::vector<ReducedPart> parts;
-  for (const uint32_t result : results) parts.push_back({result, 0, count});
+  for (const TensorId result : results) parts.push_back({result, 0, count});
   const std::optional<Reduction> said = call(exchange, 0).reduction;
   ReductionOf of{sources, count, said.value_or(Reduction::kSum), like.dtype};
   Result<std::vector<ReductionFit>> fits = check_reduction(dump_, of, parts, cancel_);
@@ -407,7 +407,7 @@ Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::v
   }
   if (verdict.faulty_ranks.empty()) {
     return fitting_verdict(
-        std::any_of(sources.begin(), sources.end(), [&](uint32_t source) { return is_telling(facts_[source]); }));
+        std::any_of(sources.begin(), sources.end(), [&](TensorId source) { return is_telling(facts_[source]); }));
   }
   const ReductionFit& fit = (*fits)[worst];
   verdict.kind = Verdict::Kind::kWrong;
@@ -428,26 +428,26 @@ Verdict ReductionJudge::judge_by_elements(const Exchange& exchange, const std::v
 
 // True if the results of most ranks are the reduction of all inputs, none of which is constant. A smaller group would
 // then not fit.
-bool ReductionJudge::proves_group(const Exchange& exchange, const std::vector<uint32_t>& sources,
+bool ReductionJudge::proves_group(const Exchange& exchange, const std::vector<TensorId>& sources,
                                   size_t fitting) const {
   return fitting * 2 > exchange.members.size() &&
-         std::all_of(sources.begin(), sources.end(), [&](uint32_t source) { return is_telling(facts_[source]); });
+         std::all_of(sources.begin(), sources.end(), [&](TensorId source) { return is_telling(facts_[source]); });
 }
 
-bool ReductionJudge::got_like(const Exchange& exchange, size_t member, uint32_t result) const {
-  const std::vector<uint32_t>& received = call(exchange, member).received;
+bool ReductionJudge::got_like(const Exchange& exchange, size_t member, TensorId result) const {
+  const std::vector<TensorId>& received = call(exchange, member).received;
   return std::any_of(received.begin(), received.end(),
-                     [&](uint32_t tensor) { return facts_[tensor].digest == facts_[result].digest; });
+                     [&](TensorId tensor) { return facts_[tensor].digest == facts_[result].digest; });
 }
 
 // The mean of a sum is the sum of the means. Its extremes and norm are bounded by the sums of theirs.
-Verdict ReductionJudge::judge_by_statistics(const Exchange& exchange, const std::vector<uint32_t>& sources,
-                                            uint32_t result, size_t receiver) const {
+Verdict ReductionJudge::judge_by_statistics(const Exchange& exchange, const std::vector<TensorId>& sources,
+                                            TensorId result, size_t receiver) const {
   const std::optional<Reduction> said = call(exchange, 0).reduction;
   const TensorFacts& out = facts_[result];
   if (said != Reduction::kSum && !(call(exchange, 0).counted && !said)) return {};
   double mean = 0, least = 0, most = 0, norm = 0;
-  for (const uint32_t source : sources) {
+  for (const TensorId source : sources) {
     const TensorFacts& facts = facts_[source];
     if (!facts.mean || !facts.min || !facts.max || !facts.l2norm || !facts.is_finite()) return {};
     mean += *facts.mean;
@@ -487,7 +487,7 @@ Verdict ReductionJudge::judge_reduce_scatter(const Exchange& exchange) const {
       64;  // a list has a part for each rank: all parts are as many as the square of the ranks
   if (lists && members > kMostLists) return {};
   Verdict verdict = fitting_verdict(false);
-  std::vector<uint32_t> sources, results;
+  std::vector<TensorId> sources, results;
   for (size_t i = 0; i < members; ++i) {
     const CollectiveCall& one = call(exchange, i);
     if (one.received.size() != 1 || one.sent.size() != (lists ? members : 1)) return {};

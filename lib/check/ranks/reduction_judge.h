@@ -37,7 +37,7 @@ struct ExchangeVerdict {
   bool proven = false;                    // holds even if the group is a guess
   bool only_rounding = false;             // of kDiverged
   std::vector<int64_t> faulty_ranks;      // empty: undetermined
-  uint32_t tensor = kNone;                // a wrong output
+  TensorId tensor;                        // a wrong output
   double value = 0;                       // the largest error
   std::string message;
 };
@@ -81,16 +81,16 @@ class ReductionJudge {
   }
   [[nodiscard]] ExchangeVerdict judge_equal_results(const Exchange& exchange, size_t part) const;
   [[nodiscard]] ExchangeVerdict judge_all_reduce(const Exchange& exchange, size_t part) const;
-  [[nodiscard]] ExchangeVerdict judge_reduction(const Exchange& exchange, const std::vector<uint32_t>& sources,
+  [[nodiscard]] ExchangeVerdict judge_reduction(const Exchange& exchange, const std::vector<TensorId>& sources,
                                                 const std::vector<size_t>& receivers,
-                                                const std::vector<uint32_t>& results) const;
-  [[nodiscard]] ExchangeVerdict judge_by_elements(const Exchange& exchange, const std::vector<uint32_t>& sources,
+                                                const std::vector<TensorId>& results) const;
+  [[nodiscard]] ExchangeVerdict judge_by_elements(const Exchange& exchange, const std::vector<TensorId>& sources,
                                                   const std::vector<size_t>& receivers,
-                                                  const std::vector<uint32_t>& results) const;
-  [[nodiscard]] bool proves_group(const Exchange& exchange, const std::vector<uint32_t>& sources, size_t fitting) const;
-  [[nodiscard]] bool got_like(const Exchange& exchange, size_t member, uint32_t result) const;
-  [[nodiscard]] ExchangeVerdict judge_by_statistics(const Exchange& exchange, const std::vector<uint32_t>& sources,
-                                                    uint32_t result, size_t receiver) const;
+                                                  const std::vector<TensorId>& results) const;
+  [[nodiscard]] bool proves_group(const Exchange& exchange, const std::vector<TensorId>& sources, size_t fitting) const;
+  [[nodiscard]] bool got_like(const Exchange& exchange, size_t member, TensorId result) const;
+  [[nodiscard]] ExchangeVerdict judge_by_statistics(const Exchange& exchange, const std::vector<TensorId>& sources,
+                                                    TensorId result, size_t receiver) const;
   [[nodiscard]] bool shares_memory(const Exchange& exchange, size_t part) const;
 
   const CheckedDump& dump_;

@@ -21,17 +21,17 @@
 
 namespace msdump::check {
 
-ReplicaTable::ReplicaTable(const CheckedDump& dump, const FactsReader& facts) : row_of_(dump.tensors(), kNone) {
-  std::unordered_map<std::string, uint32_t> rows;
+ReplicaTable::ReplicaTable(const CheckedDump& dump, const FactsReader& facts) : row_of_(dump.tensors(), kNoId) {
+  std::unordered_map<std::string, RowId> rows;
   std::string name;
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
     const TensorRecord& record = dump.record(tensor);
     const FolderIdentity place = place_of(dump.index(), record);
-    const uint32_t op = dump.op_of(tensor);
-    if (!place.rank || facts[tensor].digest == 0 || op == kNone) continue;
+    const OperatorId op = dump.op_of(tensor);
+    if (!place.rank || facts[tensor].digest == 0 || op == kNoId) continue;
     name = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", dump.operators()[op].name, dump.operators()[op].type,
                        name_of(record.name.io), record.name.slot, record.occurrence, place.graph.value_or(-1));
-    const uint32_t row = rows.try_emplace(name, static_cast<uint32_t>(rows.size())).first->second;
+    const RowId row = rows.try_emplace(name, rows.size()).first->second;
     cells_.push_back({row, known_first(place.step), *place.rank, tensor});
   }
   const auto place = [](const ReplicaCell& cell) { return std::tuple(cell.row, cell.step, cell.rank); };
@@ -47,7 +47,7 @@ ReplicaTable::ReplicaTable(const CheckedDump& dump, const FactsReader& facts) : 
   }
 }
 
-std::vector<ReplicaCells> ReplicaTable::steps_of(uint32_t row) const {
+std::vector<ReplicaCells> ReplicaTable::steps_of(RowId row) const {
   std::vector<ReplicaCells> steps;
   const ReplicaCells all = cells_of(row);
   for (size_t begin = 0; begin < all.size();) {
@@ -59,12 +59,12 @@ std::vector<ReplicaCells> ReplicaTable::steps_of(uint32_t row) const {
   return steps;
 }
 
-uint32_t ReplicaTable::at(uint32_t row, const StepKey& step, int64_t rank) const {
+TensorId ReplicaTable::at(RowId row, const StepKey& step, int64_t rank) const {
   const ReplicaCells all = cells_of(row);
   const auto found = std::lower_bound(
       all.begin(), all.end(), std::pair(step, rank),
       [](const ReplicaCell& cell, const auto& place) { return std::pair(cell.step, cell.rank) < place; });
-  return found != all.end() && found->step == step && found->rank == rank ? found->tensor : kNone;
+  return found != all.end() && found->step == step && found->rank == rank ? found->tensor : kNoId;
 }
 
 std::vector<std::vector<size_t>> equal_cells(ReplicaCells cells, const FactsReader& facts) {
@@ -98,7 +98,7 @@ bool is_remainder(const Ranks& ranks, const std::vector<const Ranks*>& larger) {
 
 }  // namespace
 
-bool is_kept_tensor(const CheckedDump& dump, uint32_t tensor) {
+bool is_kept_tensor(const CheckedDump& dump, TensorId tensor) {
   const NameFacts& name = dump.record(tensor).name;
   if (is_module_parameter(name)) return true;
   return dump.role(tensor) == TensorRole::kParameter && dump.is_kept_name(name.op_name);
@@ -107,7 +107,7 @@ bool is_kept_tensor(const CheckedDump& dump, uint32_t tensor) {
 std::vector<std::vector<int64_t>> sibling_ranks(const FactsReader& facts, const ReplicaTable& table,
                                                 const std::function<bool(const ReplicaCell&)>& votes_for) {
   Votes votes;
-  for (uint32_t row = 0; row < table.rows(); ++row) {
+  for (RowId row{0}; row < table.rows(); ++row) {
     const ReplicaCells first = table.steps_of(row).front();
     if (first.size() < 2 || !votes_for(first.front())) continue;
     for (const std::vector<size_t>& equal : equal_cells(first, facts)) {
@@ -182,7 +182,7 @@ DivergenceFinder::DivergenceFinder(const RuleContext& context, const ReplicaTabl
 // True for a parameter, or an input that no operator of the dump computed: the network is given both.
 bool DivergenceFinder::is_external(const ReplicaCell& cell) const {
   if (is_kept_tensor(dump_, cell.tensor)) return true;
-  const uint32_t op = dump_.op_of(cell.tensor);
+  const OperatorId op = dump_.op_of(cell.tensor);
   return dump_.role(cell.tensor) == TensorRole::kInput && !is_computed_in_dump(cell) &&
          !is_communication(dump_.operators()[op].type);
 }
@@ -190,7 +190,7 @@ bool DivergenceFinder::is_external(const ReplicaCell& cell) const {
 // Counts the calls of each API. Names number the calls of a step, so equal numbers are the same call only if both steps have
 // equally many.
 void DivergenceFinder::collect_counts() {
-  for (uint32_t row = 0; row < table_.rows(); ++row) {
+  for (RowId row{0}; row < table_.rows(); ++row) {
     for (const ReplicaCell& cell : table_.cells_of(row)) {
       const auto counted = counted_call(dump_.operators()[dump_.op_of(cell.tensor)].name);
       if (!counted) continue;
@@ -213,7 +213,7 @@ bool DivergenceFinder::is_same_call(const ReplicaCell& now, const ReplicaCell& f
 }
 
 void DivergenceFinder::collect_steps() {
-  for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < dump_.runs().size(); ++run) {
     const RunPlace& place = dump_.runs()[run].place;
     if (!place.rank) continue;
     const StepKey step = known_first(place.step);
@@ -224,7 +224,7 @@ void DivergenceFinder::collect_steps() {
 }
 
 void DivergenceFinder::collect_contents() {
-  for (uint32_t row = 0; row < table_.rows(); ++row) {
+  for (RowId row{0}; row < table_.rows(); ++row) {
     const ReplicaCells cells = table_.cells_of(row);
     const bool kept = is_kept_tensor(dump_, cells.front().tensor);
     // A broadcast hands out parameters.
@@ -241,14 +241,14 @@ uint64_t DivergenceFinder::content_key(const ReplicaCell& cell) const {
 }
 
 uint64_t DivergenceFinder::execution_of(const ReplicaCell& cell) const {
-  const uint32_t run = dump_.run_of(cell.tensor);
+  const ExecutionId run = dump_.run_of(cell.tensor);
   const auto first = first_runs_.find(place_key(cell.step, cell.rank));
-  return run == kNone || first == first_runs_.end() ? UINT64_MAX : run - first->second;
+  return run == kNoId || first == first_runs_.end() ? UINT64_MAX : run - first->second;
 }
 
 std::vector<ReplicaDivergence> DivergenceFinder::find_divergences() const {
   std::vector<ReplicaDivergence> found;
-  for (uint32_t row = 0; row < table_.rows(); ++row) {
+  for (RowId row{0}; row < table_.rows(); ++row) {
     const std::vector<ReplicaCells> steps = table_.steps_of(row);
     if (steps.front().size() < 2) continue;
     add_first_step(steps.front(), found);
@@ -399,9 +399,9 @@ ReplicaDivergence DivergenceFinder::make_divergence(ReplicaCells cells, const Sp
 
 // ---- root causes
 
-bool DivergenceFinder::may_judge_output(uint32_t tensor) const {
-  const uint32_t op = dump_.op_of(tensor);
-  if (op == kNone || dump_.run_of(tensor) == kNone) return false;
+bool DivergenceFinder::may_judge_output(TensorId tensor) const {
+  const OperatorId op = dump_.op_of(tensor);
+  if (op == kNoId || dump_.run_of(tensor) == kNoId) return false;
   const SequencedOp& known = dump_.operators()[op];
   // A backward call also reads values that its forward call saved, which are not among its inputs.
   const bool hidden = forward_entry_of(known.name).has_value();
@@ -410,15 +410,15 @@ bool DivergenceFinder::may_judge_output(uint32_t tensor) const {
 
 // True if all inputs of both executions are known to be equal.
 bool DivergenceFinder::has_same_inputs(const ReplicaCell& a, const ReplicaCell& b) const {
-  const uint32_t run = dump_.run_of(a.tensor), other = dump_.run_of(b.tensor);
-  if (run == kNone || other == kNone) return false;
+  const ExecutionId run = dump_.run_of(a.tensor), other = dump_.run_of(b.tensor);
+  if (run == kNoId || other == kNoId) return false;
   const std::vector<RunInput>& inputs = dump_.runs()[run].inputs;
   if (inputs.empty() || inputs.size() != dump_.runs()[other].inputs.size()) return false;
   return std::all_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-    const uint32_t tensor = tensor_of(input);
-    const uint32_t row = tensor == kNone ? kNone : table_.row_of(tensor);
-    const uint32_t there = row == kNone ? kNone : table_.at(row, b.step, b.rank);
-    return there != kNone && are_equal(facts_[tensor], facts_[there]) == true;
+    const TensorId tensor = tensor_of(input);
+    const RowId row = tensor == kNoId ? kNoId : table_.row_of(tensor);
+    const TensorId there = row == kNoId ? kNoId : table_.at(row, b.step, b.rank);
+    return there != kNoId && are_equal(facts_[tensor], facts_[there]) == true;
   });
 }
 
@@ -426,7 +426,7 @@ bool DivergenceFinder::is_computed_in_dump(const ReplicaCell& cell) const {
   return outputs_.count(content_key(cell)) > 0;
 }
 
-DivergenceFinder::Likeness DivergenceFinder::likeness_of(uint32_t a, uint32_t b) const {
+DivergenceFinder::Likeness DivergenceFinder::likeness_of(TensorId a, TensorId b) const {
   constexpr double kCorrelated = 0.9;
   const TensorFacts& facts = facts_[a];
   if (facts.from != TensorFacts::From::kElements || facts_[b].from != facts.from) return Likeness::kOther;
@@ -441,7 +441,7 @@ DivergenceFinder::Likeness DivergenceFinder::likeness_of(uint32_t a, uint32_t b)
   return correlation > kCorrelated ? Likeness::kCorrelated : Likeness::kOther;
 }
 
-ReplicaCell DivergenceFinder::cell_of(const ReplicaDivergence& divergence, uint32_t tensor) const {
+ReplicaCell DivergenceFinder::cell_of(const ReplicaDivergence& divergence, TensorId tensor) const {
   return {divergence.row, divergence.step, dump_.identity(tensor).rank.value_or(0), tensor};
 }
 
@@ -474,8 +474,8 @@ bool DivergenceFinder::is_root_cause(ReplicaDivergence& divergence) const {
 bool DivergenceFinder::reads_parameter(const ReplicaCell& cell) const {
   const std::vector<RunInput>& inputs = dump_.runs()[dump_.run_of(cell.tensor)].inputs;
   return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-    const uint32_t tensor = tensor_of(input);
-    if (tensor == kNone || table_.row_of(tensor) == kNone || !is_telling(facts_[tensor])) return false;
+    const TensorId tensor = tensor_of(input);
+    if (tensor == kNoId || table_.row_of(tensor) == kNoId || !is_telling(facts_[tensor])) return false;
     return is_external({table_.row_of(tensor), cell.step, cell.rank, tensor});
   });
 }
@@ -486,13 +486,13 @@ std::optional<std::pair<ReplicaCell, ReplicaCell>> DivergenceFinder::first_befor
   const int64_t other = dump_.identity(divergence.sibling).rank.value_or(0);
   std::optional<std::pair<ReplicaCell, ReplicaCell>> first;
   std::pair<StepKey, uint64_t> place_of_first;
-  for (uint32_t row = 0; row < table_.rows(); ++row) {
+  for (RowId row{0}; row < table_.rows(); ++row) {
     if (dump_.role(table_.cells_of(row).front().tensor) != TensorRole::kOutput) continue;
     for (const auto& [step, ranks] : ranks_of_step_) {
       if (!(step < divergence.step)) break;
       const ReplicaCell cell{row, step, rank, table_.at(row, step, rank)};
       const ReplicaCell sibling{row, step, other, table_.at(row, step, other)};
-      if (cell.tensor == kNone || sibling.tensor == kNone) continue;
+      if (cell.tensor == kNoId || sibling.tensor == kNoId) continue;
       const std::pair place(step, execution_of(cell));
       if ((first && !(place < place_of_first)) || !is_cause(cell, sibling)) continue;
       first = {cell, sibling};
@@ -519,7 +519,7 @@ std::optional<ReplicaDivergence> DivergenceFinder::find_cause(const ReplicaDiver
   return cause;
 }
 
-std::optional<uint32_t> DivergenceFinder::find_producer(const ReplicaDivergence& divergence) const {
+std::optional<TensorId> DivergenceFinder::find_producer(const ReplicaDivergence& divergence) const {
   const TensorFacts &read = facts_[divergence.tensor], &read_there = facts_[divergence.sibling];
   if (divergence.since_first_step || !is_telling(read) || !is_telling(read_there)) return std::nullopt;
   const auto writer = first_before(divergence, [&](const ReplicaCell& cell, const ReplicaCell& sibling) {
@@ -533,9 +533,9 @@ std::vector<int64_t> DivergenceFinder::unchanged_ranks(const ReplicaDivergence& 
   const StepKey first = table_.cells_of(divergence.row).front().step;
   if (divergence.since_first_step || divergence.step == first) return unchanged;
   for (const int64_t rank : divergence.group) {
-    const uint32_t then = table_.at(divergence.row, first, rank),
+    const TensorId then = table_.at(divergence.row, first, rank),
                    now = table_.at(divergence.row, divergence.step, rank);
-    if (then != kNone && now != kNone && are_equal(facts_[then], facts_[now]) == true) unchanged.push_back(rank);
+    if (then != kNoId && now != kNoId && are_equal(facts_[then], facts_[now]) == true) unchanged.push_back(rank);
   }
   return unchanged;
 }

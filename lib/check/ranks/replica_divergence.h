@@ -24,13 +24,14 @@
 
 namespace msdump::check {
 
+using RowId = Index<class ReplicaTable>;
 using StepKey = std::pair<bool, int64_t>;  // known_first()
 
 struct ReplicaCell {
-  uint32_t row = 0;
+  RowId row;
   StepKey step;
   int64_t rank = 0;
-  uint32_t tensor = kNone;
+  TensorId tensor;
 };
 
 // Cells of one row in one step, by rank.
@@ -47,25 +48,25 @@ class ReplicaTable {
 
   [[nodiscard]] uint32_t rows() const { return static_cast<uint32_t>(begin_.size() - 1); }
   // The cells of the row, a span for each step.
-  [[nodiscard]] std::vector<ReplicaCells> steps_of(uint32_t row) const;
-  [[nodiscard]] ReplicaCells cells_of(uint32_t row) const {
+  [[nodiscard]] std::vector<ReplicaCells> steps_of(RowId row) const;
+  [[nodiscard]] ReplicaCells cells_of(RowId row) const {
     return std::span(cells_).subspan(begin_[row], begin_[row + 1] - begin_[row]);
   }
-  [[nodiscard]] uint32_t row_of(uint32_t tensor) const { return row_of_[tensor]; }  // kNone: left out
-  // kNone: the row has no tensor there.
-  [[nodiscard]] uint32_t at(uint32_t row, const StepKey& step, int64_t rank) const;
+  [[nodiscard]] RowId row_of(TensorId tensor) const { return row_of_[tensor]; }  // kNoId: left out
+  // kNoId: the row has no tensor there.
+  [[nodiscard]] TensorId at(RowId row, const StepKey& step, int64_t rank) const;
 
  private:
   std::vector<ReplicaCell> cells_;  // by row, step, rank
   std::vector<size_t> begin_;       // by row, and the end
-  std::vector<uint32_t> row_of_;    // by tensor
+  std::vector<RowId> row_of_;       // by tensor
 };
 
 // Classes of equal tensors: positions in the span in ascending order, the classes by their first.
 [[nodiscard]] std::vector<std::vector<size_t>> equal_cells(ReplicaCells cells, const FactsReader& facts);
 
 // True for a value that the network keeps: a parameter, as it is when it is read (msprobe) or at the end of the step.
-[[nodiscard]] bool is_kept_tensor(const CheckedDump& dump, uint32_t tensor);
+[[nodiscard]] bool is_kept_tensor(const CheckedDump& dump, TensorId tensor);
 
 // Sibling ranks: those that hold the same parameters, by their values in the first step. A row is external if it is a
 // parameter, or an input that no operator of the dump computed. External rows that are not constant vote for their classes
@@ -78,8 +79,8 @@ class ReplicaTable {
 struct ReplicaDivergence {
   StepKey step;
   uint64_t execution = 0;  // index among the executions of that step and rank
-  uint32_t row = kNone;
-  uint32_t tensor = kNone, sibling = kNone;
+  RowId row;
+  TensorId tensor, sibling;
   std::vector<int64_t> diverged;  // minority of the group; empty if it has no majority
   std::vector<int64_t> group;     // ranks that were equal, or should be
   bool since_first_step = false;  // never equal: initialised or loaded differently
@@ -102,7 +103,7 @@ class DivergenceFinder {
   [[nodiscard]] std::optional<ReplicaDivergence> find_cause(const ReplicaDivergence& divergence) const;
   // The earlier output that holds the diverged value on one rank while its sibling holds the other. None if no dumped
   // operator wrote it.
-  [[nodiscard]] std::optional<uint32_t> find_producer(const ReplicaDivergence& divergence) const;
+  [[nodiscard]] std::optional<TensorId> find_producer(const ReplicaDivergence& divergence) const;
   // Ranks of the group that still hold their value of the first step.
   [[nodiscard]] std::vector<int64_t> unchanged_ranks(const ReplicaDivergence& divergence) const;
 
@@ -130,28 +131,28 @@ class DivergenceFinder {
   [[nodiscard]] Split split(ReplicaCells cells, const std::vector<size_t>& members) const;
   [[nodiscard]] ReplicaDivergence make_divergence(ReplicaCells cells, const Split& split) const;
   [[nodiscard]] uint64_t execution_of(const ReplicaCell& cell) const;
-  [[nodiscard]] bool may_judge_output(uint32_t tensor) const;
+  [[nodiscard]] bool may_judge_output(TensorId tensor) const;
   [[nodiscard]] bool has_same_inputs(const ReplicaCell& a, const ReplicaCell& b) const;
   [[nodiscard]] bool reads_parameter(const ReplicaCell& cell) const;
   [[nodiscard]] bool lacks_ranks(const StepKey& step) const;
   [[nodiscard]] bool is_computed_in_dump(const ReplicaCell& cell) const;
-  [[nodiscard]] Likeness likeness_of(uint32_t a, uint32_t b) const;
+  [[nodiscard]] Likeness likeness_of(TensorId a, TensorId b) const;
   [[nodiscard]] bool is_external(const ReplicaCell& cell) const;
   [[nodiscard]] bool is_same_call(const ReplicaCell& now, const ReplicaCell& first) const;
   [[nodiscard]] uint64_t content_key(const ReplicaCell& cell) const;
-  [[nodiscard]] ReplicaCell cell_of(const ReplicaDivergence& divergence, uint32_t tensor) const;
+  [[nodiscard]] ReplicaCell cell_of(const ReplicaDivergence& divergence, TensorId tensor) const;
 
   const CheckedDump& dump_;
   const FactsReader& facts_;
   const ReplicaTable& table_;
   const RunContext& run_;
   std::vector<std::vector<int64_t>> siblings_;
-  std::unordered_map<uint64_t, uint32_t> first_runs_;  // by rank and step
-  std::map<StepKey, size_t> ranks_of_step_;            // how many are there
-  size_t ranks_ = 0;                                   // of the run, as far as the dump shows
-  std::unordered_set<uint64_t> outputs_;               // contents of outputs, by rank and step
-  std::unordered_map<uint64_t, uint32_t> parameters_;  // by content, rank and step
-  std::unordered_map<uint64_t, uint64_t> counts_;      // calls, by API, rank and step
+  std::unordered_map<uint64_t, ExecutionId> first_runs_;  // by rank and step
+  std::map<StepKey, size_t> ranks_of_step_;               // how many are there
+  size_t ranks_ = 0;                                      // of the run, as far as the dump shows
+  std::unordered_set<uint64_t> outputs_;                  // contents of outputs, by rank and step
+  std::unordered_map<uint64_t, TensorId> parameters_;     // by content, rank and step
+  std::unordered_map<uint64_t, uint64_t> counts_;         // calls, by API, rank and step
 };
 
 }  // namespace msdump::check

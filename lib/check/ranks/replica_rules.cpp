@@ -98,7 +98,7 @@ class ReplicaJudge {
       return fmt::format("; {} still {} that of the first step", ranks_text(unchanged),
                          unchanged.size() == 1 ? "has" : "have");
     }
-    const std::optional<uint32_t> producer = finder.find_producer(divergence);
+    const std::optional<TensorId> producer = finder.find_producer(divergence);
     if (!producer) return {};
     return fmt::format("; {} wrote {} in step {}", dump_.operators()[dump_.op_of(*producer)].name,
                        divergence.diverged.empty() ? "them" : "it", dump_.identity(*producer).step.value_or(0));

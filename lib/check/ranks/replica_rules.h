@@ -28,8 +28,8 @@ namespace msdump::check {
 struct FirstDivergence {
   enum class Kind : uint8_t { kOperator, kParameter, kInput };
   Kind kind = Kind::kOperator;
-  uint32_t tensor = kNone;               // on a rank that diverged; on any rank if there is no majority
-  uint32_t sibling = kNone;              // the same tensor on another rank
+  TensorId tensor;                       // on a rank that diverged; on any rank if there is no majority
+  TensorId sibling;                      // the same tensor on another rank
   std::vector<int64_t> diverged, group;  // diverged: empty if there is no majority
   std::string reason;
 };

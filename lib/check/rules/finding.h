@@ -15,9 +15,9 @@ namespace msdump::check {
 // The place is that of the tensor if there is one.
 struct Finding : FindingText, FindingPlace {
   RuleId rule = RuleId::kNan;
-  uint32_t tensor = kNone;
-  uint32_t op = kNone;    // CheckedDump::operators()
-  uint32_t file = kNone;  // DumpIndex::files(), of a finding about a file
+  TensorId tensor;
+  OperatorId op;  // CheckedDump::operators()
+  FileId file;    // DumpIndex::files(), of a finding about a file
   // Ranks in ascending order: those at fault (empty: undetermined), and all that take part.
   std::vector<int64_t> ranks = {}, group = {};
   // The operator and the tensor as the result of a tool names them. The dump may not have them.

@@ -4,9 +4,9 @@
 
 namespace msdump::check {
 
-bool RuleContext::judges(RuleId id, uint32_t tensor) const {
-  const uint32_t op = dump.op_of(tensor);
-  return judges(id, op == kNone ? dump.record(tensor).name.op_name : std::string_view(dump.operators()[op].name));
+bool RuleContext::judges(RuleId id, TensorId tensor) const {
+  const OperatorId op = dump.op_of(tensor);
+  return judges(id, op == kNoId ? dump.record(tensor).name.op_name : std::string_view(dump.operators()[op].name));
 }
 
 Finding& RuleContext::add(RuleId id, report::Value value, std::string message) {
@@ -19,14 +19,14 @@ Finding& RuleContext::add(RuleId id, report::Value value, std::string message) {
   return finding;
 }
 
-Finding& RuleContext::report(RuleId id, uint32_t tensor, report::Value value, std::string message) {
+Finding& RuleContext::report(RuleId id, TensorId tensor, report::Value value, std::string message) {
   Finding& finding = add(id, std::move(value), std::move(message));
   finding.tensor = tensor;
   finding.op = dump.op_of(tensor);
   return finding;
 }
 
-Finding& RuleContext::report_file(RuleId id, uint32_t file, report::Value value, std::string message) {
+Finding& RuleContext::report_file(RuleId id, FileId file, report::Value value, std::string message) {
   const DumpIndex& index = dump.index();
   const IndexedFile& of = index.files()[file];
   const Identity identity = index.identity_of(of);

@@ -25,11 +25,11 @@ class RuleContext {
   [[nodiscard]] bool judges(RuleId id, std::string_view op_name) const {
     return rules.on(id) && rules[id].takes(op_name);
   }
-  [[nodiscard]] bool judges(RuleId id, uint32_t tensor) const;  // by the name of its operator
+  [[nodiscard]] bool judges(RuleId id, TensorId tensor) const;  // by the name of its operator
 
   // Adds a finding about a tensor, about a file, or about a place of the tree. The caller may add to it until the next.
-  Finding& report(RuleId id, uint32_t tensor, report::Value value, std::string message);
-  Finding& report_file(RuleId id, uint32_t file, report::Value value, std::string message);
+  Finding& report(RuleId id, TensorId tensor, report::Value value, std::string message);
+  Finding& report_file(RuleId id, FileId file, report::Value value, std::string message);
   Finding& report_place(RuleId id, FindingPlace place, report::Value value, std::string message);
   // Keeps an error of a tensor or file; fails if the work was interrupted.
   Status keep_failure(Error error);

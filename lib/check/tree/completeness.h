@@ -50,13 +50,13 @@ void judge_ranks(RuleContext& context, const TreeInput& tree);
 // Marks the operators of one graph (`ops`, ascending) that were not dumped and that no dumped operator reads, directly or
 // through others. They come after the point at which the run ended: operators that are missing for other reasons have
 // readers that were dumped. By position in `ops`.
-[[nodiscard]] std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<uint32_t>& ops,
-                                                  const std::function<bool(uint32_t)>& is_dumped);
+[[nodiscard]] std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<OperatorId>& ops,
+                                                  const std::function<bool(OperatorId)>& is_dumped);
 // All operators of the IR that contains an operator; only the operator if no IR has it.
-[[nodiscard]] std::vector<uint32_t> operators_of_same_graph(const CheckedDump& dump, uint32_t op);
-// The operator of the tensor with the latest time stamp, in one step or in all; kNone: no tensor has one.
-[[nodiscard]] uint32_t last_in_time(const CheckedDump& dump, const std::vector<uint32_t>& ops,
-                                    std::optional<int64_t> step);
+[[nodiscard]] std::vector<OperatorId> operators_of_same_graph(const CheckedDump& dump, OperatorId op);
+// The operator of the tensor with the latest time stamp, in one step or in all; kNoId: no tensor has one.
+[[nodiscard]] OperatorId last_in_time(const CheckedDump& dump, const std::vector<OperatorId>& ops,
+                                      std::optional<int64_t> step);
 
 [[nodiscard]] std::string first_names(const std::vector<std::string>& names);  // "a, b, c, .."
 using RankStep = std::pair<std::optional<int64_t>, int64_t>;

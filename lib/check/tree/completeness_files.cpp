@@ -48,21 +48,21 @@ bool is_longer_than_named(const IndexedFile& file) {
 }
 
 // The files that these errors are about.
-std::map<std::string_view, uint32_t> files_of(const DumpIndex& index, const std::vector<const Error*>& errors) {
-  std::map<std::string_view, uint32_t> found;
-  for (const Error* const error : errors) found.emplace(error->path, kNone);
-  for (uint32_t i = 0; i < index.files().size() && !found.empty(); ++i) {
+std::map<std::string_view, FileId> files_of(const DumpIndex& index, const std::vector<const Error*>& errors) {
+  std::map<std::string_view, FileId> found;
+  for (const Error* const error : errors) found.emplace(error->path, kNoId);
+  for (FileId i{0}; i < index.files().size() && !found.empty(); ++i) {
     const std::string path = index.path_of(index.files()[i]);
     const auto file = found.find(path);
     if (file != found.end()) file->second = i;
   }
-  std::erase_if(found, [](const auto& one) { return one.second == kNone; });
+  std::erase_if(found, [](const auto& one) { return one.second == kNoId; });
   return found;
 }
 
 // True for the statistics of a training monitor. Its user chose the tensors, and steps may have no values.
 bool is_monitored(const CheckedDump& dump) {
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
     if (dump.record(tensor).step == kStepOfFolder) return false;
   }
   return dump.tensors() > 0;
@@ -88,9 +88,9 @@ std::set<RankStep> places_of(const std::vector<Finding>& findings, std::span<con
 
 void judge_files(RuleContext& context, const TreeInput& tree) {
   const DumpIndex& index = context.dump.index();
-  std::set<uint32_t> reported;
+  std::set<FileId> reported;
   const std::set<std::string> newest = newest_files(index);
-  const std::map<std::string_view, uint32_t> failed = files_of(index, tree.failures);
+  const std::map<std::string_view, FileId> failed = files_of(index, tree.failures);
   const auto cut =
       static_cast<size_t>(std::count_if(tree.failures.begin(), tree.failures.end(),
                                         [](const Error* error) { return error->code == ErrorCode::kTruncated; }));
@@ -115,11 +115,11 @@ void judge_files(RuleContext& context, const TreeInput& tree) {
   for (const TreeFinding& found : tree.tree_findings) {
     const bool empty = found.kind == TreeFindingKind::kEmptyFile;
     if (!empty && found.kind != TreeFindingKind::kSizeAgainstName) continue;
-    const IndexedFile& file = index.files()[found.item];
-    if (reported.count(found.item) > 0 || !tree.selection.matches_folder(index.identity_of(file))) continue;
+    const IndexedFile& file = index.files()[FileId(found.item)];
+    if (reported.count(FileId(found.item)) > 0 || !tree.selection.matches_folder(index.identity_of(file))) continue;
     const RuleId id = empty ? RuleId::kEmptyFile : RuleId::kSizeAgainstName;
     if (!context.judges(id)) continue;
-    Finding& finding = context.report_file(id, found.item, {}, empty ? std::string(kWithoutByte) : found.text);
+    Finding& finding = context.report_file(id, FileId(found.item), {}, empty ? std::string(kWithoutByte) : found.text);
     finding.hint = is_longer_than_named(file)
                        ? "another tensor was written under this name, or this one twice; only the first bytes are read"
                        : cause_of_cut(newest.count(index.path_of(file)) > 0, 1);
@@ -161,7 +161,7 @@ void judge_shards(RuleContext& context, const TreeInput& tree) {
   constexpr RuleId kRule = RuleId::kIncompleteCheckpoint;
   if (!context.judges(kRule)) return;
   const DumpIndex& index = context.dump.index();
-  for (uint32_t i = 0; i < index.files().size(); ++i) {
+  for (FileId i{0}; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];
     if (file.kind != FileKind::kShardIndex || !file.regular) continue;
     if (!tree.selection.matches_folder(index.identity_of(file))) continue;
@@ -186,15 +186,15 @@ namespace {
 void judge_stopped(RuleContext& context) {
   const CheckedDump& dump = context.dump;
   const DumpIndex& index = dump.index();
-  std::set<uint32_t> with_rows;
+  std::set<FileId> with_rows;
   std::map<uint32_t, size_t> without_row;  // tensors of dump_tensor_data, by folder
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
     const TensorRecord& record = dump.record(tensor);
-    if (record.table != kNoTable) with_rows.insert(record.table);
+    if (record.table != kNoId) with_rows.insert(record.table);
     const uint32_t folder = index.files()[record.file].folder;
-    if (record.table == kNoTable && index.folders()[folder].identity.tensor_data) ++without_row[folder];
+    if (record.table == kNoId && index.folders()[folder].identity.tensor_data) ++without_row[folder];
   }
-  for (uint32_t i = 0; i < index.files().size(); ++i) {
+  for (FileId i{0}; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];
     if (file.kind != FileKind::kDumpJson || with_rows.count(i) > 0) continue;
     const std::string& home = index.folder_of(file);
@@ -214,8 +214,8 @@ void judge_stopped(RuleContext& context) {
 // Reports files that dump.json names and that are not there.
 void judge_lost_files(RuleContext& context) {
   const DumpIndex& index = context.dump.index();
-  std::map<uint32_t, std::pair<size_t, std::vector<std::string>>> lost;  // tensors and operators, by table
-  for (uint32_t tensor = 0; tensor < context.dump.tensors(); ++tensor) {
+  std::map<FileId, std::pair<size_t, std::vector<std::string>>> lost;  // tensors and operators, by table
+  for (TensorId tensor{0}; tensor < context.dump.tensors(); ++tensor) {
     const TensorRecord& record = context.dump.record(tensor);
     if (!record.lost_file) continue;
     auto& [count, names] = lost[record.table];

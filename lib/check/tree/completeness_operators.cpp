@@ -33,15 +33,15 @@ class SlotJudge {
  public:
   explicit SlotJudge(RuleContext& context) : context_(context), dump_(context.dump), index_(context.dump.index()) {
     written_.assign(dump_.runs().size(), false);
-    for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
-      const uint32_t run = dump_.run_of(tensor);
-      if (run != kNone && dump_.record(tensor).name.io == Io::kOutput) written_[run] = true;
+    for (TensorId tensor{0}; tensor < dump_.tensors(); ++tensor) {
+      const ExecutionId run = dump_.run_of(tensor);
+      if (run != kNoId && dump_.record(tensor).name.io == Io::kOutput) written_[run] = true;
     }
   }
 
   void run() {
     std::vector<Slots> all;
-    for (uint32_t run = 0; run < dump_.runs().size(); ++run) {
+    for (ExecutionId run{0}; run < dump_.runs().size(); ++run) {
       all.push_back(slots_of(run));
       graphs_[dump_.runs()[run].place.rank].insert(dump_.runs()[run].graph);
     }
@@ -51,7 +51,7 @@ class SlotJudge {
              all.size();
     };
     const bool with_inputs = most(&Slots::has_inputs), with_outputs = most(&Slots::has_outputs);
-    for (uint32_t run = 0; run < all.size(); ++run) {
+    for (ExecutionId run{0}; run < all.size(); ++run) {
       const Slots& one = all[run];
       if (with_outputs && one.has_inputs && !one.has_outputs) add(run, "no output");
       if (!with_inputs || !one.has_outputs || one.lacking_inputs.empty()) continue;
@@ -68,26 +68,26 @@ class SlotJudge {
     std::vector<std::string> names;
   };
 
-  [[nodiscard]] Slots slots_of(uint32_t run) const {
+  [[nodiscard]] Slots slots_of(ExecutionId run) const {
     Slots slots;
     const OpRun& one = dump_.runs()[run];
     // A function of a script may return nothing, and take nothing.
     if (parse_msprobe_entry(dump_.operators()[one.op].name)) return slots;
     slots.has_outputs = written_[run];
     for (const RunInput& input : one.inputs) {
-      if (input.tensor != kNone) {
+      if (input.tensor != kNoId) {
         slots.has_inputs = true;
       } else if (input.from == InputEdge::From::kOperator || input.from == InputEdge::From::kParameter) {
         slots.lacking_inputs.push_back(input.slot);
       }
     }
-    slots.has_inputs = slots.has_inputs || std::any_of(one.outputs.begin(), one.outputs.end(), [&](uint32_t tensor) {
+    slots.has_inputs = slots.has_inputs || std::any_of(one.outputs.begin(), one.outputs.end(), [&](TensorId tensor) {
                          return dump_.role(tensor) == TensorRole::kUpdated;
                        });
     return slots;
   }
 
-  void add(uint32_t run, const std::string& what) {
+  void add(ExecutionId run, const std::string& what) {
     const OpRun& one = dump_.runs()[run];
     Group& group = groups_[{one.place.rank, one.graph, one.place.step}];
     if (group.names.empty()) group.folder = folder_of(one);
@@ -135,7 +135,7 @@ constexpr size_t kShortestTail = 4;
 struct Expected {
   std::string path;  // of the file that says so
   std::vector<std::string> names;
-  std::vector<uint32_t> ops;  // CheckedDump::operators(); empty without an IR
+  std::vector<OperatorId> ops;  // CheckedDump::operators(); empty without an IR
   std::vector<bool> dumped;
 };
 
@@ -160,12 +160,12 @@ class OperatorJudge {
     std::map<Graph, Expected> graphs;
     std::set<Graph> with_tensors;
     for (const SequencedOp& op : dump_.operators()) {
-      if (op.op == kNoIndex) continue;
+      if (op.op == kNoId) continue;
       const Origin& origin = dump_.graph()->origin(op.op);
       Expected& expected = graphs[{op.rank, op.graph}];
       expected.path = origin.path;
       expected.names.push_back(op.name);
-      expected.ops.push_back(static_cast<uint32_t>(&op - dump_.operators().data()));
+      expected.ops.emplace_back(&op - dump_.operators().data());
       expected.dumped.push_back(!op.tensors.empty());
       if (!op.tensors.empty()) with_tensors.emplace(op.rank, op.graph);
     }
@@ -291,7 +291,8 @@ class OperatorJudge {
       for (size_t i = ended.size(); i-- > 0 && !expected.dumped[i];) ended[i] = true;
       return ended;
     }
-    ended = unread_of_missing(dump_, expected.ops, [&](uint32_t op) { return !dump_.operators()[op].tensors.empty(); });
+    ended =
+        unread_of_missing(dump_, expected.ops, [&](OperatorId op) { return !dump_.operators()[op].tensors.empty(); });
     return ended;
   }
 
@@ -300,8 +301,8 @@ class OperatorJudge {
       const auto last = std::find(expected.dumped.rbegin(), expected.dumped.rend(), true);
       return expected.names[static_cast<size_t>(expected.dumped.rend() - last) - 1];
     }
-    const uint32_t last = last_in_time(dump_, expected.ops, std::nullopt);
-    return last == kNone ? std::string() : dump_.operators()[last].name;
+    const OperatorId last = last_in_time(dump_, expected.ops, std::nullopt);
+    return last == kNoId ? std::string() : dump_.operators()[last].name;
   }
 
   Finding& report(RuleId id, const Graph& graph, size_t operators, std::string message, const std::string& path = {}) {
@@ -328,9 +329,9 @@ class OperatorJudge {
   void judge_partial() {
     if (!context_.judges(RuleId::kPartialDump) || tree_.settings.watcher) return;
     size_t with_inputs = 0, with_outputs = 0;
-    for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
+    for (TensorId tensor{0}; tensor < dump_.tensors(); ++tensor) {
       const NameFacts& name = dump_.record(tensor).name;
-      if (dump_.run_of(tensor) == kNone && dump_.role(tensor) != TensorRole::kUnwritten) continue;
+      if (dump_.run_of(tensor) == kNoId && dump_.role(tensor) != TensorRole::kUnwritten) continue;
       (name.io == Io::kInput ? with_inputs : with_outputs) += 1;
     }
     const auto add_note = [&](std::string message, std::string hint) {
@@ -358,13 +359,13 @@ class OperatorJudge {
 
 }  // namespace
 
-std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<uint32_t>& ops,
-                                    const std::function<bool(uint32_t)>& is_dumped) {
+std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<OperatorId>& ops,
+                                    const std::function<bool(OperatorId)>& is_dumped) {
   // Readers come after what they read.
   std::vector<bool> unread(ops.size(), false);
   for (size_t i = ops.size(); i-- > 0;) {
     const auto& readers = dump.readers_of_op(ops[i]);
-    unread[i] = !is_dumped(ops[i]) && std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+    unread[i] = !is_dumped(ops[i]) && std::all_of(readers.begin(), readers.end(), [&](OperatorId reader) {
       const auto later = reader > ops[i] ? std::lower_bound(ops.begin(), ops.end(), reader) : ops.end();
       const bool known = later != ops.end() && *later == reader;
       return known ? unread[static_cast<size_t>(later - ops.begin())] : !is_dumped(reader);
@@ -373,28 +374,28 @@ std::vector<bool> unread_of_missing(const CheckedDump& dump, const std::vector<u
   return unread;
 }
 
-std::vector<uint32_t> operators_of_same_graph(const CheckedDump& dump, uint32_t op) {
+std::vector<OperatorId> operators_of_same_graph(const CheckedDump& dump, OperatorId op) {
   const std::vector<SequencedOp>& all = dump.operators();
-  if (all[op].op == kNoIndex) return {op};
+  if (all[op].op == kNoId) return {op};
   const Origin& origin = dump.graph()->origin(all[op].op);
-  std::vector<uint32_t> ops;
-  const auto of_origin = [&](uint32_t other) {
-    return all[other].op - origin.first_operator < origin.graph.nodes.size();  // kNoIndex is beyond
+  std::vector<OperatorId> ops;
+  const auto of_origin = [&](OperatorId other) {
+    return all[other].op - origin.first_operator < origin.graph.nodes.size();  // kNoId is beyond
   };
-  uint32_t first = op;
-  while (first > 0 && of_origin(first - 1)) --first;
-  for (uint32_t at = first; at < all.size() && of_origin(at); ++at) ops.push_back(at);
+  OperatorId first = op;
+  while (first > 0 && of_origin(OperatorId(first - 1))) first = OperatorId(first - 1);
+  for (OperatorId at = first; at < all.size() && of_origin(at); ++at) ops.push_back(at);
   return ops;
 }
 
-uint32_t last_in_time(const CheckedDump& dump, const std::vector<uint32_t>& ops, std::optional<int64_t> step) {
-  uint32_t last = kNone;
-  std::pair<uint64_t, uint32_t> latest;  // and the tensor
-  for (const uint32_t op : ops) {
-    for (const uint32_t tensor : dump.operators()[op].tensors) {
-      if (step && dump.identity(tensor).step != step) continue;
-      const auto time = time_of(dump.record(tensor).name);
-      if (!time || (last != kNone && std::pair(*time, tensor) < latest)) continue;
+OperatorId last_in_time(const CheckedDump& dump, const std::vector<OperatorId>& ops, std::optional<int64_t> step) {
+  OperatorId last;
+  std::pair<uint64_t, RecordId> latest;  // and the tensor
+  for (const OperatorId op : ops) {
+    for (const RecordId tensor : dump.operators()[op].tensors) {
+      if (step && dump.identity(tensor_of(tensor)).step != step) continue;
+      const auto time = time_of(dump.record(tensor_of(tensor)).name);
+      if (!time || (last != kNoId && std::pair(*time, tensor) < latest)) continue;
       latest = {*time, tensor};
       last = op;
     }

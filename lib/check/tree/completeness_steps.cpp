@@ -53,7 +53,7 @@ class StepJudge {
 
  private:
   struct Step {
-    std::set<uint32_t> operators;
+    std::set<OperatorId> operators;
     uint32_t folder = 0;
   };
   using Graph = std::pair<Number, Number>;  // rank, graph
@@ -66,7 +66,7 @@ class StepJudge {
   void judge_operators_of_steps() {
     std::map<Graph, std::map<int64_t, Step>> graphs;
     for (const OpRun& run : dump_.runs()) {
-      if (!run.place.step || dump_.any_tensor_of(run) == kNone) continue;
+      if (!run.place.step || dump_.any_tensor_of(run) == kNoId) continue;
       Step& step = graphs[{run.place.rank, run.graph}][*run.place.step];
       if (step.operators.empty()) step.folder = folder_of(run);
       step.operators.insert(dump_.same_in_all_steps(run.op));
@@ -75,9 +75,9 @@ class StepJudge {
     for (const auto& [graph, steps] : graphs) ++graphs_of_[graph.first];
     for (const auto& [graph, steps] : graphs) {
       if (steps.size() < 2) continue;
-      std::map<uint32_t, size_t> how_often;
+      std::map<OperatorId, size_t> how_often;
       for (const auto& [number, step] : steps) {
-        for (const uint32_t op : step.operators) ++how_often[op];
+        for (const OperatorId op : step.operators) ++how_often[op];
       }
       for (const auto& [number, step] : steps) {
         const bool first = number == steps.begin()->first;
@@ -100,9 +100,9 @@ class StepJudge {
     }
   }
 
-  void judge_step(const Graph& graph, int64_t number, const Step& step, const std::map<uint32_t, size_t>& how_often,
+  void judge_step(const Graph& graph, int64_t number, const Step& step, const std::map<OperatorId, size_t>& how_often,
                   size_t steps, bool is_last) {
-    std::vector<uint32_t> missing;
+    std::vector<OperatorId> missing;
     for (const auto& [op, count] : how_often) {
       if (step.operators.count(op) == 0 && count * 2 > steps - 1) missing.push_back(op);
     }
@@ -111,19 +111,19 @@ class StepJudge {
     const RuleId id = ended ? RuleId::kStopped : RuleId::kIncompleteStep;
     reported_.insert(step.folder);
     if (!context_.judges(id)) return;
-    const auto name = [&](uint32_t op) { return dump_.operators()[op].name; };
+    const auto name = [&](OperatorId op) { return dump_.operators()[op].name; };
     std::vector<std::string> names;
-    for (const uint32_t op : missing) names.push_back(name(op));
+    for (const OperatorId op : missing) names.push_back(name(op));
     const bool one = missing.size() == 1;
     std::string message = fmt::format("{} that other steps have {} not here: {}", plural(missing.size(), "operator"),
                                       one ? "is" : "are", first_names(names));
     if (ended && ++ends_ <= kEndsExplained) {
-      std::vector<uint32_t> ops;
-      for (uint32_t op = 0; op < dump_.operators().size(); ++op) {
+      std::vector<OperatorId> ops;
+      for (OperatorId op{0}; op < dump_.operators().size(); ++op) {
         if (step.operators.count(dump_.same_in_all_steps(op)) > 0) ops.push_back(op);
       }
-      const uint32_t last = last_in_time(dump_, ops, number);
-      if (last != kNone) message += fmt::format("; the last one dumped is {}", name(last));
+      const OperatorId last = last_in_time(dump_, ops, number);
+      if (last != kNoId) message += fmt::format("; the last one dumped is {}", name(last));
     }
     Finding& finding = context_.report_place(
         id, {graph.first, graph.second, number, index_.folders()[step.folder].relative}, missing.size(), message);
@@ -140,14 +140,14 @@ class StepJudge {
   }
 
   // True if all missing operators come after all that are present: by the data flow, else by their order.
-  [[nodiscard]] bool is_end(const std::vector<uint32_t>& missing, const std::set<uint32_t>& there) const {
+  [[nodiscard]] bool is_end(const std::vector<OperatorId>& missing, const std::set<OperatorId>& there) const {
     if (!dump_.has_flow()) return missing.front() > *there.rbegin();
-    std::vector<uint32_t> ops;  // of a graph that the IR has, and of any other
+    std::vector<OperatorId> ops;  // of a graph that the IR has, and of any other
     std::vector<bool> unread;
-    return std::all_of(missing.begin(), missing.end(), [&](uint32_t op) {
+    return std::all_of(missing.begin(), missing.end(), [&](OperatorId op) {
       if (!std::binary_search(ops.begin(), ops.end(), op)) {
         ops = operators_of_same_graph(dump_, op);
-        unread = unread_of_missing(dump_, ops, [&](uint32_t other) { return there.count(other) > 0; });
+        unread = unread_of_missing(dump_, ops, [&](OperatorId other) { return there.count(other) > 0; });
       }
       return unread[static_cast<size_t>(std::lower_bound(ops.begin(), ops.end(), op) - ops.begin())];
     });
@@ -317,7 +317,7 @@ class RankJudge {
       if (folder.rank && tree_.selection.matches_folder({folder.rank, folder.graph, folder.step, {}, 0}))
         known.try_emplace(*folder.rank, i);
     }
-    for (uint32_t tensor = 0; tensor < dump_.tensors(); ++tensor) {
+    for (TensorId tensor{0}; tensor < dump_.tensors(); ++tensor) {
       if (const Number rank = identity_of(index_, dump_.record(tensor)).rank) with_tensors.insert(*rank);
     }
     for (const auto& [rank, folder] : known) {
@@ -369,8 +369,8 @@ class RankJudge {
     std::map<Place, std::map<int64_t, Share>> shares;
     for (const OpRun& run : dump_.runs()) {
       const SequencedOp& op = dump_.operators()[run.op];
-      const uint32_t tensor = dump_.any_tensor_of(run);
-      if (!run.place.step || !run.place.rank || tensor == kNone || is_communication(op.type)) continue;
+      const TensorId tensor = dump_.any_tensor_of(run);
+      if (!run.place.step || !run.place.rank || tensor == kNoId || is_communication(op.type)) continue;
       const auto [found, is_new] = ids.try_emplace(op.name, static_cast<uint32_t>(names_.size()));
       if (is_new) names_.push_back(op.name);
       Share& share = shares[{run.graph, *run.place.step}][*run.place.rank];

@@ -185,7 +185,7 @@ class Estimator {
 
   void collect_names() {
     std::set<std::string, std::less<>> types;
-    for (OpId op = 0; op < graph_.size(); ++op) {
+    for (OpId op{0}; op < graph_.size(); ++op) {
       if (!graph_.has_kernel(op)) continue;
       full_names_.push_back(name_in_files(op));
       types.emplace(kernel_type_in(full_names_.back()));

@@ -52,14 +52,14 @@ class ToolResults {
  public:
   ToolResults(RuleContext& context, const Selection& selection)
       : context_(context), dump_(context.dump), selection_(selection) {
-    for (uint32_t op = 0; op < dump_.operators().size(); ++op) {
+    for (OperatorId op{0}; op < dump_.operators().size(); ++op) {
       const SequencedOp& one = dump_.operators()[op];
       ops_.try_emplace(std::pair(one.name, std::string()), op);
       ops_.try_emplace(std::pair(one.name, std::string(one.type)), op);
     }
   }
 
-  void read(uint32_t number) {
+  void read(FileId number) {
     std::vector<Error>& failures = context_.failures;
     const IndexedFile& file = dump_.index().files()[number];
     const auto opened = File::open(dump_.index().path_of(file));
@@ -95,7 +95,7 @@ class ToolResults {
 
  private:
   struct Row {
-    uint32_t file;
+    FileId file;
     ResultRow row;
   };
 
@@ -140,7 +140,7 @@ class ToolResults {
                               row.value ? report::Value(*row.value) : report::Value(), std::move(message));
     if (row.verdict == ResultVerdict::kWarning) finding.limit_severity(Severity::kWarning);
     const auto op = ops_.find({row.op_name, row.op_type});
-    finding.op = op == ops_.end() ? kNone : op->second;
+    if (op != ops_.end()) finding.op = op->second;
     finding.op_name = row.op_name;
     finding.op_type = row.op_type;
     finding.io = row.io;
@@ -150,9 +150,9 @@ class ToolResults {
   RuleContext& context_;
   const CheckedDump& dump_;
   const Selection& selection_;
-  std::map<std::pair<std::string, std::string>, uint32_t> ops_;  // by name and type; by name alone the first
+  std::map<std::pair<std::string, std::string>, OperatorId> ops_;  // by name and type; by name alone the first
   std::vector<Row> rows_;
-  std::map<uint32_t, More> more_;  // by file
+  std::map<FileId, More> more_;  // by file
 };
 
 }  // namespace
@@ -167,7 +167,7 @@ void judge_tool_results(RuleContext& context, const Selection& selection) {
   if (std::none_of(files.begin(), files.end(), [](const IndexedFile& file) { return has_tool_results(file.kind); }))
     return;
   ToolResults results(context, selection);
-  for (uint32_t i = 0; i < files.size(); ++i) {
+  for (FileId i{0}; i < files.size(); ++i) {
     if (has_tool_results(files[i].kind)) results.read(i);
   }
   results.judge();

@@ -120,7 +120,7 @@ RecordName name_of_record(std::string_view name) {
 class OperatorFinder {
  public:
   explicit OperatorFinder(const CheckedDump& dump) : dump_(dump) {
-    for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+    for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
       const NameFacts& name = dump.record(tensor).name;
       if (name.task_id && name.stream_id) by_task_.emplace_back(Task(name.task_id, name.stream_id), tensor);
     }
@@ -129,24 +129,24 @@ class OperatorFinder {
 
   void join(OverflowHit& hit, const IndexedFile& file, const RecordName& name) const {
     hit.tensor = find({hit.task_id, hit.stream_id}, hit, file);
-    if (hit.tensor == kNone) {
+    if (hit.tensor == kNoId) {
       hit.tensor = find({name.task_id, name.stream_id}, hit, file);
-      hit.by_file_name = hit.tensor != kNone;
+      hit.by_file_name = hit.tensor != kNoId;
     }
-    if (hit.tensor != kNone) hit.op = dump_.op_of(hit.tensor);
+    if (hit.tensor != kNoId) hit.op = dump_.op_of(hit.tensor);
   }
 
  private:
   using Task = std::pair<std::optional<uint64_t>, std::optional<uint64_t>>;  // and its stream; by_task_ has whole ones
 
   // The nearest tensor with these numbers: in the same folder, else of the same step and rank.
-  [[nodiscard]] uint32_t find(const Task& task, const OverflowHit& hit, const IndexedFile& file) const {
-    uint32_t best = kNone;
+  [[nodiscard]] TensorId find(const Task& task, const OverflowHit& hit, const IndexedFile& file) const {
+    TensorId best;
     int best_rank = 0;
-    const std::pair<Task, uint32_t> first{task, 0};
+    const std::pair first{task, TensorId(0)};
     for (auto at = std::lower_bound(by_task_.begin(), by_task_.end(), first); at != by_task_.end(); ++at) {
       if (at->first != task) break;
-      const uint32_t tensor = at->second;
+      const TensorId tensor = at->second;
       const IndexedFile& other = dump_.index().files()[dump_.record(tensor).file];
       const FolderIdentity& folder = dump_.index().folders()[other.folder].identity;
       const bool same_rank = !folder.rank || !hit.rank || folder.rank == hit.rank;
@@ -161,7 +161,7 @@ class OperatorFinder {
   }
 
   const CheckedDump& dump_;
-  std::vector<std::pair<Task, uint32_t>> by_task_;
+  std::vector<std::pair<Task, TensorId>> by_task_;
 };
 
 // Adds calls in which msprobe's nan_check saw an overflow. The operator is that of a tensor which the same dump.json
@@ -169,10 +169,10 @@ class OperatorFinder {
 void add_overflowed_calls(const CheckedDump& dump, const Selection& selection, std::vector<OverflowHit>& hits) {
   const auto* const calls = dump.dump().overflows;
   if (calls == nullptr || calls->empty()) return;
-  std::map<std::pair<uint32_t, std::string_view>, uint32_t> tensors;  // by table and call
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+  std::map<std::pair<FileId, std::string_view>, TensorId> tensors;  // by table and call
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
     const TensorRecord& record = dump.record(tensor);
-    if (record.table != kNoTable) tensors.try_emplace({record.table, record.name.op_name}, tensor);
+    if (record.table != kNoId) tensors.try_emplace({record.table, record.name.op_name}, tensor);
   }
   for (const CallOverflow& call : *calls) {
     const IndexedFile& file = dump.index().files()[call.table];
@@ -223,7 +223,7 @@ std::vector<OverflowHit> read_overflows(RuleContext& context, const Selection& s
   const CancelToken& cancel = context.run.cancel;
   std::vector<OverflowHit> hits;
   std::optional<OperatorFinder> finder;
-  for (uint32_t i = 0; i < index.files().size() && !cancel.cancelled(); ++i) {
+  for (FileId i{0}; i < index.files().size() && !cancel.cancelled(); ++i) {
     const IndexedFile& file = index.files()[i];
     if (kind_in_tree(file) != FileKind::kOpdebug || !selection.matches_folder(index.identity_of(file))) continue;
     if (!finder) finder.emplace(dump);
@@ -281,16 +281,16 @@ void judge_overflows(RuleContext& context, const std::vector<OverflowHit>& hits)
   for (const OverflowHit& hit : hits) {
     const bool first = seen.emplace(hit.rank, hit.step).second;
     const std::string_view op_name =
-        hit.op == kNone ? hit.op_name : std::string_view(context.dump.operators()[hit.op].name);
+        hit.op == kNoId ? hit.op_name : std::string_view(context.dump.operators()[hit.op].name);
     if (op_name.empty() ? !context.judges(kRule) : !context.judges(kRule, op_name)) continue;
     Finding& finding = context.report_place(
         kRule, {hit.rank, hit.graph, hit.step, index.relative_path_of(index.files()[hit.file])},
         *std::find_if(hit.status.begin(), hit.status.end(), [](uint64_t word) { return word != 0; }), describe(hit));
     finding.op = hit.op;
-    if (hit.op == kNone) finding.op_name = hit.op_name;
+    if (hit.op == kNoId) finding.op_name = hit.op_name;
     if (first && hits.size() > 1) finding.message += "; the first of this step";
     if (hit.by_file_name) finding.message += "; the operator is that of the task in the record's file name";
-    if (hit.op == kNone && hit.op_name.empty()) {
+    if (hit.op == kNoId && hit.op_name.empty()) {
       finding.message += "; no dumped file has this task and stream id";
       finding.hint = "dump all operators of the step (dump_mode 0) beside op_debug_mode to see which one it is";
     }
@@ -302,8 +302,8 @@ void judge_debug_trees(RuleContext& context, const DumpSettings& settings) {
   const DumpIndex& index = dump.index();
   std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
   for (const OpRun& run : dump.runs()) {
-    const uint32_t tensor = dump.any_tensor_of(run);
-    if (tensor == kNone) continue;
+    const TensorId tensor = dump.any_tensor_of(run);
+    if (tensor == kNoId) continue;
     const FolderIdentity& folder = index.folders()[index.files()[dump.record(tensor).file].folder].identity;
     const bool failed = settings.of_exceptions() || folder.layout == Layout::kException;
     if (!failed && !settings.of_overflows()) continue;

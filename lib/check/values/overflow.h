@@ -22,7 +22,7 @@ namespace msdump::check {
 
 // A section of a record with a status other than 0, or an API call that overflowed.
 struct OverflowHit {
-  uint32_t file = 0;    // DumpIndex::files()
+  FileId file;
   std::string section;  // "AI Core", "AIV", ...; "nan_check" of a call
   std::optional<int64_t> rank, graph, step;
   std::string_view timestamp;
@@ -31,8 +31,8 @@ struct OverflowHit {
   std::optional<uint64_t> task_id, stream_id;
   std::vector<uint64_t> status;
   std::string details;        // "block 1, kernel at 0x1008005ae000"
-  uint32_t op = kNone;        // CheckedDump::operators()
-  uint32_t tensor = kNone;    // one of its tensors
+  OperatorId op;              // CheckedDump::operators()
+  TensorId tensor;            // one of its tensors
   bool by_file_name = false;  // joined by the numbers in the name of the record
 };
 

@@ -210,23 +210,23 @@ void FactsReader::limit_to(const std::vector<bool>& tensors) {
 }
 
 Status FactsReader::read_all(const RunContext& context) {
-  std::vector<uint32_t> all(tensors_->size());
-  std::iota(all.begin(), all.end(), 0U);
+  std::vector<TensorId> all(tensors_->size());
+  std::iota(all.begin(), all.end(), TensorId(0));
   return read(all, context);
 }
 
-Status FactsReader::read(std::span<const uint32_t> tensors, const RunContext& context) {
-  std::vector<uint32_t> with_elements, in_tables;
-  for (const uint32_t tensor : tensors) {
+Status FactsReader::read(std::span<const TensorId> tensors, const RunContext& context) {
+  std::vector<TensorId> with_elements, in_tables;
+  for (const TensorId tensor : tensors) {
     if (read_[tensor]) continue;
     read_[tensor] = true;
     const TensorRecord& record = (*tensors_)[tensor];
     // A table may have a row of a tensor whose file cannot be read.
-    if (record.broken && record.table == kNoTable) continue;
+    if (record.broken && record.table == kNoId) continue;
     ++count_read_;
     if (record.has_elements && !record.broken) {
       with_elements.push_back(tensor);
-    } else if (record.table != kNoTable) {
+    } else if (record.table != kNoId) {
       in_tables.push_back(tensor);
     }
   }
@@ -239,12 +239,12 @@ Status FactsReader::read(std::span<const uint32_t> tensors, const RunContext& co
   return context.cancel.check();
 }
 
-void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const RunContext& context) {
+void FactsReader::read_elements(const std::vector<TensorId>& tensors, const RunContext& context) {
   std::vector<stats::ComputeItem> items;
   items.reserve(tensors.size());
-  for (const uint32_t tensor : tensors) items.push_back({&(*tensors_)[tensor]});
+  for (const TensorId tensor : tensors) items.push_back({&(*tensors_)[tensor]});
   stats::compute(*index_, items, options_for(wanted_), context, [&](size_t item, Result<TensorNumbers>&& statistics) {
-    const uint32_t tensor = tensors[item];
+    const TensorId tensor = tensors[item];
     if (!statistics) return keep_failure(tensor, std::move(statistics).error());
     TensorFacts& facts = facts_[tensor];
     facts = facts_of(*statistics);
@@ -258,7 +258,7 @@ void FactsReader::read_elements(const std::vector<uint32_t>& tensors, const RunC
 }
 
 // Reads complex numbers, which have no statistics.
-Status FactsReader::read_parts(uint32_t tensor, const RunContext& context) {
+Status FactsReader::read_parts(TensorId tensor, const RunContext& context) {
   const DType dtype = facts_[tensor].dtype, part = part_of(dtype);
   if (part == dtype || dtype == DType::kComplex32) return {};
   const TensorRecord& record = (*tensors_)[tensor];
@@ -279,7 +279,7 @@ Status FactsReader::read_parts(uint32_t tensor, const RunContext& context) {
   return {};
 }
 
-void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const RunContext& context) {
+void FactsReader::read_tables(const std::vector<TensorId>& tensors, const RunContext& context) {
   constexpr int64_t kPiece = 1024;
   const auto count = static_cast<int64_t>(tensors.size());
   using Values = std::vector<Result<TensorNumbers>>;
@@ -294,7 +294,7 @@ void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const RunCon
                            },
                            [&](int64_t piece, Values&& values) {
                              for (size_t i = 0; i < values.size(); ++i) {
-                               const uint32_t tensor = tensors[static_cast<size_t>(piece * kPiece) + i];
+                               const TensorId tensor = tensors[static_cast<size_t>(piece * kPiece) + i];
                                if (values[i] && !values[i]->bad_number.empty()) {
                                  keep_failure(tensor, bad_row(*values[i], (*tensors_)[tensor]));
                                } else if (values[i]) {
@@ -307,8 +307,8 @@ void FactsReader::read_tables(const std::vector<uint32_t>& tensors, const RunCon
                            });
 }
 
-void FactsReader::drop_mislabelled(std::span<const uint32_t> tensors) {
-  for (const uint32_t tensor : tensors) {
+void FactsReader::drop_mislabelled(std::span<const TensorId> tensors) {
+  for (const TensorId tensor : tensors) {
     const bool wrong = distrusted_[tensor] && facts_[tensor].known() && facts_[tensor].dtype == DType::kFloat16;
     if (!wrong) continue;
     TensorFacts unknown;
@@ -320,7 +320,7 @@ void FactsReader::drop_mislabelled(std::span<const uint32_t> tensors) {
   }
 }
 
-void FactsReader::keep_failure(uint32_t tensor, Error&& error) {
+void FactsReader::keep_failure(TensorId tensor, Error&& error) {
   if (error.code == ErrorCode::kCancelled) return;
   --count_read_;
   const TensorRecord& record = (*tensors_)[tensor];

@@ -81,12 +81,12 @@ class FactsReader {
 
   // Reads tensors that were not read yet. An error only when interrupted. A tensor that cannot be read is a failure,
   // and its facts stay unknown.
-  Status read(std::span<const uint32_t> tensors, const RunContext& context);
+  Status read(std::span<const TensorId> tensors, const RunContext& context);
   Status read_all(const RunContext& context);
 
   [[nodiscard]] bool has_digests() const { return wanted_.digests; }
-  [[nodiscard]] bool has_read(uint32_t tensor) const { return read_[tensor]; }
-  [[nodiscard]] const TensorFacts& operator[](uint32_t tensor) const { return facts_[tensor]; }
+  [[nodiscard]] bool has_read(TensorId tensor) const { return read_[tensor]; }
+  [[nodiscard]] const TensorFacts& operator[](TensorId tensor) const { return facts_[tensor]; }
   [[nodiscard]] size_t count_read() const { return count_read_; }
   // Tensors among them without values: a row of checksums, or an empty row.
   [[nodiscard]] size_t count_without_values() const { return count_blind_; }
@@ -95,11 +95,11 @@ class FactsReader {
   [[nodiscard]] std::vector<Error> take_failures() { return std::exchange(failures_, {}); }
 
  private:
-  void read_elements(const std::vector<uint32_t>& tensors, const RunContext& context);
-  void read_tables(const std::vector<uint32_t>& tensors, const RunContext& context);
-  Status read_parts(uint32_t tensor, const RunContext& context);
-  void drop_mislabelled(std::span<const uint32_t> tensors);
-  void keep_failure(uint32_t tensor, Error&& error);
+  void read_elements(const std::vector<TensorId>& tensors, const RunContext& context);
+  void read_tables(const std::vector<TensorId>& tensors, const RunContext& context);
+  Status read_parts(TensorId tensor, const RunContext& context);
+  void drop_mislabelled(std::span<const TensorId> tensors);
+  void keep_failure(TensorId tensor, Error&& error);
 
   const DumpIndex* index_;
   const std::vector<TensorRecord>* tensors_;

@@ -63,7 +63,7 @@ class TensorJudge {
     }
   }
 
-  void judge(uint32_t tensor) {
+  void judge(TensorId tensor) {
     const TensorFacts& facts = facts_[tensor];
     if (!facts.known() || dump_.role(tensor) == TensorRole::kOther) return;
     if (!facts.is_finite()) judge_nonfinite(tensor, facts);
@@ -78,7 +78,7 @@ class TensorJudge {
     return context_.rules.value(id, parameter);
   }
 
-  void judge_nonfinite(uint32_t tensor, const TensorFacts& facts) {
+  void judge_nonfinite(TensorId tensor, const TensorFacts& facts) {
     const uint64_t whole = facts.elements.value_or(0);
     const bool enough_nan = !facts.nan || percent(*facts.nan, whole) >= limit(RuleId::kNan, "percentage_ge");
     if (facts.has_nan && enough_nan && context_.judges(RuleId::kNan, tensor)) {
@@ -105,17 +105,17 @@ class TensorJudge {
     }
   }
 
-  [[nodiscard]] bool input_has_edge(uint32_t tensor, bool negative) const {
-    const uint32_t run = dump_.run_of(tensor);
-    if (run == kNone || !is_own_output(tensor)) return false;
-    const std::vector<uint32_t> inputs = classifier_.inputs_of(run);
-    return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
+  [[nodiscard]] bool input_has_edge(TensorId tensor, bool negative) const {
+    const ExecutionId run = dump_.run_of(tensor);
+    if (run == kNoId || !is_own_output(tensor)) return false;
+    const std::vector<TensorId> inputs = classifier_.inputs_of(run);
+    return std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
       const TensorFacts& facts = facts_[input];
       return (negative ? facts.negative_edge : facts.positive_edge).value_or(0) > 0;
     });
   }
 
-  void judge_edge(uint32_t tensor, const TensorFacts& facts) {
+  void judge_edge(TensorId tensor, const TensorFacts& facts) {
     const uint64_t negative = facts.negative_edge.value_or(0), positive = facts.positive_edge.value_or(0);
     if (negative + positive == 0 || dump_.role(tensor) == TensorRole::kUnwritten) return;
     const bool own_positive = positive > 0 && !input_has_edge(tensor, false);
@@ -136,26 +136,26 @@ class TensorJudge {
   }
 
   // True if all other elements are zeros, or if the operator was given the value.
-  [[nodiscard]] bool is_edge_mask(uint32_t tensor, const TensorFacts& facts, uint64_t negative) const {
+  [[nodiscard]] bool is_edge_mask(TensorId tensor, const TensorFacts& facts, uint64_t negative) const {
     if (facts.from == TensorFacts::From::kStatistics) return facts.max == 0.0;
     if (facts.zero && facts.elements && *facts.zero + negative == *facts.elements) return true;
-    const uint32_t op = dump_.op_of(tensor);
+    const OperatorId op = dump_.op_of(tensor);
     return dump_.role(tensor) == TensorRole::kInput ||
-           (op != kNone && ge::has_property(dump_.operators()[op].type, ge::OperatorProperty::kCopiesOrFills));
+           (op != kNoId && ge::has_property(dump_.operators()[op].type, ge::OperatorProperty::kCopiesOrFills));
   }
 
   // True for an input if its producer's output is judged as well.
-  [[nodiscard]] bool repeats_producer(uint32_t tensor) const {
+  [[nodiscard]] bool repeats_producer(TensorId tensor) const {
     if (dump_.role(tensor) != TensorRole::kInput) return false;
-    const uint32_t run = dump_.run_of(tensor);
-    if (run == kNone) return false;
+    const ExecutionId run = dump_.run_of(tensor);
+    if (run == kNoId) return false;
     for (const RunInput& input : dump_.runs()[run].inputs) {
-      if (input.tensor == tensor && input.produced != kNone) return true;
+      if (input.tensor == tensor && input.produced != kNoId) return true;
     }
     return !dump_.has_flow() && dump_.order_of(dump_.op_of(tensor)).has_value();
   }
 
-  void judge_subnormal(uint32_t tensor, const TensorFacts& facts) {
+  void judge_subnormal(TensorId tensor, const TensorFacts& facts) {
     if (facts.subnormal.value_or(0) == 0 || !facts.zero || !facts.elements) return;
     const double share = percent(*facts.subnormal, *facts.elements - std::min(*facts.elements, *facts.zero));
     if (share < limit(RuleId::kSubnormal, "percentage_ge") || !is_own_output(tensor)) return;
@@ -164,18 +164,18 @@ class TensorJudge {
                     fmt::format("{:.3g} % of the elements that are not zero are subnormal", share));
   }
 
-  [[nodiscard]] bool is_own_output(uint32_t tensor) const {
+  [[nodiscard]] bool is_own_output(TensorId tensor) const {
     return dump_.role(tensor) == TensorRole::kOutput || dump_.role(tensor) == TensorRole::kUpdated;
   }
 
   // Outputs whose elements are all equal although those of an input are not, and such weights. Vectors begin as zeros or
   // ones, so they are left out.
-  void judge_sameness(uint32_t tensor, const TensorFacts& facts) {
+  void judge_sameness(TensorId tensor, const TensorFacts& facts) {
     const bool weight = dump_.role(tensor) == TensorRole::kParameter && facts.rank >= 2 && is_weight(dump_, tensor);
     if (!(weight || is_own_output(tensor)) || !is_floating(facts.dtype) || !facts.is_finite()) return;
     if (facts.elements.value_or(0) < 2) return;
-    const uint32_t run = weight ? kNone : dump_.run_of(tensor);
-    if (!weight && (run == kNone || makes_constants(run))) return;
+    const ExecutionId run = weight ? kNoId : dump_.run_of(tensor);
+    if (!weight && (run == kNoId || makes_constants(run))) return;
     const auto stands_out = [&](std::optional<bool> (TensorFacts::*same)() const) {
       return weight || some_input_varies(run, same);
     };
@@ -193,19 +193,19 @@ class TensorJudge {
       context_.report(RuleId::kConstant, tensor, *facts.max, fmt::format("every element is {:g}", *facts.max));
   }
 
-  [[nodiscard]] bool makes_constants(uint32_t run) const {
+  [[nodiscard]] bool makes_constants(ExecutionId run) const {
     return ge::has_property(dump_.operators()[dump_.runs()[run].op].type, ge::OperatorProperty::kMakesConstants);
   }
 
-  [[nodiscard]] bool some_input_varies(uint32_t run, std::optional<bool> (TensorFacts::*same)() const) const {
-    const std::vector<uint32_t> inputs = classifier_.inputs_of(run);
-    return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
+  [[nodiscard]] bool some_input_varies(ExecutionId run, std::optional<bool> (TensorFacts::*same)() const) const {
+    const std::vector<TensorId> inputs = classifier_.inputs_of(run);
+    return std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
       const TensorFacts& facts = facts_[input];
       return facts.known() && is_floating(facts.dtype) && facts.elements.value_or(0) > 1 && (facts.*same)() == false;
     });
   }
 
-  void judge_given_limits(uint32_t tensor, const TensorFacts& facts) {
+  void judge_given_limits(TensorId tensor, const TensorFacts& facts) {
     if (dump_.role(tensor) == TensorRole::kUnwritten) return;
     for (const RuleId id : limited_) {
       if (!is_target(dump_, tensor, info(id).target)) continue;
@@ -228,27 +228,27 @@ std::string slot_text(const TensorRecord& tensor) {
   return fmt::format("{} {}", name_of(tensor.name.io), tensor.name.slot);
 }
 
-bool is_gradient(const CheckedDump& dump, uint32_t tensor) {
+bool is_gradient(const CheckedDump& dump, TensorId tensor) {
   const TensorRole role = dump.role(tensor);
   if (role != TensorRole::kOutput) return false;
   const std::string_view name = dump.record(tensor).name.op_name;
-  const uint32_t op = dump.op_of(tensor);
-  const std::string_view full = op == kNone ? name : std::string_view(dump.operators()[op].name);
+  const OperatorId op = dump.op_of(tensor);
+  const std::string_view full = op == kNoId ? name : std::string_view(dump.operators()[op].name);
   if (full.starts_with("Gradients")) return true;
   if (!parse_msprobe_entry(name)) return false;
   return name.find(".backward") != std::string_view::npos || name.find("parameters_grad") != std::string_view::npos;
 }
 
-bool is_weight(const CheckedDump& dump, uint32_t tensor) {
+bool is_weight(const CheckedDump& dump, TensorId tensor) {
   const TensorRecord& record = dump.record(tensor);
   if (dump.role(tensor) == TensorRole::kParameter) return dump.is_weight_name(record.name.op_name);
   if (dump.role(tensor) == TensorRole::kInput) return record.name.io == Io::kParameter;
-  const uint32_t op = dump.op_of(tensor);
-  return dump.role(tensor) == TensorRole::kUpdated && record.name.slot == "0" && op != kNone &&
+  const OperatorId op = dump.op_of(tensor);
+  return dump.role(tensor) == TensorRole::kUpdated && record.name.slot == "0" && op != kNoId &&
          is_optimizer(dump.operators()[op].type);
 }
 
-bool is_target(const CheckedDump& dump, uint32_t tensor, Target target) {
+bool is_target(const CheckedDump& dump, TensorId tensor, Target target) {
   switch (target) {
     case Target::kWeight: return is_weight(dump, tensor);
     case Target::kGradient: return is_gradient(dump, tensor);
@@ -272,7 +272,7 @@ LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId 
 std::vector<std::string> unjudged_rules(const CheckedDump& dump, const FactsReader& facts, const RuleSet& rules) {
   bool elements = false, any = false;
   std::array<bool, kLimitedNumbers.size()> known{};
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
     const TensorFacts& one = facts[tensor];
     any = any || one.known();
     elements = elements || one.from == TensorFacts::From::kElements;
@@ -297,7 +297,7 @@ std::vector<std::string> unjudged_rules(const CheckedDump& dump, const FactsRead
 
 void judge_values(RuleContext& context) {
   TensorJudge judge(context);
-  for (uint32_t tensor = 0; tensor < context.dump.tensors(); ++tensor) judge.judge(tensor);
+  for (TensorId tensor{0}; tensor < context.dump.tensors(); ++tensor) judge.judge(tensor);
 }
 
 namespace {
@@ -328,14 +328,14 @@ class RangeJudge {
   RangeJudge(const RuleContext& context, RuleId id)
       : context_(context), dump_(context.dump), facts_(context.facts), id_(id) {}
 
-  [[nodiscard]] bool takes(uint32_t tensor) const {
-    if (!facts_[tensor].known() || dump_.op_of(tensor) == kNone) return false;
+  [[nodiscard]] bool takes(TensorId tensor) const {
+    if (!facts_[tensor].known() || dump_.op_of(tensor) == kNoId) return false;
     if (dump_.role(tensor) == TensorRole::kOther || dump_.role(tensor) == TensorRole::kUnwritten) return false;
     return is_target(dump_, tensor, info(id_).target) && context_.judges(id_, tensor);
   }
 
   // The message is empty if the tensor is within its limits.
-  Result<LimitPassed> judge(uint32_t tensor) const {
+  Result<LimitPassed> judge(TensorId tensor) const {
     const TensorFacts& facts = facts_[tensor];
     if (facts.max && facts.min) {
       const double width = *facts.max - *facts.min;
@@ -361,7 +361,7 @@ class RangeJudge {
  private:
   [[nodiscard]] double parameter(std::string_view name) const { return context_.rules.value(id_, name); }
 
-  Result<InRange> count(uint32_t tensor, double first, double last) const {
+  Result<InRange> count(TensorId tensor, double first, double last) const {
     MSDUMP_TRY(HostTensor host, HostTensor::open(dump_.index(), dump_.record(tensor), {}));
     if (host.count() == 0) return InRange();
     MSDUMP_TRY(const uint64_t inside, count_in_range(host, first, last, context_.run.cancel));
@@ -381,8 +381,8 @@ Status judge_ranges(RuleContext& context) {
   for (const RuleInfo& rule : all_rules()) {
     if (!rule.has_parameter("range_start_inclusive") || !context.judges(rule.id)) continue;
     const RangeJudge judge(context, rule.id);
-    std::vector<uint32_t> tensors;
-    for (uint32_t tensor = 0; tensor < context.dump.tensors(); ++tensor) {
+    std::vector<TensorId> tensors;
+    for (TensorId tensor{0}; tensor < context.dump.tensors(); ++tensor) {
       if (judge.takes(tensor)) tensors.push_back(tensor);
     }
     context.run.pool.ordered_for(

@@ -18,10 +18,10 @@ void judge_values(RuleContext& context);
 // is a failure of the context; an error only when interrupted.
 Status judge_ranges(RuleContext& context);
 
-[[nodiscard]] bool is_gradient(const CheckedDump& dump, uint32_t tensor);
-[[nodiscard]] bool is_weight(const CheckedDump& dump, uint32_t tensor);
+[[nodiscard]] bool is_gradient(const CheckedDump& dump, TensorId tensor);
+[[nodiscard]] bool is_weight(const CheckedDump& dump, TensorId tensor);
 // True if rules of this target judge the tensor. Those of tensors judge all.
-[[nodiscard]] bool is_target(const CheckedDump& dump, uint32_t tensor, Target target);
+[[nodiscard]] bool is_target(const CheckedDump& dump, TensorId tensor, Target target);
 
 // The limit ("abs_mean_gt", "max_lt", ..) of a rule that the tensor exceeds; an empty message if none.
 struct LimitPassed {

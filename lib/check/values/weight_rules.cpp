@@ -119,7 +119,7 @@ bool is_embedding_name(std::string_view weight) {
                      [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
-Result<DeadRows> find_dead_rows(const CheckedDump& dump, uint32_t tensor, const TensorFacts& facts,
+Result<DeadRows> find_dead_rows(const CheckedDump& dump, TensorId tensor, const TensorFacts& facts,
                                 const CancelToken& cancel) {
   if (!is_floating(facts.dtype) || facts.zero.value_or(0) == 0 || facts.zero == facts.elements) return DeadRows{};
   MSDUMP_TRY(HostTensor host, HostTensor::open(dump.index(), dump.record(tensor), {}));
@@ -143,9 +143,9 @@ Result<DeadRows> find_dead_rows(const CheckedDump& dump, uint32_t tensor, const 
 namespace {
 
 // The parameter that an optimizer updates.
-std::string_view weight_of(const CheckedDump& dump, uint32_t op) {
+std::string_view weight_of(const CheckedDump& dump, OperatorId op) {
   const OpId node = dump.operators()[op].op;
-  if (!dump.has_flow() || node == kNoIndex) return {};
+  if (!dump.has_flow() || node == kNoId) return {};
   for (const InputEdge& edge : inputs_of(*dump.graph(), node)) {
     if (edge.slot != 0 || edge.from != InputEdge::From::kParameter) continue;
     const IrGraph& ir = dump.graph()->ir(node);
@@ -155,17 +155,17 @@ std::string_view weight_of(const CheckedDump& dump, uint32_t op) {
 }
 
 // Adds the gradients among an optimizer's inputs.
-void add_of_optimizer(const CheckedDump& dump, const FactsReader& facts, const OpRun& run, std::set<uint32_t>& taken,
+void add_of_optimizer(const CheckedDump& dump, const FactsReader& facts, const OpRun& run, std::set<TensorId>& taken,
                       std::vector<WeightGradient>& gradients) {
   std::optional<uint64_t> elements;
-  for (const uint32_t tensor : run.outputs) {
+  for (const TensorId tensor : run.outputs) {
     if (dump.role(tensor) == TensorRole::kUpdated && !elements) elements = facts[tensor].elements;
   }
   if (elements.value_or(0) < 2) return;
   const std::string_view weight = weight_of(dump, run.op);
   for (const RunInput& input : run.inputs) {
-    const uint32_t tensor = input.produced != kNone ? input.produced : input.tensor;
-    if (tensor == kNone || facts[tensor].elements != elements || !is_floating(facts[tensor].dtype)) continue;
+    const TensorId tensor = input.produced != kNoId ? input.produced : input.tensor;
+    if (tensor == kNoId || facts[tensor].elements != elements || !is_floating(facts[tensor].dtype)) continue;
     if (taken.insert(tensor).second) gradients.push_back({tensor, weight, run.place.rank, run.place.step});
   }
 }
@@ -235,7 +235,7 @@ bool is_optimizer(std::string_view op_type) { return ge::has_property(op_type, g
 
 std::vector<WeightGradient> weight_gradients(const CheckedDump& dump, const FactsReader& facts) {
   std::vector<WeightGradient> gradients;
-  std::set<uint32_t> taken;
+  std::set<TensorId> taken;
   for (const OpRun& run : dump.runs()) {
     const SequencedOp& op = dump.operators()[run.op];
     if (is_optimizer(op.type)) {
@@ -243,7 +243,7 @@ std::vector<WeightGradient> weight_gradients(const CheckedDump& dump, const Fact
       continue;
     }
     if (op.name.find("parameters_grad") == std::string::npos) continue;
-    for (const uint32_t tensor : run.outputs) {
+    for (const TensorId tensor : run.outputs) {
       if (taken.insert(tensor).second) gradients.push_back({tensor, {}, run.place.rank, run.place.step});
     }
   }
@@ -254,7 +254,7 @@ void judge_gradients(RuleContext& context) { GradientJudge(context).run(); }
 
 namespace {
 
-std::optional<int64_t> step_of(const CheckedDump& dump, uint32_t tensor) { return dump.identity(tensor).step; }
+std::optional<int64_t> step_of(const CheckedDump& dump, TensorId tensor) { return dump.identity(tensor).step; }
 
 double allowance(double value, double rtol, double atol) { return atol + rtol * std::abs(value); }
 
@@ -284,7 +284,7 @@ class WeightJudge {
       : context_(context), dump_(context.dump), facts_(context.facts), rules_(context.rules) {}
 
   Status run() {
-    for (const std::vector<uint32_t>& weight : weights_by_step(dump_)) {
+    for (const std::vector<TensorId>& weight : weights_by_step(dump_)) {
       judge_first(weight.front());
       MSDUMP_CHECK_OK(judge_rows(weight.back()));
       for (size_t i = 1; i < weight.size(); ++i) MSDUMP_CHECK_OK(judge_change(weight[i], weight[i - 1]));
@@ -296,11 +296,11 @@ class WeightJudge {
  private:
   using Place = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  // rank, step
 
-  [[nodiscard]] bool takes(RuleId id, uint32_t tensor) const {
+  [[nodiscard]] bool takes(RuleId id, TensorId tensor) const {
     return context_.judges(id, dump_.record(tensor).name.op_name);
   }
 
-  void judge_first(uint32_t tensor) {
+  void judge_first(TensorId tensor) {
     const TensorFacts& facts = facts_[tensor];
     if (!takes(RuleId::kWeightInitialization, tensor) || !facts.known() || step_of(dump_, tensor).value_or(0) != 0)
       return;
@@ -323,7 +323,7 @@ class WeightJudge {
     if (!message.empty()) context_.report(RuleId::kWeightInitialization, tensor, value, message + " in the first step");
   }
 
-  Status judge_rows(uint32_t tensor) {
+  Status judge_rows(TensorId tensor) {
     const TensorRecord& record = dump_.record(tensor);
     const TensorFacts& facts = facts_[tensor];
     if (!takes(RuleId::kDeadRows, tensor) || facts.from != TensorFacts::From::kElements) return {};
@@ -345,7 +345,7 @@ class WeightJudge {
     return {};
   }
 
-  Status judge_change(uint32_t tensor, uint32_t before) {
+  Status judge_change(TensorId tensor, TensorId before) {
     const TensorFacts &now = facts_[tensor], &old = facts_[before];
     if (!now.known() || !old.known() || !is_floating(now.dtype)) return {};
     MSDUMP_CHECK_OK(judge_ratio(tensor, before));
@@ -367,7 +367,7 @@ class WeightJudge {
     return {};
   }
 
-  Status judge_ratio(uint32_t tensor, uint32_t before) {
+  Status judge_ratio(TensorId tensor, TensorId before) {
     const bool large = takes(RuleId::kWeightChangeLarge, tensor), small = takes(RuleId::kWeightChangeSmall, tensor);
     const auto& mean = facts_[before].mean_abs;
     const bool elements = facts_[tensor].from == TensorFacts::From::kElements;
@@ -389,7 +389,7 @@ class WeightJudge {
     return {};
   }
 
-  Result<TensorDiff> compare(uint32_t tensor, uint32_t before, double rtol, double atol) const {
+  Result<TensorDiff> compare(TensorId tensor, TensorId before, double rtol, double atol) const {
     MSDUMP_TRY(HostTensor now, HostTensor::open(dump_.index(), dump_.record(tensor), {}));
     MSDUMP_TRY(HostTensor old, HostTensor::open(dump_.index(), dump_.record(before), {}));
     Tolerance tolerance;
@@ -428,7 +428,7 @@ class WeightJudge {
 
   struct Unchanged {
     Place place;
-    uint32_t tensor, before;
+    TensorId tensor, before;
   };
 
   RuleContext& context_;
@@ -441,13 +441,13 @@ class WeightJudge {
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump) {
+std::vector<std::vector<TensorId>> weights_by_step(const CheckedDump& dump) {
   using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, Io, std::string_view>;
-  std::map<Key, std::map<std::optional<int64_t>, uint32_t>> found;
+  std::map<Key, std::map<std::optional<int64_t>, TensorId>> found;
   bool has_parameters = false;
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor)
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor)
     has_parameters = has_parameters || dump.role(tensor) == TensorRole::kParameter;
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
     // If there are Parameter files, what an optimizer updated repeats them.
     if (!is_weight(dump, tensor) || (has_parameters && dump.role(tensor) == TensorRole::kUpdated)) continue;
     const TensorRecord& record = dump.record(tensor);
@@ -455,9 +455,9 @@ std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump) {
     auto& steps = found[{identity.rank, identity.graph, record.name.op_name, record.name.io, record.name.slot}];
     steps[identity.step] = tensor;  // the last of several runs
   }
-  std::vector<std::vector<uint32_t>> weights;
+  std::vector<std::vector<TensorId>> weights;
   for (const auto& [key, steps] : found) {
-    std::vector<uint32_t>& weight = weights.emplace_back();
+    std::vector<TensorId>& weight = weights.emplace_back();
     for (const auto& [step, tensor] : steps) weight.push_back(tensor);
   }
   return weights;

@@ -29,7 +29,7 @@ struct DeadRows {
 
 // Reads the elements once, slab by slab. If there are too few zeros for a row or column, it reads only the header. Weights of
 // less than two dimensions, weights of complex numbers and weights that are all zero are not searched.
-[[nodiscard]] Result<DeadRows> find_dead_rows(const CheckedDump& dump, uint32_t tensor, const TensorFacts& facts,
+[[nodiscard]] Result<DeadRows> find_dead_rows(const CheckedDump& dump, TensorId tensor, const TensorFacts& facts,
                                               const CancelToken& cancel);
 
 // ---- gradients
@@ -39,7 +39,7 @@ struct DeadRows {
 
 // The gradient of a weight: an input of its optimizer with as many elements, or what msprobe recorded as parameters_grad.
 struct WeightGradient {
-  uint32_t tensor = kNone;    // the producer's output, else the optimizer's input
+  TensorId tensor;            // the producer's output, else the optimizer's input
   std::string_view weight{};  // as the IR names it; empty: not known
   std::optional<int64_t> rank, step;
 };
@@ -56,6 +56,6 @@ void judge_gradients(RuleContext& context);
 Status judge_weights(RuleContext& context);
 
 // The tensors of each weight, in the order of steps.
-[[nodiscard]] std::vector<std::vector<uint32_t>> weights_by_step(const CheckedDump& dump);
+[[nodiscard]] std::vector<std::vector<TensorId>> weights_by_step(const CheckedDump& dump);
 
 }  // namespace msdump::check

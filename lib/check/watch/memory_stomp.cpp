@@ -31,7 +31,7 @@ struct OpenedBytes {
   OpenedFile opened;
   uint64_t bytes = 0;
 
-  static Result<OpenedBytes> open(const CheckedDump& dump, uint32_t tensor);
+  static Result<OpenedBytes> open(const CheckedDump& dump, TensorId tensor);
   [[nodiscard]] const StoredTensor& stored() const { return opened.tensors.front(); }
   [[nodiscard]] StoredBytes view() const { return {opened.file, stored().offset, bytes}; }
 };
@@ -43,13 +43,13 @@ class ByteOrigin {
 
   // "zeros", "a repetition of 0000803f", "those of output 0 of mul, from byte 64 on"; empty: not found. Searches the
   // tensors of `op`, then `others`, at most kMostSearched. A tensor that cannot be read is skipped.
-  [[nodiscard]] Result<std::string> of(const OpenedBytes& tensor, const ByteRange& range, uint32_t number,
-                                       std::string_view op, const std::vector<uint32_t>& others,
+  [[nodiscard]] Result<std::string> of(const OpenedBytes& tensor, const ByteRange& range, TensorId number,
+                                       std::string_view op, const std::vector<TensorId>& others,
                                        const CancelToken& cancel) const;
 
  private:
   const CheckedDump& dump_;
-  std::map<std::string, std::vector<uint32_t>, std::less<>> by_name_;  // normalised; without snapshots
+  std::map<std::string, std::vector<TensorId>, std::less<>> by_name_;  // normalised; without snapshots
 };
 constexpr size_t kMostSearched = 16;
 
@@ -62,7 +62,7 @@ std::string pattern_text(std::string_view pattern) {
 
 bool may_be_same(const std::optional<int64_t>& a, const std::optional<int64_t>& b) { return !a || !b || a == b; }
 
-Result<OpenedBytes> OpenedBytes::open(const CheckedDump& dump, uint32_t tensor) {
+Result<OpenedBytes> OpenedBytes::open(const CheckedDump& dump, TensorId tensor) {
   const TensorRecord& record = dump.record(tensor);
   const IndexedFile& file = dump.index().files()[record.file];
   MSDUMP_TRY(OpenedFile opened, dump.index().open_tensor(file, record.item));
@@ -79,22 +79,22 @@ Result<OpenedBytes> OpenedBytes::open(const CheckedDump& dump, uint32_t tensor) 
 }
 
 ByteOrigin::ByteOrigin(const CheckedDump& dump, const std::vector<bool>& snapshots) : dump_(dump) {
-  for (uint32_t tensor = 0; tensor < dump.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
     const TensorRecord& record = dump.record(tensor);
     if (!snapshots[tensor] && record.has_elements && !record.broken)
       by_name_[normalised_op_name(record.name.op_name)].push_back(tensor);
   }
 }
 
-Result<std::string> ByteOrigin::of(const OpenedBytes& tensor, const ByteRange& range, uint32_t number,
-                                   std::string_view op, const std::vector<uint32_t>& others,
+Result<std::string> ByteOrigin::of(const OpenedBytes& tensor, const ByteRange& range, TensorId number,
+                                   std::string_view op, const std::vector<TensorId>& others,
                                    const CancelToken& cancel) const {
   MSDUMP_TRY(const auto pattern, repeated_bytes(tensor.view(), range, cancel));
   if (pattern) return pattern_text(*pattern);
-  std::vector<uint32_t> searched;
+  std::vector<TensorId> searched;
   const Identity here = dump_.identity(number);
   if (const auto found = by_name_.find(normalised_op_name(op)); found != by_name_.end()) {
-    for (const uint32_t one : found->second) {
+    for (const TensorId one : found->second) {
       const Identity there = dump_.identity(one);
       if (may_be_same(there.rank, here.rank) && may_be_same(there.step, here.step)) searched.push_back(one);
     }
@@ -133,7 +133,7 @@ uint64_t rows_of(const StoredTensor& stored) {
   return rows > 1 ? static_cast<uint64_t>(rows) : 0;
 }
 
-PairResult compare_pair(const CheckedDump& dump, uint32_t before, uint32_t after, const CancelToken& cancel) {
+PairResult compare_pair(const CheckedDump& dump, TensorId before, TensorId after, const CancelToken& cancel) {
   PairResult result;
   const auto compare = [&]() -> Status {
     MSDUMP_TRY(const OpenedBytes old, OpenedBytes::open(dump, before));
@@ -197,8 +197,8 @@ class StompJudge {
         [&](int64_t i) {
           const SnapshotPair& pair = pairs_[static_cast<size_t>(i)];
           const auto& snapshots = watched_.outputs[pair.output].snapshots;
-          return compare_pair(dump_, snapshots[pair.snapshot - 1].tensor, snapshots[pair.snapshot].tensor,
-                              context_.run.cancel);
+          return compare_pair(dump_, tensor_of(snapshots[pair.snapshot - 1].tensor),
+                              tensor_of(snapshots[pair.snapshot].tensor), context_.run.cancel);
         },
         [&](int64_t i, PairResult&& result) {
           if (status) status = collect(pairs_[static_cast<size_t>(i)], std::move(result));
@@ -255,17 +255,18 @@ class StompJudge {
     if (!before.after.empty()) message += fmt::format(" (not yet after {})", before.after);
     message += ": " + extent_text(result);
     MSDUMP_TRY(const std::string origin, origin_text(pair, result));
-    add_readers(pair, context_.report(RuleId::kMemoryStomp, now.tensor, result.changed->elements, message + origin));
+    add_readers(
+        pair, context_.report(RuleId::kMemoryStomp, tensor_of(now.tensor), result.changed->elements, message + origin));
     return {};
   }
 
   Result<std::string> origin_text(const SnapshotPair& pair, const PairResult& result) const {
     const WatchedOutput& output = watched_.outputs[pair.output];
     const WatchedOutput::Snapshot& now = output.snapshots[pair.snapshot];
-    const auto opened = OpenedBytes::open(dump_, now.tensor);
+    const auto opened = OpenedBytes::open(dump_, tensor_of(now.tensor));
     if (!opened) return std::string();
     const ByteRange& range = result.changed->largest;
-    auto origin = origin_.of(*opened, range, now.tensor, now.after, neighbours(pair), context_.run.cancel);
+    auto origin = origin_.of(*opened, range, tensor_of(now.tensor), now.after, neighbours(pair), context_.run.cancel);
     if (!origin && origin.error().code == ErrorCode::kCancelled) return fail(std::move(origin).error());
     if (!origin || origin->empty()) return std::string();
     const std::string where = result.changed->ranges == 1 ? "" : fmt::format(" at {}", ranges_text({range}, false));
@@ -273,35 +274,37 @@ class StompJudge {
   }
 
   // The other watched outputs of the folder: snapshots after the same operator, and the outputs as they were written.
-  [[nodiscard]] std::vector<uint32_t> neighbours(const SnapshotPair& pair) const {
+  [[nodiscard]] std::vector<TensorId> neighbours(const SnapshotPair& pair) const {
     const WatchedOutput::Snapshot& now = watched_.outputs[pair.output].snapshots[pair.snapshot];
-    std::vector<uint32_t> found;
+    std::vector<TensorId> found;
     for (const uint32_t other : in_folder_.at(folder_of(pair.output))) {
       if (other == pair.output) continue;
       for (const WatchedOutput::Snapshot& one : watched_.outputs[other].snapshots) {
-        if (one.after.empty() || one.after == now.after) found.push_back(one.tensor);
+        if (one.after.empty() || one.after == now.after) found.push_back(tensor_of(one.tensor));
       }
       if (found.size() >= kMostSearched) break;
     }
     // An output as its operator wrote it says more than a snapshot.
-    std::stable_partition(found.begin(), found.end(), [&](uint32_t tensor) { return !is_snapshot_[tensor]; });
+    std::stable_partition(found.begin(), found.end(), [&](TensorId tensor) { return !is_snapshot_[tensor]; });
     return found;
   }
 
   [[nodiscard]] uint32_t folder_of(uint32_t output) const {
-    return dump_.index().files()[dump_.record(watched_.outputs[output].snapshots.front().tensor).file].folder;
+    return dump_.index()
+        .files()[dump_.record(tensor_of(watched_.outputs[output].snapshots.front().tensor)).file]
+        .folder;
   }
 
   // Sets the severity by the readers of the output: an error if one runs later, a note if all have run.
   void add_readers(const SnapshotPair& pair, Finding& finding) const {
     const auto& snapshots = watched_.outputs[pair.output].snapshots;
     std::set<std::string> later, past;
-    const uint32_t own = own_operator(pair);
-    if (own == kNone || !dump_.has_flow()) return;
+    const OperatorId own = own_operator(pair);
+    if (own == kNoId || !dump_.has_flow()) return;
     for (uint32_t i = 0; i < snapshots.size(); ++i)
       (i > pair.snapshot ? later : past).insert(normalised_op_name(snapshots[i].after));
     bool all_past = true;
-    for (const uint32_t reader : dump_.readers_of_op(own)) {
+    for (const OperatorId reader : dump_.readers_of_op(own)) {
       const std::string name = normalised_op_name(dump_.operators()[reader].name);
       all_past = all_past && past.count(name) > 0;
       if (later.count(name) == 0) continue;
@@ -314,11 +317,11 @@ class StompJudge {
   }
 
   // In CheckedDump::operators(), of the graph.
-  [[nodiscard]] uint32_t own_operator(const SnapshotPair& pair) const {
+  [[nodiscard]] OperatorId own_operator(const SnapshotPair& pair) const {
     for (const WatchedOutput::Snapshot& one : watched_.outputs[pair.output].snapshots) {
-      if (one.after.empty()) return dump_.op_of(one.tensor);
+      if (one.after.empty()) return dump_.op_of(tensor_of(one.tensor));
     }
-    return kNone;
+    return kNoId;
   }
 
   void report_rest(uint32_t output) {
@@ -327,7 +330,7 @@ class StompJudge {
     const WatchedOutput::Snapshot& last = one.snapshots[last_[output].snapshot];
     const size_t more = changes_[output] - kChangesReported;
     context_
-        .report(RuleId::kMemoryStomp, last.tensor, more,
+        .report(RuleId::kMemoryStomp, tensor_of(last.tensor), more,
                 fmt::format("output {} of {}: {}, the last after {}", one.slot, one.op_name,
                             plural(more, "more change"), last.after))
         .hint.clear();

@@ -146,7 +146,7 @@ const GraphArgument* GraphArguments::at(uint32_t slot) const {
 // The arguments of an operator. `known` is false if the operator of the graph is a guess.
 GraphArguments graph_arguments(const DumpWithGraph& dump, const SequencedOp& op) {
   GraphArguments arguments;
-  if (op.op == kNoIndex || dump.graph == nullptr || dump.join == nullptr) return arguments;
+  if (op.op == kNoId || dump.graph == nullptr || dump.join == nullptr) return arguments;
   if (dump.graph->origin(op.op).kind == OriginKind::kStackJson || !is_sure(dump, op)) return arguments;
   Collector(*dump.graph, op.op, arguments).run();
   return arguments;

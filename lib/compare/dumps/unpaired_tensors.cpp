@@ -266,7 +266,7 @@ class LineGrouper {
 
   [[nodiscard]] const SourceFrame* frame_of(Side side, uint32_t op) const {
     const SequencedOp& one = op_of(side, op);
-    if (one.op == kNoIndex || one.tensors.empty()) return nullptr;
+    if (one.op == kNoId || one.tensors.empty()) return nullptr;
     return script_[side]->of(one.op).frame;
   }
 

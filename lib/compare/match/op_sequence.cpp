@@ -151,22 +151,21 @@ std::string_view common_parameter_name(std::string_view parameter) {
 SequenceFlow::SequenceFlow(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators)
     : known_(has_flow(dump)) {
   if (dump.graph == nullptr) return;
-  constexpr uint32_t kNone = UINT32_MAX;
-  std::vector<uint32_t> place(dump.graph->size(), kNone);
-  for (uint32_t i = 0; i < operators.size(); ++i) {
-    if (operators[i].op != kNoIndex) place[operators[i].op] = i;
+  std::vector<SequencedOpId> place(dump.graph->size());
+  for (SequencedOpId i{0}; i < operators.size(); ++i) {
+    if (operators[i].op != kNoId) place[operators[i].op] = i;
   }
   first_consumer_.assign(operators.size() + 1, 0);
   for (uint32_t i = 0; i < operators.size(); ++i) {
     first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
     first_parameter_.push_back(static_cast<uint32_t>(parameters_.size()));
-    if (operators[i].op == kNoIndex) continue;
+    if (operators[i].op == kNoId) continue;
     const IrGraph& ir = dump.graph->ir(operators[i].op);
     for (const InputEdge& edge : inputs_of(*dump.graph, operators[i].op)) {
       if (edge.from == InputEdge::From::kParameter)
         parameters_.push_back({edge.slot, text_hash(ir.text(ir.parameters[edge.parameter].name)),
                                is_kept(ir, ir.parameters[edge.parameter])});
-      if (edge.from != InputEdge::From::kOperator || place[edge.op] == kNone) continue;
+      if (edge.from != InputEdge::From::kOperator || place[edge.op] == kNoId) continue;
       producers_.push_back({edge.slot, place[edge.op]});
       ++first_consumer_[place[edge.op] + 1];
     }

@@ -27,7 +27,7 @@ size_t comparable_operators(const CompareSide& side, const std::vector<Sequenced
                             const std::vector<bool>& outside) {
   size_t comparable = 0;
   for (size_t i = 0; i < operators.size(); ++i) {
-    const std::vector<uint32_t>& tensors = operators[i].tensors;
+    const std::vector<RecordId>& tensors = operators[i].tensors;
     const auto has_shape = [&](uint32_t tensor) { return !shape_of(side, tensor).empty(); };
     if (!outside[i] && std::any_of(tensors.begin(), tensors.end(), has_shape)) ++comparable;
   }

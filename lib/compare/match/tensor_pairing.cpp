@@ -13,9 +13,9 @@ namespace {
 
 bool is_commutative(std::string_view type) { return ge::has_property(type, ge::OperatorProperty::kCommutes); }
 
-const std::vector<uint32_t> kNone;
+const std::vector<RecordId> kNone;
 
-const std::vector<uint32_t>& tensors_of(const std::vector<SequencedOp>& operators, uint32_t place) {
+const std::vector<RecordId>& tensors_of(const std::vector<SequencedOp>& operators, uint32_t place) {
   return place == kNoOperator ? kNone : operators[place].tensors;
 }
 
@@ -63,7 +63,7 @@ void TensorPairer::pair(Pairing& pairing, uint32_t place) {
 }
 
 // Fills `slots` with the tensors of an operator, by slot. Of several with the same key, the last one counts.
-void TensorPairer::fill(const CompareSide& side, const std::vector<uint32_t>& tensors,
+void TensorPairer::fill(const CompareSide& side, const std::vector<RecordId>& tensors,
                         std::vector<Keyed>& slots) const {
   slots.clear();
   for (const uint32_t tensor : tensors) slots.push_back({slot_key(side, tensor), tensor});

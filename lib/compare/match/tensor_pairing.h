@@ -51,7 +51,7 @@ class TensorPairer {
 
   [[nodiscard]] SlotKey slot_key(const CompareSide& side, uint32_t tensor) const;
   [[nodiscard]] SlotKey key_of_a(const Pairing& pairing, const OpPair& pair, uint32_t tensor);
-  void fill(const CompareSide& side, const std::vector<uint32_t>& tensors, std::vector<Keyed>& slots) const;
+  void fill(const CompareSide& side, const std::vector<RecordId>& tensors, std::vector<Keyed>& slots) const;
   void pair_in_order(Pairing& pairing, uint32_t place);
   void pair_with_care(Pairing& pairing, uint32_t place);
   void swap_operands(Slots& slots) const;

@@ -301,7 +301,7 @@ TensorDiff diff_statistics(const TensorNumbers& a, const TensorNumbers& b, const
 namespace {
 
 bool has_elements(const TensorRecord& record) {
-  return record.has_elements && (!record.broken || record.table == kNoTable);
+  return record.has_elements && (!record.broken || record.table == kNoId);
 }
 
 // Compares a side that has elements with one that has statistics only. `a_has`: a has the elements.

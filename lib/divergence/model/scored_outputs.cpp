@@ -366,7 +366,7 @@ class Collector {
     if (!std::isfinite(output.measured) || !std::isfinite(output.propagated)) return Unjudged::kNoNumbers;
     if (error.relative == 0 && output.propagated > kMostHidden * output.hidden) return Unjudged::kAgreesByChance;
     // The value before the update is not dumped, and has an error of its own from the second step on.
-    if (view_.graph().role(output.tensor) == TensorRole::kUpdated && view_.is_later_step(output.run))
+    if (view_.graph().role(TensorId(output.tensor)) == TensorRole::kUpdated && view_.is_later_step(output.run))
       return Unjudged::kKeptValue;
     const bool adaptive = ge::has_property(operators_.family(output.run), ge::OperatorProperty::kDividesByGradient) &&
                           view_.slot(output.tensor) == "0";

@@ -26,7 +26,7 @@ bool reads_gradient(const RunView& view, uint32_t run) {
 bool is_update(const RunView& view, uint32_t run) {
   const auto& outputs = view.run(run).outputs;
   return std::any_of(outputs.begin(), outputs.end(),
-                     [&](uint32_t tensor) { return view.graph().role(tensor) == TensorRole::kUpdated; });
+                     [&](uint32_t tensor) { return view.graph().role(TensorId(tensor)) == TensorRole::kUpdated; });
 }
 
 // Executions of one side that are connected with `run` and compute gradients: by their names, or because they read one

@@ -23,7 +23,7 @@ class Search {
   Search(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const RunView& view)
       : of_b_(has_flow(b)), graph_(of_b_ ? *b.graph : *a.graph), pairing_(pairing), view_(view) {
     for (uint32_t op = 0; op < pairing.operators.size(); ++op) {
-      if (const OpId in_graph = op_of(op); in_graph != kNoIndex) operators_.emplace(in_graph, op);
+      if (const OpId in_graph = op_of(op); in_graph != kNoId) operators_.emplace(in_graph, op);
     }
   }
 
@@ -48,11 +48,11 @@ class Search {
 
   [[nodiscard]] OpId op_of(uint32_t pair) const {
     const uint32_t place = of_b_ ? pairing_.operators[pair].b : pairing_.operators[pair].a;
-    return place == kNoOperator ? kNoIndex : (of_b_ ? pairing_.b : pairing_.a)[place].op;
+    return place == kNoOperator ? OpId() : (of_b_ ? pairing_.b : pairing_.a)[place].op;
   }
   [[nodiscard]] std::vector<InputEdge> edges_of(uint32_t pair) const {
     const OpId op = op_of(pair);
-    return op == kNoIndex ? std::vector<InputEdge>() : inputs_of(graph_, op);
+    return op == kNoId ? std::vector<InputEdge>() : inputs_of(graph_, op);
   }
   [[nodiscard]] bool is_dumped(uint32_t pair) const {
     const OpPair& both = pairing_.operators[pair];
@@ -155,7 +155,7 @@ void find_candidates(const CompareSide& a, const CompareSide& b, const Pairing& 
 }
 
 std::string kernel_name(const CompareSide& side, const SequencedOp& op) {
-  if (op.op == kNoIndex || side.graph == nullptr || side.join == nullptr) return op.name;
+  if (op.op == kNoId || side.graph == nullptr || side.join == nullptr) return op.name;
   std::string name = side.graph->full_name(op.op);
   const Numbering& numbering = side.join->numbering();
   const auto own = split_number(name);

@@ -57,13 +57,13 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
     if (source.graph != nullptr && in_flow != kNoOperator) known.op = (of_b ? pairing.b : pairing.a)[in_flow].op;
   }
   source.tensors = pairing.tensors.size();
-  source.tensor = [&](uint32_t index) {
+  source.tensor = [&](TensorId index) {
     const TensorPair& pair = pairing.tensors[index];
     const CompareSide& side = pair.b != kNoTensor ? b : a;
     const TensorRecord& record = (*side.tensors)[pair.b != kNoTensor ? pair.b : pair.a];
     const FolderIdentity folder = place_of(*side.index, record);
     RunTensor tensor;
-    tensor.op = pair.op;
+    tensor.op = OperatorId(pair.op);
     tensor.place = {folder.rank, folder.step, record.occurrence};
     tensor.graph = folder.graph;
     tensor.role = role_in_comparison(record.name);
@@ -225,7 +225,7 @@ void TensorFacts::add_to(InputSummary& summary, uint32_t tensor) const {
 namespace {
 
 const SourceFrame* frame_of(const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
-  const bool in_graph = op != kNoOperator && operators[op].op != kNoIndex;
+  const bool in_graph = op != kNoOperator && operators[op].op != kNoId;
   return in_graph && side.graph != nullptr ? best_frame(*side.graph, operators[op].op) : nullptr;
 }
 

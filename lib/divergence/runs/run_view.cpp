@@ -57,7 +57,7 @@ class GroupNames {
 
   [[nodiscard]] std::string by_ir(uint32_t run) const {
     const auto by = [&](const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
-      if (op == kNoOperator || operators[op].op == kNoIndex || side.graph == nullptr) return std::string();
+      if (op == kNoOperator || operators[op].op == kNoId || side.graph == nullptr) return std::string();
       const OpId id = operators[op].op;
       return group_of(side.graph->ir(id).text(side.graph->node(id).attributes), facts_.place(run).rank);
     };
@@ -231,7 +231,7 @@ class ReaderSearch {
   // Judges the outputs, and returns what they show about the inputs.
   Read see_outputs(uint32_t run) {
     Read shown = Read::kNever;
-    const std::vector<uint32_t>& outputs = facts_.run(run).outputs;
+    const std::vector<TensorId>& outputs = facts_.run(run).outputs;
     for (const uint32_t output : outputs) {
       const Read read = read_[output];
       found_.right[output] = read == Read::kRight && facts_.differs(output);
@@ -332,13 +332,13 @@ class ReaderSearch {
 }  // namespace
 
 bool PassedOn::heals(const RunFacts& facts, uint32_t run) const {
-  const std::vector<uint32_t>& all = facts.run(run).outputs;
+  const std::vector<TensorId>& all = facts.run(run).outputs;
   return facts.is_sharded() && !all.empty() &&
          std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return right[tensor]; });
 }
 
 bool PassedOn::evens_out(const RunFacts& facts, uint32_t run) const {
-  const std::vector<uint32_t>& all = facts.run(run).outputs;
+  const std::vector<TensorId>& all = facts.run(run).outputs;
   return facts.is_sharded() && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
            return right[tensor] || (facts.compared(tensor) && !facts.differs(tensor));
          });
@@ -440,12 +440,12 @@ const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return insi
 
 std::vector<uint32_t> RunView::outputs(uint32_t index) const {
   if (lacks_input(index)) return {};
-  std::vector<uint32_t> outputs = run(index).outputs;
+  std::vector<uint32_t> outputs(run(index).outputs.begin(), run(index).outputs.end());
   std::erase_if(outputs, [&](uint32_t tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
   // The output of a collective shows whether it is right. A change after it is another operator's.
   if (is_sharded() && is_communication(op(index).type)) return outputs;
   const auto is_lost = [&](uint32_t output) { return !compared(output) || passed_on_.mended[output]; };
-  for (const uint32_t tensor : graph().stand_ins(index, is_lost)) {
+  for (const uint32_t tensor : graph().stand_ins(ExecutionId(index), is_lost)) {
     if (compared(tensor)) outputs.push_back(tensor);
   }
   return outputs;

@@ -307,12 +307,12 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& map
 void DumpIndex::sort_files() {
   struct Key {
     uint32_t place;      // of rank, graph and step
-    uint32_t file;       // index before sorting
+    FileId file;         // before sorting
     uint64_t timestamp;  // UINT64_MAX if it is no number of 64 bits
   };
   const std::vector<uint32_t> places = places_of(folders_);
   std::vector<Key> keys(files_.size());
-  for (uint32_t i = 0; i < files_.size(); ++i) {
+  for (FileId i{0}; i < files_.size(); ++i) {
     const auto timestamp = time_of(files_[i].facts);
     keys[i] = {places[files_[i].folder], i, timestamp.value_or(UINT64_MAX)};
   }

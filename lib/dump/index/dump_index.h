@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "dump/layouts/layout.h"
@@ -53,6 +54,8 @@ struct IndexedFile {
 
   [[nodiscard]] std::string_view shown_name() const { return real_name.empty() ? name : real_name; }
 };
+
+using FileId = Index<IndexedFile>;  // in DumpIndex::files()
 
 struct IndexOptions {
   std::vector<std::string> excluded;  // folders not entered

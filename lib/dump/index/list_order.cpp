@@ -96,7 +96,7 @@ class Joiner {
     const uint32_t found = by_name_.find(hash_of(row), same_name_as(row));
     if (found == HashSlots::kNone) return kNone;
     Named& named = named_[found];
-    const auto is_taken = [&](size_t candidate) { return tensors_[candidate].table != kNoTable; };
+    const auto is_taken = [&](size_t candidate) { return tensors_[candidate].table != kNoId; };
     while (named.open < named.tensors.size() && is_taken(named.tensors[named.open])) ++named.open;
     if (named.open == named.tensors.size()) return kNone;
     const size_t of_time = named.tensors.size() == 1 ? kNone : partner_by_time(named, row);
@@ -112,7 +112,7 @@ class Joiner {
     const auto of_time = named.by_time.find(tensors_[row].name.timestamp);
     if (of_time == named.by_time.end()) return kNone;
     std::vector<size_t>& left = of_time->second;
-    while (!left.empty() && tensors_[left.back()].table != kNoTable) left.pop_back();
+    while (!left.empty() && tensors_[left.back()].table != kNoId) left.pop_back();
     return left.empty() ? kNone : left.back();
   }
 
@@ -139,7 +139,7 @@ class Joiner {
     const auto folder = data_folder_.find(folder_of(tensors_[row]));
     if (folder == data_folder_.end()) return kNone;
     const auto found = by_file_.find(fmt::format("{}\n{}", folder->second, data_name));
-    return found == by_file_.end() || tensors_[found->second].table != kNoTable ? kNone : found->second;
+    return found == by_file_.end() || tensors_[found->second].table != kNoId ? kNone : found->second;
   }
 
   void join(size_t row_at, size_t tensor_at) {
@@ -221,7 +221,8 @@ class Places {
 struct Key {
   uint32_t place, order;
   uint64_t time;
-  uint32_t tensor, run;
+  RecordId tensor;
+  uint32_t run;
 };
 
 bool by_time(const Key& a, const Key& b) {
@@ -410,7 +411,7 @@ void rearrange(const std::vector<Key>& keys, std::vector<TensorRecord>& tensors)
 void sort_tensors(const DumpIndex& index, std::vector<TensorRecord>& tensors) {
   const Places places(index, tensors);
   std::vector<Key> keys(tensors.size());
-  for (uint32_t i = 0; i < tensors.size(); ++i) {
+  for (RecordId i{0}; i < tensors.size(); ++i) {
     keys[i] = {places.of(tensors[i]), tensors[i].order, time_or_last(tensors[i]), i, 0};
   }
   sort_by_time(keys);

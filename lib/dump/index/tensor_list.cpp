@@ -94,9 +94,9 @@ class TensorListBuilder {
 
   Result<TensorList> run() {
     list_.failures_ = index_.problems();
-    std::vector<uint32_t> chosen;
+    std::vector<FileId> chosen;
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < index_.files().size(); ++i) {
+    for (FileId i{0}; i < index_.files().size(); ++i) {
       const IndexedFile& file = index_.files()[i];
       if (file.family == nullptr) continue;
       if (!may_be_selected(i)) continue;
@@ -123,12 +123,12 @@ class TensorListBuilder {
 
  private:
   // True if tensors are selected one by one: in tables, in files with many operators, and if the content decides the family.
-  [[nodiscard]] bool selected_by_tensor(uint32_t file) const {
+  [[nodiscard]] bool selected_by_tensor(FileId file) const {
     const IndexedFile& indexed = index_.files()[file];
     return indexed.by_content || !indexed.family->has_elements() || indexed.family->names_tensors(indexed.facts);
   }
 
-  [[nodiscard]] bool may_be_selected(uint32_t file) const {
+  [[nodiscard]] bool may_be_selected(FileId file) const {
     const IndexedFile& indexed = index_.files()[file];
     const Identity identity = index_.identity_of(indexed);
     if (indexed.family->rows_have_steps()) return selection_.matches_any_step(identity);
@@ -146,7 +146,7 @@ class TensorListBuilder {
     return options_.headers == Headers::kAll;
   }
 
-  void list_file(uint32_t file_index, FileListing& listing) const {
+  void list_file(FileId file_index, FileListing& listing) const {
     const IndexedFile& file = index_.files()[file_index];
     if (context_.cancel.cancelled()) return;
     if (!file.family->has_elements()) {
@@ -162,7 +162,7 @@ class TensorListBuilder {
     if (context_.progress != nullptr) context_.progress->unit_done(file.name);
   }
 
-  void list_headers(uint32_t file_index, FileListing& listing) const {
+  void list_headers(FileId file_index, FileListing& listing) const {
     const IndexedFile& file = index_.files()[file_index];
     auto opened = index_.open_tensors(file);
     if (!opened) {
@@ -208,7 +208,7 @@ class TensorListBuilder {
 
   class RowCollector : public TableSink {
    public:
-    RowCollector(uint32_t file, const NameFacts& of_file, FileListing& listing)
+    RowCollector(FileId file, const NameFacts& of_file, FileListing& listing)
         : file_(file), of_file_(of_file), listing_(listing) {}
     void row(const TableRow& row) override {
       TensorRecord tensor;
@@ -247,12 +247,13 @@ class TensorListBuilder {
     }
 
    private:
-    uint32_t file_, rows_ = 0;
+    FileId file_;
+    uint32_t rows_ = 0;
     const NameFacts& of_file_;
     FileListing& listing_;
   };
 
-  void list_table(uint32_t file_index, FileListing& listing) const {
+  void list_table(FileId file_index, FileListing& listing) const {
     const IndexedFile& indexed = index_.files()[file_index];
     const auto file = File::open(index_.path_of(indexed));
     if (!file) return listing.failures.push_back(file.error());

@@ -13,6 +13,7 @@
 
 #include "base/containers.h"
 #include "base/error.h"
+#include "base/index.h"
 #include "base/text.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/selection.h"
@@ -71,7 +72,6 @@ struct TensorView {
 // The view of all elements, with one axis for each dimension.
 [[nodiscard]] TensorView view_of(const Shape& shape);
 
-inline constexpr uint32_t kNoTable = UINT32_MAX;
 inline constexpr uint32_t kNoOrder = UINT32_MAX;
 inline constexpr int64_t kStepOfFolder = -1;
 
@@ -90,10 +90,10 @@ struct TensorRecord {
   const std::string_view* distribution = nullptr;  // its place in a global tensor, as JSON; null: unknown
   int64_t step = kStepOfFolder;                    // of the row, in a table of several steps
   uint64_t row_offset = 0;                         // of the row in `table`
-  uint32_t file = 0;          // in DumpIndex::files(): the file of the elements, or the table if there are none
-  uint32_t item = 0;          // number of the tensor in that file
-  uint32_t table = kNoTable;  // in DumpIndex::files(): the table with a row about it
-  uint32_t order = kNoOrder;  // place of the operator in msprobe's record of the run
+  FileId file;                                     // of the elements, or the table if there are none
+  uint32_t item = 0;                               // number of the tensor in that file
+  FileId table;                                    // with a row about it
+  uint32_t order = kNoOrder;                       // place of the operator in msprobe's record of the run
   uint32_t occurrence = 0;
   bool has_elements = true;
   bool lost_file = false;      // the table names a file of its elements, but that file is missing
@@ -103,6 +103,8 @@ struct TensorRecord {
   // The local tensors that it is assembled from; null if it lies in `file`.
   [[nodiscard]] const TensorPieces* pieces() const { return view == nullptr ? nullptr : view->pieces; }
 };
+
+using RecordId = Index<TensorRecord>;  // in TensorList::tensors()
 
 // The files whose headers are read.
 enum class Headers : uint8_t {

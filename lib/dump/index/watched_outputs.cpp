@@ -92,7 +92,7 @@ std::vector<WatchedOutput> watched_outputs(const DumpIndex& index, const std::ve
   using Key = std::tuple<uint32_t, std::string_view, std::string_view, std::string_view>;
   std::map<Key, size_t> places;
   std::vector<WatchedOutput> outputs;
-  for (uint32_t i = 0; i < tensors.size(); ++i) {
+  for (RecordId i{0}; i < tensors.size(); ++i) {
     if (begins[i] == kNotWatched || !is_output(tensors[i])) continue;
     const std::string_view op_name = names[i].op_name.substr(begins[i]), slot = tensors[i].name.slot;
     const size_t place =

@@ -45,7 +45,7 @@ inline constexpr size_t kNotWatched = std::string_view::npos;
 
 struct WatchedOutput {
   struct Snapshot {
-    uint32_t tensor = 0;     // of the list
+    RecordId tensor;
     std::string_view after;  // LAYER; empty: the operator's own output
   };
   std::string_view op_name, slot;

@@ -14,6 +14,7 @@
 
 #include "base/containers.h"
 #include "base/error.h"
+#include "base/index.h"
 #include "base/text.h"
 #include "dump/layouts/layout.h"
 #include "dump/layouts/stored_tensor.h"
@@ -84,10 +85,12 @@ struct CallValue {
   std::string_view text;  // as written: "1e-05", "true", "mean", "[1,null]"; empty for None
 };
 
+using FileId = Index<struct IndexedFile>;  // as in dump/index/dump_index.h
+
 struct CallArgument {
   std::string_view op_name, slot;
   CallValue value;
-  uint32_t table = 0;  // in DumpIndex::files()
+  FileId table;
 };
 
 // The overflow register of the device after a call.
@@ -95,7 +98,7 @@ struct CallOverflow {
   std::string_view op_name;
   std::optional<uint64_t> status;  // 0: no overflow; none: the register could not be read
   int64_t order = 0;               // of the call in its table
-  uint32_t table = 0;              // in DumpIndex::files()
+  FileId table;
 };
 
 class TableSink {

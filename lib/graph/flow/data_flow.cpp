@@ -125,7 +125,7 @@ class ValueTracer {
       const std::string_view type = ir_.op_type(node);
       if (node.kind == IrNodeKind::kKernel) {
         edge.from = InputEdge::From::kOperator;
-        edge.op = first_ + operand.value;
+        edge.op = OpId(first_ + operand.value);
         edge.output = elements.empty() ? output_of(operand) : elements.back();
         return edge;
       }

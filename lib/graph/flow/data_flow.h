@@ -38,7 +38,7 @@ struct InputEdge {
   enum class From : uint8_t { kOperator, kParameter, kConstant, kUnknown };
   uint32_t slot = 0;
   From from = From::kUnknown;
-  OpId op = 0;                     // kOperator
+  OpId op;                         // kOperator
   uint32_t output = 0;             // of that operator
   uint32_t parameter = 0;          // kParameter: index into IrGraph::parameters of the same origin
   std::string_view constant = {};  // kConstant: the literal as the IR spells it; empty for a tensor

@@ -34,7 +34,7 @@ struct Arrows {
     for (const uint32_t origin : origins) {
       const Origin& from = graph.origins()[origin];
       for (uint32_t i = 0; i < from.graph.nodes.size(); ++i) {
-        const OpId op = from.first_operator + i;
+        const OpId op(from.first_operator + i);
         if (graph.has_kernel(op)) add(graph, op);
       }
     }
@@ -71,7 +71,7 @@ std::set<OpId> neighbourhood(const Arrows& arrows, const std::vector<OpId>& cent
 
 std::vector<OpId> operators_named(const OpGraph& graph, std::string_view name) {
   std::vector<OpId> found;
-  for (OpId op = 0; op < graph.size(); ++op) {
+  for (OpId op{0}; op < graph.size(); ++op) {
     if (!graph.has_kernel(op)) continue;
     const std::string full = graph.full_name(op);
     if (glob_match(name, full) || glob_match(name, graph.leaf(op)) || glob_match(name, normalised_op_name(full)))
@@ -88,7 +88,7 @@ std::string dot_text(const OpGraph& graph, const std::vector<OpId>& centre, uint
   const Arrows arrows(graph, origins);
   std::set<OpId> shown = neighbourhood(arrows, centre, depth);
   if (centre.empty()) {
-    for (OpId op = 0; op < graph.size(); ++op) {
+    for (OpId op{0}; op < graph.size(); ++op) {
       if (graph.has_kernel(op)) shown.insert(op);
     }
   }

@@ -28,7 +28,7 @@ class GapAncestors {
  private:
   enum class State : uint8_t { kNew, kOpen, kDone };
   struct Visit {
-    OpId op = 0;
+    OpId op;
     std::vector<OpId> producers;
     size_t next = 0;  // in `producers`
   };

@@ -26,7 +26,8 @@ class Written {
  public:
   struct Output {
     uint64_t contents;
-    uint32_t run, tensor;
+    ExecutionId run;
+    TensorId tensor;
   };
 
   [[nodiscard]] const Output* find(uint64_t contents) const {
@@ -60,11 +61,11 @@ class ContentEdges {
 
   bool add() {
     bool any = false;
-    for (uint32_t i = 0; i < runs_.size(); ++i) {
-      if (i == 0 || !same_place(i, i - 1)) begin_place(i);
+    for (ExecutionId i{0}; i < runs_.size(); ++i) {
+      if (i == 0 || !same_place(i, ExecutionId(i - 1))) begin_place(i);
       for (RunInput& input : runs_[i].inputs) any = add(input) || any;
       const bool passes_on = communicates(i);
-      for (const uint32_t tensor : runs_[i].outputs) {
+      for (const TensorId tensor : runs_[i].outputs) {
         written_.add({source_.contents[tensor], i, tensor}, passes_on);
         other_written_.add({other_contents(tensor), i, tensor}, passes_on);
       }
@@ -73,24 +74,24 @@ class ContentEdges {
   }
 
  private:
-  [[nodiscard]] bool same_place(uint32_t run, uint32_t other) const {
+  [[nodiscard]] bool same_place(ExecutionId run, ExecutionId other) const {
     return runs_[run].place.rank == runs_[other].place.rank && runs_[run].place.step == runs_[other].place.step;
   }
-  [[nodiscard]] bool communicates(uint32_t run) const {
+  [[nodiscard]] bool communicates(ExecutionId run) const {
     return is_communication(source_.operators[runs_[run].op].type);
   }
-  [[nodiscard]] uint64_t other_contents(uint32_t tensor) const {
+  [[nodiscard]] uint64_t other_contents(TensorId tensor) const {
     return source_.other_contents.empty() ? 0 : source_.other_contents[tensor];
   }
 
   // In a pipeline the sending stage may come later in the order of ranks, so a received value has no producer before
   // it.
-  void begin_place(uint32_t first) {
+  void begin_place(ExecutionId first) {
     written_ = other_written_ = received_ = {};
     if (source_.other_contents.empty()) return;
-    for (uint32_t run = first; run < runs_.size() && same_place(run, first); ++run) {
+    for (ExecutionId run = first; run < runs_.size() && same_place(run, first); ++run) {
       if (!runs_[run].inputs.empty() || !communicates(run)) continue;
-      for (const uint32_t tensor : runs_[run].outputs) received_.add({other_contents(tensor), run, tensor}, false);
+      for (const TensorId tensor : runs_[run].outputs) received_.add({other_contents(tensor), run, tensor}, false);
     }
   }
 
@@ -130,7 +131,7 @@ using From = InputEdge::From;
 constexpr uint32_t kNoSlot = UINT32_MAX;
 constexpr uint64_t kNoTime = UINT64_MAX;
 
-uint64_t hash_of(uint32_t op, const RunPlace& place) {
+uint64_t hash_of(OperatorId op, const RunPlace& place) {
   uint64_t hash = mix_hash(op, place.occurrence);
   for (const auto& number : {place.rank, place.step}) hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
   return hash;
@@ -177,7 +178,7 @@ class RunGraph::Builder {
  public:
   Builder(RunSource source, RunGraph& graph) : source_(std::move(source)), graph_(graph) {
     roles_.assign(source_.tensors, TensorRole::kOther);
-    run_of_.assign(source_.tensors, kNoRun);
+    run_of_.assign(source_.tensors, kNoId);
     op_readers_.resize(source_.operators.size());
   }
 
@@ -188,16 +189,16 @@ class RunGraph::Builder {
       add_ir_edges();
     } else {
       if (source_.known_types) {
-        for (uint32_t run = 0; run < runs_.size(); ++run) judge_by_type(run);
+        for (ExecutionId run{0}; run < runs_.size(); ++run) judge_by_type(run);
       }
       if (add_content_edges(source_, runs_)) graph_.flow_ = FlowKind::kValues;
       if (!graph_.module_parameters_.empty()) find_parameters_by_contents();
     }
-    for (uint32_t run = 0; run < runs_.size(); ++run) {
+    for (ExecutionId run{0}; run < runs_.size(); ++run) {
       for (const RunInput& input : runs_[run].inputs) {
-        if (input.producer != kNoRun) runs_[input.producer].readers.push_back(run);
-        if (input.updated_by != kNoRun) runs_[input.updated_by].later.push_back(run);
-        for (const uint32_t before : graph_.before_gap(input)) runs_[before].later.push_back(run);
+        if (input.producer != kNoId) runs_[input.producer].readers.push_back(run);
+        if (input.updated_by != kNoId) runs_[input.updated_by].later.push_back(run);
+        for (const ExecutionId before : graph_.before_gap(input)) runs_[before].later.push_back(run);
       }
     }
   }
@@ -207,18 +208,19 @@ class RunGraph::Builder {
     std::vector<std::optional<uint64_t>> times;  // of the first tensor of each run
     by_place_ = HashSlots(source_.operators.size());
     runs_.reserve(source_.operators.size());
-    for (uint32_t i = 0; i < source_.tensors; ++i) {
+    for (TensorId i{0}; i < source_.tensors; ++i) {
       const RunTensor tensor = source_.tensor(i);
       roles_[i] = tensor.role;
       slots_[i] = slot_number(tensor.slot);
       if (tensor.role == TensorRole::kParameter)
         graph_.parameters_[{normalised_op_name(tensor.op_name), tensor.place.rank, tensor.place.step}].file = i;
       if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kOutput) continue;
-      const auto next = static_cast<uint32_t>(runs_.size());
+      const ExecutionId next(runs_.size());
       const auto is_of = [&](uint32_t run) { return runs_[run].op == tensor.op && runs_[run].place == tensor.place; };
       // Tensors of one run are mostly neighbours.
       const bool of_last = next > 0 && is_of(next - 1);
-      const uint32_t index = of_last ? next - 1 : by_place_.find_or_add(hash_of(tensor.op, tensor.place), next, is_of);
+      const ExecutionId index(of_last ? next - 1
+                                      : by_place_.find_or_add(hash_of(tensor.op, tensor.place), next, is_of));
       if (index == next) {
         OpRun& run = runs_.emplace_back();
         run.op = tensor.op;
@@ -269,17 +271,17 @@ class RunGraph::Builder {
     };
     std::map<std::pair<Step, std::optional<int64_t>>, uint64_t> graph_times;
     std::map<Step, bool> loops;
-    for (uint32_t i = 0; i < runs_.size(); ++i) {
+    for (ExecutionId i{0}; i < runs_.size(); ++i) {
       uint64_t& time = graph_times.try_emplace({step_of(runs_[i]), runs_[i].graph}, kNoTime).first->second;
       time = std::min(time, times[i].value_or(kNoTime));
       bool& loop = loops[step_of(runs_[i])];
       const bool only_time = source_.graph == nullptr && !source_.operators[runs_[i].op].ordered;
       loop = loop || ((runs_[i].place.occurrence > 0 || only_time) && times[i]);
     }
-    using Key = std::tuple<Step, uint64_t, std::pair<bool, int64_t>, uint64_t, uint32_t, uint32_t>;
+    using Key = std::tuple<Step, uint64_t, std::pair<bool, int64_t>, uint64_t, OperatorId, uint32_t>;
     std::vector<Key> keys;
     keys.reserve(runs_.size());
-    for (uint32_t i = 0; i < runs_.size(); ++i) {
+    for (ExecutionId i{0}; i < runs_.size(); ++i) {
       const OpRun& run = runs_[i];
       const Step step = step_of(run);
       const bool by_time = loops.at(step);
@@ -287,48 +289,48 @@ class RunGraph::Builder {
                         by_time ? std::pair(false, int64_t{0}) : known_first(run.graph),
                         by_time ? times[i].value_or(kNoTime) : 0, run.op, run.place.occurrence);
     }
-    std::vector<uint32_t> order(runs_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+    std::vector<ExecutionId> order(runs_.size());
+    std::iota(order.begin(), order.end(), ExecutionId(0));
+    std::sort(order.begin(), order.end(), [&](ExecutionId a, ExecutionId b) { return keys[a] < keys[b]; });
     std::vector<OpRun> sorted;
     sorted.reserve(runs_.size());
-    for (const uint32_t run : order) sorted.push_back(std::move(runs_[run]));
+    for (const ExecutionId run : order) sorted.push_back(std::move(runs_[run]));
     runs_ = std::move(sorted);
   }
 
   void index_runs() {
     by_place_ = HashSlots(source_.graph == nullptr ? 0 : runs_.size());  // edges of the IR alone look runs up
-    for (uint32_t run = 0; run < runs_.size(); ++run) {
+    for (ExecutionId run{0}; run < runs_.size(); ++run) {
       if (source_.graph != nullptr)
         (void)by_place_.find_or_add(hash_of(runs_[run].op, runs_[run].place), run, [](uint32_t) { return false; });
       for (const RunInput& input : runs_[run].inputs) run_of_[input.tensor] = run;
-      for (const uint32_t tensor : runs_[run].outputs) run_of_[tensor] = run;
+      for (const TensorId tensor : runs_[run].outputs) run_of_[tensor] = run;
     }
   }
 
   void add_ir_edges() {
     const OpGraph& graph = *source_.graph;
-    operator_of_.assign(graph.size(), kNoIndex);
-    for (uint32_t i = 0; i < source_.operators.size(); ++i) {
-      if (source_.operators[i].op != kNoIndex) operator_of_[source_.operators[i].op] = i;
+    operator_of_.assign(graph.size(), kNoId);
+    for (OperatorId i{0}; i < source_.operators.size(); ++i) {
+      if (source_.operators[i].op != kNoId) operator_of_[source_.operators[i].op] = i;
     }
-    for (uint32_t i = 0; i < source_.operators.size(); ++i) {
-      if (source_.operators[i].op == kNoIndex) continue;
+    for (OperatorId i{0}; i < source_.operators.size(); ++i) {
+      if (source_.operators[i].op == kNoId) continue;
       for (const InputEdge& edge : inputs_of(graph, source_.operators[i].op)) {
-        if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex)
+        if (edge.from == From::kOperator && operator_of_[edge.op] != kNoId)
           op_readers_[operator_of_[edge.op]].push_back(i);
       }
     }
-    for (uint32_t run = 0; run < runs_.size(); ++run) add_edges_of(run);
+    for (ExecutionId run{0}; run < runs_.size(); ++run) add_edges_of(run);
     find_gaps();
     const OutputReads reads(graph);
-    for (uint32_t run = 0; run < runs_.size(); ++run) drop_unwritten(run, reads);
+    for (ExecutionId run{0}; run < runs_.size(); ++run) drop_unwritten(run, reads);
   }
 
-  void add_edges_of(uint32_t index) {
+  void add_edges_of(ExecutionId index) {
     OpRun& run = runs_[index];
     const OpId op = source_.operators[run.op].op;
-    const std::vector<InputEdge> edges = op == kNoIndex ? std::vector<InputEdge>() : inputs_of(*source_.graph, op);
+    const std::vector<InputEdge> edges = op == kNoId ? std::vector<InputEdge>() : inputs_of(*source_.graph, op);
     if (edges.empty()) {
       if (source_.known_types) judge_by_type(index);
       return;
@@ -340,10 +342,10 @@ class RunGraph::Builder {
       if (updates && input.is_weight)
         updates_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}] = index;
       if (ignores_input(source_.operators[run.op].type, edge.slot)) {
-        if (input.tensor != kNoTensor) roles_[input.tensor] = TensorRole::kUnwritten;
+        if (input.tensor != kNoId) roles_[input.tensor] = TensorRole::kUnwritten;
       } else if (!updates && !is_updated(input) && !shows_new_value(op, run.place, input)) {
         inputs.push_back(input);
-      } else if (input.tensor != kNoTensor) {
+      } else if (input.tensor != kNoId) {
         roles_[input.tensor] = TensorRole::kUpdated;
         run.outputs.push_back(input.tensor);
       }
@@ -351,7 +353,7 @@ class RunGraph::Builder {
     run.inputs = std::move(inputs);
   }
 
-  [[nodiscard]] RunInput input_of(const InputEdge& edge, uint32_t index) {
+  [[nodiscard]] RunInput input_of(const InputEdge& edge, ExecutionId index) {
     const OpRun& run = runs_[index];
     RunInput input;
     input.slot = edge.slot;
@@ -367,11 +369,11 @@ class RunGraph::Builder {
       ParameterUse& use = graph_.parameters_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}];
       use.runs.push_back(index);
       // A step does not change what goes into the network: the file written at its end shows it.
-      if (input.tensor == kNoTensor && !input.is_weight) input.produced = use.file;
+      if (input.tensor == kNoId && !input.is_weight) input.produced = use.file;
     }
-    if (edge.from == From::kOperator && operator_of_[edge.op] != kNoIndex) {
+    if (edge.from == From::kOperator && operator_of_[edge.op] != kNoId) {
       input.producer = find(operator_of_[edge.op], run.place);
-      if (input.producer != kNoRun) input.produced = output_of(input.producer, edge.output);
+      if (input.producer != kNoId) input.produced = output_of(input.producer, edge.output);
     }
     return input;
   }
@@ -381,23 +383,23 @@ class RunGraph::Builder {
     const OpGraph& graph = *source_.graph;
     std::vector<bool> dumped(graph.size());
     for (const OpRun& run : runs_) {
-      if (source_.operators[run.op].op != kNoIndex) dumped[source_.operators[run.op].op] = true;
+      if (source_.operators[run.op].op != kNoId) dumped[source_.operators[run.op].op] = true;
     }
     GapAncestors ancestors(graph, std::move(dumped));
     for (OpRun& run : runs_) {
       bool any = false;
       for (RunInput& input : run.inputs) {
-        any = any || (input.producer == kNoRun && input.from == From::kOperator);
+        any = any || (input.producer == kNoId && input.from == From::kOperator);
         input.updated_by = updated_before(input, run.place);
       }
       if (!any) continue;
       for (const InputEdge& edge : inputs_of(graph, source_.operators[run.op].op)) {
         const auto input = std::find_if(run.inputs.begin(), run.inputs.end(),
                                         [&](const RunInput& one) { return one.slot == edge.slot; });
-        if (edge.from != From::kOperator || input == run.inputs.end() || input->producer != kNoRun) continue;
+        if (edge.from != From::kOperator || input == run.inputs.end() || input->producer != kNoId) continue;
         for (const OpId before : ancestors.of(edge.op)) {
-          const uint32_t found = find(operator_of_[before], run.place);
-          if (found != kNoRun) graph_.before_gaps_.push_back(found);
+          const ExecutionId found = find(operator_of_[before], run.place);
+          if (found != kNoId) graph_.before_gaps_.push_back(found);
         }
         input->gap = static_cast<uint32_t>(graph_.gap_ends_.size());
         graph_.gap_ends_.push_back(graph_.before_gaps_.size());
@@ -405,24 +407,24 @@ class RunGraph::Builder {
     }
   }
 
-  [[nodiscard]] uint32_t updated_before(const RunInput& input, const RunPlace& place) const {
-    if (!input.is_weight || updates_.empty()) return kNoRun;
+  [[nodiscard]] ExecutionId updated_before(const RunInput& input, const RunPlace& place) const {
+    if (!input.is_weight || updates_.empty()) return kNoId;
     const std::string name = normalised_op_name(input.parameter);
     const auto after = updates_.lower_bound({name, place.rank, place.step});
-    if (after == updates_.begin()) return kNoRun;
+    if (after == updates_.begin()) return kNoId;
     const auto& [key, run] = *std::prev(after);
-    return std::get<0>(key) == name && std::get<1>(key) == place.rank ? run : kNoRun;
+    return std::get<0>(key) == name && std::get<1>(key) == place.rank ? run : kNoId;
   }
 
   // True if the contents differ from the output of the producer.
   [[nodiscard]] bool is_updated(const RunInput& input) const {
-    return input.from == From::kOperator && input.tensor != kNoTensor && input.produced != kNoTensor &&
+    return input.from == From::kOperator && input.tensor != kNoId && input.produced != kNoId &&
            differ(input.tensor, input.produced);
   }
 
   // True for a parameter of an operator with side effects that other operators read with other contents.
   [[nodiscard]] bool shows_new_value(OpId op, const RunPlace& place, const RunInput& input) {
-    if (source_.contents.empty() || input.parameter.empty() || input.tensor == kNoTensor) return false;
+    if (source_.contents.empty() || input.parameter.empty() || input.tensor == kNoId) return false;
     if (is_known_to_update(source_.graph->op_type(op))) return false;  // and not this one
     ParameterUse& use = graph_.parameters_[{normalised_op_name(input.parameter), place.rank, place.step}];
     const uint64_t now = contents(input.tensor);
@@ -431,30 +433,30 @@ class RunGraph::Builder {
     return false;
   }
 
-  void drop_unwritten(uint32_t index, const OutputReads& reads) {
+  void drop_unwritten(ExecutionId index, const OutputReads& reads) {
     OpRun& run = runs_[index];
     const OpId op = source_.operators[run.op].op;
-    if (op == kNoIndex) return;
-    const auto is_read = [&](uint32_t tensor) {
+    if (op == kNoId) return;
+    const auto is_read = [&](TensorId tensor) {
       return slots_[tensor] != kNoSlot && reads.is_read(op, slots_[tensor]);
     };
-    const auto is_updated = [&](uint32_t tensor) { return roles_[tensor] == TensorRole::kUpdated; };
+    const auto is_updated = [&](TensorId tensor) { return roles_[tensor] == TensorRole::kUpdated; };
     const auto updated = std::count_if(run.outputs.begin(), run.outputs.end(), is_updated);
     const auto outputs = static_cast<std::ptrdiff_t>(run.outputs.size()) - updated;
     const bool updates = updated > 0 || is_known_to_update(source_.operators[run.op].type);
     const bool any_read = std::any_of(run.outputs.begin(), run.outputs.end(), is_read);
     if (!updates && !(outputs > 1 && any_read)) return;
-    std::erase_if(run.outputs, [&](uint32_t tensor) {
+    std::erase_if(run.outputs, [&](TensorId tensor) {
       if (is_updated(tensor) || is_read(tensor)) return false;
       roles_[tensor] = TensorRole::kUnwritten;
       return true;
     });
   }
 
-  void judge_by_type(uint32_t index) {
+  void judge_by_type(ExecutionId index) {
     OpRun& run = runs_[index];
     const std::string_view type = source_.operators[run.op].type;
-    std::erase_if(run.outputs, [&](uint32_t tensor) {
+    std::erase_if(run.outputs, [&](TensorId tensor) {
       if (!may_be_unwritten(type, slots_[tensor] == kNoSlot ? 0 : slots_[tensor])) return false;
       roles_[tensor] = TensorRole::kUnwritten;
       return true;
@@ -493,67 +495,67 @@ class RunGraph::Builder {
     }
   }
 
-  [[nodiscard]] uint64_t contents(uint32_t tensor) const {
+  [[nodiscard]] uint64_t contents(TensorId tensor) const {
     return source_.contents.empty() ? 0 : source_.contents[tensor];
   }
 
-  [[nodiscard]] bool differ(uint32_t tensor, uint32_t other) const {
+  [[nodiscard]] bool differ(TensorId tensor, TensorId other) const {
     return contents(tensor) != 0 && contents(other) != 0 && contents(tensor) != contents(other);
   }
 
   // Falls back to the first occurrence of the operator.
-  [[nodiscard]] uint32_t find(uint32_t op, RunPlace place) const {
-    const uint32_t found = find_exactly(op, place);
-    if (found != kNoRun || place.occurrence == 0) return found;
+  [[nodiscard]] ExecutionId find(OperatorId op, RunPlace place) const {
+    const ExecutionId found = find_exactly(op, place);
+    if (found != kNoId || place.occurrence == 0) return found;
     place.occurrence = 0;
     return find_exactly(op, place);
   }
 
-  [[nodiscard]] uint32_t find_exactly(uint32_t op, const RunPlace& place) const {
-    static_assert(kNoRun == HashSlots::kNone);
-    return by_place_.find(hash_of(op, place),
-                          [&](uint32_t run) { return runs_[run].op == op && runs_[run].place == place; });
+  [[nodiscard]] ExecutionId find_exactly(OperatorId op, const RunPlace& place) const {
+    static_assert(ExecutionId(HashSlots::kNone) == kNoId);
+    return ExecutionId(by_place_.find(hash_of(op, place),
+                                      [&](uint32_t run) { return runs_[run].op == op && runs_[run].place == place; }));
   }
 
-  [[nodiscard]] uint32_t output_of(uint32_t run, uint32_t slot) const {
-    for (const uint32_t tensor : runs_[run].outputs) {
+  [[nodiscard]] TensorId output_of(ExecutionId run, uint32_t slot) const {
+    for (const TensorId tensor : runs_[run].outputs) {
       if (roles_[tensor] == TensorRole::kOutput && slots_[tensor] == slot) return tensor;
     }
-    return kNoTensor;
+    return kNoId;
   }
 
   RunSource source_;
   RunGraph& graph_;
   std::vector<OpRun>& runs_ = graph_.runs_;
   std::vector<TensorRole>& roles_ = graph_.roles_;
-  std::vector<uint32_t>& run_of_ = graph_.run_of_;
-  std::vector<std::vector<uint32_t>>& op_readers_ = graph_.op_readers_;
+  std::vector<ExecutionId>& run_of_ = graph_.run_of_;
+  std::vector<std::vector<OperatorId>>& op_readers_ = graph_.op_readers_;
   HashSlots by_place_;
   std::vector<uint32_t> slots_ = std::vector<uint32_t>(source_.tensors, kNoSlot);  // by tensor
-  std::vector<uint32_t> operator_of_;         // by operator of the graph: in RunSource::operators
-  std::map<ParameterKey, uint32_t> updates_;  // the last run that updated a parameter
+  std::vector<OperatorId> operator_of_;                                            // by operator of the graph
+  std::map<ParameterKey, ExecutionId> updates_;  // the last run that updated a parameter
 };
 
 RunGraph::RunGraph(RunSource source) { Builder(std::move(source), *this).build(); }
 
-std::span<const uint32_t> RunGraph::before_gap(const RunInput& input) const {
+std::span<const ExecutionId> RunGraph::before_gap(const RunInput& input) const {
   if (input.gap >= gap_ends_.size()) return {};
   const size_t begin = input.gap == 0 ? 0 : gap_ends_[input.gap - 1];
   return {before_gaps_.data() + begin, gap_ends_[input.gap] - begin};
 }
 
-const std::vector<uint32_t>& RunGraph::readers_of_parameter(std::string_view name, const RunPlace& place) const {
-  static const std::vector<uint32_t> kNobody;
+const std::vector<ExecutionId>& RunGraph::readers_of_parameter(std::string_view name, const RunPlace& place) const {
+  static const std::vector<ExecutionId> kNobody;
   const auto found = parameters_.find({normalised_op_name(name), place.rank, place.step});
   return found == parameters_.end() ? kNobody : found->second.runs;
 }
 
-std::vector<uint32_t> RunGraph::stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const {
-  std::vector<uint32_t> tensors;
-  for (const uint32_t reader : runs_[run].readers) {
+std::vector<TensorId> RunGraph::stand_ins(ExecutionId run, const std::function<bool(TensorId)>& lost) const {
+  std::vector<TensorId> tensors;
+  for (const ExecutionId reader : runs_[run].readers) {
     for (const RunInput& input : runs_[reader].inputs) {
-      const bool is_all_there_is = input.produced == kNoTensor || lost(input.produced);
-      if (input.producer == run && is_all_there_is && input.tensor != kNoTensor) tensors.push_back(input.tensor);
+      const bool is_all_there_is = input.produced == kNoId || lost(input.produced);
+      if (input.producer == run && is_all_there_is && input.tensor != kNoId) tensors.push_back(input.tensor);
     }
   }
   std::sort(tensors.begin(), tensors.end());
@@ -563,13 +565,13 @@ std::vector<uint32_t> RunGraph::stand_ins(uint32_t run, const std::function<bool
 
 std::vector<FlowEdge> flow_edges(const RunGraph& graph) {
   std::vector<FlowEdge> edges;
-  for (uint32_t run = 0; run < graph.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < graph.runs().size(); ++run) {
     for (const RunInput& input : graph.runs()[run].inputs) {
-      const uint32_t tensor = input.tensor != kNoTensor ? input.tensor : input.produced;
-      for (const uint32_t from : {input.producer, input.updated_by}) {
-        if (from != kNoRun) edges.push_back({from, run, tensor, false});
+      const TensorId tensor = input.tensor != kNoId ? input.tensor : input.produced;
+      for (const ExecutionId from : {input.producer, input.updated_by}) {
+        if (from != kNoId) edges.push_back({from, run, tensor, false});
       }
-      for (const uint32_t before : graph.before_gap(input)) edges.push_back({before, run, tensor, true});
+      for (const ExecutionId before : graph.before_gap(input)) edges.push_back({before, run, tensor, true});
     }
   }
   return edges;

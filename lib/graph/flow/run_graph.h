@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/containers.h"
+#include "base/index.h"
 #include "graph/flow/data_flow.h"
 #include "graph/join/dump_operators.h"
 #include "graph/op_graph.h"
@@ -43,6 +44,10 @@ namespace msdump {
 
 inline constexpr uint32_t kNoRun = UINT32_MAX;
 
+using TensorId = Index<struct RunTensor>;    // a tensor of the dump, or of both that are compared
+using OperatorId = Index<struct RunSource>;  // in RunSource::operators
+using ExecutionId = Index<struct OpRun>;     // in RunGraph::runs
+
 struct RunPlace {
   std::optional<int64_t> rank, step;
   uint32_t occurrence = 0;
@@ -50,30 +55,30 @@ struct RunPlace {
 };
 
 struct RunInput {
-  uint32_t tensor = kNoTensor;    // kNoTensor: it was not dumped
-  uint32_t producer = kNoRun;     // the run whose output it was
-  uint32_t produced = kNoTensor;  // that output, if it was dumped
+  TensorId tensor;       // kNoId: it was not dumped
+  ExecutionId producer;  // the run whose output it was
+  TensorId produced;     // that output, if it was dumped
   InputEdge::From from = InputEdge::From::kUnknown;
   uint32_t slot = 0;
-  uint32_t gap = UINT32_MAX;            // what made it was not dumped: see RunGraph::before_gap
-  std::string_view parameter = {};      // its name, if it is one
-  bool is_weight = false;               // of such: a value that the network keeps, not an input of the graph
-  uint32_t updated_by = kNoRun;         // of a weight: the run that updated it last in a step before
-  uint32_t other_producer = kNoRun;     // by RunSource::other_contents
-  uint32_t other_produced = kNoTensor;  // that output of it
+  uint32_t gap = UINT32_MAX;        // what made it was not dumped: see RunGraph::before_gap
+  std::string_view parameter = {};  // its name, if it is one
+  bool is_weight = false;           // of such: a value that the network keeps, not an input of the graph
+  ExecutionId updated_by;           // of a weight: the run that updated it last in a step before
+  ExecutionId other_producer;       // by RunSource::other_contents
+  TensorId other_produced;          // that output of it
 };
 
 struct OpRun {
-  uint32_t op = 0;  // RunSource::operators
+  OperatorId op;
   RunPlace place;
   std::optional<int64_t> graph;
   bool ordered = true;  // an IR, msprobe's record or a time stamp places it among the others
   std::vector<RunInput> inputs;
-  std::vector<uint32_t> outputs;  // and inputs that were updated
-  std::vector<uint32_t> readers;  // runs, once for each input
+  std::vector<TensorId> outputs;     // and inputs that were updated
+  std::vector<ExecutionId> readers;  // once for each input
   // Runs that depend on its outputs through operators that were not dumped, or that read in a later step a parameter
   // that it updated.
-  std::vector<uint32_t> later;
+  std::vector<ExecutionId> later;
 };
 
 // kUnwritten: a tensor that the operator neither reads nor writes, so that its file holds arbitrary memory.
@@ -85,7 +90,7 @@ enum class TensorRole : uint8_t { kInput, kOutput, kUpdated, kUnwritten, kParame
 
 // A tensor as the builder of the graph needs it.
 struct RunTensor {
-  uint32_t op = 0;  // RunSource::operators
+  OperatorId op;
   RunPlace place;
   std::optional<int64_t> graph;
   TensorRole role = TensorRole::kOther;
@@ -99,7 +104,7 @@ enum class FlowKind : uint8_t { kIr, kValues, kOrder };
 
 struct RunSource {
   struct Operator {
-    OpId op = kNoIndex;  // in `graph`
+    OpId op;  // in `graph`
     std::string_view type;
     bool ordered = false;  // its index says when it ran
   };
@@ -111,7 +116,7 @@ struct RunSource {
   const OpGraph* graph = nullptr;  // null: no graph has the data flow
   std::vector<Operator> operators;
   size_t tensors = 0;
-  std::function<RunTensor(uint32_t)> tensor;
+  std::function<RunTensor(TensorId)> tensor;
   std::vector<uint64_t> contents;  // by tensor: a hash, 0 for contents that prove nothing; empty: not known
   // If two dumps are paired: the contents in the other dump. They find the producer of an input if `contents` do not,
   // and the operators of the other dump that lie between.
@@ -127,24 +132,25 @@ class RunGraph {
 
   [[nodiscard]] FlowKind flow() const { return flow_; }
   [[nodiscard]] const std::vector<OpRun>& runs() const { return runs_; }
-  [[nodiscard]] TensorRole role(uint32_t tensor) const { return roles_[tensor]; }
-  [[nodiscard]] uint32_t run_of(uint32_t tensor) const { return run_of_[tensor]; }  // kNoRun: in no run
+  [[nodiscard]] TensorRole role(TensorId tensor) const { return roles_[tensor]; }
+  [[nodiscard]] ExecutionId run_of(TensorId tensor) const { return run_of_[tensor]; }  // kNoId: in no run
 
   // For an input whose producer was not dumped: the nearest dumped runs that the value depends on; the last ones if
   // they are many. Empty for any other input.
-  [[nodiscard]] std::span<const uint32_t> before_gap(const RunInput& input) const;
+  [[nodiscard]] std::span<const ExecutionId> before_gap(const RunInput& input) const;
 
   // Operators that read an output of this one; empty without an IR.
-  [[nodiscard]] const std::vector<uint32_t>& readers_of_op(uint32_t op) const { return op_readers_[op]; }
+  [[nodiscard]] const std::vector<OperatorId>& readers_of_op(OperatorId op) const { return op_readers_[op]; }
   // Runs that read the parameter of this name; empty without an IR.
-  [[nodiscard]] const std::vector<uint32_t>& readers_of_parameter(std::string_view name, const RunPlace& place) const;
+  [[nodiscard]] const std::vector<ExecutionId>& readers_of_parameter(std::string_view name,
+                                                                     const RunPlace& place) const;
   // Inputs of other runs that hold outputs of this run which were not dumped, or are `lost`.
-  [[nodiscard]] std::vector<uint32_t> stand_ins(uint32_t run, const std::function<bool(uint32_t)>& lost) const;
+  [[nodiscard]] std::vector<TensorId> stand_ins(ExecutionId run, const std::function<bool(TensorId)>& lost) const;
 
  private:
   struct ParameterUse {
-    uint32_t file = kNoTensor;
-    std::vector<uint32_t> runs;
+    TensorId file;
+    std::vector<ExecutionId> runs;
     uint64_t contents = 0;  // as operators without side effects read it
   };
   using ParameterKey = std::tuple<std::string, std::optional<int64_t>, std::optional<int64_t>>;  // name, rank, step
@@ -153,11 +159,11 @@ class RunGraph {
 
   FlowKind flow_ = FlowKind::kOrder;
   std::vector<OpRun> runs_;
-  std::vector<TensorRole> roles_;  // by tensor
-  std::vector<uint32_t> run_of_;   // by tensor
-  std::vector<std::vector<uint32_t>> op_readers_;
-  std::vector<uint32_t> before_gaps_;  // runs, gap after gap
-  std::vector<size_t> gap_ends_;       // by RunInput::gap: in `before_gaps_`
+  std::vector<TensorRole> roles_;    // by tensor
+  std::vector<ExecutionId> run_of_;  // by tensor
+  std::vector<std::vector<OperatorId>> op_readers_;
+  std::vector<ExecutionId> before_gaps_;  // gap after gap
+  std::vector<size_t> gap_ends_;          // by RunInput::gap: in `before_gaps_`
   std::map<ParameterKey, ParameterUse> parameters_;
   std::deque<std::string> module_parameters_;  // names: "Module.fc.Linear.forward.0:weight"
 };
@@ -165,9 +171,9 @@ class RunGraph {
 // Lists the edges of a RunGraph, for writers that draw the data flow.
 
 struct FlowEdge {
-  uint32_t from = kNoRun, to = kNoRun;  // in RunGraph::runs
-  uint32_t tensor = kNoTensor;  // what was passed: the input of `to`, else the output of `from`; may be kNoTensor
-  bool gap = false;             // operators between the two were not dumped
+  ExecutionId from, to;
+  TensorId tensor;   // what was passed: the input of `to`, else the output of `from`; may be kNoId
+  bool gap = false;  // operators between the two were not dumped
 };
 
 // Sorted by `to`, in the order of its inputs.

@@ -12,7 +12,7 @@ namespace {
 void add_from_graph(const DumpWithGraph& dump, std::vector<SequencedOp>& operators, std::vector<bool>& taken) {
   const OpGraph& graph = *dump.graph;
   const bool flow = has_flow(dump);
-  for (OpId op = 0; op < graph.size(); ++op) {
+  for (OpId op{0}; op < graph.size(); ++op) {
     if (!graph.has_kernel(op)) continue;
     if (!flow && dump.join->pairs_of(op).empty()) continue;
     const Origin& origin = graph.origin(op);
@@ -29,7 +29,7 @@ void add_from_graph(const DumpWithGraph& dump, std::vector<SequencedOp>& operato
 
 void sort_by_first_tensor(std::vector<SequencedOp>& operators) {
   const auto first = [](const SequencedOp& one) {
-    return one.tensors.empty() ? UINT32_MAX : *std::min_element(one.tensors.begin(), one.tensors.end());
+    return one.tensors.empty() ? RecordId() : *std::min_element(one.tensors.begin(), one.tensors.end());
   };
   std::stable_sort(operators.begin(), operators.end(),
                    [&](const SequencedOp& left, const SequencedOp& right) { return first(left) < first(right); });
@@ -42,19 +42,20 @@ class NameCollector {
 
   std::vector<SequencedOp> run() {
     const auto& tensors = *dump_.tensors;
-    std::vector<uint32_t> op_of(tensors.size()), count;
-    for (uint32_t i = 0; i < tensors.size(); ++i) {
+    std::vector<SequencedOpId> op_of(tensors.size());
+    std::vector<uint32_t> count;
+    for (RecordId i{0}; i < tensors.size(); ++i) {
       op_of[i] = operator_of(tensors[i]);
       if (op_of[i] == count.size()) count.push_back(0);
       ++count[op_of[i]];
     }
     for (size_t i = 0; i < count.size(); ++i) operators_[i].tensors.reserve(count[i]);
-    for (uint32_t i = 0; i < tensors.size(); ++i) operators_[op_of[i]].tensors.push_back(i);
+    for (RecordId i{0}; i < tensors.size(); ++i) operators_[op_of[i]].tensors.push_back(i);
     return std::move(operators_);
   }
 
  private:
-  uint32_t operator_of(const TensorRecord& tensor) {
+  SequencedOpId operator_of(const TensorRecord& tensor) {
     const FolderIdentity& folder = dump_.index->folders()[dump_.index->files()[tensor.file].folder].identity;
     const auto same = [&](uint32_t op) {
       const SequencedOp& one = operators_[op];
@@ -66,17 +67,17 @@ class NameCollector {
     uint64_t hash = mix_hash(text_hash(tensor.name.op_name), text_hash(tensor.name.op_type));
     for (const auto& number : {folder.rank, folder.graph})
       hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
-    last_ = by_name_.find_or_add(hash, static_cast<uint32_t>(operators_.size()), same);
+    last_ = SequencedOpId(by_name_.find_or_add(hash, static_cast<uint32_t>(operators_.size()), same));
     if (last_ < operators_.size()) return last_;
     operators_.push_back(
-        {folder.rank, folder.graph, {}, kNoIndex, std::string(tensor.name.op_name), tensor.name.op_type, {}});
+        {folder.rank, folder.graph, {}, kNoId, std::string(tensor.name.op_name), tensor.name.op_type, {}});
     return last_;
   }
 
   const DumpWithGraph& dump_;
   std::vector<SequencedOp> operators_;
   HashSlots by_name_;
-  uint32_t last_ = 0;
+  SequencedOpId last_{0};
 };
 
 }  // namespace
@@ -100,7 +101,7 @@ std::vector<SequencedOp> operators_of(const DumpWithGraph& dump) {
       operators.push_back({group.rank,
                            group.graph,
                            group.step,
-                           kNoIndex,
+                           kNoId,
                            std::string(group.op_name),
                            group.op_type,
                            {tensors.begin(), tensors.end()}});
@@ -120,7 +121,7 @@ std::vector<SequencedOp> operators_by_file(const DumpWithGraph& dump) {
     if (known == nullptr || pair.confidence > known->confidence) known = &pair;
   }
   for (SequencedOp& one : operators) {
-    for (const uint32_t tensor : one.tensors) {
+    for (const RecordId tensor : one.tensors) {
       if (best[tensor] != nullptr) one.op = best[tensor]->op;
     }
   }
@@ -140,7 +141,7 @@ std::vector<uint32_t> unfolded(const IrGraph& ir, std::span<const uint32_t> type
 std::vector<bool> float32_on_device(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators) {
   std::vector<bool> found(dump.tensors->size(), false);
   for (const SequencedOp& op : operators) {
-    if (op.op == kNoIndex || op.tensors.empty()) continue;
+    if (op.op == kNoId || op.tensors.empty()) continue;
     const IrGraph& ir = dump.graph->ir(op.op);
     const IrNode& node = dump.graph->node(op.op);
     if (node.device == List::kEmpty) continue;
@@ -151,7 +152,7 @@ std::vector<bool> float32_on_device(const DumpWithGraph& dump, const std::vector
     const std::vector<uint32_t> host_outputs = unfolded(ir, ir.outputs(node.host));
     const std::vector<uint32_t> device_inputs = unfolded(ir, ir.inputs(node.device));
     const std::vector<uint32_t> device_outputs = unfolded(ir, ir.outputs(node.device));
-    for (const uint32_t tensor : op.tensors) {
+    for (const RecordId tensor : op.tensors) {
       const NameFacts& name = (*dump.tensors)[tensor].name;
       const auto slot = parse_u64(name.slot);
       if (!slot || (name.io != Io::kInput && name.io != Io::kOutput)) continue;

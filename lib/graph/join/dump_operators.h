@@ -35,11 +35,13 @@ struct DumpWithGraph {
 struct SequencedOp {
   std::optional<int64_t> rank, graph;
   std::optional<int64_t> step;  // if each step has operators of its own
-  OpId op = kNoIndex;           // in the graph; kNoIndex: only the files name it
+  OpId op;                      // kNoId: only the files name it
   std::string name;             // the full name if it is known, else the files'
   std::string_view type;
-  std::vector<uint32_t> tensors;  // indices, all steps and slots
+  std::vector<RecordId> tensors;  // all steps and slots
 };
+
+using SequencedOpId = Index<SequencedOp>;  // in operators_of()
 
 // The operators of the IR in its order, including those without tensors, then the operators that only files name.
 // Without an IR all operators in the order of their first tensor.

@@ -45,8 +45,9 @@ class KernelNames {
     std::vector<OpId> found;
     if (name.size() > longest_) return found;
     const NormalName normal(name);
-    OpId op = first_of_name_.find(name_hash(normal.full()), [&](OpId known) { return of(known) == normal.full(); });
-    for (; op != kNoIndex && found.size() < kMostNamesakes; op = next_of_name_[op]) {
+    OpId op(first_of_name_.find(name_hash(normal.full()),
+                                [&](uint32_t known) { return of(OpId(known)) == normal.full(); }));
+    for (; op != kNoId && found.size() < kMostNamesakes; op = next_of_name_[op]) {
       if (same_place(graph_.origin(op), group)) found.push_back(op);
     }
     return found;
@@ -74,7 +75,7 @@ class KernelNames {
     for (const Origin& origin : graph_.origins()) {
       for (uint32_t i = 0; i < origin.graph.nodes.size(); ++i) {
         const IrNode& node = origin.graph.nodes[i];
-        if (node.leaf != Text::kEmpty) visit(origin, node, origin.first_operator + i);
+        if (node.leaf != Text::kEmpty) visit(origin, node, OpId(origin.first_operator + i));
       }
     }
   }
@@ -84,16 +85,16 @@ class KernelNames {
     std::vector<OpId> kernels;
     for_each_kernel([&](const Origin&, OpId op) { kernels.push_back(op); });
     first_of_name_ = HashSlots(kernels.size());
-    next_of_name_.assign(graph_.size(), kNoIndex);
+    next_of_name_.assign(graph_.size(), kNoId);
     std::vector<OpId> last_of_name(graph_.size());
     NormalName name, other;
     for (const OpId op : kernels) {
       assign(op, name);
       longest_ = std::max(longest_, name.full().size());
-      const OpId first = first_of_name_.find_or_add(name_hash(name.full()), op, [&](OpId known) {
-        assign(known, other);
+      const OpId first(first_of_name_.find_or_add(name_hash(name.full()), op, [&](uint32_t known) {
+        assign(OpId(known), other);
         return other.full() == name.full();
-      });
+      }));
       if (first != op) next_of_name_[last_of_name[first]] = op;
       last_of_name[first] = op;
     }
@@ -103,7 +104,7 @@ class KernelNames {
   const Numbering& numbering_;
   bool prepared_ = false;
   HashSlots first_of_name_;         // operators
-  std::vector<OpId> next_of_name_;  // by operator, ascending; kNoIndex for the last
+  std::vector<OpId> next_of_name_;  // by operator, ascending; kNoId for the last
   size_t longest_ = 0;
 };
 

@@ -53,7 +53,7 @@ struct Numbering {
 };
 
 struct JoinPair {
-  OpId op = 0;
+  OpId op;
   uint32_t group = 0;
   JoinRule rule = JoinRule::kUnmatched;
   double confidence = 0;
@@ -76,8 +76,8 @@ class FileJoin {
   void settle(Numbering evidence);
 
   [[nodiscard]] const std::vector<TensorGroup>& groups() const { return groups_->all(); }
-  // The tensors of a group, as indices in the order of the list.
-  [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const {
+  // In the order of the list.
+  [[nodiscard]] std::span<const RecordId> tensors_of(const TensorGroup& group) const {
     return groups_->tensors_of(group);
   }
   // The rule of its best pair; `group` is one of groups().

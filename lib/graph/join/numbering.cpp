@@ -111,7 +111,7 @@ const TensorRecord* best(const std::vector<TensorRecord>& tensors, const FileJoi
 class ValueComparer::Rows {
  public:
   std::optional<uint64_t> find(const DumpIndex& index, const TensorRecord& tensor) {
-    if (tensor.table == kNoTable || index.files()[tensor.table].kind != FileKind::kStatistic) return std::nullopt;
+    if (tensor.table == kNoId || index.files()[tensor.table].kind != FileKind::kStatistic) return std::nullopt;
     const std::lock_guard lock(mutex_);
     auto [table, is_new] = tables_.try_emplace(tensor.table);
     if (is_new) read(index.path_of(index.files()[tensor.table]), table->second);
@@ -138,14 +138,14 @@ class ValueComparer::Rows {
   }
 
   std::mutex mutex_;
-  std::unordered_map<uint32_t, Table> tables_;
+  std::unordered_map<FileId, Table> tables_;
 };
 
 ValueComparer::ValueComparer(const DumpIndex& index, const std::vector<TensorRecord>& tensors)
     : index_(index), tensors_(tensors), rows_(std::make_unique<Rows>()) {}
 ValueComparer::~ValueComparer() = default;
 
-Agreement ValueComparer::compare(uint32_t a, uint32_t b) const {
+Agreement ValueComparer::compare(RecordId a, RecordId b) const {
   if (tensors_[a].has_elements && tensors_[b].has_elements) return compare_elements(tensors_[a], tensors_[b]);
   const auto left = rows_->find(index_, tensors_[a]), right = rows_->find(index_, tensors_[b]);
   if (!left || !right) return Agreement::kUnknown;
@@ -202,8 +202,8 @@ std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, con
     if (in == nullptr) continue;
     const TensorRecord* const out = best(tensors, join, input.op, Io::kOutput, input.output, in, index);
     if (out == nullptr) continue;
-    edges.push_back({consumer, input.op, input.slot, input.output, static_cast<uint32_t>(in - tensors.data()),
-                     static_cast<uint32_t>(out - tensors.data())});
+    edges.push_back(
+        {consumer, input.op, input.slot, input.output, RecordId(in - tensors.data()), RecordId(out - tensors.data())});
   }
   return edges;
 }
@@ -227,7 +227,7 @@ constexpr uint64_t kEnoughEdges = 200, kMostEdges = 2000;
 constexpr double kProved = 1.0, kByVersion = 0.9, kUndecided = 0.5;
 
 bool changes_names(const OpGraph& graph, const std::vector<uint32_t>& numbers) {
-  for (OpId op = 0; op < graph.size(); ++op) {
+  for (OpId op{0}; op < graph.size(); ++op) {
     if (numbers[op] == kNoIndex) continue;
     const auto own = split_number(graph.leaf(op));
     if (own && own->number != numbers[op]) return true;
@@ -244,8 +244,8 @@ class Trial {
       : index_(index), tensors_(tensors), graph_(graph), comparer_(index, tensors), joins_{&as_is, &renumbered} {}
 
   std::array<ProofTally, 2> run(const CancelToken& cancel) {
-    for (OpId op = 0; op < graph_.size(); ++op) moved_.push_back(first_group(0, op) != first_group(1, op));
-    for (OpId op = 0; op < graph_.size() && !enough() && !cancel.cancelled(); ++op) {
+    for (OpId op{0}; op < graph_.size(); ++op) moved_.push_back(first_group(0, op) != first_group(1, op));
+    for (OpId op{0}; op < graph_.size() && !enough() && !cancel.cancelled(); ++op) {
       if (graph_.has_kernel(op)) try_operator(op);
     }
     return tallies_;

@@ -45,8 +45,7 @@ class ValueComparer {
   ValueComparer& operator=(const ValueComparer&) = delete;
   ~ValueComparer();
 
-  // Indices of tensors.
-  [[nodiscard]] Agreement compare(uint32_t a, uint32_t b) const;
+  [[nodiscard]] Agreement compare(RecordId a, RecordId b) const;
 
   // Files that could not be read, each once, by path.
   [[nodiscard]] std::vector<Error> failures() const;
@@ -65,9 +64,9 @@ class ValueComparer {
 
 // An edge between two operators that both have tensors: input `slot` of `consumer` is output `output` of `producer`.
 struct ProofEdge {
-  OpId consumer = 0, producer = 0;
+  OpId consumer, producer;
   uint32_t slot = 0, output = 0;
-  uint32_t input_tensor = 0, output_tensor = 0;  // indices of tensors, of the same step and occurrence
+  RecordId input_tensor, output_tensor;  // of the same step and occurrence
 };
 // Edges into one operator from operators with tensors.
 [[nodiscard]] std::vector<ProofEdge> proof_edges(const std::vector<TensorRecord>& tensors, const DumpIndex& index,

@@ -70,7 +70,7 @@ class CommonShapes {
   using Key = std::tuple<std::string_view, Io, size_t, Shape>;
 
   void collect() {
-    for (OpId op = 0; op < graph_.size(); ++op) {
+    for (OpId op{0}; op < graph_.size(); ++op) {
       for (const Io io : {Io::kInput, Io::kOutput}) {
         const std::vector<SlotType> slots = slots_of(graph_, op, io);
         for (size_t slot = 0; slot < slots.size(); ++slot) add(op, io, slot, slots[slot]);
@@ -93,7 +93,7 @@ class CommonShapes {
 
 void OriginalShapes::add_tables(const std::vector<TensorRecord>& tensors) {
   for (const TensorRecord& tensor : tensors) {
-    if (tensor.table != kNoTable && tensor.shape != nullptr && is_in_device_format(tensor))
+    if (tensor.table != kNoId && tensor.shape != nullptr && is_in_device_format(tensor))
       tables_[{tensor.file, tensor.item}] = {*tensor.shape, std::nullopt, std::nullopt, "statistic.csv"};
   }
 }
@@ -116,7 +116,7 @@ void OriginalShapes::add_graph(const std::vector<TensorRecord>& tensors, const O
   }
 }
 
-std::vector<OriginalShape> OriginalShapes::of(uint32_t file, uint32_t item) const {
+std::vector<OriginalShape> OriginalShapes::of(FileId file, uint32_t item) const {
   std::vector<OriginalShape> shapes;
   const Place place{file, item};
   if (const auto found = tables_.find(place); found != tables_.end()) shapes.push_back(found->second);

@@ -41,11 +41,11 @@ class OriginalShapes {
   void add_graph(const std::vector<TensorRecord>& tensors, const OpGraph& graph, const FileJoin& join);
 
   // The possible shapes of a tensor of DumpIndex::files(), those of tables first.
-  [[nodiscard]] std::vector<OriginalShape> of(uint32_t file, uint32_t item) const;
+  [[nodiscard]] std::vector<OriginalShape> of(FileId file, uint32_t item) const;
   [[nodiscard]] bool empty() const { return tables_.empty() && graph_.empty(); }
 
  private:
-  using Place = std::pair<uint32_t, uint32_t>;  // file, item
+  using Place = std::pair<FileId, uint32_t>;  // and the item
   std::map<Place, OriginalShape> tables_;
   std::map<Place, std::optional<OriginalShape>> graph_;  // no value: contradicting
 };

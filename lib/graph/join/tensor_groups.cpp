@@ -122,7 +122,7 @@ TensorGroups::TensorGroups(const DumpIndex& index, const std::vector<TensorRecor
     group.first = static_cast<uint32_t>(order_.size());
     order_.resize(order_.size() + std::exchange(group.count, 0));
   }
-  for (uint32_t i = 0; i < tensors.size(); ++i) {
+  for (RecordId i{0}; i < tensors.size(); ++i) {
     TensorGroup& group = groups_[group_of[i]];
     order_[group.first + group.count++] = i;
   }
@@ -149,7 +149,7 @@ void TensorGroups::chain_names(const HashOf& hash_of) {
   }
 }
 
-std::span<const uint32_t> TensorGroups::tensors_of(const TensorGroup& group) const {
+std::span<const RecordId> TensorGroups::tensors_of(const TensorGroup& group) const {
   return std::span(order_).subspan(group.first, group.count);
 }
 

@@ -30,8 +30,8 @@ class TensorGroups {
   [[nodiscard]] const std::vector<TensorGroup>& all() const { return groups_; }
   // For each graph and rank that has tensors, one of its groups.
   [[nodiscard]] const std::vector<uint32_t>& places() const { return places_; }
-  // In the order of the list: indices of tensors.
-  [[nodiscard]] std::span<const uint32_t> tensors_of(const TensorGroup& group) const;
+  // In the order of the list.
+  [[nodiscard]] std::span<const RecordId> tensors_of(const TensorGroup& group) const;
 
   // Visits the groups with a name, which is normalised and has this name_hash(), in ascending order: visit(index).
   template <class Visit>
@@ -47,7 +47,7 @@ class TensorGroups {
   void chain_names(const HashOf& hash_of);
 
   std::vector<TensorGroup> groups_;
-  std::vector<uint32_t> order_;  // tensors, group by group
+  std::vector<RecordId> order_;  // group by group
   std::vector<uint32_t> places_;
   HashSlots by_name_;                   // the first group of each name
   std::vector<uint32_t> next_of_name_;  // by group; kNoIndex for the last

@@ -249,7 +249,7 @@ class OriginMatcher {
       if (node.kind != IrNodeKind::kKernel) continue;
       auto hit = match(i, equal.repeated(node));
       if (!hit) continue;
-      hit->op = origin_.first_operator + i;
+      hit->op = OpId(origin_.first_operator + i);
       hits.push_back(*hit);
     }
   }

@@ -47,7 +47,7 @@ enum class Relation : uint8_t {
 [[nodiscard]] std::string_view name_of(Relation relation);
 
 struct LineHit {
-  OpId op = 0;
+  OpId op;
   Relation relation = Relation::kDirect;
   const SourceFrame* frame = nullptr;  // that matched
   // True if it is unknown which of several calls made this operator, for one of these reasons:

@@ -152,7 +152,7 @@ OperatorLines::OperatorLines(const OpGraph& graph) : graph_(&graph), origins_(gr
       }
       if (ir.nodes[node].kind != IrNodeKind::kKernel) continue;
       const std::string_view forward = attribute_value(ir.text(ir.nodes[node].attributes), "forward_unique_id");
-      if (!forward.empty()) nodes.gradients[forward].push_back(origin.first_operator + node);
+      if (!forward.empty()) nodes.gradients[forward].emplace_back(origin.first_operator + node);
     }
   }
 }
@@ -209,7 +209,7 @@ const SourceFrame* OperatorLines::by_neighbours(OpId op, bool producer) const {
       node = nodes.readers[node];
     }
     if (node == kNoIndex) break;
-    const SourceFrame* const frame = best_frame(*graph_, origin.first_operator + node);
+    const SourceFrame* const frame = best_frame(*graph_, OpId(origin.first_operator + node));
     if (is_of_user(frame)) return frame;
   }
   return nullptr;
@@ -219,7 +219,7 @@ std::string nearest_operator(const OpGraph& graph, std::string_view typed, Opera
   if (typed.find_first_of("*?") != std::string_view::npos) return {};
   if (text == OperatorText::kName) typed.remove_prefix(typed.rfind('/') + 1);
   std::set<std::string_view> distinct;
-  for (OpId op = 0; op < graph.size(); ++op) {
+  for (OpId op{0}; op < graph.size(); ++op) {
     if (graph.has_kernel(op)) distinct.insert(text == OperatorText::kType ? graph.op_type(op) : graph.leaf(op));
   }
   distinct.erase("");

@@ -303,10 +303,10 @@ TEST_CASE("numbers are read in pieces, from any element on") {
   scratch.write(tensor_path("Default/Mul-op1", 1, "output.0"), floats(values));
   const Checked checked(scratch.path());
   std::vector<double> read(kCount - 3);
-  REQUIRE(read_numbers(checked.dump(), 0, 3, read));
+  REQUIRE(read_numbers(checked.dump(), TensorId(0), 3, read));
   CHECK(std::equal(read.begin(), read.end(), values.begin() + 3));
-  CHECK_FALSE(read_numbers(checked.dump(), 0, 4, read));
-  CHECK_FALSE(read_numbers(checked.dump(), 0, -1, read));
+  CHECK_FALSE(read_numbers(checked.dump(), TensorId(0), 4, read));
+  CHECK_FALSE(read_numbers(checked.dump(), TensorId(0), -1, read));
 }
 
 TEST_CASE("a call that may not have ended when it was dumped says nothing") {

@@ -275,10 +275,10 @@ TEST_CASE("an unreadable file has the identity that its name says, and its opera
   scratch.write(tensor_path("Default/Mul-op1", 1, "output.0"), floats({1, 2}).substr(0, 130));
   const Checked checked(scratch.path());
   const Finding finding = checked.only("unreadable");
-  REQUIRE(finding.op != kNone);
+  REQUIRE(finding.op != kNoId);
   CHECK(checked.dump().operators()[finding.op].name == "Default/Mul-op1");
   CHECK(finding.step == 0);
-  CHECK(finding.file != kNone);
+  CHECK(finding.file != kNoId);
 }
 
 TEST_CASE("a text where a number belongs makes the row unreadable") {

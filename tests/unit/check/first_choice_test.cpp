@@ -178,8 +178,8 @@ TEST_CASE("of an operator in a loop the maker is the run of the same number, els
     if (checked.dump().operators()[run.op].name != "Default/Add-op2") continue;
     ++readers;
     REQUIRE_FALSE(run.inputs.empty());
-    const uint32_t maker = run.inputs.front().producer;
-    REQUIRE(maker != kNone);
+    const ExecutionId maker = run.inputs.front().producer;
+    REQUIRE(maker != kNoId);
     CHECK(checked.dump().operators()[checked.dump().runs()[maker].op].name == "Default/Mul-op1");
   }
   CHECK(readers == 2);

@@ -63,7 +63,7 @@ std::string op_path(int64_t graph, int64_t step, std::string_view op, int task, 
 std::string joined_op(const test::ScratchDir& scratch) {
   const Checked checked(scratch.path());
   const Finding finding = checked.only("operator_overflow");
-  return finding.op == kNone ? std::string() : checked.dump().operators()[finding.op].name;
+  return finding.op == kNoId ? std::string() : checked.dump().operators()[finding.op].name;
 }
 
 }  // namespace
@@ -105,11 +105,11 @@ TEST_CASE("records as JSON are the same, of both generations") {
   REQUIRE(found.size() == 2);
   // In the order of time; the one without a file of its task has a hint.
   CHECK(checked.report().overflows.front().section == "AIC");
-  CHECK(checked.report().overflows.front().op == kNone);
-  CHECK(checked.report().overflows.back().op != kNone);
+  CHECK(checked.report().overflows.front().op == kNoId);
+  CHECK(checked.report().overflows.back().op != kNoId);
   CHECK(checked.first_op().find("Mul-op1") != std::string::npos);
   for (const Finding* const finding : found) {
-    if (finding->op != kNone) continue;
+    if (finding->op != kNoId) continue;
     CHECK(finding->message.find("status 0x0 0x8 0x0 0x0") != std::string::npos);
     CHECK(std::get<uint64_t>(finding->value.storage()) == 8);
     CHECK(finding->message.find("no dumped file has this task and stream id") != std::string::npos);
@@ -123,7 +123,7 @@ TEST_CASE("a record whose numbers no operator has is joined by its file name, as
   scratch.write("rank_0/debug_files/0/Opdebug.Node_OpDebug.21.7.1700000000000003", opdebug_file(old_record(1, 1, 1)));
   const Checked checked(scratch.path());
   CHECK(checked.report().overflows.at(0).by_file_name);
-  CHECK(checked.only("operator_overflow").op != kNone);
+  CHECK(checked.only("operator_overflow").op != kNoId);
 }
 
 TEST_CASE("a record without a status says nothing, and one that is cut is a failure") {
@@ -162,7 +162,7 @@ TEST_CASE("what an overflow or exception dump holds is what overflowed or failed
 TEST_CASE("extra-info holds the operator that failed") {
   const test::ScratchDir scratch;
   scratch.write("extra-info/data-dump/0/Mul.Default_Mul-op1.57.563.1700000000000001", good_file());
-  CHECK(Checked(scratch.path()).only("exception").op != kNone);
+  CHECK(Checked(scratch.path()).only("exception").op != kNoId);
 }
 
 TEST_CASE("a record that does not say its task is joined by its file name only") {
@@ -171,12 +171,12 @@ TEST_CASE("a record that does not say its task is joined by its file name only")
   scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.77.7.1700000000000002.output.0.json",
                 R"({"AI Core":{"status":32}})");
   const Finding finding = Checked(scratch.path()).only("operator_overflow");
-  CHECK(finding.op == kNone);
+  CHECK(finding.op == kNoId);
   CHECK(finding.message.find("task unknown") != std::string::npos);
   // Half of it is not a task: another stream has the same one.
   scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.77.7.1700000000000002.output.0.json",
                 R"({"AI Core":{"status":32,"task_id":0}})");
-  CHECK(Checked(scratch.path()).only("operator_overflow").op == kNone);
+  CHECK(Checked(scratch.path()).only("operator_overflow").op == kNoId);
 }
 
 TEST_CASE("tasks are counted again in every graph, step and rank: a record is of the nearest") {

@@ -171,7 +171,7 @@ TEST_CASE("of complex numbers all parts of all elements count") {
   spec.data.assign(reinterpret_cast<const char*>(parts.data()), parts.size() * sizeof(float));
   scratch.write(tensor_path("Default/FFT-op1", 1, "output.0"), test::build_npy(spec));
   const Checked checked(scratch.path());
-  const TensorFacts& facts = checked.facts()[0];
+  const TensorFacts& facts = checked.facts()[TensorId(0)];
   CHECK(facts.max == 9.0);
   CHECK(facts.min == -5.0);
   CHECK(facts.elements == 70000U);

@@ -89,7 +89,7 @@ TEST_CASE("a finding is about the operator of the dump that it names, of the typ
                 R"({"k": {"rank": 1, "step": 4, "tag_name": "0:fc.weight/rank1/grad_reduced", "message": "m"}})");
   const Checked checked(scratch.path());
   const Finding alert = checked.only("monitor_alert");
-  REQUIRE(alert.op != kNone);
+  REQUIRE(alert.op != kNoId);
   CHECK(checked.dump().operators()[alert.op].type == "grad_reduced");
 }
 

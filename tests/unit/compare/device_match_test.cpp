@@ -93,7 +93,7 @@ TEST_CASE("a device dump is known by concatenated names, by TransData, or by thr
       SequencedOp one;
       one.type = type;
       one.name = name;
-      if (name != "empty") one.tensors = {0};
+      if (name != "empty") one.tensors = {RecordId(0)};
       sequence.push_back(one);
     }
     return device_signs(sequence);

@@ -17,7 +17,7 @@ Pairing without_partners(const std::vector<std::string>& a, const std::vector<st
   const auto add = [](const std::vector<std::string>& names, std::vector<SequencedOp>& operators) {
     for (const std::string& name : names) {
       operators.emplace_back().name = name;
-      operators.back().tensors = {0};
+      operators.back().tensors = {RecordId(0)};
     }
   };
   add(a, pairing.a);

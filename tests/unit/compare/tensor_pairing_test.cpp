@@ -25,7 +25,7 @@ class MadeSide {
     SequencedOp op;
     op.name = name;
     op.type = "linear";
-    for (uint32_t i = 0; i < tensors_.size(); ++i) op.tensors.push_back(i);
+    for (RecordId i{0}; i < tensors_.size(); ++i) op.tensors.push_back(i);
     return op;
   }
   [[nodiscard]] CompareSide side() const {

@@ -51,7 +51,7 @@ TEST_CASE(
         // Mostly to later runs; in some rounds backward only.
         const auto reader = static_cast<uint32_t>(random() % size);
         auto& readers = random() % 4 == 0 ? runs[run].later : runs[run].readers;
-        if (round % 3 == 2 ? reader < run : reader > run || random() % 20 == 0) readers.push_back(reader);
+        if (round % 3 == 2 ? reader < run : reader > run || random() % 20 == 0) readers.emplace_back(reader);
       }
       from.push_back({static_cast<uint32_t>(random() % size)});
       if (run % 3 == 0) from.back().push_back(static_cast<uint32_t>(random() % size));

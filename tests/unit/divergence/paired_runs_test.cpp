@@ -76,7 +76,7 @@ TEST_CASE("an input knows the output that it was, a parameter, or that it is a c
   CHECK(flow.tensor(product.produced) == "output:0");
   CHECK(flow.input("Default/Add-op0", 1).is_weight);
   CHECK(flow.input("Default/Add-op0", 1).parameter == "w");
-  CHECK(flow.runs[product.producer].readers == std::vector<uint32_t>{flow.run("Default/Add-op0")});
+  CHECK(flow.runs[product.producer].readers == std::vector{ExecutionId(flow.run("Default/Add-op0"))});
 }
 
 TEST_CASE("a run is one operator in one step of one rank; edges stay within these") {

@@ -141,7 +141,7 @@ TEST_CASE("a row of statistic.csv joins the file it is about, and stands alone w
   REQUIRE(dump.tensors().size() == 2);
   const TensorRecord &file = dump.tensors()[0], &row = dump.tensors()[1];
   CHECK(file.has_elements);
-  CHECK(file.table != kNoTable);
+  CHECK(file.table != kNoId);
   CHECK(!row.has_elements);
   CHECK(row.name.op_name == "Default_b-op1");
   CHECK(row.name.dtype == DType::kFloat16);
@@ -394,13 +394,13 @@ class Loop {
       for (size_t i = 0; i < count; ++i) {
         times_.keep(std::to_string(i));
         TensorRecord tensor;
-        tensor.file = tensor.table = index_->files()[0].kind == FileKind::kStatistic ? 0U : 1U;
+        tensor.file = tensor.table = FileId(index_->files()[0].kind == FileKind::kStatistic ? 0 : 1);
         tensor.name.op_type = "Add", tensor.name.op_name = "a", tensor.name.slot = "0";
         tensor.name.timestamp = times_.keep((row ? time_of_rows : time_of_tensors) + std::to_string(i));
         tensor.has_elements = !row;
         tensor.item = static_cast<uint32_t>(i);
         if (row) tensor.row_offset = i;
-        if (!row) tensor.file = 1 - tensor.file, tensor.table = kNoTable;
+        if (!row) tensor.file = FileId(1 - tensor.file), tensor.table = kNoId;
         if (row) references_.push_back({tensors_.size(), {}});
         tensors_.push_back(tensor);
       }
@@ -422,7 +422,7 @@ class Loop {
 };
 
 TEST_CASE("rows whose time stamps fit no tensor are joined in order, and their cost does not grow with their square") {
-  for (const TensorRecord& tensor : Loop(100, "1", "2").joined()) CHECK(tensor.table != kNoTable);
+  for (const TensorRecord& tensor : Loop(100, "1", "2").joined()) CHECK(tensor.table != kNoId);
   const auto make = [](size_t count) { return std::make_unique<Loop>(count, "1", "2"); };
   const auto run = [](const std::unique_ptr<Loop>& loop) { CHECK_FALSE(loop->joined().empty()); };
   CHECK(test::growth(1000, make, run) < test::kNotQuadratic);
@@ -434,7 +434,7 @@ TEST_CASE("rows of other times than the tensors before them leave these to their
   // Row i of time "1i" fits tensor "1i" where there is one; the others take those that are left, in order.
   REQUIRE(joined.size() == 20);
   for (size_t i = 0; i < 20; ++i) {
-    CHECK(joined[i].table != kNoTable);
+    CHECK(joined[i].table != kNoId);
     CHECK(joined[i].row_offset == (i < 10 ? i + 10 : i - 10));
   }
 }

@@ -94,7 +94,7 @@ TEST_CASE("operators that were dumped before a gap are found once for all that r
     for (size_t op = 0; op < graph.size() / 2; ++op) dumped[op] = op % 2 == 0;
     GapAncestors ancestors(graph, std::move(dumped));
     size_t found = 0;
-    for (OpId op = 0; op < graph.size(); ++op) found += ancestors.of(op).size();
+    for (OpId op{0}; op < graph.size(); ++op) found += ancestors.of(op).size();
     CHECK(found > graph.size());
   };
   CHECK(growth(1000, ladder, run) < kNotQuadratic);

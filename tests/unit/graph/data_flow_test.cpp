@@ -45,7 +45,7 @@ TEST_CASE("inputs come from operators, parameters and constants, through Load an
 
 TEST_CASE("a network keeps what the IR calls a reference") {
   const OpGraph ops = graph(node_text("%0", "Mul", "%para1_x, %para2_w", "Default/Mul-op0"));
-  const IrGraph& ir = ops.ir(0);
+  const IrGraph& ir = ops.ir(OpId(0));
   REQUIRE(ir.parameters.size() == 2);
   CHECK_FALSE(is_kept(ir, ir.parameters[0]));
   CHECK(is_kept(ir, ir.parameters[1]));
@@ -118,7 +118,7 @@ OpGraph graph_with_tuple(size_t elements, size_t readers) {
 
 size_t all_inputs(const OpGraph& ops) {
   size_t count = 0;
-  for (OpId op = 0; op < ops.size(); ++op) count += ops.has_kernel(op) ? inputs_of(ops, op).size() : 0;
+  for (OpId op{0}; op < ops.size(); ++op) count += ops.has_kernel(op) ? inputs_of(ops, op).size() : 0;
   return count;
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("a reader of an operator that makes a tuple reads all of its outputs, 
                               ")\n      # Fullname with scope: (Default/Split-op0)\n" +
                               node_text("%1", "Neg", "%0", "Default/Neg-op0"));
     const OutputReads reads(ops);
-    return std::pair(reads.is_read(0, 0), reads.is_read(0, 1));
+    return std::pair(reads.is_read(OpId(0), 0), reads.is_read(OpId(0), 1));
   };
   CHECK(reads_of("<Tuple[Tensor[Float32]*2], TupleShape((2), (2))>") == std::pair(true, true));
   CHECK(reads_of("<Tensor[Float32], (2, 2)>") == std::pair(true, false));
@@ -194,7 +194,7 @@ TEST_CASE("tuples of the same tuple twice, forty times over, are gone through on
                       "Default/MakeTuple-op" + std::to_string(i));
   }
   const OpGraph ops = graph(body + "  Return(%40)\n");
-  CHECK(OutputReads(ops).is_read(0, 0));
+  CHECK(OutputReads(ops).is_read(OpId(0), 0));
 }
 
 TEST_CASE("without a Return, as in IR protobuf, what no other node reads is returned") {
@@ -202,8 +202,8 @@ TEST_CASE("without a Return, as in IR protobuf, what no other node reads is retu
                             node_text("%1", "TupleGetItem", "%0, I64(2)", "Default/TupleGetItem-op0") +
                             node_text("%2", "MakeTuple", "%1", "Default/MakeTuple-op0"));
   const OutputReads reads(ops);
-  CHECK(reads.is_read(0, 2));
-  CHECK_FALSE(reads.is_read(0, 0));
+  CHECK(reads.is_read(OpId(0), 2));
+  CHECK_FALSE(reads.is_read(OpId(0), 0));
 }
 
 TEST_CASE("what is read of nested tuples is the element that is taken out, or all of them") {
@@ -213,7 +213,7 @@ TEST_CASE("what is read of nested tuples is the element that is taken out, or al
                               node_text("%2", "MakeTuple", "%0, %1", "Default/MakeTuple-op0") +
                               node_text("%3", "MakeTuple", "%para1_x, %2", "Default/MakeTuple-op1") + last);
     const OutputReads reads(ops);
-    return std::pair(reads.is_read(0, 0), reads.is_read(1, 0));
+    return std::pair(reads.is_read(OpId(0), 0), reads.is_read(OpId(1), 0));
   };
   CHECK(reads_of("  Return(%3)\n") == std::pair(true, true));
   CHECK(reads_of(node_text("%4", "TupleGetItem", "%3, I64(1)", "Default/TupleGetItem-op0") +

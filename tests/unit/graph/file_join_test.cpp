@@ -108,15 +108,15 @@ TEST_CASE("a name that was cut off joins if it is the beginning of only one") {
   const std::string scope(60, 'a');
   const OpGraph ops = graph({{"Add", ("Default/" + scope + "/Add-op1").c_str()}});
   const FileJoin join = Dump({"Add.Default_" + scope + "_Add"}).join(ops);
-  CHECK(join.pairs_of(0).size() == 1);
-  CHECK(join.pairs_of(0)[0].rule == JoinRule::kCut);
+  CHECK(join.pairs_of(OpId(0)).size() == 1);
+  CHECK(join.pairs_of(OpId(0))[0].rule == JoinRule::kCut);
 }
 
 TEST_CASE("a whole name that is not in the IR does not match as the beginning of another") {
   const std::string scope(60, 'a');
   const OpGraph ops = graph({{"Add", ("Default/" + scope + "/Add-op12").c_str()}});
   const FileJoin join = Dump({"Add.Default_" + scope + "_Add-op1"}).join(ops);
-  CHECK(join.pairs_of(0).empty());
+  CHECK(join.pairs_of(OpId(0)).empty());
 }
 
 TEST_CASE("spellings of one name are one group, another rank's are another") {
@@ -160,7 +160,7 @@ TEST_CASE("many operators of one name cost no product of both sides") {
   const OpGraph ops = graph_of({{"rank_0/graphs/ms_output_trace_code_graph_0.ir", ir_text(body)}});
   const FileJoin join = Dump({"Add.Default_Add-op1"}).join(ops);
   CHECK(join.pairs().size() < 100);
-  CHECK(!join.pairs_of(0).empty());
+  CHECK(!join.pairs_of(OpId(0)).empty());
 }
 
 TEST_CASE("files of two dumps given together belong to the operators of their own IR") {
@@ -174,7 +174,7 @@ TEST_CASE("files of two dumps given together belong to the operators of their ow
   }
   const test::JoinedDump dump = test::join_dump(scratch.path());
   REQUIRE(dump.graph().size() == 2);
-  for (OpId op = 0; op < 2; ++op) {
+  for (OpId op{0}; op < 2; ++op) {
     const std::string run = dump.graph().origin(op).path.find("/one/") != std::string::npos ? "one/" : "two/";
     const auto files = dump.files_of(op);
     REQUIRE(files.size() == 1);

@@ -78,12 +78,12 @@ TEST_CASE("the data flow of GE is its operands, without absent ones and control 
   const OpGraph& graph = loaded.graph;
   REQUIRE(graph.size() == 4);
   CHECK(graph.origins()[0].kind == OriginKind::kGeGraph);
-  CHECK(edge_text(graph, 3) == "0=split:2 1=split:0 2=constant");
-  CHECK(edge_text(graph, 2) == "0=constant 1=@x");
+  CHECK(edge_text(graph, OpId(3)) == "0=split:2 1=split:0 2=constant");
+  CHECK(edge_text(graph, OpId(2)) == "0=constant 1=@x");
   const OutputReads reads(graph);
-  CHECK(reads.is_read(2, 0));
-  CHECK_FALSE(reads.is_read(2, 1));
-  CHECK(reads.is_read(2, 2));
+  CHECK(reads.is_read(OpId(2), 0));
+  CHECK_FALSE(reads.is_read(OpId(2), 1));
+  CHECK(reads.is_read(OpId(2), 2));
 }
 
 TEST_CASE("the data flow goes into sub-graphs and out of them") {

@@ -176,13 +176,13 @@ TEST_CASE(
   CHECK(lines_with(graph, Relation::kDirect, false) == std::vector<uint32_t>{178});
   CHECK(lines_with(graph, Relation::kDirect, true) == std::vector<uint32_t>{176});
   CHECK(hits(graph, "net.py:176").at(0).confidence < hits(graph, "net.py:178").at(0).confidence);
-  CHECK(best_frame(graph, 0)->line == 178);
+  CHECK(best_frame(graph, OpId(0))->line == 178);
   const std::string pool = "/lib/site-packages/mindspore/nn/layer/pooling.py:";
   const OpGraph between =
       graph_of_2_0({"/u/net.py:171/x = self.pool(x)", pool + "562/if x.ndim == 3:", "/u/net.py:181/x = self.pool(x)",
                     pool + "573/out = self.max_pool(x)"});
   CHECK(lines_with(between, Relation::kDirect, false) == std::vector<uint32_t>{171});
-  CHECK(best_frame(between, 0)->line == 171);
+  CHECK(best_frame(between, OpId(0))->line == 171);
 }
 
 TEST_CASE("in 2.0 operators of a method that several calls share keep their innermost line") {
@@ -191,14 +191,14 @@ TEST_CASE("in 2.0 operators of a method that several calls share keep their inne
   CHECK(lines_with(graph, Relation::kDirect, false) == std::vector<uint32_t>{5});
   CHECK(lines_with(graph, Relation::kDirect, true) == std::vector<uint32_t>{10});
   CHECK(lines_with(graph, Relation::kVia, false) == std::vector<uint32_t>{12});
-  CHECK(best_frame(graph, 0)->line == 5);
+  CHECK(best_frame(graph, OpId(0))->line == 5);
 }
 
 TEST_CASE("a line inside a container is not the line of another call") {
   const std::string container = "/lib/site-packages/mindspore/nn/layer/container.py:";
   const auto is_direct = [](const OpGraph& graph, uint32_t line) {
     CHECK(lines_with(graph, Relation::kDirect, false) == std::vector<uint32_t>{line});
-    CHECK(best_frame(graph, 0)->line == line);
+    CHECK(best_frame(graph, OpId(0))->line == line);
   };
   // It calls something else; the container calls it from the line that it was entered by; 2.3 writes defs.
   is_direct(graph_of_2_0({"/u/net.py:100/x = self.layers(x)",

@@ -18,15 +18,15 @@ TEST_CASE("a name is made as files have it, with its own number or another") {
                                                   node_text("%1", "Add", "%para1_x", "Add-op7") +
                                                   node_text("%2", "Add", "%para1_x", "Default/Add"))}});
   NormalName name;
-  name.assign(graph, 0, kNoIndex);
+  name.assign(graph, OpId(0), kNoIndex);
   CHECK(name.full() == "Default_net_a-Net_Add_B-op12_3");
   CHECK(name.leaf() == "Add_B-op12_3");
-  name.assign(graph, 0, 4);
+  name.assign(graph, OpId(0), 4);
   CHECK(name.full() == "Default_net_a-Net_Add_B-op4");
-  name.assign(graph, 1, kNoIndex);
+  name.assign(graph, OpId(1), kNoIndex);
   CHECK(name.full() == "Add-op7");
   CHECK(name.leaf() == name.full());
-  name.assign(graph, 2, 4);
+  name.assign(graph, OpId(2), 4);
   CHECK(name.full() == "Default_Add");
 }
 

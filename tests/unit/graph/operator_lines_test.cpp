@@ -49,18 +49,18 @@ const std::string kAdd = with_attributes(
 
 TEST_CASE("the gradients of an operator name the line of its own call") {
   const OpGraph graph = graph_with({kAdd, gradient("%1", in_method(27, "c = f + 1.0"))});
-  CHECK(line_of(graph, 0) == 27);
-  CHECK(line_of(graph, 1) == 27);
+  CHECK(line_of(graph, OpId(0)) == 27);
+  CHECK(line_of(graph, OpId(1)) == 27);
 }
 
 TEST_CASE("gradients of several lines, of another function or of another operator say nothing") {
   CHECK(line_of(graph_with({kAdd, gradient("%1", in_method(27, "c = f + 1.0")), gradient("%2", in_method(28, "d"))}),
-                0) == 25);
-  CHECK(line_of(graph_with({kAdd, gradient("%1", {"/u/net.py:47, 8~20/h = self.cell(x)"})}), 0) == 25);
-  CHECK(line_of(graph_with({kAdd, gradient("%1", {"/u/other.py:27, 8~20/h = self.cell(x)"})}), 0) == 25);
+                OpId(0)) == 25);
+  CHECK(line_of(graph_with({kAdd, gradient("%1", {"/u/net.py:47, 8~20/h = self.cell(x)"})}), OpId(0)) == 25);
+  CHECK(line_of(graph_with({kAdd, gradient("%1", {"/u/other.py:27, 8~20/h = self.cell(x)"})}), OpId(0)) == 25);
   const std::string other = with_attributes(
       node_text("%0", "Add", "%para1_x", "Default/Add-op0", in_method(25, "z = a + b")), R"(unique_id: "8")");
-  CHECK(line_of(graph_with({other, gradient("%1", in_method(27, "c = f + 1.0"))}), 0) == 25);
+  CHECK(line_of(graph_with({other, gradient("%1", in_method(27, "c = f + 1.0"))}), OpId(0)) == 25);
 }
 
 TEST_CASE("calls with one stack cannot be told apart; those that a gradient names can") {
@@ -72,10 +72,10 @@ TEST_CASE("calls with one stack cannot be told apart; those that a gradient name
   const OpGraph graph = graph_with({add("%0", "7"), add("%1", "9"), gradient("%2", in_method(27, "c = f + 1.0")),
                                     node_text("%3", "Mul", "%1", "Default/Mul-op0", in_method(25, "z = a + b"))});
   const OperatorLines lines(graph);
-  CHECK_FALSE(lines.of(0).one_of_several);
-  CHECK(lines.of(1).one_of_several);
-  CHECK(lines.of(1).frame->line == 25);
-  CHECK_FALSE(lines.of(3).one_of_several);
+  CHECK_FALSE(lines.of(OpId(0)).one_of_several);
+  CHECK(lines.of(OpId(1)).one_of_several);
+  CHECK(lines.of(OpId(1)).frame->line == 25);
+  CHECK_FALSE(lines.of(OpId(3)).one_of_several);
 }
 
 TEST_CASE("a library's line gives way to that of the reader, then of the maker") {
@@ -87,9 +87,9 @@ TEST_CASE("a library's line gives way to that of the reader, then of the maker")
                                     node_text("%3", "Div", "%2", "Default/Div-op0", in_method(24, "s.sum() / n")),
                                     node_text("%4", "ReduceSum", "%0", "Default/ReduceSum-op1", library),
                                     node_text("%5", "ReduceSum", "%para1_x", "Default/ReduceSum-op2", library)});
-  CHECK(line_of(graph, 1) == 24);
-  CHECK(line_of(graph, 4) == 22);
-  CHECK(line_of(graph, 5) == 10780);
+  CHECK(line_of(graph, OpId(1)) == 24);
+  CHECK(line_of(graph, OpId(4)) == 22);
+  CHECK(line_of(graph, OpId(5)) == 10780);
 }
 
 TEST_CASE("a Cast without a line has that of what it casts") {
@@ -98,8 +98,8 @@ TEST_CASE("a Cast without a line has that of what it casts") {
                                     node_text("%2", "Div", "%1", "Default/Div-op0", in_method(24, "y / n")),
                                     node_text("%3", "Cast", "%para1_x", "Default/Cast-op1", {}),
                                     node_text("%4", "Neg", "%3", "Default/Neg-op0", in_method(26, "-x"))});
-  CHECK(line_of(graph, 1) == 22);
-  CHECK(line_of(graph, 3) == 26);
+  CHECK(line_of(graph, OpId(1)) == 22);
+  CHECK(line_of(graph, OpId(3)) == 26);
 }
 
 }  // namespace msdump

@@ -48,10 +48,10 @@ TEST_CASE("a tensor that cannot be read proves nothing and is reported") {
   std::filesystem::remove(paths[1]);
   std::filesystem::resize_file(paths[2], good.size() - 1);
   const ValueComparer comparer(listed.index, listed.tensors());
-  CHECK(comparer.compare(0, 0) == Agreement::kEqual);
-  for (const uint32_t unreadable : {1U, 2U, 1U}) {
-    CHECK(comparer.compare(0, unreadable) == Agreement::kUnknown);
-    CHECK(comparer.compare(unreadable, 0) == Agreement::kUnknown);
+  CHECK(comparer.compare(RecordId(0), RecordId(0)) == Agreement::kEqual);
+  for (const RecordId unreadable : {RecordId(1), RecordId(2), RecordId(1)}) {
+    CHECK(comparer.compare(RecordId(0), unreadable) == Agreement::kUnknown);
+    CHECK(comparer.compare(unreadable, RecordId(0)) == Agreement::kUnknown);
   }
   const std::vector<Error> failures = comparer.failures();
   REQUIRE(failures.size() == 2);
@@ -70,9 +70,9 @@ TEST_CASE("tensors without elements are compared by the values of their rows") {
   const test::ListedDump listed = test::list_dump({scratch.path()}, Headers::kWhereNeeded);
   REQUIRE(listed.tensors().size() == 4);
   const ValueComparer comparer(listed.index, listed.tensors());
-  CHECK(comparer.compare(0, 1) == Agreement::kEqual);
-  CHECK(comparer.compare(0, 2) == Agreement::kDifferent);
-  CHECK(comparer.compare(0, 3) == Agreement::kDifferent);
+  CHECK(comparer.compare(RecordId(0), RecordId(1)) == Agreement::kEqual);
+  CHECK(comparer.compare(RecordId(0), RecordId(2)) == Agreement::kDifferent);
+  CHECK(comparer.compare(RecordId(0), RecordId(3)) == Agreement::kDifferent);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST_CASE("graphs that feed one folder are numbered in the order of their own id
 TEST_CASE("what save_graphs wrote last has the final numbers already") {
   const OpGraph graph =
       graph_of({{"graph_build_0_0012.ir", ir_text(node_text("%0", "Add", "%para1_x", "Default/Add-op3"))}});
-  CHECK(new_number(graph, renumbered(graph), 0) == kNoIndex);
+  CHECK(new_number(graph, renumbered(graph), OpId(0)) == kNoIndex);
 }
 
 }  // namespace

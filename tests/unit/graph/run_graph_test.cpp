@@ -15,7 +15,11 @@ namespace {
 using test::ir_text;
 using test::node_text;
 using From = InputEdge::From;
-using Tensors = std::vector<uint32_t>;
+
+template <class... Numbers>
+std::vector<TensorId> tensors_of(Numbers... numbers) {
+  return {TensorId(numbers)...};
+}
 
 // A tensor of the operator of that number.
 struct Dumped {
@@ -31,9 +35,9 @@ struct Dumped {
 
 RunGraph runs_of(RunSource source, const std::vector<Dumped>& tensors) {
   source.tensors = tensors.size();
-  source.tensor = [&](uint32_t i) {
+  source.tensor = [&](TensorId i) {
     const Dumped& one = tensors[i];
-    return RunTensor{one.op, one.place, one.graph, one.role, one.name, one.slot, one.time};
+    return RunTensor{OperatorId(one.op), one.place, one.graph, one.role, one.name, one.slot, one.time};
   };
   for (const Dumped& one : tensors) {
     if (one.contents != 0) source.contents.resize(tensors.size());
@@ -44,7 +48,7 @@ RunGraph runs_of(RunSource source, const std::vector<Dumped>& tensors) {
 
 RunSource named(const std::vector<std::string_view>& types, bool ordered = true) {
   RunSource source;
-  for (const std::string_view type : types) source.operators.push_back({kNoIndex, type, ordered});
+  for (const std::string_view type : types) source.operators.push_back({kNoId, type, ordered});
   return source;
 }
 
@@ -94,12 +98,12 @@ const OpRun& run_of(const RunGraph& graph, uint32_t op, const RunPlace& place = 
   return graph.runs().front();
 }
 
-const auto kNothingLost = [](uint32_t) { return false; };
+const auto kNothingLost = [](TensorId) { return false; };
 constexpr auto kIn = TensorRole::kInput, kOut = TensorRole::kOutput;
 
 // By the contents of their first outputs.
-std::vector<uint32_t> order_of(const RunGraph& graph) {
-  std::vector<uint32_t> tensors;
+std::vector<TensorId> order_of(const RunGraph& graph) {
+  std::vector<TensorId> tensors;
   for (const OpRun& run : graph.runs()) tensors.push_back(run.outputs.front());
   return tensors;
 }
@@ -117,8 +121,8 @@ TEST_CASE("by the IR an input knows its maker, its parameter and the tensor that
   CHECK(graph.flow() == FlowKind::kIr);
   REQUIRE(graph.runs().size() == 2);
   const OpRun &mul = run_of(graph, Network::kMul), &sub = run_of(graph, Network::kSub);
-  const uint32_t mul_run = graph.run_of(1), sub_run = graph.run_of(4);
-  CHECK(graph.run_of(5) == kNoRun);
+  const ExecutionId mul_run = graph.run_of(TensorId(1)), sub_run = graph.run_of(TensorId(4));
+  CHECK(graph.run_of(TensorId(5)) == kNoId);
   REQUIRE(mul.inputs.size() == 1);
   CHECK(mul.inputs[0].from == From::kParameter);
   CHECK(mul.inputs[0].parameter == "x");
@@ -127,18 +131,18 @@ TEST_CASE("by the IR an input knows its maker, its parameter and the tensor that
   CHECK(mul.readers == std::vector{sub_run});
   REQUIRE(sub.inputs.size() == 3);
   CHECK(sub.inputs[0].from == From::kOperator);  // the Neg, which was not dumped
-  CHECK(sub.inputs[0].producer == kNoRun);
+  CHECK(sub.inputs[0].producer == kNoId);
   CHECK(sub.inputs[0].tensor == 2);
-  CHECK(sub.inputs[1].tensor == kNoTensor);
+  CHECK(sub.inputs[1].tensor == kNoId);
   CHECK(sub.inputs[1].producer == mul_run);
   CHECK(sub.inputs[1].produced == 1);
   CHECK(sub.inputs[1].slot == 1);
   CHECK(sub.inputs[2].tensor == 3);
   CHECK(sub.inputs[2].parameter == "w");
   CHECK(sub.inputs[2].is_weight);
-  CHECK(sub.outputs == Tensors{4});
-  CHECK(graph.readers_of_op(Network::kMul) == std::vector<uint32_t>{Network::kSub});
-  CHECK(graph.readers_of_op(Network::kSub) == std::vector<uint32_t>{Network::kWrite});
+  CHECK(sub.outputs == tensors_of(4));
+  CHECK(graph.readers_of_op(OperatorId(Network::kMul)) == std::vector{OperatorId(Network::kSub)});
+  CHECK(graph.readers_of_op(OperatorId(Network::kSub)) == std::vector{OperatorId(Network::kWrite)});
   CHECK(graph.readers_of_parameter("w", sub.place) == std::vector{sub_run});
   CHECK(graph.readers_of_parameter("w", {0, 1, 0}).empty());
 }
@@ -150,7 +154,7 @@ TEST_CASE("an input of the network that was not dumped is the parameter's file; 
                                        {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "x"},
                                        {0, TensorRole::kParameter, "", 0, {0, 0, 0}, {}, 0, "w"}});
   CHECK(run_of(graph, Network::kMul).inputs.at(0).produced == 2);
-  CHECK(run_of(graph, Network::kSub).inputs.at(2).produced == kNoTensor);
+  CHECK(run_of(graph, Network::kSub).inputs.at(2).produced == kNoId);
 }
 
 TEST_CASE("outputs that were not dumped, or are lost, show in the inputs of their readers") {
@@ -158,10 +162,10 @@ TEST_CASE("outputs that were not dumped, or are lost, show in the inputs of thei
   const RunGraph dumped =
                      network.runs({{Network::kMul, kIn, "0"}, {Network::kMul, kOut, "0"}, {Network::kSub, kIn, "1"}}),
                  lacking = network.runs({{Network::kMul, kIn, "0"}, {Network::kSub, kIn, "1"}});
-  CHECK(dumped.stand_ins(dumped.run_of(0), kNothingLost).empty());
-  CHECK(dumped.stand_ins(dumped.run_of(0), [](uint32_t tensor) { return tensor == 1; }) == Tensors{2});
-  CHECK(lacking.stand_ins(lacking.run_of(0), kNothingLost) == Tensors{1});
-  CHECK(lacking.stand_ins(lacking.run_of(1), kNothingLost).empty());
+  CHECK(dumped.stand_ins(dumped.run_of(TensorId(0)), kNothingLost).empty());
+  CHECK(dumped.stand_ins(dumped.run_of(TensorId(0)), [](TensorId tensor) { return tensor == 1; }) == tensors_of(2));
+  CHECK(lacking.stand_ins(lacking.run_of(TensorId(0)), kNothingLost) == tensors_of(1));
+  CHECK(lacking.stand_ins(lacking.run_of(TensorId(1)), kNothingLost).empty());
 }
 
 TEST_CASE("an operator ran once for each rank, step and occurrence, and reads what ran in the same one") {
@@ -181,7 +185,7 @@ TEST_CASE("an operator ran once for each rank, step and occurrence, and reads wh
   CHECK(maker_of({0, 1, 0}) == 1);
   CHECK(maker_of({0, 1, 1}) == 1);  // outside of the loop
   CHECK(maker_of({1, 1, 1}) == 3);
-  CHECK(maker_of({1, 0, 0}) == kNoTensor);
+  CHECK(maker_of({1, 0, 0}) == kNoId);
 }
 
 TEST_CASE("what an operator updates is its output, by its type and by the contents") {
@@ -191,24 +195,24 @@ TEST_CASE("what an operator updates is its output, by its type and by the conten
                                        {Network::kWrite, kIn, "1", 3}, {Network::kWrite, kOut, "0", 6}};
   const Network network("Assign");
   const RunGraph by_type = network.runs(tensors);
-  CHECK(by_type.role(5) == TensorRole::kUpdated);
-  CHECK(by_type.role(7) == TensorRole::kUnwritten);  // nothing reads it
-  CHECK(run_of(by_type, Network::kWrite).outputs == Tensors{5});
+  CHECK(by_type.role(TensorId(5)) == TensorRole::kUpdated);
+  CHECK(by_type.role(TensorId(7)) == TensorRole::kUnwritten);  // nothing reads it
+  CHECK(run_of(by_type, Network::kWrite).outputs == tensors_of(5));
   // Not what the Mul wrote.
-  CHECK(by_type.role(2) == TensorRole::kUpdated);
-  CHECK(run_of(by_type, Network::kSub).outputs == Tensors{4, 2});
+  CHECK(by_type.role(TensorId(2)) == TensorRole::kUpdated);
+  CHECK(run_of(by_type, Network::kSub).outputs == tensors_of(4, 2));
   // An operator with side effects reads w as something else than the Sub does.
   const Network other("Custom");
   const RunGraph by_contents = other.runs(tensors);
-  CHECK(by_contents.role(5) == TensorRole::kUpdated);
-  CHECK(by_contents.role(6) == kIn);
+  CHECK(by_contents.role(TensorId(5)) == TensorRole::kUpdated);
+  CHECK(by_contents.role(TensorId(6)) == kIn);
 }
 
 TEST_CASE("an operator that is known to update other inputs does not update one that differs") {
   const auto role_of_w = [](const char* writer) {
     const Network network(writer);
     return network.runs({{Network::kSub, kIn, "2", 9}, {Network::kSub, kOut, "0", 3}, {Network::kWrite, kIn, "0", 4}})
-        .role(2);
+        .role(TensorId(2));
   };
   CHECK(role_of_w("BatchNorm") == kIn);  // gamma; it updates the mean and the variance
   CHECK(role_of_w("Custom") == TensorRole::kUpdated);
@@ -231,10 +235,10 @@ TEST_CASE("an input that the kernel ignores reads nothing") {
     source.operators.push_back({test::find_operator(ir, fmt::format("Default/{}-op0", type)), type, true});
   const RunGraph graph =
       runs_of(source, {{0, kOut, "0"}, {0, kOut, "1"}, {0, kOut, "2"}, {1, kIn, "3"}, {1, kIn, "5"}, {1, kOut, "0"}});
-  CHECK(graph.role(2) == TensorRole::kUnwritten);
-  CHECK(graph.role(4) == TensorRole::kUnwritten);
-  CHECK(run_of(graph, 0).outputs == Tensors{0});
-  CHECK(graph.role(3) == kIn);
+  CHECK(graph.role(TensorId(2)) == TensorRole::kUnwritten);
+  CHECK(graph.role(TensorId(4)) == TensorRole::kUnwritten);
+  CHECK(run_of(graph, 0).outputs == tensors_of(0));
+  CHECK(graph.role(TensorId(3)) == kIn);
   REQUIRE(run_of(graph, 1).inputs.size() == 5);
   CHECK(run_of(graph, 1).inputs.back().slot == 4);
 }
@@ -242,7 +246,7 @@ TEST_CASE("an input that the kernel ignores reads nothing") {
 TEST_CASE("an optimizer leaves its outputs unwritten even if the dump has no file of its parameters") {
   const auto role_of_output = [](const char* writer) {
     const Network network(writer);
-    return network.runs({{Network::kWrite, kIn, "1"}, {Network::kWrite, kOut, "0"}}).role(1);
+    return network.runs({{Network::kWrite, kIn, "1"}, {Network::kWrite, kOut, "0"}}).role(TensorId(1));
   };
   CHECK(role_of_output("AdamWeightDecay") == TensorRole::kUnwritten);
   CHECK(role_of_output("Custom") == kOut);
@@ -257,9 +261,9 @@ TEST_CASE("without contents, or where they agree or prove nothing, an input is n
                                          {Network::kSub, kOut, "0", 3},
                                          {Network::kWrite, kIn, "0", now},
                                          {Network::kWrite, kIn, "1", 3}});
-    CHECK(graph.role(1) == kIn);
-    CHECK(graph.role(5) == kIn);
-    return graph.role(4);
+    CHECK(graph.role(TensorId(1)) == kIn);
+    CHECK(graph.role(TensorId(5)) == kIn);
+    return graph.role(TensorId(4));
   };
   CHECK(role_of_w(9, 4) == TensorRole::kUpdated);
   CHECK(role_of_w(9, 9) == kIn);
@@ -267,7 +271,7 @@ TEST_CASE("without contents, or where they agree or prove nothing, an input is n
   CHECK(role_of_w(9, 0) == kIn);
   const Network network("Custom");
   const RunGraph not_dumped = network.runs({{Network::kSub, kOut, "0", 3}, {Network::kWrite, kIn, "1", 3}});
-  CHECK(not_dumped.role(1) == kIn);
+  CHECK(not_dumped.role(TensorId(1)) == kIn);
 }
 
 TEST_CASE("contents name the first earlier output of the same rank and step that an input equals") {
@@ -282,19 +286,20 @@ TEST_CASE("contents name the first earlier output of the same rank and step that
                                                           {1, kIn, "0", 8, {0, 1, 0}},
                                                           {1, kIn, "0", 8, {1, 1, 0}}});
   CHECK(graph.flow() == FlowKind::kValues);
-  const auto maker_of = [&](uint32_t tensor) {
-    for (const RunInput& input : graph.runs()[graph.run_of(tensor)].inputs) {
+  const auto maker_of = [&](uint32_t tensor) -> TensorId {
+    for (const RunInput& input : graph.runs()[graph.run_of(TensorId(tensor))].inputs) {
       if (input.tensor == tensor) return input.produced;
     }
-    return kNoTensor;
+    return kNoId;
   };
   CHECK(maker_of(1) == 0);
   CHECK(maker_of(3) == 0);
-  CHECK(maker_of(4) == kNoTensor);
-  CHECK(maker_of(6) == kNoTensor);
+  CHECK(maker_of(4) == kNoId);
+  CHECK(maker_of(6) == kNoId);
   CHECK(maker_of(8) == 7);
-  CHECK(maker_of(9) == kNoTensor);
-  CHECK(graph.runs()[graph.run_of(0)].readers == std::vector{graph.run_of(1), graph.run_of(3)});
+  CHECK(maker_of(9) == kNoId);
+  CHECK(graph.runs()[graph.run_of(TensorId(0))].readers ==
+        std::vector{graph.run_of(TensorId(1)), graph.run_of(TensorId(3))});
   CHECK(runs_of(named({"A", "B"}), {{0, kOut, "0", 5}, {1, kIn, "0", 6}}).flow() == FlowKind::kOrder);
   CHECK(runs_of(named({"A", "B"}), {{0, kOut, "0"}, {1, kIn, "0"}}).flow() == FlowKind::kOrder);
 }
@@ -332,18 +337,18 @@ TEST_CASE("without an IR the types of operators say what is updated and what the
                                        {1, kIn, "3"},  {2, kOut, "0"}, {3, kIn, "4"},  {3, kIn, "5"}};
   RunSource source = named({"ApplyMomentum", "BatchNorm", "Mul", "BatchNormGrad"});
   const RunGraph unknown = runs_of(source, tensors);
-  for (uint32_t tensor = 0; tensor < tensors.size(); ++tensor) CHECK(unknown.role(tensor) == tensors[tensor].role);
+  for (TensorId tensor{0}; tensor < tensors.size(); ++tensor) CHECK(unknown.role(tensor) == tensors[tensor].role);
   source.known_types = true;
   const RunGraph graph = runs_of(source, tensors);
   std::vector<TensorRole> roles;
-  for (uint32_t tensor = 0; tensor < tensors.size(); ++tensor) roles.push_back(graph.role(tensor));
+  for (TensorId tensor{0}; tensor < tensors.size(); ++tensor) roles.push_back(graph.role(tensor));
   using enum TensorRole;
   CHECK(roles == std::vector{kUpdated, kUpdated, kInput, kUnwritten, kOutput, kUnwritten, kUnwritten, kOutput, kUpdated,
                              kOutput, kInput, kUnwritten});
-  CHECK(graph.runs()[0].outputs == Tensors{0, 1});
+  CHECK(graph.runs()[0].outputs == tensors_of(0, 1));
   REQUIRE(graph.runs()[0].inputs.size() == 1);
   CHECK(graph.runs()[0].inputs[0].tensor == 2);
-  CHECK(graph.runs()[1].outputs == Tensors{4, 7, 8});
+  CHECK(graph.runs()[1].outputs == tensors_of(4, 7, 8));
 }
 
 TEST_CASE("runs are in the order of the operators, inside one rank and step") {
@@ -353,7 +358,7 @@ TEST_CASE("runs are in the order of the operators, inside one rank and step") {
                                                      {0, kOut, "0", 0, {0, 0, 1}},
                                                      {0, kOut, "0", 0, {0, 0, 0}},
                                                      {0, kOut, "0", 0, {1, 0, 0}}});
-  CHECK(order_of(graph) == Tensors{4, 3, 2, 1, 5, 0});
+  CHECK(order_of(graph) == tensors_of(4, 3, 2, 1, 5, 0));
 }
 
 TEST_CASE("by time whole graphs follow each other, each in the order of its operators") {
@@ -364,14 +369,14 @@ TEST_CASE("by time whole graphs follow each other, each in the order of its oper
                                        {2, kOut, "0", 0, {0, 0, 0}, 30, 1},
                                        {2, kOut, "0", 0, {1, 0, 0}, 10, 1},
                                        {2, kOut, "0", 0, {0, 1, 0}, 5, 1}};
-  CHECK(order_of(runs_of(source, tensors)) == Tensors{2, 0, 1, 3, 4});
+  CHECK(order_of(runs_of(source, tensors)) == tensors_of(2, 0, 1, 3, 4));
   // Names alone say nothing about the order, and neither do operators that ran several times.
   for (RunSource::Operator& op : source.operators) op.ordered = false;
-  CHECK(order_of(runs_of(source, tensors)) == Tensors{2, 1, 0, 3, 4});
+  CHECK(order_of(runs_of(source, tensors)) == tensors_of(2, 1, 0, 3, 4));
   for (RunSource::Operator& op : source.operators) op.ordered = true;
   CHECK(order_of(runs_of(source, {{0, kOut, "0", 0, {0, 0, 0}, 50, 0},
                                   {1, kOut, "0", 0, {0, 0, 0}, 40, 0},
-                                  {0, kOut, "0", 0, {0, 0, 1}, 30, 0}})) == Tensors{2, 1, 0});
+                                  {0, kOut, "0", 0, {0, 0, 1}, 30, 0}})) == tensors_of(2, 1, 0));
 }
 
 TEST_CASE("a run is ordered by the time of a tensor, or by an operator whose place is known") {
@@ -409,16 +414,16 @@ TEST_CASE("an input after operators that were not dumped knows the runs before t
   REQUIRE(sub.inputs.size() == 3);
   const auto before = [&](uint32_t slot) {
     const auto found = graph.before_gap(sub.inputs[slot]);
-    return std::vector<uint32_t>(found.begin(), found.end());
+    return std::vector(found.begin(), found.end());
   };
-  const auto index_of = [&](const OpRun& run) { return static_cast<uint32_t>(&run - graph.runs().data()); };
+  const auto index_of = [&](const OpRun& run) { return ExecutionId(&run - graph.runs().data()); };
   const OpRun& mul = run_of(graph, Network::kMul);
-  CHECK(before(0) == std::vector<uint32_t>{index_of(mul)});  // past the Neg
-  CHECK(before(1).empty());                                  // the Mul itself made it
+  CHECK(before(0) == std::vector{index_of(mul)});  // past the Neg
+  CHECK(before(1).empty());                        // the Mul itself made it
   CHECK(before(2).empty());
-  CHECK(sub.inputs[0].producer == kNoRun);
-  CHECK(mul.later == std::vector<uint32_t>{index_of(sub)});
-  CHECK(mul.readers == std::vector<uint32_t>{index_of(sub)});
+  CHECK(sub.inputs[0].producer == kNoId);
+  CHECK(mul.later == std::vector{index_of(sub)});
+  CHECK(mul.readers == std::vector{index_of(sub)});
   CHECK(sub.later.empty());
 }
 
@@ -426,7 +431,7 @@ TEST_CASE("edges lead from what makes a value to what reads it, also past a gap"
   const Network network;
   const RunGraph graph =
       network.runs({{Network::kMul, kOut, "0"}, {Network::kSub, kIn, "0"}, {Network::kSub, kOut, "0"}});
-  const uint32_t mul = graph.run_of(0), sub = graph.run_of(2);
+  const ExecutionId mul = graph.run_of(TensorId(0)), sub = graph.run_of(TensorId(2));
   const std::vector<FlowEdge> edges = flow_edges(graph);
   REQUIRE(edges.size() == 2);
   CHECK((edges[0].from == mul && edges[0].to == sub && edges[0].tensor == 1 && edges[0].gap));
@@ -452,12 +457,12 @@ TEST_CASE("a value that the network keeps comes from the run that updated it in 
   const auto before = [&](const RunPlace& place) {
     return run_of(graph, Network::kSub, place).inputs.at(2).updated_by;
   };
-  CHECK(before({0, 0, 0}) == kNoRun);
-  CHECK(before({0, 3, 0}) == graph.run_of(2));
-  CHECK(before({1, 3, 0}) == kNoRun);
+  CHECK(before({0, 0, 0}) == kNoId);
+  CHECK(before({0, 3, 0}) == graph.run_of(TensorId(2)));
+  CHECK(before({1, 3, 0}) == kNoId);
   const std::vector<FlowEdge> edges = flow_edges(graph);
   const auto updated = std::find_if(edges.begin(), edges.end(), [&](const FlowEdge& one) {
-    return one.from == graph.run_of(2) && one.to == graph.run_of(3);
+    return one.from == graph.run_of(TensorId(2)) && one.to == graph.run_of(TensorId(3));
   });
   REQUIRE(updated != edges.end());
   CHECK((updated->tensor == 3 && !updated->gap));

@@ -492,10 +492,10 @@ TEST_CASE("an operator that only files name is chosen by a pattern where MindSpo
   request.target.version = Version{2, 2, 14};
   CHECK(name_to_ask(request, op, "a_b") == "a_b");
   request.target.version.reset();
-  op.op = 0;
+  op.op = OpId(0);
   CHECK(name_to_ask(request, op, "Default/a_b") == "Default/a_b");
   request.kind = ConfigKind::kAcl;
-  op.op = kNoIndex;
+  op.op = kNoId;
   CHECK(name_to_ask(request, op, "a_b") == "a_b");
   request.kind = ConfigKind::kMsprobe;
   CHECK(name_to_ask(request, op, "Module.fc.Linear.parameters_grad.1") == "Module.fc.Linear.backward.1");

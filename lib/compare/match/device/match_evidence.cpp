@@ -47,7 +47,7 @@ OpTensors::OpTensors(const DumpWithGraph& dump, const std::vector<SequencedOp>& 
     return std::pair(dump.index->files()[record.file].folder, record.occurrence);
   };
   for (uint32_t op = 0; op < operators.size(); ++op) {
-    const std::vector<uint32_t>& tensors = operators[op].tensors;
+    const std::vector<RecordId>& tensors = operators[op].tensors;
     for (const uint32_t tensor : tensors) {
       if (place_of(tensor) != place_of(tensors.front())) continue;
       const TensorRecord& record = (*dump.tensors)[tensor];

@@ -93,7 +93,7 @@ bool HostNeighbours::feeds(uint32_t producer, uint32_t consumer) {
   const auto output = evidence_.host_tensors.largest(producer, Io::kOutput);
   if (!output || hosts_.key(producer).rank != hosts_.key(consumer).rank) return false;
   const MatchSide& side = evidence_.host;
-  const std::vector<uint32_t>& inputs = side.operators[consumer].tensors;
+  const std::vector<RecordId>& inputs = side.operators[consumer].tensors;
   return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
     return side.tensor(input).name.io == Io::kInput && evidence_.host_values.is_same(*output, input);
   });

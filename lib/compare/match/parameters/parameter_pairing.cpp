@@ -519,7 +519,7 @@ class PairingOfLinks {
     one.graph = dump.index->folders()[dump.index->files()[record.file].folder].identity.graph;
     one.name = record.name.op_name;
     one.type = record.name.op_type;
-    one.tensors = {tensor};
+    one.tensors = {RecordId(tensor)};
     return static_cast<uint32_t>(operators.size() - 1);
   }
 

@@ -120,7 +120,7 @@ LocalStatistics::LocalStatistics(StatisticTables& tables, std::span<const Tensor
     : records_(records.begin(), records.end()) {
   for (const TensorRecord* const record : records) {
     ok_ = ok_ && record != nullptr && record->shape != nullptr && !record->broken &&
-          (record->has_elements || record->table != kNoTable);
+          (record->has_elements || record->table != kNoId);
     if (!ok_) return;
     TensorNumbers exact;
     exact.origin = StatisticOrigin::kTorchJson;

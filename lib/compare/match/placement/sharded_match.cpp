@@ -286,14 +286,14 @@ void ShardedMatch::add_partner(Side side, uint32_t op, const std::vector<Twin>& 
   std::vector<SequencedOp>& others = pairing.operators_of(opposite(side));
   OpPair& both = pairing.operators[op];
   SequencedOp partner = pairing.operators_of(side)[both[side]];
-  partner.op = kNoIndex;
+  partner.op = kNoId;
   partner.tensors.clear();
   for (const Twin& twin : twins) {
     TensorPair& pair = pairing.tensors[twin.pair];
     const uint32_t added = result[opposite(side)]->add_tensor(twin.value, result[side]->tensors()[pair[side]]);
     pair[opposite(side)] = added;
     pair.alone = Alone::kUnknown;
-    partner.tensors.push_back(added);
+    partner.tensors.emplace_back(added);
     fits[twin.pair] = twin.fit;
   }
   both[opposite(side)] = static_cast<uint32_t>(others.size());

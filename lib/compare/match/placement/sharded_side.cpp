@@ -264,7 +264,7 @@ void ShardedSide::add_program(uint32_t program, const std::vector<SequencedOp>& 
       const auto [slot, is_new_slot] =
           slots.try_emplace({found->second, key_of(dump_, record)}, static_cast<uint32_t>(tensors_.size()));
       if (is_new_slot) {
-        operators_[found->second].tensors.push_back(slot->second);
+        operators_[found->second].tensors.emplace_back(slot->second);
         tensors_.push_back(record);
         members_.push_back({origins_[found->second].ranks, std::vector<const TensorRecord*>(ranks.size(), nullptr)});
         TensorPieces pieces;
