@@ -23,6 +23,8 @@ class Index {
   constexpr Index() = default;  // none
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr Index(None) {}
+  template <class Other>
+  Index(Index<Other>) = delete;  // not even in a comparison
   template <std::integral T>
   constexpr explicit Index(T value) : value_(static_cast<uint32_t>(value)) {}
 
@@ -31,16 +33,11 @@ class Index {
   explicit operator bool() const = delete;  // 0 is an index, too
 
   constexpr auto operator<=>(const Index&) const = default;  // none comes last
-  constexpr bool operator==(const Index&) const = default;
-  constexpr bool operator==(None) const { return value_ == UINT32_MAX; }
-  template <class Other>
-  bool operator==(Index<Other>) const = delete;
-  template <class Other>
-  std::strong_ordering operator<=>(Index<Other>) const = delete;
   constexpr Index& operator++() {
     ++value_;
     return *this;
   }
+  constexpr Index operator--(int) { return Index(value_--); }
 
  private:
   uint32_t value_ = UINT32_MAX;

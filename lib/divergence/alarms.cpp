@@ -19,40 +19,40 @@ namespace {
 // Finds the source of NaN and infinities if the sides are sharded differently. Calls that only the candidate has lie
 // between the tensors that were compared, and the finite elements of their results need not show a difference.
 
-const RunInput* input_not_finite(const RunView& view, uint32_t run) {
+const RunInput* input_not_finite(const RunView& view, ExecutionId run) {
   const std::vector<RunInput>& inputs = view.run(run).inputs;
   const auto found = std::find_if(inputs.begin(), inputs.end(),
                                   [&](const RunInput& input) { return !view.ranks_not_finite(input.tensor).empty(); });
   return found == inputs.end() ? nullptr : &*found;
 }
 
-bool makes_not_finite(const RunView& view, uint32_t run) {
+bool makes_not_finite(const RunView& view, ExecutionId run) {
   const std::vector<TensorId>& outputs = view.run(run).outputs;
   return std::any_of(outputs.begin(), outputs.end(),
-                     [&](uint32_t output) { return !view.ranks_not_finite(output).empty(); });
+                     [&](TensorId output) { return !view.ranks_not_finite(output).empty(); });
 }
 
 // The forward call of `run` if that produced NaN or infinities from finite inputs already; else `run`.
-uint32_t forward_maker(const RunView& view, uint32_t run) {
-  for (const uint32_t forward : view.forward_calls_of(run)) {
+ExecutionId forward_maker(const RunView& view, ExecutionId run) {
+  for (const ExecutionId forward : view.forward_calls_of(run)) {
     if (makes_not_finite(view, forward) && input_not_finite(view, forward) == nullptr) return forward;
   }
   return run;
 }
 
-// The call of the candidate alone that produced, from finite inputs, the NaN or infinities in an input of `run`. kNoRun
+// The call of the candidate alone that produced, from finite inputs, the NaN or infinities in an input of `run`. kNoId
 // if no input has any that the reference lacks, or if they do not lead back to such a call.
-uint32_t maker_of_not_finite(const RunView& view, uint32_t run) {
+ExecutionId maker_of_not_finite(const RunView& view, ExecutionId run) {
   for (const RunInput* input = input_not_finite(view, run); input != nullptr;) {
-    const uint32_t maker = input->other_producer != kNoRun ? input->other_producer : input->producer;
+    const ExecutionId maker = input->other_producer != kNoId ? input->other_producer : input->producer;
     // Producers are earlier, so the search ends.
-    if (maker >= run || !view.of_candidate_only(maker)) return kNoRun;
+    if (maker >= run || !view.of_candidate_only(maker)) return kNoId;
     run = maker;
     input = input_not_finite(view, run);
     if (input == nullptr && !view.run(run).inputs.empty() && makes_not_finite(view, run))
       return forward_maker(view, run);
   }
-  return kNoRun;
+  return kNoId;
 }
 
 }  // namespace
@@ -61,18 +61,18 @@ BlameState::BlameState(const RunView& compared, const NoiseModel& expected)
     : view(compared), model(expected), one_sided(compared), roots(compared, expected, one_sided, history) {
   history.states.resize(view.runs().size());
   history.healthy.resize(view.tensors());
-  for (uint32_t tensor = 0; tensor < view.tensors(); ++tensor) {
+  for (TensorId tensor{0}; tensor < view.tensors(); ++tensor) {
     if (const auto error = view.error(tensor)) history.healthy[tensor] = error->relative;
   }
 }
 
-void BlameState::begin(uint32_t run) {
+void BlameState::begin(ExecutionId run) {
   begin_step(run);
   // A one-sided execution may belong elsewhere in the step.
   if (!view.one_sided(run)) backward = backward || view.is_backward(run);
 }
 
-void BlameState::begin_step(uint32_t run) {
+void BlameState::begin_step(ExecutionId run) {
   const RunPlace& now = view.place(run);
   if (run > 0 && now.rank == place.rank && now.step == place.step) return;
   const bool same_rank = run > 0 && now.rank == place.rank;
@@ -85,20 +85,20 @@ void BlameState::begin_step(uint32_t run) {
   place = now;
 }
 
-void BlameState::note_alarm(uint32_t run) {
+void BlameState::note_alarm(ExecutionId run) {
   backward = backward || view.is_backward(run);
   history.states[run].alarmed = history.states[run].downstream = true;
   any_before = alarmed[backward ? 1 : 0] = true;
 }
 
-uint32_t BlameState::one_sided_maker(const RunInput& input) const {
-  for (const uint32_t maker : {input.other_producer, input.producer}) {
-    if (maker != kNoRun && view.one_sided(maker)) return maker;
+ExecutionId BlameState::one_sided_maker(const RunInput& input) const {
+  for (const ExecutionId maker : {input.other_producer, input.producer}) {
+    if (maker != kNoId && view.one_sided(maker)) return maker;
   }
-  return kNoRun;
+  return kNoId;
 }
 
-void BlameState::add_cast(uint32_t cast, uint32_t reader, const RunInputs& inputs, uint32_t tensor) {
+void BlameState::add_cast(ExecutionId cast, ExecutionId reader, const RunInputs& inputs, TensorId tensor) {
   if (view.coarser_throughout() || !roots.report_once(cast, reader)) return;
   Root& root = roots.add(cast, DivergenceKind::kValue, inputs, {tensor});
   root.divergence.reader = reader;
@@ -120,14 +120,14 @@ using From = InputEdge::From;
 }  // namespace
 
 // Every step has its own network inputs. The weights of later steps derive from those of the first.
-EnteringValues::ParameterKey EnteringValues::key_of(uint32_t run, const RunInput& input) const {
+EnteringValues::ParameterKey EnteringValues::key_of(ExecutionId run, const RunInput& input) const {
   const RunPlace& place = state_.view.place(run);
   return {place.rank, input.is_weight ? std::nullopt : place.step, std::string(input.parameter)};
 }
 
-void EnteringValues::note_parameters(uint32_t run, const RunInputs& inputs) {
+void EnteringValues::note_parameters(ExecutionId run, const RunInputs& inputs) {
   for (const RunInput& input : state_.view.run(run).inputs) {
-    if (input.from != From::kParameter || input.producer != kNoRun || !state_.view.compared(input.tensor)) continue;
+    if (input.from != From::kParameter || input.producer != kNoId || !state_.view.compared(input.tensor)) continue;
     const bool off = std::any_of(inputs.entering.begin(), inputs.entering.end(),
                                  [&](const RunInput* other) { return other == &input; });
     const ParameterKey key = key_of(run, input);
@@ -135,7 +135,7 @@ void EnteringValues::note_parameters(uint32_t run, const RunInputs& inputs) {
   }
 }
 
-void EnteringValues::judge(uint32_t run, const RunInputs& inputs) {
+void EnteringValues::judge(ExecutionId run, const RunInputs& inputs) {
   for (const RunInput* const input : inputs.entering) {
     // The parameter agreed at its first reader. Since then it was updated, or it is read in a coarser dtype.
     if (input->from == From::kParameter && agreed_.contains(key_of(run, *input))) {
@@ -144,7 +144,7 @@ void EnteringValues::judge(uint32_t run, const RunInputs& inputs) {
         return state_.add_cast(run, run, inputs, input->tensor);
       continue;
     }
-    const uint32_t tensor = state_.view.compared(input->tensor) ? input->tensor : input->produced;
+    const TensorId tensor = state_.view.compared(input->tensor) ? input->tensor : input->produced;
     if (input->from == From::kParameter) {
       add_parameter(run, inputs, *input, tensor);
     } else if (!state_.any_before && !inputs.downstream && !state_.view.all_agree(run)) {
@@ -153,7 +153,7 @@ void EnteringValues::judge(uint32_t run, const RunInputs& inputs) {
   }
 }
 
-void EnteringValues::add_parameter(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor) {
+void EnteringValues::add_parameter(ExecutionId run, const RunInputs& inputs, const RunInput& input, TensorId tensor) {
   state_.history.healthy[tensor] = 0;
   if (!reported_.insert(key_of(run, input)).second) {
     state_.history.states[run].downstream = true;  // of the root at its first reader
@@ -166,7 +166,7 @@ void EnteringValues::add_parameter(uint32_t run, const RunInputs& inputs, const 
 }
 
 // Adds a root of kind kParameter if the reference has a module parameter with this value, else of kInput.
-Root& EnteringValues::add_by_value(uint32_t run, const RunInputs& inputs, uint32_t tensor) {
+Root& EnteringValues::add_by_value(ExecutionId run, const RunInputs& inputs, TensorId tensor) {
   std::string parameter = state_.view.parameter_like(tensor);
   const DivergenceKind kind = parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter;
   Root& root = state_.roots.add_entering(run, kind, inputs, tensor);
@@ -174,22 +174,22 @@ Root& EnteringValues::add_by_value(uint32_t run, const RunInputs& inputs, uint32
   return root;
 }
 
-void EnteringValues::judge_carried(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+void EnteringValues::judge_carried(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
   const bool wrong = state_.view.lacks_input(run) ? !state_.view.heals(run) : state_.view.any_differs(outputs);
   if (!wrong) return;
-  const uint32_t tensor = inputs.carried.front()->tensor;
+  const TensorId tensor = inputs.carried.front()->tensor;
   Root& root = add_by_value(run, inputs, tensor);
   root.lower(kUnknownSource);
   root.divergence.reason = fmt::format(
       "its input {} differs by more than anything before it in this step or in those before", state_.view.slot(tensor));
 }
 
-void EnteringValues::judge_unknown_source(uint32_t run, const RunInputs& inputs, const RunInput& input,
-                                          uint32_t tensor) {
+void EnteringValues::judge_unknown_source(ExecutionId run, const RunInputs& inputs, const RunInput& input,
+                                          TensorId tensor) {
   if (state_.view.other_framework()) return;
-  const uint32_t other =
+  const ExecutionId other =
       state_.view.is_sharded() ? state_.one_sided_maker(input) : state_.one_sided.between(state_.first_of_step, run);
-  if (other != kNoRun) {
+  if (other != kNoId) {
     (void)state_.roots.add_one_sided(other, run, inputs);
     return;
   }
@@ -206,11 +206,12 @@ void EnteringValues::judge_unknown_source(uint32_t run, const RunInputs& inputs,
   root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
 }
 
-void judge_constants(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-  const bool all_same = !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs,
+                     const std::vector<TensorId>& outputs) {
+  const bool all_same = !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
     return state.view.is(tensor, Verdict::kSame);
   });
-  const uint32_t tensor = inputs.constants.front();
+  const TensorId tensor = inputs.constants.front();
   const bool of_value = state.view.is(tensor, Verdict::kDiffer) || state.view.is(tensor, Verdict::kClose);
   if (inputs.downstream || all_same || (!of_value && !state.view.any_differs(outputs))) return;
   if (state.roots.has_line_of(run)) return;
@@ -226,10 +227,10 @@ void judge_constants(BlameState& state, uint32_t run, const RunInputs& inputs, c
 namespace {
 
 // The execution to name: inside a module the one that stands out most, if any does; of fused operators the likeliest.
-uint32_t named_for(const BlameState& state, uint32_t run) {
-  uint32_t named = kNoRun;
+ExecutionId named_for(const BlameState& state, ExecutionId run) {
+  ExecutionId named;
   double most = kStandsOut;
-  for (const uint32_t inner : state.view.inside(run)) {
+  for (const ExecutionId inner : state.view.inside(run)) {
     for (const ScoredOutput& output : state.model.outputs(inner)) {
       if (!output.judged() || output.score <= most) continue;
       most = output.score;
@@ -237,16 +238,16 @@ uint32_t named_for(const BlameState& state, uint32_t run) {
     }
   }
   // Calls that only one side has may have written its inputs: see find_chains().
-  if (named == kNoRun && state.view.is_sharded()) return run;
-  return named == kNoRun ? state.model.likeliest_within(run) : named;
+  if (named == kNoId && state.view.is_sharded()) return run;
+  return named == kNoId ? state.model.likeliest_within(run) : named;
 }
 
 // Integers and booleans do not round, so equal inputs give equal outputs. If an input is unknown, a one-sided call may
 // have written it. Then they count only if nearly all elements agree; else they are other numbers.
-void add_discrete(const BlameState& state, const RunInputs& inputs, const std::vector<uint32_t>& outputs,
-                  std::vector<uint32_t>& left) {
+void add_discrete(const BlameState& state, const RunInputs& inputs, const std::vector<TensorId>& outputs,
+                  std::vector<TensorId>& left) {
   if (!inputs.all_same || inputs.evidence.empty()) return;
-  for (const uint32_t tensor : outputs) {
+  for (const TensorId tensor : outputs) {
     if (inputs.unknown && (inputs.downstream || !state.view.layout_alike(tensor))) continue;
     const auto error = state.view.error(tensor);
     if (error && error->discrete && error->relative > 0) left.push_back(tensor);
@@ -254,10 +255,10 @@ void add_discrete(const BlameState& state, const RunInputs& inputs, const std::v
 }
 
 // True if, on one side, an operator that may drop elements passes all of them on.
-bool passes_in(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs,
+bool passes_in(const BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs,
                bool candidate) {
   if (inputs.evidence.empty() || outputs.empty() || state.view.is_backward(run)) return false;
-  const uint32_t in = inputs.evidence.front(), out = outputs.front();
+  const TensorId in = inputs.evidence.front(), out = outputs.front();
   if (!state.view.diff(in).metrics.max_a || !state.view.diff(in).metrics.max_b) return false;
   return candidate ? state.view.same_in_a(in, out) : state.view.same_in_b(in, out);
 }
@@ -282,9 +283,9 @@ bool stands_out(const BlameState& state, const ScoredOutput& output, const RunIn
   return score > state.model.threshold();
 }
 
-void judge_shape(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
-  std::vector<uint32_t> other;
-  for (const uint32_t tensor : outputs) {
+void judge_shape(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
+  std::vector<TensorId> other;
+  for (const TensorId tensor : outputs) {
     if (state.view.is(tensor, Verdict::kShape) || state.view.is(tensor, Verdict::kDtype)) other.push_back(tensor);
   }
   if (other.empty() || inputs.other_shape || inputs.downstream || inputs.unknown) return;
@@ -292,7 +293,7 @@ void judge_shape(BlameState& state, uint32_t run, const RunInputs& inputs, const
   root.divergence.reason = "its inputs have the same shapes, its outputs have not";
 }
 
-void judge_outputs(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+void judge_outputs(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
   if (state.view.run(run).inputs.empty() && state.view.is_backward(run)) {
     // The backward call that wrote these parameter gradients may not have been dumped.
     const std::vector<KnownInput> known = state.model.inputs(run);
@@ -300,7 +301,7 @@ void judge_outputs(BlameState& state, uint32_t run, const RunInputs& inputs, con
   }
   // Metrics cover elements that are finite on both sides, and those do not come from such inputs.
   if (inputs.other_shape || inputs.gained_nan || inputs.gained_inf) return;
-  std::vector<uint32_t> left;
+  std::vector<TensorId> left;
   const ScoredOutput* most = nullptr;
   for (const ScoredOutput& output : state.model.outputs(run)) {
     if (!stands_out(state, output, inputs)) continue;
@@ -317,15 +318,15 @@ void judge_outputs(BlameState& state, uint32_t run, const RunInputs& inputs, con
                                                                 : "its outputs differ more than its inputs explain";
 }
 
-bool draws_differently(const BlameState& state, uint32_t run, const RunInputs& inputs,
-                       const std::vector<uint32_t>& outputs) {
+bool draws_differently(const BlameState& state, ExecutionId run, const RunInputs& inputs,
+                       const std::vector<TensorId>& outputs) {
   if (state.model.gain(run).rule != GainRule::kRandom || inputs.other_shape) return false;
   return state.view.any_differs(outputs) &&
          !(passes_in(state, run, inputs, outputs, true) && passes_in(state, run, inputs, outputs, false));
 }
 
-bool judge_one_sided_draw(BlameState& state, uint32_t run, const RunInputs& inputs,
-                          const std::vector<uint32_t>& outputs) {
+bool judge_one_sided_draw(BlameState& state, ExecutionId run, const RunInputs& inputs,
+                          const std::vector<TensorId>& outputs) {
   const bool a_passes = passes_in(state, run, inputs, outputs, true),
              b_passes = passes_in(state, run, inputs, outputs, false);
   if (a_passes == b_passes) return false;
@@ -335,20 +336,20 @@ bool judge_one_sided_draw(BlameState& state, uint32_t run, const RunInputs& inpu
   return true;
 }
 
-void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+void judge_nan(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
   if (inputs.unknown || inputs.downstream_of_nan) return;
   // NaN may come from the infinities of a call that only the candidate has.
   if (state.not_finite_before && inputs.gained_inf) return;
-  const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+  const bool makes_nan = !inputs.gained_nan && std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
     return state.view.gained_nan(tensor);
   });
-  const bool makes_inf = !inputs.gained_inf && std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+  const bool makes_inf = !inputs.gained_inf && std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
     return state.view.is(tensor, Verdict::kNan);
   });
   if (!makes_nan && !makes_inf) return;
   // An overflow of values that were too large before: because of a root, or of the loss scale that a root sets.
   const bool scaled = inputs.downstream && std::any_of(inputs.evidence.begin(), inputs.evidence.end(),
-                                                       [&](uint32_t tensor) { return state.view.is_scaled(tensor); });
+                                                       [&](TensorId tensor) { return state.view.is_scaled(tensor); });
   if (!makes_nan && (inputs.elevated || scaled)) return;
   Root& root = state.roots.add(run, DivergenceKind::kNan, inputs, outputs);
   root.lower(kOfDownstream);
@@ -356,14 +357,13 @@ void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const s
                                      : "one side alone has infinities or NaN in its outputs, and not in its inputs";
 }
 
-void judge_entering_nan(BlameState& state, uint32_t run, const RunInputs& inputs) {
+void judge_entering_nan(BlameState& state, ExecutionId run, const RunInputs& inputs) {
   if (state.not_finite_before || inputs.downstream_of_nan) return;
-  const uint32_t maker = maker_of_not_finite(state.view, run);
-  if (maker == kNoRun || !state.roots.report_once(maker, run)) return;
+  const ExecutionId maker = maker_of_not_finite(state.view, run);
+  if (maker == kNoId || !state.roots.report_once(maker, run)) return;
   state.not_finite_before = true;
-  const std::vector<TensorId>& outputs = state.view.run(maker).outputs;
-  std::vector<uint32_t> made(outputs.begin(), outputs.end());
-  std::erase_if(made, [&](uint32_t output) { return state.view.ranks_not_finite(output).empty(); });
+  std::vector<TensorId> made = state.view.run(maker).outputs;
+  std::erase_if(made, [&](TensorId output) { return state.view.ranks_not_finite(output).empty(); });
   Root& root = state.roots.add(maker, DivergenceKind::kNan, inputs, std::move(made));
   root.divergence.reader = run;
   root.lower(kOfDownstream);
@@ -380,15 +380,15 @@ bool is_another_value(const BlameState& state, const RunInput& input) {
 }
 
 // True if, in the reference, an output of `reader` has the value of the input.
-bool reader_writes(const BlameState& state, uint32_t reader, const RunInput& input) {
+bool reader_writes(const BlameState& state, ExecutionId reader, const RunInput& input) {
   const auto& outputs = state.view.run(reader).outputs;
   return state.view.diff(input.tensor).metrics.max_b &&
          std::any_of(outputs.begin(), outputs.end(),
-                     [&](uint32_t tensor) { return state.view.same_in_b(input.tensor, tensor); });
+                     [&](TensorId tensor) { return state.view.same_in_b(input.tensor, tensor); });
 }
 
 // True if an alarmed execution, which read the same output before, may have written the input.
-bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& input) {
+bool alarmed_reader_writes(BlameState& state, ExecutionId run, const RunInput& input) {
   // Only the last of them are looked at: a value may have thousands of consumers, each of which asks.
   constexpr std::ptrdiff_t kMostReaders = 64;
   const std::vector<ExecutionId>& readers = state.view.run(input.producer).readers;  // ascending
@@ -397,29 +397,29 @@ bool alarmed_reader_writes(BlameState& state, uint32_t run, const RunInput& inpu
   if (first != readers.begin())
     state.limits.insert(
         {"readers_of_a_value", kMostReaders, "of a value with more readers, the last ones are looked at"});
-  return std::any_of(first, end, [&](uint32_t reader) {
+  return std::any_of(first, end, [&](ExecutionId reader) {
     return state.history.states[reader].alarmed && reader_writes(state, reader, input);
   });
 }
 
 // The one-sided execution to blame. Each way of sharding has its own, so only the producer of the input counts there.
-uint32_t one_sided_between(const BlameState& state, uint32_t first, uint32_t end, const RunInput& input) {
+ExecutionId one_sided_between(const BlameState& state, ExecutionId first, ExecutionId end, const RunInput& input) {
   return state.view.is_sharded() ? state.one_sided_maker(input) : state.one_sided.between(first, end);
 }
 
 // Text for the reason. A hook of the script that runs in the backward pass is recorded as a forward call.
-std::string happened_between(const BlameState& state, uint32_t first, uint32_t end) {
-  const uint32_t run = state.one_sided.first_of_candidate(first, end);
-  if (run != kNoRun) return state.view.name(run) + ", which only the candidate has,";
+std::string happened_between(const BlameState& state, ExecutionId first, ExecutionId end) {
+  const ExecutionId run = state.one_sided.first_of_candidate(first, end);
+  if (run != kNoId) return state.view.name(run) + ", which only the candidate has,";
   return "something between them that was not dumped";
 }
 
 }  // namespace
 
-bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs) {
+bool matters(const BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
   if (state.view.heals(run)) return false;
   // The model counts what these producers wrote as the error of the input, so no output stands out by it.
-  const uint32_t maker = inputs.changed.front()->producer;
+  const ExecutionId maker = inputs.changed.front()->producer;
   const bool of_ranks = state.view.is_sharded() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
   if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
   const std::span<const ScoredOutput> scored = state.model.outputs(run);
@@ -430,13 +430,13 @@ bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs, con
                      [&](const ScoredOutput& output) { return stands_out(state, output, inputs); });
 }
 
-bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
+bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) {
   if (state.view.other_framework()) return false;
   const RunInput& input = *inputs.changed.front();
-  const uint32_t first = state.view.one_sided(input.producer) ? input.producer : input.producer + 1;
+  const ExecutionId first(input.producer + (state.view.one_sided(input.producer) ? 0 : 1));
   // Calls that only one side has are normal if the sides are sharded differently.
   if (state.view.is_sharded() && inputs.downstream && state.view.one_sided(input.producer)) return false;
-  if (const uint32_t other = one_sided_between(state, first, run, input); other != kNoRun) {
+  if (const ExecutionId other = one_sided_between(state, first, run, input); other != kNoId) {
     if (state.one_sided.turns_coarser(other)) {
       state.add_cast(other, run, inputs, input.tensor);
     } else {
@@ -456,7 +456,7 @@ bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs) {
   root.divergence.reason =
       fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),
                   state.view.name(input.producer), happened_between(state, first, run));
-  const bool known = !state.view.is_sharded() && state.one_sided.first_of_candidate(first, run) != kNoRun;
+  const bool known = !state.view.is_sharded() && state.one_sided.first_of_candidate(first, run) != kNoId;
   if (!root.exchanges && !known) root.divergence.after = input.producer;
   return true;
 }

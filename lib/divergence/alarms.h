@@ -35,23 +35,23 @@ struct BlameState {
   // ---- about the rank and step of the execution that is judged
 
   RunPlace place;
-  uint32_t first_of_step = 0;
+  ExecutionId first_of_step;
   bool any_before = false;         // an execution in it is alarmed
   bool backward = false;           // its backward pass has begun
   std::array<bool, 2> alarmed{};   // before the backward pass, and since it began
   bool alarmed_before = false;     // in an earlier step of the rank
   bool not_finite_before = false;  // a call of the candidate alone produced NaN or infinities, in any step
 
-  void begin(uint32_t run);
-  void note_alarm(uint32_t run);
+  void begin(ExecutionId run);
+  void note_alarm(ExecutionId run);
 
-  // The producer of an input if only one side has it; kNoRun if it has a partner or is unknown.
-  [[nodiscard]] uint32_t one_sided_maker(const RunInput& input) const;
+  // The producer of an input if only one side has it; kNoId if it has a partner or is unknown.
+  [[nodiscard]] ExecutionId one_sided_maker(const RunInput& input) const;
   // Adds a root for a value that `reader` gets in a coarser dtype: from `cast`, which is `reader` if it casts by itself.
-  void add_cast(uint32_t cast, uint32_t reader, const RunInputs& inputs, uint32_t tensor);
+  void add_cast(ExecutionId cast, ExecutionId reader, const RunInputs& inputs, TensorId tensor);
 
  private:
-  void begin_step(uint32_t run);
+  void begin_step(ExecutionId run);
 };
 
 // Alarms of values that no execution wrote: parameters, inputs of the network, and values from an unknown source.
@@ -61,19 +61,19 @@ class EnteringValues {
   explicit EnteringValues(BlameState& state) : state_(state) {}
 
   // Records the parameters that agree. Call it for every execution, before it is judged.
-  void note_parameters(uint32_t run, const RunInputs& inputs);
+  void note_parameters(ExecutionId run, const RunInputs& inputs);
   // Reports a parameter at its first reader, and an unknown source only if nothing before it may be the cause.
-  void judge(uint32_t run, const RunInputs& inputs);
+  void judge(ExecutionId run, const RunInputs& inputs);
   // Reports a value that an undumped optimizer left in the step before. Rounding cannot make it worse than what it was
   // computed from; an update that is wrong on one rank can.
-  void judge_carried(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
+  void judge_carried(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs);
 
  private:
   using ParameterKey = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string>;  // rank, step, name
-  [[nodiscard]] ParameterKey key_of(uint32_t run, const RunInput& input) const;
-  void add_parameter(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor);
-  Root& add_by_value(uint32_t run, const RunInputs& inputs, uint32_t tensor);
-  void judge_unknown_source(uint32_t run, const RunInputs& inputs, const RunInput& input, uint32_t tensor);
+  [[nodiscard]] ParameterKey key_of(ExecutionId run, const RunInput& input) const;
+  void add_parameter(ExecutionId run, const RunInputs& inputs, const RunInput& input, TensorId tensor);
+  Root& add_by_value(ExecutionId run, const RunInputs& inputs, TensorId tensor);
+  void judge_unknown_source(ExecutionId run, const RunInputs& inputs, const RunInput& input, TensorId tensor);
 
   BlameState& state_;
   std::set<ParameterKey> reported_, agreed_;
@@ -81,37 +81,37 @@ class EnteringValues {
 
 // Reports a constant that differs (epsilon, axis, factor). Not if a root upstream explains it, or a root has the same
 // line of the script: gradients have the constants of their forward operator.
-void judge_constants(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
+void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs);
 
 // Alarms of outputs that an operator computed from its inputs.
 
 // True if the output has more error than the inputs explain.
 [[nodiscard]] bool stands_out(const BlameState& state, const ScoredOutput& output, const RunInputs& inputs);
 
-void judge_shape(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
-void judge_outputs(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
+void judge_shape(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs);
+void judge_outputs(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs);
 
 // True if the execution draws random numbers and drew others than on the other side.
-[[nodiscard]] bool draws_differently(const BlameState& state, uint32_t run, const RunInputs& inputs,
-                                     const std::vector<uint32_t>& outputs);
+[[nodiscard]] bool draws_differently(const BlameState& state, ExecutionId run, const RunInputs& inputs,
+                                     const std::vector<TensorId>& outputs);
 // Reports an operator that drops elements on one side only, while the other passes its input on. True if it did.
-bool judge_one_sided_draw(BlameState& state, uint32_t run, const RunInputs& inputs,
-                          const std::vector<uint32_t>& outputs);
+bool judge_one_sided_draw(BlameState& state, ExecutionId run, const RunInputs& inputs,
+                          const std::vector<TensorId>& outputs);
 
 // Reports an operator that produces NaN or infinities, also if other differences go in. NaN of an earlier root explains
 // it.
-void judge_nan(BlameState& state, uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs);
+void judge_nan(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs);
 // If the sides are sharded differently, NaN may come out of a call that only the candidate has. Only the first is
 // reported: all later NaN may come from it, because edges do not show everything that one-sided calls read.
-void judge_entering_nan(BlameState& state, uint32_t run, const RunInputs& inputs);
+void judge_entering_nan(BlameState& state, ExecutionId run, const RunInputs& inputs);
 
 // Alarms of values that changed between their producer and a consumer.
 
 // True if changed inputs show in the outputs, or no output was compared.
-[[nodiscard]] bool matters(const BlameState& state, uint32_t run, const RunInputs& inputs,
-                           const std::vector<uint32_t>& outputs);
+[[nodiscard]] bool matters(const BlameState& state, ExecutionId run, const RunInputs& inputs,
+                           const std::vector<TensorId>& outputs);
 // Reports what changed an input: an operator that only one side has, a cast to a coarser dtype, or something that was not
 // dumped. True if that explains the execution.
-bool judge_changed(BlameState& state, uint32_t run, const RunInputs& inputs);
+bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs);
 
 }  // namespace msdump

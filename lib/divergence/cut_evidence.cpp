@@ -17,10 +17,10 @@ namespace {
 constexpr double kAlike = 0.9;  // of PlacementNote::confidence, at least
 
 // The member of TensorPair for one side.
-using OfPair = uint32_t TensorPair::*;
+using OfPair = RecordId TensorPair::*;
 
 // The elements of the local tensor on the first rank; 0 if unknown.
-int64_t elements_of(const ShardedSide& side, uint32_t tensor) {
+int64_t elements_of(const ShardedSide& side, RecordId tensor) {
   const TensorRecord* const piece = side.members(tensor).records.front();
   return piece == nullptr || piece->shape == nullptr ? 0 : element_count(*piece->shape).value_or(0);
 }
@@ -29,7 +29,7 @@ int64_t elements_of(const ShardedSide& side, uint32_t tensor) {
 std::set<int64_t> sizes_alone(const ShardedSide& side, const Pairing& pairing, OfPair own, OfPair other) {
   std::set<int64_t> sizes;
   for (const TensorPair& pair : pairing.tensors) {
-    if (pair.*own != kNoTensor && pair.*other == kNoTensor) sizes.insert(elements_of(side, pair.*own));
+    if (pair.*own != kNoId && pair.*other == kNoId) sizes.insert(elements_of(side, pair.*own));
   }
   return sizes;
 }
@@ -39,8 +39,8 @@ Result<std::vector<uint64_t>> find_contents(const ShardedSide& side, const Pairi
                                             const std::set<int64_t>* sizes, const RunContext& context) {
   std::vector<uint64_t> contents(pairing.tensors.size(), 0);
   context.pool.parallel_for(static_cast<int64_t>(contents.size()), [&](int64_t i) {
-    const uint32_t tensor = pairing.tensors[static_cast<size_t>(i)].*own;
-    if (tensor == kNoTensor || context.cancel.cancelled()) return;
+    const RecordId tensor = pairing.tensors[static_cast<size_t>(i)].*own;
+    if (tensor == kNoId || context.cancel.cancelled()) return;
     if (sizes != nullptr && !sizes->contains(elements_of(side, tensor))) return;
     const ShardedSide::Members& members = side.members(tensor);
     const Result<LocalContents::Digests> digests = side.contents().of(members.records, context.cancel);
@@ -51,16 +51,16 @@ Result<std::vector<uint64_t>> find_contents(const ShardedSide& side, const Pairi
   return contents;
 }
 
-Result<std::map<uint32_t, BrokenExchange>> find_broken(const ComparedCuts& cuts, const RunContext& context) {
+Result<std::map<TensorId, BrokenExchange>> find_broken(const ComparedCuts& cuts, const RunContext& context) {
   const DumpWithGraph& candidate = cuts.candidate;
   const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
   if (ranks_of(candidate).size() < 2) return {};  // one rank exchanges nothing
   MSDUMP_TRY(const std::vector<check::Finding> findings, check::broken_exchanges(candidate, context));
   std::map<const TensorRecord*, const check::Finding*> by_record;
   for (const check::Finding& finding : findings) by_record.emplace(&(*candidate.tensors)[finding.tensor], &finding);
-  std::map<uint32_t, BrokenExchange> broken;
-  for (uint32_t tensor = 0; tensor < pairs.size() && !findings.empty(); ++tensor) {
-    if (pairs[tensor].a == kNoTensor) continue;
+  std::map<TensorId, BrokenExchange> broken;
+  for (TensorId tensor{0}; tensor < pairs.size() && !findings.empty(); ++tensor) {
+    if (pairs[tensor].a == kNoId) continue;
     for (const TensorRecord* const record : cuts.a.members(pairs[tensor].a).records) {
       const auto found = by_record.find(record);
       if (found != by_record.end())
@@ -85,7 +85,7 @@ bool has_not_finite(const ShardedSide& side, const TensorRecord* piece, const Ca
   return read && state.nan + state.negative_inf + state.positive_inf > 0;
 }
 
-std::vector<int64_t> ranks_not_finite(const ShardedSide& side, uint32_t tensor, const CancelToken& cancel) {
+std::vector<int64_t> ranks_not_finite(const ShardedSide& side, RecordId tensor, const CancelToken& cancel) {
   std::vector<int64_t> ranks;
   const std::vector<const TensorRecord*>& pieces = side.members(tensor).records;
   for (size_t place = 0; place < pieces.size(); ++place) {
@@ -95,7 +95,7 @@ std::vector<int64_t> ranks_not_finite(const ShardedSide& side, uint32_t tensor, 
 }
 
 // CutEvidence::not_finite, for tensors that only the candidate has and for pairs with the verdict kNan.
-Result<std::map<uint32_t, std::vector<int64_t>>> find_not_finite(const ComparedCuts& cuts, const RunContext& context) {
+Result<std::map<TensorId, std::vector<int64_t>>> find_not_finite(const ComparedCuts& cuts, const RunContext& context) {
   const std::vector<TensorDiff>& diffs = cuts.diffs;
   const auto is_nan = [](const TensorDiff& diff) { return diff.verdict == Verdict::kNan; };
   if (std::none_of(diffs.begin(), diffs.end(), is_nan)) return {};
@@ -103,14 +103,14 @@ Result<std::map<uint32_t, std::vector<int64_t>>> find_not_finite(const ComparedC
   context.pool.parallel_for(static_cast<int64_t>(diffs.size()), [&](int64_t i) {
     const auto tensor = static_cast<size_t>(i);
     const TensorPair& pair = cuts.pairing.tensors[tensor];
-    const bool asked = pair.b == kNoTensor || is_nan(diffs[tensor]);
-    if (!asked || pair.a == kNoTensor || context.cancel.cancelled()) return;
+    const bool asked = pair.b == kNoId || is_nan(diffs[tensor]);
+    if (!asked || pair.a == kNoId || context.cancel.cancelled()) return;
     ranks[tensor] = ranks_not_finite(cuts.a, pair.a, context.cancel);
-    if (pair.b != kNoTensor && !ranks_not_finite(cuts.b, pair.b, context.cancel).empty()) ranks[tensor].clear();
+    if (pair.b != kNoId && !ranks_not_finite(cuts.b, pair.b, context.cancel).empty()) ranks[tensor].clear();
   });
   MSDUMP_CHECK_OK(context.cancel.check());
-  std::map<uint32_t, std::vector<int64_t>> found;
-  for (uint32_t tensor = 0; tensor < ranks.size(); ++tensor) {
+  std::map<TensorId, std::vector<int64_t>> found;
+  for (TensorId tensor{0}; tensor < ranks.size(); ++tensor) {
     if (!ranks[tensor].empty()) found.emplace(tensor, std::move(ranks[tensor]));
   }
   return found;
@@ -137,11 +137,11 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
   }
   // Partners that the pairing made up come after the side's own operators.
   for (const TensorPair& pair : pairing.tensors) {
-    const uint32_t op = pairing.operators[pair.op].a;
-    evidence.made_up.push_back(op != kNoOperator && op >= a.operators().size());
+    const SequencedOpId op = pairing.operators[pair.op].a;
+    evidence.made_up.push_back(op != kNoId && op >= a.operators().size());
   }
   for (const OpPair& pair : pairing.operators)
-    evidence.programs.push_back(pair.a < a.operators().size() ? a.program_of(pair.a) : kNoOperator);
+    evidence.programs.push_back(pair.a < a.operators().size() ? a.program_of(pair.a) : UINT32_MAX);
   const std::set<int64_t> sizes = sizes_alone(a, pairing, &TensorPair::a, &TensorPair::b);
   MSDUMP_TRY(evidence.contents_a, find_contents(a, pairing, &TensorPair::a, &sizes, context));
   evidence.contents_b.assign(pairing.tensors.size(), 0);
@@ -164,8 +164,8 @@ Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, co
   }
   const TensorRecord* const record = &(*cuts.candidate.tensors)[first->tensor];
   const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
-  for (uint32_t tensor = 0; tensor < pairs.size(); ++tensor) {
-    if (pairs[tensor].a == kNoTensor) continue;
+  for (TensorId tensor{0}; tensor < pairs.size(); ++tensor) {
+    if (pairs[tensor].a == kNoId) continue;
     const std::vector<const TensorRecord*>& pieces = cuts.a.members(pairs[tensor].a).records;
     if (std::find(pieces.begin(), pieces.end(), record) == pieces.end()) continue;
     return ReplicasApart{tensor, first->kind == check::FirstDivergence::Kind::kParameter,

@@ -34,7 +34,7 @@ struct BrokenExchange {
 };
 
 struct ReplicasApart {
-  uint32_t tensor = 0;  // in Pairing::tensors
+  TensorId tensor;
   bool is_parameter = false;
   std::vector<int64_t> ranks;  // that diverged; the whole group if that is unknown
   std::string reason;
@@ -48,10 +48,10 @@ struct CutEvidence {
   std::vector<bool> made_up;  // only the reference has the call; a value of the candidate stands for its result
   bool both_cut = false;      // the reference has several ranks, too
   std::vector<uint64_t> contents_a, contents_b;
-  std::vector<uint32_t> programs;             // the candidate's, by Pairing::operators; kNoOperator if unknown
-  std::map<uint32_t, BrokenExchange> broken;  // by the tensor that shows it, in Pairing::tensors
+  std::vector<uint32_t> programs;             // the candidate's, by Pairing::operators; UINT32_MAX if unknown
+  std::map<TensorId, BrokenExchange> broken;  // by the tensor that shows it, in Pairing::tensors
   std::optional<ReplicasApart> apart;
-  std::map<uint32_t, std::vector<int64_t>> not_finite;
+  std::map<TensorId, std::vector<int64_t>> not_finite;
 };
 
 // The compared sides that the evidence is taken from.

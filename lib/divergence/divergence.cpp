@@ -26,9 +26,10 @@ constexpr size_t kParts = 10;
 // The growth in the first rank and step, without integers and booleans.
 ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
   std::vector<double> errors, noises;
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
-    if (view.place(run).rank != view.place(0).rank || view.place(run).step != view.place(0).step) continue;
-    for (const uint32_t tensor : view.outputs(run)) {
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
+    if (view.place(run).rank != view.runs()[0].place.rank || view.place(run).step != view.runs()[0].place.step)
+      continue;
+    for (const TensorId tensor : view.outputs(run)) {
       const auto error = view.error(tensor);
       if (error && !error->discrete) errors.push_back(error->relative);
     }
@@ -56,7 +57,7 @@ class ChainSearch {
   explicit ChainSearch(const RunView& view) : view_(view) {}
 
   // The chain before a reader, as operators, the nearest first.
-  std::vector<uint32_t> before(uint32_t reader) {
+  std::vector<OperatorId> before(ExecutionId reader) {
     found_.clear();
     add_makers(reader);
     add_changes(reader);
@@ -66,7 +67,7 @@ class ChainSearch {
 
   // The chain between an execution and the reader of its output, with the producers of inputs that were not compared. For
   // a module, which is both, the calls at its end.
-  std::vector<uint32_t> between(uint32_t run, uint32_t reader) {
+  std::vector<OperatorId> between(ExecutionId run, ExecutionId reader) {
     found_.clear();
     add_run_before(reader, run);
     add_run_after(run, reader);
@@ -77,62 +78,62 @@ class ChainSearch {
   }
 
  private:
-  [[nodiscard]] std::vector<uint32_t> operators() const {
-    std::vector<uint32_t> operators;
+  [[nodiscard]] std::vector<OperatorId> operators() const {
+    std::vector<OperatorId> operators;
     for (auto run = found_.rbegin(); run != found_.rend(); ++run) operators.push_back(view_.run(*run).op);
     return operators;
   }
 
-  void add(uint32_t run) {
+  void add(ExecutionId run) {
     const bool own = view_.of_candidate_only(run) || leaves_its_own(run);
     if (own && found_.insert(run).second) next_.push_back(run);
   }
 
   // True if none of its outputs was compared: it was paired by its inputs alone.
-  [[nodiscard]] bool leaves_its_own(uint32_t run) const {
+  [[nodiscard]] bool leaves_its_own(ExecutionId run) const {
     const std::vector<TensorId>& outputs = view_.run(run).outputs;
-    return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) {
+    return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
       return view_.is_of_candidate(tensor) && !view_.compared(tensor);
     });
   }
 
-  void add_unknown(uint32_t run) {
+  void add_unknown(ExecutionId run) {
     for (const RunInput& input : view_.run(run).inputs) {
       if (!view_.compared(input.tensor)) add_makers_of(input);
     }
   }
 
   void add_makers_of(const RunInput& input) {
-    for (const uint32_t maker : {input.producer, input.other_producer}) {
-      if (maker != kNoRun) add(maker);
+    for (const ExecutionId maker : {input.producer, input.other_producer}) {
+      if (maker != kNoId) add(maker);
     }
   }
 
   void add_all_makers() {
     while (!next_.empty()) {
-      const uint32_t run = next_.back();
+      const ExecutionId run = next_.back();
       next_.pop_back();
       add_makers(run);
     }
   }
 
   // Adds the producers of inputs that differ or were not compared.
-  void add_makers(uint32_t run) {
+  void add_makers(ExecutionId run) {
     bool any_unknown = view_.run(run).inputs.empty();
     for (const RunInput& input : view_.run(run).inputs) {
       const bool agrees = view_.compared(input.tensor) && !view_.differs(input.tensor);
       if (agrees || input.from == From::kParameter || input.from == From::kConstant) continue;
       add_makers_of(input);
-      any_unknown = any_unknown || (input.producer == kNoRun && input.other_producer == kNoRun);
+      any_unknown = any_unknown || (input.producer == kNoId && input.other_producer == kNoId);
     }
     if (any_unknown) add_run_before(run);
   }
 
   // For an input that differs although both sides have its producer: adds the calls after that and before the reader.
-  void add_changes(uint32_t reader) {
+  void add_changes(ExecutionId reader) {
     for (const RunInput& input : view_.run(reader).inputs) {
       if (!view_.compared(input.tensor) || !view_.differs(input.tensor)) continue;
-      if (input.producer == kNoRun || view_.one_sided(input.producer) || input.produced == input.tensor) continue;
+      if (input.producer == kNoId || view_.one_sided(input.producer) || input.produced == input.tensor) continue;
       if (!view_.same_program(input.producer, reader)) continue;
       add_run_before(reader);
       add_run_after(input.producer, reader);
@@ -140,30 +141,30 @@ class ChainSearch {
   }
 
   // Goes back to `first`, a call that was found already, or the nearest call of the program that was compared.
-  void add_run_before(uint32_t run, uint32_t first = kNoRun) {
-    uint32_t other = run;
-    while (other > 0 && other - 1 != first && !found_.contains(other - 1) && goes_on(other - 1, run)) --other;
+  void add_run_before(ExecutionId run, ExecutionId first = kNoId) {
+    for (ExecutionId other = run; other-- > 0 && other != first && !found_.contains(other);)
+      if (!goes_on(other, run)) return;
   }
-  void add_run_after(uint32_t run, uint32_t end) {
-    uint32_t other = run;
-    while (other + 1 < end && !found_.contains(other + 1) && goes_on(other + 1, run)) ++other;
+  void add_run_after(ExecutionId run, ExecutionId end) {
+    for (ExecutionId other = run; ++other < end && !found_.contains(other);)
+      if (!goes_on(other, run)) return;
   }
 
   // Adds a call of the program of `run`. False, without adding it, if it was compared or is of another rank or step.
-  bool goes_on(uint32_t other, uint32_t run) {
+  bool goes_on(ExecutionId other, ExecutionId run) {
     const RunPlace &place = view_.place(other), &of_run = view_.place(run);
     if (place.rank != of_run.rank || place.step != of_run.step) return false;
     if (!view_.same_program(other, run)) return true;
     const auto& outputs = view_.run(other).outputs;
-    if (std::any_of(outputs.begin(), outputs.end(), [&](uint32_t tensor) { return view_.compared(tensor); }))
+    if (std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return view_.compared(tensor); }))
       return false;
     add(other);
     return true;
   }
 
   const RunView& view_;
-  std::set<uint32_t> found_;
-  std::vector<uint32_t> next_;
+  std::set<ExecutionId> found_;
+  std::vector<ExecutionId> next_;
 };
 
 // True if nothing is known of the source of the values that a root reads.
@@ -171,12 +172,12 @@ bool reads_unknown(const RunView& view, const Divergence& root) {
   return view.one_sided(root.run) || root.after || root.kind == DivergenceKind::kInput || root.inputs.empty();
 }
 
-// The execution whose input shows the output of a root, or a module itself. kNoRun if the root's own output was compared.
-uint32_t shown_by(const RunView& view, const Divergence& root) {
+// The execution whose input shows the output of a root, or a module itself. kNoId if the root's own output was compared.
+ExecutionId shown_by(const RunView& view, const Divergence& root) {
   if (!view.inside(root.run).empty()) return root.run;
-  if (root.outputs.empty()) return kNoRun;
-  const uint32_t run = view.graph().run_of(TensorId(root.outputs.front()));
-  return run <= root.run ? kNoRun : run;
+  if (root.outputs.empty()) return kNoId;
+  const ExecutionId run = view.graph().run_of(root.outputs.front());
+  return run <= root.run ? kNoId : run;
 }
 
 // Sets Divergence::chain, the nearest first, to these calls of the candidate alone:
@@ -190,8 +191,8 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
   for (Divergence& root : roots) {
     if (!root.parameter.empty() || view.broken(root.run) != nullptr) continue;
     if (reads_unknown(view, root)) {
-      root.chain = search.before(root.reader == kNoRun ? root.run : root.reader);
-    } else if (const uint32_t reader = shown_by(view, root); reader != kNoRun) {
+      root.chain = search.before(root.reader == kNoId ? root.run : root.reader);
+    } else if (const ExecutionId reader = shown_by(view, root); reader != kNoId) {
       root.chain = search.between(root.run, reader);
     }
     std::erase(root.chain, root.op);
@@ -204,7 +205,7 @@ class Finder {
 
   DivergenceReport run() {
     DivergenceReport report;
-    for (uint32_t run = 0; run < view_.runs().size(); ++run) judge(run);
+    for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
     report.limits = state_.limits;
@@ -215,7 +216,7 @@ class Finder {
   [[nodiscard]] const RunHistory& history() const { return state_.history; }
 
  private:
-  void judge(uint32_t run) {
+  void judge(ExecutionId run) {
     state_.begin(run);
     const size_t before = state_.roots.size();
     if (view_.one_sided(run)) {
@@ -229,12 +230,12 @@ class Finder {
   }
 
   // Judges an execution that both sides have.
-  void judge_partners(uint32_t run) {
+  void judge_partners(ExecutionId run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = state_.any_before;
     const bool follows = view_.is_sharded() && follows_alarm(inputs);
     if (follows) inputs.downstream = inputs.elevated = true;
-    const std::vector<uint32_t> outputs = view_.outputs(run);
+    const std::vector<TensorId> outputs = view_.outputs(run);
     entering_.note_parameters(run, inputs);
     const size_t before = state_.roots.size();
     const bool draws = draws_differently(state_, run, inputs, outputs);
@@ -249,7 +250,7 @@ class Finder {
   }
 
   // Judges the inputs first, because the outputs follow from them.
-  void judge_values(uint32_t run, const RunInputs& inputs, const std::vector<uint32_t>& outputs, bool follows) {
+  void judge_values(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs, bool follows) {
     const size_t before = state_.roots.size();
     if (!inputs.entering.empty() && !view_.heals(run)) entering_.judge(run, inputs);
     const bool any_alarm = state_.alarmed_before || state_.any_before || state_.roots.size() > before;
@@ -264,7 +265,7 @@ class Finder {
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.
   // `before` is the number of roots before the execution: it becomes one if it has none yet.
-  void judge_exchange(uint32_t run, size_t before) {
+  void judge_exchange(ExecutionId run, size_t before) {
     const BrokenExchange* const broken = view_.broken(run);
     if (broken == nullptr || view_.all_agree(run)) return;
     if (state_.roots.size() == before) {
@@ -280,8 +281,8 @@ class Finder {
   void add_apart() {
     if (!view_.is_sharded() || !view_.cuts()->apart) return;
     const ReplicasApart& apart = *view_.cuts()->apart;
-    const uint32_t run = view_.graph().run_of(TensorId(apart.tensor));
-    if (run == kNoRun) return;
+    const ExecutionId run = view_.graph().run_of(apart.tensor);
+    if (run == kNoId) return;
     const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     Root& root = apart.is_parameter
                      ? state_.roots.add_entering(run, DivergenceKind::kParameter, inputs, apart.tensor)
@@ -299,28 +300,28 @@ class Finder {
   }
 
   // Inherits the states of the producers: an execution without a partner has no outputs to judge.
-  void pass_on(uint32_t run) {
-    const auto inherit = [&](uint32_t producer) {
+  void pass_on(ExecutionId run) {
+    const auto inherit = [&](ExecutionId producer) {
       const RunState& from = own(producer);
       own(run).downstream = own(run).downstream || from.downstream;
       own(run).downstream_of_nan = own(run).downstream_of_nan || from.downstream_of_nan;
       own(run).random = own(run).random || from.random;
     };
     for (const RunInput& input : view_.run(run).inputs) {
-      for (const uint32_t from : {input.producer, input.updated_by}) {
-        if (from != kNoRun) inherit(from);
+      for (const ExecutionId from : {input.producer, input.updated_by}) {
+        if (from != kNoId) inherit(from);
       }
-      for (const uint32_t before : view_.graph().before_gap(input)) inherit(before);
+      for (const ExecutionId before : view_.graph().before_gap(input)) inherit(before);
     }
   }
 
   // Estimates the errors that the outputs would have without the alarms upstream.
-  void estimate_healthy(uint32_t run) {
+  void estimate_healthy(ExecutionId run) {
     const std::span<const ScoredOutput> outputs = state_.model.outputs(run);
     if (outputs.empty()) return;
     std::vector<double>& healthy = state_.history.healthy;
     for (const RunInput& input : view_.run(run).inputs) {
-      if (input.tensor == kNoTensor || !view_.compared(input.produced)) continue;
+      if (input.tensor == kNoId || !view_.compared(input.produced)) continue;
       healthy[input.tensor] = std::min(healthy[input.tensor], healthy[input.produced]);
     }
     std::vector<KnownInput> inputs = state_.model.inputs(run);
@@ -331,19 +332,19 @@ class Finder {
     }
   }
 
-  void note_errors(uint32_t run, const std::vector<uint32_t>& outputs) {
+  void note_errors(ExecutionId run, const std::vector<TensorId>& outputs) {
     // Parameter gradients may be listed before the backward call that writes them.
     if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
     // A collective may sum while the other side averages; then a later call divides.
     if (view_.is_sharded() && view_.is_collective(run)) return;
     double& largest = state_.history.largest_error;
-    for (const uint32_t tensor : outputs) {
+    for (const TensorId tensor : outputs) {
       if (const auto& error = view_.error(tensor); error && !error->discrete && view_.layout_known(tensor))
         largest = std::max(largest, error->relative);
     }
   }
 
-  [[nodiscard]] RunState& own(uint32_t run) { return state_.history.states[run]; }
+  [[nodiscard]] RunState& own(ExecutionId run) { return state_.history.states[run]; }
 
   BlameState state_;
   const RunView& view_;
@@ -374,8 +375,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
     if (output.judged()) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
   }
   if (details.flow) {
-    for (uint32_t tensor = 0; tensor < diffs.size(); ++tensor)
-      report.runs.push_back(view.graph().run_of(TensorId(tensor)));
+    for (TensorId tensor{0}; tensor < diffs.size(); ++tensor) report.runs.push_back(view.graph().run_of(tensor));
     report.edges = flow_edges(view.graph());
   }
   const RootReach reach(view, report.roots);

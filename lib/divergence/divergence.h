@@ -48,28 +48,28 @@ struct DivergedArgument {
 
 // A further place of a root: the same line of the script, or the same operator elsewhere.
 struct DivergencePlace {
-  uint32_t op = 0;   // in Pairing::operators
-  uint32_t run = 0;  // in RunGraph::runs
+  OperatorId op;
+  ExecutionId run;
   RunPlace place;
-  std::vector<uint32_t> outputs;  // in Pairing::tensors: the evidence
+  std::vector<TensorId> outputs;  // the evidence
 };
 
 struct Divergence {
-  uint32_t op = 0;   // in Pairing::operators; of a parameter, its first reader
-  uint32_t run = 0;  // in RunGraph::runs
+  OperatorId op;  // of a parameter, its first reader
+  ExecutionId run;
   RunPlace place;
-  uint32_t reader = kNoRun;             // of a one-sided operator or a cast: the execution that shows it
+  ExecutionId reader;                   // of a one-sided operator or a cast: the execution that shows it
   std::vector<DivergencePlace> places;  // further ones
   DivergenceKind kind = DivergenceKind::kValue;
   std::string parameter;  // kParameter, kInput: its name, if it has one
   std::string reason;     // in words
   double confidence = 0;
-  std::vector<uint32_t> inputs, outputs;    // in Pairing::tensors: the evidence
+  std::vector<TensorId> inputs, outputs;    // the evidence
   std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
-  std::vector<uint32_t> candidates;         // in Pairing::operators, not dumped: one of them is to blame
-  std::vector<uint32_t> chain;              // further calls of the candidate alone that may be to blame
+  std::vector<OperatorId> candidates;       // not dumped: one of them is to blame
+  std::vector<OperatorId> chain;            // further calls of the candidate alone that may be to blame
   std::optional<UnseenCalls> unseen;        // msprobe: calls that were not dumped
-  std::optional<uint32_t> after;            // the producer of an input; something changed it since
+  std::optional<ExecutionId> after;         // the producer of an input; something changed it since
   std::optional<GradientCut> cut;           // the cut of the gradient that it shows
   std::vector<int64_t> ranks;               // sharded: the candidate's ranks that diverged; empty if unknown
   uint64_t downstream = 0;                  // diverged tensors that it explains, with its own
@@ -106,7 +106,7 @@ struct DivergenceReport {
   std::vector<Unjudged> unjudged;                  // likewise: Explanations
   double loss_scale = 1;                           // factor of the candidate's gradients; it is divided out
   ErrorGrowth growth;
-  std::vector<uint32_t> runs;        // by Pairing::tensors: its execution, or kNoRun; only with the flow
+  std::vector<ExecutionId> runs;     // by Pairing::tensors: its execution, or kNoId; only with the flow
   std::vector<FlowEdge> edges;       // between these executions; only with the flow
   std::vector<RunAccount> accounts;  // of `explain`
   uint64_t more_accounts = 0;        // those that were left out
@@ -115,9 +115,9 @@ struct DivergenceReport {
 
 // Optional parts of a report.
 struct DivergenceDetails {
-  std::span<const uint32_t> explain = {};  // in Pairing::operators, whose executions are accounted for
-  bool flow = false;                       // the data flow between executions
-  const CutEvidence* cuts = nullptr;       // null unless the sides are sharded differently
+  std::span<const OperatorId> explain = {};  // whose executions are accounted for
+  bool flow = false;                         // the data flow between executions
+  const CutEvidence* cuts = nullptr;         // null unless the sides are sharded differently
 };
 
 // `diffs` is by Pairing::tensors.

@@ -27,15 +27,15 @@ std::string_view last_part(std::string_view name) { return name.substr(name.rfin
 // The names of a pair on the sides that have it.
 std::vector<std::string_view> names_of(const Pairing& pairing, const OpPair& pair) {
   std::vector<std::string_view> names;
-  if (pair.a != kNoOperator) names.emplace_back(pairing.a[pair.a].name);
-  if (pair.b != kNoOperator) names.emplace_back(pairing.b[pair.b].name);
+  if (pair.a != kNoId) names.emplace_back(pairing.a[pair.a].name);
+  if (pair.b != kNoId) names.emplace_back(pairing.b[pair.b].name);
   return names;
 }
 
 template <class Matches>
-std::vector<uint32_t> pairs_where(const Pairing& pairing, const Matches& matches) {
-  std::vector<uint32_t> found;
-  for (uint32_t op = 0; op < pairing.operators.size(); ++op) {
+std::vector<OperatorId> pairs_where(const Pairing& pairing, const Matches& matches) {
+  std::vector<OperatorId> found;
+  for (OperatorId op{0}; op < pairing.operators.size(); ++op) {
     const auto names = names_of(pairing, pairing.operators[op]);
     if (std::any_of(names.begin(), names.end(), matches)) found.push_back(op);
   }
@@ -54,15 +54,15 @@ std::string nearest_name(const Pairing& pairing, std::string_view wanted) {
 
 }  // namespace
 
-Result<std::vector<uint32_t>> operators_named(const Pairing& pairing, std::string_view wanted) {
-  std::vector<uint32_t> found = pairs_where(pairing, [&](std::string_view name) { return name == wanted; });
+Result<std::vector<OperatorId>> operators_named(const Pairing& pairing, std::string_view wanted) {
+  std::vector<OperatorId> found = pairs_where(pairing, [&](std::string_view name) { return name == wanted; });
   // Operators that are not partners may have each other's names. The candidate's, which is in doubt, comes first.
-  const auto is_of_candidate = [&](uint32_t op) {
+  const auto is_of_candidate = [&](OperatorId op) {
     const OpPair& pair = pairing.operators[op];
-    return pair.a != kNoOperator && pairing.a[pair.a].name == wanted;
+    return pair.a != kNoId && pairing.a[pair.a].name == wanted;
   };
   if (std::any_of(found.begin(), found.end(), is_of_candidate))
-    std::erase_if(found, [&](uint32_t op) { return !is_of_candidate(op); });
+    std::erase_if(found, [&](OperatorId op) { return !is_of_candidate(op); });
   if (found.empty()) {
     found = pairs_where(pairing, [&](std::string_view name) {
       return glob_match(wanted, name) || glob_match(wanted, last_part(name));
@@ -73,7 +73,7 @@ Result<std::vector<uint32_t>> operators_named(const Pairing& pairing, std::strin
                     .with_hint(nearest_name(pairing, wanted)));
   }
   std::vector<std::string_view> names;
-  for (const uint32_t op : found) names.emplace_back(pairing.op_name(op));
+  for (const OperatorId op : found) names.emplace_back(pairing.op_name(op));
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   if (names.size() == 1) return found;
@@ -94,8 +94,8 @@ bool is_selected(const DiffResult& run, const TensorPair& pair) {
   const OpenedGraph& side = run.side_of(pair);
   if (!side.selects(run.record_of(pair))) return false;
   if (side.operators.everything()) return true;
-  const auto named = [&](uint32_t place, const std::vector<SequencedOp>& operators) {
-    if (place == kNoOperator) return false;
+  const auto named = [&](SequencedOpId place, const std::vector<SequencedOp>& operators) {
+    if (place == kNoId) return false;
     Identity identity;
     identity.name.op_name = operators[place].name;
     identity.name.op_type = operators[place].type;
@@ -108,9 +108,9 @@ bool is_selected(const DiffResult& run, const TensorPair& pair) {
 
 // Selects the rows, by rank, graph and step, then in the order of operators.
 void choose_rows(DiffResult& run) {
-  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>, uint32_t>;
+  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>, TensorId>;
   std::vector<Key> keys;
-  for (uint32_t i = 0; i < run.pairing.tensors.size(); ++i) {
+  for (TensorId i{0}; i < run.pairing.tensors.size(); ++i) {
     if (!is_selected(run, run.pairing.tensors[i])) continue;
     const Identity identity = run.identity(i);
     keys.emplace_back(identity.rank, identity.graph, identity.step, i);
@@ -121,7 +121,7 @@ void choose_rows(DiffResult& run) {
 
 void accept_by_baseline(DiffRules& rules, DiffResult& run) {
   if (!rules.baseline) return;
-  for (const uint32_t tensor : run.rows)
+  for (const TensorId tensor : run.rows)
     run.accepted[tensor] = rules.baseline->accepts(run.key(tensor), run.diffs[tensor]);
   for (size_t i = 0; i < run.arguments.size(); ++i) {
     run.accepted_arguments[i] =
@@ -158,9 +158,9 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
 }
 
 // Discards the difference of a tensor that could not be assembled from local tensors.
-void apply_cut_notes(DiffResult& run, const std::vector<uint32_t>& rows) {
+void apply_cut_notes(DiffResult& run, const std::vector<TensorId>& rows) {
   if (run.cuts.empty()) return;
-  for (const uint32_t row : rows) {
+  for (const TensorId row : rows) {
     const PlacementNote& note = run.cuts[row];
     TensorDiff& diff = run.diffs[row];
     if (!note.lacking.empty() && diff.verdict == Verdict::kShape) diff.reason = note.lacking;
@@ -216,15 +216,15 @@ DiffSide::DiffSide(OpenedGraph&& graph) : opened(std::move(graph)), tables(opene
 }
 
 const TensorRecord& DiffResult::record_of(const TensorPair& pair) const {
-  return pair.b != kNoTensor ? (*b->side.tensors)[pair.b] : (*a->side.tensors)[pair.a];
+  return pair.b != kNoId ? (*b->side.tensors)[pair.b] : (*a->side.tensors)[pair.a];
 }
 
-Identity DiffResult::identity(uint32_t tensor) const {
+Identity DiffResult::identity(TensorId tensor) const {
   const TensorPair& pair = pairing.tensors[tensor];
   return identity_of(side_of(pair).catalogue->index, record_of(pair));
 }
 
-TensorKey DiffResult::key(uint32_t tensor) const {
+TensorKey DiffResult::key(TensorId tensor) const {
   const Identity identity = this->identity(tensor);
   const OpPair& op = pairing.operators[pairing.tensors[tensor].op];
   std::string name = op_name(pairing.tensors[tensor].op);
@@ -237,14 +237,14 @@ TensorKey DiffResult::key(uint32_t tensor) const {
 
 TensorKey DiffResult::key(const ArgumentDiff& argument) const {
   const OpPair& pair = pairing.operators[argument.op];
-  const SequencedOp& op = pair.b != kNoOperator ? pairing.b[pair.b] : pairing.a[pair.a];
+  const SequencedOp& op = pair.b != kNoId ? pairing.b[pair.b] : pairing.a[pair.a];
   return {op.rank, op.graph, argument.step, op_name(argument.op), Io::kArgument, argument.name, 0};
 }
 
-DiffResult::OpInGraph DiffResult::operator_in_graph(uint32_t pair) const {
+DiffResult::OpInGraph DiffResult::operator_in_graph(OperatorId pair) const {
   const OpPair& op = pairing.operators[pair];
-  if (op.a != kNoOperator && pairing.a[op.a].op != kNoId) return {a.get(), pairing.a[op.a].op};
-  if (op.b != kNoOperator && pairing.b[op.b].op != kNoId) return {b.get(), pairing.b[op.b].op};
+  if (op.a != kNoId && pairing.a[op.a].op != kNoId) return {a.get(), pairing.a[op.a].op};
+  if (op.b != kNoId && pairing.b[op.b].op != kNoId) return {b.get(), pairing.b[op.b].op};
   return {};
 }
 
@@ -269,9 +269,9 @@ std::vector<Error> DiffResult::match_failures() const {
   return failures;
 }
 
-std::string_view DiffResult::explained(uint32_t tensor) const { return name_of(divergence.explained[tensor]); }
+std::string_view DiffResult::explained(TensorId tensor) const { return name_of(divergence.explained[tensor]); }
 
-OperatorLine DiffResult::line(uint32_t pair) const {
+OperatorLine DiffResult::line(OperatorId pair) const {
   const OpInGraph found = operator_in_graph(pair);
   return found.side == nullptr ? OperatorLine() : found.side->lines.of(found.op);
 }
@@ -287,7 +287,7 @@ Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
   return run;
 }
 
-Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const DiffRules& rules,
+Status compare_pairs(DiffResult& run, const std::vector<TensorId>& rows, const DiffRules& rules,
                      const SecondLookOptions& look, const RunContext& context) {
   const auto dump_of = [](DiffSide& side) {
     return ComparedDump{side.side, side.tables, side.catalogue().list.failures()};
@@ -302,12 +302,12 @@ Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const D
 }
 
 std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
-  const auto bytes_of = [](const DiffSide& side, uint32_t tensor) {
+  const auto bytes_of = [](const DiffSide& side, RecordId tensor) {
     const TensorRecord& record = (*side.side.tensors)[tensor];
     return record.has_elements ? record.bytes.value_or(side.catalogue().index.files()[record.file].size) : 0;
   };
   std::vector<uint64_t> bytes;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const TensorPair& pair = run.pairing.tensors[row];
     const bool is_pair = pair.is_paired();
     bytes.push_back(is_pair ? bytes_of(*run.a, pair.a) + bytes_of(*run.b, pair.b) : 0);
@@ -336,7 +336,7 @@ Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails 
 
 // True if the baseline accepts all the evidence of a root.
 bool is_accepted(const DiffResult& run, const Divergence& root) {
-  std::vector<uint32_t> shown = root.outputs.empty() ? root.inputs : root.outputs;
+  std::vector<TensorId> shown = root.outputs.empty() ? root.inputs : root.outputs;
   for (const DivergencePlace& other : root.places)
     shown.insert(shown.end(), other.outputs.begin(), other.outputs.end());
   bool any_argument = false;
@@ -345,8 +345,8 @@ bool is_accepted(const DiffResult& run, const Divergence& root) {
     if (!run.accepted_arguments[i]) return false;
     any_argument = true;
   }
-  const auto counts = [&](uint32_t tensor) { return counts_as_difference(run, tensor); };
-  const auto accepted = [&](uint32_t tensor) { return run.accepted[tensor]; };
+  const auto counts = [&](TensorId tensor) { return counts_as_difference(run, tensor); };
+  const auto accepted = [&](TensorId tensor) { return run.accepted[tensor]; };
   return (any_argument || std::any_of(shown.begin(), shown.end(), accepted)) &&
          std::none_of(shown.begin(), shown.end(), counts);
 }
@@ -375,7 +375,7 @@ void settle_account(const std::vector<Divergence>& roots, bool any_difference, R
 // Keeps the roots that are reported, most evidence first: roots without a score, which need no model, then by score.
 void settle_roots(DiffResult& run) {
   std::vector<Divergence>& roots = run.divergence.roots;
-  const auto differs = [&](uint32_t row) { return is_difference(run.diffs[row].verdict); };
+  const auto differs = [&](TensorId row) { return is_difference(run.diffs[row].verdict); };
   const bool any_difference = std::any_of(run.rows.begin(), run.rows.end(), differs) ||
                               std::any_of(run.arguments.begin(), run.arguments.end(),
                                           [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
@@ -413,7 +413,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
                               const DiffDetails& details) {
   MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context, details.layouts));
-  std::vector<uint32_t> operators;
+  std::vector<OperatorId> operators;
   if (!details.explain.empty()) {
     if (run.pairing.of_parameters)
       return fail(ErrorCode::kUsage, "--explain accounts for operators; checkpoints have none");
@@ -471,7 +471,7 @@ TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing) {
   return diff;
 }
 
-bool counts_as_difference(const DiffResult& run, uint32_t tensor) {
+bool counts_as_difference(const DiffResult& run, TensorId tensor) {
   return is_difference(run.diffs[tensor].verdict) && !run.accepted[tensor] &&
          run.divergence.explained[tensor] != Explanation::kUnwritten;
 }
@@ -480,12 +480,12 @@ bool argument_counts(const DiffResult& run, size_t argument) {
   return is_difference(run.arguments[argument].verdict) && !run.accepted_arguments[argument];
 }
 
-bool is_unexplained(const DiffResult& run, uint32_t tensor) {
+bool is_unexplained(const DiffResult& run, TensorId tensor) {
   return counts_as_difference(run, tensor) && run.divergence.explained[tensor] == Explanation::kNone;
 }
 
 bool fails(const DiffResult& run, FailLevel level) {
-  const auto row_counts = [&](uint32_t row) { return counts_as_difference(run, row); };
+  const auto row_counts = [&](TensorId row) { return counts_as_difference(run, row); };
   const bool any_row = std::any_of(run.rows.begin(), run.rows.end(), row_counts);
   bool any_argument = false;
   for (size_t i = 0; i < run.arguments.size(); ++i) any_argument = any_argument || argument_counts(run, i);
@@ -494,8 +494,8 @@ bool fails(const DiffResult& run, FailLevel level) {
   const bool any_root = !run.divergence.roots.empty();
   if (level == FailLevel::kUnexplained)
     return any_root || any_argument ||
-           std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return is_unexplained(run, row); });
-  return any_root || std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
+           std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) { return is_unexplained(run, row); });
+  return any_root || std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
            const Unjudged reason = run.divergence.unjudged[row];
            return is_unexplained(run, row) && reason != Unjudged::kNone && !may_be_rounding(reason);
          });
@@ -506,29 +506,30 @@ uint64_t count_compared(const DiffResult& run) {
     return verdict != Verdict::kUnmatched && verdict != Verdict::kSkipped;
   };
   const auto rows = std::count_if(run.rows.begin(), run.rows.end(),
-                                  [&](uint32_t row) { return is_compared(run.diffs[row].verdict); });
+                                  [&](TensorId row) { return is_compared(run.diffs[row].verdict); });
   const auto arguments = std::count_if(run.arguments.begin(), run.arguments.end(),
                                        [&](const ArgumentDiff& one) { return is_compared(one.verdict); });
   return static_cast<uint64_t>(rows + arguments);
 }
 
-double loss_scale_of(const DiffResult& run, uint32_t tensor) {
+double loss_scale_of(const DiffResult& run, TensorId tensor) {
   return scale_of(run.diffs[tensor], run.divergence.loss_scale);
 }
 
-std::optional<double> judged_error(const DiffResult& run, uint32_t tensor) {
+std::optional<double> judged_error(const DiffResult& run, TensorId tensor) {
   const TensorDiff& diff = run.diffs[tensor];
   if (loss_scale_of(run, tensor) == 1) return diff.error();
   const auto error = error_of(diff, run.divergence.loss_scale);
   return error ? std::optional(error->relative) : std::nullopt;
 }
 
-std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators, bool of_candidate) {
+std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<OperatorId>& operators,
+                                    bool of_candidate) {
   std::vector<std::string> names;
-  for (const uint32_t op : operators) {
+  for (const OperatorId op : operators) {
     const OpPair& pair = run.pairing.operators[op];
-    const uint32_t place = of_candidate ? pair.a : pair.b;
-    if (place == kNoOperator) continue;
+    const SequencedOpId place = of_candidate ? pair.a : pair.b;
+    if (place == kNoId) continue;
     names.push_back(
         kernel_name((of_candidate ? *run.a : *run.b).side, (of_candidate ? run.pairing.a : run.pairing.b)[place]));
   }

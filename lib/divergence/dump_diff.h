@@ -27,7 +27,7 @@ namespace msdump {
 
 // The operators, in Pairing::operators, of the one name that a name or glob matches: a full name on either side, or its
 // last component. kUsage, with the nearest name, if no name or several match.
-[[nodiscard]] Result<std::vector<uint32_t>> operators_named(const Pairing& pairing, std::string_view wanted);
+[[nodiscard]] Result<std::vector<OperatorId>> operators_named(const Pairing& pairing, std::string_view wanted);
 
 // The result of comparing two dumps: both sides, the pairing, the differences, and the roots.
 
@@ -52,7 +52,7 @@ struct DiffResult {
   std::vector<PlacementNote> cuts;            // by pair; empty unless the sides are sharded differently
   CutEvidence cut_evidence;
   Pairing pairing;
-  std::vector<uint32_t> rows;            // the selected pairs, in the order of reports
+  std::vector<TensorId> rows;            // the selected pairs, in the order of reports
   std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped
   std::vector<PairDetails> details;      // by pair
   std::vector<bool> accepted;            // by pair: by the baseline
@@ -65,29 +65,29 @@ struct DiffResult {
 
   // The reference's if it has the tensor, else the candidate's.
   [[nodiscard]] const OpenedGraph& side_of(const TensorPair& pair) const {
-    return pair.b != kNoTensor ? b->opened : a->opened;
+    return pair.b != kNoId ? b->opened : a->opened;
   }
   [[nodiscard]] const TensorRecord& record_of(const TensorPair& pair) const;
-  [[nodiscard]] Identity identity(uint32_t tensor) const;
+  [[nodiscard]] Identity identity(TensorId tensor) const;
   // The bounds that were hit while pairing, judging, and searching and joining the graphs of both sides.
   [[nodiscard]] ReachedLimits limits() const;
   // Files that could not be read when tensors were matched by their values.
   [[nodiscard]] std::vector<Error> match_failures() const;
-  [[nodiscard]] TensorKey key(uint32_t tensor) const;
+  [[nodiscard]] TensorKey key(TensorId tensor) const;
   [[nodiscard]] TensorKey key(const ArgumentDiff& argument) const;
   // The operator in the graph of the candidate, whose script is in doubt, else in that of the reference.
   struct OpInGraph {
     const DiffSide* side = nullptr;
     OpId op;
   };
-  [[nodiscard]] OpInGraph operator_in_graph(uint32_t pair) const;
-  [[nodiscard]] OperatorLine line(uint32_t pair) const;
-  [[nodiscard]] const SourceFrame* frame(uint32_t pair) const { return line(pair).frame; }
+  [[nodiscard]] OpInGraph operator_in_graph(OperatorId pair) const;
+  [[nodiscard]] OperatorLine line(OperatorId pair) const;
+  [[nodiscard]] const SourceFrame* frame(OperatorId pair) const { return line(pair).frame; }
   // The name of a tensor's Explanation; empty for kNone. The verdict does not depend on it.
-  [[nodiscard]] std::string_view explained(uint32_t tensor) const;
+  [[nodiscard]] std::string_view explained(TensorId tensor) const;
   // The candidate's if it has the operator; in the graph's spelling, if there is a graph.
-  [[nodiscard]] const std::string& op_name(uint32_t pair) const { return pairing.op_name(pair); }
-  [[nodiscard]] std::string_view op_type(uint32_t pair) const { return pairing.op_type(pair); }
+  [[nodiscard]] const std::string& op_name(OperatorId pair) const { return pairing.op_name(pair); }
+  [[nodiscard]] std::string_view op_type(OperatorId pair) const { return pairing.op_type(pair); }
 };
 
 // Optional parts of a result.
@@ -101,7 +101,7 @@ struct DiffDetails {
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               const RunContext& context, const PlacementRules* layouts = nullptr);
 // Second: the differences of `rows`, which may be some of the result's.
-Status compare_pairs(DiffResult& run, const std::vector<uint32_t>& rows, const DiffRules& rules,
+Status compare_pairs(DiffResult& run, const std::vector<TensorId>& rows, const DiffRules& rules,
                      const SecondLookOptions& look, const RunContext& context);
 // The bytes that comparing each row reads; 0 without a partner.
 [[nodiscard]] std::vector<uint64_t> bytes_of_rows(const DiffResult& run);
@@ -121,12 +121,12 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 [[nodiscard]] TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing);
 
 // True if the tensor differs, the baseline does not accept that, and its memory was written.
-[[nodiscard]] bool counts_as_difference(const DiffResult& run, uint32_t tensor);
+[[nodiscard]] bool counts_as_difference(const DiffResult& run, TensorId tensor);
 // Likewise for one of DiffResult::arguments.
 [[nodiscard]] bool argument_counts(const DiffResult& run, size_t argument);
 
 // True if such a difference has no explanation: it belongs to a root, or it was not judged.
-[[nodiscard]] bool is_unexplained(const DiffResult& run, uint32_t tensor);
+[[nodiscard]] bool is_unexplained(const DiffResult& run, TensorId tensor);
 
 // The differences that make a comparison fail.
 //
@@ -141,11 +141,11 @@ enum class FailLevel : uint8_t { kAny, kUnexplained, kRoot };
 [[nodiscard]] uint64_t count_compared(const DiffResult& run);
 
 // The relative error that was judged, with the loss scale divided out; none if it is not known.
-[[nodiscard]] std::optional<double> judged_error(const DiffResult& run, uint32_t tensor);
+[[nodiscard]] std::optional<double> judged_error(const DiffResult& run, TensorId tensor);
 // The factor that the candidate's tensor is divided by for that: the loss scale, or 1 for most.
-[[nodiscard]] double loss_scale_of(const DiffResult& run, uint32_t tensor);
+[[nodiscard]] double loss_scale_of(const DiffResult& run, TensorId tensor);
 // The names of operators for the `kernels` of a data_dump.json, the candidate's or the reference's.
-[[nodiscard]] std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<uint32_t>& operators,
+[[nodiscard]] std::vector<std::string> kernels_of(const DiffResult& run, const std::vector<OperatorId>& operators,
                                                   bool of_candidate);
 // The config.json that dumps calls in the candidate, or in the reference.
 [[nodiscard]] MsprobeSettings msprobe_settings(const DiffResult& run, const UnseenCalls& calls, bool of_candidate);

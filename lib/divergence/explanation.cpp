@@ -16,10 +16,10 @@ RootReach::RootReach(const RunView& view, const std::vector<Divergence>& roots)
     : root_at_(view.runs().size(), kNoRoot), root_before_(view.runs().size(), kNoRoot) {
   const Collectives& collectives = view.collectives();
   std::vector<bool> spread(collectives.members.size());
-  std::vector<uint32_t> work;
-  for (uint32_t index = 0; index < roots.size(); ++index) {
+  std::vector<ExecutionId> work;
+  for (ExecutionId index{0}; index < roots.size(); ++index) {
     const Divergence& root = roots[index];
-    const auto reach = [&](uint32_t run) {
+    const auto reach = [&](ExecutionId run) {
       if (root_before_[run] != kNoRoot) return;
       root_before_[run] = index;
       work.push_back(run);
@@ -28,21 +28,21 @@ RootReach::RootReach(const RunView& view, const std::vector<Divergence>& roots)
       root_at_[root.run] = index;
       for (const DivergencePlace& other : root.places) root_at_[other.run] = index;
     } else if (!root.parameter.empty()) {
-      for (const uint32_t run : view.graph().readers_of_parameter(root.parameter, root.place)) reach(run);
+      for (const ExecutionId run : view.graph().readers_of_parameter(root.parameter, root.place)) reach(run);
     }
     reach(root.run);
-    if (root.reader != kNoRun) reach(root.reader);
+    if (root.reader != kNoId) reach(root.reader);
     for (const DivergencePlace& other : root.places) reach(other.run);
     while (!work.empty()) {
-      const uint32_t run = work.back();
+      const ExecutionId run = work.back();
       work.pop_back();
       for (const auto* const readers : {&view.run(run).readers, &view.run(run).later}) {
-        for (const uint32_t reader : *readers) {
+        for (const ExecutionId reader : *readers) {
           reach(reader);
-          const uint32_t group = collectives.at[reader];
-          if (group == kNoRun || spread[group]) continue;
+          const CollectiveId group = collectives.at[reader];
+          if (group == kNoId || spread[group]) continue;
           spread[group] = true;
-          for (const uint32_t member : collectives.members[group]) reach(member);
+          for (const ExecutionId member : collectives.members[group]) reach(member);
         }
       }
     }
@@ -66,36 +66,36 @@ class Explainer {
   }
 
   Explanations run() && {
-    for (uint32_t run = 0; run < view_.runs().size(); ++run) {
+    for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
       explain_inputs(run);
       explain_outputs(run);
     }
     explain_inert();
     explain_parameters();
-    for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) explain_rest(tensor);
+    for (TensorId tensor{0}; tensor < view_.tensors(); ++tensor) explain_rest(tensor);
     return std::move(result_);
   }
 
  private:
-  void mark(const std::vector<uint32_t>& tensors) {
-    for (const uint32_t tensor : tensors) of_root_[tensor] = true;
+  void mark(const std::vector<TensorId>& tensors) {
+    for (const TensorId tensor : tensors) of_root_[tensor] = true;
   }
 
-  [[nodiscard]] Explanation explained(uint32_t tensor) const { return result_.explained[tensor]; }
+  [[nodiscard]] Explanation explained(TensorId tensor) const { return result_.explained[tensor]; }
 
   // Explains a tensor that differs. Noise makes neither NaN nor another shape.
-  void set(uint32_t tensor, Explanation explanation) {
-    if (tensor == kNoTensor || of_root_[tensor] || !view_.differs(tensor)) return;
+  void set(TensorId tensor, Explanation explanation) {
+    if (tensor == kNoId || of_root_[tensor] || !view_.differs(tensor)) return;
     if (explanation == Explanation::kNoise && !view_.is(tensor, Verdict::kDiffer)) return;
     result_.explained[tensor] = explanation;
   }
 
-  void leave(uint32_t tensor, Unjudged reason) {
-    if (tensor != kNoTensor && result_.unjudged[tensor] == Unjudged::kNone) result_.unjudged[tensor] = reason;
+  void leave(TensorId tensor, Unjudged reason) {
+    if (tensor != kNoId && result_.unjudged[tensor] == Unjudged::kNone) result_.unjudged[tensor] = reason;
   }
 
   // Gives a tensor the explanation of another one that it is a copy of.
-  void copy(uint32_t from, uint32_t to) {
+  void copy(TensorId from, TensorId to) {
     if (explained(from) != Explanation::kNone) {
       set(to, explained(from));
     } else {
@@ -104,27 +104,27 @@ class Explainer {
   }
 
   // True if a root is in this step or an earlier one. Without one, nothing is downstream.
-  [[nodiscard]] bool any_root_before(uint32_t run) const { return first_root_ <= view_.place(run).step.value_or(0); }
+  [[nodiscard]] bool any_root_before(ExecutionId run) const { return first_root_ <= view_.place(run).step.value_or(0); }
 
   // True if the execution depends on a root and is none itself.
-  [[nodiscard]] bool is_downstream(uint32_t run) const {
+  [[nodiscard]] bool is_downstream(ExecutionId run) const {
     if (reach_.root_at(run) != kNoRoot) return false;
     return reach_.root_before(run) != kNoRoot || contains_root(run) ||
            (history_.states[run].downstream && !history_.states[run].alarmed && any_root_before(run));
   }
 
-  [[nodiscard]] bool contains_root(uint32_t module) const {
-    const std::vector<uint32_t>& inside = view_.inside(module);
-    return std::any_of(inside.begin(), inside.end(), [&](uint32_t run) { return reach_.root_before(run) != kNoRoot; });
+  [[nodiscard]] bool contains_root(ExecutionId module) const {
+    const std::vector<ExecutionId>& inside = view_.inside(module);
+    return std::any_of(inside.begin(), inside.end(), [&](auto run) { return reach_.root_before(run) != kNoRoot; });
   }
 
-  void explain_outputs(uint32_t run) {
+  void explain_outputs(ExecutionId run) {
     if (view_.one_sided(run)) return;
     const bool random = history_.states[run].random;
     if (random || is_downstream(run)) {
       const Explanation all = random ? Explanation::kRandom : Explanation::kDownstream;
-      for (const uint32_t tensor : view_.run(run).outputs) set(tensor, all);
-      for (const uint32_t tensor : view_.outputs(run)) set(tensor, all);
+      for (const TensorId tensor : view_.run(run).outputs) set(tensor, all);
+      for (const TensorId tensor : view_.outputs(run)) set(tensor, all);
       return;
     }
     // A root may have outputs with no more error than its inputs explain.
@@ -137,7 +137,7 @@ class Explainer {
       }
     }
     // Outputs that differ, although all their consumers received equal values, have no score.
-    for (const uint32_t tensor : view_.run(run).outputs) {
+    for (const TensorId tensor : view_.run(run).outputs) {
       if (!view_.differs(tensor) || explained(tensor) != Explanation::kNone) continue;
       if (result_.unjudged[tensor] != Unjudged::kNone) continue;
       if (is_within_scale(tensor) || is_within(kMostGrowth, run, tensor)) {
@@ -148,7 +148,7 @@ class Explainer {
     }
   }
 
-  [[nodiscard]] Unjudged why_not_noise(uint32_t run, const ScoredOutput& output) const {
+  [[nodiscard]] Unjudged why_not_noise(ExecutionId run, const ScoredOutput& output) const {
     if (may_flip(run, output)) return Unjudged::kNone;
     if (is_within_scale(output.tensor)) return Unjudged::kNone;
     switch (output.unjudged) {
@@ -166,7 +166,7 @@ class Explainer {
   }
 
   // True if a tensor has at most `growth` times the largest error of the execution's inputs.
-  [[nodiscard]] bool is_within(double growth, uint32_t run, uint32_t tensor) const {
+  [[nodiscard]] bool is_within(double growth, ExecutionId run, TensorId tensor) const {
     const auto& error = view_.error(tensor);
     if (!error || error->discrete) return false;
     double largest = model_.storage_rounding();
@@ -177,8 +177,8 @@ class Explainer {
   }
 
   // True if the tensor is within its tolerance once the loss scale is divided out.
-  [[nodiscard]] bool is_within_scale(uint32_t tensor) const {
-    if (view_.loss_scale() == 1 || tensor == kNoTensor) return false;
+  [[nodiscard]] bool is_within_scale(TensorId tensor) const {
+    if (view_.loss_scale() == 1 || tensor == kNoId) return false;
     const auto& error = view_.error(tensor);
     if (!error || error->discrete || !view_.is_scaled(tensor)) return false;
     const Limits& limits = view_.diff(tensor).limits;
@@ -186,21 +186,21 @@ class Explainer {
   }
 
   // True if integers or booleans may have flipped because the values that decide differ a little.
-  [[nodiscard]] bool may_flip(uint32_t run, const ScoredOutput& output) const {
+  [[nodiscard]] bool may_flip(ExecutionId run, const ScoredOutput& output) const {
     const bool decides = model_.gain(run).rule == GainRule::kChoose || view_.error(output.tensor)->discrete;
     return decides && !output.judged() && !output.exact_inputs && output.measured <= kMostFlips;
   }
 
-  void explain_inputs(uint32_t run) {
+  void explain_inputs(ExecutionId run) {
     begin_step(run);
     std::vector<const RunInput*> entering;
     std::optional<RunInputs> gathered;  // once for all inputs of the run
     for (const RunInput& input : view_.run(run).inputs) {
-      if (input.tensor == kNoTensor || !view_.differs(input.tensor) || explained(input.tensor) != Explanation::kNone)
+      if (input.tensor == kNoId || !view_.differs(input.tensor) || explained(input.tensor) != Explanation::kNone)
         continue;
       if (is_within_scale(input.tensor)) {
         set(input.tensor, Explanation::kNoise);
-      } else if (input.producer != kNoRun) {
+      } else if (input.producer != kNoId) {
         explain_made(run, input, gathered);
       } else if (const Explanation before = from_before(input); before != Explanation::kNone) {
         set(input.tensor, before);
@@ -212,7 +212,7 @@ class Explainer {
     if (reach_.root_before(run) != kNoRoot || history_.states[run].alarmed) any_root_ = true;
   }
 
-  void explain_made(uint32_t run, const RunInput& input, std::optional<RunInputs>& gathered) {
+  void explain_made(ExecutionId run, const RunInput& input, std::optional<RunInputs>& gathered) {
     const Explanation passed_on = of_producer(input.producer);
     if (passed_on != Explanation::kNone) return set(input.tensor, passed_on);
     if (!view_.compared(input.produced)) {
@@ -229,7 +229,7 @@ class Explainer {
     set(input.tensor, Explanation::kNoise);
   }
 
-  [[nodiscard]] Explanation of_producer(uint32_t run) const {
+  [[nodiscard]] Explanation of_producer(ExecutionId run) const {
     const RunState& state = history_.states[run];
     if (state.random) return Explanation::kRandom;
     const bool downstream =
@@ -239,8 +239,8 @@ class Explainer {
 
   // The explanation of an input without a producer: by its last update, or by the executions before undumped operators.
   [[nodiscard]] Explanation from_before(const RunInput& input) const {
-    Explanation result = input.updated_by == kNoRun ? Explanation::kNone : of_producer(input.updated_by);
-    for (const uint32_t before : view_.graph().before_gap(input)) {
+    Explanation result = input.updated_by == kNoId ? Explanation::kNone : of_producer(input.updated_by);
+    for (const ExecutionId before : view_.graph().before_gap(input)) {
       const Explanation one = of_producer(before);
       if (one == Explanation::kRandom) return one;
       if (one != Explanation::kNone) result = one;
@@ -248,15 +248,15 @@ class Explainer {
     return result;
   }
 
-  void begin_step(uint32_t run) {
+  void begin_step(ExecutionId run) {
     const RunPlace& now = view_.place(run);
-    const bool same_rank = run > 0 && view_.place(run - 1).rank == now.rank;
+    const bool same_rank = run > 0 && view_.place(ExecutionId(run - 1)).rank == now.rank;
     if (!same_rank) any_root_ = any_root_before_ = false;
-    if (same_rank && view_.place(run - 1).step != now.step) any_root_before_ = any_root_;
+    if (same_rank && view_.place(ExecutionId(run - 1)).step != now.step) any_root_before_ = any_root_;
   }
 
   // Explains values that enter: by rounding to the format that the network stores, or by errors of the steps before.
-  void explain_entering(uint32_t run, const std::vector<const RunInput*>& entering) {
+  void explain_entering(ExecutionId run, const std::vector<const RunInput*>& entering) {
     const RunInputs inputs = inputs_of_run(view_, model_, history_, run);
     const auto is_among = [](const std::vector<const RunInput*>& list, const RunInput* input) {
       return std::find(list.begin(), list.end(), input) != list.end();
@@ -280,7 +280,7 @@ class Explainer {
   }
 
   // True for an error that no rounding leads to.
-  [[nodiscard]] bool has_large_error(uint32_t tensor) const {
+  [[nodiscard]] bool has_large_error(TensorId tensor) const {
     const auto& error = view_.error(tensor);
     return error && !error->discrete && !(error->relative <= kMostError);
   }
@@ -288,46 +288,46 @@ class Explainer {
   // Explains one-sided operators from which operators of both sides receive only values that agree. If no consumer is
   // known, all tensors compared after them in the step must agree. An update in place is never inert.
   void explain_inert() {
-    const auto count = static_cast<uint32_t>(view_.runs().size());
+    const ExecutionId count(view_.runs().size());
     std::vector<bool> inert(count), known(count);
     bool agrees = true, any = false;
     // Goes from the last execution to the first, so consumers come first. Edges that lead back count as a difference.
-    for (uint32_t run = count; run-- > 0;) {
-      if (run + 1 < count &&
-          (view_.place(run).rank != view_.place(run + 1).rank || view_.place(run).step != view_.place(run + 1).step)) {
+    for (ExecutionId run = count; run-- > 0;) {
+      const ExecutionId after(run + 1);
+      if (after < count &&
+          (view_.place(run).rank != view_.place(after).rank || view_.place(run).step != view_.place(after).step)) {
         agrees = true;
         any = false;
       }
       if (!view_.one_sided(run)) {
         agrees = agrees && raises_no_doubt(run);
-        const std::vector<TensorId>& outputs = view_.run(run).outputs;
-        any = any || view_.any_compared({outputs.begin(), outputs.end()});
+        any = any || view_.any_compared(view_.run(run).outputs);
         continue;
       }
       const std::vector<ExecutionId>& readers = view_.run(run).readers;
       inert[run] = !changes_in_place(run) && first_root_ == INT64_MAX &&
-                   (readers.empty() ? any && agrees : std::all_of(readers.begin(), readers.end(), [&](uint32_t reader) {
+                   (readers.empty() ? any && agrees : std::all_of(readers.begin(), readers.end(), [&](auto reader) {
                      return view_.one_sided(reader) ? known[reader] && inert[reader] : agrees_at(reader, run);
                    }));
       known[run] = true;
     }
-    for (uint32_t run = 0; run < count; ++run) {
+    for (ExecutionId run{0}; run < count; ++run) {
       if (!inert[run]) continue;
-      for (const uint32_t tensor : view_.run(run).outputs) set_unmatched(tensor);
+      for (const TensorId tensor : view_.run(run).outputs) set_unmatched(tensor);
       for (const RunInput& input : view_.run(run).inputs) set_unmatched(input.tensor);
     }
   }
 
-  [[nodiscard]] bool changes_in_place(uint32_t run) const {
+  [[nodiscard]] bool changes_in_place(ExecutionId run) const {
     const std::vector<TensorId>& outputs = view_.run(run).outputs;
     return std::any_of(outputs.begin(), outputs.end(),
-                       [&](uint32_t tensor) { return view_.graph().role(TensorId(tensor)) == TensorRole::kUpdated; });
+                       [&](TensorId tensor) { return view_.graph().role(tensor) == TensorRole::kUpdated; });
   }
 
   // False if a one-sided operator may be the reason why a tensor of the execution differs.
-  [[nodiscard]] bool raises_no_doubt(uint32_t run) const {
-    const auto doubtful = [&](uint32_t tensor) {
-      if (tensor == kNoTensor || !view_.differs(tensor) || explained(tensor) != Explanation::kNone) return false;
+  [[nodiscard]] bool raises_no_doubt(ExecutionId run) const {
+    const auto doubtful = [&](TensorId tensor) {
+      if (tensor == kNoId || !view_.differs(tensor) || explained(tensor) != Explanation::kNone) return false;
       return !may_be_rounding(result_.unjudged[tensor]);
     };
     const auto& inputs = view_.run(run).inputs;
@@ -335,13 +335,13 @@ class Explainer {
            std::none_of(view_.run(run).outputs.begin(), view_.run(run).outputs.end(), doubtful);
   }
 
-  void set_unmatched(uint32_t tensor) {
-    if (tensor != kNoTensor && view_.is(tensor, Verdict::kUnmatched) && !of_root_[tensor])
+  void set_unmatched(TensorId tensor) {
+    if (tensor != kNoId && view_.is(tensor, Verdict::kUnmatched) && !of_root_[tensor])
       result_.explained[tensor] = Explanation::kInert;
   }
 
   // True if all values that `reader`, which both sides have, gets from a one-sided execution are equal or noise.
-  [[nodiscard]] bool agrees_at(uint32_t reader, uint32_t maker) const {
+  [[nodiscard]] bool agrees_at(ExecutionId reader, ExecutionId maker) const {
     bool any = false;
     for (const RunInput& input : view_.run(reader).inputs) {
       if (input.producer != maker && input.other_producer != maker) continue;
@@ -354,21 +354,21 @@ class Explainer {
 
   // Files of parameters belong to no execution. They hold a value that an operator read, or left in place.
   void explain_parameters() {
-    for (uint32_t tensor = 0; tensor < view_.tensors(); ++tensor) {
-      if (!view_.differs(tensor) || view_.graph().run_of(TensorId(tensor)) != kNoRun) continue;
+    for (TensorId tensor{0}; tensor < view_.tensors(); ++tensor) {
+      if (!view_.differs(tensor) || view_.graph().run_of(tensor) != kNoId) continue;
       const auto [name, folder] = view_.name_and_place(tensor);
       const std::vector<ExecutionId>& readers =
           view_.graph().readers_of_parameter(name, {.rank = folder.rank, .step = folder.step});
       const auto last =
-          std::find_if(readers.rbegin(), readers.rend(), [&](uint32_t run) { return !view_.one_sided(run); });
+          std::find_if(readers.rbegin(), readers.rend(), [&](ExecutionId run) { return !view_.one_sided(run); });
       if (last != readers.rend()) explain_parameter(*last, tensor);
     }
   }
 
-  void explain_parameter(uint32_t run, uint32_t file) {
+  void explain_parameter(ExecutionId run, TensorId file) {
     if (const Explanation passed_on = of_producer(run); passed_on != Explanation::kNone) return set(file, passed_on);
     const std::vector<TensorId>& left = view_.run(run).outputs;
-    const auto row = std::find_if(left.begin(), left.end(), [&](uint32_t tensor) {
+    const auto row = std::find_if(left.begin(), left.end(), [&](TensorId tensor) {
       return view_.differs(tensor) && view_.same_in_b(tensor, file) && view_.same_in_a(tensor, file);
     });
     if (row != left.end()) return copy(*row, file);
@@ -376,11 +376,11 @@ class Explainer {
     leave(file, Unjudged::kKeptValue);
   }
 
-  void explain_rest(uint32_t tensor) {
+  void explain_rest(TensorId tensor) {
     Explanation& explanation = result_.explained[tensor];
     if (view_.alone(tensor) == Alone::kFused) explanation = Explanation::kFused;
     if (view_.diff(tensor).no_such_place) explanation = Explanation::kElsewhere;
-    if (view_.differs(tensor) && view_.graph().role(TensorId(tensor)) == TensorRole::kUnwritten)
+    if (view_.differs(tensor) && view_.graph().role(tensor) == TensorRole::kUnwritten)
       explanation = Explanation::kUnwritten;
     Unjudged& reason = result_.unjudged[tensor];
     const bool counts = (view_.differs(tensor) || view_.is(tensor, Verdict::kUnmatched)) && !of_root_[tensor];

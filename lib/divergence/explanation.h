@@ -22,9 +22,9 @@ class RootReach {
   RootReach(const RunView& view, const std::vector<Divergence>& roots);
 
   // The root that the execution is, itself or as a further place; kNoRoot if it is none.
-  [[nodiscard]] uint32_t root_at(uint32_t run) const { return root_at_[run]; }
+  [[nodiscard]] uint32_t root_at(ExecutionId run) const { return root_at_[run]; }
   // The first root that the execution depends on, or is.
-  [[nodiscard]] uint32_t root_before(uint32_t run) const { return root_before_[run]; }
+  [[nodiscard]] uint32_t root_before(ExecutionId run) const { return root_before_[run]; }
 
  private:
   std::vector<uint32_t> root_at_, root_before_;  // by run

@@ -22,10 +22,10 @@ namespace {
 std::vector<uint32_t> differing_tensors(const RunView& view) {
   std::vector<uint32_t> counts(view.runs().size());
   std::vector<TensorId> tensors;
-  for (uint32_t run = 0; run < counts.size(); ++run) {
+  for (ExecutionId run{0}; run < counts.size(); ++run) {
     tensors = view.run(run).outputs;
     for (const RunInput& input : view.run(run).inputs) tensors.push_back(input.tensor);
-    std::erase_if(tensors, [&](uint32_t tensor) { return !view.differs(tensor); });
+    std::erase_if(tensors, [&](TensorId tensor) { return !view.differs(tensor); });
     std::sort(tensors.begin(), tensors.end());
     counts[run] = static_cast<uint32_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
   }
@@ -40,37 +40,38 @@ class Reach {
 
   // The bits of each execution. Most come after the executions that they read, so one pass forward is enough, with
   // another one that finds nothing to do. Passes backward follow edges that lead back.
-  const std::vector<uint64_t>& from(std::span<const std::vector<uint32_t>> roots) {
+  const std::vector<uint64_t>& from(std::span<const std::vector<ExecutionId>> roots) {
     std::fill(reached_.begin(), reached_.end(), 0);
     std::fill(exchanged_.begin(), exchanged_.end(), 0);
     for (size_t root = 0; root < roots.size(); ++root) {
-      for (const uint32_t run : roots[root]) reached_[run] |= uint64_t{1} << root;
+      for (const ExecutionId run : roots[root]) reached_[run] |= uint64_t{1} << root;
     }
     const auto count = static_cast<uint32_t>(reached_.size());
     for (bool forward = true, changed = true; changed; forward = !forward) {
       changed = false;
-      for (uint32_t i = 0; i < count; ++i) changed = pass_on(forward ? i : count - 1 - i, forward) || changed;
+      for (uint32_t i = 0; i < count; ++i)
+        changed = pass_on(ExecutionId(forward ? i : count - 1 - i), forward) || changed;
     }
     return reached_;
   }
 
  private:
   // True if the bits of an execution changed that this pass has already visited.
-  bool pass_on(uint32_t run, bool forward) {
+  bool pass_on(ExecutionId run, bool forward) {
     bool visited = false;
     if (reached_[run] == 0) return visited;
-    const auto pass_to = [&](uint32_t reader) {
+    const auto pass_to = [&](ExecutionId reader) {
       const uint64_t news = reached_[run] & ~reached_[reader];
       reached_[reader] |= news;
       visited = visited || (news != 0 && (reader < run) == forward);
     };
     for (const auto* const readers : {&runs_[run].readers, &runs_[run].later}) {
-      for (const uint32_t reader : *readers) {
+      for (const ExecutionId reader : *readers) {
         pass_to(reader);
-        const uint32_t group = collectives_.at[reader];
-        if (group == kNoRun || (reached_[run] & ~exchanged_[group]) == 0) continue;
+        const CollectiveId group = collectives_.at[reader];
+        if (group == kNoId || (reached_[run] & ~exchanged_[group]) == 0) continue;
         exchanged_[group] |= reached_[run];
-        for (const uint32_t member : collectives_.members[group]) pass_to(member);
+        for (const ExecutionId member : collectives_.members[group]) pass_to(member);
       }
     }
     return visited;
@@ -84,7 +85,7 @@ class Reach {
 
 }  // namespace
 
-std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<std::vector<uint32_t>>& from) {
+std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<std::vector<ExecutionId>>& from) {
   if (from.empty()) return {};
   const std::vector<uint32_t> counts = differing_tensors(view);
   if (view.graph().flow() == FlowKind::kIr) return count_reached(view.runs(), view.collectives(), counts, from);
@@ -97,7 +98,7 @@ std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<st
 
 std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const Collectives& collectives,
                                     const std::vector<uint32_t>& counts,
-                                    const std::vector<std::vector<uint32_t>>& from) {
+                                    const std::vector<std::vector<ExecutionId>>& from) {
   constexpr size_t kAtOnce = 64;
   std::vector<uint64_t> result(from.size(), 0);
   Reach reach(runs, collectives);
@@ -123,7 +124,7 @@ using Alarm = std::tuple<SourceLine, std::string_view, DivergenceKind, bool, std
 Alarm alarm_of(const RunView& view, const Root& root, const SourceLine& line) {
   const Divergence& divergence = root.divergence;
   std::set<std::string_view> slots;
-  for (const uint32_t output : divergence.outputs) slots.insert(view.slot(output));
+  for (const TensorId output : divergence.outputs) slots.insert(view.slot(output));
   return {line, view.op(root.run).type, divergence.kind, divergence.score.has_value(), std::move(slots)};
 }
 
@@ -167,7 +168,7 @@ double sure_by(FlowKind kind) {
 
 void Root::lower(double most) { divergence.confidence = std::min(divergence.confidence, most); }
 
-Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs) {
+Root& RootList::add(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, std::vector<TensorId> outputs) {
   Root root;
   root.run = run;
   Divergence& divergence = root.divergence;
@@ -191,13 +192,13 @@ Root& RootList::add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, 
   return roots_.back();
 }
 
-Root& RootList::add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor) {
+Root& RootList::add_entering(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, TensorId tensor) {
   Root& root = add(run, kind, inputs, {});
   root.divergence.inputs = {tensor};
   return root;
 }
 
-Root& RootList::add_changed(uint32_t run, const RunInputs& inputs, const RunInput& input) {
+Root& RootList::add_changed(ExecutionId run, const RunInputs& inputs, const RunInput& input) {
   changed_after_.try_emplace(input.producer, roots_.size());
   if (const auto line = view_.line(input.producer))
     changed_after_line_.try_emplace({*line, view_.op(input.producer).type}, roots_.size());
@@ -208,7 +209,7 @@ Root& RootList::add_changed(uint32_t run, const RunInputs& inputs, const RunInpu
   return root;
 }
 
-size_t RootList::first_changed_after(uint32_t producer) const {
+size_t RootList::first_changed_after(ExecutionId producer) const {
   const auto by_run = changed_after_.find(producer);
   const size_t first = by_run == changed_after_.end() ? roots_.size() : by_run->second;
   if (changed_after_line_.empty()) return first;
@@ -227,7 +228,7 @@ void RootList::set_score(Root& root, const ScoredOutput& output) {
   divergence.sibling_spread = sibling_spread_of(output);
 }
 
-bool RootList::is_changed_after(uint32_t producer, uint32_t reader) {
+bool RootList::is_changed_after(ExecutionId producer, ExecutionId reader) {
   const size_t first = first_changed_after(producer);
   if (first == roots_.size()) return false;
   Root& root = roots_[first];
@@ -244,22 +245,22 @@ bool RootList::is_changed_after(uint32_t producer, uint32_t reader) {
   return true;
 }
 
-bool RootList::report_once(uint32_t run, uint32_t reader) {
+bool RootList::report_once(ExecutionId run, ExecutionId reader) {
   return reported_.insert({view_.place(reader).rank, view_.run(run).op}).second;
 }
 
 // The first missing operator of a chain of gradients: there the gradient was cut.
-uint32_t RootList::first_missing(uint32_t run) const {
+ExecutionId RootList::first_missing(ExecutionId run) const {
   const bool of_a = view_.of_candidate_only(run);
   if (view_.graph().flow() != FlowKind::kIr && !of_a) {
     // Gradients that were added up on the way leave gaps in the chain.
-    const uint32_t first = one_sided_.first_backward(view_.place(run));
-    return first == kNoRun ? run : std::min(first, run);
+    const ExecutionId first = one_sided_.first_backward(view_.place(run));
+    return first == kNoId ? run : std::min(first, run);
   }
   for (size_t hops = 0; hops < view_.runs().size(); ++hops) {
     const auto& inputs = view_.run(run).inputs;
     const auto before = std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-      return input.producer != kNoRun && input.producer < run && view_.is_surprise(input.producer) &&
+      return input.producer != kNoId && input.producer < run && view_.is_surprise(input.producer) &&
              view_.of_candidate_only(input.producer) == of_a;
     });
     if (before == inputs.end()) break;
@@ -268,7 +269,7 @@ uint32_t RootList::first_missing(uint32_t run) const {
   return run;
 }
 
-Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs) {
+Root* RootList::add_one_sided(ExecutionId run, ExecutionId reader, const RunInputs& inputs) {
   if (view_.is_gradient(run) && !view_.is_sharded()) run = first_missing(run);
   if (!report_once(run, reader)) return nullptr;
   const bool of_a = view_.of_candidate_only(run);
@@ -281,7 +282,7 @@ Root* RootList::add_one_sided(uint32_t run, uint32_t reader, const RunInputs& in
   return &root;
 }
 
-bool RootList::has_line_of(uint32_t run) {
+bool RootList::has_line_of(ExecutionId run) {
   for (; with_lines_ < roots_.size(); ++with_lines_) {
     if (const auto line = view_.line(roots_[with_lines_].run)) lines_.insert(*line);
   }
@@ -293,7 +294,7 @@ std::vector<Divergence> RootList::finish() && {
   drop_explained();
   join_places(view_, roots_);
   find_cuts();
-  std::vector<std::vector<uint32_t>> from;
+  std::vector<std::vector<ExecutionId>> from;
   for (const Root& root : roots_) {
     from.push_back({root.run});
     for (const DivergencePlace& other : root.divergence.places) from.back().push_back(other.run);
@@ -317,21 +318,20 @@ void RootList::find_cuts() {
                      : root.uncertain_source   ? cuts.before(root.run)
                                                : std::nullopt;
     if (!divergence.cut) continue;
-    if (view_.one_sided(root.run) && divergence.reader != kNoRun)
+    if (view_.one_sided(root.run) && divergence.reader != kNoId)
       divergence.reason = fmt::format("{}, which comes later, reads something else", view_.name(divergence.reader));
-    std::set<uint32_t> operators(divergence.cut->operators.begin(), divergence.cut->operators.end());
+    std::set<OperatorId> operators(divergence.cut->operators.begin(), divergence.cut->operators.end());
     for (const DivergencePlace& other : divergence.places) {
       if (other.place.step != divergence.place.step || !view_.one_sided(other.run)) continue;
-      if (const auto also = cuts.at(other.run, kNoRun))
-        operators.insert(also->operators.begin(), also->operators.end());
+      if (const auto also = cuts.at(other.run, kNoId)) operators.insert(also->operators.begin(), also->operators.end());
     }
     divergence.cut->operators.assign(operators.begin(), operators.end());
   }
 }
 
-DivergenceKind RootList::kind_of(const std::vector<uint32_t>& tensors) const {
+DivergenceKind RootList::kind_of(const std::vector<TensorId>& tensors) const {
   const auto any = [&](Verdict verdict) {
-    return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return view_.is(tensor, verdict); });
+    return std::any_of(tensors.begin(), tensors.end(), [&](TensorId tensor) { return view_.is(tensor, verdict); });
   };
   if (any(Verdict::kNan)) return DivergenceKind::kNan;
   return any(Verdict::kShape) || any(Verdict::kDtype) ? DivergenceKind::kShape : DivergenceKind::kValue;
@@ -370,7 +370,7 @@ void RootList::drop_unproven() {
   const auto is_broken = [&](const Root& root) { return view_.broken(root.run) != nullptr; };
   if (std::none_of(roots_.begin(), roots_.end(), is_broken)) return;
   std::erase_if(roots_, [&](const Root& root) {
-    const auto is_proven = [&](uint32_t tensor) { return view_.differs(tensor) && view_.layout_proven(tensor); };
+    const auto is_proven = [&](TensorId tensor) { return view_.differs(tensor) && view_.layout_proven(tensor); };
     const Divergence& found = root.divergence;
     return !is_broken(root) && found.parameter.empty() &&
            std::none_of(found.outputs.begin(), found.outputs.end(), is_proven) &&
@@ -386,13 +386,13 @@ void RootList::drop_equal_constants() {
     return std::tuple(view_.op(root.run).type, metrics.max_a, metrics.max_b);
   };
   for (const Root& root : roots_) {
-    if (root.constant == kNoTensor) continue;
+    if (root.constant == kNoId) continue;
     const auto time = view_.time(root.run);
     const auto [at, added] = first.try_emplace(key(root), time);
     if (!added) at->second = std::min(at->second, time);
   }
   std::erase_if(roots_, [&](const Root& root) {
-    const auto found = root.constant == kNoTensor ? first.end() : first.find(key(root));
+    const auto found = root.constant == kNoId ? first.end() : first.find(key(root));
     return found != first.end() && found->second < view_.time(root.run);
   });
 }
@@ -405,10 +405,10 @@ void RootList::keep_first_uncertain() {
     return std::pair(left.divergence.place.step, view_.time(left.run).value_or(0)) <
            std::pair(right.divergence.place.step, view_.time(right.run).value_or(0));
   });
-  const uint32_t reader = first->run, missing = missing_before(reader);
+  const ExecutionId reader = first->run, missing = missing_before(reader);
   Root kept = std::move(*first);
   roots_.clear();
-  if (missing == kNoRun) {
+  if (missing == kNoId) {
     roots_.push_back(std::move(kept));
   } else {
     (void)add_one_sided(missing, reader, inputs_of_run(view_, model_, history_, reader));
@@ -416,10 +416,10 @@ void RootList::keep_first_uncertain() {
   if (!roots_.empty()) roots_.front().lower(kUnknownSource);
 }
 
-uint32_t RootList::missing_before(uint32_t reader) const {
-  uint32_t missing = kNoRun;
+ExecutionId RootList::missing_before(ExecutionId reader) const {
+  ExecutionId missing;
   std::optional<uint64_t> latest;
-  for (uint32_t run = 0; run < view_.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
     if (!view_.is_surprise(run) || view_.of_candidate_only(run) || view_.is_gradient(run)) continue;
     const auto time = view_.time(run);
     if (!time || time >= view_.time(reader) || time < latest) continue;
@@ -429,10 +429,10 @@ uint32_t RootList::missing_before(uint32_t reader) const {
   return missing;
 }
 
-bool RootList::explained_by_inside(uint32_t run) const {
+bool RootList::explained_by_inside(ExecutionId run) const {
   const auto& inside = view_.inside(run);
   return std::any_of(inside.begin(), inside.end(),
-                     [&](uint32_t inner) { return history_.states[inner].downstream || view_.is_surprise(inner); });
+                     [&](ExecutionId inner) { return history_.states[inner].downstream || view_.is_surprise(inner); });
 }
 
 }  // namespace msdump

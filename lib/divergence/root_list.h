@@ -19,21 +19,21 @@ namespace msdump {
 
 // Counts by index of `from`. The executions of an entry count together, and their own tensors count, each once.
 [[nodiscard]] std::vector<uint64_t> count_downstream(const RunView& view,
-                                                     const std::vector<std::vector<uint32_t>>& from);
+                                                     const std::vector<std::vector<ExecutionId>>& from);
 
 // The sum of `counts`, by run, over the executions that an entry of `from` reaches, with its own. Edges may lead back.
 [[nodiscard]] std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const Collectives& collectives,
                                                   const std::vector<uint32_t>& counts,
-                                                  const std::vector<std::vector<uint32_t>>& from);
+                                                  const std::vector<std::vector<ExecutionId>>& from);
 
 // The roots so far, and those that remain once all executions are judged.
 
 struct Root {
-  uint32_t run = 0;
-  bool uncertain_source = false;    // the source of the value is not known
-  uint32_t constant = kNoTensor;    // in Pairing::tensors, if a constant differs
-  uint32_t changed_after = kNoRun;  // the producer of an input that changed afterwards
-  bool exchanges = false;           // several inputs changed: it reads its operands in another order
+  ExecutionId run;
+  bool uncertain_source = false;  // the source of the value is not known
+  TensorId constant;              // if a constant differs
+  ExecutionId changed_after;      // the producer of an input that changed afterwards
+  bool exchanges = false;         // several inputs changed: it reads its operands in another order
   Divergence divergence;
 
   void lower(double most);  // the confidence, to at most `most`
@@ -45,31 +45,31 @@ class RootList {
       : view_(view), model_(model), one_sided_(one_sided), history_(history) {}
 
   // Adds a root with the evidence of `inputs`. The reference stays valid until the next one is added.
-  Root& add(uint32_t run, DivergenceKind kind, const RunInputs& inputs, std::vector<uint32_t> outputs);
+  Root& add(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, std::vector<TensorId> outputs);
   // Adds a root whose only evidence is the value.
-  Root& add_entering(uint32_t run, DivergenceKind kind, const RunInputs& inputs, uint32_t tensor);
+  Root& add_entering(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, TensorId tensor);
   // Adds a root for an input that changed after its producer wrote it.
-  Root& add_changed(uint32_t run, const RunInputs& inputs, const RunInput& input);
+  Root& add_changed(ExecutionId run, const RunInputs& inputs, const RunInput& input);
   // Adds an execution that only one side has, by the inputs of its reader. Null if it was reported already.
-  Root* add_one_sided(uint32_t run, uint32_t reader, const RunInputs& inputs);
+  Root* add_one_sided(ExecutionId run, ExecutionId reader, const RunInputs& inputs);
   // Sets the figures of the output that stands out most.
   static void set_score(Root& root, const ScoredOutput& output);
   // True if a root has an input that changed after this producer, or after one of the same line and type. If that input
   // is of another reader, the root becomes the producer: its readers receive another value than on the other side.
-  bool is_changed_after(uint32_t producer, uint32_t reader);
+  bool is_changed_after(ExecutionId producer, ExecutionId reader);
   // False if the operator was reported already on the rank of `reader`.
-  bool report_once(uint32_t run, uint32_t reader);
+  bool report_once(ExecutionId run, ExecutionId reader);
 
   [[nodiscard]] size_t size() const { return roots_.size(); }
   [[nodiscard]] Root& last() { return roots_.back(); }
-  [[nodiscard]] bool has_line_of(uint32_t run);  // true if a root has the same line of the script
+  [[nodiscard]] bool has_line_of(ExecutionId run);  // true if a root has the same line of the script
 
   // The roots that remain, most upstream first. Dropped are modules in which an operator stands out, and values of
   // unknown source if an operator is at fault by then. The places of one fault are joined.
   [[nodiscard]] std::vector<Divergence> finish() &&;
 
   // kNan, kShape or kValue, by the verdicts of the tensors.
-  [[nodiscard]] DivergenceKind kind_of(const std::vector<uint32_t>& tensors) const;
+  [[nodiscard]] DivergenceKind kind_of(const std::vector<TensorId>& tensors) const;
 
  private:
   void drop_explained();
@@ -79,21 +79,21 @@ class RootList {
   void find_cuts();
   void keep_first_uncertain();
   // An index of `roots_`; their number if there is none.
-  [[nodiscard]] size_t first_changed_after(uint32_t producer) const;
-  [[nodiscard]] uint32_t first_missing(uint32_t run) const;
-  [[nodiscard]] uint32_t missing_before(uint32_t reader) const;
-  [[nodiscard]] bool explained_by_inside(uint32_t run) const;
+  [[nodiscard]] size_t first_changed_after(ExecutionId producer) const;
+  [[nodiscard]] ExecutionId first_missing(ExecutionId run) const;
+  [[nodiscard]] ExecutionId missing_before(ExecutionId reader) const;
+  [[nodiscard]] bool explained_by_inside(ExecutionId run) const;
 
   const RunView& view_;
   const NoiseModel& model_;
   const OneSidedRuns& one_sided_;
   RunHistory& history_;
   std::vector<Root> roots_;
-  std::set<std::pair<std::optional<int64_t>, uint32_t>> reported_;  // rank and operator
-  std::set<SourceLine> lines_;                                      // of the first `with_lines_` roots
+  std::set<std::pair<std::optional<int64_t>, OperatorId>> reported_;  // rank and operator
+  std::set<SourceLine> lines_;                                        // of the first `with_lines_` roots
   size_t with_lines_ = 0;
   // Indices of `roots_`: the first whose input changed after a producer, or after one of a line and type.
-  std::map<uint32_t, size_t> changed_after_;
+  std::map<ExecutionId, size_t> changed_after_;
   std::map<std::pair<SourceLine, std::string_view>, size_t> changed_after_line_;
 };
 

@@ -23,7 +23,7 @@ class Accountant {
              const DivergenceReport& report)
       : view_(view), model_(model), history_(history), reach_(reach), report_(report) {}
 
-  [[nodiscard]] RunAccount account(uint32_t run) const {
+  [[nodiscard]] RunAccount account(ExecutionId run) const {
     RunAccount result;
     result.op = view_.run(run).op;
     result.place = view_.place(run);
@@ -32,9 +32,9 @@ class Accountant {
     for (const ScoredOutput& output : outputs.first(std::min(outputs.size(), kMostListed)))
       result.outputs.push_back(account_of(output));
     add_inputs(run, result);
-    std::vector<uint32_t> through = model_.within(run);
+    std::vector<ExecutionId> through = model_.within(run);
     through.pop_back();
-    for (const uint32_t one : through) result.through.push_back(view_.run(one).op);
+    for (const ExecutionId one : through) result.through.push_back(view_.run(one).op);
     if (result.through.size() > kMostListed) result.through.resize(kMostListed);
     const uint32_t root = find_root(run, result);
     result.is_root = root != kNoRoot;
@@ -62,11 +62,11 @@ class Accountant {
   }
 
   // Adds the inputs that the model knows first, then the others.
-  void add_inputs(uint32_t run, RunAccount& result) const {
+  void add_inputs(ExecutionId run, RunAccount& result) const {
     const std::vector<KnownInput> known = model_.inputs(run);
     std::vector<double> gains;
     if (!model_.outputs(run).empty()) {
-      const uint32_t tensor = model_.outputs(run).front().tensor;
+      const TensorId tensor = model_.outputs(run).front().tensor;
       const KnownOutput output{tensor, 0, *view_.error(tensor), view_.diff(tensor).shape};
       gains = expect(model_.family(run), model_.gain(run), known, output).gains;
     }
@@ -85,7 +85,7 @@ class Accountant {
 
   void add_origin(const RunInput& input, const std::vector<KnownInput>& known, RunAccount& result) const {
     const auto found = std::find_if(known.begin(), known.end(), [&](const KnownInput& one) {
-      return one.tensor != kNoTensor && (one.tensor == input.tensor || one.tensor == input.produced);
+      return one.tensor != kNoId && (one.tensor == input.tensor || one.tensor == input.produced);
     });
     const auto place = static_cast<size_t>(found - known.begin());
     if (found == known.end()) {
@@ -95,29 +95,29 @@ class Accountant {
       return;
     }
     InputAccount& account = found == known.end() ? result.inputs.back() : result.inputs[place];
-    if (input.producer != kNoRun) account.producer = view_.run(input.producer).op;
+    if (input.producer != kNoId) account.producer = view_.run(input.producer).op;
     if (input.from == InputEdge::From::kParameter) account.parameter = input.parameter;
     account.constant = account.constant || input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor);
   }
 
   // The root that the execution is: its own, or one with evidence among its outputs. kNoRoot if there is none.
-  [[nodiscard]] uint32_t find_root(uint32_t run, const RunAccount& result) const {
+  [[nodiscard]] uint32_t find_root(ExecutionId run, const RunAccount& result) const {
     uint32_t root = reach_.root_at(run);
-    for (uint32_t other = 0; other < report_.roots.size() && root == kNoRoot; ++other) {
+    for (ExecutionId other{0}; other < report_.roots.size() && root == kNoRoot; ++other) {
       const Divergence& one = report_.roots[other];
       if (!enters(one) && shows(one.outputs, result)) root = other;
     }
     return root;
   }
 
-  [[nodiscard]] static bool shows(const std::vector<uint32_t>& evidence, const RunAccount& result) {
+  [[nodiscard]] static bool shows(const std::vector<TensorId>& evidence, const RunAccount& result) {
     return std::any_of(result.outputs.begin(), result.outputs.end(), [&](const OutputAccount& output) {
       return std::find(evidence.begin(), evidence.end(), output.tensor) != evidence.end();
     });
   }
 
   // The conclusion from the explanations of its outputs, which explanation.h decides.
-  [[nodiscard]] std::string conclusion(uint32_t run, const RunAccount& account, uint32_t cause) const {
+  [[nodiscard]] std::string conclusion(ExecutionId run, const RunAccount& account, uint32_t cause) const {
     if (account.is_root) return of_root(run, report_.roots[cause]);
     if (view_.one_sided(run))
       return fmt::format("no root: only the {} has it", view_.of_candidate_only(run) ? "candidate" : "reference");
@@ -125,7 +125,7 @@ class Accountant {
     if (history_.states[run].random) return "not judged: it depends on random numbers that were drawn differently";
     Unjudged reason = Unjudged::kNone;
     bool any_differs = false;
-    for (const uint32_t tensor : rows_of(run, account)) {
+    for (const TensorId tensor : rows_of(run, account)) {
       any_differs = any_differs || view_.differs(tensor);
       if (report_.unjudged[tensor] != Unjudged::kNone) reason = report_.unjudged[tensor];
     }
@@ -142,13 +142,13 @@ class Accountant {
   }
 
   // Its outputs, and the tensors that stand in for them.
-  [[nodiscard]] std::vector<uint32_t> rows_of(uint32_t run, const RunAccount& account) const {
-    std::vector<uint32_t> rows(view_.run(run).outputs.begin(), view_.run(run).outputs.end());
+  [[nodiscard]] std::vector<TensorId> rows_of(ExecutionId run, const RunAccount& account) const {
+    std::vector<TensorId> rows = view_.run(run).outputs;
     for (const OutputAccount& output : account.outputs) rows.push_back(output.tensor);
     return rows;
   }
 
-  [[nodiscard]] std::string of_root(uint32_t run, const Divergence& root) const {
+  [[nodiscard]] std::string of_root(ExecutionId run, const Divergence& root) const {
     if (root.run == run) return "a root: " + root.reason;
     const bool place = reach_.root_at(run) != kNoRoot;
     return fmt::format("{} {}: {}", place ? "a further place of the root" : "its outputs show the root",
@@ -198,10 +198,10 @@ class Accountant {
 }  // namespace
 
 void account_for(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
-                 std::span<const uint32_t> operators, DivergenceReport& report) {
+                 std::span<const OperatorId> operators, DivergenceReport& report) {
   if (operators.empty()) return;
   const Accountant accountant(view, model, history, reach, report);
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (std::find(operators.begin(), operators.end(), view.run(run).op) == operators.end()) continue;
     if (report.accounts.size() < kMostAccounts) {
       report.accounts.push_back(accountant.account(run));

@@ -19,17 +19,17 @@ struct DivergenceReport;
 struct RunHistory;
 
 struct InputAccount {
-  uint32_t tensor = kNoTensor;  // in Pairing::tensors; kNoTensor: it was not dumped
+  TensorId tensor;  // kNoId: it was not dumped
   uint32_t slot = 0;
-  uint32_t producer = kNoOperator;  // in Pairing::operators
-  std::string parameter;            // its name, if it is one
-  std::optional<double> error;      // none if it was not compared
-  std::optional<double> gain;       // the error of the first output for an error of 1 here, if known
+  OperatorId producer;
+  std::string parameter;        // its name, if it is one
+  std::optional<double> error;  // none if it was not compared
+  std::optional<double> gain;   // the error of the first output for an error of 1 here, if known
   bool exact = false, constant = false;
 };
 
 struct OutputAccount {
-  uint32_t tensor = kNoTensor;
+  TensorId tensor;
   double measured = 0;
   bool judged = false;               // the members below are known
   double propagated = 0, noise = 0;  // of the inputs' errors; of its own rounding
@@ -41,20 +41,20 @@ struct OutputAccount {
 };
 
 struct RunAccount {
-  uint32_t op = 0;  // in Pairing::operators
+  OperatorId op;
   RunPlace place;
   std::vector<InputAccount> inputs;
   std::vector<OutputAccount> outputs;
-  std::vector<uint32_t> through;  // operators that were looked through, in Pairing::operators
-  double threshold = 0;           // a score above it is an alarm
+  std::vector<OperatorId> through;  // operators that were looked through, in Pairing::operators
+  double threshold = 0;             // a score above it is an alarm
   bool is_root = false;
-  std::optional<uint32_t> root_op;  // of the root that it is or depends on, in Pairing::operators
-  std::string conclusion;           // why it is or is not a root
+  std::optional<OperatorId> root_op;  // of the root that it is or depends on, in Pairing::operators
+  std::string conclusion;             // why it is or is not a root
 };
 
 // Accounts for the executions of some operators, up to kMostAccounts. `report` must have its roots.
 inline constexpr size_t kMostAccounts = 64;
 void account_for(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
-                 std::span<const uint32_t> operators, DivergenceReport& report);
+                 std::span<const OperatorId> operators, DivergenceReport& report);
 
 }  // namespace msdump

@@ -14,7 +14,7 @@ using From = InputEdge::From;
 
 class Gatherer {
  public:
-  Gatherer(const RunView& view, const NoiseModel& model, const RunHistory& history, uint32_t run)
+  Gatherer(const RunView& view, const NoiseModel& model, const RunHistory& history, ExecutionId run)
       : view_(view), model_(model), history_(history), run_(run) {}
 
   RunInputs gather() {
@@ -37,7 +37,7 @@ class Gatherer {
  private:
   // True for an element of a list of tensors: slots like 0.3.
   [[nodiscard]] bool is_of_list(const RunInput& input) const {
-    return input.tensor != kNoTensor && view_.slot(input.tensor).find('.') != std::string_view::npos;
+    return input.tensor != kNoId && view_.slot(input.tensor).find('.') != std::string_view::npos;
   }
 
   // True if one side lacks a gradient of a list. The tensors after it are then compared with the wrong ones.
@@ -48,7 +48,7 @@ class Gatherer {
     });
   }
 
-  void add_producer(uint32_t producer) {
+  void add_producer(ExecutionId producer) {
     const RunState& state = history_.states[producer];
     inputs_.downstream = inputs_.downstream || state.downstream;
     inputs_.downstream_of_nan = inputs_.downstream_of_nan || state.downstream_of_nan;
@@ -56,9 +56,9 @@ class Gatherer {
   }
 
   void add(const RunInput& input) {
-    if (input.producer != kNoRun) add_producer(input.producer);
-    for (const uint32_t before : view_.graph().before_gap(input)) add_producer(before);
-    uint32_t tensor = input.tensor;
+    if (input.producer != kNoId) add_producer(input.producer);
+    for (const ExecutionId before : view_.graph().before_gap(input)) add_producer(before);
+    TensorId tensor = input.tensor;
     if (!view_.compared(tensor)) {
       tensor = input.produced;
       inputs_.bridged = inputs_.bridged || view_.compared(tensor);
@@ -67,7 +67,7 @@ class Gatherer {
       if (input.from == From::kConstant || view_.is_attribute(input.tensor)) return;
       inputs_.unknown = true;
       if (is_downstream(input)) inputs_.elevated = true;
-      inputs_.unknown_source = inputs_.unknown_source || input.producer == kNoRun;
+      inputs_.unknown_source = inputs_.unknown_source || input.producer == kNoId;
       return;
     }
     inputs_.evidence.push_back(tensor);
@@ -84,13 +84,13 @@ class Gatherer {
 
   // True if an alarm reaches the input through its producer, its last update, or what ran before undumped operators.
   [[nodiscard]] bool is_downstream(const RunInput& input) const {
-    const auto is_one = [&](uint32_t run) { return run != kNoRun && history_.states[run].downstream; };
+    const auto is_one = [&](ExecutionId run) { return run != kNoId && history_.states[run].downstream; };
     const std::span<const ExecutionId> before = view_.graph().before_gap(input);
     return is_one(input.producer) || is_one(input.updated_by) || std::any_of(before.begin(), before.end(), is_one);
   }
 
   // True if the error of a tensor is more than rounding adds to an error of `before`.
-  [[nodiscard]] bool is_off(uint32_t tensor, double before, double rounding = 0) const {
+  [[nodiscard]] bool is_off(TensorId tensor, double before, double rounding = 0) const {
     const auto error = view_.error(tensor);
     if (!error || error->exact) return !error && view_.differs(tensor);
     if (error->discrete) return error->relative > before;
@@ -108,16 +108,16 @@ class Gatherer {
 
   // True if a value from outside of this step may have its error from earlier steps: it is off, and so is something in
   // them. If the sides are sharded differently, more happened than was compared.
-  [[nodiscard]] bool may_be_carried_over(uint32_t tensor) const {
+  [[nodiscard]] bool may_be_carried_over(TensorId tensor) const {
     if (view_.is_sharded()) return !(view_.error(tensor) && view_.error(tensor)->exact);
     return is_off(tensor, 0) && !(error_so_far() <= kRounding * model_.storage_rounding());
   }
 
-  void see_error(const RunInput& input, uint32_t tensor) {
+  void see_error(const RunInput& input, TensorId tensor) {
     const auto error = view_.error(tensor);
     const bool doubtful = view_.doubtful(run_, tensor);
     // Its producer is unknown, or was forgotten.
-    const bool of_unknown = input.producer == kNoRun || view_.is_forgotten(input.produced);
+    const bool of_unknown = input.producer == kNoId || view_.is_forgotten(input.produced);
     if (of_unknown) {
       // A value that the network keeps between steps carries the error of the step before.
       const bool of_network = input.from == From::kParameter && !input.is_weight;
@@ -151,14 +151,14 @@ class Gatherer {
   // The error of the producer's output. If the producer lacks an input of the reference's, its output is another value,
   // and the error of its inputs counts instead.
   [[nodiscard]] double error_of_made(const RunInput& input) const {
-    const uint32_t lacking = view_.lacking(input.producer);
-    const bool other = lacking != kNoRun && !view_.same_in_a(input.tensor, input.produced);
+    const ExecutionId lacking = view_.lacking(input.producer);
+    const bool other = lacking != kNoId && !view_.same_in_a(input.tensor, input.produced);
     return other ? error_before(lacking) : view_.error(input.produced)->relative;
   }
 
   // True if an input of unknown source is off by more than the errors of this step so far: undumped operators add what
   // others do. In a list of gradients, one that is zero but for rounding is measured by the size of the others.
-  [[nodiscard]] bool is_off_after_unknown(uint32_t tensor) const {
+  [[nodiscard]] bool is_off_after_unknown(TensorId tensor) const {
     double before = std::min(kMostError, history_.largest_error);  // infinite if a reference is all zeros
     if (view_.is_backward(run_)) before = std::max(before, error_of_flips(before) / kChangedOnTheWay);
     if (!is_off(tensor, before)) return false;
@@ -166,7 +166,7 @@ class Gatherer {
     if (!error || error->discrete || !std::isfinite(error->relative)) return true;
     double rms = 0;
     for (const RunInput& other : view_.run(run_).inputs) {
-      const auto one = other.tensor == kNoTensor || other.producer != kNoRun ? std::nullopt : view_.error(other.tensor);
+      const auto one = other.tensor == kNoId || other.producer != kNoId ? std::nullopt : view_.error(other.tensor);
       if (one && !one->discrete) rms = std::max(rms, one->rms);
     }
     const double noise = std::max(kRounding * model_.storage_rounding(), kChangedOnTheWay * model_.usual_noise());
@@ -174,13 +174,13 @@ class Gatherer {
   }
 
   // The rounding that a one-sided producer of the reference adds, as it may store a coarser dtype.
-  [[nodiscard]] double rounding_of(uint32_t run) const {
+  [[nodiscard]] double rounding_of(ExecutionId run) const {
     return view_.of_candidate_only(run) ? 0 : view_.expected_rounding(run);
   }
 
   // True if the loss scale begins at a producer that only the side with the smaller gradients has. It takes the scale
   // away, and the other side, which scales the loss, lacks it.
-  [[nodiscard]] bool begins_scale(uint32_t tensor, uint32_t producer) const {
+  [[nodiscard]] bool begins_scale(TensorId tensor, ExecutionId producer) const {
     if (!view_.is_scaled(tensor) || (view_.loss_scale() > 1) == view_.of_candidate_only(producer)) return false;
     const std::vector<KnownInput> before = model_.inputs(producer);
     return std::none_of(before.begin(), before.end(),
@@ -188,7 +188,7 @@ class Gatherer {
   }
 
   // The largest error of the inputs of an execution that has no outputs to compare.
-  [[nodiscard]] double error_before(uint32_t run) const {
+  [[nodiscard]] double error_before(ExecutionId run) const {
     double largest = 0;
     for (const KnownInput& input : model_.inputs(run)) largest = std::max(largest, input.error.relative);
     return largest;
@@ -201,12 +201,12 @@ class Gatherer {
   }
 
   void add_forward() {
-    for (const uint32_t backward : view_.backward_calls_of(run_)) add_producer(backward);
-    for (const uint32_t other : view_.forward_calls_of(run_)) {
+    for (const ExecutionId backward : view_.backward_calls_of(run_)) add_producer(backward);
+    for (const ExecutionId other : view_.forward_calls_of(run_)) {
       add_producer(other);
       InputSummary hidden;
       for (const RunInput& input : view_.run(other).inputs) view_.add_to(hidden, input.tensor);
-      for (const uint32_t output : view_.run(other).outputs) view_.add_to(hidden, output);
+      for (const TensorId output : view_.run(other).outputs) view_.add_to(hidden, output);
       add_hidden(hidden);
     }
   }
@@ -214,13 +214,13 @@ class Gatherer {
   const RunView& view_;
   const NoiseModel& model_;
   const RunHistory& history_;
-  const uint32_t run_;
+  const ExecutionId run_;
   RunInputs inputs_;
 };
 
 }  // namespace
 
-RunInputs inputs_of_run(const RunView& view, const NoiseModel& model, const RunHistory& history, uint32_t run) {
+RunInputs inputs_of_run(const RunView& view, const NoiseModel& model, const RunHistory& history, ExecutionId run) {
   return Gatherer(view, model, history, run).gather();
 }
 

@@ -19,8 +19,8 @@ struct RunState {
 };
 
 struct RunInputs {
-  std::vector<uint32_t> evidence;         // tensors that were compared
-  std::vector<uint32_t> constants;        // of these, constants that differ by more than rounding
+  std::vector<TensorId> evidence;         // tensors that were compared
+  std::vector<TensorId> constants;        // of these, constants that differ by more than rounding
   std::vector<const RunInput*> entering;  // off by more than rounding, from outside or an unknown source
   std::vector<const RunInput*> carried;   // likewise in a later step: off by more than earlier steps left; sharded only
   std::vector<const RunInput*> inherited;  // likewise in a later step: off by no more than earlier steps left
@@ -47,6 +47,6 @@ struct RunHistory {
 // A backward call of msprobe also depends on everything that its forward call read and wrote, and a collective on the
 // inputs of every rank.
 [[nodiscard]] RunInputs inputs_of_run(const RunView& view, const NoiseModel& model, const RunHistory& history,
-                                      uint32_t run);
+                                      ExecutionId run);
 
 }  // namespace msdump

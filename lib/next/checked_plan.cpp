@@ -283,8 +283,7 @@ class CheckedRounds : public PlanSource {
     const auto is_backward = [&](ExecutionId one) { return forward_entry_of(of.op_name(runs[one].op)).has_value(); };
     const bool backward = is_backward(run);
     std::vector<ExecutionId> before;
-    for (ExecutionId other = run; other > 0 && before.size() < most;) {
-      other = ExecutionId(other - 1);
+    for (ExecutionId other = run; other-- > 0 && before.size() < most;) {
       if (runs[other].place.rank != runs[run].place.rank || runs[other].place.step != runs[run].place.step) break;
       if (is_backward(other) == backward) before.push_back(other);
     }

@@ -22,24 +22,24 @@ using Open = Suspect::Open;
 // A suspect of a comparison.
 struct RootSuspect : Suspect {
   const Divergence* root = nullptr;  // null: by its error alone
-  uint32_t op = 0;                   // in Pairing::operators
-  std::vector<uint32_t> operators;   // the same: those to dump; the first is its own
+  OperatorId op;
+  std::vector<OperatorId> operators;  // to dump; the first is its own
 };
 
-bool on_both_sides(const DiffResult& run, uint32_t op) {
+bool on_both_sides(const DiffResult& run, OperatorId op) {
   const OpPair& pair = run.pairing.operators[op];
-  return pair.a != kNoOperator && pair.b != kNoOperator;
+  return pair.a != kNoId && pair.b != kNoId;
 }
 
 bool by_statistics(const DiffResult& run, const Divergence& root) {
-  const auto is_statistic = [&](uint32_t tensor) { return run.diffs[tensor].by_statistics; };
+  const auto is_statistic = [&](TensorId tensor) { return run.diffs[tensor].by_statistics; };
   return std::any_of(root.outputs.begin(), root.outputs.end(), is_statistic) ||
          std::any_of(root.inputs.begin(), root.inputs.end(), is_statistic);
 }
 
 std::optional<int64_t> first_step(const DiffResult& run) {
   std::optional<int64_t> first;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const std::optional<int64_t> step = run.identity(row).step;
     if (step && (!first || *step < *first)) first = step;
   }
@@ -50,7 +50,7 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, s
   const bool partial = extent != DumpExtent::kAll;
   if (root.unseen) {
     // A range has every call that can be dumped.
-    const bool between = root.unseen->after != kNoOperator;
+    const bool between = root.unseen->after != kNoId;
     if (!partial || !between) return Open::kHiddenCalls;
     return extent == DumpExtent::kRange ? Open::kPinned : Open::kBefore;
   }
@@ -69,31 +69,31 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, s
   return by_statistics(run, root) ? Open::kStatistics : Open::kPinned;
 }
 
-std::vector<uint32_t> operators_of(const DiffResult& run, const Divergence& root, Open open) {
-  std::vector<uint32_t> operators = {root.op};
+std::vector<OperatorId> operators_of(const DiffResult& run, const Divergence& root, Open open) {
+  std::vector<OperatorId> operators = {root.op};
   if (open == Open::kNotDumped) operators.insert(operators.end(), root.candidates.begin(), root.candidates.end());
   if (open == Open::kStatistics) {
     operators.insert(operators.end(), root.chain.begin(), root.chain.end());
     // Its readers show it: they are asked for, too.
-    for (const uint32_t tensor : root.outputs) operators.push_back(run.pairing.tensors[tensor].op);
+    for (const TensorId tensor : root.outputs) operators.push_back(run.pairing.tensors[tensor].op);
   }
-  std::vector<uint32_t> once;
-  for (const uint32_t op : operators) {
+  std::vector<OperatorId> once;
+  for (const OperatorId op : operators) {
     if (std::find(once.begin(), once.end(), op) == once.end()) once.push_back(op);
   }
   return once;
 }
 
 // The relative error of a tensor; 0 if it is not known.
-double error_of(const DiffResult& run, uint32_t tensor) {
+double error_of(const DiffResult& run, TensorId tensor) {
   const TensorDiff& diff = run.diffs[tensor];
   const double error = diff.verdict == Verdict::kShape ? 1 : diff.metrics.relative_l2.value_or(0);
   return std::isfinite(error) ? error : 0;
 }
 
-double largest_error(const DiffResult& run, const std::vector<uint32_t>& tensors) {
+double largest_error(const DiffResult& run, const std::vector<TensorId>& tensors) {
   double largest = 0;
-  for (const uint32_t tensor : tensors) largest = std::max(largest, error_of(run, tensor));
+  for (const TensorId tensor : tensors) largest = std::max(largest, error_of(run, tensor));
   return largest;
 }
 
@@ -106,7 +106,7 @@ bool is_noise(const DiffResult& run, const RootSuspect& suspect, double largest)
   return on_both_sides(run, root->op) && largest_error(run, root->outputs) < kShareOfLargest * largest;
 }
 
-RootSuspect suspect_at(const DiffResult& run, uint32_t op) {
+RootSuspect suspect_at(const DiffResult& run, OperatorId op) {
   RootSuspect suspect;
   suspect.op = op;
   suspect.operators = {op};
@@ -126,7 +126,7 @@ RootSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent
   suspect.open = open_of(run, root, extent, first);
   suspect.operators = operators_of(run, root, suspect.open);
   for (const auto* const list : {&root.candidates, &root.chain}) {
-    for (const uint32_t op : *list) suspect.others.push_back({run.op_name(op), run.frame(op)});
+    for (const OperatorId op : *list) suspect.others.push_back({run.op_name(op), run.frame(op)});
   }
   if (root.cut) {
     for (const CutLine& line : lines_of_cut(run, *root.cut)) suspect.others.push_back({{}, line.frame});
@@ -138,13 +138,13 @@ RootSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent
 std::optional<RootSuspect> jump_in(const DiffResult& run, double largest) {
   constexpr double kJump = 5, kShareOfLargest = 0.3;
   struct Call {
-    uint32_t tensor = 0;
+    TensorId tensor;
     double in = 0, out = 0;  // largest relative errors
   };
-  std::map<uint32_t, Call> calls;  // by run, which are in order
-  for (const uint32_t row : run.rows) {
-    const uint32_t index = run.divergence.runs[row];
-    if (index == kNoRun) continue;
+  std::map<ExecutionId, Call> calls;  // by run, which are in order
+  for (const TensorId row : run.rows) {
+    const ExecutionId index = run.divergence.runs[row];
+    if (index == kNoId) continue;
     const double error = error_of(run, row);
     Call& call = calls.try_emplace(index, Call{row}).first->second;
     double& side = run.identity(row).name.io == Io::kOutput ? call.out : call.in;
@@ -188,28 +188,28 @@ std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent) {
 // The first operator whose statistics differ although no input of it does; none if no difference exceeds noise.
 std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
   struct Call {
-    uint32_t tensor = kNoTensor;  // an output that differs
+    TensorId tensor;  // an output that differs
     bool any_input = false, inputs_differ = false;
   };
-  const bool any_doubt = std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
+  const bool any_doubt = std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
     return is_unexplained(run, row) && run.diffs[row].by_statistics && !may_be_rounding(run.divergence.unjudged[row]);
   });
   if (!any_doubt) return {};
-  std::map<uint32_t, Call> calls;  // by run, which are in order
-  for (const uint32_t row : run.rows) {
-    const uint32_t index = run.divergence.runs[row];
-    if (index == kNoRun || run.diffs[row].verdict == Verdict::kSkipped) continue;
+  std::map<ExecutionId, Call> calls;  // by run, which are in order
+  for (const TensorId row : run.rows) {
+    const ExecutionId index = run.divergence.runs[row];
+    if (index == kNoId || run.diffs[row].verdict == Verdict::kSkipped) continue;
     Call& call = calls[index];
     const bool differs = counts_as_difference(run, row);
     if (run.identity(row).name.io != Io::kOutput) {
       call.any_input = true;
       call.inputs_differ = call.inputs_differ || differs;
-    } else if (differs && run.diffs[row].by_statistics && call.tensor == kNoTensor) {
+    } else if (differs && run.diffs[row].by_statistics && call.tensor == kNoId) {
       call.tensor = row;
     }
   }
   const auto found = std::find_if(calls.begin(), calls.end(), [](const auto& one) {
-    return one.second.tensor != kNoTensor && one.second.any_input && !one.second.inputs_differ;
+    return one.second.tensor != kNoId && one.second.any_input && !one.second.inputs_differ;
   });
   if (found == calls.end()) return {};
   RootSuspect suspect = suspect_at(run, run.pairing.tensors[found->second.tensor].op);
@@ -226,12 +226,12 @@ using Open = Suspect::Open;
 class CallsBefore {
  public:
   // Only operators of the same pass that both sides have.
-  CallsBefore(const DiffResult& run, uint32_t op, const RunPlace& place) {
-    std::map<uint32_t, uint32_t> op_of_run;
-    for (const uint32_t row : run.rows) {
+  CallsBefore(const DiffResult& run, OperatorId op, const RunPlace& place) {
+    std::map<ExecutionId, OperatorId> op_of_run;
+    for (const TensorId row : run.rows) {
       const Identity identity = run.identity(row);
-      const uint32_t index = run.divergence.runs[row];
-      if (index != kNoRun && identity.rank == place.rank && identity.step == place.step)
+      const ExecutionId index = run.divergence.runs[row];
+      if (index != kNoId && identity.rank == place.rank && identity.step == place.step)
         op_of_run.emplace(index, run.pairing.tensors[row].op);
     }
     const bool backward = forward_entry_of(run.op_name(op)).has_value();
@@ -245,28 +245,28 @@ class CallsBefore {
 
   [[nodiscard]] bool is_first() const { return ran_ && before_.empty(); }
   // The nearest first.
-  [[nodiscard]] std::vector<uint32_t> nearest(size_t calls) const {
+  [[nodiscard]] std::vector<OperatorId> nearest(size_t calls) const {
     return {before_.rbegin(), before_.rbegin() + static_cast<std::ptrdiff_t>(std::min(calls, before_.size()))};
   }
 
  private:
   bool ran_ = false;
-  std::vector<uint32_t> before_;  // in the order of the runs
+  std::vector<OperatorId> before_;  // in the order of the runs
 };
 
 // The operator of this name that ran at the place, else the first: each rank has operators of its own.
-std::optional<uint32_t> operator_named(const DiffResult& run, const std::string& name, const RunPlace& place) {
+std::optional<OperatorId> operator_named(const DiffResult& run, const std::string& name, const RunPlace& place) {
   std::vector<bool> named(run.pairing.operators.size(), false);
-  for (uint32_t op = 0; op < named.size(); ++op) named[op] = run.op_name(op) == name;
-  for (const uint32_t row : run.rows) {
-    const uint32_t op = run.pairing.tensors[row].op;
-    if (op == kNoOperator || !named[op]) continue;
+  for (OperatorId op{0}; op < named.size(); ++op) named[op] = run.op_name(op) == name;
+  for (const TensorId row : run.rows) {
+    const OperatorId op = run.pairing.tensors[row].op;
+    if (op == kNoId || !named[op]) continue;
     const Identity identity = run.identity(row);
     if (identity.rank == place.rank && identity.step == place.step) return op;
   }
   const auto first = std::find(named.begin(), named.end(), true);
   if (first == named.end()) return {};
-  return static_cast<uint32_t>(first - named.begin());
+  return OperatorId(first - named.begin());
 }
 
 class ComparedRounds : public PlanSource {
@@ -303,16 +303,16 @@ class ComparedRounds : public PlanSource {
       ask_for_hidden(*own.root->unseen, own.place, plan);
       return {};
     }
-    const std::optional<uint32_t> op = operator_named(first_, of_->op_name(own.op), own.place);
+    const std::optional<OperatorId> op = operator_named(first_, of_->op_name(own.op), own.place);
     if (own.open == Open::kNotDumped || !op) return named(*of_, own.operators, own.place);
-    std::vector<uint32_t> operators = CallsBefore(first_, *op, own.place).nearest(calls_before(rounds_.size()));
+    std::vector<OperatorId> operators = CallsBefore(first_, *op, own.place).nearest(calls_before(rounds_.size()));
     const bool reaches_back = !operators.empty();
     const auto entry = parse_msprobe_entry(first_.op_name(*op));
     const bool is_call = entry && entry->kind == MsprobeEntryKind::kCall;
     if (entry && !is_call && rounds_.size() == 1) operators.clear();
-    const uint32_t begin = operators.empty() ? *op : operators.back();
+    const OperatorId begin = operators.empty() ? *op : operators.back();
     operators.insert(operators.begin(), *op);
-    for (const uint32_t other : of_ == &first_ ? own.operators : std::vector<uint32_t>()) {
+    for (const OperatorId other : of_ == &first_ ? own.operators : std::vector<OperatorId>()) {
       if (std::find(operators.begin(), operators.end(), other) == operators.end()) operators.push_back(other);
     }
     AskedCalls calls = named(first_, operators, own.place);
@@ -327,9 +327,9 @@ class ComparedRounds : public PlanSource {
   void measure(DumpSize& size) const override {
     std::set<const DiffResult*> runs;
     for (const auto& [key, place] : asked_) runs.insert(key.first);
-    std::set<std::pair<const DiffResult*, uint32_t>> shown;
+    std::set<std::pair<const DiffResult*, OperatorId>> shown;
     for (const DiffResult* const run : runs) {
-      for (uint32_t tensor = 0; tensor < run->pairing.tensors.size(); ++tensor) {
+      for (TensorId tensor{0}; tensor < run->pairing.tensors.size(); ++tensor) {
         const TensorPair& pair = run->pairing.tensors[tensor];
         const auto asked = asked_.find({run, pair.op});
         if (asked == asked_.end()) continue;
@@ -343,7 +343,7 @@ class ComparedRounds : public PlanSource {
     }
     if (shown.size() < asked_.size()) size.at_least = true;
     for (const TensorPair& pair : first_.pairing.tensors) {
-      if (pair.a != kNoTensor) size.of_all += bytes_of_elements((*first_.a->side.tensors)[pair.a]);
+      if (pair.a != kNoId) size.of_all += bytes_of_elements((*first_.a->side.tensors)[pair.a]);
     }
   }
 
@@ -374,7 +374,7 @@ class ComparedRounds : public PlanSource {
     if (rounds_[begin_].extent != DumpExtent::kAll) return;
     for (RootSuspect& suspect : suspects_) {
       if (suspect.open != Open::kBefore) continue;
-      const std::optional<uint32_t> op = operator_named(first_, last_.op_name(suspect.op), suspect.place);
+      const std::optional<OperatorId> op = operator_named(first_, last_.op_name(suspect.op), suspect.place);
       if (op && CallsBefore(first_, *op, suspect.place).is_first()) suspect.open = Open::kPinned;
     }
   }
@@ -389,21 +389,21 @@ class ComparedRounds : public PlanSource {
     of_ = &first_;
   }
 
-  AskedCalls named(const DiffResult& run, const std::vector<uint32_t>& operators, const RunPlace& place) {
-    for (const uint32_t op : operators) asked_.try_emplace({&run, op}, place);
+  AskedCalls named(const DiffResult& run, const std::vector<OperatorId>& operators, const RunPlace& place) {
+    for (const OperatorId op : operators) asked_.try_emplace({&run, op}, place);
     AskedCalls calls;
     calls.candidate.list = names_of(run, operators, true);
     calls.reference.list = names_of(run, operators, false);
     return calls;
   }
 
-  [[nodiscard]] std::vector<std::string> names_of(const DiffResult& run, const std::vector<uint32_t>& operators,
+  [[nodiscard]] std::vector<std::string> names_of(const DiffResult& run, const std::vector<OperatorId>& operators,
                                                   bool of_candidate) const {
     std::vector<std::string> names;
-    for (const uint32_t op : operators) {
+    for (const OperatorId op : operators) {
       const OpPair& pair = run.pairing.operators[op];
-      const uint32_t place = of_candidate ? pair.a : pair.b;
-      if (place == kNoOperator) continue;
+      const SequencedOpId place = of_candidate ? pair.a : pair.b;
+      if (place == kNoId) continue;
       const SequencedOp& own = (of_candidate ? run.pairing.a : run.pairing.b)[place];
       names.push_back(name_to_ask(as_before_, own, kernels_of(run, {op}, of_candidate).front()));
     }
@@ -419,7 +419,7 @@ class ComparedRounds : public PlanSource {
       request.scope = settings.scope;
     }
     asked_.try_emplace({of_, calls.before}, place);
-    if (calls.after != kNoOperator) asked_.try_emplace({of_, calls.after}, place);
+    if (calls.after != kNoId) asked_.try_emplace({of_, calls.after}, place);
   }
 
   const std::vector<ComparedRound>& rounds_;
@@ -428,8 +428,8 @@ class ComparedRounds : public PlanSource {
   const size_t begin_;  // the round of `first_`
   const DiffResult& first_;
   std::vector<RootSuspect> suspects_;
-  const DiffResult* of_ = &last_;                                     // to which the suspects belong
-  std::map<std::pair<const DiffResult*, uint32_t>, RunPlace> asked_;  // operators of a comparison
+  const DiffResult* of_ = &last_;                                       // to which the suspects belong
+  std::map<std::pair<const DiffResult*, OperatorId>, RunPlace> asked_;  // operators of a comparison
 };
 
 }  // namespace

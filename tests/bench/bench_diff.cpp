@@ -338,8 +338,8 @@ void stress(const Options& options, const fs::path& scratch) {
   size_t found = 0;
   const Spent spent = spent_on([&] {
     WorkerPool pool(2);
-    const std::vector<uint32_t> nearest = nearest_names(paired.pairing, pool);
-    for (const uint32_t one : nearest) found += one == kNoOperator ? 0U : 1U;
+    const std::vector<SequencedOpId> nearest = nearest_names(paired.pairing, pool);
+    for (const SequencedOpId one : nearest) found += one == kNoId ? 0U : 1U;
   });
   print("stress, nearest names", spent,
         fmt::format("{} without a partner, {} nearest names", paired.pairing.operators.size(), found));

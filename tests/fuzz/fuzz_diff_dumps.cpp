@@ -79,7 +79,7 @@ void compare_with_itself(const fs::path& root, const char* name, std::string_vie
   write_file(root / "a" / name, content);
   write_file(root / "b" / name, content);
   const DiffResult run = diff(root / "a", root / "b");
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const Verdict verdict = run.diffs[row].verdict;
     require(!is_difference(verdict) || verdict == Verdict::kUnmatched, "a tensor equals its copy");
   }

@@ -13,7 +13,7 @@ namespace msdump::test {
 namespace {
 
 const std::string& name_of_pair(const Pairing& pairing, const OpPair& pair) {
-  return pair.b != kNoOperator ? pairing.b[pair.b].name : pairing.a[pair.a].name;
+  return pair.b != kNoId ? pairing.b[pair.b].name : pairing.a[pair.a].name;
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ std::vector<std::string> ComparedDumps::roots() const {
 
 const OpPair& ComparedDumps::pair_of(std::string_view reference) const {
   const auto found = std::find_if(pairing_.operators.begin(), pairing_.operators.end(), [&](const OpPair& pair) {
-    return pair.b != kNoOperator && pairing_.b[pair.b].name == reference;
+    return pair.b != kNoId && pairing_.b[pair.b].name == reference;
   });
   if (found == pairing_.operators.end()) fail(fmt::format("the reference has no operator {}", reference));
   return *found;
@@ -79,14 +79,14 @@ const OpPair& ComparedDumps::pair_of(std::string_view reference) const {
 
 std::string ComparedDumps::partner_of(std::string_view reference) const {
   const OpPair& pair = pair_of(reference);
-  return pair.a == kNoOperator ? std::string() : pairing_.a[pair.a].name;
+  return pair.a == kNoId ? std::string() : pairing_.a[pair.a].name;
 }
 
 Verdict ComparedDumps::verdict(std::string_view op_name, std::string_view tensor) const {
   for (size_t i = 0; i < diffs_.size(); ++i) {
     const TensorPair& pair = pairing_.tensors[i];
     if (name_of_pair(pairing_, pairing_.operators[pair.op]) != op_name) continue;
-    const NameFacts& name = pair.b != kNoTensor ? (*b_.tensors)[pair.b].name : (*a_.tensors)[pair.a].name;
+    const NameFacts& name = pair.b != kNoId ? (*b_.tensors)[pair.b].name : (*a_.tensors)[pair.a].name;
     if (fmt::format("{}:{}", msdump::name_of(name.io), name.slot) == tensor) return diffs_[i].verdict;
   }
   fail(fmt::format("no tensor {} of {}", tensor, op_name));

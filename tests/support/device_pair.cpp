@@ -135,8 +135,8 @@ class DumpWriter {
   std::map<fs::path, std::string> rows_;
 };
 
-std::string text_of_tensor(const CompareSide& side, uint32_t tensor) {
-  if (tensor == kNoTensor) return {};
+std::string text_of_tensor(const CompareSide& side, RecordId tensor) {
+  if (tensor == kNoId) return {};
   const NameFacts& name = (*side.tensors)[tensor].name;
   return fmt::format("{}.{}{}", name.op_type, name.io == Io::kInput ? 'i' : 'o', name.slot);
 }

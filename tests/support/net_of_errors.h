@@ -26,12 +26,12 @@ class NetOfErrors {
   void set_output(std::string_view op, double error, std::string_view slot = "0") {
     for (const OpRun& run : view_.runs()) {
       if (name(run) == op) {
-        for (const uint32_t tensor : run.outputs) {
+        for (const TensorId tensor : run.outputs) {
           if (view_.slot(tensor) == slot) set(tensor, error);
         }
       }
       for (const RunInput& input : run.inputs) {
-        if (input.producer == kNoRun || input.tensor == kNoTensor) continue;
+        if (input.producer == kNoId || input.tensor == kNoId) continue;
         if (view_.name(input.producer) == op && view_.slot(input.produced) == slot) set(input.tensor, error);
       }
     }
@@ -46,7 +46,7 @@ class NetOfErrors {
     for (const OpRun& run : view_.runs()) {
       if (name(run) != op) continue;
       for (const RunInput& input : run.inputs) resize(diffs_[input.tensor], elements);
-      for (const uint32_t tensor : run.outputs) resize(diffs_[tensor], elements);
+      for (const TensorId tensor : run.outputs) resize(diffs_[tensor], elements);
     }
   }
   // There are no elements from now on.
@@ -67,12 +67,12 @@ class NetOfErrors {
 
  private:
   [[nodiscard]] const std::string& name(const OpRun& run) const {
-    return view_.name(static_cast<uint32_t>(&run - view_.runs().data()));
+    return view_.name(ExecutionId(&run - view_.runs().data()));
   }
   static void resize(TensorDiff& diff, double elements) {
     if (has_metrics(diff.verdict)) diff.metrics.count = diff.metrics.equal = static_cast<uint64_t>(elements);
   }
-  void set(uint32_t tensor, double error) {
+  void set(TensorId tensor, double error) {
     TensorDiff& diff = diffs_[tensor];
     diff.verdict = error == 0 ? Verdict::kSame : Verdict::kDiffer;
     if (diff.by_statistics) {
@@ -92,12 +92,12 @@ class ScoredNet {
  public:
   explicit ScoredNet(const NetOfErrors& net) : view(net.made_view()), model(view) {}
 
-  [[nodiscard]] uint32_t run(std::string_view name) const {
-    for (uint32_t run = 0; run < view.runs().size(); ++run) {
+  [[nodiscard]] ExecutionId run(std::string_view name) const {
+    for (ExecutionId run{0}; run < view.runs().size(); ++run) {
       if (view.name(run) == name) return run;
     }
     FAIL("no run of " << name);
-    return kNoRun;
+    return kNoId;
   }
   [[nodiscard]] const ScoredOutput& operator[](std::string_view name) const {
     const auto outputs = model.outputs(run(name));

@@ -104,7 +104,7 @@ class Diff : public Command {
   static bool note_nothing_compared(DiffResult& run) {
     if (count_compared(run) > 0 || !run.failures.empty()) return false;
     const auto with_partner = std::find_if(run.rows.begin(), run.rows.end(),
-                                           [&](uint32_t row) { return run.pairing.tensors[row].is_paired(); });
+                                           [&](TensorId row) { return run.pairing.tensors[row].is_paired(); });
     const std::string why = with_partner == run.rows.end() ? "none has a partner" : run.diffs[*with_partner].reason;
     Error error = make_error(ErrorCode::kNothingCompared, "no tensor was compared: {}", why);
     if (with_partner == run.rows.end()) error.hint = "both must be of one network; --map FILE pairs other names";
@@ -156,7 +156,7 @@ class Diff : public Command {
       return {};
     }
     Baseline baseline;
-    for (const uint32_t row : run.rows) baseline.add(run.key(row), run.diffs[row]);
+    for (const TensorId row : run.rows) baseline.add(run.key(row), run.diffs[row]);
     for (const ArgumentDiff& one : run.arguments) baseline.add(run.key(one), difference_of(one, run.pairing));
     return baseline.write(options_.new_baseline);
   }
@@ -206,7 +206,7 @@ class Diff : public Command {
 
   void print_closer(Session& session, const DiffResult& run) const {
     size_t shown = 0;
-    for (const uint32_t row : run.rows) {
+    for (const TensorId row : run.rows) {
       const std::string text = counts_as_difference(run, row) ? closer_text(run, row, options_.worst) : std::string();
       if (text.empty()) continue;
       if (++shown > kCloserShown) return session.messages.note("more tensors; --json has the worst elements of all");

@@ -122,7 +122,7 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
 }
 
 // The number for the chart, and what is said beside it: "nan", "(24 of 144)"; "0.28", "(871 as dumped)".
-void add_error(const DiffResult& run, uint32_t tensor, report::Row& row) {
+void add_error(const DiffResult& run, TensorId tensor, report::Row& row) {
   const bool nan = run.diffs[tensor].verdict == Verdict::kNan;
   const auto error = nan ? std::optional(std::numeric_limits<double>::quiet_NaN()) : judged_error(run, tensor);
   const std::string text = error_text(run, tensor);
@@ -142,17 +142,17 @@ DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const D
   const bool sampled = taken.size() < all.size();
   for (const size_t place : taken) rows_.push_back(all[place]);
   for (size_t i = 0; i < rows_.size(); ++i) {
-    if (!rows_[i].is_argument) row_of_[rows_[i].index] = static_cast<uint32_t>(i);
+    if (rows_[i].tensor != kNoId) row_of_[rows_[i].tensor] = static_cast<uint32_t>(i);
   }
   table_ = report::PageTable(page_columns(run, sampled));
   fill_page_table(table_, pool, rows_.size(), [&](size_t i) {
     const DiffRow& place = rows_[i];
     report::Row row = diff_row(run, place, options);
     row.add("difference", counts_as_difference(run, place) ? "yes" : "");
-    if (!place.is_argument) {
-      const uint32_t at = run.divergence.runs[place.index];
-      add_error(run, place.index, row);
-      row.add("run", at == kNoRun ? report::Value() : report::Value(at));
+    if (place.tensor != kNoId) {
+      const ExecutionId at = run.divergence.runs[place.tensor];
+      add_error(run, place.tensor, row);
+      row.add("run", at == kNoId ? report::Value() : report::Value(uint32_t{at}));
     }
     if (sampled) row.add("position", taken[i]);
     return row;
@@ -164,35 +164,35 @@ std::vector<size_t> DiffPageRows::chosen(const std::vector<DiffRow>& all,
   std::vector<bool> marked(run_.diffs.size());
   for (const Divergence* const root : roots) {
     for (const auto* const tensors : {&root->inputs, &root->outputs}) {
-      for (const uint32_t tensor : *tensors) marked[tensor] = true;
+      for (const TensorId tensor : *tensors) marked[tensor] = true;
     }
   }
   std::vector<report::PagePoint> points;
   points.reserve(all.size());
   for (const DiffRow& row : all) {
     const bool differs = counts_as_difference(run_, row);
-    if (row.is_argument) {
+    if (row.tensor == kNoId) {
       points.push_back({std::numeric_limits<double>::quiet_NaN(), 0, differs, differs});
       continue;
     }
-    const TensorDiff& diff = run_.diffs[row.index];
-    points.push_back({judged_error(run_, row.index).value_or(std::numeric_limits<double>::quiet_NaN()),
-                      static_cast<uint8_t>(diff.verdict), marked[row.index], differs});
+    const TensorDiff& diff = run_.diffs[row.tensor];
+    points.push_back({judged_error(run_, row.tensor).value_or(std::numeric_limits<double>::quiet_NaN()),
+                      static_cast<uint8_t>(diff.verdict), marked[row.tensor], differs});
   }
   return report::page_sample(points);
 }
 
-std::optional<size_t> DiffPageRows::row_of(uint32_t tensor) const {
-  if (tensor == kNoTensor || row_of_[tensor] == kNoRow) return std::nullopt;
+std::optional<size_t> DiffPageRows::row_of(TensorId tensor) const {
+  if (tensor == kNoId || row_of_[tensor] == kNoRow) return std::nullopt;
   return row_of_[tensor];
 }
 
 std::vector<report::PageEdge> DiffPageRows::edges() const {
   std::set<ExecutionId> runs;
   for (const DiffRow& row : rows_) {
-    if (!row.is_argument) runs.emplace(run_.divergence.runs[row.index]);
+    if (row.tensor != kNoId) runs.insert(run_.divergence.runs[row.tensor]);
   }
-  return page_edges(run_.divergence.edges, runs, [&](uint32_t tensor) { return row_of(tensor); });
+  return page_edges(run_.divergence.edges, runs, [&](TensorId tensor) { return row_of(tensor); });
 }
 
 report::List DiffPageRows::causes(const std::vector<const Divergence*>& roots) const {
@@ -200,7 +200,7 @@ report::List DiffPageRows::causes(const std::vector<const Divergence*>& roots) c
   for (const Divergence* const root : roots) {
     report::List rows;
     for (const auto* const tensors : {&root->outputs, &root->inputs}) {
-      for (const uint32_t tensor : *tensors) {
+      for (const TensorId tensor : *tensors) {
         if (const auto row = row_of(tensor)) rows.emplace_back(*row);
       }
     }
@@ -257,11 +257,11 @@ report::Object picture_object(size_t row, const SecondLook& look, const ErrorPic
 }
 
 // The outputs of the roots, each once; of two files their only pair.
-std::vector<uint32_t> pictured(const DiffResult& run, const std::vector<const Divergence*>& roots) {
-  std::vector<uint32_t> tensors;
+std::vector<TensorId> pictured(const DiffResult& run, const std::vector<const Divergence*>& roots) {
+  std::vector<TensorId> tensors;
   if (run.single_pair) tensors = run.rows;
   for (const Divergence* const root : roots) {
-    const std::vector<uint32_t>& shown = enters(*root) || root->outputs.empty() ? root->inputs : root->outputs;
+    const std::vector<TensorId>& shown = enters(*root) || root->outputs.empty() ? root->inputs : root->outputs;
     for (size_t i = 0; i < std::min(shown.size(), kOutputsOfRoot) && tensors.size() < kMostPictures; ++i) {
       if (std::find(tensors.begin(), tensors.end(), shown[i]) == tensors.end()) tensors.push_back(shown[i]);
     }
@@ -274,8 +274,8 @@ std::vector<uint32_t> pictured(const DiffResult& run, const std::vector<const Di
 Result<report::List> pictures_value(Session& session, const DiffResult& run,
                                     const std::vector<const Divergence*>& roots, const DiffPageRows& rows) {
   report::List list;
-  const std::vector<uint32_t> tensors = pictured(run, roots);
-  for (const uint32_t tensor : tensors) {
+  const std::vector<TensorId> tensors = pictured(run, roots);
+  for (const TensorId tensor : tensors) {
     const TensorPair& pair = run.pairing.tensors[tensor];
     const auto row = rows.row_of(tensor);
     if (!row || !pair.is_paired()) continue;
@@ -289,8 +289,8 @@ Result<report::List> pictures_value(Session& session, const DiffResult& run,
   size_t looks = 0;
   for (size_t row = 0; row < rows.rows().size() && looks < kMostLooks; ++row) {
     const DiffRow& place = rows.rows()[row];
-    if (place.is_argument || std::find(tensors.begin(), tensors.end(), place.index) != tensors.end()) continue;
-    const SecondLook& look = run.details[place.index].look;
+    if (place.tensor == kNoId || std::find(tensors.begin(), tensors.end(), place.tensor) != tensors.end()) continue;
+    const SecondLook& look = run.details[place.tensor].look;
     if (look.worst.empty() && look.axes.axes.empty()) continue;
     list.emplace_back(picture_object(row, look, nullptr));
     ++looks;
@@ -336,7 +336,7 @@ std::pair<std::string, report::Tone> answer_of(const DiffResult& run, const std:
   return {of_values ? nothing_stands_out(run) : "The dumps differ in what they hold", report::Tone::kNeutral};
 }
 
-void add_evidence(const DiffResult& run, std::string_view side, const std::vector<uint32_t>& tensors,
+void add_evidence(const DiffResult& run, std::string_view side, const std::vector<TensorId>& tensors,
                   report::PageCause& cause) {
   for (size_t i = 0; i < std::min(tensors.size(), kMostEvidence); ++i) {
     const NameFacts& name = run.record_of(run.pairing.tensors[tensors[i]]).name;
@@ -362,7 +362,7 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
     if (fact.label == "line" || fact.label == "in" || fact.label == "out") continue;
     cause.facts.push_back({std::string(fact.long_label), escape_for_terminal(fact.text), fact.is_code});
   }
-  const auto is_scaled = [&](uint32_t tensor) { return loss_scale_of(run, tensor) != 1; };
+  const auto is_scaled = [&](TensorId tensor) { return loss_scale_of(run, tensor) != 1; };
   if (std::any_of(root.inputs.begin(), root.inputs.end(), is_scaled) ||
       std::any_of(root.outputs.begin(), root.outputs.end(), is_scaled))
     cause.facts.push_back({"scale", loss_scale_text(run.divergence.loss_scale)});
@@ -434,7 +434,7 @@ std::vector<std::string> command_of(const DiffResult& run, const DiffOptions& op
   for (const std::string& ir : options.ir) add("--ir", ir);
   // The page adds the rank and step of a row if there are several.
   std::set<std::optional<int64_t>> ranks, steps;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const Identity identity = run.identity(row);
     ranks.insert(identity.rank);
     steps.insert(identity.step);

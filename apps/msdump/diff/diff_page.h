@@ -25,7 +25,7 @@ class DiffPageRows {
   [[nodiscard]] const std::vector<DiffRow>& rows() const { return rows_; }  // by row of the table
   [[nodiscard]] size_t all() const { return all_; }                         // rows of machine output
   // The row of a tensor in Pairing::tensors; none if the page does not have it.
-  [[nodiscard]] std::optional<size_t> row_of(uint32_t tensor) const;
+  [[nodiscard]] std::optional<size_t> row_of(TensorId tensor) const;
   // Between runs of which the page has rows.
   [[nodiscard]] std::vector<report::PageEdge> edges() const;
   // {"rows":[..]} for each root: its evidence.

@@ -106,7 +106,7 @@ size_t worst_kept(const DiffOptions& options) {
 
 constexpr double kSure = 0.8;  // confidence
 
-void add_found(std::vector<FoundPlacement>& found, const ShardedSide& side, uint32_t tensor, const Placement& layout,
+void add_found(std::vector<FoundPlacement>& found, const ShardedSide& side, RecordId tensor, const Placement& layout,
                bool of_reference, bool sure) {
   const NameFacts& name = side.tensors()[tensor].name;
   const std::vector<int64_t>& ranks = side.ranks(tensor);
@@ -115,7 +115,7 @@ void add_found(std::vector<FoundPlacement>& found, const ShardedSide& side, uint
 
 size_t count_ranks(const ShardedSide& side) {
   std::set<int64_t> ranks;
-  for (uint32_t tensor = 0; tensor < side.size(); ++tensor)
+  for (RecordId tensor{0}; tensor < side.size(); ++tensor)
     ranks.insert(side.ranks(tensor).begin(), side.ranks(tensor).end());
   return ranks.size();
 }
@@ -153,7 +153,7 @@ ExitCode write_diff_part(Session& session, const DiffOptions& options, const Dif
                                       opened->layouts ? &*opened->layouts : nullptr);
   if (!run) return session.end_with(run.error());
   const std::vector<bool> is_own = part.take(bytes_of_rows(*run));
-  std::vector<uint32_t> own;
+  std::vector<TensorId> own;
   for (size_t i = 0; i < is_own.size(); ++i) {
     if (is_own[i]) own.push_back(run->rows[i]);
   }
@@ -163,7 +163,7 @@ ExitCode write_diff_part(Session& session, const DiffOptions& options, const Dif
 
 Status write_layouts(Session& session, const DiffResult& run, const std::string& path) {
   std::vector<FoundPlacement> found;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     if (run.cuts.empty() || run.cuts[row].confidence == 0 || !run.cuts[row].problem.empty()) continue;
     const TensorPair& pair = run.pairing.tensors[row];
     const bool sure = run.cuts[row].confidence >= kSure;
@@ -177,9 +177,9 @@ Status write_layouts(Session& session, const DiffResult& run, const std::string&
 std::string cuts_text(const DiffResult& run) {
   if (run.cuts.empty()) return {};
   size_t paired = 0, together = 0;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const TensorPair& pair = run.pairing.tensors[row];
-    if (pair.a == kNoTensor || pair.b == kNoTensor) continue;
+    if (pair.a == kNoId || pair.b == kNoId) continue;
     ++paired;
     if (run.cuts[row].confidence > 0 && run.cuts[row].problem.empty()) ++together;
   }

@@ -30,7 +30,7 @@ std::string first_of(const std::vector<Item>& list, const Text& text_of_item) {
 }
 
 // " (net.py:12)"
-std::string line_of(const DiffResult& run, uint32_t op) {
+std::string line_of(const DiffResult& run, OperatorId op) {
   const SourceFrame* const frame = run.frame(op);
   return frame == nullptr ? "" : fmt::format(" ({})", source_text(frame));
 }
@@ -75,7 +75,8 @@ report::Object kernels_object(const std::vector<std::string>& kernels) {
 }
 
 // " (Mul, rank 0, step 1)", without unknown parts.
-std::string place_text(const DiffResult& run, uint32_t op, const RunPlace& place, std::span<const int64_t> ranks = {}) {
+std::string place_text(const DiffResult& run, OperatorId op, const RunPlace& place,
+                       std::span<const int64_t> ranks = {}) {
   std::string text(run.op_type(op));
   const auto add = [&](std::string_view word, std::optional<int64_t> number) {
     if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, *number);
@@ -143,7 +144,7 @@ void RootReport::add_others(std::vector<RootFact>& facts) const {
   };
   if (!root_.candidates.empty()) {
     const size_t count = root_.candidates.size();
-    const auto named = [&](uint32_t op) { return run_.op_name(op) + line_of(run_, op); };
+    const auto named = [&](OperatorId op) { return run_.op_name(op) + line_of(run_, op); };
     facts.push_back({"or",
                      fmt::format("{} before it that {} not dumped: {}", plural(count, "operator"),
                                  count == 1 ? "was" : "were", first_of(root_.candidates, named)),
@@ -159,7 +160,7 @@ void RootReport::add_others(std::vector<RootFact>& facts) const {
 std::string RootReport::chain_text() const {
   // The line of the script, and the calls of it that are next to each other.
   std::vector<std::pair<std::string, std::string>> by_line;
-  for (const uint32_t op : root_.chain) {
+  for (const OperatorId op : root_.chain) {
     std::string line = line_of(run_, op);
     if (by_line.empty() || line.empty() || by_line.back().first != line) {
       by_line.emplace_back(std::move(line), run_.op_name(op));
@@ -192,7 +193,7 @@ std::string RootReport::effect_text() const {
 report::Object RootReport::object() const {
   const auto found = run_.operator_in_graph(root_.op);
   const OpPair& pair = run_.pairing.operators[root_.op];
-  const SequencedOp& op = pair.b != kNoOperator ? run_.pairing.b[pair.b] : run_.pairing.a[pair.a];
+  const SequencedOp& op = pair.b != kNoId ? run_.pairing.b[pair.b] : run_.pairing.a[pair.a];
   const bool enters = !root_.parameter.empty();
   report::Object object;
   object.add("op_name", enters ? root_.parameter : run_.op_name(root_.op));
@@ -231,9 +232,9 @@ report::Object RootReport::object() const {
   return object;
 }
 
-report::List RootReport::evidence(const std::vector<uint32_t>& tensors) const {
+report::List RootReport::evidence(const std::vector<TensorId>& tensors) const {
   report::List list;
-  for (const uint32_t tensor : tensors) {
+  for (const TensorId tensor : tensors) {
     const TensorPair& pair = run_.pairing.tensors[tensor];
     const NameFacts& name = run_.record_of(pair).name;
     report::Object entry;
@@ -246,7 +247,7 @@ report::List RootReport::evidence(const std::vector<uint32_t>& tensors) const {
 
 report::List RootReport::candidates() const {
   report::List list;
-  for (const uint32_t op : root_.candidates.empty() ? root_.chain : root_.candidates) {
+  for (const OperatorId op : root_.candidates.empty() ? root_.chain : root_.candidates) {
     const OperatorLine line = run_.line(op);
     report::Object object;
     object.add("op_name", run_.op_name(op)).add("op_type", run_.op_type(op)).add("source", source_value(line.frame));
@@ -293,7 +294,7 @@ report::List divergences_value(const DiffResult& run) {
 namespace {
 
 // "input 0"; with its operator if that is another one.
-std::string slot_name(const DiffResult& run, uint32_t tensor, uint32_t op) {
+std::string slot_name(const DiffResult& run, TensorId tensor, OperatorId op) {
   const TensorPair& pair = run.pairing.tensors[tensor];
   const NameFacts& name = run.record_of(pair).name;
   std::string text = fmt::format("{} {}", name_of(name.io), name.slot);
@@ -304,12 +305,12 @@ std::string slot_name(const DiffResult& run, uint32_t tensor, uint32_t op) {
 bool has_number(const InputAccount& input) { return input.slot != UINT32_MAX; }
 
 std::string input_text(const DiffResult& run, const RunAccount& account, const InputAccount& input) {
-  std::string text = input.tensor != kNoTensor ? slot_name(run, input.tensor, account.op)
-                     : has_number(input)       ? fmt::format("input {}", input.slot)
-                                               : "an input";
+  std::string text = input.tensor != kNoId ? slot_name(run, input.tensor, account.op)
+                     : has_number(input)   ? fmt::format("input {}", input.slot)
+                                           : "an input";
   if (!input.parameter.empty()) {
     text += ", parameter " + input.parameter;
-  } else if (input.producer != kNoOperator) {
+  } else if (input.producer != kNoId) {
     text += ", made by " + run.op_name(input.producer);
   } else if (input.constant) {
     text += ", a constant";
@@ -340,7 +341,7 @@ void add_account(std::string& text, const DiffResult& run, const RunAccount& acc
     label = "";
   }
   std::string through;
-  for (const uint32_t op : account.through) through += (through.empty() ? "" : ", ") + run.op_name(op);
+  for (const OperatorId op : account.through) through += (through.empty() ? "" : ", ") + run.op_name(op);
   if (!through.empty()) add_line(text, "  past  {}: what they read stands for what they wrote", through);
   label = "out";
   for (const OutputAccount& output : account.outputs) {
@@ -353,7 +354,7 @@ void add_account(std::string& text, const DiffResult& run, const RunAccount& acc
 }
 
 report::Object input_object(const DiffResult& run, const RunAccount& account, const InputAccount& input) {
-  const bool dumped = input.tensor != kNoTensor;
+  const bool dumped = input.tensor != kNoId;
   report::Object object;
   object.add("op_name", run.op_name(dumped ? run.pairing.tensors[input.tensor].op : account.op));
   if (dumped) {
@@ -363,7 +364,7 @@ report::Object input_object(const DiffResult& run, const RunAccount& account, co
     object.add("io", name_of(Io::kInput));
     object.add("slot", has_number(input) ? report::Value(input.slot) : report::Value());
   }
-  object.add("made_by", input.producer == kNoOperator ? report::Value() : report::Value(run.op_name(input.producer)));
+  object.add("made_by", input.producer == kNoId ? report::Value() : report::Value(run.op_name(input.producer)));
   object.add("parameter", report::text_or_null(input.parameter)).add("constant", input.constant);
   object.add("equal", input.exact).add("error", input.error);
   object.add("gain", rounded(input.gain));
@@ -405,7 +406,7 @@ report::List explain_value(const DiffResult& run) {
     report::List inputs, outputs, through;
     for (const InputAccount& input : account.inputs) inputs.emplace_back(input_object(run, account, input));
     for (const OutputAccount& output : account.outputs) outputs.emplace_back(output_object(run, output));
-    for (const uint32_t op : account.through) through.emplace_back(run.op_name(op));
+    for (const OperatorId op : account.through) through.emplace_back(run.op_name(op));
     report::Object object;
     object.add("op_name", run.op_name(account.op)).add("op_type", run.op_type(account.op));
     object.add("rank", account.place.rank).add("step", account.place.step).add("occurrence", account.place.occurrence);

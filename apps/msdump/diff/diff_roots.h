@@ -37,7 +37,7 @@ class RootReport {
   [[nodiscard]] std::string effect_text() const;
   [[nodiscard]] report::Value dump_config() const;
   [[nodiscard]] report::Value gradient_cut() const;
-  [[nodiscard]] report::List evidence(const std::vector<uint32_t>& tensors) const;
+  [[nodiscard]] report::List evidence(const std::vector<TensorId>& tensors) const;
   [[nodiscard]] report::List candidates() const;
 
   const DiffResult& run_;

@@ -55,8 +55,8 @@ constexpr std::array kVerdicts = {Verdict::kSame,      Verdict::kClose, Verdict:
                                   Verdict::kNan,       Verdict::kShape, Verdict::kDtype,
                                   Verdict::kUnmatched, Verdict::kEmpty, Verdict::kSkipped};
 
-report::Value tensor_value(const DiffSide& side, uint32_t tensor) {
-  if (tensor == kNoTensor) return {};
+report::Value tensor_value(const DiffSide& side, RecordId tensor) {
+  if (tensor == kNoId) return {};
   const TensorRecord& record = (*side.side.tensors)[tensor];
   if (record.pieces() == nullptr) return identity_object(*side.side.index, record);
   // A collective of the other side is compared with a value of this one, which keeps its own name.
@@ -77,7 +77,7 @@ using VerdictCounts = std::array<uint64_t, kVerdicts.size()>;  // by verdict
 
 VerdictCounts counts_of(const DiffResult& run) {
   VerdictCounts counts{};
-  for (const uint32_t row : run.rows) ++counts[static_cast<size_t>(run.diffs[row].verdict)];
+  for (const TensorId row : run.rows) ++counts[static_cast<size_t>(run.diffs[row].verdict)];
   for (const ArgumentDiff& argument : run.arguments) ++counts[static_cast<size_t>(argument.verdict)];
   return counts;
 }
@@ -92,7 +92,7 @@ using ExplanationCounts = std::array<uint64_t, kExplanations.size() + 1>;
 
 ExplanationCounts explanations_of(const DiffResult& run) {
   ExplanationCounts counts{};
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const Explanation explanation = run.divergence.explained[row];
     if (explanation != Explanation::kNone || is_unexplained(run, row)) ++counts[static_cast<size_t>(explanation)];
   }
@@ -103,11 +103,11 @@ bool is_compared(Verdict verdict) { return verdict != Verdict::kUnmatched && ver
 
 uint64_t count_reshaped(const DiffResult& run) {
   return static_cast<uint64_t>(
-      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.diffs[row].reshaped; }));
+      std::count_if(run.rows.begin(), run.rows.end(), [&](TensorId row) { return run.diffs[row].reshaped; }));
 }
 
 uint64_t count_accepted(const DiffResult& run) {
-  const auto tensors = std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.accepted[row]; });
+  const auto tensors = std::count_if(run.rows.begin(), run.rows.end(), [&](TensorId row) { return run.accepted[row]; });
   const auto arguments = std::count(run.accepted_arguments.begin(), run.accepted_arguments.end(), true);
   return static_cast<uint64_t>(tensors + arguments);
 }
@@ -173,7 +173,7 @@ bool is_scaled(const report::Row& row) { return row.get<double>("loss_scale") !=
 std::vector<report::Column> diff_columns(const DiffResult& run) {
   std::vector<report::Column> columns{{"verdict", "verdict"}};
   std::set<std::optional<int64_t>> ranks, steps;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const Identity identity = run.identity(row);
     ranks.insert(identity.rank);
     steps.insert(identity.step);
@@ -234,7 +234,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
 namespace {
 
 // The members from the operator, of a tensor and of an argument alike.
-void add_pairing(const DiffResult& run, uint32_t op, report::Object& row) {
+void add_pairing(const DiffResult& run, OperatorId op, report::Object& row) {
   const OpPair& pair = run.pairing.operators[op];
   const bool paired = pair.how != PairedBy::kNothing;
   row.add("paired_by", paired ? report::Value(explanation(pair.how)) : report::Value());
@@ -250,7 +250,7 @@ report::Value value_of_argument(const std::string& text) {
   return text;
 }
 
-report::Object argument_row(const DiffResult& run, uint32_t index, const DiffOptions& options) {
+report::Object argument_row(const DiffResult& run, size_t index, const DiffOptions& options) {
   const ArgumentDiff& diff = run.arguments[index];
   const TensorKey key = run.key(diff);
   report::Object row;
@@ -272,7 +272,7 @@ report::Object argument_row(const DiffResult& run, uint32_t index, const DiffOpt
 }
 
 // The placement of the tensor on the ranks of two runs that are sharded differently.
-void add_cut(const DiffResult& run, uint32_t tensor, report::Object& row) {
+void add_cut(const DiffResult& run, TensorId tensor, report::Object& row) {
   if (run.cuts.empty()) return;
   const PlacementNote& note = run.cuts[tensor];
   row.add("layout", report::text_or_null(note.layout));
@@ -281,7 +281,7 @@ void add_cut(const DiffResult& run, uint32_t tensor, report::Object& row) {
   row.add("ranks", report::list_of(note.ranks));
 }
 
-report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOptions& options) {
+report::Object tensor_row(const DiffResult& run, TensorId tensor, const DiffOptions& options) {
   const TensorPair& pair = run.pairing.tensors[tensor];
   const TensorDiff& diff = run.diffs[tensor];
   const PairDetails& details = run.details[tensor];
@@ -319,45 +319,45 @@ report::Object tensor_row(const DiffResult& run, uint32_t tensor, const DiffOpti
 std::vector<DiffRow> all_rows(const DiffResult& run) {
   std::vector<DiffRow> rows;
   rows.reserve(run.rows.size() + run.arguments.size());
-  std::map<uint32_t, std::vector<uint32_t>> arguments;  // that are left, by operator
-  for (uint32_t i = 0; i < run.arguments.size(); ++i) arguments[run.arguments[i].op].push_back(i);
-  for (const uint32_t tensor : run.rows) {
+  std::map<OperatorId, std::vector<size_t>> arguments;  // that are left, by operator
+  for (size_t i = 0; i < run.arguments.size(); ++i) arguments[run.arguments[i].op].push_back(i);
+  for (const TensorId tensor : run.rows) {
     const auto own = arguments.empty() ? arguments.end() : arguments.find(run.pairing.tensors[tensor].op);
     if (own != arguments.end()) {
       const std::optional<int64_t> step = run.identity(tensor).step;
-      std::erase_if(own->second, [&](uint32_t i) {
+      std::erase_if(own->second, [&](size_t i) {
         const bool now = !run.arguments[i].step || run.arguments[i].step == step;
-        if (now) rows.push_back({i, true});
+        if (now) rows.push_back({kNoId, i});
         return now;
       });
       if (own->second.empty()) arguments.erase(own);
     }
-    rows.push_back({tensor, false});
+    rows.push_back({tensor});
   }
   for (const auto& [op, left] : arguments) {
-    for (const uint32_t argument : left) rows.push_back({argument, true});
+    for (const size_t argument : left) rows.push_back({kNoId, argument});
   }
   return rows;
 }
 
 bool counts_as_difference(const DiffResult& run, const DiffRow& row) {
-  return row.is_argument ? argument_counts(run, row.index) : counts_as_difference(run, row.index);
+  return row.tensor == kNoId ? argument_counts(run, row.argument) : counts_as_difference(run, row.tensor);
 }
 
 report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options) {
-  return row.is_argument ? argument_row(run, row.index, options) : tensor_row(run, row.index, options);
+  return row.tensor == kNoId ? argument_row(run, row.argument, options) : tensor_row(run, row.tensor, options);
 }
 
 // The place in the data flow, or in msprobe's order; unknown if only names are known.
-report::Value order_value(const DiffResult& run, uint32_t pair) {
+report::Value order_value(const DiffResult& run, OperatorId pair) {
   const OpPair& op = run.pairing.operators[pair];
-  const auto known = [](uint32_t place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
-    if (place == kNoOperator) return false;
+  const auto known = [](SequencedOpId place, const std::vector<SequencedOp>& operators, const CompareSide& side) {
+    if (place == kNoId) return false;
     const SequencedOp& one = operators[place];
     return one.op != kNoId || (!one.tensors.empty() && (*side.tensors)[one.tensors.front()].order != kNoOrder);
   };
   const bool any = known(op.a, run.pairing.a, run.a->side) || known(op.b, run.pairing.b, run.b->side);
-  return any ? report::Value(pair) : report::Value();
+  return any ? report::Value(uint32_t{pair}) : report::Value();
 }
 
 report::List relations_value(const DiffResult& run) {
@@ -372,19 +372,19 @@ report::List relations_value(const DiffResult& run) {
 
 uint64_t count_of(const DiffResult& run, Verdict verdict) {
   const auto tensors =
-      std::count_if(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return run.diffs[row].verdict == verdict; });
+      std::count_if(run.rows.begin(), run.rows.end(), [&](TensorId row) { return run.diffs[row].verdict == verdict; });
   const auto arguments = std::count_if(run.arguments.begin(), run.arguments.end(),
                                        [&](const ArgumentDiff& argument) { return argument.verdict == verdict; });
   return static_cast<uint64_t>(tensors + arguments);
 }
 
 Verdict verdict_over_all(const DiffResult& run) {
-  if (std::any_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) { return counts_as_difference(run, row); }))
+  if (std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) { return counts_as_difference(run, row); }))
     return Verdict::kDiffer;
   for (size_t i = 0; i < run.arguments.size(); ++i) {
     if (argument_counts(run, i)) return Verdict::kDiffer;
   }
-  const bool all_same = std::all_of(run.rows.begin(), run.rows.end(), [&](uint32_t row) {
+  const bool all_same = std::all_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
     return run.diffs[row].verdict == Verdict::kSame || run.diffs[row].verdict == Verdict::kEmpty;
   });
   return all_same ? Verdict::kSame : Verdict::kClose;

@@ -23,8 +23,8 @@ namespace msdump::cli {
 [[nodiscard]] std::vector<report::Column> diff_columns(const DiffResult& run);
 // The row of a pair of tensors, or of an argument, whose `io` is "argument".
 struct DiffRow {
-  uint32_t index = 0;  // in Pairing::tensors, or in DiffResult::arguments
-  bool is_argument = false;
+  TensorId tensor;      // kNoId: an argument
+  size_t argument = 0;  // in DiffResult::arguments
 };
 // In the order of reports: the arguments of an operator precede its tensors.
 [[nodiscard]] std::vector<DiffRow> all_rows(const DiffResult& run);
@@ -32,7 +32,7 @@ struct DiffRow {
 [[nodiscard]] report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options);
 [[nodiscard]] report::List relations_value(const DiffResult& run);
 // The place of an operator pair in the data flow, or in msprobe's order; null if only names are known.
-[[nodiscard]] report::Value order_value(const DiffResult& run, uint32_t pair);
+[[nodiscard]] report::Value order_value(const DiffResult& run, OperatorId pair);
 
 // The keys of the above (diff_types.cpp).
 [[nodiscard]] const report::ObjectType& diff_type();

@@ -40,7 +40,7 @@ std::string element_text(const WorstElement& element) {
 }
 
 // "input 0 differs (relative error 0.83, worst 0.41 against 0.02 at [3,1])"
-std::string tensor_text(const DiffResult& run, uint32_t tensor) {
+std::string tensor_text(const DiffResult& run, TensorId tensor) {
   const NameFacts& name = run.record_of(run.pairing.tensors[tensor]).name;
   const TensorDiff& diff = run.diffs[tensor];
   std::string text = fmt::format("{} {} {}", name_of(name.io), name.slot,
@@ -94,7 +94,7 @@ std::string_view of_device_dump(Alone alone) {
 
 }  // namespace
 
-std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& tensors) {
+std::string tensors_text(const DiffResult& run, const std::vector<TensorId>& tensors) {
   std::string text;
   for (size_t i = 0; i < tensors.size() && i < kTensorsShown; ++i)
     text += (i == 0 ? "" : "; ") + tensor_text(run, tensors[i]);
@@ -115,7 +115,7 @@ std::optional<uint64_t> nonfinite_of(const TensorDiff& diff) {
   return diff.metrics.nan_mismatch + diff.metrics.inf_mismatch;
 }
 
-std::string error_text(const DiffResult& run, uint32_t tensor) {
+std::string error_text(const DiffResult& run, TensorId tensor) {
   const TensorDiff& diff = run.diffs[tensor];
   if (diff.verdict == Verdict::kNan) {
     const auto count = nonfinite_of(diff);
@@ -142,7 +142,7 @@ Role role_of_side(const DiffResult& run, bool candidate) {
     role.of_device = role.of_device || file.kind == FileKind::kDumpFile;
   }
   std::map<DType, size_t> counts;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const DType dtype = candidate ? run.diffs[row].dtype_a : run.diffs[row].dtype_b;
     if (kind_of(dtype) == DTypeKind::kFloat) ++counts[dtype];
   }
@@ -199,7 +199,7 @@ std::string swap_text(const DiffResult& run) {
 std::string unjudged_text(const DiffResult& run, uint64_t count) {
   constexpr size_t kReasons = 3;
   std::map<Unjudged, uint64_t> counts;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     if (is_unexplained(run, row)) ++counts[run.divergence.unjudged[row]];
   }
   counts.erase(Unjudged::kUnmatched);
@@ -217,7 +217,7 @@ std::string unjudged_text(const DiffResult& run, uint64_t count) {
 
 std::string nothing_stands_out(const DiffResult& run) {
   uint64_t unexplained = 0, random = 0;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     if (is_unexplained(run, row) && run.diffs[row].verdict != Verdict::kUnmatched) ++unexplained;
     if (counts_as_difference(run, row) && run.divergence.explained[row] == Explanation::kRandom) ++random;
   }
@@ -261,7 +261,7 @@ std::string relations_text(const DiffResult& run) {
 
 std::string expected_text(const DiffResult& run) {
   std::map<Alone, uint64_t> counts;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     if (run.diffs[row].verdict == Verdict::kSkipped) ++counts[run.pairing.tensors[row].alone];
   }
   std::string text;
@@ -293,7 +293,7 @@ std::string pair_text(const DiffResult& run) {
   return text;
 }
 
-std::string closer_text(const DiffResult& run, uint32_t tensor, size_t worst) {
+std::string closer_text(const DiffResult& run, TensorId tensor, size_t worst) {
   const SecondLook& look = run.details[tensor].look;
   if (look.worst.empty() && look.axes.axes.empty()) return {};
   std::string text;

@@ -18,14 +18,14 @@
 namespace msdump::cli {
 
 // "input 0 differs (relative error 0.83, worst 0.41 against 0.02 at [3,1]); and 2 more"
-[[nodiscard]] std::string tensors_text(const DiffResult& run, const std::vector<uint32_t>& tensors);
+[[nodiscard]] std::string tensors_text(const DiffResult& run, const std::vector<TensorId>& tensors);
 // "candidate NPU: Ascend, bfloat16 · reference CPU: float32": who is who, and the coarsest dtype that is common.
 [[nodiscard]] std::string roles_text(const DiffResult& run, const DiffOptions& options);
 // A warning that the two sides look swapped: only the reference is a device's, or it is the coarser one. Empty if they do not.
 [[nodiscard]] std::string swap_text(const DiffResult& run);
 // The error of a tensor for people: "0.28 (871 as dumped)" if a loss scale was divided out, "nan (24 of 144)" if
 // elements of one side are not finite. Empty if none is known.
-[[nodiscard]] std::string error_text(const DiffResult& run, uint32_t tensor);
+[[nodiscard]] std::string error_text(const DiffResult& run, TensorId tensor);
 // Elements that are not finite on one side only; none if that is not known.
 [[nodiscard]] std::optional<uint64_t> nonfinite_of(const TensorDiff& diff);
 // "gradients of the candidate are 1024 times the reference's: a loss scale, divided out"; empty for a scale of 1.
@@ -43,7 +43,7 @@ namespace msdump::cli {
 [[nodiscard]] std::string pair_text(const DiffResult& run);
 // The worst elements and the axes, if requested. `worst`: how many were asked for.
 inline constexpr size_t kElementsShown = 20;
-[[nodiscard]] std::string closer_text(const DiffResult& run, uint32_t tensor, size_t worst);
+[[nodiscard]] std::string closer_text(const DiffResult& run, TensorId tensor, size_t worst);
 [[nodiscard]] std::string metrics_text();
 
 // Adds one line, whatever its parts hold: names come from files, and a line end in a name would forge a line.

@@ -513,7 +513,7 @@ Result<FirstNonfinite> CauseFinder::entered(ExecutionId run, const RunInput& bad
 // flow, any earlier execution may have.
 std::string CauseFinder::hidden_before(ExecutionId run) const {
   const OpRun& of = dump_.runs()[run];
-  for (uint32_t before = run; before-- > 0;) {
+  for (ExecutionId before = run; before-- > 0;) {
     const OpRun& other = dump_.runs()[before];
     if (other.place.step != of.place.step || other.place.rank != of.place.rank) continue;
     const std::string& name = dump_.operators()[other.op].name;

@@ -291,8 +291,7 @@ class OperatorJudge {
       for (size_t i = ended.size(); i-- > 0 && !expected.dumped[i];) ended[i] = true;
       return ended;
     }
-    ended =
-        unread_of_missing(dump_, expected.ops, [&](OperatorId op) { return !dump_.operators()[op].tensors.empty(); });
+    ended = unread_of_missing(dump_, expected.ops, [&](auto op) { return !dump_.operators()[op].tensors.empty(); });
     return ended;
   }
 

@@ -16,6 +16,7 @@
 #include "compare/statistics/statistic_tables.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
+#include "graph/flow/run_graph.h"
 #include "io/run_context.h"
 #include "stats/tensor_numbers.h"
 #include "tensor/dtype.h"

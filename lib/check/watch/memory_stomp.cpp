@@ -255,8 +255,8 @@ class StompJudge {
     if (!before.after.empty()) message += fmt::format(" (not yet after {})", before.after);
     message += ": " + extent_text(result);
     MSDUMP_TRY(const std::string origin, origin_text(pair, result));
-    add_readers(
-        pair, context_.report(RuleId::kMemoryStomp, tensor_of(now.tensor), result.changed->elements, message + origin));
+    message += origin;
+    add_readers(pair, context_.report(RuleId::kMemoryStomp, tensor_of(now.tensor), result.changed->elements, message));
     return {};
   }
 
@@ -290,9 +290,8 @@ class StompJudge {
   }
 
   [[nodiscard]] uint32_t folder_of(uint32_t output) const {
-    return dump_.index()
-        .files()[dump_.record(tensor_of(watched_.outputs[output].snapshots.front().tensor)).file]
-        .folder;
+    const RecordId first = watched_.outputs[output].snapshots.front().tensor;
+    return dump_.index().files()[dump_.record(tensor_of(first)).file].folder;
   }
 
   // Sets the severity by the readers of the output: an error if one runs later, a note if all have run.

@@ -200,7 +200,7 @@ struct Partner {
 
 Partner partner_of(const CompareSide& side, const SequencedOp& op) {
   Partner partner{.side = side, .op = op, .graph = graph_arguments(side, op)};
-  for (const uint32_t index : op.tensors) {
+  for (const RecordId index : op.tensors) {
     const TensorRecord& record = (*side.tensors)[index];
     const auto format = record.name.format;
     if (format && *format != Format::kND && *format != Format::kNCHW) partner.plain_files = false;
@@ -215,7 +215,7 @@ Partner partner_of(const CompareSide& side, const SequencedOp& op) {
 
 class PairArguments {
  public:
-  PairArguments(const CompareSide& a, const CompareSide& b, const Pairing& pairing, uint32_t op, bool fused)
+  PairArguments(const CompareSide& a, const CompareSide& b, const Pairing& pairing, OperatorId op, bool fused)
       : pairing_(pairing),
         place_(op),
         fused_(fused),
@@ -223,9 +223,9 @@ class PairArguments {
         b_(partner_of(b, pairing.b[pairing.operators[op].b])) {}
 
   // `tensors` are the chosen tensors of the pair, as indices in Pairing::tensors.
-  std::vector<ArgumentDiff> run(const std::vector<uint32_t>& tensors) {
+  std::vector<ArgumentDiff> run(const std::vector<TensorId>& tensors) {
     if ((!a_.graph.known && !b_.graph.known) || is_doubtful() || inputs_differ_in_size(tensors)) return {};
-    for (const uint32_t tensor : tensors) look_at(tensor);
+    for (const TensorId tensor : tensors) look_at(tensor);
     compare_graphs();
     return std::move(result_);
   }
@@ -238,8 +238,8 @@ class PairArguments {
     return fused_ && mindspore_graph_of_device;
   }
   // True if paired inputs differ in size. Then the operators are not the same, or their arguments follow from the sizes.
-  [[nodiscard]] bool inputs_differ_in_size(const std::vector<uint32_t>& tensors) const {
-    return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) {
+  [[nodiscard]] bool inputs_differ_in_size(const std::vector<TensorId>& tensors) const {
+    return std::any_of(tensors.begin(), tensors.end(), [&](TensorId tensor) {
       const TensorPair& pair = pairing_.tensors[tensor];
       if (!pair.is_paired()) return false;
       const TensorRecord &a = (*a_.side.tensors)[pair.a], &b = (*b_.side.tensors)[pair.b];
@@ -263,14 +263,14 @@ class PairArguments {
     return table.argument_at(mine.type(), slot, mine.inputs());
   }
 
-  void look_at(uint32_t tensor) {
+  void look_at(TensorId tensor) {
     const TensorPair& pair = pairing_.tensors[tensor];
     const bool alone = !pair.is_paired();
-    if (pair.a != kNoTensor) look_at(tensor, pair.a, a_, b_, alone);
-    if (pair.b != kNoTensor) look_at(tensor, pair.b, b_, a_, alone);
+    if (pair.a != kNoId) look_at(tensor, pair.a, a_, b_, alone);
+    if (pair.b != kNoId) look_at(tensor, pair.b, b_, a_, alone);
   }
 
-  void look_at(uint32_t tensor, uint32_t index, const Partner& mine, const Partner& other, bool alone) {
+  void look_at(TensorId tensor, RecordId index, const Partner& mine, const Partner& other, bool alone) {
     const TensorRecord& record = (*mine.side.tensors)[index];
     const auto slot = parse_u64(record.name.slot);
     if (record.name.io != Io::kInput || !slot || *slot >= kNoIndex) return;
@@ -284,7 +284,7 @@ class PairArguments {
     if (there != nullptr) compare_file(tensor, record, mine, known, *there);
   }
 
-  void compare_file(uint32_t tensor, const TensorRecord& record, const Partner& mine, const ge::Argument* known,
+  void compare_file(TensorId tensor, const TensorRecord& record, const Partner& mine, const ge::Argument* known,
                     const GraphArgument& there) {
     const auto value = read_argument(mine.side, record);
     const auto other = parse_argument(there.value);
@@ -358,7 +358,7 @@ class PairArguments {
   }
 
   const Pairing& pairing_;
-  const uint32_t place_;
+  const OperatorId place_;
   const bool fused_;
   const Partner a_, b_;
   std::set<std::string_view> names_in_files_;
@@ -407,13 +407,13 @@ std::string called(const ArgumentDiff& diff) {
 }  // namespace
 
 std::vector<ArgumentDiff> compare_arguments(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                                            const std::vector<uint32_t>& chosen, const RunContext& context) {
+                                            const std::vector<TensorId>& chosen, const RunContext& context) {
   std::vector<ArgumentDiff> result;
   if (pairing.other_framework || (a.graph == nullptr && b.graph == nullptr)) return result;
   const std::vector<bool> fused = fused_pairs(pairing);
-  std::vector<std::vector<uint32_t>> tensors(pairing.operators.size());
-  for (const uint32_t tensor : chosen) {
-    const uint32_t op = pairing.tensors[tensor].op;
+  std::vector<std::vector<TensorId>> tensors(pairing.operators.size());
+  for (const TensorId tensor : chosen) {
+    const OperatorId op = pairing.tensors[tensor].op;
     if (is_sure_pair(pairing.operators[op])) tensors[op].push_back(tensor);
   }
   constexpr size_t kPiece = 256;
@@ -423,7 +423,7 @@ std::vector<ArgumentDiff> compare_arguments(const CompareSide& a, const CompareS
     const size_t first = static_cast<size_t>(piece) * kPiece, end = std::min(first + kPiece, tensors.size());
     for (size_t op = first; op < end && !context.cancel.cancelled(); ++op) {
       if (tensors[op].empty()) continue;
-      for (ArgumentDiff& diff : PairArguments(a, b, pairing, static_cast<uint32_t>(op), fused[op]).run(tensors[op]))
+      for (ArgumentDiff& diff : PairArguments(a, b, pairing, OperatorId(op), fused[op]).run(tensors[op]))
         found.push_back(std::move(diff));
     }
     return found;
@@ -443,9 +443,9 @@ std::string reason_of(const ArgumentDiff& diff, const Pairing& pairing) {
     const auto shown = [](const std::string& value) { return value.empty() ? std::string("None") : value; };
     return fmt::format("{} is {} here, {} in the reference", called(diff), shown(diff.a), shown(diff.b));
   }
-  if (diff.tensor == kNoTensor)
+  if (diff.tensor == kNoId)
     return fmt::format("{} is {} in the candidate's graph, {} in the reference's", diff.name, diff.a, diff.b);
-  const bool file_is_a = pairing.tensors[diff.tensor].a != kNoTensor;
+  const bool file_is_a = pairing.tensors[diff.tensor].a != kNoId;
   const std::string &here = file_is_a ? diff.a : diff.b, &there = file_is_a ? diff.b : diff.a;
   const std::string_view other = file_is_a ? "reference" : "candidate";
   if (!diff.differs) return fmt::format("equal to the {} = {} of the {}", diff.in_graph, there, other);

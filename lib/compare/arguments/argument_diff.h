@@ -24,8 +24,8 @@
 namespace msdump {
 
 struct ArgumentDiff {
-  uint32_t op = 0;              // index in Pairing::operators
-  uint32_t tensor = kNoTensor;  // index in Pairing::tensors of the one in a file; kNoTensor: both are in graphs
+  OperatorId op;
+  TensorId tensor;  // index in Pairing::tensors of the one in a file; kNoId: both are in graphs
   bool differs = false;
   Verdict verdict = Verdict::kDiffer;  // of a call also kClose or kSkipped (call_arguments.h)
   std::optional<int64_t> step;         // of a call; no value: all steps
@@ -38,7 +38,7 @@ struct ArgumentDiff {
 // `chosen` are indices in Pairing::tensors; operators without a chosen tensor are skipped. An argument in a file is reported
 // whether it differs or not, one in two graphs only if it differs. Ordered by operator. Returns early if cancelled.
 [[nodiscard]] std::vector<ArgumentDiff> compare_arguments(const CompareSide& a, const CompareSide& b,
-                                                          const Pairing& pairing, const std::vector<uint32_t>& chosen,
+                                                          const Pairing& pairing, const std::vector<TensorId>& chosen,
                                                           const RunContext& context);
 
 // The text of a row: "epsilon is 0.001 here, the attribute epsilon 1e-05 in the reference's graph".

@@ -68,7 +68,7 @@ class Calls {
   [[nodiscard]] bool empty() const { return calls_.empty(); }
 
   // The calls of an operator, one for each of its steps. A dump may have an operator for each step, all of one name.
-  [[nodiscard]] std::vector<const Call*> of(uint32_t op) const {
+  [[nodiscard]] std::vector<const Call*> of(SequencedOpId op) const {
     const SequencedOp& one = operators_[op];
     if (one.tensors.empty()) return {};
     const std::string_view name = (*side_.tensors)[one.tensors.front()].name.op_name;
@@ -76,7 +76,7 @@ class Calls {
     const auto [begin, end] = std::equal_range(calls_.begin(), calls_.end(), Call{one.rank, {}, name, {}}, less);
     std::vector<const Call*> calls;
     for (auto call = begin; call != end; ++call) {
-      if (std::any_of(one.tensors.begin(), one.tensors.end(), [&](uint32_t i) { return step_of(i) == call->step; }))
+      if (std::any_of(one.tensors.begin(), one.tensors.end(), [&](RecordId i) { return step_of(i) == call->step; }))
         calls.push_back(&*call);
     }
     return calls;
@@ -87,7 +87,7 @@ class Calls {
   }
 
  private:
-  [[nodiscard]] std::optional<int64_t> step_of(uint32_t tensor) const {
+  [[nodiscard]] std::optional<int64_t> step_of(RecordId tensor) const {
     return side_.index->folders()[side_.index->files()[(*side_.tensors)[tensor].file].folder].identity.step;
   }
   static std::pair<std::optional<int64_t>, std::string_view> key(const Call& call) { return {call.rank, call.name}; }
@@ -105,7 +105,7 @@ class ArgumentComparison {
   std::vector<ArgumentDiff> run() {
     if (calls_a_.empty() || calls_b_.empty()) return {};
     lone_step_ = calls_a_.one_step() && calls_b_.one_step();
-    for (op_ = 0; op_ < pairing_.operators.size(); ++op_) {
+    for (op_ = OperatorId(0); op_ < pairing_.operators.size(); ++op_) {
       const OpPair& pair = pairing_.operators[op_];
       if (!pair.is_paired()) continue;
       const std::vector<const Call*> in_a = calls_a_.of(pair.a);
@@ -171,7 +171,7 @@ class ArgumentComparison {
   const Tolerance& tolerance_;
   const Calls calls_a_, calls_b_;
   bool lone_step_ = false;
-  uint32_t op_ = 0;
+  OperatorId op_;
   std::vector<ArgumentDiff> diffs_;
 };
 

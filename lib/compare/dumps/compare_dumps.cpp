@@ -73,7 +73,7 @@ Status explain_order(const DumpSide& a, const TensorRecord& record_a, const Dump
   ParameterValues values_a(a.index, of_a), values_b(b.index, of_b);
   for (const auto views_of : {&permuted_views, &regrouped_views}) {
     const std::vector<NamedView> views = views_of(*record_a.shape, *record_b.shape);
-    const auto found = nearest_view({values_a, 0}, {values_b, 0}, views);
+    const auto found = nearest_view({values_a, RecordId(0)}, {values_b, RecordId(0)}, views);
     for (ParameterValues* const values : {&values_a, &values_b}) {
       if (const std::vector<Error> failures = values->failures().all(); !failures.empty())
         return fail(failures.front());
@@ -129,7 +129,7 @@ class Comparison {
       float32_on_device_[side] = float32_on_device(dumps[side].side, pairing.operators_of(side));
   }
 
-  [[nodiscard]] Result<Outcome> compare(uint32_t tensor) const {
+  [[nodiscard]] Result<Outcome> compare(TensorId tensor) const {
     const TensorPair& pair = pairing_.tensors[tensor];
     if (pair.is_paired()) {
       return recorded<Outcome>(context_.facts, {FactKind::kPair, tensor}, [&] { return compare(tensor, pair); });
@@ -141,7 +141,7 @@ class Comparison {
   }
 
  private:
-  [[nodiscard]] Result<Outcome> compare(uint32_t tensor, const TensorPair& pair) const {
+  [[nodiscard]] Result<Outcome> compare(TensorId tensor, const TensorPair& pair) const {
     Outcome outcome;
     const ToleranceRule* const rule = rule_for(pair);
     Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
@@ -173,7 +173,7 @@ class Comparison {
   [[nodiscard]] DumpSide source_of(Side side) const { return {*dumps_[side].side.index, dumps_[side].tables}; }
 
   // Prepends how two parameters are related.
-  void add_note(uint32_t tensor, TensorDiff& diff) const {
+  void add_note(TensorId tensor, TensorDiff& diff) const {
     if (pairing_.notes.empty() || pairing_.notes[tensor].empty()) return;
     diff.reason = pairing_.notes[tensor] + (diff.reason.empty() ? "" : "; " + diff.reason);
   }
@@ -215,7 +215,7 @@ class Comparison {
   }
   [[nodiscard]] static bool is_in_shape_of_input(const std::vector<TensorRecord>& tensors, const SequencedOp& op,
                                                  const TensorRecord& output) {
-    return std::any_of(op.tensors.begin(), op.tensors.end(), [&](uint32_t tensor) {
+    return std::any_of(op.tensors.begin(), op.tensors.end(), [&](RecordId tensor) {
       const TensorRecord& input = tensors[tensor];
       return input.name.io == Io::kInput && input.name.slot == "0" && input.shape != nullptr &&
              output.shape != nullptr && *input.shape == *output.shape;
@@ -252,14 +252,14 @@ class Comparison {
 };
 
 // Reads the tables in parallel. If they were read on first use, threads would wait for each other.
-void read_tables(const Sides<ComparedDump>& dumps, const Pairing& pairing, const std::vector<uint32_t>& chosen,
+void read_tables(const Sides<ComparedDump>& dumps, const Pairing& pairing, const std::vector<TensorId>& chosen,
                  const RunContext& context) {
   struct Wanted {
     StatisticTables* tables;
     const TensorRecord* record;
   };
-  std::map<std::pair<Side, uint32_t>, Wanted> wanted;
-  for (const uint32_t tensor : chosen) {
+  std::map<std::pair<Side, FileId>, Wanted> wanted;
+  for (const TensorId tensor : chosen) {
     const TensorPair& pair = pairing.tensors[tensor];
     if (!pair.is_paired()) continue;
     for (const Side side : kBothSides) {
@@ -279,12 +279,12 @@ void read_tables(const Sides<ComparedDump>& dumps, const Pairing& pairing, const
 // Splits the pairs into chunks that one worker compares at a time: many pairs of statistics, few of tensors. Returns the
 // begin of each chunk, and the end.
 std::vector<size_t> pieces_of(const Sides<ComparedDump>& dumps, const Pairing& pairing,
-                              const std::vector<uint32_t>& chosen) {
+                              const std::vector<TensorId>& chosen) {
   constexpr uint64_t kBytes = uint64_t{1} << 20;
   constexpr size_t kPairs = 64;
   const auto bytes_of = [&](Side side, const TensorPair& pair) -> uint64_t {
     const std::vector<TensorRecord>& tensors = *dumps[side].side.tensors;
-    if (pair[side] == kNoTensor || !tensors[pair[side]].has_elements) return 0;
+    if (pair[side] == kNoId || !tensors[pair[side]].has_elements) return 0;
     return tensors[pair[side]].bytes.value_or(kBytes);
   };
   std::vector<size_t> pieces = {0};
@@ -302,7 +302,7 @@ std::vector<size_t> pieces_of(const Sides<ComparedDump>& dumps, const Pairing& p
 }  // namespace
 
 ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& pairing,
-                              const std::vector<uint32_t>& chosen, const DiffRules& rules,
+                              const std::vector<TensorId>& chosen, const DiffRules& rules,
                               const SecondLookOptions& look, const RunContext& context) {
   ComparedTensors result;
   result.diffs.resize(pairing.tensors.size());
@@ -314,7 +314,7 @@ ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& p
     std::vector<Error> failures;
     const auto place = static_cast<size_t>(piece);
     for (size_t i = pieces[place]; i < pieces[place + 1] && !context.cancel.cancelled(); ++i) {
-      const uint32_t tensor = chosen[i];
+      const TensorId tensor = chosen[i];
       Result<Outcome> outcome = comparison.compare(tensor);
       if (outcome) {
         result.diffs[tensor] = std::move(outcome->diff);

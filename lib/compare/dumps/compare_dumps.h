@@ -49,7 +49,7 @@ struct ComparedTensors {
 
 // `chosen` are indices in Pairing::tensors. If cancelled, returns early and leaves the other pairs kSkipped.
 [[nodiscard]] ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& pairing,
-                                            const std::vector<uint32_t>& chosen, const DiffRules& rules,
+                                            const std::vector<TensorId>& chosen, const DiffRules& rules,
                                             const SecondLookOptions& look, const RunContext& context);
 
 // The facts of a pair for a part of a run (parts/facts.h).

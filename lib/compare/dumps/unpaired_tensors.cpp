@@ -36,19 +36,19 @@ size_t distance_below(size_t bound, std::string_view a, std::string_view b) {
   return a.size() * b.size() > kMostTableCells ? bound : std::min(bound, edit_distance(a, b));
 }
 
-uint32_t nearest_to(const Pairing& pairing, uint32_t place) {
+SequencedOpId nearest_to(const Pairing& pairing, OperatorId place) {
   const OpPair& alone = pairing.operators[place];
   const Side side = alone.present_side();
   const std::string& name = pairing.operators_of(side)[alone[side]].name;
-  if (name.size() > kLongestName) return kNoOperator;
+  if (name.size() > kLongestName) return kNoId;
   const std::string plain = to_lower(normalised_op_name(name));
-  const size_t first = place - std::min(place, kNamesAround);
+  const size_t first = place - std::min<uint32_t>(place, kNamesAround);
   const size_t end = std::min(pairing.operators.size(), size_t{place} + kNamesAround + 1);
-  uint32_t nearest = kNoOperator;
+  SequencedOpId nearest;
   size_t bound = plain.size() / 3 + 1;
   for (size_t i = first; i < end && bound > 0; ++i) {
-    const uint32_t other = pairing.operators[i][opposite(side)];
-    if (other == kNoOperator) continue;
+    const SequencedOpId other = pairing.operators[i][opposite(side)];
+    if (other == kNoId) continue;
     const std::string& other_name = pairing.operators_of(opposite(side))[other].name;
     const size_t distance = distance_below(bound, plain, to_lower(normalised_op_name(other_name)));
     if (distance == bound) continue;
@@ -60,10 +60,11 @@ uint32_t nearest_to(const Pairing& pairing, uint32_t place) {
 
 }  // namespace
 
-std::vector<uint32_t> nearest_names(const Pairing& pairing, WorkerPool& pool) {
-  std::vector<uint32_t> result(pairing.operators.size(), kNoOperator), asked;
+std::vector<SequencedOpId> nearest_names(const Pairing& pairing, WorkerPool& pool) {
+  std::vector<SequencedOpId> result(pairing.operators.size());
+  std::vector<OperatorId> asked;
   Sides<size_t> counts{0, 0};
-  for (uint32_t i = 0; i < pairing.operators.size(); ++i) {
+  for (OperatorId i{0}; i < pairing.operators.size(); ++i) {
     const OpPair& pair = pairing.operators[i];
     if (pair.is_paired()) continue;
     const Side side = pair.present_side();
@@ -71,7 +72,7 @@ std::vector<uint32_t> nearest_names(const Pairing& pairing, WorkerPool& pool) {
     if (has_tensors && counts[side]++ < kNamesAsked) asked.push_back(i);
   }
   pool.parallel_for(static_cast<int64_t>(asked.size()), [&](int64_t index) {
-    const uint32_t place = asked[static_cast<size_t>(index)];
+    const OperatorId place = asked[static_cast<size_t>(index)];
     result[place] = nearest_to(pairing, place);
   });
   return result;
@@ -91,7 +92,7 @@ UnpairedReasons::Content UnpairedReasons::content_of(Side side, const std::vecto
   for (const SequencedOp& op : pairing_.operators_of(side)) {
     if (op.rank) content.ranks.insert(*op.rank);
   }
-  for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
+  for (OperatorId i{0}; i < pairing_.operators.size(); ++i) {
     const OpPair& pair = pairing_.operators[i];
     if (!pair.is_paired()) continue;
     const SequencedOp& op = pairing_.operators_of(side)[pair[side]];
@@ -164,10 +165,10 @@ TensorDiff UnpairedReasons::explain(const TensorPair& pair) const {
 
 std::string UnpairedReasons::known_reason(const TensorPair& pair) const {
   const Side missing = opposite(pair.present_side());
-  const uint32_t op = pairing_.operators[pair.op][missing];
+  const SequencedOpId op = pairing_.operators[pair.op][missing];
   const std::string_view side = msdump::name_of(missing);
   const std::string_view name =
-      op == kNoOperator ? std::string_view() : std::string_view(pairing_.operators_of(missing)[op].name);
+      op == kNoId ? std::string_view() : std::string_view(pairing_.operators_of(missing)[op].name);
   switch (pair.alone) {
     case Alone::kInserted:
       return fmt::format("inserted by the compiler: {}", ge::OperatorTable::get().inserted(pairing_.op_type(pair.op)));
@@ -185,17 +186,17 @@ std::string UnpairedReasons::known_reason(const TensorPair& pair) const {
   return {};
 }
 
-std::string UnpairedReasons::hint(Side missing, uint32_t op) const {
+std::string UnpairedReasons::hint(Side missing, OperatorId op) const {
   const OpPair& pair = pairing_.operators[op];
   if (pair.is_paired()) return {};
   const std::vector<SequencedOp>& others = pairing_.operators_of(missing);
   const SequencedOp& alone = pairing_.operators_of(opposite(missing))[pair[opposite(missing)]];
   const auto same = contents_[missing].operators.find({alone.rank, normalised_op_name(alone.name)});
   if (same != contents_[missing].operators.end()) {
-    const uint32_t partner = pairing_.operators[same->second][opposite(missing)];
+    const SequencedOpId partner = pairing_.operators[same->second][opposite(missing)];
     return "; the operator of this name there is paired with " + pairing_.operators_of(opposite(missing))[partner].name;
   }
-  if (nearest_[op] == kNoOperator) return {};
+  if (nearest_[op] == kNoId) return {};
   const std::string& nearest = others[nearest_[op]].name;
   if (same_name(nearest, alone.name)) return "; the operator of this name there has no partner either";
   return "; the nearest name there is " + nearest;
@@ -203,7 +204,7 @@ std::string UnpairedReasons::hint(Side missing, uint32_t op) const {
 
 namespace {
 
-constexpr uint32_t kSeveral = UINT32_MAX;
+constexpr TensorId kSeveral;
 
 // Maximum, minimum, mean and deviation. No value for a constant tensor, or if one of them is unknown.
 std::optional<std::array<double, 4>> statistics_of(const std::optional<double>& max, const std::optional<double>& min,
@@ -215,11 +216,11 @@ std::optional<std::array<double, 4>> statistics_of(const std::optional<double>& 
 
 }  // namespace
 
-std::vector<std::pair<uint32_t, uint32_t>> exchanged_tensors(const Pairing& pairing,
+std::vector<std::pair<TensorId, TensorId>> exchanged_tensors(const Pairing& pairing,
                                                              const std::vector<TensorDiff>& diffs) {
-  std::map<std::pair<std::array<double, 4>, std::array<double, 4>>, uint32_t> differing;  // by those of a and of b
-  std::vector<std::pair<uint32_t, uint32_t>> exchanged;
-  for (uint32_t i = 0; i < diffs.size() && i < pairing.tensors.size(); ++i) {
+  std::map<std::pair<std::array<double, 4>, std::array<double, 4>>, TensorId> differing;  // by those of a and of b
+  std::vector<std::pair<TensorId, TensorId>> exchanged;
+  for (TensorId i{0}; i < diffs.size() && i < pairing.tensors.size(); ++i) {
     if (diffs[i].verdict != Verdict::kDiffer) continue;
     const auto& metrics = diffs[i].metrics;
     const auto a = statistics_of(metrics.max_a, metrics.min_a, metrics.mean_a, metrics.std_a);
@@ -245,7 +246,7 @@ class LineGrouper {
       : pairing_(pairing), script_{&a, &b}, expected_(alone_for_known_reason(pairing)) {}
 
   std::vector<OneSidedLine> run() {
-    for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
+    for (OperatorId i{0}; i < pairing_.operators.size(); ++i) {
       if (!pairing_.operators[i].is_paired() && !expected_[i] && in_shared_step(i)) add(i);
     }
     if (!lines_.empty()) count_shared();
@@ -253,18 +254,18 @@ class LineGrouper {
   }
 
  private:
-  [[nodiscard]] const SequencedOp& op_of(Side side, uint32_t op) const {
+  [[nodiscard]] const SequencedOp& op_of(Side side, OperatorId op) const {
     return pairing_.operators_of(side)[pairing_.operators[op][side]];
   }
 
-  [[nodiscard]] bool in_shared_step(uint32_t op) const {
+  [[nodiscard]] bool in_shared_step(OperatorId op) const {
     const Side side = pairing_.operators[op].present_side();
     const auto& step = op_of(side, op).step;
     const std::vector<int64_t>& alone = pairing_.steps_alone[side];
     return !step || !std::binary_search(alone.begin(), alone.end(), *step);
   }
 
-  [[nodiscard]] const SourceFrame* frame_of(Side side, uint32_t op) const {
+  [[nodiscard]] const SourceFrame* frame_of(Side side, OperatorId op) const {
     const SequencedOp& one = op_of(side, op);
     if (one.op == kNoId || one.tensors.empty()) return nullptr;
     return script_[side]->of(one.op).frame;
@@ -273,7 +274,7 @@ class LineGrouper {
   using Key = std::tuple<Side, std::string_view, uint32_t>;
   static Key key_of(Side side, const SourceFrame& frame) { return {side, frame.file, frame.line}; }
 
-  void add(uint32_t op) {
+  void add(OperatorId op) {
     const Side side = pairing_.operators[op].present_side();
     const SourceFrame* const frame = frame_of(side, op);
     if (frame == nullptr) return;
@@ -283,7 +284,7 @@ class LineGrouper {
   }
 
   void count_shared() {
-    for (uint32_t i = 0; i < pairing_.operators.size(); ++i) {
+    for (OperatorId i{0}; i < pairing_.operators.size(); ++i) {
       if (!pairing_.operators[i].is_paired()) continue;
       for (const Side side : kBothSides) {
         const SourceFrame* const frame = frame_of(side, i);

@@ -26,9 +26,9 @@ inline constexpr uint32_t kNamesAround = 100;
 inline constexpr uint32_t kNamesAsked = 200;
 
 // The operator of the other side with the nearest name, for each of Pairing::operators that has tensors and no partner;
-// kNoOperator for all others. Names are compared by edit_distance() (base/text.h), without case and with '/', '\\', '.' and
+// kNoId for all others. Names are compared by edit_distance() (base/text.h), without case and with '/', '\\', '.' and
 // blanks as '_'. At most a third of the name may differ. The first of several counts.
-[[nodiscard]] std::vector<uint32_t> nearest_names(const Pairing& pairing, WorkerPool& pool);
+[[nodiscard]] std::vector<SequencedOpId> nearest_names(const Pairing& pairing, WorkerPool& pool);
 
 // A dump, with the errors in the list of its tensors.
 struct ListedSide {
@@ -57,18 +57,18 @@ class UnpairedReasons {
 
   struct Content {
     std::set<int64_t> ranks, steps;
-    std::map<FileKey, std::string> unreadable;                     // the message, by file
-    std::map<std::pair<Number, std::string>, uint32_t> operators;  // with a partner, by rank and name
+    std::map<FileKey, std::string> unreadable;                       // the message, by file
+    std::map<std::pair<Number, std::string>, OperatorId> operators;  // with a partner, by rank and name
   };
   [[nodiscard]] Content content_of(Side side, const std::vector<Error>& failures) const;
   [[nodiscard]] const std::string* unreadable_in(Side side, const Identity& identity) const;
   [[nodiscard]] bool several_ranks() const { return contents_.a.ranks.size() > 1 || contents_.b.ranks.size() > 1; }
   [[nodiscard]] std::string known_reason(const TensorPair& pair) const;
-  [[nodiscard]] std::string hint(Side missing, uint32_t op) const;
+  [[nodiscard]] std::string hint(Side missing, OperatorId op) const;
 
   const Sides<const CompareSide*> dumps_;
   const Pairing& pairing_;
-  std::vector<uint32_t> nearest_;  // by Pairing::operators: an operator of the other side, or kNoOperator
+  std::vector<SequencedOpId> nearest_;  // by Pairing::operators: an operator of the other side, or kNoId
   Sides<Content> contents_;
 };
 
@@ -79,15 +79,15 @@ class UnpairedReasons {
 // several pairs with the same statistics on both sides.
 //
 // Returns two indices in Pairing::tensors each, in ascending order. `diffs` is indexed by Pairing::tensors.
-[[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> exchanged_tensors(const Pairing& pairing,
+[[nodiscard]] std::vector<std::pair<TensorId, TensorId>> exchanged_tensors(const Pairing& pairing,
                                                                            const std::vector<TensorDiff>& diffs);
 
 // A line of the script that made calls on one side alone: "12 calls at train.py:87 exist only in the reference".
 struct OneSidedLine {
   bool of_reference = false;
   const SourceFrame* frame = nullptr;
-  std::vector<uint32_t> operators;  // in Pairing::operators; one for each call and rank
-  uint32_t shared = 0;              // calls of this line with a partner
+  std::vector<OperatorId> operators;  // one for each call and rank
+  uint32_t shared = 0;                // calls of this line with a partner
 };
 
 // Lines ordered by their first operators. Operators without tensors or a line are left out. So are those that are unpaired

@@ -19,7 +19,7 @@ OpNames::OpNames(const std::vector<SequencedOp>& operators, const std::vector<bo
                  bool numbered)
     : operators_(operators), compared_(places), numbered_(numbered), places_(operators.size()) {
   named_.reserve(operators.size());
-  for (uint32_t i = 0; i < operators.size(); ++i) {
+  for (SequencedOpId i{0}; i < operators.size(); ++i) {
     if (left_out[i]) continue;
     const uint32_t found = places_.find_or_add(hash_of(operators[i]), static_cast<uint32_t>(named_.size()),
                                                [&](uint32_t named) { return is_same(named, operators[i]); });
@@ -31,9 +31,9 @@ OpNames::OpNames(const std::vector<SequencedOp>& operators, const std::vector<bo
   }
 }
 
-uint32_t OpNames::find(const SequencedOp& one) {
+SequencedOpId OpNames::find(const SequencedOp& one) {
   const uint32_t found = places_.find(hash_of(one), [&](uint32_t named) { return is_same(named, one); });
-  return found == HashSlots::kNone || named_[found].several ? kNoOperator : named_[found].place;
+  return found == HashSlots::kNone || named_[found].several ? kNoId : named_[found].place;
 }
 
 uint64_t OpNames::hash_of(const SequencedOp& one) {
@@ -53,14 +53,14 @@ constexpr int kMostRounds = 16;
 
 struct KeyedOp {
   uint64_t key = 0;
-  uint32_t op = 0;
+  SequencedOpId op;
   bool operator<(const KeyedOp& other) const { return key != other.key ? key < other.key : op < other.op; }
 };
 
 class GraphMatcher {
  public:
   GraphMatcher(const GraphSide& a, const GraphSide& b)
-      : a_(a), b_(b), partner_of_a_(a.kinds.size(), kNoOperator), partner_of_b_(b.kinds.size(), kNoOperator) {}
+      : a_(a), b_(b), partner_of_a_(a.kinds.size(), kNoId), partner_of_b_(b.kinds.size(), kNoId) {}
 
   Partners run(ReachedLimits& limits) {
     for (int round = 0;; ++round) {
@@ -79,9 +79,9 @@ class GraphMatcher {
 
  private:
   void pair_equal(int circles, bool lone) {
-    const std::vector<KeyedOp> a = unpaired(a_, partner_of_a_, circles, [](uint32_t op) { return op; });
+    const std::vector<KeyedOp> a = unpaired(a_, partner_of_a_, circles, [](SequencedOpId op) { return op; });
     const std::vector<KeyedOp> b =
-        unpaired(b_, partner_of_b_, circles, [this](uint32_t op) { return partner_of_b_[op]; });
+        unpaired(b_, partner_of_b_, circles, [this](SequencedOpId op) { return partner_of_b_[op]; });
     for_each_key(a, b, [&](std::span<const KeyedOp> in_a, std::span<const KeyedOp> in_b) {
       if (in_a.size() != in_b.size() || (lone && in_a.size() > 1)) return;
       pair(in_a.front().op, in_b.front().op);
@@ -95,19 +95,19 @@ class GraphMatcher {
   static std::vector<KeyedOp> unpaired(const GraphSide& side, const Partners& partners, int circles,
                                        const Number& number) {
     std::vector<uint64_t> keys(side.kinds);
-    for (uint32_t op = 0; op < keys.size(); ++op) {
-      if (partners[op] != kNoOperator) keys[op] = mix_hash(number(op), keys[op]);
+    for (SequencedOpId op{0}; op < keys.size(); ++op) {
+      if (partners[op] != kNoId) keys[op] = mix_hash(number(op), keys[op]);
     }
     for (int circle = 0; circle < circles; ++circle) keys = side.flow.with_neighbours(keys);
     std::vector<KeyedOp> ops;
-    for (uint32_t op = 0; op < keys.size(); ++op) {
-      if (partners[op] == kNoOperator && (circles > 0 || reads_weight(side, op))) ops.push_back({keys[op], op});
+    for (SequencedOpId op{0}; op < keys.size(); ++op) {
+      if (partners[op] == kNoId && (circles > 0 || reads_weight(side, op))) ops.push_back({keys[op], op});
     }
     std::sort(ops.begin(), ops.end());
     return ops;
   }
 
-  static bool reads_weight(const GraphSide& side, uint32_t op) {
+  static bool reads_weight(const GraphSide& side, SequencedOpId op) {
     const auto parameters = side.flow.parameters(op);
     return std::any_of(parameters.begin(), parameters.end(), [](const auto& one) { return one.is_weight; });
   }
@@ -128,8 +128,8 @@ class GraphMatcher {
     }
   }
 
-  void pair(uint32_t a, uint32_t b) {
-    if (partner_of_a_[a] != kNoOperator || partner_of_b_[b] != kNoOperator || a_.kinds[a] != b_.kinds[b]) return;
+  void pair(SequencedOpId a, SequencedOpId b) {
+    if (partner_of_a_[a] != kNoId || partner_of_b_[b] != kNoId || a_.kinds[a] != b_.kinds[b]) return;
     partner_of_a_[a] = b;
     partner_of_b_[b] = a;
     ++paired_;
@@ -154,10 +154,10 @@ class GraphMatcher {
     }
   }
 
-  static std::vector<KeyedOp> readers(const GraphSide& side, const Partners& partners, uint32_t op) {
+  static std::vector<KeyedOp> readers(const GraphSide& side, const Partners& partners, SequencedOpId op) {
     std::vector<KeyedOp> found;
-    for (const uint32_t reader : side.flow.consumers(op)) {
-      if (partners[reader] == kNoOperator) found.push_back({side.kinds[reader], reader});
+    for (const SequencedOpId reader : side.flow.consumers(op)) {
+      if (partners[reader] == kNoId) found.push_back({side.kinds[reader], reader});
     }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end(), [](auto& x, auto& y) { return x.op == y.op; }), found.end());
@@ -167,14 +167,14 @@ class GraphMatcher {
   const GraphSide &a_, &b_;
   Partners partner_of_a_, partner_of_b_;
   size_t paired_ = 0;
-  std::vector<std::pair<uint32_t, uint32_t>> fresh_;
+  std::vector<std::pair<SequencedOpId, SequencedOpId>> fresh_;
 };
 
 }  // namespace
 
 GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, ComparedPlaces places) {
   GraphSide result{SequenceFlow(side, operators), kinds_of(side, operators)};
-  for (uint32_t op = 0; op < operators.size(); ++op) {
+  for (SequencedOpId op{0}; op < operators.size(); ++op) {
     uint64_t& kind = result.kinds[op];
     for (const auto& [slot, name, is_weight] : result.flow.parameters(op)) kind = mix_hash(mix_hash(kind, slot), name);
     kind = places.hash_of(operators[op], kind);
@@ -183,15 +183,15 @@ GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& op
 }
 
 Partners match_graphs(const GraphSide& a, const GraphSide& b, ReachedLimits& limits) {
-  if (!a.flow.known() || !b.flow.known()) return Partners(a.kinds.size(), kNoOperator);
+  if (!a.flow.known() || !b.flow.known()) return Partners(a.kinds.size(), kNoId);
   return GraphMatcher(a, b).run(limits);
 }
 
 size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& partners) {
   size_t inputs = 0, agreeing = 0, kinds = 0;
-  for (uint32_t op = 0; op < partners.size(); ++op) {
-    const uint32_t partner = partners[op];
-    if (partner == kNoOperator) continue;
+  for (SequencedOpId op{0}; op < partners.size(); ++op) {
+    const SequencedOpId partner = partners[op];
+    if (partner == kNoId) continue;
     if (a.kinds[op] != b.kinds[partner]) ++kinds;
     const auto in_a = a.flow.producers(op), in_b = b.flow.producers(partner);
     inputs += in_a.size() + in_b.size();
@@ -217,44 +217,44 @@ struct Common {
   size_t producers = 0, readers = 0;
 };
 
-// The operator of `to` without a partner in the place of `op` of `from`; kNoOperator if there is none, or several.
-uint32_t in_place_of(const PairedSide& from, const PairedSide& to, uint32_t op, ReachedLimits& limits) {
-  std::map<uint32_t, Common> found;
+// The operator of `to` without a partner in the place of `op` of `from`; kNoId if there is none, or several.
+SequencedOpId in_place_of(const PairedSide& from, const PairedSide& to, SequencedOpId op, ReachedLimits& limits) {
+  std::map<SequencedOpId, Common> found;
   bool has_more = false;
   for (const auto& [slot, producer] : from.flow.producers(op)) {
-    const uint32_t partner = from.partners[producer];
-    if (partner == kNoOperator) continue;
+    const SequencedOpId partner = from.partners[producer];
+    if (partner == kNoId) continue;
     if (to.flow.consumers(partner).size() > kMostNeighbours) {
       has_more = true;
       continue;
     }
-    for (const uint32_t reader : to.flow.consumers(partner)) {
-      if (to.partners[reader] == kNoOperator) ++found[reader].producers;
+    for (const SequencedOpId reader : to.flow.consumers(partner)) {
+      if (to.partners[reader] == kNoId) ++found[reader].producers;
     }
   }
-  for (const uint32_t reader : from.flow.consumers(op)) {
-    const uint32_t partner = from.partners[reader];
-    if (partner == kNoOperator) continue;
+  for (const SequencedOpId reader : from.flow.consumers(op)) {
+    const SequencedOpId partner = from.partners[reader];
+    if (partner == kNoId) continue;
     if (to.flow.producers(partner).size() > kMostNeighbours) {
       has_more = true;
       continue;
     }
     for (const auto& [slot, producer] : to.flow.producers(partner)) {
-      if (to.partners[producer] == kNoOperator) ++found[producer].readers;
+      if (to.partners[producer] == kNoId) ++found[producer].readers;
     }
   }
   const bool is_first = from.flow.producers(op).empty(), is_last = from.flow.consumers(op).empty();
-  uint32_t best = kNoOperator;
+  SequencedOpId best;
   size_t most = 0;
   for (const auto& [other, common] : found) {
     if (common.producers == 0 && !(is_first && to.flow.producers(other).empty())) continue;
     if (common.readers == 0 && !(is_last && to.flow.consumers(other).empty())) continue;
     const size_t both = common.producers + common.readers;
-    if (both == most) best = kNoOperator;
+    if (both == most) best = kNoId;
     if (both > most) best = other;
     most = std::max(most, both);
   }
-  if (has_more && best == kNoOperator) {
+  if (has_more && best == kNoId) {
     limits.insert({"replaced_neighbours", kMostNeighbours,
                    "an operator in the place of another was not looked for among all readers of a tensor"});
   }
@@ -263,12 +263,12 @@ uint32_t in_place_of(const PairedSide& from, const PairedSide& to, uint32_t op, 
 
 }  // namespace
 
-std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b, ReachedLimits& limits) {
-  std::vector<uint32_t> left;
-  for (uint32_t i = 0; i < a.partners.size(); ++i) {
-    if (a.partners[i] == kNoOperator) left.push_back(i);
+std::vector<SequencedOpId> pair_replaced(const PairedSide& a, const PairedSide& b, ReachedLimits& limits) {
+  std::vector<SequencedOpId> left;
+  for (SequencedOpId i{0}; i < a.partners.size(); ++i) {
+    if (a.partners[i] == kNoId) left.push_back(i);
   }
-  std::vector<uint32_t> replaced;
+  std::vector<SequencedOpId> replaced;
   for (int round = 0;; ++round) {
     if (round == kMostReplacingRounds) {
       limits.insert(
@@ -276,9 +276,9 @@ std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b, Re
            "operators in the place of others were looked for in so many rounds, and further ones might go on"});
       break;
     }
-    const size_t paired = std::erase_if(left, [&](uint32_t op) {
-      const uint32_t other = in_place_of(a, b, op, limits);
-      if (other == kNoOperator || in_place_of(b, a, other, limits) != op) return false;
+    const size_t paired = std::erase_if(left, [&](SequencedOpId op) {
+      const SequencedOpId other = in_place_of(a, b, op, limits);
+      if (other == kNoId || in_place_of(b, a, other, limits) != op) return false;
       a.partners[op] = other;
       b.partners[other] = op;
       replaced.push_back(op);

@@ -34,17 +34,17 @@ class OpNames {
           bool numbered);
 
   [[nodiscard]] bool any_twice() const { return several_; }
-  // The only operator with the name of `one`, which may be of the other side; kNoOperator if there are none or several.
-  [[nodiscard]] uint32_t find(const SequencedOp& one);
-  [[nodiscard]] bool is_alone(uint32_t place) { return find(operators_[place]) == place; }
+  // The only operator with the name of `one`, which may be of the other side; kNoId if there are none or several.
+  [[nodiscard]] SequencedOpId find(const SequencedOp& one);
+  [[nodiscard]] bool is_alone(SequencedOpId place) { return find(operators_[place]) == place; }
   // Equal to find(one) == place when no name occurs twice, but without a look-up.
-  [[nodiscard]] bool is_at(uint32_t place, const SequencedOp& one) const {
+  [[nodiscard]] bool is_at(SequencedOpId place, const SequencedOp& one) const {
     return place < operators_.size() && is_equal(operators_[place], one);
   }
 
  private:
   struct Named {
-    uint32_t place;
+    SequencedOpId place;
     bool several;
   };
   uint64_t hash_of(const SequencedOp& one);
@@ -81,8 +81,8 @@ struct GraphSide {
 [[nodiscard]] GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators,
                                    ComparedPlaces places);
 
-// The partner in b of each operator of a, or kNoOperator. No two operators have the same partner.
-using Partners = std::vector<uint32_t>;
+// The partner in b of each operator of a, or kNoId. No two operators have the same partner.
+using Partners = std::vector<SequencedOpId>;
 
 [[nodiscard]] Partners match_graphs(const GraphSide& a, const GraphSide& b, ReachedLimits& limits);
 
@@ -102,10 +102,10 @@ using Partners = std::vector<uint32_t>;
 // The data flow and the partners of one side.
 struct PairedSide {
   const SequenceFlow& flow;
-  std::vector<uint32_t>& partners;  // of each operator: the one of the other side, or kNoOperator
+  std::vector<SequencedOpId>& partners;  // of each operator: the one of the other side, or kNoId
 };
 
 // Adds the pairs to the partners of both sides. Returns the operators of a that got a partner.
-std::vector<uint32_t> pair_replaced(const PairedSide& a, const PairedSide& b, ReachedLimits& limits);
+std::vector<SequencedOpId> pair_replaced(const PairedSide& a, const PairedSide& b, ReachedLimits& limits);
 
 }  // namespace msdump

@@ -20,7 +20,7 @@ constexpr size_t kCircles = 2;
 uint64_t shapes_of(const CompareSide& side, const SequencedOp& one) {
   uint64_t key = 1;
   std::optional<std::string_view> first_slot;
-  for (const uint32_t index : one.tensors) {
+  for (const RecordId index : one.tensors) {
     const TensorRecord& tensor = (*side.tensors)[index];
     if (tensor.name.io != Io::kOutput || tensor.shape == nullptr) continue;
     if (first_slot == tensor.name.slot) break;
@@ -156,7 +156,7 @@ SequenceFlow::SequenceFlow(const DumpWithGraph& dump, const std::vector<Sequence
     if (operators[i].op != kNoId) place[operators[i].op] = i;
   }
   first_consumer_.assign(operators.size() + 1, 0);
-  for (uint32_t i = 0; i < operators.size(); ++i) {
+  for (SequencedOpId i{0}; i < operators.size(); ++i) {
     first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
     first_parameter_.push_back(static_cast<uint32_t>(parameters_.size()));
     if (operators[i].op == kNoId) continue;
@@ -175,17 +175,17 @@ SequenceFlow::SequenceFlow(const DumpWithGraph& dump, const std::vector<Sequence
   for (size_t i = 0; i < operators.size(); ++i) first_consumer_[i + 1] += first_consumer_[i];
   consumers_.resize(producers_.size());
   std::vector<uint32_t> next(first_consumer_.begin(), first_consumer_.end() - 1);
-  for (uint32_t i = 0; i < operators.size(); ++i) {
+  for (SequencedOpId i{0}; i < operators.size(); ++i) {
     for (uint32_t at = first_producer_[i]; at < first_producer_[i + 1]; ++at) consumers_[next[producers_[at].op]++] = i;
   }
 }
 
 std::vector<uint64_t> SequenceFlow::with_neighbours(const std::vector<uint64_t>& keys) const {
   std::vector<uint64_t> wider(keys.size());
-  for (uint32_t i = 0; i < keys.size(); ++i) {
+  for (SequencedOpId i{0}; i < keys.size(); ++i) {
     uint64_t key = keys[i], readers = 0;
     for (const auto& [slot, producer] : producers(i)) key = mix_hash(mix_hash(key, slot + 1), keys[producer]);
-    for (const uint32_t consumer : consumers(i)) readers += mix_hash(1, keys[consumer]);
+    for (const SequencedOpId consumer : consumers(i)) readers += mix_hash(1, keys[consumer]);
     wider[i] = mix_hash(key, readers);
   }
   return wider;

@@ -12,8 +12,6 @@
 
 namespace msdump {
 
-inline constexpr uint32_t kNoOperator = UINT32_MAX;
-
 using CompareSide = DumpWithGraph;
 
 // Keys for align(), the most certain level first. None of them contains numbers of operators or graphs.
@@ -54,7 +52,8 @@ using CompareSide = DumpWithGraph;
 class SequenceFlow {
  public:
   struct Producer {
-    uint32_t slot, op;  // the slot is that of the input that `op` feeds
+    uint32_t slot;  // of the input that `op` feeds
+    SequencedOpId op;
   };
   struct Parameter {
     uint32_t slot;
@@ -65,17 +64,16 @@ class SequenceFlow {
 
   [[nodiscard]] bool known() const { return known_; }
   // Ordered by the slots of the inputs.
-  [[nodiscard]] std::span<const Producer> producers(uint32_t op) const { return part(producers_, first_producer_, op); }
-  [[nodiscard]] std::span<const Parameter> parameters(uint32_t op) const {
-    return part(parameters_, first_parameter_, op);
-  }
-  [[nodiscard]] std::span<const uint32_t> consumers(uint32_t op) const { return part(consumers_, first_consumer_, op); }
+  [[nodiscard]] auto producers(SequencedOpId op) const { return part(producers_, first_producer_, op); }
+  [[nodiscard]] auto parameters(SequencedOpId op) const { return part(parameters_, first_parameter_, op); }
+  [[nodiscard]] auto consumers(SequencedOpId op) const { return part(consumers_, first_consumer_, op); }
   // Keys of the operators with one more round of neighbours: producers by slot, consumers in any order.
   [[nodiscard]] std::vector<uint64_t> with_neighbours(const std::vector<uint64_t>& keys) const;
 
  private:
   template <class Item>
-  static std::span<const Item> part(const std::vector<Item>& all, const std::vector<uint32_t>& first, uint32_t op) {
+  static std::span<const Item> part(const std::vector<Item>& all, const std::vector<uint32_t>& first,
+                                    SequencedOpId op) {
     if (first.empty()) return {};
     return std::span<const Item>(all).subspan(first[op], first[op + 1] - first[op]);
   }
@@ -83,7 +81,7 @@ class SequenceFlow {
   bool known_ = false;
   std::vector<Producer> producers_;
   std::vector<Parameter> parameters_;
-  std::vector<uint32_t> consumers_;
+  std::vector<SequencedOpId> consumers_;
   std::vector<uint32_t> first_producer_, first_parameter_, first_consumer_;  // by operator, and the end
 };
 

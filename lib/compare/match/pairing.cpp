@@ -18,7 +18,7 @@
 namespace msdump {
 namespace {
 
-Shape shape_of(const CompareSide& side, uint32_t tensor) {
+Shape shape_of(const CompareSide& side, RecordId tensor) {
   const Shape* const shape = (*side.tensors)[tensor].shape;
   return shape == nullptr ? Shape() : without_ones(*shape);
 }
@@ -28,7 +28,7 @@ size_t comparable_operators(const CompareSide& side, const std::vector<Sequenced
   size_t comparable = 0;
   for (size_t i = 0; i < operators.size(); ++i) {
     const std::vector<RecordId>& tensors = operators[i].tensors;
-    const auto has_shape = [&](uint32_t tensor) { return !shape_of(side, tensor).empty(); };
+    const auto has_shape = [&](RecordId tensor) { return !shape_of(side, tensor).empty(); };
     if (!outside[i] && std::any_of(tensors.begin(), tensors.end(), has_shape)) ++comparable;
   }
   return comparable;
@@ -41,7 +41,7 @@ Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& 
   Likeness result;
   result.comparable =
       std::min(comparable_operators(a, pairing.a, outside_a), comparable_operators(b, pairing.b, outside_b));
-  uint32_t last = kNoOperator;  // pairs of tensors are in the order of the operators
+  OperatorId last;  // pairs of tensors are in the order of the operators
   for (const TensorPair& pair : pairing.tensors) {
     if (!pair.is_paired() || pair.op == last) continue;
     const Shape shape = shape_of(a, pair.a);
@@ -50,7 +50,7 @@ Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& 
     last = pair.op;
   }
   result.by_name = std::all_of(pairing.operators.begin(), pairing.operators.end(),
-                               [](const OpPair& pair) { return pair.b == kNoOperator || pair.how == PairedBy::kName; });
+                               [](const OpPair& pair) { return pair.b == kNoId || pair.how == PairedBy::kName; });
   return result;
 }
 
@@ -101,8 +101,8 @@ class Pairer {
     choose_steps();
     choose_places();
     result_.other_framework = is_pytorch(result_.a) != is_pytorch(result_.b);
-    partner_of_b_.assign(result_.b.size(), kNoOperator);
-    partner_of_a_.assign(result_.a.size(), kNoOperator);
+    partner_of_b_.assign(result_.b.size(), kNoId);
+    partner_of_a_.assign(result_.a.size(), kNoId);
     how_.assign(result_.b.size(), PairedBy::kNothing);
   }
 
@@ -118,10 +118,10 @@ class Pairer {
     return finish();
   }
 
-  Pairing run(const Pairing& before, const std::vector<uint32_t>& partners) {
+  Pairing run(const Pairing& before, const std::vector<SequencedOpId>& partners) {
     result_.limits = before.limits;
     for (const OpPair& pair : before.operators) {
-      if (pair.a == kNoOperator || partners[pair.a] == kNoOperator) continue;
+      if (pair.a == kNoId || partners[pair.a] == kNoId) continue;
       this->pair(pair.a, partners[pair.a], partners[pair.a] == pair.b ? pair.how : PairedBy::kValues);
     }
     return finish();
@@ -134,7 +134,7 @@ class Pairer {
     restore(result_.b, names_b_);
     result_.tensors.reserve(std::max(side_a_.tensors->size(), side_b_.tensors->size()));
     TensorPairer tensors(side_a_, side_b_, {map_, lone_step_, result_.other_framework});
-    for (uint32_t i = 0; i < result_.operators.size(); ++i) tensors.pair(result_, i);
+    for (OperatorId i{0}; i < result_.operators.size(); ++i) tensors.pair(result_, i);
     result_.likeness = likeness_of(side_a_, side_b_, result_, outside_a_, outside_b_);
     return std::move(result_);
   }
@@ -164,7 +164,7 @@ class Pairer {
     if (b > a) rename(result_.b, names_b_, less(b - a));
   }
 
-  void pair(uint32_t a, uint32_t b, PairedBy how) {
+  void pair(SequencedOpId a, SequencedOpId b, PairedBy how) {
     partner_of_a_[a] = b;
     partner_of_b_[b] = a;
     how_[b] = how;
@@ -219,10 +219,10 @@ class Pairer {
   void by_map() {
     taken_a_.assign(result_.a.size(), false);
     taken_b_.assign(result_.b.size(), false);
-    std::map<std::pair<Place, std::string>, uint32_t> named;
-    for (uint32_t i = 0; i < result_.b.size(); ++i)
+    std::map<std::pair<Place, std::string>, SequencedOpId> named;
+    for (SequencedOpId i{0}; i < result_.b.size(); ++i)
       named.try_emplace({places_.of(result_.b[i]), normalised_op_name(result_.b[i].name)}, i);
-    for (uint32_t i = 0; i < result_.a.size(); ++i) {
+    for (SequencedOpId i{0}; i < result_.a.size(); ++i) {
       const auto reference = map_->reference_of(result_.a[i].name);
       if (!reference) continue;
       taken_a_[i] = true;  // also if it is mapped to no partner
@@ -241,8 +241,8 @@ class Pairer {
     const auto named = partners_by_name();
     if (!named) return false;
     const Partners partners = checked_by_graph(*named);
-    for (uint32_t i = 0; i < partners.size(); ++i) {
-      if (partners[i] == kNoOperator) continue;
+    for (SequencedOpId i{0}; i < partners.size(); ++i) {
+      if (partners[i] == kNoId) continue;
       pair(i, partners[i], partners[i] == (*named)[i] ? PairedBy::kName : PairedBy::kNeighbours);
     }
     return true;
@@ -257,16 +257,16 @@ class Pairer {
       return std::nullopt;
     OpNames names(result_.b, outside_b_, places_, true);
     if (names.any_twice()) return std::nullopt;
-    Partners partners(result_.a.size(), kNoOperator);
+    Partners partners(result_.a.size(), kNoId);
     std::vector<bool> taken(result_.b.size(), false);
-    uint32_t next = 0;  // usually the order is the same
+    SequencedOpId next{0};  // usually the order is the same
     for (size_t i = 0; i < partners.size(); ++i) {
       if (outside_a_[i]) continue;
-      const uint32_t found = names.is_at(next, result_.a[i]) ? next : names.find(result_.a[i]);
-      if (found == kNoOperator || taken[found]) return std::nullopt;
+      const SequencedOpId found = names.is_at(next, result_.a[i]) ? next : names.find(result_.a[i]);
+      if (found == kNoId || taken[found]) return std::nullopt;
       taken[found] = true;
       partners[i] = found;
-      next = found + 1;
+      next = SequencedOpId(found + 1);
     }
     return partners;
   }
@@ -287,24 +287,24 @@ class Pairer {
   // numbers. An operator is left without a partner if the graphs paired all that it could have.
   void complete(Partners& partners, const Partners& named) const {
     std::vector<bool> taken(partners.size(), false);
-    for (const uint32_t partner : partners) {
-      if (partner != kNoOperator) taken[partner] = true;
+    for (const SequencedOpId partner : partners) {
+      if (partner != kNoId) taken[partner] = true;
     }
-    for (uint32_t i = 0; i < partners.size(); ++i) {
-      if (partners[i] != kNoOperator || outside_a_[i] || taken[named[i]]) continue;
+    for (SequencedOpId i{0}; i < partners.size(); ++i) {
+      if (partners[i] != kNoId || outside_a_[i] || taken[named[i]]) continue;
       partners[i] = named[i];
       taken[named[i]] = true;
     }
     const auto key = [this](const SequencedOp& one) {
       return std::tuple(places_.of(one), name_without_numbers(normalised_op_name(one.name)), one.type);
     };
-    std::map<decltype(key(result_.b[0])), std::deque<uint32_t>> left;
-    for (uint32_t i = 0; i < taken.size(); ++i) {
+    std::map<decltype(key(result_.b[0])), std::deque<SequencedOpId>> left;
+    for (SequencedOpId i{0}; i < taken.size(); ++i) {
       if (!taken[i] && !outside_b_[i]) left[key(result_.b[i])].push_back(i);
     }
-    for (uint32_t i = 0; i < partners.size(); ++i) {
-      if (partners[i] != kNoOperator || outside_a_[i]) continue;
-      std::deque<uint32_t>& same = left[key(result_.a[i])];
+    for (SequencedOpId i{0}; i < partners.size(); ++i) {
+      if (partners[i] != kNoId || outside_a_[i]) continue;
+      std::deque<SequencedOpId>& same = left[key(result_.a[i])];
       if (same.empty()) continue;
       partners[i] = same.front();
       same.pop_front();
@@ -318,9 +318,9 @@ class Pairer {
     for (const auto& [place, b] : all_in_b) {
       const auto found = all_in_a.find(place);
       if (found == all_in_a.end()) continue;
-      const std::vector<uint32_t>& a = found->second;
+      const std::vector<SequencedOpId>& a = found->second;
       for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b), &result_.limits)) {
-        if (partner_of_a_[a[aligned.a]] != kNoOperator) continue;
+        if (partner_of_a_[a[aligned.a]] != kNoId) continue;
         // Only a data flow gives the keys of the first levels neighbours.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
@@ -333,48 +333,48 @@ class Pairer {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return;
     const auto [graph_a, graph_b] = graphs();
     const Partners partners = match_graphs(graph_a, graph_b, result_.limits);
-    for (uint32_t a = 0; a < partners.size(); ++a) {
-      const uint32_t b = partners[a];
-      if (b == kNoOperator || (!taken_a_.empty() && taken_a_[a]) || (!taken_b_.empty() && taken_b_[b])) continue;
+    for (SequencedOpId a{0}; a < partners.size(); ++a) {
+      const SequencedOpId b = partners[a];
+      if (b == kNoId || (!taken_a_.empty() && taken_a_[a]) || (!taken_b_.empty() && taken_b_[b])) continue;
       pair(a, b, PairedBy::kNeighbours);
       const uint64_t key = mix_hash(name_hash("partners"), b);
       for (size_t level = 0; level < keys_a.size(); ++level) keys_a[level][a] = keys_b[level][b] = key;
     }
   }
 
-  using ByPlace = std::map<Place, std::vector<uint32_t>>;
+  using ByPlace = std::map<Place, std::vector<SequencedOpId>>;
   [[nodiscard]] ByPlace by_place(const std::vector<SequencedOp>& operators, const std::vector<bool>& taken) const {
     ByPlace places;
-    for (uint32_t i = 0; i < operators.size(); ++i) {
+    for (SequencedOpId i{0}; i < operators.size(); ++i) {
       if (taken.empty() || !taken[i]) places[places_.of(operators[i])].push_back(i);
     }
     return places;
   }
 
   static std::vector<std::vector<uint64_t>> chosen(const std::vector<std::vector<uint64_t>>& all,
-                                                   const std::vector<uint32_t>& places) {
+                                                   const std::vector<SequencedOpId>& places) {
     if (places.size() == all.front().size()) return all;
     std::vector<std::vector<uint64_t>> levels(all.size());
     for (size_t level = 0; level < all.size(); ++level) {
       levels[level].reserve(places.size());
-      for (const uint32_t place : places) levels[level].push_back(all[level][place]);
+      for (const SequencedOpId place : places) levels[level].push_back(all[level][place]);
     }
     return levels;
   }
 
   // Pairs names without numbers that occur once on each side. Numbers count calls and prove nothing.
   void by_names_left() {
-    const auto is_left = [](uint32_t partner) { return partner == kNoOperator; };
+    const auto is_left = [](SequencedOpId partner) { return partner == kNoId; };
     if (std::none_of(partner_of_a_.begin(), partner_of_a_.end(), is_left) ||
         std::none_of(partner_of_b_.begin(), partner_of_b_.end(), is_left))
       return;
     OpNames in_a(result_.a, outside_a_, places_, false), in_b(result_.b, outside_b_, places_, false);
-    for (uint32_t a = 0; a < result_.a.size(); ++a) {
-      if (partner_of_a_[a] != kNoOperator || outside_a_[a] || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a))
+    for (SequencedOpId a{0}; a < result_.a.size(); ++a) {
+      if (partner_of_a_[a] != kNoId || outside_a_[a] || (!taken_a_.empty() && taken_a_[a]) || !in_a.is_alone(a))
         continue;
       if (is_numbered_constant(result_.a[a])) continue;
-      const uint32_t b = in_b.find(result_.a[a]);
-      if (b != kNoOperator && partner_of_b_[b] == kNoOperator) pair(a, b, PairedBy::kLeftName);
+      const SequencedOpId b = in_b.find(result_.a[a]);
+      if (b != kNoId && partner_of_b_[b] == kNoId) pair(a, b, PairedBy::kLeftName);
     }
   }
 
@@ -388,24 +388,23 @@ class Pairer {
 
   // Lists the pairs in the order of b; an operator of a alone follows its predecessor in a.
   void order_operators() {
-    constexpr uint32_t kEnd = UINT32_MAX;
-    std::vector<uint32_t> first(result_.b.size() + 1, kEnd), last(result_.b.size() + 1, kEnd);  // by index in b, plus 1
-    std::vector<uint32_t> next(result_.a.size(), kEnd);
+    std::vector<SequencedOpId> first(result_.b.size() + 1), last(result_.b.size() + 1);  // by index in b, plus 1
+    std::vector<SequencedOpId> next(result_.a.size());
     uint32_t after = 0;
-    for (uint32_t i = 0; i < result_.a.size(); ++i) {
-      if (partner_of_a_[i] != kNoOperator) {
+    for (SequencedOpId i{0}; i < result_.a.size(); ++i) {
+      if (partner_of_a_[i] != kNoId) {
         after = partner_of_a_[i] + 1;
         continue;
       }
-      (last[after] == kEnd ? first[after] : next[last[after]]) = i;
+      (last[after] == kNoId ? first[after] : next[last[after]]) = i;
       last[after] = i;
     }
     result_.operators.reserve(result_.a.size() + result_.b.size());
     const auto add_alone = [&](size_t place) {
-      for (uint32_t a = first[place]; a != kEnd; a = next[a]) result_.operators.push_back({{a, kNoOperator}});
+      for (SequencedOpId a = first[place]; a != kNoId; a = next[a]) result_.operators.push_back({{a, kNoId}});
     };
     add_alone(0);
-    for (uint32_t b = 0; b < result_.b.size(); ++b) {
+    for (SequencedOpId b{0}; b < result_.b.size(); ++b) {
       result_.operators.push_back({{partner_of_b_[b], b}, how_[b], confidence(how_[b])});
       add_alone(b + size_t{1});
     }
@@ -418,7 +417,7 @@ class Pairer {
   ComparedPlaces places_;
   std::vector<bool> outside_a_, outside_b_;     // of a rank or step that the other side does not have
   std::optional<GraphSide> graph_a_, graph_b_;  // made when they are first needed
-  std::vector<uint32_t> partner_of_a_, partner_of_b_;
+  std::vector<SequencedOpId> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;                   // by operator of b
   std::vector<std::string> names_a_, names_b_;  // before they were renamed; empty if they were not
   std::vector<bool> taken_a_, taken_b_;         // by the map; empty without one
@@ -461,7 +460,7 @@ std::vector<bool> alone_for_known_reason(const Pairing& pairing) {
 Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map) { return Pairer(a, b, map).run(); }
 
 Pairing pair_again(const CompareSide& a, const CompareSide& b, const Pairing& before,
-                   const std::vector<uint32_t>& partners) {
+                   const std::vector<SequencedOpId>& partners) {
   return Pairer(a, b, nullptr).run(before, partners);
 }
 
@@ -472,10 +471,10 @@ Pairing pair_single(const CompareSide& a, const CompareSide& b) {
   const auto with_tensor = [](const std::vector<SequencedOp>& operators) {
     const auto found =
         std::find_if(operators.begin(), operators.end(), [](const SequencedOp& one) { return !one.tensors.empty(); });
-    return static_cast<uint32_t>(found - operators.begin());
+    return SequencedOpId(found - operators.begin());
   };
   pairing.operators.push_back({{with_tensor(pairing.a), with_tensor(pairing.b)}, PairedBy::kName, 1});
-  pairing.tensors.push_back({{0, 0}, 0});
+  pairing.tensors.push_back({{RecordId(0), RecordId(0)}, OperatorId(0)});
   return pairing;
 }
 

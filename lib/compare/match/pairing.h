@@ -12,6 +12,7 @@
 #include "compare/match/op_sequence.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/sides.h"
+#include "graph/flow/run_graph.h"
 
 namespace msdump {
 
@@ -63,18 +64,15 @@ enum class PairedBy : uint8_t {
 [[nodiscard]] std::string_view explanation(PairedBy how);
 [[nodiscard]] double confidence(PairedBy how);
 
-// The indices of a pair on the two sides; kNone on a side that lacks it.
-struct IndexPair : Sides<uint32_t> {
-  static constexpr uint32_t kNone = UINT32_MAX;
-  IndexPair() : Sides{kNone, kNone} {}
-  IndexPair(uint32_t index_a, uint32_t index_b) : Sides{index_a, index_b} {}
-
-  [[nodiscard]] bool is_paired() const { return a != kNone && b != kNone; }
+// The indices of a pair on the two sides; kNoId on a side that lacks it.
+template <class Id>
+struct IndexPair : Sides<Id> {
+  [[nodiscard]] bool is_paired() const { return this->a != kNoId && this->b != kNoId; }
   // The side that has it; the candidate if both have.
-  [[nodiscard]] Side present_side() const { return a != kNone ? Side::kCandidate : Side::kReference; }
+  [[nodiscard]] Side present_side() const { return this->a != kNoId ? Side::kCandidate : Side::kReference; }
 };
 
-struct OpPair : IndexPair {  // indices in Pairing::a and Pairing::b
+struct OpPair : IndexPair<SequencedOpId> {  // indices in Pairing::a and Pairing::b
   PairedBy how = PairedBy::kNothing;
   double confidence = 0;
 };
@@ -94,8 +92,8 @@ enum class Alone : uint8_t {
   kElsewhere,      // compared with a tensor of another call of the other side
 };
 
-struct TensorPair : IndexPair {   // indices in the sides' tensors; at least one is set
-  uint32_t op = 0;                // index in Pairing::operators
+struct TensorPair : IndexPair<RecordId> {  // indices in the sides' tensors; at least one is set
+  OperatorId op;
   Alone alone = Alone::kUnknown;  // why one is not set
 };
 
@@ -129,11 +127,11 @@ struct Pairing {
   }
 
   // The name or type in the candidate, if it has the operator, else in the reference.
-  [[nodiscard]] const std::string& op_name(uint32_t op) const { return named(op).name; }
-  [[nodiscard]] std::string_view op_type(uint32_t op) const { return named(op).type; }
+  [[nodiscard]] const std::string& op_name(OperatorId op) const { return named(op).name; }
+  [[nodiscard]] std::string_view op_type(OperatorId op) const { return named(op).type; }
 
  private:
-  [[nodiscard]] const SequencedOp& named(uint32_t op) const {
+  [[nodiscard]] const SequencedOp& named(OperatorId op) const {
     const Side side = operators[op].present_side();
     return operators_of(side)[operators[op][side]];
   }
@@ -143,10 +141,10 @@ struct Pairing {
 [[nodiscard]] std::vector<bool> alone_for_known_reason(const Pairing& pairing);
 
 [[nodiscard]] Pairing pair_sides(const CompareSide& a, const CompareSide& b, const NameMap* map = nullptr);
-// The same pairing with other partners: `partners` has the operator of b for each of a, or kNoOperator. Pairs that were not
+// The same pairing with other partners: `partners` has the operator of b for each of a, or kNoId. Pairs that were not
 // in `before` are marked as paired by values.
 [[nodiscard]] Pairing pair_again(const CompareSide& a, const CompareSide& b, const Pairing& before,
-                                 const std::vector<uint32_t>& partners);
+                                 const std::vector<SequencedOpId>& partners);
 // Pairs the only tensor of each side, whatever their names are.
 [[nodiscard]] Pairing pair_single(const CompareSide& a, const CompareSide& b);
 

@@ -15,8 +15,8 @@ bool is_commutative(std::string_view type) { return ge::has_property(type, ge::O
 
 const std::vector<RecordId> kNone;
 
-const std::vector<RecordId>& tensors_of(const std::vector<SequencedOp>& operators, uint32_t place) {
-  return place == kNoOperator ? kNone : operators[place].tensors;
+const std::vector<RecordId>& tensors_of(const std::vector<SequencedOp>& operators, SequencedOpId place) {
+  return place == kNoId ? kNone : operators[place].tensors;
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ bool TensorPairer::SlotKey::operator<(const SlotKey& other) const {
   return beside < other.beside;
 }
 
-TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, uint32_t tensor) const {
+TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, RecordId tensor) const {
   const TensorRecord& record = (*side.tensors)[tensor];
   std::optional<int64_t> step;
   if (!rule_.lone_step) step = msdump::place_of(*side.index, record).step;
@@ -39,7 +39,7 @@ TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, uint32_t t
 }
 
 // The key of a tensor of a in the reference. The user's mapping may name another slot.
-TensorPairer::SlotKey TensorPairer::key_of_a(const Pairing& pairing, const OpPair& pair, uint32_t tensor) {
+TensorPairer::SlotKey TensorPairer::key_of_a(const Pairing& pairing, const OpPair& pair, RecordId tensor) {
   SlotKey key = slot_key(a_, tensor);
   if (rule_.map == nullptr || pair.how != PairedBy::kUser) return key;
   const NameFacts& name = (*a_.tensors)[tensor].name;
@@ -50,7 +50,7 @@ TensorPairer::SlotKey TensorPairer::key_of_a(const Pairing& pairing, const OpPai
   return key;
 }
 
-void TensorPairer::pair(Pairing& pairing, uint32_t place) {
+void TensorPairer::pair(Pairing& pairing, OperatorId place) {
   const OpPair& both = pairing.operators[place];
   const bool paired = both.is_paired();
   const bool careful =
@@ -66,7 +66,7 @@ void TensorPairer::pair(Pairing& pairing, uint32_t place) {
 void TensorPairer::fill(const CompareSide& side, const std::vector<RecordId>& tensors,
                         std::vector<Keyed>& slots) const {
   slots.clear();
-  for (const uint32_t tensor : tensors) slots.push_back({slot_key(side, tensor), tensor});
+  for (const RecordId tensor : tensors) slots.push_back({slot_key(side, tensor), tensor});
   const auto less = [](const Keyed& x, const Keyed& y) { return x.key < y.key; };
   if (!std::is_sorted(slots.begin(), slots.end(), less)) std::stable_sort(slots.begin(), slots.end(), less);
   size_t kept = 0;
@@ -78,7 +78,7 @@ void TensorPairer::fill(const CompareSide& side, const std::vector<RecordId>& te
 }
 
 // The usual case: merges two sorted lists.
-void TensorPairer::pair_in_order(Pairing& pairing, uint32_t place) {
+void TensorPairer::pair_in_order(Pairing& pairing, OperatorId place) {
   const OpPair& both = pairing.operators[place];
   fill(a_, tensors_of(pairing.a, both.a), slots_a_);
   fill(b_, tensors_of(pairing.b, both.b), slots_b_);
@@ -86,17 +86,17 @@ void TensorPairer::pair_in_order(Pairing& pairing, uint32_t place) {
   while (a != slots_a_.end() || b != slots_b_.end()) {
     const bool has_a = a != slots_a_.end() && (b == slots_b_.end() || !(b->key < a->key));
     const bool has_b = b != slots_b_.end() && (a == slots_a_.end() || !(a->key < b->key));
-    pairing.tensors.push_back({{has_a ? a->tensor : kNoTensor, has_b ? b->tensor : kNoTensor}, place});
+    pairing.tensors.push_back({{has_a ? a->tensor : kNoId, has_b ? b->tensor : kNoId}, place});
     if (has_a) ++a;
     if (has_b) ++b;
   }
 }
 
-void TensorPairer::pair_with_care(Pairing& pairing, uint32_t place) {
+void TensorPairer::pair_with_care(Pairing& pairing, OperatorId place) {
   const OpPair both = pairing.operators[place];
   Slots slots;
-  for (const uint32_t tensor : tensors_of(pairing.a, both.a)) slots[key_of_a(pairing, both, tensor)].a = tensor;
-  for (const uint32_t tensor : tensors_of(pairing.b, both.b)) slots[slot_key(b_, tensor)].b = tensor;
+  for (const RecordId tensor : tensors_of(pairing.a, both.a)) slots[key_of_a(pairing, both, tensor)].a = tensor;
+  for (const RecordId tensor : tensors_of(pairing.b, both.b)) slots[slot_key(b_, tensor)].b = tensor;
   if (is_commutative(pairing.b[both.b].type)) swap_operands(slots);
   if (rule_.other_framework && both.how != PairedBy::kUser)
     pair_by_shapes(slots, pairing.b[both.b].name.ends_with(".backward"));
@@ -116,7 +116,7 @@ void TensorPairer::swap_operands(Slots& slots) const {
     if (found == slots.end()) continue;
     TensorPair& second = found->second;
     const std::array all = {first.a, first.b, second.a, second.b};
-    if (std::find(all.begin(), all.end(), kNoTensor) != all.end()) continue;
+    if (std::find(all.begin(), all.end(), kNoId) != all.end()) continue;
     if (!same_shape(first.a, first.b) && same_shape(first.a, second.b) && same_shape(second.a, first.b))
       std::swap(first.a, second.a);
   }
@@ -132,13 +132,13 @@ void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
   std::map<Place, std::map<Shape, ByShape>> by_shape;  // indices in left_b
   for (auto& [key, pair] : slots) {
     if (settled.count(key.io) > 0) continue;
-    if (pair.a != kNoTensor) left_a.push_back({key, pair.a});
-    if (pair.b != kNoTensor) {
+    if (pair.a != kNoId) left_a.push_back({key, pair.a});
+    if (pair.b != kNoId) {
       const Shape* const shape = (*b_.tensors)[pair.b].shape;
       if (shape != nullptr) by_shape[place_of(key)][*shape].items.push_back(left_b.size());
       left_b.push_back({key, pair.b});
     }
-    pair.a = pair.b = kNoTensor;
+    pair.a = pair.b = kNoId;
   }
   for (Keyed& a : left_a) {
     const Shape* const shape = (*a_.tensors)[a.tensor].shape;
@@ -148,21 +148,21 @@ void TensorPairer::pair_by_shapes(Slots& slots, bool backward) const {
     const size_t unpaired = same.items.size() - same.paired;
     if (unpaired == 0 || (backward && a.key.io == Io::kOutput && unpaired > 1)) continue;
     Keyed& b = left_b[same.items[same.paired++]];
-    slots[b.key] = {{a.tensor, b.tensor}, 0};
-    a.tensor = b.tensor = kNoTensor;
+    slots[b.key] = {{a.tensor, b.tensor}, {}};
+    a.tensor = b.tensor = kNoId;
   }
   // A tensor without a partner keeps its slot, or shares it if the slot is taken.
   const auto place_alone = [&](const std::vector<Keyed>& left, Side side) {
     for (const Keyed& alone : left) {
-      if (alone.tensor == kNoTensor) continue;
+      if (alone.tensor == kNoId) continue;
       SlotKey free = alone.key;
-      while (slots[free].a != kNoTensor || slots[free].b != kNoTensor) ++free.beside;
+      while (slots[free].a != kNoId || slots[free].b != kNoId) ++free.beside;
       slots[free][side] = alone.tensor;
     }
   };
   place_alone(left_a, Side::kCandidate);
   place_alone(left_b, Side::kReference);
-  std::erase_if(slots, [](const auto& slot) { return slot.second.a == kNoTensor && slot.second.b == kNoTensor; });
+  std::erase_if(slots, [](const auto& slot) { return slot.second.a == kNoId && slot.second.b == kNoId; });
 }
 
 // True if both sides have the same slots of this io, with the same shapes.
@@ -173,7 +173,7 @@ bool TensorPairer::in_one_form(const Slots& slots, Io io) const {
   });
 }
 
-bool TensorPairer::same_shape(uint32_t a, uint32_t b) const {
+bool TensorPairer::same_shape(RecordId a, RecordId b) const {
   const Shape *const left = (*a_.tensors)[a].shape, *const right = (*b_.tensors)[b].shape;
   return left != nullptr && right != nullptr && *left == *right;
 }

@@ -25,7 +25,7 @@ class TensorPairer {
   TensorPairer(const CompareSide& a, const CompareSide& b, const Rule& rule) : a_(a), b_(b), rule_(rule) {}
 
   // Appends the pairs of the operator pair at `place`.
-  void pair(Pairing& pairing, uint32_t place);
+  void pair(Pairing& pairing, OperatorId place);
 
  private:
   struct SlotKey {
@@ -45,19 +45,19 @@ class TensorPairer {
   };
   struct Keyed {
     SlotKey key;
-    uint32_t tensor = 0;
+    RecordId tensor;
   };
   using Slots = std::map<SlotKey, TensorPair>;
 
-  [[nodiscard]] SlotKey slot_key(const CompareSide& side, uint32_t tensor) const;
-  [[nodiscard]] SlotKey key_of_a(const Pairing& pairing, const OpPair& pair, uint32_t tensor);
+  [[nodiscard]] SlotKey slot_key(const CompareSide& side, RecordId tensor) const;
+  [[nodiscard]] SlotKey key_of_a(const Pairing& pairing, const OpPair& pair, RecordId tensor);
   void fill(const CompareSide& side, const std::vector<RecordId>& tensors, std::vector<Keyed>& slots) const;
-  void pair_in_order(Pairing& pairing, uint32_t place);
-  void pair_with_care(Pairing& pairing, uint32_t place);
+  void pair_in_order(Pairing& pairing, OperatorId place);
+  void pair_with_care(Pairing& pairing, OperatorId place);
   void swap_operands(Slots& slots) const;
   void pair_by_shapes(Slots& slots, bool backward) const;
   [[nodiscard]] bool in_one_form(const Slots& slots, Io io) const;
-  [[nodiscard]] bool same_shape(uint32_t a, uint32_t b) const;
+  [[nodiscard]] bool same_shape(RecordId a, RecordId b) const;
 
   const CompareSide &a_, &b_;
   const Rule rule_;

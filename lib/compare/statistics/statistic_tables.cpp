@@ -279,14 +279,14 @@ std::string_view joined(const MsprobeTensor& tensor, std::string& into) {
 StatisticTables::~StatisticTables() = default;
 
 StatisticTables::StatisticTables(const DumpIndex& index) : index_(&index) {
-  for (uint32_t file = 0; file < index.files().size(); ++file) {
+  for (FileId file{0}; file < index.files().size(); ++file) {
     const Family* const family = index.files()[file].family;
     if (family != nullptr && !family->has_elements()) files_.push_back(file);
   }
   tables_ = std::make_unique<Table[]>(files_.size());
 }
 
-StatisticTables::Table& StatisticTables::table(uint32_t file) {
+StatisticTables::Table& StatisticTables::table(FileId file) {
   const auto place = std::lower_bound(files_.begin(), files_.end(), file) - files_.begin();
   Table& found = tables_[static_cast<size_t>(place)];
   std::call_once(found.once, [&] {

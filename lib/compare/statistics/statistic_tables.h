@@ -67,7 +67,7 @@ class StatisticTables {
     TextArena texts;
   };
 
-  Table& table(uint32_t file);
+  Table& table(FileId file);
   Status read(const IndexedFile& file, Table& table) const;
   static Status read_csv(const File& file, Table& table);
   static Status read_monitor(const File& file, std::string_view name, Table& table);
@@ -75,7 +75,7 @@ class StatisticTables {
   const stats::DialectChoice& dialects();
 
   const DumpIndex* index_;
-  std::vector<uint32_t> files_;      // the tables' files, ascending
+  std::vector<FileId> files_;        // the tables' files, ascending
   std::unique_ptr<Table[]> tables_;  // by place in files_
   std::once_flag chosen_;
   stats::DialectChoice dialects_;

@@ -19,7 +19,7 @@
 namespace msdump {
 
 struct KnownInput {
-  uint32_t tensor = UINT32_MAX;  // in Pairing::tensors
+  TensorId tensor;
   uint32_t slot = 0;
   TensorError error;
   Shape shape;
@@ -30,7 +30,7 @@ struct KnownInput {
 };
 
 struct KnownOutput {
-  uint32_t tensor = UINT32_MAX;
+  TensorId tensor;
   uint32_t slot = 0;
   TensorError error;
   Shape shape;

@@ -33,15 +33,15 @@ namespace {
 class NoiseBounds {
  public:
   explicit NoiseBounds(size_t kinds) : kinds_(kinds) {}
-  void add(uint32_t kind, uint32_t op, double error) { kinds_[kind].push_back({error, op}); }
+  void add(uint32_t kind, OperatorId op, double error) { kinds_[kind].push_back({error, op}); }
   void sort();  // once all are added
   // The bound by operators of the kind other than `op`; infinite if there are none.
-  [[nodiscard]] double without(uint32_t kind, uint32_t op) const;
+  [[nodiscard]] double without(uint32_t kind, OperatorId op) const;
 
  private:
   struct Bound {
     double error;
-    uint32_t op;
+    OperatorId op;
     bool operator<(const Bound& other) const { return error < other.error; }
   };
   std::vector<std::vector<Bound>> kinds_;
@@ -51,7 +51,7 @@ void NoiseBounds::sort() {
   for (std::vector<Bound>& kind : kinds_) std::sort(kind.begin(), kind.end());
 }
 
-double NoiseBounds::without(uint32_t kind, uint32_t op) const {
+double NoiseBounds::without(uint32_t kind, OperatorId op) const {
   const std::vector<Bound>& bounds = kinds_[kind];
   for (auto i = static_cast<size_t>(kShareOfBounds * static_cast<double>(bounds.size())); i < bounds.size(); ++i) {
     if (bounds[i].op != op) return bounds[i].error;
@@ -99,7 +99,7 @@ class NoiseEstimate {
     if (operators_.repeats(output.run) || is_constant(output.tensor)) return;
     const double floor = kLeastNoise * output.roundoff;
     const double all = std::max(output.measured / output.amplification, floor);
-    const uint32_t op = view_.run(output.run).op;
+    const OperatorId op = view_.run(output.run).op;
     if (output.measured > 0) bounds_.add(output.group.kind, op, all);
     double own = output.propagated;
     const double unsure =
@@ -115,7 +115,7 @@ class NoiseEstimate {
   }
 
   // True for zeros and other constant tensors, whose elements all round alike.
-  [[nodiscard]] bool is_constant(uint32_t tensor) const {
+  [[nodiscard]] bool is_constant(TensorId tensor) const {
     const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
     return metrics.max_b && metrics.max_b == metrics.min_b;
   }
@@ -147,12 +147,12 @@ class NoiseEstimate {
 double find_storage_rounding(const RunView& view) {
   std::vector<double> entering;
   size_t exact = 0;
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     // If sharded differently, many sources are unknown: anything after the forward pass may derive from anything before.
     if (view.is_sharded() && view.is_backward(run)) break;
-    if (view.place(run).step != view.place(0).step || view.one_sided(run)) continue;
+    if (view.place(run).step != view.place(ExecutionId(0)).step || view.one_sided(run)) continue;
     for (const RunInput& input : view.run(run).inputs) {
-      if (input.producer != kNoRun || input.from == InputEdge::From::kConstant || input.tensor == kNoTensor) continue;
+      if (input.producer != kNoId || input.from == InputEdge::From::kConstant || input.tensor == kNoId) continue;
       const auto error = view.error(input.tensor);
       if (!error || error->discrete || error->elements < kFewElements) continue;
       if (error->relative > 0 && error->relative < kMostRounding) entering.push_back(error->relative);
@@ -322,8 +322,8 @@ double NoiseModel::expected_with(const ScoredOutput& output, std::span<const Kno
   return hypotenuse(propagated, output.noise * output.amplification);
 }
 
-uint32_t NoiseModel::likeliest_within(uint32_t run) const {
-  const auto adds = [&](uint32_t one) {
+ExecutionId NoiseModel::likeliest_within(ExecutionId run) const {
+  const auto adds = [&](ExecutionId one) {
     switch (gain(one).noise) {
       case NoiseClass::kMoves: return 0;
       case NoiseClass::kElementwise:
@@ -331,9 +331,9 @@ uint32_t NoiseModel::likeliest_within(uint32_t run) const {
       default: return 2;
     }
   };
-  const std::vector<uint32_t> runs = within(run);
+  const std::vector<ExecutionId> runs = within(run);
   // An operator that reads a value of unknown error, such as a mask, may have read something else.
-  const auto reads_unknown = [&](uint32_t one) {
+  const auto reads_unknown = [&](ExecutionId one) {
     const auto& inputs = view_.run(one).inputs;
     return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
       return view_.compared(input.tensor) && !view_.error(input.tensor) &&
@@ -343,7 +343,7 @@ uint32_t NoiseModel::likeliest_within(uint32_t run) const {
   const auto blind = std::find_if(runs.begin(), runs.end(), reads_unknown);
   if (blind != runs.end()) return *blind;
   // Finds the first of the largest; `run` itself unless another one adds more.
-  uint32_t best = run;
+  ExecutionId best = run;
   for (auto one = runs.rbegin(); one != runs.rend(); ++one) {
     if (adds(*one) > adds(best) || (adds(*one) == adds(best) && adds(*one) == 2 && *one < best)) best = *one;
   }

@@ -32,19 +32,19 @@ class NoiseModel {
   NoiseModel(const NoiseModel&) = delete;  // members refer to each other
   NoiseModel& operator=(const NoiseModel&) = delete;
 
-  [[nodiscard]] std::span<const ScoredOutput> outputs(uint32_t run) const { return outputs_.of(run); }
+  [[nodiscard]] std::span<const ScoredOutput> outputs(ExecutionId run) const { return outputs_.of(run); }
   [[nodiscard]] std::span<const ScoredOutput> outputs() const { return outputs_.all(); }  // of all executions
   // The error that an output is expected to have with these inputs.
   [[nodiscard]] double expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const;
   // The known inputs of an execution.
-  [[nodiscard]] std::vector<KnownInput> inputs(uint32_t run) const { return search_.inputs_of(run).known; }
-  [[nodiscard]] const OperatorGain& gain(uint32_t run) const { return operators_.gain(run); }
-  [[nodiscard]] const std::string& family(uint32_t run) const { return operators_.family(run); }
+  [[nodiscard]] std::vector<KnownInput> inputs(ExecutionId run) const { return search_.inputs_of(run).known; }
+  [[nodiscard]] const OperatorGain& gain(ExecutionId run) const { return operators_.gain(run); }
+  [[nodiscard]] const std::string& family(ExecutionId run) const { return operators_.family(run); }
   // The operator to name for an output that stands for several. It is one that reads a value of unknown error, else the
   // most upstream of those that add most noise.
-  [[nodiscard]] uint32_t likeliest_within(uint32_t run) const;
+  [[nodiscard]] ExecutionId likeliest_within(ExecutionId run) const;
   // The executions that an output stands for, fused or not dumped between: ascending, `run` last.
-  [[nodiscard]] std::vector<uint32_t> within(uint32_t run) const { return search_.within(run); }
+  [[nodiscard]] std::vector<ExecutionId> within(ExecutionId run) const { return search_.within(run); }
   // The score above which an output is an alarm. If scores were normal deviates, one of a thousand comparisons without a
   // fault would have such an output; tests/bench/bench_blame.cpp measures how often it happens.
   [[nodiscard]] double threshold() const { return threshold_; }

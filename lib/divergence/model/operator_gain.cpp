@@ -139,7 +139,7 @@ std::string gain_family(std::string_view op_type) {
 RunOperators::RunOperators(const RunView& view) {
   std::unordered_map<std::string_view, uint32_t> types;
   bool calls = false, modules = false;
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     const std::string_view type = view.op(run).type;
     type_of_.push_back(types.try_emplace(type, static_cast<uint32_t>(types.size())).first->second);
     if (types.size() > families_.size()) {

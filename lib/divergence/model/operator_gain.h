@@ -69,14 +69,14 @@ class RunOperators {
  public:
   explicit RunOperators(const RunView& view);
 
-  [[nodiscard]] const std::string& family(uint32_t run) const { return families_[type_of_[run]]; }
-  [[nodiscard]] const OperatorGain& gain(uint32_t run) const { return gains_[type_of_[run]]; }
+  [[nodiscard]] const std::string& family(ExecutionId run) const { return families_[type_of_[run]]; }
+  [[nodiscard]] const OperatorGain& gain(ExecutionId run) const { return gains_[type_of_[run]]; }
   // Dense numbers from 0. A unit is a name, in all steps and on all ranks: operators of msprobe are paired step by step.
-  [[nodiscard]] uint32_t type(uint32_t run) const { return type_of_[run]; }
-  [[nodiscard]] uint32_t unit(uint32_t run) const { return unit_of_[run]; }
-  [[nodiscard]] bool is_module(uint32_t run) const { return is_module_[unit_of_[run]]; }  // of msprobe
+  [[nodiscard]] uint32_t type(ExecutionId run) const { return type_of_[run]; }
+  [[nodiscard]] uint32_t unit(ExecutionId run) const { return unit_of_[run]; }
+  [[nodiscard]] bool is_module(ExecutionId run) const { return is_module_[unit_of_[run]]; }  // of msprobe
   // True for a module if the dump also has the calls inside it, whose outputs it repeats.
-  [[nodiscard]] bool repeats(uint32_t run) const { return modules_repeat_ && is_module(run); }
+  [[nodiscard]] bool repeats(ExecutionId run) const { return modules_repeat_ && is_module(run); }
 
  private:
   std::vector<std::string> families_;        // by type

@@ -164,8 +164,8 @@ constexpr ReachedLimit kInputsLimit = {
 
 }  // namespace
 
-bool InputSearch::add_tensor(uint32_t tensor, const RunInput* input, KnownInputs& result) const {
-  const auto error = tensor == kNoTensor ? std::nullopt : view_.error(tensor);
+bool InputSearch::add_tensor(TensorId tensor, const RunInput* input, KnownInputs& result) const {
+  const auto error = tensor == kNoId ? std::nullopt : view_.error(tensor);
   if (!error) return false;
   KnownInput known;
   known.tensor = tensor;
@@ -185,68 +185,68 @@ bool InputSearch::add_tensor(uint32_t tensor, const RunInput* input, KnownInputs
 
 // Adds an input with its producer's error. More is a change on the way, which shows in the outputs if it matters.
 bool InputSearch::add_operand(const RunInput& input, KnownInputs& result) const {
-  if (input.producer != kNoRun && view_.is_surprise(input.producer)) return false;
-  const uint32_t lacking = input.producer == kNoRun ? kNoRun : view_.lacking(input.producer);
-  if (!add_tensor(input.tensor, &input, result)) return lacking == kNoRun && add_tensor(input.produced, &input, result);
-  const auto made = input.produced == kNoTensor ? std::nullopt : view_.error(input.produced);
+  if (input.producer != kNoId && view_.is_surprise(input.producer)) return false;
+  const ExecutionId lacking = input.producer == kNoId ? kNoId : view_.lacking(input.producer);
+  if (!add_tensor(input.tensor, &input, result)) return lacking == kNoId && add_tensor(input.produced, &input, result);
+  const auto made = input.produced == kNoId ? std::nullopt : view_.error(input.produced);
   TensorError& error = result.known.back().error;
   if (!made) return true;
   // If the producer lacks an input of the reference's, a later operator adds it, and the producer's output is no measure.
   // The errors of the producer's inputs count, unless the candidate's input is that output.
   const double written =
-      lacking == kNoRun || view_.same_in_a(input.tensor, input.produced) ? made->relative : largest_error_into(lacking);
+      lacking == kNoId || view_.same_in_a(input.tensor, input.produced) ? made->relative : largest_error_into(lacking);
   if (error.relative > kChangedOnTheWay * written)
     error.relative = std::max(written, view_.expected_rounding(input.producer));
   error.relative = std::max(error.relative, assumed_[input.produced]);
   return true;
 }
 
-double InputSearch::largest_error_into(uint32_t run) const {
+double InputSearch::largest_error_into(ExecutionId run) const {
   double largest = 0;
   for (const RunInput& input : view_.run(run).inputs) {
-    const auto error = input.tensor == kNoTensor ? std::nullopt : view_.error(input.tensor);
+    const auto error = input.tensor == kNoId ? std::nullopt : view_.error(input.tensor);
     if (error) largest = std::max({largest, error->relative, error->hidden()});
   }
   return largest;
 }
 
 // True if an exponential reads masked values. Their error is that of the mask; the inputs of their producer say more.
-bool InputSearch::is_masked_for(uint32_t run, const RunInput& input) const {
+bool InputSearch::is_masked_for(ExecutionId run, const RunInput& input) const {
   if (operators_.gain(run).rule != GainRule::kExponential) return false;
-  if (input.producer == kNoRun || input.tensor == kNoTensor) return false;
+  if (input.producer == kNoId || input.tensor == kNoId) return false;
   const double least = view_.diff(input.tensor).metrics.min_b.value_or(0);
   return least < kMask && view_.diff(input.tensor).metrics.max_b.value_or(least) > kFarAboveMask * least;
 }
 
-void InputSearch::add_inputs(uint32_t run, uint32_t depth, KnownInputs& result) const {
+void InputSearch::add_inputs(ExecutionId run, uint32_t depth, KnownInputs& result) const {
   for (const RunInput& input : view_.run(run).inputs) {
     if (!is_masked_for(run, input) && add_operand(input, result)) continue;
     if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
     result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
     const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;
-    if (input.producer != kNoRun && depth < kMostLookedThrough && few) {
+    if (input.producer != kNoId && depth < kMostLookedThrough && few) {
       result.pattern = mix_hash(result.pattern, operators_.type(input.producer));
       result.through.push_back(input.producer);
       add_inputs(input.producer, depth + 1, result);
     } else {
       result.complete = false;
       if (!few) limits_.insert(kInputsLimit);
-      if (few && input.producer != kNoRun) limits_.insert(kDepthLimit);
+      if (few && input.producer != kNoId) limits_.insert(kDepthLimit);
     }
   }
 }
 
-void InputSearch::add_before(uint32_t run, KnownInputs& result) const {
+void InputSearch::add_before(ExecutionId run, KnownInputs& result) const {
   result.by_order = true;
   result.complete = false;
-  for (uint32_t before = run; before-- > 0 && result.known.empty() && run - before <= kMostInputs;) {
+  for (ExecutionId before = run; before-- > 0 && result.known.empty() && run - before <= kMostInputs;) {
     if (view_.place(before).rank != view_.place(run).rank || view_.place(before).step != view_.place(run).step) return;
-    for (const uint32_t tensor : view_.outputs(before)) (void)add_tensor(tensor, nullptr, result);
+    for (const TensorId tensor : view_.outputs(before)) (void)add_tensor(tensor, nullptr, result);
   }
 }
 
 // Adds the errors on all ranks, which a collective passes on.
-void InputSearch::add_other_ranks(uint32_t run, KnownInputs& result) const {
+void InputSearch::add_other_ranks(ExecutionId run, KnownInputs& result) const {
   const InputSummary& all = view_.inputs_of_group(run);
   for (KnownInput& input : result.known) {
     input.error.relative = std::max(input.error.relative, all.largest_error);
@@ -255,31 +255,31 @@ void InputSearch::add_other_ranks(uint32_t run, KnownInputs& result) const {
 }
 
 // Adds the values that a backward call reads of its forward call.
-void InputSearch::add_saved(uint32_t forward, KnownInputs& result) const {
+void InputSearch::add_saved(ExecutionId forward, KnownInputs& result) const {
   const size_t gradients = result.known.size();
   for (const RunInput& input : view_.run(forward).inputs) (void)add_tensor(input.tensor, nullptr, result);
   const size_t read = result.known.size();
-  for (const uint32_t tensor : view_.run(forward).outputs) (void)add_tensor(tensor, nullptr, result);
+  for (const TensorId tensor : view_.run(forward).outputs) (void)add_tensor(tensor, nullptr, result);
   for (size_t i = gradients; i < result.known.size(); ++i) {
     result.known[i].of_forward = true;
     result.known[i].is_result = i >= read;
   }
 }
 
-KnownInputs InputSearch::inputs_of(uint32_t run) const {
+KnownInputs InputSearch::inputs_of(ExecutionId run) const {
   KnownInputs result;
   add_inputs(run, 0, result);
   if (view_.graph().flow() == FlowKind::kOrder && view_.run(run).inputs.empty()) add_before(run, result);
   if (view_.is_collective(run)) add_other_ranks(run, result);
-  for (const uint32_t backward : view_.backward_calls_of(run)) {
+  for (const ExecutionId backward : view_.backward_calls_of(run)) {
     for (const RunInput& input : view_.run(backward).inputs) (void)add_tensor(input.tensor, nullptr, result);
   }
-  for (const uint32_t forward : view_.forward_calls_of(run)) add_saved(forward, result);
+  for (const ExecutionId forward : view_.forward_calls_of(run)) add_saved(forward, result);
   return result;
 }
 
-std::vector<uint32_t> InputSearch::within(uint32_t run) const {
-  std::vector<uint32_t> runs = inputs_of(run).through;
+std::vector<ExecutionId> InputSearch::within(ExecutionId run) const {
+  std::vector<ExecutionId> runs = inputs_of(run).through;
   std::sort(runs.begin(), runs.end());
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
   runs.push_back(run);
@@ -295,13 +295,13 @@ class Collector {
 
   [[nodiscard]] size_t kinds() const { return kinds_.size(); }
 
-  void add_outputs(uint32_t run, std::vector<ScoredOutput>& outputs) {
+  void add_outputs(ExecutionId run, std::vector<ScoredOutput>& outputs) {
     if (view_.one_sided(run)) return;
     const KnownInputs inputs = search_.inputs_of(run);
     const bool exact = inputs.complete && std::all_of(inputs.known.begin(), inputs.known.end(),
                                                       [](const KnownInput& input) { return input.error.exact; });
     const Unjudged unusable = why_unusable(run, inputs);
-    for (const uint32_t tensor : view_.outputs(run)) {
+    for (const TensorId tensor : view_.outputs(run)) {
       const auto& error = view_.error(tensor);
       if (!error) continue;
       ScoredOutput& output = outputs.emplace_back();
@@ -322,7 +322,7 @@ class Collector {
 
  private:
   // The reason why the model cannot judge an output by these inputs.
-  [[nodiscard]] Unjudged why_unusable(uint32_t run, const KnownInputs& inputs) const {
+  [[nodiscard]] Unjudged why_unusable(ExecutionId run, const KnownInputs& inputs) const {
     const GainRule rule = operators_.gain(run).rule;
     if (rule == GainRule::kRandom) return Unjudged::kDraws;
     if (rule == GainRule::kChoose) return Unjudged::kChooses;
@@ -355,7 +355,7 @@ class Collector {
     // A single rounding of the result is never a fault, nor is another order of adding up local tensors.
     output.chance = std::max(expectation.chance, (view_.is_sharded() ? kMostRoundings : 1) * roundoff);
     output.roundoff = roundoff;
-    for (const uint32_t other : inputs.through)
+    for (const ExecutionId other : inputs.through)
       output.roundoff = std::max(output.roundoff, view_.expected_rounding(other));
     output.by_statistics = error.by_statistics;
     output.hidden = error.hidden();
@@ -366,7 +366,7 @@ class Collector {
     if (!std::isfinite(output.measured) || !std::isfinite(output.propagated)) return Unjudged::kNoNumbers;
     if (error.relative == 0 && output.propagated > kMostHidden * output.hidden) return Unjudged::kAgreesByChance;
     // The value before the update is not dumped, and has an error of its own from the second step on.
-    if (view_.graph().role(TensorId(output.tensor)) == TensorRole::kUpdated && view_.is_later_step(output.run))
+    if (view_.graph().role(output.tensor) == TensorRole::kUpdated && view_.is_later_step(output.run))
       return Unjudged::kKeptValue;
     const bool adaptive = ge::has_property(operators_.family(output.run), ge::OperatorProperty::kDividesByGradient) &&
                           view_.slot(output.tensor) == "0";
@@ -461,7 +461,7 @@ std::string_view text_of(Unjudged reason) {
 ScoredOutputs::ScoredOutputs(const RunView& view, const RunOperators& operators, InputSearch& search) {
   Collector collector(view, operators, search);
   first_.reserve(view.runs().size() + 1);
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     first_.push_back(static_cast<uint32_t>(outputs_.size()));
     collector.add_outputs(run, outputs_);
   }
@@ -469,7 +469,7 @@ ScoredOutputs::ScoredOutputs(const RunView& view, const RunOperators& operators,
   kinds_ = collector.kinds();
 }
 
-std::span<const ScoredOutput> ScoredOutputs::of(uint32_t run) const {
+std::span<const ScoredOutput> ScoredOutputs::of(ExecutionId run) const {
   return {outputs_.data() + first_[run], outputs_.data() + first_[run + 1]};
 }
 

@@ -80,8 +80,8 @@ struct KnownInputs {
   std::vector<KnownInput> known;
   uint64_t pattern = 0;  // a hash of the inputs that are not known directly; siblings have the same
   bool complete = true;
-  bool by_order = false;          // outputs of executions before it stand in
-  std::vector<uint32_t> through;  // executions that were looked through
+  bool by_order = false;             // outputs of executions before it stand in
+  std::vector<ExecutionId> through;  // executions that were looked through
 };
 
 class InputSearch {
@@ -89,22 +89,22 @@ class InputSearch {
   InputSearch(const RunView& view, const RunOperators& operators)
       : view_(view), operators_(operators), assumed_(view.tensors()) {}
 
-  [[nodiscard]] KnownInputs inputs_of(uint32_t run) const;
+  [[nodiscard]] KnownInputs inputs_of(ExecutionId run) const;
   // The executions that an output stands for, fused or not dumped between: ascending, `run` last.
-  [[nodiscard]] std::vector<uint32_t> within(uint32_t run) const;
+  [[nodiscard]] std::vector<ExecutionId> within(ExecutionId run) const;
   // Makes consumers of a tensor read at least this error, from now on.
-  void assume(uint32_t tensor, double error) { assumed_[tensor] = error; }
+  void assume(TensorId tensor, double error) { assumed_[tensor] = error; }
   [[nodiscard]] const ReachedLimits& limits() const { return limits_; }
 
  private:
-  [[nodiscard]] bool is_masked_for(uint32_t run, const RunInput& input) const;
-  void add_inputs(uint32_t run, uint32_t depth, KnownInputs& result) const;
-  void add_before(uint32_t run, KnownInputs& result) const;
-  void add_other_ranks(uint32_t run, KnownInputs& result) const;
-  void add_saved(uint32_t forward, KnownInputs& result) const;
-  [[nodiscard]] double largest_error_into(uint32_t run) const;
+  [[nodiscard]] bool is_masked_for(ExecutionId run, const RunInput& input) const;
+  void add_inputs(ExecutionId run, uint32_t depth, KnownInputs& result) const;
+  void add_before(ExecutionId run, KnownInputs& result) const;
+  void add_other_ranks(ExecutionId run, KnownInputs& result) const;
+  void add_saved(ExecutionId forward, KnownInputs& result) const;
+  [[nodiscard]] double largest_error_into(ExecutionId run) const;
   bool add_operand(const RunInput& input, KnownInputs& result) const;
-  bool add_tensor(uint32_t tensor, const RunInput* input, KnownInputs& result) const;
+  bool add_tensor(TensorId tensor, const RunInput* input, KnownInputs& result) const;
 
   const RunView& view_;
   const RunOperators& operators_;
@@ -145,8 +145,8 @@ enum class Unjudged : uint8_t {
 [[nodiscard]] std::string_view text_of(Unjudged reason);
 
 struct ScoredOutput {
-  uint32_t tensor = kNoTensor;
-  uint32_t run = kNoRun;
+  TensorId tensor;
+  ExecutionId run;
   double measured = 0, propagated = 0, amplification = 1;
   double uncertainty = 0, most = 0, chance = 0;  // as in Expectation
   double hidden = 0;                             // as in TensorError
@@ -187,7 +187,7 @@ class ScoredOutputs {
   // Tells `search` which tensors may have more error than their statistics show.
   ScoredOutputs(const RunView& view, const RunOperators& operators, InputSearch& search);
 
-  [[nodiscard]] std::span<const ScoredOutput> of(uint32_t run) const;
+  [[nodiscard]] std::span<const ScoredOutput> of(ExecutionId run) const;
   [[nodiscard]] std::span<const ScoredOutput> all() const { return outputs_; }
   [[nodiscard]] std::span<ScoredOutput> all() { return outputs_; }
   [[nodiscard]] size_t kinds() const { return kinds_; }  // SampleGroup::kind is below it

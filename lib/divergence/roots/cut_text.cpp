@@ -40,7 +40,7 @@ std::string lines_text(const std::vector<CutLine>& lines) {
 std::vector<CutLine> lines_of_cut(const DiffResult& run, const GradientCut& cut) {
   std::map<std::tuple<std::string_view, uint32_t>, size_t> places;
   std::vector<CutLine> lines;
-  for (const uint32_t op : cut.operators) {
+  for (const OperatorId op : cut.operators) {
     const SourceFrame* const frame = run.frame(op);
     if (frame == nullptr) continue;
     const size_t place = places.try_emplace({frame->file, frame->line}, lines.size()).first->second;

@@ -30,24 +30,24 @@ namespace {
 // The arguments of an operator that differ.
 struct ArgumentRoot {
   std::string reason;
-  std::vector<uint32_t> tensors;  // of these arguments, and inputs that differ
+  std::vector<TensorId> tensors;  // of these arguments, and inputs that differ
   std::vector<DivergedArgument> arguments;
-  std::vector<uint32_t> evidence;  // other rows of the operator that differ
+  std::vector<TensorId> evidence;  // other rows of the operator that differ
   size_t rows = 0;                 // all that differ
 };
 
-using ByOperator = std::map<uint32_t, ArgumentRoot>;
+using ByOperator = std::map<OperatorId, ArgumentRoot>;
 
 ByOperator by_operator(const std::vector<ArgumentDiff>& arguments, const CompareSide& b, const Pairing& pairing,
-                       const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows) {
+                       const std::vector<TensorDiff>& diffs, const std::vector<TensorId>& rows) {
   ByOperator found;
   for (const ArgumentDiff& argument : arguments) {
     ArgumentRoot& root = found[argument.op];
     root.reason += (root.reason.empty() ? "" : "; ") + reason_of(argument, pairing);
     root.arguments.push_back({argument.name, argument.a, argument.b});
-    if (argument.tensor != kNoTensor) root.tensors.push_back(argument.tensor);
+    if (argument.tensor != kNoId) root.tensors.push_back(argument.tensor);
   }
-  for (const uint32_t row : rows) {
+  for (const TensorId row : rows) {
     const TensorPair& pair = pairing.tensors[row];
     if (!pair.is_paired() || !is_difference(diffs[row].verdict)) continue;
     const auto root = found.find(pair.op);
@@ -59,7 +59,7 @@ ByOperator by_operator(const std::vector<ArgumentDiff>& arguments, const Compare
   return found;
 }
 
-Divergence root_of(uint32_t op, ArgumentRoot&& found, const Pairing& pairing) {
+Divergence root_of(OperatorId op, ArgumentRoot&& found, const Pairing& pairing) {
   const OpPair& pair = pairing.operators[op];
   Divergence root;
   root.op = op;
@@ -98,10 +98,10 @@ void merge(std::vector<Divergence>&& added, std::vector<Divergence>& roots) {
 // Adds the reason to an operator that is a root already. Another one becomes a root, unless a root has its line or the
 // same difference: other calls and gradients share the argument.
 void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const CompareSide& a, const CompareSide& b,
-                        const Pairing& pairing, const std::vector<TensorDiff>& diffs, const std::vector<uint32_t>& rows,
+                        const Pairing& pairing, const std::vector<TensorDiff>& diffs, const std::vector<TensorId>& rows,
                         std::vector<Divergence>& roots) {
   if (arguments.empty()) return;
-  std::unordered_map<uint32_t, size_t> known;  // by operator: the first root that arguments may explain
+  std::unordered_map<OperatorId, size_t> known;  // by operator: the first root that arguments may explain
   std::set<SourceLine> lines;
   for (size_t i = 0; i < roots.size(); ++i) {
     const Divergence& root = roots[i];
@@ -150,7 +150,7 @@ void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& 
   std::vector<ArgumentDiff> found = compare_arguments(run.a->side, run.b->side, run.pairing, run.rows, context);
   std::vector<ArgumentDiff> differing;
   for (ArgumentDiff& argument : found) {
-    if (argument.tensor != kNoTensor) {
+    if (argument.tensor != kNoId) {
       TensorDiff& diff = run.diffs[argument.tensor];
       const bool as_expected = run.pairing.tensors[argument.tensor].alone == Alone::kAttribute;
       if (!as_expected && diff.verdict != Verdict::kUnmatched) continue;
@@ -165,7 +165,7 @@ void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& 
     if (is_selected(run, argument)) (argument.differs ? differing : noted).push_back(std::move(argument));
   }
   add_argument_roots(differing, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
-  std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoTensor; });
+  std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoId; });
   std::move(noted.begin(), noted.end(), std::back_inserter(differing));
   run.arguments = std::move(differing);
   std::stable_sort(run.arguments.begin(), run.arguments.end(), [](const ArgumentDiff& x, const ArgumentDiff& y) {
@@ -177,7 +177,7 @@ void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& 
 namespace {
 
 // Names the partner of an exchange: another operand, or the value that another root blames.
-std::string exchange_text(const DiffResult& run, const Divergence& root, uint32_t tensor, uint32_t other) {
+std::string exchange_text(const DiffResult& run, const Divergence& root, TensorId tensor, TensorId other) {
   const TensorPair &one = run.pairing.tensors[tensor], &two = run.pairing.tensors[other];
   if (one.op == two.op) {
     return fmt::format("its inputs {} and {} are exchanged", run.record_of(one).name.slot,
@@ -195,14 +195,14 @@ std::string exchange_text(const DiffResult& run, const Divergence& root, uint32_
 
 void note_exchanges(DiffResult& run) {
   if (run.divergence.roots.empty()) return;
-  std::map<uint32_t, uint32_t> exchanged;
+  std::map<TensorId, TensorId> exchanged;
   for (const auto& [tensor, other] : exchanged_tensors(run.pairing, run.diffs)) {
     exchanged.emplace(tensor, other);
     exchanged.emplace(other, tensor);
   }
   std::vector<std::string> texts;  // by root; the names in them are those of the roots
   for (const Divergence& root : run.divergence.roots) {
-    const auto found = std::find_if(root.inputs.begin(), root.inputs.end(), [&](uint32_t tensor) {
+    const auto found = std::find_if(root.inputs.begin(), root.inputs.end(), [&](TensorId tensor) {
       const auto pair = exchanged.find(tensor);
       return pair != exchanged.end() &&
              (enters(root) || run.pairing.tensors[tensor].op == run.pairing.tensors[pair->second].op);
@@ -341,9 +341,9 @@ std::vector<int64_t> ranks_that_differ(const ShardedSide& a, const ShardedSide& 
 void find_ranks(DiffResult& run, const CancelToken& cancel) {
   for (Divergence& root : run.divergence.roots) {
     if (!root.ranks.empty()) continue;
-    std::vector<uint32_t> evidence = root.outputs;
+    std::vector<TensorId> evidence = root.outputs;
     evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
-    const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](uint32_t tensor) {
+    const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](TensorId tensor) {
       const TensorDiff& diff = run.diffs[tensor];
       const bool near = diff.metrics.relative_l2.value_or(kMostError) < kMostError;  // with a wrong placement it is not
       return is_difference(diff.verdict) && (run.cut_evidence.known[tensor] || near);

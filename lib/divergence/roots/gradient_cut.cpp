@@ -10,45 +10,44 @@
 namespace msdump {
 namespace {
 
-std::vector<uint32_t> operators_of(const RunView& view, const std::set<uint32_t>& runs) {
-  std::set<uint32_t> operators;
-  for (const uint32_t run : runs) operators.insert(view.run(run).op);
+std::vector<OperatorId> operators_of(const RunView& view, const std::set<ExecutionId>& runs) {
+  std::set<OperatorId> operators;
+  for (const ExecutionId run : runs) operators.insert(view.run(run).op);
   return {operators.begin(), operators.end()};
 }
 
-bool reads_gradient(const RunView& view, uint32_t run) {
+bool reads_gradient(const RunView& view, ExecutionId run) {
   const auto& inputs = view.run(run).inputs;
-  return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-    return input.producer != kNoRun && view.is_gradient(input.producer);
-  });
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const RunInput& one) { return one.producer != kNoId && view.is_gradient(one.producer); });
 }
 
-bool is_update(const RunView& view, uint32_t run) {
+bool is_update(const RunView& view, ExecutionId run) {
   const auto& outputs = view.run(run).outputs;
   return std::any_of(outputs.begin(), outputs.end(),
-                     [&](uint32_t tensor) { return view.graph().role(TensorId(tensor)) == TensorRole::kUpdated; });
+                     [&](TensorId tensor) { return view.graph().role(tensor) == TensorRole::kUpdated; });
 }
 
 // Executions of one side that are connected with `run` and compute gradients: by their names, or because they read one
 // (Expand/_MatMulExt/MatMul-op14).
-std::set<uint32_t> connected(const RunView& view, uint32_t run) {
+std::set<ExecutionId> connected(const RunView& view, ExecutionId run) {
   const RunPlace& place = view.place(run);
-  const auto is_missing = [&](uint32_t other) {
+  const auto is_missing = [&](ExecutionId other) {
     return view.is_surprise(other) && view.of_candidate_only(other) == view.of_candidate_only(run) &&
            view.place(other).rank == place.rank && view.place(other).step == place.step && !is_update(view, other);
   };
-  std::set<uint32_t> runs;
-  std::vector<uint32_t> next = {run};
+  std::set<ExecutionId> runs;
+  std::vector<ExecutionId> next = {run};
   while (!next.empty()) {
-    const uint32_t one = next.back();
+    const ExecutionId one = next.back();
     next.pop_back();
     if (!runs.insert(one).second) continue;
-    for (const uint32_t reader : view.run(one).readers) {
+    for (const ExecutionId reader : view.run(one).readers) {
       if (is_missing(reader)) next.push_back(reader);
     }
     for (const RunInput& input : view.run(one).inputs) {
-      const uint32_t maker = input.producer;
-      if (maker != kNoRun && is_missing(maker) && (view.is_gradient(maker) || reads_gradient(view, maker)))
+      const ExecutionId maker = input.producer;
+      if (maker != kNoId && is_missing(maker) && (view.is_gradient(maker) || reads_gradient(view, maker)))
         next.push_back(maker);
     }
   }
@@ -57,21 +56,21 @@ std::set<uint32_t> connected(const RunView& view, uint32_t run) {
 
 // True if the candidate's reader receives a value that goes into the missing operators. An operand of a missing sum does
 // not count if the other operand is missing, too.
-bool is_bypassed(const RunView& view, const std::set<uint32_t>& missing, uint32_t reader) {
-  std::set<uint32_t> into,
+bool is_bypassed(const RunView& view, const std::set<ExecutionId>& missing, ExecutionId reader) {
+  std::set<TensorId> into,
       beside;  // outputs of others that go into missing runs, and into those that read missing ones
-  for (const uint32_t run : missing) {
+  for (const ExecutionId run : missing) {
     const auto& inputs = view.run(run).inputs;
     const bool reads_missing = std::any_of(inputs.begin(), inputs.end(),
                                            [&](const RunInput& input) { return missing.contains(input.producer); });
     for (const RunInput& input : inputs) {
-      if (input.producer != kNoRun && view.is_gradient(input.producer) && view.compared(input.produced))
+      if (input.producer != kNoId && view.is_gradient(input.producer) && view.compared(input.produced))
         (reads_missing ? beside : into).insert(input.produced);
     }
   }
   for (const RunInput& input : view.run(reader).inputs) {
     if (!view.differs(input.tensor) || !view.diff(input.tensor).metrics.max_a) continue;
-    const auto is_read = [&](uint32_t tensor) {
+    const auto is_read = [&](TensorId tensor) {
       return !beside.contains(tensor) && view.same_in_a(input.tensor, tensor);
     };
     if (std::any_of(into.begin(), into.end(), is_read)) return true;
@@ -80,17 +79,17 @@ bool is_bypassed(const RunView& view, const std::set<uint32_t>& missing, uint32_
 }
 
 // True if both sides have the forward call, or it was not dumped. Only without an IR.
-bool has_forward_call(const RunView& view, uint32_t run) {
+bool has_forward_call(const RunView& view, ExecutionId run) {
   const auto forward = forward_entry_of(view.name(run));
-  const auto calls = forward ? view.runs_named(*forward, view.place(run)) : std::span<const uint32_t>();
-  return calls.empty() || std::any_of(calls.begin(), calls.end(), [&](uint32_t call) { return !view.one_sided(call); });
+  const auto calls = forward ? view.runs_named(*forward, view.place(run)) : std::span<const ExecutionId>();
+  return calls.empty() || std::any_of(calls.begin(), calls.end(), [&](auto call) { return !view.one_sided(call); });
 }
 
 }  // namespace
 
 GradientCuts::GradientCuts(const RunView& view) : view_(view) {
   if (view.other_framework()) return;
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     const auto key = std::pair(view.place(run).rank, view.place(run).step);
     if (view.one_sided(run)) {
       if (view.is_surprise(run) && view.is_gradient(run))
@@ -98,34 +97,34 @@ GradientCuts::GradientCuts(const RunView& view) : view_(view) {
       continue;
     }
     if (!view.is_backward(run)) continue;
-    for (const uint32_t tensor : view.run(run).outputs) {
+    for (const TensorId tensor : view.run(run).outputs) {
       if (!view.is(tensor, Verdict::kUnmatched) || view.alone(tensor) != Alone::kUnknown) continue;
-      std::vector<uint32_t>& runs = one_sided_[key].returned[view.is_of_candidate(tensor) ? 1 : 0];
+      std::vector<ExecutionId>& runs = one_sided_[key].returned[view.is_of_candidate(tensor) ? 1 : 0];
       if (runs.empty() || runs.back() != run) runs.push_back(run);
     }
   }
 }
 
-const GradientCuts::OneSided* GradientCuts::near(uint32_t run) const {
+const GradientCuts::OneSided* GradientCuts::near(ExecutionId run) const {
   const auto found = one_sided_.find({view_.place(run).rank, view_.place(run).step});
   return found == one_sided_.end() ? nullptr : &found->second;
 }
 
-std::optional<GradientCut> GradientCuts::at(uint32_t run, uint32_t reader) const {
+std::optional<GradientCut> GradientCuts::at(ExecutionId run, ExecutionId reader) const {
   const OneSided* const all = near(run);
   if (all == nullptr || !view_.is_surprise(run)) return std::nullopt;
   const bool of_a = view_.of_candidate_only(run), by_ir = view_.graph().flow() == FlowKind::kIr;
   if (of_a && by_ir) return std::nullopt;  // the edges are the reference's, so the candidate's reader is not known
-  const std::vector<uint32_t>&own = all->runs[of_a ? 1 : 0], &others = all->runs[of_a ? 0 : 1];
-  std::set<uint32_t> missing;
+  const std::vector<ExecutionId>&own = all->runs[of_a ? 1 : 0], &others = all->runs[of_a ? 0 : 1];
+  std::set<ExecutionId> missing;
   if (by_ir) {
     missing = connected(view_, run);
-    const bool any = std::any_of(missing.begin(), missing.end(), [&](uint32_t one) { return view_.is_gradient(one); });
-    if (!any || (reader != kNoRun && is_bypassed(view_, missing, reader))) return std::nullopt;
+    const bool any = std::any_of(missing.begin(), missing.end(), [&](auto one) { return view_.is_gradient(one); });
+    if (!any || (reader != kNoId && is_bypassed(view_, missing, reader))) return std::nullopt;
   } else {
     std::set<std::string_view> names;
-    for (const uint32_t other : others) names.insert(view_.name(other));
-    for (const uint32_t one : own) {
+    for (const ExecutionId other : others) names.insert(view_.name(other));
+    for (const ExecutionId one : own) {
       if (has_forward_call(view_, one) && !names.contains(view_.name(one))) missing.insert(one);
     }
     if (!missing.contains(run)) return std::nullopt;
@@ -134,13 +133,13 @@ std::optional<GradientCut> GradientCuts::at(uint32_t run, uint32_t reader) const
   return GradientCut{of_a, false, view_.run(run).op, operators_of(view_, missing)};
 }
 
-std::optional<GradientCut> GradientCuts::before(uint32_t run) const {
+std::optional<GradientCut> GradientCuts::before(ExecutionId run) const {
   const OneSided* const all = near(run);
   if (all == nullptr || !view_.is_backward(run)) return std::nullopt;
   std::optional<GradientCut> cut;
-  uint32_t nearest = 0;
+  ExecutionId nearest;
   for (const bool of_a : {false, true}) {
-    const std::vector<uint32_t>& runs = all->returned[of_a ? 1 : 0];
+    const std::vector<ExecutionId>& runs = all->returned[of_a ? 1 : 0];
     const auto after = std::lower_bound(runs.begin(), runs.end(), run);
     if (after == runs.begin() || (cut && *(after - 1) < nearest)) continue;
     nearest = *(after - 1);
@@ -151,8 +150,8 @@ std::optional<GradientCut> GradientCuts::before(uint32_t run) const {
 
 std::optional<GradientCut> GradientCuts::first() const {
   for (const auto& [place, all] : one_sided_) {
-    for (const uint32_t run : all.runs[0]) {
-      if (auto cut = view_.is_backward(run) ? at(run, kNoRun) : std::nullopt) return cut;
+    for (const ExecutionId run : all.runs[0]) {
+      if (auto cut = view_.is_backward(run) ? at(run, kNoId) : std::nullopt) return cut;
     }
   }
   return std::nullopt;

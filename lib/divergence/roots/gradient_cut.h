@@ -13,10 +13,10 @@
 namespace msdump {
 
 struct GradientCut {
-  bool of_candidate = false;        // the side that computes them
-  bool returned = false;            // backward calls of both sides return them, but on one side only
-  uint32_t at = 0;                  // in Pairing::operators: its line is where the gradient is cut
-  std::vector<uint32_t> operators;  // in Pairing::operators, in order: the one-sided ones, or the backward calls
+  bool of_candidate = false;          // the side that computes them
+  bool returned = false;              // backward calls of both sides return them, but on one side only
+  OperatorId at;                      // its line is where the gradient is cut
+  std::vector<OperatorId> operators;  // in order: the one-sided ones, or the backward calls
 };
 
 class GradientCuts {
@@ -25,22 +25,22 @@ class GradientCuts {
 
   // The cut of the gradient that only the side of `run` computes; `run` has no partner. With an IR, its operators are
   // those that are connected with `run`. Else they are all backward calls of the rank and step whose forward calls both
-  // sides have. `reader` is an execution that shows that they are missing, or kNoRun. None if nothing proves a cut:
+  // sides have. `reader` is an execution that shows that they are missing, or kNoId. None if nothing proves a cut:
   //   * `run` computes no gradient
   //   * the reader receives a value that goes into the missing operators
   //   * the other side has as many gradient operators of its own
-  [[nodiscard]] std::optional<GradientCut> at(uint32_t run, uint32_t reader) const;
+  [[nodiscard]] std::optional<GradientCut> at(ExecutionId run, ExecutionId reader) const;
   // The same for backward calls of both sides that return gradients on one side only: the nearest before `run`.
-  [[nodiscard]] std::optional<GradientCut> before(uint32_t run) const;
+  [[nodiscard]] std::optional<GradientCut> before(ExecutionId run) const;
   // The cut at the first backward call that the candidate lacks. Not for an IR.
   [[nodiscard]] std::optional<GradientCut> first() const;
 
  private:
   struct OneSided {
-    std::array<std::vector<uint32_t>, 2> runs;  // gradients of the reference alone, of the candidate alone; ascending
-    std::array<std::vector<uint32_t>, 2> returned;  // executions of both sides with an output of one
+    std::array<std::vector<ExecutionId>, 2> runs;      // gradients of the reference, of the candidate alone; ascending
+    std::array<std::vector<ExecutionId>, 2> returned;  // executions of both sides with an output of one
   };
-  [[nodiscard]] const OneSided* near(uint32_t run) const;
+  [[nodiscard]] const OneSided* near(ExecutionId run) const;
 
   const RunView& view_;
   std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, OneSided> one_sided_;  // by rank and step

@@ -22,19 +22,19 @@ class Search {
  public:
   Search(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const RunView& view)
       : of_b_(has_flow(b)), graph_(of_b_ ? *b.graph : *a.graph), pairing_(pairing), view_(view) {
-    for (uint32_t op = 0; op < pairing.operators.size(); ++op) {
+    for (OperatorId op{0}; op < pairing.operators.size(); ++op) {
       if (const OpId in_graph = op_of(op); in_graph != kNoId) operators_.emplace(in_graph, op);
     }
   }
 
-  std::vector<uint32_t> before(const Divergence& root) {
+  std::vector<OperatorId> before(const Divergence& root) {
     const std::vector<InputEdge> edges = edges_of(view_.run(root.run).op);
     enter(root.place);
     found_.clear();
     passed_.clear();
     error_ = 0;
     for (const RunInput& input : view_.run(root.run).inputs) {
-      if (input.producer != kNoRun || input.from != From::kOperator || !is_suspect(root, input)) continue;
+      if (input.producer != kNoId || input.from != From::kOperator || !is_suspect(root, input)) continue;
       if (view_.compared(input.tensor)) error_ = std::max(error_, error_of(input.tensor));
       for (const InputEdge& edge : edges) {
         if (edge.slot == input.slot) follow(edge);
@@ -46,20 +46,20 @@ class Search {
  private:
   using Value = std::pair<OpId, uint32_t>;  // an output of an operator
 
-  [[nodiscard]] OpId op_of(uint32_t pair) const {
-    const uint32_t place = of_b_ ? pairing_.operators[pair].b : pairing_.operators[pair].a;
-    return place == kNoOperator ? OpId() : (of_b_ ? pairing_.b : pairing_.a)[place].op;
+  [[nodiscard]] OpId op_of(OperatorId pair) const {
+    const SequencedOpId place = of_b_ ? pairing_.operators[pair].b : pairing_.operators[pair].a;
+    return place == kNoId ? OpId() : (of_b_ ? pairing_.b : pairing_.a)[place].op;
   }
-  [[nodiscard]] std::vector<InputEdge> edges_of(uint32_t pair) const {
+  [[nodiscard]] std::vector<InputEdge> edges_of(OperatorId pair) const {
     const OpId op = op_of(pair);
     return op == kNoId ? std::vector<InputEdge>() : inputs_of(graph_, op);
   }
-  [[nodiscard]] bool is_dumped(uint32_t pair) const {
+  [[nodiscard]] bool is_dumped(OperatorId pair) const {
     const OpPair& both = pairing_.operators[pair];
-    return (both.a != kNoOperator && !pairing_.a[both.a].tensors.empty()) ||
-           (both.b != kNoOperator && !pairing_.b[both.b].tensors.empty());
+    return (both.a != kNoId && !pairing_.a[both.a].tensors.empty()) ||
+           (both.b != kNoId && !pairing_.b[both.b].tensors.empty());
   }
-  [[nodiscard]] double error_of(uint32_t tensor) const {
+  [[nodiscard]] double error_of(TensorId tensor) const {
     const auto& error = view_.error(tensor);
     return error ? error->relative : view_.differs(tensor) ? 1 : 0;
   }
@@ -69,7 +69,7 @@ class Search {
   [[nodiscard]] bool is_suspect(const Divergence& root, const RunInput& input) const {
     if (view_.compared(input.tensor))
       return blames_input(root) && view_.error(input.tensor) && error_of(input.tensor) > 0;
-    return !blames_input(root) && input.tensor == kNoTensor;
+    return !blames_input(root) && input.tensor == kNoId;
   }
 
   // Collects, on one rank and in one step, the inputs that hold values of undumped operators.
@@ -80,7 +80,7 @@ class Search {
     for (const OpRun& run : view_.runs()) {
       if (run.place.rank != place.rank || run.place.step != place.step) continue;
       const bool any = std::any_of(run.inputs.begin(), run.inputs.end(), [&](const RunInput& input) {
-        return input.producer == kNoRun && input.from == From::kOperator && view_.compared(input.tensor);
+        return input.producer == kNoId && input.from == From::kOperator && view_.compared(input.tensor);
       });
       if (!any) continue;
       for (const InputEdge& edge : edges_of(run.op)) {
@@ -97,7 +97,7 @@ class Search {
     const auto found = known_.find({edge.op, edge.output});
     if (found == known_.end()) return State::kUnknown;
     double largest = 0;
-    for (const uint32_t tensor : found->second) largest = std::max(largest, error_of(tensor));
+    for (const TensorId tensor : found->second) largest = std::max(largest, error_of(tensor));
     return largest > kShareThatAgrees * error_ && largest > 0 ? State::kDiffers : State::kAgrees;
   }
 
@@ -128,11 +128,11 @@ class Search {
   const OpGraph& graph_;
   const Pairing& pairing_;
   const RunView& view_;
-  std::unordered_map<OpId, uint32_t> operators_;                                          // in Pairing::operators
+  std::unordered_map<OpId, OperatorId> operators_;
   std::optional<std::pair<std::optional<int64_t>, std::optional<int64_t>>> known_place_;  // rank and step of `known_`
-  std::map<Value, std::vector<uint32_t>> known_;                                          // tensors
+  std::map<Value, std::vector<TensorId>> known_;                                          // tensors
   double error_ = 0;                                                                      // to be explained
-  std::set<uint32_t> found_;                                                              // in Pairing::operators
+  std::set<OperatorId> found_;
   std::set<OpId> passed_;
 };
 
@@ -146,7 +146,7 @@ void find_candidates(const CompareSide& a, const CompareSide& b, const Pairing& 
     if (!root.parameter.empty() || view.one_sided(root.run)) continue;
     const auto& inputs = view.run(root.run).inputs;
     const bool any = std::any_of(inputs.begin(), inputs.end(), [](const RunInput& input) {
-      return input.producer == kNoRun && input.from == From::kOperator;
+      return input.producer == kNoId && input.from == From::kOperator;
     });
     if (!any) continue;
     if (!search) search.emplace(a, b, pairing, view);

@@ -18,7 +18,7 @@ class UnseenSearch {
  public:
   UnseenSearch(const RunView& view, const NoiseModel& model, const RunHistory& history)
       : view_(view), model_(model), history_(history) {
-    for (uint32_t run = 0; run < view.runs().size(); ++run) {
+    for (ExecutionId run{0}; run < view.runs().size(); ++run) {
       const auto kind = kind_of(run);
       modules_ = modules_ || kind == MsprobeEntryKind::kModule;
       calls_ = calls_ || kind == MsprobeEntryKind::kCall;
@@ -36,25 +36,25 @@ class UnseenSearch {
       return UnseenCalls{view_.run(*root.after).op, view_.run(root.run).op, modules_ ? kMix : "L1"};
     }
     if (root.kind == DivergenceKind::kInput) {
-      const uint32_t good = last_good_before(root.run);
-      if (good == kNoRun) return {};
+      const ExecutionId good = last_good_before(root.run);
+      if (good == kNoId) return {};
       return UnseenCalls{view_.run(good).op, view_.run(root.run).op, modules_ ? kMix : "L1"};
     }
     const bool is_one_operator = model_.gain(root.run).noise != NoiseClass::kUnknown;
     if (calls_ || is_one_operator || root.outputs.empty()) return {};
-    return UnseenCalls{kNoOperator, view_.run(root.run).op, kMix};
+    return UnseenCalls{kNoId, view_.run(root.run).op, kMix};
   }
 
  private:
-  [[nodiscard]] std::optional<MsprobeEntryKind> kind_of(uint32_t run) const {
+  [[nodiscard]] std::optional<MsprobeEntryKind> kind_of(ExecutionId run) const {
     const auto entry = parse_msprobe_entry(view_.name(run));
     return entry ? std::optional(entry->kind) : std::nullopt;
   }
 
   // The last call or module before `run`, on its rank and in its step, that is not inside it, one-sided or downstream.
-  [[nodiscard]] uint32_t last_good_before(uint32_t run) const {
-    const std::vector<uint32_t>& inside = view_.inside(run);
-    for (uint32_t other = run; other-- > 0;) {
+  [[nodiscard]] ExecutionId last_good_before(ExecutionId run) const {
+    const std::vector<ExecutionId>& inside = view_.inside(run);
+    for (ExecutionId other = run; other-- > 0;) {
       const RunPlace &place = view_.place(other), &of_run = view_.place(run);
       if (place.rank != of_run.rank || place.step != of_run.step) break;
       const auto kind = kind_of(other);
@@ -62,7 +62,7 @@ class UnseenSearch {
       if (!has_scope || view_.one_sided(other) || history_.states[other].downstream) continue;
       if (!std::binary_search(inside.begin(), inside.end(), other)) return other;
     }
-    return kNoRun;
+    return kNoId;
   }
 
   const RunView& view_;
@@ -86,18 +86,18 @@ void find_unseen_calls(const RunView& view, const NoiseModel& model, const RunHi
 MsprobeSettings settings_for(const UnseenCalls& calls, const Pairing& pairing, const CompareSide& side,
                              bool of_candidate) {
   const std::vector<SequencedOp>& operators = of_candidate ? pairing.a : pairing.b;
-  const auto operator_at = [&](uint32_t op) -> const SequencedOp& {
+  const auto operator_at = [&](OperatorId op) -> const SequencedOp& {
     return operators[of_candidate ? pairing.operators[op].a : pairing.operators[op].b];
   };
   // A backward call writes the gradients of parameters.
   const auto name_of = [](const SequencedOp& op) { return backward_entry_of(op.name).value_or(op.name); };
   const SequencedOp& last = operator_at(calls.before);
   const bool elements = std::any_of(last.tensors.begin(), last.tensors.end(),
-                                    [&](uint32_t tensor) { return (*side.tensors)[tensor].has_elements; });
+                                    [&](RecordId tensor) { return (*side.tensors)[tensor].has_elements; });
   MsprobeSettings settings;
   settings.task = elements ? "tensor" : "statistics";
   settings.level = calls.level;
-  if (calls.after == kNoOperator) {
+  if (calls.after == kNoId) {
     settings.list = {name_of(last)};
   } else {
     settings.scope = {operator_at(calls.after).name, name_of(last)};

@@ -18,8 +18,8 @@ struct RunHistory;
 
 // Operators in Pairing::operators.
 struct UnseenCalls {
-  uint32_t after = kNoOperator;  // kNoOperator: those inside `before`, a module
-  uint32_t before = 0;
+  OperatorId after;  // kNoId: those inside `before`, a module
+  OperatorId before;
   std::string_view level;  // of msprobe, to dump them: "L1" or "mix"
 };
 

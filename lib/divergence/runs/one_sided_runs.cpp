@@ -8,20 +8,20 @@
 namespace msdump {
 namespace {
 
-uint32_t first_in(const std::vector<uint32_t>& runs, uint32_t first, uint32_t end) {
+ExecutionId first_in(const std::vector<ExecutionId>& runs, ExecutionId first, ExecutionId end) {
   const auto found = std::lower_bound(runs.begin(), runs.end(), first);
-  return found != runs.end() && *found < end ? *found : kNoRun;
+  return found != runs.end() && *found < end ? *found : kNoId;
 }
 
-uint32_t last_in(const std::vector<uint32_t>& runs, uint32_t first, uint32_t end) {
+ExecutionId last_in(const std::vector<ExecutionId>& runs, ExecutionId first, ExecutionId end) {
   const auto after = std::lower_bound(runs.begin(), runs.end(), end);
-  return after != runs.begin() && *(after - 1) >= first ? *(after - 1) : kNoRun;
+  return after != runs.begin() && *(after - 1) >= first ? *(after - 1) : kNoId;
 }
 
 }  // namespace
 
 OneSidedRuns::OneSidedRuns(const RunView& view) : view_(view) {
-  for (uint32_t run = 0; run < view_.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
     if (!view_.is_surprise(run)) continue;
     const bool of_a = view_.of_candidate_only(run);
     if (of_a) all_of_a_.push_back(run);
@@ -34,20 +34,21 @@ OneSidedRuns::OneSidedRuns(const RunView& view) : view_(view) {
   }
 }
 
-uint32_t OneSidedRuns::between(uint32_t first, uint32_t end) const {
+ExecutionId OneSidedRuns::between(ExecutionId first, ExecutionId end) const {
   if (passes_[0].of_a.empty() && passes_[0].of_b.empty() && passes_[1].of_a.empty() && passes_[1].of_b.empty())
-    return kNoRun;
+    return kNoId;
   const Pass& pass = passes_[view_.is_backward(end) ? 1 : 0];
-  if (const uint32_t run = first_in(pass.coarser, first, end); run != kNoRun) return run;
+  if (const ExecutionId run = first_in(pass.coarser, first, end); run != kNoId) return run;
   for (const auto* const runs : {&pass.of_a, &pass.of_b}) {
-    if (const uint32_t run = last_in(*runs, first, end); run != kNoRun) return last_that_computes(*runs, first, run);
+    if (const ExecutionId run = last_in(*runs, first, end); run != kNoId) return last_that_computes(*runs, first, run);
   }
   // After the backward pass, values depend on all gradients.
-  return view_.is_backward(end) ? kNoRun : first_in(passes_[1].of_b, first, end);
+  return view_.is_backward(end) ? kNoId : first_in(passes_[1].of_b, first, end);
 }
 
 // The last up to `last` that does more than move values; `last` if none of the nearest does.
-uint32_t OneSidedRuns::last_that_computes(const std::vector<uint32_t>& runs, uint32_t first, uint32_t last) const {
+ExecutionId OneSidedRuns::last_that_computes(const std::vector<ExecutionId>& runs, ExecutionId first,
+                                             ExecutionId last) const {
   constexpr int kNearest = 16;
   auto at = std::upper_bound(runs.begin(), runs.end(), last);
   for (int i = 0; i < kNearest && at != runs.begin() && *--at >= first; ++i) {
@@ -56,26 +57,26 @@ uint32_t OneSidedRuns::last_that_computes(const std::vector<uint32_t>& runs, uin
   return last;
 }
 
-uint32_t OneSidedRuns::first_backward(const RunPlace& place) const {
+ExecutionId OneSidedRuns::first_backward(const RunPlace& place) const {
   const auto found = first_backward_.find({place.rank, place.step});
-  return found == first_backward_.end() ? kNoRun : found->second;
+  return found == first_backward_.end() ? kNoId : found->second;
 }
 
-uint32_t OneSidedRuns::first_of_candidate(uint32_t first, uint32_t end) const {
+ExecutionId OneSidedRuns::first_of_candidate(ExecutionId first, ExecutionId end) const {
   return first_in(all_of_a_, first, end);
 }
 
-bool OneSidedRuns::has_paired_inside(uint32_t run) const {
+bool OneSidedRuns::has_paired_inside(ExecutionId run) const {
   const auto& inside = view_.inside(run);
-  return std::any_of(inside.begin(), inside.end(), [&](uint32_t inner) { return !view_.one_sided(inner); });
+  return std::any_of(inside.begin(), inside.end(), [&](ExecutionId inner) { return !view_.one_sided(inner); });
 }
 
-bool OneSidedRuns::turns_coarser(uint32_t run) const {
+bool OneSidedRuns::turns_coarser(ExecutionId run) const {
   double in = 0, out = 0;
   for (const RunInput& input : view_.run(run).inputs) {
-    if (input.tensor != kNoTensor) in = std::max(in, unit_roundoff(view_.dtype(input.tensor)));
+    if (input.tensor != kNoId) in = std::max(in, unit_roundoff(view_.dtype(input.tensor)));
   }
-  for (const uint32_t tensor : view_.run(run).outputs) out = std::max(out, unit_roundoff(view_.dtype(tensor)));
+  for (const TensorId tensor : view_.run(run).outputs) out = std::max(out, unit_roundoff(view_.dtype(tensor)));
   return in > 0 && out > in;
 }
 

@@ -17,30 +17,31 @@ class OneSidedRuns {
  public:
   explicit OneSidedRuns(const RunView& view);
 
-  // The execution to blame of those in [first, end) that only one side has; kNoRun if there is none. The first of these:
+  // The execution to blame of those in [first, end) that only one side has; kNoId if there is none. The first of these:
   //   1. the candidate's first whose outputs have a coarser dtype than its inputs
   //   2. the candidate's last, then the reference's last; one just before it, if it only moves values
   //   3. the first backward execution that the candidate lacks, if `end` is not in the backward pass
   // 1 and 2 come from the pass of `end`. A module whose operators have partners does not count.
-  [[nodiscard]] uint32_t between(uint32_t first, uint32_t end) const;
+  [[nodiscard]] ExecutionId between(ExecutionId first, ExecutionId end) const;
   // The first in [first, end) that only the candidate has, in any pass and even if it is a module with paired operators.
-  [[nodiscard]] uint32_t first_of_candidate(uint32_t first, uint32_t end) const;
+  [[nodiscard]] ExecutionId first_of_candidate(ExecutionId first, ExecutionId end) const;
   // The first backward execution, on this rank and in this step, that the candidate lacks.
-  [[nodiscard]] uint32_t first_backward(const RunPlace& place) const;
+  [[nodiscard]] ExecutionId first_backward(const RunPlace& place) const;
   // True if the outputs have a coarser dtype than the inputs.
-  [[nodiscard]] bool turns_coarser(uint32_t run) const;
+  [[nodiscard]] bool turns_coarser(ExecutionId run) const;
 
  private:
-  struct Pass {                                 // forward or backward
-    std::vector<uint32_t> coarser, of_a, of_b;  // ascending
+  struct Pass {                                    // forward or backward
+    std::vector<ExecutionId> coarser, of_a, of_b;  // ascending
   };
-  [[nodiscard]] bool has_paired_inside(uint32_t run) const;
-  [[nodiscard]] uint32_t last_that_computes(const std::vector<uint32_t>& runs, uint32_t first, uint32_t last) const;
+  [[nodiscard]] bool has_paired_inside(ExecutionId run) const;
+  [[nodiscard]] ExecutionId last_that_computes(const std::vector<ExecutionId>& runs, ExecutionId first,
+                                               ExecutionId last) const;
 
   const RunView& view_;
   std::array<Pass, 2> passes_;  // forward, backward
-  std::vector<uint32_t> all_of_a_;
-  std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, uint32_t> first_backward_;  // by rank and step
+  std::vector<ExecutionId> all_of_a_;
+  std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, ExecutionId> first_backward_;  // by rank and step
 };
 
 }  // namespace msdump

@@ -50,20 +50,20 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
   if (of_b || has_flow(a)) source.graph = of_b ? b.graph : a.graph;
   source.operators.reserve(pairing.operators.size());
   for (const OpPair& pair : pairing.operators) {
-    const SequencedOp& op = pair.b != kNoOperator ? pairing.b[pair.b] : pairing.a[pair.a];
+    const SequencedOp& op = pair.b != kNoId ? pairing.b[pair.b] : pairing.a[pair.a];
     RunSource::Operator& known = source.operators.emplace_back();
     known.type = op.type;
-    const uint32_t in_flow = of_b ? pair.b : pair.a;
-    if (source.graph != nullptr && in_flow != kNoOperator) known.op = (of_b ? pairing.b : pairing.a)[in_flow].op;
+    const SequencedOpId in_flow = of_b ? pair.b : pair.a;
+    if (source.graph != nullptr && in_flow != kNoId) known.op = (of_b ? pairing.b : pairing.a)[in_flow].op;
   }
   source.tensors = pairing.tensors.size();
   source.tensor = [&](TensorId index) {
     const TensorPair& pair = pairing.tensors[index];
-    const CompareSide& side = pair.b != kNoTensor ? b : a;
-    const TensorRecord& record = (*side.tensors)[pair.b != kNoTensor ? pair.b : pair.a];
+    const CompareSide& side = pair.b != kNoId ? b : a;
+    const TensorRecord& record = (*side.tensors)[pair.b != kNoId ? pair.b : pair.a];
     const FolderIdentity folder = place_of(*side.index, record);
     RunTensor tensor;
-    tensor.op = OperatorId(pair.op);
+    tensor.op = pair.op;
     tensor.place = {folder.rank, folder.step, record.occurrence};
     tensor.graph = folder.graph;
     tensor.role = role_in_comparison(record.name);
@@ -100,19 +100,19 @@ TensorFacts::TensorFacts(const CompareSide& a, const CompareSide& b, const Pairi
   }
 }
 
-bool TensorFacts::is_scaled(uint32_t tensor) const {
+bool TensorFacts::is_scaled(TensorId tensor) const {
   return loss_scale_ != 1 && is_about_times(diffs_[tensor], loss_scale_);
 }
 
-bool TensorFacts::is_attribute(uint32_t tensor) const {
-  return tensor != kNoTensor && pairing_.tensors[tensor].alone == Alone::kAttribute;
+bool TensorFacts::is_attribute(TensorId tensor) const {
+  return tensor != kNoId && pairing_.tensors[tensor].alone == Alone::kAttribute;
 }
 
-bool TensorFacts::any_differs(const std::vector<uint32_t>& tensors) const {
-  return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return differs(tensor); });
+bool TensorFacts::any_differs(const std::vector<TensorId>& tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [&](TensorId tensor) { return differs(tensor); });
 }
 
-bool TensorFacts::layout_known(uint32_t tensor) const {
+bool TensorFacts::layout_known(TensorId tensor) const {
   if (cuts_ == nullptr || cuts_->known[tensor]) return true;
   const auto& error = errors_[tensor];
   // If both sides are sharded, two wrong placements may look alike: the maximum of half a row is near that of the row.
@@ -122,88 +122,88 @@ bool TensorFacts::layout_known(uint32_t tensor) const {
   return error && !error->discrete && error->relative < most;
 }
 
-bool TensorFacts::layout_sure(uint32_t tensor) const {
+bool TensorFacts::layout_sure(TensorId tensor) const {
   if (cuts_ == nullptr || cuts_->alike[tensor]) return true;
   const auto& error = errors_[tensor];
   return layout_known(tensor) && error && (error->discrete || error->relative < kMostError);
 }
 
-void TensorFacts::forget(uint32_t tensor) {
+void TensorFacts::forget(TensorId tensor) {
   verdicts_[tensor] = {Verdict::kSkipped, false, false};
   errors_[tensor].reset();
 }
 
-const std::vector<int64_t>& TensorFacts::ranks_not_finite(uint32_t tensor) const {
+const std::vector<int64_t>& TensorFacts::ranks_not_finite(TensorId tensor) const {
   static const std::vector<int64_t> kNowhere;
   if (cuts_ == nullptr) return kNowhere;
   const auto found = cuts_->not_finite.find(tensor);
   return found == cuts_->not_finite.end() ? kNowhere : found->second;
 }
 
-bool TensorFacts::any_compared(const std::vector<uint32_t>& tensors) const {
-  return std::any_of(tensors.begin(), tensors.end(), [&](uint32_t tensor) { return compared(tensor); });
+bool TensorFacts::any_compared(const std::vector<TensorId>& tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [&](TensorId tensor) { return compared(tensor); });
 }
 
-double TensorFacts::largest_error(const std::vector<uint32_t>& tensors) const {
+double TensorFacts::largest_error(const std::vector<TensorId>& tensors) const {
   double largest = 0;
-  for (const uint32_t tensor : tensors) {
+  for (const TensorId tensor : tensors) {
     if (const auto& error = errors_[tensor]) largest = std::max(largest, error->relative);
   }
   return largest;
 }
 
-bool TensorFacts::same_in_a(uint32_t left, uint32_t right) const {
+bool TensorFacts::same_in_a(TensorId left, TensorId right) const {
   const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
   return x.max_a == y.max_a && x.min_a == y.min_a && x.mean_a == y.mean_a;
 }
 
-bool TensorFacts::same_in_b(uint32_t left, uint32_t right) const {
+bool TensorFacts::same_in_b(TensorId left, TensorId right) const {
   const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
   return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b && diffs_[left].scale == diffs_[right].scale;
 }
 
-std::string_view TensorFacts::slot(uint32_t tensor) const {
+std::string_view TensorFacts::slot(TensorId tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
-  return both.b != kNoTensor ? (*b_.tensors)[both.b].name.slot : (*a_.tensors)[both.a].name.slot;
+  return both.b != kNoId ? (*b_.tensors)[both.b].name.slot : (*a_.tensors)[both.a].name.slot;
 }
 
-DType TensorFacts::dtype(uint32_t tensor) const {
+DType TensorFacts::dtype(TensorId tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
-  return both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : (*b_.tensors)[both.b].name.dtype;
+  return both.a != kNoId ? (*a_.tensors)[both.a].name.dtype : (*b_.tensors)[both.b].name.dtype;
 }
 
-std::pair<std::string_view, FolderIdentity> TensorFacts::name_and_place(uint32_t tensor) const {
+std::pair<std::string_view, FolderIdentity> TensorFacts::name_and_place(TensorId tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
-  const CompareSide& side = both.b != kNoTensor ? b_ : a_;
-  const TensorRecord& record = (*side.tensors)[both.b != kNoTensor ? both.b : both.a];
+  const CompareSide& side = both.b != kNoId ? b_ : a_;
+  const TensorRecord& record = (*side.tensors)[both.b != kNoId ? both.b : both.a];
   return {record.name.op_name, place_of(*side.index, record)};
 }
 
-DType TensorFacts::expected_dtype(uint32_t tensor) const {
+DType TensorFacts::expected_dtype(TensorId tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
-  const DType a = both.a != kNoTensor ? (*a_.tensors)[both.a].name.dtype : DType::kUndefined;
-  const DType b = both.b != kNoTensor ? (*b_.tensors)[both.b].name.dtype : DType::kUndefined;
+  const DType a = both.a != kNoId ? (*a_.tensors)[both.a].name.dtype : DType::kUndefined;
+  const DType b = both.b != kNoId ? (*b_.tensors)[both.b].name.dtype : DType::kUndefined;
   // Tables without a dtype column hold float32. A roundoff of 0 would make every difference one of the arithmetic.
   if (a == DType::kUndefined && b == DType::kUndefined) return DType::kFloat32;
   if (b == DType::kUndefined) return a;
   return coarser_throughout_ && unit_roundoff(a) > unit_roundoff(b) ? a : b;
 }
 
-std::string TensorFacts::parameter_like(uint32_t tensor) const {
-  const auto hash = [&](uint32_t i) {
+std::string TensorFacts::parameter_like(TensorId tensor) const {
+  const auto hash = [&](TensorId i) {
     uint64_t result = 0;
     const auto& metrics = diffs_[i].metrics;
     for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b})
       result = mix_hash(result, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));  // -0 is 0
     return result;
   };
-  const auto same_as = [&](uint32_t i) { return [this, i](uint32_t other) { return same_in_b(i, other); }; };
+  const auto same_as = [&](TensorId i) { return [this, i](uint32_t other) { return same_in_b(i, TensorId(other)); }; };
   if (!diffs_[tensor].metrics.max_b) return {};
   if (!parameters_) {
     parameters_.emplace();
-    for (uint32_t i = 0; i < pairing_.tensors.size(); ++i) {
-      const uint32_t of_b = pairing_.tensors[i].b;
-      if (of_b == kNoTensor || (*b_.tensors)[of_b].name.io != Io::kParameter) continue;
+    for (TensorId i{0}; i < pairing_.tensors.size(); ++i) {
+      const RecordId of_b = pairing_.tensors[i].b;
+      if (of_b == kNoId || (*b_.tensors)[of_b].name.io != Io::kParameter) continue;
       (void)parameters_->find_or_add(hash(i), i, same_as(i));
     }
   }
@@ -213,7 +213,7 @@ std::string TensorFacts::parameter_like(uint32_t tensor) const {
   return fmt::format("{}:{}", name.op_name, name.slot);
 }
 
-void TensorFacts::add_to(InputSummary& summary, uint32_t tensor) const {
+void TensorFacts::add_to(InputSummary& summary, TensorId tensor) const {
   if (!compared(tensor)) return;
   summary.differ = summary.differ || differs(tensor);
   summary.all_same = summary.all_same && is(tensor, Verdict::kSame);
@@ -224,14 +224,14 @@ void TensorFacts::add_to(InputSummary& summary, uint32_t tensor) const {
 
 namespace {
 
-const SourceFrame* frame_of(const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
-  const bool in_graph = op != kNoOperator && operators[op].op != kNoId;
+const SourceFrame* frame_of(const CompareSide& side, const std::vector<SequencedOp>& operators, SequencedOpId op) {
+  const bool in_graph = op != kNoId && operators[op].op != kNoId;
   return in_graph && side.graph != nullptr ? best_frame(*side.graph, operators[op].op) : nullptr;
 }
 
 }  // namespace
 
-std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing, uint32_t op) {
+std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing, OperatorId op) {
   const OpPair& pair = pairing.operators[op];
   const SourceFrame* found = frame_of(b, pairing.b, pair.b);
   if (found == nullptr) found = frame_of(a, pairing.a, pair.a);
@@ -250,7 +250,7 @@ RunFacts::RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pa
 void RunFacts::find_names() {
   names_ = HashSlots(runs().size());
   name_numbers_.reserve(runs().size());
-  for (uint32_t index = 0; index < runs().size(); ++index) {
+  for (ExecutionId index{0}; index < runs().size(); ++index) {
     const std::string& text = name(index);
     const uint32_t found = names_.find_or_add(text_hash(text), static_cast<uint32_t>(named_.size()),
                                               [&](uint32_t other) { return name(named_[other].front()) == text; });
@@ -260,96 +260,96 @@ void RunFacts::find_names() {
   }
 }
 
-const SequencedOp& RunFacts::op(uint32_t index) const {
+const SequencedOp& RunFacts::op(ExecutionId index) const {
   const OpPair& both = pair(index);
-  return both.b != kNoOperator ? pairing().b[both.b] : pairing().a[both.a];
+  return both.b != kNoId ? pairing().b[both.b] : pairing().a[both.a];
 }
 
-bool RunFacts::one_sided(uint32_t index) const { return pair(index).a == kNoOperator || pair(index).b == kNoOperator; }
+bool RunFacts::one_sided(ExecutionId index) const { return pair(index).a == kNoId || pair(index).b == kNoId; }
 
-bool RunFacts::is_backward(uint32_t index) const { return forward_entry_of(name(index)).has_value(); }
+bool RunFacts::is_backward(ExecutionId index) const { return forward_entry_of(name(index)).has_value(); }
 
-bool RunFacts::is_gradient(uint32_t index) const {
+bool RunFacts::is_gradient(ExecutionId index) const {
   const std::string_view full = name(index);
   return full.starts_with("Gradients/") || full.starts_with("Gradients_") || is_backward(index);
 }
 
-std::span<const uint32_t> RunFacts::runs_named(std::string_view name, const RunPlace& place) const {
+std::span<const ExecutionId> RunFacts::runs_named(std::string_view name, const RunPlace& place) const {
   const uint32_t found =
       names_.find(text_hash(name), [&](uint32_t other) { return this->name(named_[other].front()) == name; });
   if (found == HashSlots::kNone) return {};
   const auto key = [](const RunPlace& of) { return std::tie(of.rank, of.step); };
-  const auto [begin, end] =
-      std::equal_range(named_[found].begin(), named_[found].end(), kNoRun, [&](uint32_t left, uint32_t right) {
-        return key(left == kNoRun ? place : this->place(left)) < key(right == kNoRun ? place : this->place(right));
+  const auto [begin, end] = std::equal_range(
+      named_[found].begin(), named_[found].end(), ExecutionId(), [&](ExecutionId left, ExecutionId right) {
+        return key(left == kNoId ? place : this->place(left)) < key(right == kNoId ? place : this->place(right));
       });
   return {begin, end};
 }
 
-std::vector<uint32_t> RunFacts::runs_at(const std::optional<std::string>& name, const RunPlace& place) const {
-  std::vector<uint32_t> runs;
+std::vector<ExecutionId> RunFacts::runs_at(const std::optional<std::string>& name, const RunPlace& place) const {
+  std::vector<ExecutionId> runs;
   if (!name) return runs;
-  for (const uint32_t run : runs_named(*name, place)) {
+  for (const ExecutionId run : runs_named(*name, place)) {
     if (this->place(run) == place) runs.push_back(run);
   }
   return runs;
 }
 
-std::vector<uint32_t> RunFacts::backward_calls_of(uint32_t index) const {
+std::vector<ExecutionId> RunFacts::backward_calls_of(ExecutionId index) const {
   return runs_at(backward_entry_of(name(index)), place(index));
 }
 
-std::vector<uint32_t> RunFacts::forward_calls_of(uint32_t index) const {
+std::vector<ExecutionId> RunFacts::forward_calls_of(ExecutionId index) const {
   return runs_at(forward_entry_of(name(index)), place(index));
 }
 
-uint32_t RunFacts::lacking(uint32_t index) const {
-  if (!is_sharded() || one_sided(index)) return kNoRun;
-  const auto lacks = [&](uint32_t one) {
+ExecutionId RunFacts::lacking(ExecutionId index) const {
+  if (!is_sharded() || one_sided(index)) return kNoId;
+  const auto lacks = [&](ExecutionId one) {
     const std::vector<RunInput>& inputs = run(one).inputs;
     return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-      return input.tensor != kNoTensor && !is_of_candidate(input.tensor) && alone(input.tensor) == Alone::kUnknown;
+      return input.tensor != kNoId && !is_of_candidate(input.tensor) && alone(input.tensor) == Alone::kUnknown;
     });
   };
   if (lacks(index)) return index;
-  if (!is_communication(op(index).type)) return kNoRun;
+  if (!is_communication(op(index).type)) return kNoId;
   for (const RunInput& input : run(index).inputs) {
-    const uint32_t maker = input.producer;
-    if (maker != kNoRun && !one_sided(maker) && lacks(maker)) return maker;
+    const ExecutionId maker = input.producer;
+    if (maker != kNoId && !one_sided(maker) && lacks(maker)) return maker;
   }
-  return kNoRun;
+  return kNoId;
 }
 
-const BrokenExchange* RunFacts::broken(uint32_t index) const {
+const BrokenExchange* RunFacts::broken(ExecutionId index) const {
   if (cuts() == nullptr || cuts()->broken.empty()) return nullptr;
-  for (const uint32_t output : run(index).outputs) {
+  for (const TensorId output : run(index).outputs) {
     const auto found = cuts()->broken.find(output);
     if (found != cuts()->broken.end()) return &found->second;
   }
   return nullptr;
 }
 
-double RunFacts::expected_rounding(uint32_t index) const {
+double RunFacts::expected_rounding(ExecutionId index) const {
   double largest = 0;
-  const auto see = [&](uint32_t tensor) {
-    if (tensor != kNoTensor) largest = std::max(largest, unit_roundoff(expected_dtype(tensor)));
+  const auto see = [&](TensorId tensor) {
+    if (tensor != kNoId) largest = std::max(largest, unit_roundoff(expected_dtype(tensor)));
   };
   for (const RunInput& input : run(index).inputs) see(input.tensor);
-  for (const uint32_t tensor : run(index).outputs) see(tensor);
+  for (const TensorId tensor : run(index).outputs) see(tensor);
   return largest;
 }
 
-std::optional<uint64_t> RunFacts::time(uint32_t index) const {
+std::optional<uint64_t> RunFacts::time(ExecutionId index) const {
   std::optional<uint64_t> first;
-  const auto see = [&](uint32_t tensor) {
-    if (tensor == kNoTensor) return;
+  const auto see = [&](TensorId tensor) {
+    if (tensor == kNoId) return;
     const TensorPair& both = pairing().tensors[tensor];
-    const TensorRecord& record = both.b != kNoTensor ? (*b().tensors)[both.b] : (*a().tensors)[both.a];
+    const TensorRecord& record = both.b != kNoId ? (*b().tensors)[both.b] : (*a().tensors)[both.a];
     const auto time = time_of(record.name);
     if (time && (!first || *time < *first)) first = time;
   };
   for (const RunInput& input : run(index).inputs) see(input.tensor);
-  for (const uint32_t output : run(index).outputs) see(output);
+  for (const TensorId output : run(index).outputs) see(output);
   return first;
 }
 

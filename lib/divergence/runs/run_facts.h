@@ -28,7 +28,7 @@ namespace msdump {
 [[nodiscard]] RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                    const std::vector<TensorDiff>& diffs, const CutEvidence* cuts = nullptr);
 
-// Facts about tensors, which are indices of Pairing::tensors; kNoTensor is an unknown one.
+// Facts about tensors, which are indices of Pairing::tensors; kNoId is an unknown one.
 
 // Summary of tensors that went into an operator together.
 struct InputSummary {
@@ -55,58 +55,57 @@ class TensorFacts {
   [[nodiscard]] bool coarser_throughout() const { return coarser_throughout_; }
 
   [[nodiscard]] size_t tensors() const { return diffs_.size(); }
-  [[nodiscard]] const TensorDiff& diff(uint32_t tensor) const { return diffs_[tensor]; }
+  [[nodiscard]] const TensorDiff& diff(TensorId tensor) const { return diffs_[tensor]; }
   // The error, with the loss scale divided out; none if it is not known.
-  [[nodiscard]] const std::optional<TensorError>& error(uint32_t tensor) const { return errors_[tensor]; }
+  [[nodiscard]] const std::optional<TensorError>& error(TensorId tensor) const { return errors_[tensor]; }
   [[nodiscard]] double loss_scale() const { return loss_scale_; }
   // True if the candidate's values are about loss_scale() times the reference's. False without a loss scale.
-  [[nodiscard]] bool is_scaled(uint32_t tensor) const;
-  [[nodiscard]] bool is(uint32_t tensor, Verdict verdict) const {
-    return tensor != kNoTensor && verdicts_[tensor].verdict == verdict;
+  [[nodiscard]] bool is_scaled(TensorId tensor) const;
+  [[nodiscard]] bool is(TensorId tensor, Verdict verdict) const {
+    return tensor != kNoId && verdicts_[tensor].verdict == verdict;
   }
-  [[nodiscard]] bool compared(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].compared; }
+  [[nodiscard]] bool compared(TensorId tensor) const { return tensor != kNoId && verdicts_[tensor].compared; }
   // False for a tensor that only one side has.
-  [[nodiscard]] bool differs(uint32_t tensor) const {
+  [[nodiscard]] bool differs(TensorId tensor) const {
     return compared(tensor) && is_difference(verdicts_[tensor].verdict);
   }
   // True if the tensor was skipped because the other side has it as an attribute of the operator.
-  [[nodiscard]] bool is_attribute(uint32_t tensor) const;
-  [[nodiscard]] Alone alone(uint32_t tensor) const { return pairing_.tensors[tensor].alone; }
-  [[nodiscard]] bool is_of_candidate(uint32_t tensor) const { return pairing_.tensors[tensor].a != kNoTensor; }
-  [[nodiscard]] bool any_differs(const std::vector<uint32_t>& tensors) const;
-  [[nodiscard]] bool any_compared(const std::vector<uint32_t>& tensors) const;
+  [[nodiscard]] bool is_attribute(TensorId tensor) const;
+  [[nodiscard]] Alone alone(TensorId tensor) const { return pairing_.tensors[tensor].alone; }
+  [[nodiscard]] bool is_of_candidate(TensorId tensor) const { return pairing_.tensors[tensor].a != kNoId; }
+  [[nodiscard]] bool any_differs(const std::vector<TensorId>& tensors) const;
+  [[nodiscard]] bool any_compared(const std::vector<TensorId>& tensors) const;
   // False if the difference may come from a wrong placement, which leaves an error as large as the values.
-  [[nodiscard]] bool layout_known(uint32_t tensor) const;
+  [[nodiscard]] bool layout_known(TensorId tensor) const;
   // Stricter: the tensor's own values fit the placement. One that similar tensors have may be wrong after a fault.
-  [[nodiscard]] bool layout_sure(uint32_t tensor) const;
+  [[nodiscard]] bool layout_sure(TensorId tensor) const;
   // True if the placement search established the placement, however large the error is.
-  [[nodiscard]] bool layout_proven(uint32_t tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
+  [[nodiscard]] bool layout_proven(TensorId tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
   // CutEvidence::alike; false unless sharded.
-  [[nodiscard]] bool layout_alike(uint32_t tensor) const { return cuts_ != nullptr && cuts_->alike[tensor]; }
+  [[nodiscard]] bool layout_alike(TensorId tensor) const { return cuts_ != nullptr && cuts_->alike[tensor]; }
   // Treats the tensor as not compared from now on. It is for differences that mean nothing: row numbers that are local to
   // a rank, or values that later executions show to be right.
-  void forget(uint32_t tensor);
-  [[nodiscard]] bool is_forgotten(uint32_t tensor) const {
-    return cuts_ != nullptr && tensor != kNoTensor && !verdicts_[tensor].compared &&
-           has_metrics(diffs_[tensor].verdict);
+  void forget(TensorId tensor);
+  [[nodiscard]] bool is_forgotten(TensorId tensor) const {
+    return cuts_ != nullptr && tensor != kNoId && !verdicts_[tensor].compared && has_metrics(diffs_[tensor].verdict);
   }
-  [[nodiscard]] bool gained_nan(uint32_t tensor) const { return tensor != kNoTensor && verdicts_[tensor].gained_nan; }
+  [[nodiscard]] bool gained_nan(TensorId tensor) const { return tensor != kNoId && verdicts_[tensor].gained_nan; }
   // Sharded: the candidate's ranks on which the tensor is not finite, although the reference is.
-  [[nodiscard]] const std::vector<int64_t>& ranks_not_finite(uint32_t tensor) const;
-  [[nodiscard]] double largest_error(const std::vector<uint32_t>& tensors) const;
+  [[nodiscard]] const std::vector<int64_t>& ranks_not_finite(TensorId tensor) const;
+  [[nodiscard]] double largest_error(const std::vector<TensorId>& tensors) const;
   // True if two tensors have the same range and mean in the candidate, or in the reference. Unknown values are the same.
-  [[nodiscard]] bool same_in_a(uint32_t left, uint32_t right) const;
-  [[nodiscard]] bool same_in_b(uint32_t left, uint32_t right) const;
-  [[nodiscard]] std::string_view slot(uint32_t tensor) const;  // the reference's, if it has the tensor
+  [[nodiscard]] bool same_in_a(TensorId left, TensorId right) const;
+  [[nodiscard]] bool same_in_b(TensorId left, TensorId right) const;
+  [[nodiscard]] std::string_view slot(TensorId tensor) const;  // the reference's, if it has the tensor
   // The operator's name as the file spells it, with its rank and step.
-  [[nodiscard]] std::pair<std::string_view, FolderIdentity> name_and_place(uint32_t tensor) const;
+  [[nodiscard]] std::pair<std::string_view, FolderIdentity> name_and_place(TensorId tensor) const;
   // The dtype whose rounding is expected: the reference's, or a coarser one if the candidate is coarser throughout.
-  [[nodiscard]] DType expected_dtype(uint32_t tensor) const;
-  [[nodiscard]] DType dtype(uint32_t tensor) const;  // the candidate's, if it has the tensor
+  [[nodiscard]] DType expected_dtype(TensorId tensor) const;
+  [[nodiscard]] DType dtype(TensorId tensor) const;  // the candidate's, if it has the tensor
   // "NAME:slot" of a module parameter in the reference with the same statistics as the tensor; empty if there is none.
-  [[nodiscard]] std::string parameter_like(uint32_t tensor) const;
+  [[nodiscard]] std::string parameter_like(TensorId tensor) const;
   // Adds a tensor, unless it was not compared.
-  void add_to(InputSummary& summary, uint32_t tensor) const;
+  void add_to(InputSummary& summary, TensorId tensor) const;
 
  private:
   const CompareSide a_, b_;  // handles; what they refer to outlives this
@@ -135,7 +134,7 @@ struct SourceLine {
 
 // The source line of an operator of the pairing, from the reference's graph, else the candidate's.
 [[nodiscard]] std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                                                uint32_t op);
+                                                OperatorId op);
 
 class RunFacts : public TensorFacts {
  public:
@@ -144,56 +143,56 @@ class RunFacts : public TensorFacts {
 
   [[nodiscard]] const RunGraph& graph() const { return graph_; }
   [[nodiscard]] const std::vector<OpRun>& runs() const { return graph_.runs(); }
-  [[nodiscard]] const OpRun& run(uint32_t index) const { return runs()[index]; }
-  [[nodiscard]] const RunPlace& place(uint32_t index) const { return run(index).place; }
-  [[nodiscard]] const OpPair& pair(uint32_t index) const { return pairing().operators[run(index).op]; }
-  [[nodiscard]] const SequencedOp& op(uint32_t index) const;  // the reference's, if it has the operator
-  [[nodiscard]] const std::string& name(uint32_t index) const { return op(index).name; }
+  [[nodiscard]] const OpRun& run(ExecutionId index) const { return runs()[index]; }
+  [[nodiscard]] const RunPlace& place(ExecutionId index) const { return run(index).place; }
+  [[nodiscard]] const OpPair& pair(ExecutionId index) const { return pairing().operators[run(index).op]; }
+  [[nodiscard]] const SequencedOp& op(ExecutionId index) const;  // the reference's, if it has the operator
+  [[nodiscard]] const std::string& name(ExecutionId index) const { return op(index).name; }
   // Names are numbered in the order in which they first occur.
-  [[nodiscard]] uint32_t name_number(uint32_t index) const { return name_numbers_[index]; }
-  [[nodiscard]] bool one_sided(uint32_t index) const;
+  [[nodiscard]] uint32_t name_number(ExecutionId index) const { return name_numbers_[index]; }
+  [[nodiscard]] bool one_sided(ExecutionId index) const;
   // True unless the execution is in the first step of its rank.
-  [[nodiscard]] bool is_later_step(uint32_t index) const {
+  [[nodiscard]] bool is_later_step(ExecutionId index) const {
     return place(index).step != first_steps_.at(place(index).rank);
   }
   // True if only one side has the operator, for no known reason (Alone): the networks differ.
-  [[nodiscard]] bool is_surprise(uint32_t index) const { return one_sided(index) && !expected_[run(index).op]; }
-  [[nodiscard]] bool of_candidate_only(uint32_t index) const { return pair(index).b == kNoOperator; }
-  [[nodiscard]] bool is_backward(uint32_t index) const;  // true for backward calls and parameter gradients of msprobe
-  [[nodiscard]] bool is_gradient(uint32_t index) const;  // by its name
+  [[nodiscard]] bool is_surprise(ExecutionId index) const { return one_sided(index) && !expected_[run(index).op]; }
+  [[nodiscard]] bool of_candidate_only(ExecutionId index) const { return pair(index).b == kNoId; }
+  [[nodiscard]] bool is_backward(ExecutionId index) const;  // a backward call of msprobe, or parameter gradients
+  [[nodiscard]] bool is_gradient(ExecutionId index) const;  // by its name
   // Executions of the operator of this name on the rank and in the step of `place`.
-  [[nodiscard]] std::span<const uint32_t> runs_named(std::string_view name, const RunPlace& place) const;
+  [[nodiscard]] std::span<const ExecutionId> runs_named(std::string_view name, const RunPlace& place) const;
   // For msprobe, in the same place: the backward calls that wrote these parameter gradients; the forward calls of a
   // backward call or of such gradients. Empty for any other execution.
-  [[nodiscard]] std::vector<uint32_t> backward_calls_of(uint32_t index) const;
-  [[nodiscard]] std::vector<uint32_t> forward_calls_of(uint32_t index) const;
+  [[nodiscard]] std::vector<ExecutionId> backward_calls_of(ExecutionId index) const;
+  [[nodiscard]] std::vector<ExecutionId> forward_calls_of(ExecutionId index) const;
   // True if the same ranks make both calls (CutEvidence::programs). Only if sharded.
-  [[nodiscard]] bool same_program(uint32_t one, uint32_t other) const {
+  [[nodiscard]] bool same_program(ExecutionId one, ExecutionId other) const {
     return cuts()->programs[run(one).op] == cuts()->programs[run(other).op];
   }
   // The execution whose candidate call lacks an input of the reference's, such as a bias that is added after the
   // all-reduce. Its output is then another value. It is this execution, or, for a collective, the producer of an input.
-  // kNoRun if there is none, or unless sharded.
-  [[nodiscard]] uint32_t lacking(uint32_t index) const;
-  [[nodiscard]] bool lacks_input(uint32_t index) const { return lacking(index) != kNoRun; }
+  // kNoId if there is none, or unless sharded.
+  [[nodiscard]] ExecutionId lacking(ExecutionId index) const;
+  [[nodiscard]] bool lacks_input(ExecutionId index) const { return lacking(index) != kNoId; }
   // The finding if it is a collective whose ranks did not receive what was sent; else null.
-  [[nodiscard]] const BrokenExchange* broken(uint32_t index) const;
+  [[nodiscard]] const BrokenExchange* broken(ExecutionId index) const;
   // The largest unit roundoff of the expected dtypes of its inputs and outputs.
-  [[nodiscard]] double expected_rounding(uint32_t index) const;
+  [[nodiscard]] double expected_rounding(ExecutionId index) const;
   // The earliest time stamp among its files, the reference's if it has them; none if file names have no time stamp.
-  [[nodiscard]] std::optional<uint64_t> time(uint32_t index) const;
-  [[nodiscard]] std::optional<SourceLine> line(uint32_t index) const {
+  [[nodiscard]] std::optional<uint64_t> time(ExecutionId index) const;
+  [[nodiscard]] std::optional<SourceLine> line(ExecutionId index) const {
     return line_of(a(), b(), pairing(), run(index).op);
   }
 
  private:
   void find_names();
-  [[nodiscard]] std::vector<uint32_t> runs_at(const std::optional<std::string>& name, const RunPlace& place) const;
+  [[nodiscard]] std::vector<ExecutionId> runs_at(const std::optional<std::string>& name, const RunPlace& place) const;
 
   const RunGraph graph_;
   const std::vector<bool> expected_;                                      // by operator: alone_for_known_reason()
   HashSlots names_;                                                       // of executions, as indices of `named_`
-  std::vector<std::vector<uint32_t>> named_;                              // the runs of each name, by rank and step
+  std::vector<std::vector<ExecutionId>> named_;                           // the runs of each name, by rank and step
   std::vector<uint32_t> name_numbers_;                                    // by run: in `named_`
   std::map<std::optional<int64_t>, std::optional<int64_t>> first_steps_;  // by rank
 };

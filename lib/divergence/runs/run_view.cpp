@@ -29,7 +29,7 @@ class GroupNames {
   }
 
   // The group of an execution, by the IR, else by the arguments of its call. Empty if neither names it.
-  [[nodiscard]] std::string of(uint32_t run) const {
+  [[nodiscard]] std::string of(ExecutionId run) const {
     std::string group = by_ir(run);
     const auto call = of_calls_.find({facts_.name(run), facts_.place(run).rank, facts_.place(run).step});
     if (group.empty() && call != of_calls_.end()) group = call->second;
@@ -55,9 +55,9 @@ class GroupNames {
     }
   }
 
-  [[nodiscard]] std::string by_ir(uint32_t run) const {
-    const auto by = [&](const CompareSide& side, const std::vector<SequencedOp>& operators, uint32_t op) {
-      if (op == kNoOperator || operators[op].op == kNoId || side.graph == nullptr) return std::string();
+  [[nodiscard]] std::string by_ir(ExecutionId run) const {
+    const auto by = [&](const CompareSide& side, const std::vector<SequencedOp>& operators, SequencedOpId op) {
+      if (op == kNoId || operators[op].op == kNoId || side.graph == nullptr) return std::string();
       const OpId id = operators[op].op;
       return group_of(side.graph->ir(id).text(side.graph->node(id).attributes), facts_.place(run).rank);
     };
@@ -76,9 +76,9 @@ CollectiveRuns collective_runs(const RunFacts& facts) {
   const GroupNames groups(facts);
   CollectiveRuns found;
   using Key = std::tuple<std::string_view, std::optional<int64_t>, std::string>;  // name, step, group
-  std::map<Key, uint32_t> places;
-  const auto place_of = [&](uint32_t run, const std::string& group) {
-    const auto next = static_cast<uint32_t>(places.size());
+  std::map<Key, CollectiveId> places;
+  const auto place_of = [&](ExecutionId run, const std::string& group) {
+    const CollectiveId next(places.size());
     const auto [place, is_new] = places.try_emplace({facts.name(run), facts.place(run).step, group}, next);
     if (is_new) {
       found.collectives.members.emplace_back();
@@ -87,14 +87,14 @@ CollectiveRuns collective_runs(const RunFacts& facts) {
     return place->second;
   };
   std::unordered_map<std::string_view, bool> types;
-  found.collectives.at.assign(facts.runs().size(), kNoRun);
-  for (uint32_t run = 0; run < facts.runs().size(); ++run) {
+  found.collectives.at.assign(facts.runs().size(), kNoId);
+  for (ExecutionId run{0}; run < facts.runs().size(); ++run) {
     const auto [type, is_new] = types.try_emplace(facts.op(run).type, false);
     if (is_new) type->second = is_communication(type->first);
     if (!type->second) continue;
-    const uint32_t own = found.collectives.at[run] = place_of(run, groups.of(run));
+    const CollectiveId own = found.collectives.at[run] = place_of(run, groups.of(run));
     // A rank that does not name its group may be in any.
-    for (const uint32_t one : std::set<uint32_t>{own, place_of(run, {})}) {
+    for (const CollectiveId one : std::set<CollectiveId>{own, place_of(run, {})}) {
       found.collectives.members[one].push_back(run);
       for (const RunInput& input : facts.run(run).inputs) facts.add_to(found.inputs[one], input.tensor);
     }
@@ -182,20 +182,20 @@ class ReaderSearch {
     found_.right.resize(facts.tensors());
     found_.mended.resize(facts.tensors());
     found_.differs_after.resize(facts.runs().size());
-    for (uint32_t run = 0; run < facts.runs().size(); ++run) {
+    for (ExecutionId run{0}; run < facts.runs().size(); ++run) {
       if (!facts.is_backward(run)) continue;
       backward_.try_emplace(facts.place(run).step, run, run).first->second.second = run;
     }
-    for (uint32_t run = 0; run < facts.runs().size(); ++run) {
+    for (ExecutionId run{0}; run < facts.runs().size(); ++run) {
       const PassOfStep pass = pass_of(run);
       const bool reduces = pass == PassOfStep::kBackward && is_communication(facts.op(run).type);
       if (pass != PassOfStep::kUpdate && !reduces) continue;
-      for (const uint32_t output : facts.run(run).outputs) updated_.insert(facts.diff(output).shape);
+      for (const TensorId output : facts.run(run).outputs) updated_.insert(facts.diff(output).shape);
     }
   }
 
   PassedOn search() && {
-    for (auto run = static_cast<uint32_t>(facts_.runs().size()); run-- > 0;) {
+    for (ExecutionId run(facts_.runs().size()); run-- > 0;) {
       pass_ = pass_of(run);
       later_.begin(facts_.place(run).step, pass_);
       collective_ = is_communication(facts_.op(run).type);
@@ -210,7 +210,7 @@ class ReaderSearch {
  private:
   enum class Read : uint8_t { kNever, kRight, kMended, kWrong };  // what consumers received; the last that applies
 
-  [[nodiscard]] PassOfStep pass_of(uint32_t run) const {
+  [[nodiscard]] PassOfStep pass_of(ExecutionId run) const {
     if (facts_.is_backward(run)) return PassOfStep::kBackward;
     const auto found = backward_.find(facts_.place(run).step);
     if (found == backward_.end() || run < found->second.first) return PassOfStep::kForward;
@@ -218,21 +218,21 @@ class ReaderSearch {
   }
 
   // True if the candidate's replicas of it differ, so the cause is not a value that all ranks received.
-  [[nodiscard]] bool is_uneven(uint32_t tensor) const { return facts_.is_sharded() && facts_.cuts()->uneven[tensor]; }
+  [[nodiscard]] bool is_uneven(TensorId tensor) const { return facts_.is_sharded() && facts_.cuts()->uneven[tensor]; }
 
   // True if the input looks like a weight: a forward call reads it, and nothing in the step wrote it. It has the shape of
   // a reduced gradient or of a tensor that an update wrote.
-  [[nodiscard]] bool is_weight(uint32_t run, const RunInput& input) const {
+  [[nodiscard]] bool is_weight(ExecutionId run, const RunInput& input) const {
     if (pass_ != PassOfStep::kForward || !facts_.compared(input.tensor)) return false;
-    const bool made_here = input.producer != kNoRun && facts_.place(input.producer).step == facts_.place(run).step;
+    const bool made_here = input.producer != kNoId && facts_.place(input.producer).step == facts_.place(run).step;
     return !made_here && updated_.contains(facts_.diff(input.tensor).shape);
   }
 
   // Judges the outputs, and returns what they show about the inputs.
-  Read see_outputs(uint32_t run) {
+  Read see_outputs(ExecutionId run) {
     Read shown = Read::kNever;
     const std::vector<TensorId>& outputs = facts_.run(run).outputs;
-    for (const uint32_t output : outputs) {
+    for (const TensorId output : outputs) {
       const Read read = read_[output];
       found_.right[output] = read == Read::kRight && facts_.differs(output);
       found_.mended[output] = read == Read::kMended && facts_.differs(output);
@@ -254,7 +254,7 @@ class ReaderSearch {
     }
     // An output that nothing reads, with nothing after it, says nothing about the executions before it.
     const bool any_later = later_.any();
-    for (const uint32_t output : outputs) {
+    for (const TensorId output : outputs) {
       if (facts_.differs(output) && collective_ && read_[output] == Read::kNever && !any_later) {
         unread_.push_back(run);
       } else {
@@ -264,7 +264,7 @@ class ReaderSearch {
     return shown;
   }
 
-  void see_inputs(uint32_t run, Read outputs) {
+  void see_inputs(ExecutionId run, Read outputs) {
     const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
     for (const RunInput& input : facts_.run(run).inputs) {
       if (is_weight(run, input))
@@ -290,28 +290,28 @@ class ReaderSearch {
     const bool differs = facts_.differs(input.tensor);
     // The candidate's own producer wrote the value, and has another partner or none.
     if (!differs) note(input.other_produced, Read::kRight);
-    if (input.produced == kNoTensor) return;
+    if (input.produced == kNoId) return;
     const Read wrong = is_mended(input.produced, input.tensor) ? Read::kMended : Read::kWrong;
     const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? wrong : outputs;
     // If the candidate's value comes from another output, a difference is no evidence against this one.
-    const bool of_other = input.other_produced != kNoTensor && input.other_produced != input.produced;
+    const bool of_other = input.other_produced != kNoId && input.other_produced != input.produced;
     if (now <= Read::kMended || !of_other) note(input.produced, now);
   }
 
-  void note(uint32_t tensor, Read read) {
-    if (tensor != kNoTensor) read_[tensor] = std::max(read_[tensor], read);
+  void note(TensorId tensor, Read read) {
+    if (tensor != kNoId) read_[tensor] = std::max(read_[tensor], read);
   }
 
-  [[nodiscard]] bool is_mended(uint32_t output, uint32_t input) const {
+  [[nodiscard]] bool is_mended(TensorId output, TensorId input) const {
     const auto &left = facts_.error(output), &read = facts_.error(input);
     return facts_.is_sharded() && left && read && kChangedOnTheWay * read->relative < left->relative;
   }
 
   // Forgets outputs that nothing after them judges, if those of the same operator had no effect elsewhere.
   void forget_unread() {
-    for (const uint32_t run : unread_) {
+    for (const ExecutionId run : unread_) {
       if (!harmless_.contains(facts_.name(run))) continue;
-      for (const uint32_t output : facts_.run(run).outputs) {
+      for (const TensorId output : facts_.run(run).outputs) {
         if (facts_.differs(output)) facts_.forget(output);
       }
     }
@@ -321,25 +321,25 @@ class ReaderSearch {
   PassedOn found_;
   std::vector<Read> read_;  // by tensor
   LaterOutputs later_;
-  std::map<std::optional<int64_t>, std::pair<uint32_t, uint32_t>> backward_;  // by step: the first run and the last
+  std::map<std::optional<int64_t>, std::pair<ExecutionId, ExecutionId>> backward_;  // by step: the first, the last
   std::set<Shape> updated_;                 // of reduced gradients, and of tensors that updates wrote
   bool collective_ = false;                 // the execution that is visited is one
   PassOfStep pass_ = PassOfStep::kForward;  // its pass
-  std::vector<uint32_t> unread_;         // executions with outputs that differ, and nothing after them to judge them by
+  std::vector<ExecutionId> unread_;      // executions with outputs that differ, and nothing after them to judge them by
   std::set<std::string_view> harmless_;  // names of operators whose differing outputs had no effect
 };
 
 }  // namespace
 
-bool PassedOn::heals(const RunFacts& facts, uint32_t run) const {
+bool PassedOn::heals(const RunFacts& facts, ExecutionId run) const {
   const std::vector<TensorId>& all = facts.run(run).outputs;
   return facts.is_sharded() && !all.empty() &&
-         std::all_of(all.begin(), all.end(), [&](uint32_t tensor) { return right[tensor]; });
+         std::all_of(all.begin(), all.end(), [&](TensorId tensor) { return right[tensor]; });
 }
 
-bool PassedOn::evens_out(const RunFacts& facts, uint32_t run) const {
+bool PassedOn::evens_out(const RunFacts& facts, ExecutionId run) const {
   const std::vector<TensorId>& all = facts.run(run).outputs;
-  return facts.is_sharded() && !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
+  return facts.is_sharded() && !all.empty() && std::all_of(all.begin(), all.end(), [&](TensorId tensor) {
            return right[tensor] || (facts.compared(tensor) && !facts.differs(tensor));
          });
 }
@@ -356,14 +356,14 @@ namespace {
 void forget_local_numbers(RunFacts& facts) {
   const CutEvidence* const cuts = facts.cuts();
   if (cuts == nullptr) return;
-  const auto differs_as_number = [&](uint32_t tensor) {
+  const auto differs_as_number = [&](TensorId tensor) {
     return facts.compared(tensor) && facts.error(tensor) && facts.error(tensor)->discrete &&
            facts.error(tensor)->relative > 0 && !cuts->alike[tensor];
   };
-  const auto is_local = [&](uint32_t tensor) {
-    return tensor != kNoTensor && (cuts->parts[tensor] || facts.is_forgotten(tensor));
+  const auto is_local = [&](TensorId tensor) {
+    return tensor != kNoId && (cuts->parts[tensor] || facts.is_forgotten(tensor));
   };
-  const auto of_unknown_layout = [&](uint32_t tensor) {
+  const auto of_unknown_layout = [&](TensorId tensor) {
     return facts.compared(tensor) && facts.differs(tensor) && !facts.layout_known(tensor);
   };
   for (const OpRun& run : facts.runs()) {
@@ -372,14 +372,14 @@ void forget_local_numbers(RunFacts& facts) {
     for (const RunInput& input : run.inputs) {
       const bool local =
           cuts->both_cut || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.produced);
-      if (local && input.tensor != kNoTensor && differs_as_number(input.tensor)) facts.forget(input.tensor);
+      if (local && input.tensor != kNoId && differs_as_number(input.tensor)) facts.forget(input.tensor);
       if (cuts->both_cut && facts.is_forgotten(input.produced) && of_unknown_layout(input.tensor))
         facts.forget(input.tensor);
     }
     // Elements picked by local numbers have an order of their own, unless a placement is found.
     const bool picked = std::any_of(run.inputs.begin(), run.inputs.end(),
                                     [&](const RunInput& input) { return facts.is_forgotten(input.tensor); });
-    for (const uint32_t output : run.outputs) {
+    for (const TensorId output : run.outputs) {
       const bool local = locals > 0 || cuts->both_cut;
       if (local && differs_as_number(output)) facts.forget(output);
       if (picked && of_unknown_layout(output)) facts.forget(output);
@@ -392,14 +392,14 @@ void forget_local_numbers(RunFacts& facts) {
 void forget_made_up(RunFacts& facts) {
   const CutEvidence* const cuts = facts.cuts();
   if (cuts == nullptr) return;
-  for (uint32_t index = 0; index < facts.runs().size(); ++index) {
+  for (ExecutionId index{0}; index < facts.runs().size(); ++index) {
     if (facts.pair(index).how != PairedBy::kValues || !is_communication(facts.op(index).type)) continue;
     const std::vector<RunInput>& inputs = facts.run(index).inputs;
     const bool other = std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-      return input.producer == kNoRun && facts.compared(input.tensor) && facts.differs(input.tensor) &&
+      return input.producer == kNoId && facts.compared(input.tensor) && facts.differs(input.tensor) &&
              !(facts.error(input.tensor) && facts.error(input.tensor)->relative < kMostError);
     });
-    for (const uint32_t output : facts.run(index).outputs) {
+    for (const TensorId output : facts.run(index).outputs) {
       if (facts.compared(output) && (other || cuts->made_up[output]) && facts.differs(output)) facts.forget(output);
     }
     for (const RunInput& input : inputs) {
@@ -410,7 +410,7 @@ void forget_made_up(RunFacts& facts) {
 
 constexpr int kMostNested = 1000;  // depth of modules
 
-const std::vector<uint32_t> kNone;
+const std::vector<ExecutionId> kNone;
 
 }  // namespace
 
@@ -427,33 +427,33 @@ RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pair
 void RunView::find_modules(const ModuleTree& modules) {
   if (modules.empty()) return;
   inside_.resize(runs().size());
-  for (uint32_t index = 0; index < runs().size(); ++index) {
+  for (ExecutionId index{0}; index < runs().size(); ++index) {
     std::string_view parent = modules.parent_of(name(index));
     for (int depth = 0; !parent.empty() && depth < kMostNested; ++depth) {
-      for (const uint32_t module : runs_named(parent, place(index))) inside_[module].push_back(index);
+      for (const ExecutionId module : runs_named(parent, place(index))) inside_[module].push_back(index);
       parent = modules.parent_of(parent);
     }
   }
 }
 
-const std::vector<uint32_t>& RunView::inside(uint32_t index) const { return inside_.empty() ? kNone : inside_[index]; }
+const std::vector<ExecutionId>& RunView::inside(ExecutionId at) const { return inside_.empty() ? kNone : inside_[at]; }
 
-std::vector<uint32_t> RunView::outputs(uint32_t index) const {
+std::vector<TensorId> RunView::outputs(ExecutionId index) const {
   if (lacks_input(index)) return {};
-  std::vector<uint32_t> outputs(run(index).outputs.begin(), run(index).outputs.end());
-  std::erase_if(outputs, [&](uint32_t tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
+  std::vector<TensorId> outputs(run(index).outputs.begin(), run(index).outputs.end());
+  std::erase_if(outputs, [&](TensorId tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
   // The output of a collective shows whether it is right. A change after it is another operator's.
   if (is_sharded() && is_communication(op(index).type)) return outputs;
-  const auto is_lost = [&](uint32_t output) { return !compared(output) || passed_on_.mended[output]; };
-  for (const uint32_t tensor : graph().stand_ins(ExecutionId(index), is_lost)) {
+  const auto is_lost = [&](TensorId output) { return !compared(output) || passed_on_.mended[output]; };
+  for (const TensorId tensor : graph().stand_ins(index, is_lost)) {
     if (compared(tensor)) outputs.push_back(tensor);
   }
   return outputs;
 }
 
-bool RunView::all_agree(uint32_t index) const {
-  const std::vector<uint32_t> all = outputs(index);
-  return !all.empty() && std::all_of(all.begin(), all.end(), [&](uint32_t tensor) {
+bool RunView::all_agree(ExecutionId index) const {
+  const std::vector<TensorId> all = outputs(index);
+  return !all.empty() && std::all_of(all.begin(), all.end(), [&](TensorId tensor) {
     return is(tensor, Verdict::kSame) || is(tensor, Verdict::kClose);
   });
 }

@@ -11,9 +11,11 @@
 namespace msdump {
 
 // Collective operations. A value that goes into one of `members` reaches all of them.
+using CollectiveId = Index<struct Collectives>;  // in Collectives::members
+
 struct Collectives {
-  std::vector<std::vector<uint32_t>> members;  // executions of one operation on the ranks of its group
-  std::vector<uint32_t> at;                    // by run: an index of `members`; kNoRun if it is no collective
+  std::vector<std::vector<ExecutionId>> members;  // executions of one operation on the ranks of its group
+  std::vector<CollectiveId> at;                   // by run; kNoId if it is no collective
 };
 
 struct CollectiveRuns {
@@ -35,10 +37,10 @@ struct PassedOn {
   std::vector<bool> differs_after;
 
   // True if all outputs differ, but their consumers received equal values. False unless sharded.
-  [[nodiscard]] bool heals(const RunFacts& facts, uint32_t run) const;
+  [[nodiscard]] bool heals(const RunFacts& facts, ExecutionId run) const;
   // True if each output agrees or its consumers received an equal value. Inputs may still differ, as ranks compute with
   // local tensors in their own way. False unless sharded.
-  [[nodiscard]] bool evens_out(const RunFacts& facts, uint32_t run) const;
+  [[nodiscard]] bool evens_out(const RunFacts& facts, ExecutionId run) const;
 };
 
 // Forgets tensors that differ only by a wrong placement, as their consumers show. Linear in the executions and tensors.
@@ -51,34 +53,34 @@ class RunView : public RunFacts {
   RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
           const ModuleTree& modules, const CutEvidence* cuts = nullptr);
 
-  [[nodiscard]] bool is_collective(uint32_t index) const { return collectives().at[index] != kNoRun; }
+  [[nodiscard]] bool is_collective(ExecutionId index) const { return collectives().at[index] != kNoId; }
   [[nodiscard]] const Collectives& collectives() const { return collectives_.collectives; }
   // The inputs of a collective on all ranks of its group.
-  [[nodiscard]] const InputSummary& inputs_of_group(uint32_t index) const {
+  [[nodiscard]] const InputSummary& inputs_of_group(ExecutionId index) const {
     return collectives_.inputs[collectives().at[index]];
   }
   // The executions inside a module on its rank and in its step, ascending. Empty for any other operator.
-  [[nodiscard]] const std::vector<uint32_t>& inside(uint32_t index) const;
+  [[nodiscard]] const std::vector<ExecutionId>& inside(ExecutionId index) const;
 
   // The outputs to judge. Left out are differing ones that consumers received equal, or with much less error. Inputs of
   // consumers stand in for outputs that were not compared. Empty if the execution lacks an input of the reference's.
-  [[nodiscard]] std::vector<uint32_t> outputs(uint32_t index) const;
-  [[nodiscard]] bool heals(uint32_t index) const { return passed_on_.heals(*this, index); }
-  [[nodiscard]] bool evens_out(uint32_t index) const { return passed_on_.evens_out(*this, index); }
+  [[nodiscard]] std::vector<TensorId> outputs(ExecutionId index) const;
+  [[nodiscard]] bool heals(ExecutionId index) const { return passed_on_.heals(*this, index); }
+  [[nodiscard]] bool evens_out(ExecutionId index) const { return passed_on_.evens_out(*this, index); }
   // True if an input may differ only because its partner is wrong: statistics do not tell, and few outputs after it
   // differ.
-  [[nodiscard]] bool doubtful(uint32_t index, uint32_t tensor) const {
+  [[nodiscard]] bool doubtful(ExecutionId index, TensorId tensor) const {
     return diff(tensor).by_statistics && !layout_proven(tensor) && !passed_on_.differs_after[index];
   }
   // True if outputs were compared and all of them agree within the tolerance.
-  [[nodiscard]] bool all_agree(uint32_t index) const;
+  [[nodiscard]] bool all_agree(ExecutionId index) const;
 
  private:
   void find_modules(const ModuleTree& modules);
 
   CollectiveRuns collectives_;
   PassedOn passed_on_;
-  std::vector<std::vector<uint32_t>> inside_;  // by module; empty if the dump has none
+  std::vector<std::vector<ExecutionId>> inside_;  // by module; empty if the dump has none
 };
 
 }  // namespace msdump

@@ -85,20 +85,18 @@ struct CallValue {
   std::string_view text;  // as written: "1e-05", "true", "mean", "[1,null]"; empty for None
 };
 
-using FileId = Index<struct IndexedFile>;  // as in dump/index/dump_index.h
-
 struct CallArgument {
   std::string_view op_name, slot;
   CallValue value;
-  FileId table;
+  Index<struct IndexedFile> table;  // FileId
 };
 
 // The overflow register of the device after a call.
 struct CallOverflow {
   std::string_view op_name;
-  std::optional<uint64_t> status;  // 0: no overflow; none: the register could not be read
-  int64_t order = 0;               // of the call in its table
-  FileId table;
+  std::optional<uint64_t> status;   // 0: no overflow; none: the register could not be read
+  int64_t order = 0;                // of the call in its table
+  Index<struct IndexedFile> table;  // FileId
 };
 
 class TableSink {

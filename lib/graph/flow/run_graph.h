@@ -24,8 +24,7 @@
 
 namespace msdump {
 
-// RunGraph: the executions of the operators of a dump and the tensors between them. An execution (a run, in the names
-// below) is one operator on one rank in one step, the n-th time there.
+// An execution (a run, in the names below) is one operator on one rank in one step, the n-th time there.
 //
 // Each input knows the output that it came from, and each execution its readers. Edges come from the first of these
 // sources that has any:
@@ -42,10 +41,8 @@ namespace msdump {
 // closed over operators that were not dumped: for an input that one of them produced, the nearest executions before it
 // are known (GapAncestors). Source: dumps of MindSpore 2.x and msprobe with planted faults.
 
-inline constexpr uint32_t kNoRun = UINT32_MAX;
-
-using TensorId = Index<struct RunTensor>;    // a tensor of the dump, or of both that are compared
-using OperatorId = Index<struct RunSource>;  // in RunSource::operators
+using TensorId = Index<struct RunTensor>;    // in the list of the dump; of two dumps, in Pairing::tensors
+using OperatorId = Index<struct RunSource>;  // in RunSource::operators; of two dumps, in Pairing::operators
 using ExecutionId = Index<struct OpRun>;     // in RunGraph::runs
 
 struct RunPlace {

@@ -14,8 +14,6 @@
 
 namespace msdump {
 
-inline constexpr uint32_t kNoTensor = UINT32_MAX;  // in a list of tensors
-
 struct SequencedOp;
 
 // A dump and, if there is one, the graph of its operators. Pointers only: the objects must outlive this.

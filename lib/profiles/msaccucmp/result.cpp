@@ -112,16 +112,16 @@ std::string_view time_of(const IndexedFile& file) {
   return text.size() == kTimestampDigits && is_digits(text) ? text : std::string_view();
 }
 
-std::string named(const MsaccucmpSide& side, uint32_t file) {
+std::string named(const MsaccucmpSide& side, FileId file) {
   return std::string(side.side.index->files()[file].facts.op_name);
 }
 
 // Includes files without a tensor, and those whose tensors cannot be read.
-std::set<uint32_t> files_of(const MsaccucmpSide& side) {
-  std::set<uint32_t> files;
+std::set<FileId> files_of(const MsaccucmpSide& side) {
+  std::set<FileId> files;
   for (const TensorRecord& tensor : *side.side.tensors) files.insert(tensor.file);
   const DumpIndex& index = *side.side.index;
-  for (uint32_t i = 0; i < index.files().size(); ++i) {
+  for (FileId i{0}; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];
     if (file.kind != FileKind::kDumpFile || file.by_content) continue;
     if (side.selection == nullptr || side.selection->matches_file(index.identity_of(file))) files.insert(i);
@@ -130,18 +130,18 @@ std::set<uint32_t> files_of(const MsaccucmpSide& side) {
 }
 
 // The last file of each operator by time, then by name.
-std::vector<uint32_t> last_files(const MsaccucmpSide& side) {
+std::vector<FileId> last_files(const MsaccucmpSide& side) {
   const auto& files = side.side.index->files();
-  std::map<std::string_view, uint32_t> by_name;
-  const auto before = [&](uint32_t left, uint32_t right) {
+  std::map<std::string_view, FileId> by_name;
+  const auto before = [&](FileId left, FileId right) {
     if (time_of(files[left]) != time_of(files[right])) return time_of(files[left]) < time_of(files[right]);
     return natural_less(files[left].shown_name(), files[right].shown_name());
   };
-  for (const uint32_t file : files_of(side)) {
+  for (const FileId file : files_of(side)) {
     const auto [at, added] = by_name.try_emplace(files[file].facts.op_name, file);
     if (!added && before(at->second, file)) at->second = file;
   }
-  std::vector<uint32_t> last;
+  std::vector<FileId> last;
   for (const auto& [name, file] : by_name) last.push_back(file);
   std::sort(last.begin(), last.end(), before);
   return last;
@@ -182,7 +182,7 @@ std::string dtype_text(const StoredTensor& tensor) {
   return std::string(plain ? name : kMsaccucmpNaN);
 }
 
-Result<HostTensor> open_restored(const MsaccucmpSide& side, uint32_t file, FileKind container,
+Result<HostTensor> open_restored(const MsaccucmpSide& side, FileId file, FileKind container,
                                  const StoredTensor& wanted) {
   const auto open = [&](std::optional<Format> target) -> Result<HostTensor> {
     MSDUMP_TRY(File opened, File::open(side.side.index->path_of(side.side.index->files()[file])));
@@ -203,12 +203,12 @@ class FileComparison {
   FileComparison(const MsaccucmpSide& a, const MsaccucmpSide& b, const MsaccucmpFilePair& pair,
                  const CancelToken& cancel)
       : a_(a), b_(b), pair_(pair), cancel_(cancel) {
-    name_ = pair.a != kNoFile ? named(a, pair.a) : named(b, pair.b);
+    name_ = pair.a != kNoId ? named(a, pair.a) : named(b, pair.b);
     result_.rows.reserve(8);
   }
 
   Result<MsaccucmpOpRows> run() {
-    if (pair_.a == kNoFile || pair_.b == kNoFile) {
+    if (pair_.a == kNoId || pair_.b == kNoId) {
       add_one_sided();
       return std::move(result_);
     }
@@ -247,13 +247,13 @@ class FileComparison {
  private:
   [[nodiscard]] MsaccucmpRow op_row() const {
     MsaccucmpRow row;
-    if (pair_.a != kNoFile) row.npu_dump = name_;
-    if (pair_.b != kNoFile) row.ground_truth = named(b_, pair_.b);
+    if (pair_.a != kNoId) row.npu_dump = name_;
+    if (pair_.b != kNoId) row.ground_truth = named(b_, pair_.b);
     return row;
   }
 
   void add_one_sided() {
-    const std::string_view missing = pair_.a == kNoFile ? "my output" : "ground truth";
+    const std::string_view missing = pair_.a == kNoId ? "my output" : "ground truth";
     result_.add_unmatched(op_row(),
                           fmt::format("[{}] There is no the {} dump file for the op \"{}\".", name_, missing, name_));
   }
@@ -315,17 +315,17 @@ class FileComparison {
 }  // namespace
 
 std::vector<MsaccucmpFilePair> pair_dump_files(const MsaccucmpSide& a, const MsaccucmpSide& b) {
-  if (a.side.index->files().size() == 1 && b.side.index->files().size() == 1) return {{0, 0}};
+  if (a.side.index->files().size() == 1 && b.side.index->files().size() == 1) return {{FileId(0), FileId(0)}};
   std::vector<MsaccucmpFilePair> pairs;
   std::map<std::string_view, size_t> of_a;
-  for (const uint32_t file : last_files(a)) {
+  for (const FileId file : last_files(a)) {
     of_a.emplace(a.side.index->files()[file].facts.op_name, pairs.size());
-    pairs.push_back({file, kNoFile});
+    pairs.push_back({file, kNoId});
   }
-  for (const uint32_t file : last_files(b)) {
+  for (const FileId file : last_files(b)) {
     const auto found = of_a.find(b.side.index->files()[file].facts.op_name);
     if (found == of_a.end()) {
-      pairs.push_back({kNoFile, file});
+      pairs.push_back({kNoId, file});
     } else {
       pairs[found->second].b = file;
     }
@@ -376,16 +376,16 @@ class TensorComparison {
   TensorComparison(const MsaccucmpSide& a, const MsaccucmpSide& b, const Pairing& pairing, const CancelToken& cancel)
       : a_(a), b_(b), pairing_(pairing), cancel_(cancel) {}
 
-  Result<MsaccucmpOpRows> run(const std::vector<uint32_t>& tensors) {
-    for (const uint32_t tensor : tensors) {
+  Result<MsaccucmpOpRows> run(const std::vector<TensorId>& tensors) {
+    for (const TensorId tensor : tensors) {
       const TensorPair& pair = pairing_.tensors[tensor];
       const OpPair& op = pairing_.operators[pair.op];
-      if (pair.a == kNoTensor && op.a != kNoOperator) {
+      if (pair.a == kNoId && op.a != kNoId) {
         ++result_.counts.left_out;  // the tool looks only at the candidate's tensors
         continue;
       }
       MsaccucmpRow row = op_row(op);
-      if (pair.a == kNoTensor) {
+      if (pair.a == kNoId) {
         add_reference_only(std::move(row));
         break;
       }
@@ -397,11 +397,11 @@ class TensorComparison {
  private:
   [[nodiscard]] MsaccucmpRow op_row(const OpPair& op) const {
     MsaccucmpRow row;
-    if (op.a != kNoOperator) {
+    if (op.a != kNoId) {
       row.npu_dump = pairing_.a[op.a].name;
       if (!pairing_.a[op.a].type.empty()) row.op_type = pairing_.a[op.a].type;
     }
-    if (op.b != kNoOperator) row.ground_truth = pairing_.b[op.b].name;
+    if (op.b != kNoId) row.ground_truth = pairing_.b[op.b].name;
     return row;
   }
 
@@ -414,7 +414,7 @@ class TensorComparison {
     const TensorRecord& of_a = (*a_.side.tensors)[pair.a];
     row.tensor_index = fmt::format("{}:{}:{}", row.npu_dump, name_of(of_a.name.io), of_a.name.slot);
     if (of_a.shape != nullptr) row.shape = msaccucmp_shape(*of_a.shape);
-    if (pair.b == kNoTensor) {
+    if (pair.b == kNoId) {
       std::string reason =
           fmt::format("[{}] There is no the ground truth dump file for {}.", row.npu_dump, row.tensor_index);
       result_.add_unmatched(std::move(row), std::move(reason));
@@ -461,22 +461,22 @@ MsaccucmpTensorPairs pair_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b
   const bool single = a.side.tensors->size() == 1 && b.side.tensors->size() == 1;
   result.pairing = single ? pair_single(a.side, b.side) : pair_sides(a.side, b.side);
   const auto& operators = result.pairing.operators;
-  std::vector<uint32_t> order;
-  for (uint32_t i = 0; i < operators.size(); ++i) order.push_back(i);
+  std::vector<OperatorId> order;
+  for (OperatorId i{0}; i < operators.size(); ++i) order.push_back(i);
   // Operators of the reference alone come last, and keep its order.
   std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t left, uint32_t right) { return operators[left].a < operators[right].a; });
+                   [&](OperatorId left, OperatorId right) { return operators[left].a < operators[right].a; });
   std::vector<uint32_t> place(operators.size());
   for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   result.operators.resize(operators.size());
-  for (uint32_t i = 0; i < result.pairing.tensors.size(); ++i)
+  for (TensorId i{0}; i < result.pairing.tensors.size(); ++i)
     result.operators[place[result.pairing.tensors[i].op]].push_back(i);
-  std::erase_if(result.operators, [](const std::vector<uint32_t>& tensors) { return tensors.empty(); });
+  std::erase_if(result.operators, [](const std::vector<TensorId>& tensors) { return tensors.empty(); });
   return result;
 }
 
 Result<MsaccucmpOpRows> compare_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b,
-                                        const MsaccucmpTensorPairs& pairs, const std::vector<uint32_t>& tensors,
+                                        const MsaccucmpTensorPairs& pairs, const std::vector<TensorId>& tensors,
                                         const CancelToken& cancel) {
   return TensorComparison(a, b, pairs.pairing, cancel).run(tensors);
 }

@@ -98,10 +98,8 @@ struct MsaccucmpOpRows {
 // although device shapes do not, or a file of the reference cannot be read. dtypes that the tool does not know are compared.
 // BOOL is 0 and 1.
 
-inline constexpr uint32_t kNoFile = UINT32_MAX;
-
 struct MsaccucmpFilePair {
-  uint32_t a = kNoFile, b = kNoFile;  // in the sides' DumpIndex::files(); at least one is set
+  FileId a, b;  // in the sides' DumpIndex::files(); at least one is set
 };
 
 // For sides with dump files only, each in one folder.
@@ -126,14 +124,14 @@ Result<MsaccucmpOpRows> compare_dump_files(const MsaccucmpSide& a, const Msaccuc
 
 struct MsaccucmpTensorPairs {
   Pairing pairing;
-  std::vector<std::vector<uint32_t>> operators;  // in Pairing::tensors, by operator in the order of rows
+  std::vector<std::vector<TensorId>> operators;  // by operator in the order of rows
 };
 
 [[nodiscard]] MsaccucmpTensorPairs pair_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b);
 
 // An error only when interrupted.
 Result<MsaccucmpOpRows> compare_tensors(const MsaccucmpSide& a, const MsaccucmpSide& b,
-                                        const MsaccucmpTensorPairs& pairs, const std::vector<uint32_t>& tensors,
+                                        const MsaccucmpTensorPairs& pairs, const std::vector<TensorId>& tensors,
                                         const CancelToken& cancel);
 
 Result<MsaccucmpCounts> write_msaccucmp_result(const MsaccucmpSide& a, const MsaccucmpSide& b,

@@ -7,7 +7,7 @@
 namespace msdump::noisy {
 namespace {
 
-int fault_of(const test::ComparedDumps& compared, uint32_t op, const std::string& parameter,
+int fault_of(const test::ComparedDumps& compared, OperatorId op, const std::string& parameter,
              const std::vector<Planted>& planted) {
   const Pairing& pairing = compared.pairing();
   const OpPair& pair = pairing.operators[op];
@@ -17,8 +17,8 @@ int fault_of(const test::ComparedDumps& compared, uint32_t op, const std::string
       if (fault.in_reference.contains(parameter)) return static_cast<int>(i);
       continue;
     }
-    if (pair.b != kNoOperator && fault.in_reference.contains(pairing.b[pair.b].name)) return static_cast<int>(i);
-    if (pair.a != kNoOperator && fault.in_candidate.contains(pairing.a[pair.a].name)) return static_cast<int>(i);
+    if (pair.b != kNoId && fault.in_reference.contains(pairing.b[pair.b].name)) return static_cast<int>(i);
+    if (pair.a != kNoId && fault.in_candidate.contains(pairing.a[pair.a].name)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -100,11 +100,11 @@ std::vector<Named> judge_by(Rule rule, const test::ComparedDumps& compared, cons
   for (size_t i = 0; i < pairing.tensors.size(); ++i) {
     const TensorPair& pair = pairing.tensors[i];
     const TensorDiff& diff = compared.diffs()[i];
-    if (pair.b == kNoTensor || !has_metrics(diff.verdict)) continue;
+    if (pair.b == kNoId || !has_metrics(diff.verdict)) continue;
     of[pair.op].add(diff, (*compared.b().tensors)[pair.b].name.io == Io::kOutput);
   }
   std::vector<Named> result;
-  for (uint32_t op = 0; op < of.size(); ++op) {
+  for (OperatorId op{0}; op < of.size(); ++op) {
     if (of[op].names(rule)) result.push_back({fault_of(compared, op, {}, with_files), 0, pairing.op_name(op)});
   }
   return result;

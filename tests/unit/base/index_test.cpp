@@ -20,7 +20,6 @@ static_assert(sizeof(TensorId) == sizeof(uint32_t));
 
 TEST_CASE("An index is none until it is given, and none comes after all others") {
   CHECK(TensorId() == kNoId);
-  CHECK(TensorId(kNoId) == kNoId);
   CHECK(TensorId(0) != kNoId);
   CHECK(TensorId(3) < TensorId(4));
   CHECK(TensorId(4) < TensorId());

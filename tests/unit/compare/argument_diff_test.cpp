@@ -124,8 +124,8 @@ Texts compared_arguments(const std::vector<ArgOp>& candidate, ArgGraph graph_a, 
   ArgNet(scratch.path() / "a").write(candidate, graph_a);
   ArgNet(scratch.path() / "b").write(reference, graph_b);
   const test::ComparedDumps compared(scratch.path() / "a", scratch.path() / "b");
-  std::vector<uint32_t> chosen(compared.pairing().tensors.size());
-  std::iota(chosen.begin(), chosen.end(), 0U);
+  std::vector<TensorId> chosen(compared.pairing().tensors.size());
+  std::iota(chosen.begin(), chosen.end(), TensorId(0));
   WorkerPool pool(1);
   const CancelToken cancel;
   Texts texts;

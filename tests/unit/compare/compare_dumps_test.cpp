@@ -15,7 +15,7 @@ namespace {
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 struct Asked {
-  std::vector<uint32_t> chosen = {};  // empty: all
+  std::vector<TensorId> chosen = {};  // empty: all
   DiffRules rules = {};
   SecondLookOptions look = {};
   std::vector<Error> failures_a = {}, failures_b = {};
@@ -24,10 +24,10 @@ struct Asked {
 
 ComparedTensors compared(const test::ComparedDumps& dumps, const Asked& asked = {}) {
   StatisticTables tables_a(*dumps.a().index), tables_b(*dumps.b().index);
-  std::vector<uint32_t> chosen = asked.chosen;
+  std::vector<TensorId> chosen = asked.chosen;
   if (chosen.empty()) {
     chosen.resize(dumps.pairing().tensors.size());
-    std::iota(chosen.begin(), chosen.end(), 0U);
+    std::iota(chosen.begin(), chosen.end(), TensorId(0));
   }
   WorkerPool pool(asked.jobs);
   const CancelToken never;
@@ -96,7 +96,7 @@ TEST_CASE("the chosen pairs are compared, with the worst element of those that d
   CHECK(all.details[0].worst->index == std::vector<int64_t>{3});
   CHECK(all.details[0].look.worst.empty());
   CHECK_FALSE(all.details[1].worst);
-  const ComparedTensors one = compared(trial.compared(), {.chosen = {2}, .look = {.worst = 5}});
+  const ComparedTensors one = compared(trial.compared(), {.chosen = {TensorId(2)}, .look = {.worst = 5}});
   CHECK(one.diffs[0].verdict == Verdict::kSkipped);
   CHECK(one.diffs[2].verdict == Verdict::kDiffer);
   CHECK(one.details[2].look.worst.size() == 1);

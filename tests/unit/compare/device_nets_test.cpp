@@ -52,13 +52,13 @@ struct NetScore {
       const bool both = pair.is_paired();
       bool good = false;
       std::string text = fmt::format("seed {}:", seed);
-      if (pair.a != kNoTensor) {
+      if (pair.a != kNoId) {
         const NetTensor device = tensor_in(net.a, pair.a);
         const DeviceNet::Device& known = truth.device.at(device);
         good = both ? known.partner == tensor_in(net.b, pair.b) : known.alone.count(pair.alone) != 0;
         text += " " + text_of(device) + (known.partner ? " (is " + text_of(*known.partner) + ")" : "");
       }
-      if (pair.b != kNoTensor) {
+      if (pair.b != kNoId) {
         const NetTensor host = tensor_in(net.b, pair.b);
         if (!both) good = truth.host.at(host).count(pair.alone) != 0;
         text += " = " + text_of(host);

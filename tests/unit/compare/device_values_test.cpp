@@ -54,12 +54,12 @@ class ProbedTensors {
     sides_.push_back(side);
     return side;
   }
-  static uint32_t place(const test::ListedDump& dump, const std::string& type) {
-    for (uint32_t i = 0; i < dump.tensors().size(); ++i) {
+  static RecordId place(const test::ListedDump& dump, const std::string& type) {
+    for (RecordId i{0}; i < dump.tensors().size(); ++i) {
       if (dump.tensors()[i].name.op_type == type) return i;
     }
     FAIL("no tensor of " << type);
-    return 0;
+    return kNoId;
   }
 
   test::ScratchDir scratch_;
@@ -257,15 +257,15 @@ TEST_CASE("a match looks at the first run of an operator and at its largest tens
   REQUIRE(operators.size() == 1);
   operators.emplace_back();  // without tensors
   const OpTensors tensors(side, operators);
-  const auto slot = [&](Io io) { return dump.tensors()[*tensors.largest(0, io)].name.slot; };
+  const auto slot = [&](Io io) { return dump.tensors()[*tensors.largest(SequencedOpId(0), io)].name.slot; };
   CHECK(slot(Io::kInput) == "1");
   CHECK(slot(Io::kOutput) == "1");
-  CHECK(tensors.count(0, Io::kInput) == 4);
-  CHECK(tensors.count(0, Io::kOutput) == 2);
-  CHECK(tensors.tensor_inputs(0) == 3);
-  CHECK(tensors.largest(1, Io::kOutput) == std::nullopt);
-  CHECK(tensors.largest(1, Io::kInput) == std::nullopt);
-  CHECK(tensors.count(1, Io::kInput) == 0);
+  CHECK(tensors.count(SequencedOpId(0), Io::kInput) == 4);
+  CHECK(tensors.count(SequencedOpId(0), Io::kOutput) == 2);
+  CHECK(tensors.tensor_inputs(SequencedOpId(0)) == 3);
+  CHECK(tensors.largest(SequencedOpId(1), Io::kOutput) == std::nullopt);
+  CHECK(tensors.largest(SequencedOpId(1), Io::kInput) == std::nullopt);
+  CHECK(tensors.count(SequencedOpId(1), Io::kInput) == 0);
 }
 
 }  // namespace msdump

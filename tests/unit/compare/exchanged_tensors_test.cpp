@@ -17,7 +17,8 @@ Tensors exchanged(const Values& gate, const Values& up) {
     const auto z = net.op("Mul", {x, net.weight("up", net.bad() ? up : second)});
     net[y] = net[z] = first;
   });
-  return exchanged_tensors(trial.compared().pairing(), trial.compared().diffs());
+  const auto found = exchanged_tensors(trial.compared().pairing(), trial.compared().diffs());
+  return {found.begin(), found.end()};
 }
 
 // Tensors that differ, by their maxima in the candidate and in the reference; what else is known is the same.
@@ -34,7 +35,8 @@ Tensors exchanged(const std::vector<std::pair<double, double>>& maxima) {
     metrics.mean_a = metrics.mean_b = 0.5;
     metrics.std_a = metrics.std_b = 1;
   }
-  return exchanged_tensors(pairing, diffs);
+  const auto found = exchanged_tensors(pairing, diffs);
+  return {found.begin(), found.end()};
 }
 
 }  // namespace

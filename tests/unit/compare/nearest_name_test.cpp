@@ -22,15 +22,15 @@ Pairing without_partners(const std::vector<std::string>& a, const std::vector<st
   };
   add(a, pairing.a);
   add(b, pairing.b);
-  for (uint32_t i = 0; i < b.size(); ++i) pairing.operators.push_back({{kNoOperator, i}});
-  for (uint32_t i = 0; i < a.size(); ++i) pairing.operators.push_back({{i, kNoOperator}});
+  for (SequencedOpId i{0}; i < b.size(); ++i) pairing.operators.push_back({{kNoId, i}});
+  for (SequencedOpId i{0}; i < a.size(); ++i) pairing.operators.push_back({{i, kNoId}});
   return pairing;
 }
 
 std::string nearest(const std::string& name, const std::vector<std::string>& names) {
   WorkerPool pool(1);
-  const uint32_t found = nearest_names(without_partners({name}, names), pool).back();
-  return found == kNoOperator ? std::string() : names[found];
+  const SequencedOpId found = nearest_names(without_partners({name}, names), pool).back();
+  return found == kNoId ? std::string() : names[found];
 }
 
 // The rule of the header, one name after the other.
@@ -105,14 +105,14 @@ TEST_CASE("Only operators without a partner that have tensors have a nearest nam
   Pairing pairing = without_partners(std::vector<std::string>(300, "Default/Mul-op2"), {});
   pairing.b.resize(2);
   pairing.b[1].name = "Default/Mul-op1";
-  for (uint32_t i = 0; i < pairing.operators.size(); i += 50) pairing.operators[i].b = 1;  // paired
+  for (uint32_t i = 0; i < pairing.operators.size(); i += 50) pairing.operators[i].b = SequencedOpId(1);  // paired
   pairing.a[1].tensors.clear();
   WorkerPool pool(2);
-  const std::vector<uint32_t> nearest = nearest_names(pairing, pool);
+  const std::vector<SequencedOpId> nearest = nearest_names(pairing, pool);
   CHECK(nearest.size() == 300);
-  CHECK(nearest[0] == kNoOperator);
-  CHECK(nearest[1] == kNoOperator);
-  CHECK(std::count(nearest.begin(), nearest.end(), 1U) == 200);
-  CHECK(nearest[204] != kNoOperator);
-  CHECK(nearest[206] == kNoOperator);
+  CHECK(nearest[0] == kNoId);
+  CHECK(nearest[1] == kNoId);
+  CHECK(std::count(nearest.begin(), nearest.end(), SequencedOpId(1)) == 200);
+  CHECK(nearest[204] != kNoId);
+  CHECK(nearest[206] == kNoId);
 }

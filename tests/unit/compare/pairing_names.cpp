@@ -48,8 +48,8 @@ std::vector<std::string> pairs(const std::vector<MadeTensor>& a, const std::vect
   const Pairing pairing = pair_sides(left.side(), right.side());
   std::vector<std::string> result;
   for (const OpPair& pair : pairing.operators) {
-    std::string text = pair.a == kNoOperator ? "" : pairing.a[pair.a].name;
-    if (pair.b != kNoOperator) text += "=" + pairing.b[pair.b].name;
+    std::string text = pair.a == kNoId ? "" : pairing.a[pair.a].name;
+    if (pair.b != kNoId) text += "=" + pairing.b[pair.b].name;
     result.push_back(text);
   }
   return result;
@@ -90,8 +90,8 @@ TEST_CASE("tensors of two operators are paired by io and slot, slots as numbers"
   const Pairing pairing = pair_sides(a.side(), b.side());
   Texts slots;
   for (const TensorPair& pair : pairing.tensors) {
-    const auto text = [](const CompareSide& side, uint32_t tensor) {
-      if (tensor == kNoTensor) return std::string("-");
+    const auto text = [](const CompareSide& side, RecordId tensor) {
+      if (tensor == kNoId) return std::string("-");
       const NameFacts& name = (*side.tensors)[tensor].name;
       return fmt::format("{}{}", name_of(name.io).front(), name.slot);
     };
@@ -123,9 +123,11 @@ TEST_CASE(
     const std::vector<TensorDiff> diffs(pairing.tensors.size());
     const RunView view(a.side(), b.side(), pairing, diffs, ModuleTree());
     const OneSidedRuns runs(view);
-    const auto run_of = [&](const std::string& name) { return view.runs_named(name, view.place(0)).front(); };
-    const uint32_t found = runs.between(run_of(first), run_of(end));
-    return found == kNoRun ? std::string("none") : view.name(found);
+    const auto run_of = [&](const std::string& name) {
+      return view.runs_named(name, view.place(ExecutionId(0))).front();
+    };
+    const ExecutionId found = runs.between(run_of(first), run_of(end));
+    return found == kNoId ? std::string("none") : view.name(found);
   };
   CHECK(between("a/Add-op0", "b/Mul-op2") == "d/Sub-op1");
   CHECK(between("a/Add-op0", "d/Sub-op1") == "c/Sub-op1");

@@ -44,8 +44,8 @@ Texts pairs(const MadeCheckpoint& a, const MadeCheckpoint& b, const NameMap* map
   Texts texts;
   for (size_t i = 0; i < paired.pairing.tensors.size(); ++i) {
     const OpPair& op = paired.pairing.operators[paired.pairing.tensors[i].op];
-    std::string text = op.a == kNoOperator ? "" : paired.pairing.a[op.a].name;
-    if (op.b != kNoOperator) text += (text.empty() ? "= " : " = ") + paired.pairing.b[op.b].name;
+    std::string text = op.a == kNoId ? "" : paired.pairing.a[op.a].name;
+    if (op.b != kNoId) text += (text.empty() ? "= " : " = ") + paired.pairing.b[op.b].name;
     texts.push_back(text + (paired.pairing.notes[i].empty() ? "" : ": " + paired.pairing.notes[i]));
   }
   std::sort(texts.begin(), texts.end());
@@ -81,9 +81,9 @@ TEST_CASE("of several ranks those of one number pair, a rank alone with any othe
     const PairedParameters paired = test::must(pair_parameters(side_a, side_b, nullptr, CancelToken()));
     Texts texts;
     for (const TensorPair& pair : paired.pairing.tensors) {
-      const auto rank = [&](const test::ListedDump& dump, uint32_t tensor) {
-        return tensor == kNoTensor ? "-"
-                                   : std::to_string(identity_of(dump.index, dump.tensors()[tensor]).rank.value_or(-1));
+      const auto rank = [&](const test::ListedDump& dump, RecordId tensor) {
+        return tensor == kNoId ? "-"
+                               : std::to_string(identity_of(dump.index, dump.tensors()[tensor]).rank.value_or(-1));
       };
       texts.push_back(rank(dump_a, pair.a) + " = " + rank(dump_b, pair.b));
     }

@@ -38,8 +38,8 @@ TEST_CASE("the values of a tensor are those at the same places of its views") {
           {{"w", {40, 30}, values}, {"t", {30, 40}, test::transposed(values, 40, 30)}, {"few", {3}, {1, 2, 3}}}));
   const test::ListedDump dump = test::list_dump({path});
   ParameterValues known(dump.index, dump.tensors());
-  uint32_t w = 0, t = 0, few = 0;
-  for (uint32_t i = 0; i < 3; ++i) {
+  RecordId w, t, few;
+  for (RecordId i{0}; i < 3; ++i) {
     const std::string_view name = dump.tensors()[i].name.op_name;
     (name == "w" ? w : name == "t" ? t : few) = i;
   }

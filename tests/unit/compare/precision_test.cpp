@@ -16,10 +16,10 @@ std::optional<DType> coarser(const std::vector<Count>& counts) {
   Pairing pairing;
   for (const Count& count : counts) {
     for (uint32_t i = 0; i < count.number; ++i) {
-      const auto place = static_cast<uint32_t>(left.size());
+      const RecordId place(left.size());
       left.emplace_back().name.dtype = count.a;
       right.emplace_back().name.dtype = count.b;
-      pairing.tensors.push_back({{place, place}, 0});
+      pairing.tensors.push_back({{place, place}, {}});
     }
   }
   CompareSide a, b;

@@ -27,9 +27,9 @@ struct Note {
 Note note_of(const PairedShards& paired, std::string_view op, Io io) {
   for (size_t i = 0; i < paired.pairing.tensors.size(); ++i) {
     const TensorPair& pair = paired.pairing.tensors[i];
-    if (pair.a == kNoTensor) continue;
+    if (pair.a == kNoId) continue;
     const TensorRecord& record = paired.a->tensors()[pair.a];
-    if (record.name.op_name == op && record.name.io == io) return {paired.notes[i], pair.b != kNoTensor};
+    if (record.name.op_name == op && record.name.io == io) return {paired.notes[i], pair.b != kNoId};
   }
   FAIL("no such tensor");
   return {};
@@ -59,10 +59,10 @@ TEST_CASE("two ranks against one process: each tensor is put together, the all_r
 // The tensor of the reference that a tensor of the candidate is compared with: "Functional.linear.0.forward"; empty: none.
 std::string partner_of(const PairedShards& paired, std::string_view op, Io io, std::string_view slot = "0") {
   for (const TensorPair& tensors : paired.pairing.tensors) {
-    if (tensors.a == kNoTensor) continue;
+    if (tensors.a == kNoId) continue;
     const NameFacts& name = paired.a->tensors()[tensors.a].name;
     if (name.op_name != op || name.io != io || name.slot != slot) continue;
-    if (tensors.b == kNoTensor) return {};
+    if (tensors.b == kNoId) return {};
     const TensorRecord& record = *paired.b->members(tensors.b).records.front();
     return fmt::format("{} {}:{}", record.name.op_name, name_of(record.name.io), record.name.slot);
   }
@@ -71,7 +71,7 @@ std::string partner_of(const PairedShards& paired, std::string_view op, Io io, s
 
 Alone alone(const PairedShards& paired, std::string_view op, Io io) {
   for (const TensorPair& tensors : paired.pairing.tensors) {
-    if (tensors.b == kNoTensor || tensors.a != kNoTensor) continue;
+    if (tensors.b == kNoId || tensors.a != kNoId) continue;
     const NameFacts& name = paired.b->tensors()[tensors.b].name;
     if (name.op_name == op && name.io == io) return tensors.alone;
   }

@@ -43,7 +43,7 @@ TEST_CASE("the calls that ranks have in common are one call, whose tensors lie o
   REQUIRE(side.operators().size() == 10);
   CHECK(side.operators().front().tensors.size() == 2);
   CHECK_FALSE(side.operators().front().rank);
-  for (const uint32_t tensor : side.operators().front().tensors) {
+  for (const RecordId tensor : side.operators().front().tensors) {
     CHECK(side.ranks(tensor) == std::vector<int64_t>{0, 1, 2});
     REQUIRE(side.members(tensor).records.size() == 3);
     for (size_t rank = 0; rank < 3; ++rank) {

@@ -33,8 +33,8 @@ class MadeSide {
     side.tensors = &tensors_;
     return side;
   }
-  [[nodiscard]] std::string text_of(uint32_t tensor) const {
-    if (tensor == kNoTensor) return "-";
+  [[nodiscard]] std::string text_of(RecordId tensor) const {
+    if (tensor == kNoId) return "-";
     const TensorRecord& record = tensors_[tensor];
     return fmt::format("{}{}.{}", name_of(record.name.io).front(), record.name.slot, record.occurrence);
   }
@@ -48,8 +48,8 @@ std::vector<TensorPair> paired(const MadeSide& a, const MadeSide& b, const std::
   Pairing pairing;
   pairing.a.push_back(a.op(name));
   pairing.b.push_back(b.op(name));
-  pairing.operators.push_back({{0, 0}, PairedBy::kSequence, 1});
-  TensorPairer(a.side(), b.side(), {nullptr, true, true}).pair(pairing, 0);
+  pairing.operators.push_back({{SequencedOpId(0), SequencedOpId(0)}, PairedBy::kSequence, 1});
+  TensorPairer(a.side(), b.side(), {nullptr, true, true}).pair(pairing, OperatorId(0));
   return pairing.tensors;
 }
 

@@ -82,11 +82,11 @@ TEST_CASE("an exponential of masked values is judged by what was masked") {
     net.set_output("Default/Exp-op0", 1e-3);
     net.set_output("Default/Add-op0", 1e-6);
     const ScoredNet scored(net);
-    const uint32_t run = scored.run(numbered(type, 0)), add = scored.run("Default/Add-op0");
+    const ExecutionId run = scored.run(numbered(type, 0)), add = scored.run("Default/Add-op0");
     const std::vector<KnownInput> inputs = scored.model.inputs(run);
     const bool through = inputs.size() == 2;
     CHECK(inputs.front().error.relative == (through ? 1e-3 : 1e-6));
-    CHECK(scored.model.within(run) == (through ? std::vector<uint32_t>{add, run} : std::vector<uint32_t>{run}));
+    CHECK(scored.model.within(run) == (through ? std::vector{add, run} : std::vector{run}));
     return through;
   };
   CHECK(read("Softmax", -1e4F, 0));

@@ -221,11 +221,11 @@ TEST_CASE("msprobe: a module holds what ran inside it in its own step and on its
   const RunView view(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
                      ModuleTree::of(*compared.b().index, *compared.a().index));
   size_t modules = 0;
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (view.name(run) != kLayer) continue;
     ++modules;
     REQUIRE(view.inside(run).size() == 2);
-    for (const uint32_t inner : view.inside(run)) CHECK(view.place(inner) == view.place(run));
+    for (const ExecutionId inner : view.inside(run)) CHECK(view.place(inner) == view.place(run));
   }
   CHECK(modules == kSteps * kRanks);
 }

@@ -49,7 +49,7 @@ class DiffedDumps {
     REQUIRE(run);
     return std::move(*run);
   }
-  void compare(DiffResult& run, const std::vector<uint32_t>& rows, FactStore* facts) const {
+  void compare(DiffResult& run, const std::vector<TensorId>& rows, FactStore* facts) const {
     REQUIRE(compare_pairs(run, rows, {}, {}, {pool_, never_, nullptr, facts}));
   }
   [[nodiscard]] DiffResult diff(DiffRules rules = {}) const { return diff(open(side(true)), open(side(false)), rules); }
@@ -69,7 +69,7 @@ class DiffedDumps {
 // "0 1 Default/Mul-op0 input:1 differ, line 12": rank, step, the tensor, the verdict.
 Texts rows(const DiffResult& run) {
   Texts lines;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     const TensorKey key = run.key(row);
     const SourceFrame* const frame = run.frame(run.pairing.tensors[row].op);
     lines.push_back(fmt::format("{} {} {} {}:{} {}, line {}", key.rank.value_or(-1), key.step.value_or(-1), key.op_name,
@@ -133,7 +133,7 @@ TEST_CASE("verdicts are of the elements alone; what was never written is explain
   CHECK(run.explained(run.rows[0]).empty());
   REQUIRE(run.divergence.roots.size() == 1);
   CHECK(run.op_name(run.divergence.roots[0].op) == "Default/Mul-op0");
-  CHECK(run.divergence.roots[0].outputs == std::vector<uint32_t>{run.rows[5]});
+  CHECK(run.divergence.roots[0].outputs == std::vector{run.rows[5]});
 }
 
 TEST_CASE("the first tensor of a dump may be one that was never written") {
@@ -148,7 +148,7 @@ TEST_CASE("the first tensor of a dump may be one that was never written") {
   const DiffResult run = dumps.diff();
   REQUIRE(run.rows.size() > 1);
   CHECK(run.rows[0] == 0);
-  CHECK(run.explained(0) == "unwritten");
+  CHECK(run.explained(TensorId(0)) == "unwritten");
 }
 
 TEST_CASE("a constant that one side has as a file is compared with the one in the other side's graph") {
@@ -308,7 +308,7 @@ TEST_CASE("a root is accepted if the baseline has all that it shows, tensors and
     for (const ArgumentDiff& one : run.arguments) {
       if (argument && one.differs) rules.baseline->add(run.key(one), difference_of(one, run.pairing));
     }
-    for (const uint32_t row : run.rows) {
+    for (const TensorId row : run.rows) {
       if (output && is_difference(run.diffs[row].verdict)) rules.baseline->add(run.key(row), run.diffs[row]);
     }
     const DiffResult accepted = dumps.diff(std::move(rules));
@@ -399,7 +399,7 @@ TEST_CASE("a gradient that is cut is described by the lines of what is missing, 
     const DiffResult run = dumps.diff();
     GradientCut cut;
     cut.of_candidate = of_candidate;
-    for (uint32_t op = 0; op < run.pairing.operators.size(); ++op) {
+    for (OperatorId op{0}; op < run.pairing.operators.size(); ++op) {
       const OpPair& pair = run.pairing.operators[op];
       if (!pair.is_paired()) cut.operators.push_back(op);
     }
@@ -434,7 +434,7 @@ TEST_CASE("a baseline accepts the differences that it lists, and those that are 
                       before.diffs[before.rows[1]]);
   const DiffResult run = dumps.diff(std::move(rules));
   Texts counted;
-  for (const uint32_t row : run.rows) {
+  for (const TensorId row : run.rows) {
     if (counts_as_difference(run, row))
       counted.push_back(run.key(row).op_name + ":" + std::string(name_of(run.key(row).io)));
   }
@@ -533,7 +533,7 @@ TEST_CASE("pairs that are compared apart come together as if compared at once; a
   const std::vector<uint64_t> bytes = bytes_of_rows(first);
   REQUIRE(bytes.size() == first.rows.size());
   KeptFacts facts;
-  std::vector<uint32_t> even, odd;
+  std::vector<TensorId> even, odd;
   size_t pairs = 0;
   for (size_t i = 0; i < first.rows.size(); ++i) {
     const TensorPair& pair = first.pairing.tensors[first.rows[i]];

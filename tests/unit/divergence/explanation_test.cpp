@@ -28,7 +28,7 @@ void rounding_chain(MadeNet& net, int wrong) {
 // By "OPERATOR:io": what explains the tensors that differ.
 std::map<std::string, std::string> explained(const test::ComparedDumps& compared) {
   std::map<std::string, std::string> found;
-  for (uint32_t i = 0; i < compared.pairing().tensors.size(); ++i) {
+  for (TensorId i{0}; i < compared.pairing().tensors.size(); ++i) {
     if (!is_difference(compared.diffs()[i].verdict)) continue;
     const TensorPair& pair = compared.pairing().tensors[i];
     const NameFacts& name = (*compared.b().tensors)[pair.b].name;
@@ -70,7 +70,7 @@ TEST_CASE("what comes after one of two roots is downstream") {
   REQUIRE(trial.roots() == Texts{"value Default/Exp-op0", "value Default/Cos-op0"});
   const test::ComparedDumps& compared = trial.compared();
   Texts unexplained;
-  for (uint32_t i = 0; i < compared.pairing().tensors.size(); ++i) {
+  for (TensorId i{0}; i < compared.pairing().tensors.size(); ++i) {
     if (is_difference(compared.diffs()[i].verdict) && compared.report().explained[i] != Explanation::kDownstream)
       unexplained.emplace_back(compared.pairing().op_name(compared.pairing().tensors[i].op));
   }
@@ -114,7 +114,7 @@ TEST_CASE("what a collective operation hands to the other ranks of its group is 
   CHECK(compared.report().roots.at(0).downstream == 8);
   CHECK(compared.report().roots.at(1).downstream == 6);
   Texts outputs;
-  for (uint32_t i = 0; i < compared.pairing().tensors.size(); ++i) {
+  for (TensorId i{0}; i < compared.pairing().tensors.size(); ++i) {
     const TensorPair& pair = compared.pairing().tensors[i];
     const Io io = (*compared.b().tensors)[pair.b].name.io;
     if (compared.pairing().op_name(pair.op) == "Default/AllReduce-op0" && io == Io::kOutput)

@@ -84,16 +84,15 @@ TEST_CASE("operators of which neither inputs nor outputs are known are looked th
   net.set_output("Default/Exp-op0", 1e-3);
   net.set_output("Default/Mul-op0", 1e-3);
   const ScoredNet scored(net);
-  const uint32_t mul = scored.run("Default/Mul-op0");
+  const ExecutionId mul = scored.run("Default/Mul-op0");
   CHECK(scored["Default/Mul-op0"].judged());
   CHECK(scored["Default/Mul-op0"].propagated == Approx(1e-3));
   CHECK_FALSE(scored["Default/Mul-op0"].exact_inputs);
-  CHECK(scored.model.within(mul) ==
-        std::vector<uint32_t>{scored.run("Default/Softmax-op0"), scored.run("Default/Neg-op0"), mul});
+  CHECK(scored.model.within(mul) == std::vector{scored.run("Default/Softmax-op0"), scored.run("Default/Neg-op0"), mul});
   // Of the three the one that adds most noise.
   CHECK(scored.model.likeliest_within(mul) == scored.run("Default/Softmax-op0"));
-  const uint32_t exp = scored.run("Default/Exp-op0");
-  CHECK(scored.model.within(exp) == std::vector<uint32_t>{exp});
+  const ExecutionId exp = scored.run("Default/Exp-op0");
+  CHECK(scored.model.within(exp) == std::vector{exp});
   CHECK(scored.model.likeliest_within(exp) == exp);
 }
 

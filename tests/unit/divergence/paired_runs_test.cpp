@@ -23,14 +23,14 @@ class Flow {
         graph(paired_runs(compared.a(), compared.b(), compared.pairing(), compared.diffs())),
         runs(graph.runs()) {}
 
-  [[nodiscard]] uint32_t run(std::string_view name) const {
+  [[nodiscard]] ExecutionId run(std::string_view name) const {
     const Pairing& pairing = compared_.pairing();
-    for (uint32_t i = 0; i < runs.size(); ++i) {
+    for (ExecutionId i{0}; i < runs.size(); ++i) {
       const OpPair& pair = pairing.operators[runs[i].op];
-      if (pair.b != kNoOperator && pairing.b[pair.b].name == name) return i;
+      if (pair.b != kNoId && pairing.b[pair.b].name == name) return i;
     }
     FAIL("no run of " << name);
-    return 0;
+    return kNoId;
   }
   [[nodiscard]] const RunInput& input(std::string_view name, size_t slot) const {
     const OpRun& found = runs[run(name)];
@@ -38,15 +38,15 @@ class Flow {
     return found.inputs[slot];
   }
   // "output:0" of a tensor.
-  [[nodiscard]] std::string tensor(uint32_t tensor) const {
-    const uint32_t place = compared_.pairing().tensors[tensor].b;
-    REQUIRE(place != kNoTensor);
+  [[nodiscard]] std::string tensor(TensorId tensor) const {
+    const RecordId place = compared_.pairing().tensors[tensor].b;
+    REQUIRE(place != kNoId);
     const NameFacts& name = (*compared_.b().tensors)[place].name;
     return std::string(name_of(name.io)) + ":" + std::string(name.slot);
   }
   [[nodiscard]] Texts outputs(std::string_view name) const {
     Texts texts;
-    for (const uint32_t one : runs[run(name)].outputs) texts.push_back(tensor(one));
+    for (const TensorId one : runs[run(name)].outputs) texts.push_back(tensor(one));
     return texts;
   }
 
@@ -76,7 +76,7 @@ TEST_CASE("an input knows the output that it was, a parameter, or that it is a c
   CHECK(flow.tensor(product.produced) == "output:0");
   CHECK(flow.input("Default/Add-op0", 1).is_weight);
   CHECK(flow.input("Default/Add-op0", 1).parameter == "w");
-  CHECK(flow.runs[product.producer].readers == std::vector{ExecutionId(flow.run("Default/Add-op0"))});
+  CHECK(flow.runs[product.producer].readers == std::vector{flow.run("Default/Add-op0")});
 }
 
 TEST_CASE("a run is one operator in one step of one rank; edges stay within these") {
@@ -94,7 +94,7 @@ TEST_CASE("a run is one operator in one step of one rank; edges stay within thes
   size_t edges = 0;
   for (const OpRun& run : runs) {
     for (const RunInput& input : run.inputs) {
-      if (input.producer == kNoRun) continue;
+      if (input.producer == kNoId) continue;
       CHECK(runs[input.producer].place == run.place);
       ++edges;
     }
@@ -108,7 +108,7 @@ TEST_CASE("an input whose file is not there has the producer's output all the sa
     net.hide_input(y, 0);
   });
   const Flow flow(trial.compared());
-  CHECK(flow.input("Default/ReLU-op0", 0).tensor == kNoTensor);
+  CHECK(flow.input("Default/ReLU-op0", 0).tensor == kNoId);
   CHECK(flow.tensor(flow.input("Default/ReLU-op0", 0).produced) == "output:0");
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("without an IR an input was made by the first that wrote its value") {
   const Flow flow(trial.compared());
   CHECK(flow.graph.flow() == FlowKind::kValues);
   CHECK(flow.input("Functional.relu.0.forward", 0).producer == flow.run("Functional.linear.0.forward"));
-  CHECK(flow.input("Functional.linear.0.forward", 0).producer == kNoRun);
+  CHECK(flow.input("Functional.linear.0.forward", 0).producer == kNoId);
 }
 
 TEST_CASE("without an IR nothing is made by what ran after it") {
@@ -197,7 +197,7 @@ TEST_CASE("statistics link an input to what wrote its value, where they tell ten
       diffs[i].scale = own.scale;
     }
     const RunGraph graph = paired_runs(compared.a(), compared.b(), compared.pairing(), diffs);
-    return graph.runs().back().inputs.at(0).producer != kNoRun;
+    return graph.runs().back().inputs.at(0).producer != kNoId;
   };
   const Statistics usual{3.5, -2.5, 0.5, 1.5};
   CHECK(linked(usual, usual));

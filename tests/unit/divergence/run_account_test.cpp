@@ -15,8 +15,8 @@ namespace {
 
 // The report with an account of every operator.
 DivergenceReport with_accounts(const test::ComparedDumps& compared) {
-  std::vector<uint32_t> all;
-  for (uint32_t op = 0; op < compared.pairing().operators.size(); ++op) all.push_back(op);
+  std::vector<OperatorId> all;
+  for (OperatorId op{0}; op < compared.pairing().operators.size(); ++op) all.push_back(op);
   return find_divergences(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
                           ModuleTree::of(*compared.b().index, *compared.a().index), {all});
 }
@@ -130,11 +130,11 @@ TEST_CASE("an account has what went in with its gains, what came out, and what w
   Texts inputs, through;
   for (const InputAccount& input : found->inputs) {
     inputs.push_back(fmt::format("{} {} of {}{}{} {:.3g}", input.slot, input.error.value_or(-1),
-                                 input.producer == kNoOperator ? input.parameter : pairing.op_name(input.producer),
+                                 input.producer == kNoId ? input.parameter : pairing.op_name(input.producer),
                                  input.exact ? " exact" : "", input.constant ? " constant" : "",
                                  input.gain.value_or(-1)));
   }
-  for (const uint32_t op : found->through) through.push_back(pairing.op_name(op));
+  for (const OperatorId op : found->through) through.push_back(pairing.op_name(op));
   // Those of what was looked through first; an input that was not dumped has no error and no gain.
   CHECK(inputs == Texts{"0 0 of  exact 0.267", "1 0 of  exact 0.133", "1 0 of w exact 0.133",
                         "2 0 of  exact constant 0.764", "0 -1 of Default/Softmax-op0 -1"});
@@ -155,7 +155,7 @@ TEST_CASE("an account has what went in with its gains, what came out, and what w
 TEST_CASE("the runs of an operator are accounted for, up to a limit; others are counted") {
   const Trial trial([](MadeNet& net) { net.op("Exp", {net.op("Neg", {net.input("x")})}); }, {.steps = 70});
   const test::ComparedDumps& compared = trial.compared();
-  const std::vector<uint32_t> one = {1};
+  const std::vector<OperatorId> one = {OperatorId(1)};
   const DivergenceReport report = find_divergences(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
                                                    ModuleTree::of(*compared.b().index, *compared.a().index), {one});
   REQUIRE(report.accounts.size() == kMostAccounts);

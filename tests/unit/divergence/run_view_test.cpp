@@ -19,18 +19,18 @@ RunView view_of(const test::ComparedDumps& compared) {
           ModuleTree::of(*compared.b().index, *compared.a().index)};
 }
 
-uint32_t run_of(const RunView& view, std::string_view name, int rank = 0) {
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
+ExecutionId run_of(const RunView& view, std::string_view name, int rank = 0) {
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (view.name(run) == name && view.place(run).rank == rank) return run;
   }
   FAIL("no run of " << name);
-  return kNoRun;
+  return kNoId;
 }
 
 // "0 2": the slots of tensors or of inputs.
-std::string slots(const RunView& view, const std::vector<uint32_t>& tensors) {
+std::string slots(const RunView& view, const std::vector<TensorId>& tensors) {
   std::string text;
-  for (const uint32_t tensor : tensors) text += (text.empty() ? "" : " ") + std::string(view.slot(tensor));
+  for (const TensorId tensor : tensors) text += (text.empty() ? "" : " ") + std::string(view.slot(tensor));
   return text;
 }
 std::string slots(const std::vector<const RunInput*>& inputs) {
@@ -59,11 +59,11 @@ std::string words(const RunInputs& inputs) {
 }
 
 // With the errors that were measured, as the finder has them before any alarm.
-RunInputs inputs_of(const RunView& view, uint32_t run, std::vector<RunState> states = {}) {
+RunInputs inputs_of(const RunView& view, ExecutionId run, std::vector<RunState> states = {}) {
   RunHistory history;
   history.states = std::move(states);
   history.states.resize(view.runs().size());
-  for (uint32_t tensor = 0; tensor < view.tensors(); ++tensor)
+  for (TensorId tensor{0}; tensor < view.tensors(); ++tensor)
     history.healthy.push_back(view.error(tensor) ? view.error(tensor)->relative : 0);
   return inputs_of_run(view, NoiseModel(view), history, run);
 }
@@ -81,7 +81,7 @@ TEST_CASE("an operator is on the line that the reference has for it, one that it
   CHECK(view.line(run_of(view, "Default/Exp-op0")) == SourceLine{"/home/user/net.py", 20});
   CHECK(view.line(run_of(view, "Default/Tanh-op0")) == SourceLine{"/home/user/net.py", 71});
   const Trial without_ir([](MadeNet& net) { net.op("Exp", {net.input("x")}); }, {.ir = false});
-  CHECK_FALSE(view_of(without_ir.compared()).line(0));
+  CHECK_FALSE(view_of(without_ir.compared()).line(ExecutionId(0)));
 }
 
 TEST_CASE("an operator that one side alone has, a gradient and a backward call are known by their names") {
@@ -98,7 +98,7 @@ TEST_CASE("an operator that one side alone has, a gradient and a backward call a
   Texts facts;
   for (const auto* const compared : {&trial.compared(), &calls.compared()}) {
     const RunView view = view_of(*compared);
-    for (uint32_t run = 0; run < view.runs().size(); ++run) {
+    for (ExecutionId run{0}; run < view.runs().size(); ++run) {
       facts.push_back(fmt::format("{}:{}{}{}{}", view.name(run), view.one_sided(run) ? " one-sided" : "",
                                   view.of_candidate_only(run) ? " candidate" : "",
                                   view.is_gradient(run) ? " gradient" : "", view.is_backward(run) ? " backward" : ""));
@@ -119,9 +119,11 @@ TEST_CASE("a backward call has a forward call, and the gradients of parameters h
   });
   const RunView view = view_of(trial.compared());
   Texts found;
-  for (uint32_t run = 0; run < view.runs().size(); ++run) {
-    for (const uint32_t other : view.forward_calls_of(run)) found.push_back(view.name(run) + " < " + view.name(other));
-    for (const uint32_t other : view.backward_calls_of(run)) found.push_back(view.name(run) + " < " + view.name(other));
+  for (ExecutionId run{0}; run < view.runs().size(); ++run) {
+    for (const ExecutionId other : view.forward_calls_of(run))
+      found.push_back(view.name(run) + " < " + view.name(other));
+    for (const ExecutionId other : view.backward_calls_of(run))
+      found.push_back(view.name(run) + " < " + view.name(other));
   }
   CHECK(found == Texts{"Module.fc.Linear.backward.0 < Module.fc.Linear.forward.0",
                        "Module.fc.Linear.parameters_grad.0 < Module.fc.Linear.forward.0",
@@ -144,7 +146,7 @@ TEST_CASE("a run is found by its name, on its rank and in its step, and ran when
     Texts places;
     for (int rank = 0; rank < 3; ++rank) {
       for (int step = 0; step < 2; ++step) {
-        for (const uint32_t run : view.runs_named(name, {rank, step, 0})) {
+        for (const ExecutionId run : view.runs_named(name, {rank, step, 0})) {
           CHECK(view.name(run) == name);
           places.push_back(fmt::format("{} {} {}", *view.place(run).rank, *view.place(run).step,
                                        view.time(run).value_or(0) - 1'700'000'000'000'000));
@@ -158,7 +160,7 @@ TEST_CASE("a run is found by its name, on its rank and in its step, and ran when
   CHECK(found("Default/Tanh-op0") == Texts{"0 0 2", "0 1 2", "1 0 1", "1 1 2"});
   CHECK(found("Default/Abs-op0").empty());
   const CallTrial calls([](MadeCalls& made) { made.ran("Functional.relu.0.forward", {some_values()}, {}); });
-  CHECK_FALSE(view_of(calls.compared()).time(0));
+  CHECK_FALSE(view_of(calls.compared()).time(ExecutionId(0)));
 }
 
 TEST_CASE("a tensor is like the parameter of the reference that holds its values, where -0 is 0") {
@@ -193,9 +195,9 @@ TEST_CASE("the inputs of readers stand for outputs that were not dumped, and agr
       change(net, y, z);
     });
     const RunView view = view_of(trial.compared());
-    const uint32_t run = run_of(view, "Default/Exp-op0");
+    const ExecutionId run = run_of(view, "Default/Exp-op0");
     std::string text;
-    for (const uint32_t tensor : view.outputs(run)) {
+    for (const TensorId tensor : view.outputs(run)) {
       const TensorRecord& record = (*trial.compared().b().tensors)[trial.compared().pairing().tensors[tensor].b];
       text += fmt::format("{}:{} ", record.name.op_type, name_of(record.name.io));
     }
@@ -381,7 +383,7 @@ TEST_CASE(
   CHECK(inputs(1.5F, 2) == "downstream");
   CHECK(inputs(1, 3) == "downstream");
   const CallTrial trial([](MadeCalls& calls) { calls.ran("Torch.rand.0.forward", {}, {some_values()}); });
-  CHECK(words(inputs_of(view_of(trial.compared()), 0)) == "same unknown unknown-source");
+  CHECK(words(inputs_of(view_of(trial.compared()), ExecutionId(0))) == "same unknown unknown-source");
 }
 
 // What div_ leaves is compared with another value. The candidate's own sum is what relu reads.
@@ -395,8 +397,8 @@ TEST_CASE("of runs that are cut differently, an output is right where what reads
   });
   const test::ComparedDumps& compared = trial.compared();
   const RunView whole = view_of(compared);
-  const uint32_t div = run_of(whole, "Tensor.div_.0.forward"), add = run_of(whole, "Tensor.__add__.0.forward"),
-                 relu = run_of(whole, "Functional.relu.0.forward");
+  const ExecutionId div = run_of(whole, "Tensor.div_.0.forward"), add = run_of(whole, "Tensor.__add__.0.forward"),
+                    relu = run_of(whole, "Functional.relu.0.forward");
   CutEvidence cuts;
   cuts.known.assign(whole.tensors(), true);
   cuts.parts = cuts.made_up = std::vector<bool>(whole.tensors(), false);

@@ -17,9 +17,9 @@ using test::node_text;
 // "value Default/Mul-op0 0.95 +3: REASON", with what went in and came out: "0 1 -> 0".
 Texts whole(const test::ComparedDumps& compared) {
   const Texts names = compared.roots();
-  const auto slots = [&](const std::vector<uint32_t>& tensors) {
+  const auto slots = [&](const std::vector<TensorId>& tensors) {
     std::string text;
-    for (const uint32_t tensor : tensors) {
+    for (const TensorId tensor : tensors) {
       const TensorRecord& record = (*compared.b().tensors)[compared.pairing().tensors[tensor].b];
       text += (text.empty() ? "" : " ") + std::string(record.name.slot);
     }
@@ -37,7 +37,7 @@ Texts whole(const test::ComparedDumps& compared) {
 // What may be to blame without having been dumped.
 Texts candidates(const test::ComparedDumps& compared) {
   Texts names;
-  for (const uint32_t op : compared.report().roots.at(0).candidates) names.push_back(compared.pairing().op_name(op));
+  for (const OperatorId op : compared.report().roots.at(0).candidates) names.push_back(compared.pairing().op_name(op));
   return names;
 }
 

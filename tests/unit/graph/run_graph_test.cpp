@@ -179,13 +179,11 @@ TEST_CASE("an operator ran once for each rank, step and occurrence, and reads wh
                                        {Network::kSub, kIn, "1", 0, {1, 1, 1}},
                                        {Network::kSub, kIn, "1", 0, {1, 0, 0}}});
   REQUIRE(graph.runs().size() == 8);
-  const auto maker_of = [&](const RunPlace& place) {
-    return run_of(graph, Network::kSub, place).inputs.at(1).produced;
-  };
-  CHECK(maker_of({0, 1, 0}) == 1);
-  CHECK(maker_of({0, 1, 1}) == 1);  // outside of the loop
-  CHECK(maker_of({1, 1, 1}) == 3);
-  CHECK(maker_of({1, 0, 0}) == kNoId);
+  const auto read_in = [&](const RunPlace& place) { return run_of(graph, Network::kSub, place).inputs.at(1).produced; };
+  CHECK(read_in({0, 1, 0}) == 1);
+  CHECK(read_in({0, 1, 1}) == 1);  // outside of the loop
+  CHECK(read_in({1, 1, 1}) == 3);
+  CHECK(read_in({1, 0, 0}) == kNoId);
 }
 
 TEST_CASE("what an operator updates is its output, by its type and by the contents") {

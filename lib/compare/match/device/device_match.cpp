@@ -27,15 +27,15 @@ constexpr double kBetter = 0.01, kMuchBetter = 0.1;
 bool is_bias(std::string_view family) { return family == "biasadd" || family == "add"; }
 
 // The free operators after the claim's, up to the one whose output the device has.
-std::vector<uint32_t> absorbed_after(const OperatorClaim& claim, const HostOperators& hosts, HostNeighbours& neighbours,
-                                     MatchEvidence& evidence) {
-  std::vector<uint32_t> chain, best;
+std::vector<SequencedOpId> absorbed_after(const OperatorClaim& claim, const HostOperators& hosts,
+                                          HostNeighbours& neighbours, MatchEvidence& evidence) {
+  std::vector<SequencedOpId> chain, best;
   const auto output = evidence.device_tensors.largest(claim.device, Io::kOutput);
   if (!output) return best;
   std::optional<double> value = likeness_of_output(*output, claim.host, evidence), first;
-  for (uint32_t at = claim.host; chain.size() < kMostAbsorbed;) {
+  for (SequencedOpId at = claim.host; chain.size() < kMostAbsorbed;) {
     at = neighbours.only_free_consumer(at);
-    if (at == kNoOperator) break;
+    if (at == kNoId) break;
     chain.push_back(at);
     const std::optional<double> next = likeness_of_output(*output, at, evidence);
     if (chain.size() == 1) first = next;
@@ -54,13 +54,13 @@ std::vector<uint32_t> absorbed_after(const OperatorClaim& claim, const HostOpera
 }
 
 // The absorbed operators by device operator, in the order of the data flow. Marks them as taken.
-std::map<uint32_t, std::vector<uint32_t>> absorb_consumers(Claims& claims, HostOperators& hosts,
-                                                           HostNeighbours& neighbours, MatchEvidence& evidence) {
-  std::map<uint32_t, std::vector<uint32_t>> absorbed;
+using Chains = std::map<SequencedOpId, std::vector<SequencedOpId>>;
+Chains absorb_consumers(Claims& claims, HostOperators& hosts, HostNeighbours& neighbours, MatchEvidence& evidence) {
+  Chains absorbed;
   for (const OperatorClaim& claim : claims) {
     if (!claim.is_last || !claim.is_met() || claim.rewrite != nullptr) continue;
-    std::vector<uint32_t> chain = absorbed_after(claim, hosts, neighbours, evidence);
-    for (const uint32_t host : chain) hosts.take(host);
+    std::vector<SequencedOpId> chain = absorbed_after(claim, hosts, neighbours, evidence);
+    for (const SequencedOpId host : chain) hosts.take(host);
     if (!chain.empty()) absorbed[claim.device] = std::move(chain);
   }
   return absorbed;
@@ -81,14 +81,14 @@ class ClaimAssigner {
       : claims_(claims), hosts_(hosts), evidence_(evidence) {}
 
   // `claims` are indices of unmatched claims, `hosts` operators that are not taken.
-  void assign(std::vector<uint32_t> claims, std::vector<uint32_t> hosts, Care care);
+  void assign(std::vector<uint32_t> claims, std::vector<SequencedOpId> hosts, Care care);
 
  private:
   // Each function removes what it matches from the lists.
-  void assign_side_by_side(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care);
-  void assign_by_outputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts);
-  void assign_by_inputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care);
-  void assign_in_order(const std::vector<uint32_t>& claims, const std::vector<uint32_t>& hosts);
+  void assign_side_by_side(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care);
+  void assign_by_outputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts);
+  void assign_by_inputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care);
+  void assign_in_order(const std::vector<uint32_t>& claims, const std::vector<SequencedOpId>& hosts);
 
   Claims& claims_;
   HostOperators& hosts_;
@@ -96,7 +96,7 @@ class ClaimAssigner {
 };
 
 // Matches the best pairs first, and removes them from the lists.
-void meet_best(RatedPairs pairs, std::vector<uint32_t>& open, std::vector<uint32_t>& free, Claims& claims,
+void meet_best(RatedPairs pairs, std::vector<uint32_t>& open, std::vector<SequencedOpId>& free, Claims& claims,
                HostOperators& hosts) {
   std::sort(pairs.begin(), pairs.end());
   for (const auto& [value, claim, host] : pairs) {
@@ -106,7 +106,7 @@ void meet_best(RatedPairs pairs, std::vector<uint32_t>& open, std::vector<uint32
   free = hosts.free_of(free);
 }
 
-void ClaimAssigner::assign(std::vector<uint32_t> claims, std::vector<uint32_t> hosts, Care care) {
+void ClaimAssigner::assign(std::vector<uint32_t> claims, std::vector<SequencedOpId> hosts, Care care) {
   if (claims.empty() || hosts.empty()) return;
   assign_side_by_side(claims, hosts, care);
   if (claims.size() * hosts.size() <= kMostCompared) {
@@ -120,7 +120,7 @@ void ClaimAssigner::assign(std::vector<uint32_t> claims, std::vector<uint32_t> h
 }
 
 // If both sides have as many, tries each claim with the operator at its index.
-void ClaimAssigner::assign_side_by_side(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care) {
+void ClaimAssigner::assign_side_by_side(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care) {
   if (claims.size() != hosts.size()) return;
   const bool alone = claims.size() == 1;
   for (size_t i = 0; i < claims.size(); ++i) {
@@ -133,10 +133,10 @@ void ClaimAssigner::assign_side_by_side(std::vector<uint32_t>& claims, std::vect
   hosts = hosts_.free_of(hosts);
 }
 
-void ClaimAssigner::assign_by_outputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts) {
+void ClaimAssigner::assign_by_outputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts) {
   RatedPairs pairs;
   for (const uint32_t claim : claims) {
-    for (const uint32_t host : hosts) {
+    for (const SequencedOpId host : hosts) {
       const Fit fit = fit_of(claims_[claim], host, evidence_);
       if (fit.shapes && fit.values && *fit.values >= kAlike) pairs.emplace_back(-*fit.values, claim, host);
     }
@@ -144,7 +144,7 @@ void ClaimAssigner::assign_by_outputs(std::vector<uint32_t>& claims, std::vector
   meet_best(std::move(pairs), claims, hosts, claims_, hosts_);
 }
 
-void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<uint32_t>& hosts, Care care) {
+void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts, Care care) {
   if (claims.size() * hosts.size() > kMostComparedByInputs) {
     evidence_.limits.insert(kComparedByInputsLimit);
     return;
@@ -152,7 +152,7 @@ void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<
   const double least = care == Care::kConfirmed ? kAlike : kHalfOfInputs;
   RatedPairs pairs;
   for (const uint32_t claim : claims) {
-    for (const uint32_t host : hosts) {
+    for (const SequencedOpId host : hosts) {
       const double value = likeness_of_inputs(claims_[claim].device, host, evidence_);
       if (value >= least) pairs.emplace_back(-value, claim, host);
     }
@@ -161,7 +161,7 @@ void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<
 }
 
 // Matches each claim with the next operator that its shape does not exclude.
-void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const std::vector<uint32_t>& hosts) {
+void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const std::vector<SequencedOpId>& hosts) {
   size_t next = 0;
   for (size_t i = 0; i < claims.size(); ++i) {
     const size_t last = hosts.size() - std::min(hosts.size(), claims.size() - i);  // leaves some for the others
@@ -181,11 +181,11 @@ constexpr int64_t kTooFew = 8;  // elements; the values of so few prove nothing
 constexpr double kCertain = 0.99;
 
 // The operators that are not taken, by rank and number of output elements.
-using ByCount = std::map<std::pair<std::optional<int64_t>, int64_t>, std::vector<uint32_t>>;
+using ByCount = std::map<std::pair<std::optional<int64_t>, int64_t>, std::vector<SequencedOpId>>;
 
 ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence) {
   ByCount by_count;
-  for (uint32_t host = 0; host < hosts.size(); ++host) {
+  for (SequencedOpId host{0}; host < hosts.size(); ++host) {
     const auto output = evidence.host_tensors.largest(host, Io::kOutput);
     if (hosts.is_taken(host) || !output) continue;
     const auto count = host_elements(evidence.host.tensor(*output));
@@ -195,11 +195,11 @@ ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence)
 }
 
 // The host operator of each device operator that is matched. Marks them as taken.
-std::map<uint32_t, uint32_t> match_by_values(Claims& claims, HostOperators& hosts, MatchEvidence& evidence) {
+std::map<SequencedOpId, SequencedOpId> match_by_values(Claims& claims, HostOperators& hosts, MatchEvidence& evidence) {
   const ByCount by_count = free_by_count(hosts, evidence);
-  std::map<uint32_t, uint32_t> matches;
+  std::map<SequencedOpId, SequencedOpId> matches;
   size_t compared = 0;
-  for (uint32_t device = 0; device < evidence.device.operators.size(); ++device) {
+  for (SequencedOpId device{0}; device < evidence.device.operators.size(); ++device) {
     const SequencedOp& one = evidence.device.operators[device];
     const OperatorClaim* const claim = claims.last_of(device);
     const auto output = evidence.device_tensors.largest(device, Io::kOutput);
@@ -209,8 +209,8 @@ std::map<uint32_t, uint32_t> match_by_values(Claims& claims, HostOperators& host
     const auto found = count ? by_count.find({evidence.rank_of(one), *count}) : by_count.end();
     if (found == by_count.end()) continue;
     double best = kCertain;
-    uint32_t match = kNoOperator;
-    for (const uint32_t host : found->second) {
+    SequencedOpId match;
+    for (const SequencedOpId host : found->second) {
       if (hosts.is_taken(host)) continue;
       if (++compared > kMostCompared) {
         evidence.limits.insert(kComparedLimit);
@@ -221,7 +221,7 @@ std::map<uint32_t, uint32_t> match_by_values(Claims& claims, HostOperators& host
       best = *value;
       match = host;
     }
-    if (match == kNoOperator) continue;
+    if (match == kNoId) continue;
     hosts.take(match);
     matches[device] = match;
   }
@@ -269,11 +269,11 @@ class DeviceMatcher {
   // Matches the claim with the producer of an input of the next member. Operators may be fused in between that no name has.
   bool meet_producer(OperatorClaim& claim, const OperatorClaim& next) {
     if (!next.is_met()) return false;
-    for (std::vector<uint32_t> chain = {next.host}; chain.size() <= kMostAbsorbed;) {
-      uint32_t before = kNoOperator;
-      for (const uint32_t producer : neighbours_.producers_of(chain.back())) {
+    for (std::vector<SequencedOpId> chain = {next.host}; chain.size() <= kMostAbsorbed;) {
+      SequencedOpId before;
+      for (const SequencedOpId producer : neighbours_.producers_of(chain.back())) {
         if (hosts_.is_taken(producer)) continue;
-        if (before == kNoOperator) before = producer;
+        if (before == kNoId) before = producer;
         const std::string& family = hosts_.key(producer).family;
         if (family != claim.key.family && !table_.is_part_of(claim.key.family, family)) continue;
         meet(claim, producer, hosts_);
@@ -284,7 +284,7 @@ class DeviceMatcher {
         }
         return true;
       }
-      if (before == kNoOperator) return false;
+      if (before == kNoId) return false;
       chain.push_back(before);
     }
     return false;
@@ -293,20 +293,20 @@ class DeviceMatcher {
   // Matches parts of one operator that carry its name.
   void join_parts_by_name() {
     using Name = std::tuple<std::optional<int64_t>, std::string_view, std::string_view, uint64_t>;
-    std::map<Name, uint32_t> wanted;  // by unmatched claims, and the operators that others have matched
+    std::map<Name, SequencedOpId> wanted;  // by unmatched claims, and the operators that others have matched
     const auto name_of = [](const OperatorClaim& claim) {
       return Name(claim.key.rank, claim.original.scope, claim.original.type, claim.original.number);
     };
     for (const OperatorClaim& claim : claims_) {
-      if (!claim.is_met() && !claim.original.type.empty()) wanted.emplace(name_of(claim), kNoOperator);
+      if (!claim.is_met() && !claim.original.type.empty()) wanted.emplace(name_of(claim), kNoId);
     }
     for (const OperatorClaim& claim : claims_) {
       const auto found = claim.is_met() ? wanted.find(name_of(claim)) : wanted.end();
-      if (found != wanted.end() && found->second == kNoOperator) found->second = claim.host;
+      if (found != wanted.end() && found->second == kNoId) found->second = claim.host;
     }
     for (OperatorClaim& claim : claims_) {
       const auto found = claim.is_met() ? wanted.end() : wanted.find(name_of(claim));
-      if (found == wanted.end() || found->second == kNoOperator) continue;
+      if (found == wanted.end() || found->second == kNoId) continue;
       claim.host = found->second;
       claim.is_part = true;
     }
@@ -319,7 +319,7 @@ class DeviceMatcher {
       if (claim.is_met()) continue;
       for (const ge::Rewrite& rewrite : table_.rewrites()) {
         if (rewrite.mindspore.size() != 1 || !table_.is_part_of(claim.key.family, rewrite.mindspore[0])) continue;
-        const std::vector<uint32_t>& whole = hosts_.with_key({claim.key.rank, claim.key.scope, rewrite.mindspore[0]});
+        const auto& whole = hosts_.with_key({claim.key.rank, claim.key.scope, rewrite.mindspore[0]});
         size_t& next = used[claim.key];
         if (next >= whole.size()) continue;
         meet(claim, whole[next++], hosts_);
@@ -332,14 +332,15 @@ class DeviceMatcher {
   // Matches operators of one family in different scopes, if values confirm it or they are the only ones.
   void meet_without_scope() {
     struct Family {
-      std::vector<uint32_t> claims, hosts;
+      std::vector<uint32_t> claims;
+      std::vector<SequencedOpId> hosts;
     };
     std::map<std::pair<std::optional<int64_t>, std::string>, Family> families;
     for (uint32_t i = 0; i < claims_.size(); ++i) {
       const OperatorClaim& claim = claims_[i];
       if (!claim.is_met() && claim.is_last) families[{claim.key.rank, claim.key.family}].claims.push_back(i);
     }
-    for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    for (SequencedOpId i{0}; i < hosts_.size(); ++i) {
       const auto found = families.find({hosts_.key(i).rank, hosts_.key(i).family});
       if (found != families.end() && !hosts_.is_taken(i)) found->second.hosts.push_back(i);
     }
@@ -351,18 +352,18 @@ class DeviceMatcher {
   [[nodiscard]] std::vector<DeviceMatch> matches() {
     std::vector<DeviceMatch> matches(evidence_.device.operators.size());
     std::vector<uint32_t> claimed(hosts_.size(), 0);
-    for (uint32_t device = 0; device < matches.size(); ++device) {
+    for (SequencedOpId device{0}; device < matches.size(); ++device) {
       matches[device] = match_of(device);
-      for (const uint32_t host : matches[device].hosts) ++claimed[host];
+      for (const SequencedOpId host : matches[device].hosts) ++claimed[host];
     }
     for (DeviceMatch& match : matches) {
       match.is_split = match.is_split || std::any_of(match.hosts.begin(), match.hosts.end(),
-                                                     [&](uint32_t host) { return claimed[host] > 1; });
+                                                     [&](SequencedOpId host) { return claimed[host] > 1; });
     }
     return matches;
   }
 
-  [[nodiscard]] DeviceMatch match_of(uint32_t device) {
+  [[nodiscard]] DeviceMatch match_of(SequencedOpId device) {
     DeviceMatch match;
     for (const OperatorClaim& claim : claims_.of(device)) {
       if (claim.is_met()) add(claim, match);
@@ -417,8 +418,8 @@ class DeviceMatcher {
   Claims claims_;
   HostNeighbours neighbours_;
   ClaimAssigner assigner_;
-  std::map<uint32_t, std::vector<uint32_t>> absorbed_, inside_;  // by device operator: after its own, and between them
-  std::map<uint32_t, uint32_t> by_values_;                       // by device operator
+  Chains absorbed_, inside_;                          // by device operator: after its own, and between them
+  std::map<SequencedOpId, SequencedOpId> by_values_;  // by device operator
 };
 
 }  // namespace

@@ -21,13 +21,13 @@ namespace msdump {
 // An output of a device operator, and the output of the host that it stands for.
 struct MatchedOutput {
   uint32_t device_output = 0;
-  uint32_t host = 0;  // host operator
+  SequencedOpId host;  // host operator
   uint32_t host_output = 0;
 };
 
 // The host operators that a device operator stands for.
 struct DeviceMatch {
-  std::vector<uint32_t> hosts;         // in the order of the data flow; empty: none
+  std::vector<SequencedOpId> hosts;    // in the order of the data flow; empty: none
   std::vector<MatchedOutput> outputs;  // known one by one;
   bool outputs_in_order = false;       // or: all are those of the last of `hosts`, slot by slot
   bool is_split = false;               // other device operators stand for one of `hosts`, too

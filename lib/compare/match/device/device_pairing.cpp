@@ -29,60 +29,60 @@ class DeviceOpPairs {
 
   // Ordered by b; an operator of a alone follows its predecessor in a.
   [[nodiscard]] const std::vector<OpPair>& pairs() const { return pairs_; }
-  // The device operator of a host operator; kNoOperator: none.
-  [[nodiscard]] uint32_t partner(uint32_t host) const { return partner_[host]; }
+  // The device operator of a host operator; kNoId: none.
+  [[nodiscard]] SequencedOpId partner(SequencedOpId host) const { return partner_[host]; }
   // The pair of a host operator, and the pair for tensors of a device operator that have no partner: its last one.
-  [[nodiscard]] uint32_t of_host(uint32_t host) const { return of_host_[host]; }
-  [[nodiscard]] uint32_t of_device(uint32_t device) const;
+  [[nodiscard]] OperatorId of_host(SequencedOpId host) const { return of_host_[host]; }
+  [[nodiscard]] OperatorId of_device(SequencedOpId device) const;
 
  private:
   void choose_partners();
   void list_pairs();
   void sort_pairs();
-  [[nodiscard]] OpPair pair_of(uint32_t device, uint32_t host) const;
+  [[nodiscard]] OpPair pair_of(SequencedOpId device, SequencedOpId host) const;
 
   const std::vector<DeviceMatch>& matches_;
   const bool device_is_a_;
-  std::vector<uint32_t> partner_;  // by operator of the host
+  std::vector<SequencedOpId> partner_;  // by operator of the host
   std::vector<OpPair> pairs_;
-  std::vector<uint32_t> of_host_, alone_;  // indices in pairs_: by host operator; by device operator that stands alone
+  std::vector<OperatorId> of_host_, alone_;  // by host operator; by device operator that stands alone
 };
 
 DeviceOpPairs::DeviceOpPairs(const std::vector<DeviceMatch>& matches, uint32_t hosts, bool device_is_a)
-    : matches_(matches), device_is_a_(device_is_a), partner_(hosts, kNoOperator) {
+    : matches_(matches), device_is_a_(device_is_a), partner_(hosts, kNoId) {
   choose_partners();
   list_pairs();
   sort_pairs();
   of_host_.resize(partner_.size());
   alone_.resize(matches.size());
-  for (uint32_t i = 0; i < pairs_.size(); ++i) {
-    const uint32_t device = device_is_a ? pairs_[i].a : pairs_[i].b, host = device_is_a ? pairs_[i].b : pairs_[i].a;
-    (host != kNoOperator ? of_host_[host] : alone_[device]) = i;
+  for (OperatorId i{0}; i < pairs_.size(); ++i) {
+    const auto [device, host] = device_is_a ? std::pair(pairs_[i].a, pairs_[i].b) : std::pair(pairs_[i].b, pairs_[i].a);
+    (host != kNoId ? of_host_[host] : alone_[device]) = i;
   }
 }
 
 void DeviceOpPairs::choose_partners() {
   std::vector<uint32_t> first_output(partner_.size(), UINT32_MAX);  // the lowest that the partner has
-  for (uint32_t device = 0; device < matches_.size(); ++device) {
+  for (SequencedOpId device{0}; device < matches_.size(); ++device) {
     const DeviceMatch& match = matches_[device];
-    for (const uint32_t host : match.hosts) {
+    for (const SequencedOpId host : match.hosts) {
       uint32_t output = UINT32_MAX - 1;
       if (match.outputs_in_order && host == match.hosts.back()) output = 0;
       for (const MatchedOutput& one : match.outputs) {
         if (one.host == host) output = std::min(output, one.host_output);
       }
-      if (output > first_output[host] && partner_[host] != kNoOperator) continue;
+      if (output > first_output[host] && partner_[host] != kNoId) continue;
       first_output[host] = output;
       partner_[host] = device;
     }
   }
 }
 
-OpPair DeviceOpPairs::pair_of(uint32_t device, uint32_t host) const {
+OpPair DeviceOpPairs::pair_of(SequencedOpId device, SequencedOpId host) const {
   OpPair pair;
   (device_is_a_ ? pair.a : pair.b) = device;
   (device_is_a_ ? pair.b : pair.a) = host;
-  if (device != kNoOperator && host != kNoOperator) {
+  if (device != kNoId && host != kNoId) {
     pair.how = matches_[device].sure ? PairedBy::kCompiler : PairedBy::kValues;
     pair.confidence = confidence(pair.how);
   }
@@ -91,12 +91,12 @@ OpPair DeviceOpPairs::pair_of(uint32_t device, uint32_t host) const {
 
 void DeviceOpPairs::list_pairs() {
   std::vector<bool> has_pair(matches_.size(), false);
-  for (uint32_t host = 0; host < partner_.size(); ++host) {
+  for (SequencedOpId host{0}; host < partner_.size(); ++host) {
     pairs_.push_back(pair_of(partner_[host], host));
-    if (partner_[host] != kNoOperator) has_pair[partner_[host]] = true;
+    if (partner_[host] != kNoId) has_pair[partner_[host]] = true;
   }
-  for (uint32_t device = 0; device < has_pair.size(); ++device) {
-    if (!has_pair[device]) pairs_.push_back(pair_of(device, kNoOperator));
+  for (SequencedOpId device{0}; device < has_pair.size(); ++device) {
+    if (!has_pair[device]) pairs_.push_back(pair_of(device, kNoId));
   }
 }
 
@@ -110,12 +110,12 @@ void DeviceOpPairs::sort_pairs() {
     if (after[i] == 0) after[i] = after[i - 1];
   }
   const auto key = [&](const OpPair& pair) {
-    return pair.b != kNoOperator ? std::tuple(pair.b + 1, 0, pair.a) : std::tuple(after[pair.a], 1, pair.a);
+    return pair.b != kNoId ? std::tuple(pair.b + 1, 0, pair.a) : std::tuple(after[pair.a], 1, pair.a);
   };
   std::sort(pairs_.begin(), pairs_.end(), [&](const OpPair& x, const OpPair& y) { return key(x) < key(y); });
 }
 
-uint32_t DeviceOpPairs::of_device(uint32_t device) const {
+OperatorId DeviceOpPairs::of_device(SequencedOpId device) const {
   const DeviceMatch& match = matches_[device];
   for (size_t i = match.hosts.size(); i-- > 0;) {
     if (partner_[match.hosts[i]] == device) return of_host(match.hosts[i]);
@@ -131,24 +131,24 @@ struct RunKey {
 };
 
 struct RunTensors {
-  std::vector<uint32_t> inputs, outputs;
-  std::vector<std::pair<uint64_t, uint32_t>>
+  std::vector<RecordId> inputs, outputs;
+  std::vector<std::pair<uint64_t, RecordId>>
       output_at;  // by the number of the slot; an output without one is the first
 };
 
 using Runs = std::map<RunKey, RunTensors>;
 
-bool by_slot(const std::pair<uint64_t, uint32_t>& x, const std::pair<uint64_t, uint32_t>& y) {
+bool by_slot(const std::pair<uint64_t, RecordId>& x, const std::pair<uint64_t, RecordId>& y) {
   return x.first < y.first;
 }
 
-std::optional<uint64_t> slot_of(const MatchSide& side, uint32_t tensor) {
+std::optional<uint64_t> slot_of(const MatchSide& side, RecordId tensor) {
   return parse_u64(side.tensor(tensor).name.slot);
 }
 
-Runs runs_of(const MatchSide& side, uint32_t op, bool lone_step) {
+Runs runs_of(const MatchSide& side, SequencedOpId op, bool lone_step) {
   Runs runs;
-  for (const uint32_t index : side.operators[op].tensors) {
+  for (const RecordId index : side.operators[op].tensors) {
     const TensorRecord& record = side.tensor(index);
     RunKey key{std::nullopt, record.occurrence};
     const DumpIndex& dump = *side.dump.index;
@@ -157,32 +157,33 @@ Runs runs_of(const MatchSide& side, uint32_t op, bool lone_step) {
     (record.name.io == Io::kInput ? run.inputs : run.outputs).push_back(index);
   }
   for (auto& [key, run] : runs) {
-    for (std::vector<uint32_t>* const list : {&run.inputs, &run.outputs}) {
-      std::stable_sort(list->begin(), list->end(), [&](uint32_t x, uint32_t y) {
+    for (std::vector<RecordId>* const list : {&run.inputs, &run.outputs}) {
+      std::stable_sort(list->begin(), list->end(), [&](RecordId x, RecordId y) {
         return natural_less(side.tensor(x).name.slot, side.tensor(y).name.slot);
       });
     }
-    for (const uint32_t output : run.outputs) run.output_at.emplace_back(slot_of(side, output).value_or(0), output);
+    for (const RecordId output : run.outputs) run.output_at.emplace_back(slot_of(side, output).value_or(0), output);
     std::stable_sort(run.output_at.begin(), run.output_at.end(), by_slot);
   }
   return runs;
 }
 
-// The output in a slot; kNoTensor if there is none.
-uint32_t output_of(const Runs& runs, const RunKey& key, uint64_t slot) {
+// The output in a slot; kNoId if there is none.
+RecordId output_of(const Runs& runs, const RunKey& key, uint64_t slot) {
   const auto run = runs.find(key);
-  if (run == runs.end()) return kNoTensor;
+  if (run == runs.end()) return kNoId;
   const auto& outputs = run->second.output_at;
-  const auto found = std::lower_bound(outputs.begin(), outputs.end(), std::pair(slot, uint32_t{0}), by_slot);
-  return found == outputs.end() || found->first != slot ? kNoTensor : found->second;
+  const auto found = std::lower_bound(outputs.begin(), outputs.end(), std::pair(slot, RecordId(0)), by_slot);
+  return found == outputs.end() || found->first != slot ? kNoId : found->second;
 }
 
 // An input of a host operator that the device operator may have, too: no operator of the fusion writes it.
 struct HostInput {
-  uint32_t host = 0, tensor = 0;  // index of the operator
+  SequencedOpId host;
+  RecordId tensor;
 };
 
-std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, uint32_t host, const SequenceFlow& flow) {
+std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, SequencedOpId host, const SequenceFlow& flow) {
   std::set<uint64_t> slots;
   if (match.hosts.size() == 1) return slots;
   for (const auto& [slot, producer] : flow.producers(host)) {
@@ -192,13 +193,13 @@ std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, uint32_t host, con
 }
 
 // True if one of the first outputs of another operator of the fusion has these values. Used without a data flow.
-bool is_output_inside(const DeviceMatch& match, uint32_t host, uint32_t tensor, const std::vector<Runs>& hosts,
+bool is_output_inside(const DeviceMatch& match, SequencedOpId host, RecordId tensor, const std::vector<Runs>& hosts,
                       const RunKey& key, MatchEvidence& evidence) {
   constexpr size_t kMostOutputs = 64;
   for (size_t i = 0; i < hosts.size(); ++i) {
     const auto run = hosts[i].find(key);
     if (match.hosts[i] == host || run == hosts[i].end()) continue;
-    const std::vector<uint32_t>& outputs = run->second.outputs;
+    const std::vector<RecordId>& outputs = run->second.outputs;
     for (size_t k = 0; k < std::min(outputs.size(), kMostOutputs); ++k) {
       if (evidence.host_values.is_same(tensor, outputs[k])) return true;
     }
@@ -219,9 +220,9 @@ std::vector<HostInput> outer_inputs(const DeviceMatch& match, const std::vector<
   for (size_t i = 0; i < hosts.size(); ++i) {
     const auto run = hosts[i].find(key);
     if (run == hosts[i].end()) continue;
-    const uint32_t host = match.hosts[i];
+    const SequencedOpId host = match.hosts[i];
     const std::set<uint64_t> fed = slots_fed_inside(match, host, flow);
-    for (const uint32_t tensor : run->second.inputs) {
+    for (const RecordId tensor : run->second.inputs) {
       const auto slot = slot_of(evidence.host, tensor);
       const bool inside = (slot && fed.contains(*slot)) ||
                           (!flow.known() && is_output_inside(match, host, tensor, hosts, key, evidence));
@@ -247,41 +248,41 @@ class DevicePairer {
         done_(host_.dump.tensors->size(), false) {}
 
   void run(Pairing& pairing) {
-    for (uint32_t device = 0; device < matches_.size(); ++device) pair_tensors(device);
-    for (uint32_t host = 0; host < host_.operators.size(); ++host) add_rest(host);
+    for (SequencedOpId device{0}; device < matches_.size(); ++device) pair_tensors(device);
+    for (SequencedOpId host{0}; host < host_.operators.size(); ++host) add_rest(host);
     sort_tensors();
     pairing.operators = op_pairs_.pairs();
     pairing.tensors = std::move(tensors_);
   }
 
  private:
-  void add(uint32_t op, uint32_t device, uint32_t host, Alone alone = Alone::kUnknown) {
+  void add(OperatorId op, RecordId device, RecordId host, Alone alone = Alone::kUnknown) {
     TensorPair pair;
     pair.op = op;
     (device_is_a_ ? pair.a : pair.b) = device;
     (device_is_a_ ? pair.b : pair.a) = host;
     pair.alone = alone;
-    if (host != kNoTensor) done_[host] = true;
+    if (host != kNoId) done_[host] = true;
     tensors_.push_back(pair);
   }
-  void add_alone(uint32_t device, uint32_t tensor, Alone alone) {
-    add(op_pairs_.of_device(device), tensor, kNoTensor, alone);
+  void add_alone(SequencedOpId device, RecordId tensor, Alone alone) {
+    add(op_pairs_.of_device(device), tensor, kNoId, alone);
   }
 
-  void pair_tensors(uint32_t device) {
+  void pair_tensors(SequencedOpId device) {
     const DeviceMatch& match = matches_[device];
     const Runs runs = runs_of(device_, device, lone_step_);
     if (match.hosts.empty()) {
       const bool inserted = !table_.inserted(device_.operators[device].type).empty();
       for (const auto& [key, run] : runs) {
-        for (const std::vector<uint32_t>* const list : {&run.inputs, &run.outputs}) {
-          for (const uint32_t tensor : *list) add_alone(device, tensor, inserted ? Alone::kInserted : Alone::kUnknown);
+        for (const std::vector<RecordId>* const list : {&run.inputs, &run.outputs}) {
+          for (const RecordId tensor : *list) add_alone(device, tensor, inserted ? Alone::kInserted : Alone::kUnknown);
         }
       }
       return;
     }
     std::vector<Runs> hosts;
-    for (const uint32_t host : match.hosts) hosts.push_back(runs_of(host_, host, lone_step_));
+    for (const SequencedOpId host : match.hosts) hosts.push_back(runs_of(host_, host, lone_step_));
     for (const auto& [key, run] : runs) {
       pair_outputs(device, run.outputs, key, hosts);
       pair_inputs(device, run.inputs, key, hosts);
@@ -294,13 +295,13 @@ class DevicePairer {
     uint64_t output = 0;
   };
 
-  void pair_outputs(uint32_t device, const std::vector<uint32_t>& outputs, const RunKey& key,
+  void pair_outputs(SequencedOpId device, const std::vector<RecordId>& outputs, const RunKey& key,
                     const std::vector<Runs>& hosts) {
     const DeviceMatch& match = matches_[device];
-    for (const uint32_t tensor : outputs) {
+    for (const RecordId tensor : outputs) {
       const auto wanted = wanted_by(match, tensor);
-      const uint32_t found = wanted ? output_of(hosts[wanted->place], key, wanted->output) : kNoTensor;
-      if (found != kNoTensor && !done_[found]) {
+      const RecordId found = wanted ? output_of(hosts[wanted->place], key, wanted->output) : kNoId;
+      if (found != kNoId && !done_[found]) {
         add(op_pairs_.of_host(match.hosts[wanted->place]), tensor, found);
         continue;
       }
@@ -310,7 +311,7 @@ class DevicePairer {
   }
 
   // The table of rewrites decides, else what the file itself says, else the slot.
-  [[nodiscard]] std::optional<WantedOutput> wanted_by(const DeviceMatch& match, uint32_t tensor) const {
+  [[nodiscard]] std::optional<WantedOutput> wanted_by(const DeviceMatch& match, RecordId tensor) const {
     const auto slot = slot_of(device_, tensor);
     std::optional<WantedOutput> wanted;
     if (match.outputs_in_order && slot) wanted = {match.hosts.size() - 1, *slot};
@@ -323,7 +324,7 @@ class DevicePairer {
     return wanted;
   }
 
-  [[nodiscard]] std::optional<WantedOutput> original_of(const DeviceMatch& match, uint32_t tensor) const {
+  [[nodiscard]] std::optional<WantedOutput> original_of(const DeviceMatch& match, RecordId tensor) const {
     const TensorRecord& record = device_.tensor(tensor);
     if (record.original == nullptr) return std::nullopt;
     const DeviceName name = parse_device_name(record.original->op);
@@ -338,12 +339,12 @@ class DevicePairer {
     return std::nullopt;
   }
 
-  void pair_inputs(uint32_t device, const std::vector<uint32_t>& inputs, const RunKey& key,
+  void pair_inputs(SequencedOpId device, const std::vector<RecordId>& inputs, const RunKey& key,
                    const std::vector<Runs>& hosts) {
     const DeviceMatch& match = matches_[device];
     std::vector<HostInput> candidates = outer_inputs(match, hosts, key, evidence_);
     std::erase_if(candidates, [&](const HostInput& one) { return done_[one.tensor]; });
-    std::vector<uint32_t> tensors;
+    std::vector<RecordId> tensors;
     for (const HostInput& one : candidates) tensors.push_back(one.tensor);
     const bool single = match.hosts.size() == 1 && !match.is_split;
     const std::string_view device_type = single ? device_.operators[device].type : std::string_view();
@@ -364,17 +365,17 @@ class DevicePairer {
   }
 
   // Adds the tensors of a host operator that have no partner.
-  void add_rest(uint32_t host) {
-    for (const uint32_t tensor : host_.operators[host].tensors) {
-      if (!done_[tensor]) add(op_pairs_.of_host(host), kNoTensor, tensor, why_alone(host, tensor));
+  void add_rest(SequencedOpId host) {
+    for (const RecordId tensor : host_.operators[host].tensors) {
+      if (!done_[tensor]) add(op_pairs_.of_host(host), kNoId, tensor, why_alone(host, tensor));
     }
   }
 
-  [[nodiscard]] Alone why_alone(uint32_t host, uint32_t tensor) const {
+  [[nodiscard]] Alone why_alone(SequencedOpId host, RecordId tensor) const {
     const SequencedOp& one = host_.operators[host];
     const TensorRecord& record = host_.tensor(tensor);
-    const uint32_t partner = op_pairs_.partner(host);
-    if (partner == kNoOperator) {
+    const SequencedOpId partner = op_pairs_.partner(host);
+    if (partner == kNoId) {
       if (is_parameter(one)) return no_parameters_ ? Alone::kNoParameters : Alone::kUnknown;
       return table_.may_have_no_kernel(one.type) ? Alone::kNoKernel : Alone::kUnknown;
     }
@@ -398,8 +399,8 @@ class DevicePairer {
     });
   }
   [[nodiscard]] const TensorRecord& record_of(const TensorPair& pair) const {
-    const uint32_t host = device_is_a_ ? pair.b : pair.a, device = device_is_a_ ? pair.a : pair.b;
-    return host != kNoTensor ? host_.tensor(host) : device_.tensor(device);
+    const RecordId host = device_is_a_ ? pair.b : pair.a, device = device_is_a_ ? pair.a : pair.b;
+    return host != kNoId ? host_.tensor(host) : device_.tensor(device);
   }
 
   const ge::OperatorTable& table_ = ge::OperatorTable::get();

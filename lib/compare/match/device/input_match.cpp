@@ -16,7 +16,7 @@ constexpr double kSameValues = 0.9;
 
 class InputMatcher {
  public:
-  InputMatcher(const InputSides& sides, const std::vector<uint32_t>& device, const std::vector<uint32_t>& host)
+  InputMatcher(const InputSides& sides, const std::vector<RecordId>& device, const std::vector<RecordId>& host)
       : sides_(sides), device_(device), host_(host) {}
 
   // True if shape and dtype allow the same values.
@@ -169,12 +169,12 @@ class InputMatcher {
   }
 
   const InputSides& sides_;
-  const std::vector<uint32_t>&device_, &host_;
+  const std::vector<RecordId>&device_, &host_;
 };
 
 // Maps by the rule, else with fewer inputs: the rule may be of a version that had fewer attributes at the end.
 std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& sides,
-                                 const std::vector<uint32_t>& device, const std::vector<uint32_t>& host) {
+                                 const std::vector<RecordId>& device, const std::vector<RecordId>& host) {
   for (size_t inputs = host.size();; --inputs) {
     if (auto map = slot_map(rule, static_cast<uint32_t>(inputs), static_cast<uint32_t>(device.size()))) {
       map->resize(host.size());
@@ -186,8 +186,8 @@ std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& si
 }
 
 // Matches by the table, else by form.
-InputMatch best_match(const InputMatcher& matcher, const InputSides& sides, const std::vector<uint32_t>& device,
-                      const std::vector<uint32_t>& host, std::string_view device_type, std::string_view host_type,
+InputMatch best_match(const InputMatcher& matcher, const InputSides& sides, const std::vector<RecordId>& device,
+                      const std::vector<RecordId>& host, std::string_view device_type, std::string_view host_type,
                       bool sure) {
   std::vector<InputMatch> maps;  // those with the best score
   double best = -1;
@@ -212,7 +212,7 @@ InputMatch best_match(const InputMatcher& matcher, const InputSides& sides, cons
 
 }  // namespace
 
-InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& device, const std::vector<uint32_t>& host,
+InputMatch match_inputs(const InputSides& sides, const std::vector<RecordId>& device, const std::vector<RecordId>& host,
                         std::string_view device_type, std::string_view host_type, bool sure) {
   const InputMatcher matcher(sides, device, host);
   InputMatch map = best_match(matcher, sides, device, host, device_type, host_type, sure);

@@ -23,8 +23,8 @@ struct InputSides {
 // are empty for the inputs of several operators. With `sure`, only values that agree make a pair, unless it is the only
 // possible one: some inputs of a split operator are intermediate.
 using InputMatch = std::vector<std::optional<uint32_t>>;
-[[nodiscard]] InputMatch match_inputs(const InputSides& sides, const std::vector<uint32_t>& device,
-                                      const std::vector<uint32_t>& host, std::string_view device_type,
+[[nodiscard]] InputMatch match_inputs(const InputSides& sides, const std::vector<RecordId>& device,
+                                      const std::vector<RecordId>& host, std::string_view device_type,
                                       std::string_view host_type, bool sure);
 
 }  // namespace msdump

@@ -33,28 +33,28 @@ bool may_be_attribute(const TensorRecord& tensor) {
 }
 
 OpTensors::OpTensors(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators)
-    : inputs_(operators.size(), kNoTensor),
-      outputs_(operators.size(), kNoTensor),
+    : inputs_(operators.size(), kNoId),
+      outputs_(operators.size(), kNoId),
       input_count_(operators.size(), 0),
       output_count_(operators.size(), 0),
       tensor_inputs_(operators.size(), 0) {
-  const auto elements = [&](uint32_t tensor) {
+  const auto elements = [&](RecordId tensor) {
     const Shape* const shape = (*dump.tensors)[tensor].shape;  // padded or not, the largest stays the largest
     return shape == nullptr ? -1 : element_count(*shape).value_or(-1);
   };
-  const auto place_of = [&](uint32_t tensor) {
+  const auto place_of = [&](RecordId tensor) {
     const TensorRecord& record = (*dump.tensors)[tensor];
     return std::pair(dump.index->files()[record.file].folder, record.occurrence);
   };
-  for (uint32_t op = 0; op < operators.size(); ++op) {
+  for (SequencedOpId op{0}; op < operators.size(); ++op) {
     const std::vector<RecordId>& tensors = operators[op].tensors;
-    for (const uint32_t tensor : tensors) {
+    for (const RecordId tensor : tensors) {
       if (place_of(tensor) != place_of(tensors.front())) continue;
       const TensorRecord& record = (*dump.tensors)[tensor];
       const bool input = record.name.io == Io::kInput;
       if (!input && record.name.io != Io::kOutput && record.name.io != Io::kParameter) continue;
-      uint32_t& largest = (input ? inputs_ : outputs_)[op];
-      if (largest == kNoTensor || elements(tensor) > elements(largest)) largest = tensor;
+      RecordId& largest = (input ? inputs_ : outputs_)[op];
+      if (largest == kNoId || elements(tensor) > elements(largest)) largest = tensor;
       ++(input ? input_count_ : output_count_)[op];
       if (input && !may_be_attribute(record)) ++tensor_inputs_[op];
     }
@@ -114,7 +114,7 @@ bool has_values(const TensorRecord& tensor) { return tensor.has_elements && !ten
 
 }  // namespace
 
-const ValueProbe::Sample& ValueProbe::sample_of(const DumpWithGraph& side, Samples& samples, uint32_t tensor) {
+const ValueProbe::Sample& ValueProbe::sample_of(const DumpWithGraph& side, Samples& samples, RecordId tensor) {
   if (const auto found = samples.find(tensor); found != samples.end()) return found->second;
   if (samples.size() >= kMostSamples) samples.clear();
   Sample& sample = samples[tensor];
@@ -131,7 +131,7 @@ const ValueProbe::Sample& ValueProbe::sample_of(const DumpWithGraph& side, Sampl
   return sample;
 }
 
-std::optional<double> ValueProbe::similarity(uint32_t a, uint32_t b) {
+std::optional<double> ValueProbe::similarity(RecordId a, RecordId b) {
   if (!has_values((*a_.tensors)[a]) || !has_values((*b_.tensors)[b])) return std::nullopt;
   if (!same_elements((*a_.tensors)[a], (*b_.tensors)[b])) return std::nullopt;
   const Sample& x = sample_of(a_, samples_a_, a);
@@ -141,6 +141,6 @@ std::optional<double> ValueProbe::similarity(uint32_t a, uint32_t b) {
   return x.count == y.count ? correlation(x.values, y.values) : 0;
 }
 
-bool ValueProbe::is_same(uint32_t a, uint32_t b) { return similarity(a, b).value_or(0) > kSame; }
+bool ValueProbe::is_same(RecordId a, RecordId b) { return similarity(a, b).value_or(0) > kSame; }
 
 }  // namespace msdump

@@ -19,18 +19,18 @@ class OpTensors {
   OpTensors(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators);
 
   // The input or output with the most elements; the first of several. Parameters count as outputs.
-  [[nodiscard]] std::optional<uint32_t> largest(uint32_t op, Io io) const {
-    const uint32_t tensor = (io == Io::kOutput ? outputs_ : inputs_)[op];
-    return tensor == kNoTensor ? std::nullopt : std::optional(tensor);
+  [[nodiscard]] std::optional<RecordId> largest(SequencedOpId op, Io io) const {
+    const RecordId tensor = (io == Io::kOutput ? outputs_ : inputs_)[op];
+    return tensor == kNoId ? std::nullopt : std::optional(tensor);
   }
-  [[nodiscard]] uint32_t count(uint32_t op, Io io) const {
+  [[nodiscard]] uint32_t count(SequencedOpId op, Io io) const {
     return (io == Io::kOutput ? output_count_ : input_count_)[op];
   }
   // The number of inputs without those that a device may have as attributes: integers, booleans and single numbers.
-  [[nodiscard]] uint32_t tensor_inputs(uint32_t op) const { return tensor_inputs_[op]; }
+  [[nodiscard]] uint32_t tensor_inputs(SequencedOpId op) const { return tensor_inputs_[op]; }
 
  private:
-  std::vector<uint32_t> inputs_, outputs_;  // by operator: the largest
+  std::vector<RecordId> inputs_, outputs_;  // by operator: the largest
   std::vector<uint32_t> input_count_, output_count_, tensor_inputs_;
 };
 
@@ -51,9 +51,9 @@ class ValueProbe {
 
   // The similarity, from 0 (nothing in common) to 1. No value if a tensor has no elements or cannot be read, if only one is
   // constant, or if both are 0.
-  [[nodiscard]] std::optional<double> similarity(uint32_t a, uint32_t b);
+  [[nodiscard]] std::optional<double> similarity(RecordId a, RecordId b);
   // True if the values are the same, and not only similar. False if unknown.
-  [[nodiscard]] bool is_same(uint32_t a, uint32_t b);
+  [[nodiscard]] bool is_same(RecordId a, RecordId b);
   [[nodiscard]] const ReadFailures& failures() const { return failures_; }
 
  private:
@@ -61,9 +61,9 @@ class ValueProbe {
     int64_t count = 0;  // elements of the tensor, not only of the sample
     std::vector<double> values;
   };
-  using Samples = std::unordered_map<uint32_t, Sample>;
+  using Samples = std::unordered_map<RecordId, Sample>;
   // Empty for a tensor whose values cannot be used.
-  const Sample& sample_of(const DumpWithGraph& side, Samples& samples, uint32_t tensor);
+  const Sample& sample_of(const DumpWithGraph& side, Samples& samples, RecordId tensor);
 
   const DumpWithGraph a_, b_;  // handles: what they point to outlives this
   Samples samples_a_, samples_b_;
@@ -74,7 +74,7 @@ class ValueProbe {
 // matching of operators (device_match.h) and of tensors (device_pairing.h) share it.
 
 struct MatchSide {
-  [[nodiscard]] const TensorRecord& tensor(uint32_t index) const { return (*dump.tensors)[index]; }
+  [[nodiscard]] const TensorRecord& tensor(RecordId index) const { return (*dump.tensors)[index]; }
 
   const DumpWithGraph& dump;
   const std::vector<SequencedOp>& operators;

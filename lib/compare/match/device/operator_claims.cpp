@@ -21,7 +21,7 @@ HostOperators::HostOperators(const MatchEvidence& evidence)
     : group_of_key_(evidence.host.operators.size() / 4), taken_(evidence.host.operators.size(), false) {
   const std::vector<SequencedOp>& operators = evidence.host.operators;
   group_of_.reserve(operators.size());
-  for (uint32_t i = 0; i < operators.size(); ++i) {
+  for (SequencedOpId i{0}; i < operators.size(); ++i) {
     const SequencedOp& one = operators[i];
     const DeviceName name = parse_device_name(one.name);
     OpKey key{evidence.rank_of(one), name.originals.empty() ? one.name : name.originals.back().scope,
@@ -37,8 +37,8 @@ HostOperators::HostOperators(const MatchEvidence& evidence)
   }
 }
 
-const std::vector<uint32_t>& HostOperators::with_key(const OpKey& key) const {
-  static const std::vector<uint32_t> none;
+const std::vector<SequencedOpId>& HostOperators::with_key(const OpKey& key) const {
+  static const std::vector<SequencedOpId> none;
   const uint32_t group = find_group(key);
   return group == HashSlots::kNone ? none : in_group(group);
 }
@@ -47,9 +47,9 @@ uint32_t HostOperators::find_group(const OpKey& key) const {
   return group_of_key_.find(hash_of(key), [&](uint32_t known) { return groups_[known].key == key; });
 }
 
-std::vector<uint32_t> HostOperators::free_of(const std::vector<uint32_t>& hosts) const {
-  std::vector<uint32_t> free;
-  std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(free), [&](uint32_t host) { return !taken_[host]; });
+std::vector<SequencedOpId> HostOperators::free_of(const std::vector<SequencedOpId>& hosts) const {
+  std::vector<SequencedOpId> free;
+  std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(free), [&](SequencedOpId host) { return !taken_[host]; });
   return free;
 }
 
@@ -59,64 +59,65 @@ constexpr uint32_t kNear = 64;  // operators
 
 }  // namespace
 
-std::vector<uint32_t> HostNeighbours::producers_of(uint32_t host) {
-  std::vector<uint32_t> found;
+std::vector<SequencedOpId> HostNeighbours::producers_of(SequencedOpId host) {
+  std::vector<SequencedOpId> found;
   for (const auto& [slot, producer] : evidence_.host_flow.producers(host)) found.push_back(producer);
   if (evidence_.host_flow.known()) return found;
-  for (uint32_t before = host; before-- > 0 && host - before < kNear;) {
+  for (SequencedOpId before = host; before-- > 0 && host - before < kNear;) {
     if (!hosts_.is_taken(before) && feeds(before, host)) found.push_back(before);
   }
   return found;
 }
 
-std::vector<uint32_t> HostNeighbours::consumers_of(uint32_t host) {
+std::vector<SequencedOpId> HostNeighbours::consumers_of(SequencedOpId host) {
   const auto known = evidence_.host_flow.consumers(host);
-  std::vector<uint32_t> found(known.begin(), known.end());
+  std::vector<SequencedOpId> found(known.begin(), known.end());
   if (evidence_.host_flow.known()) return found;
-  for (uint32_t after = host + 1; after < hosts_.size() && after - host < kNear; ++after) {
+  for (SequencedOpId after(host + 1); after < hosts_.size() && after - host < kNear; ++after) {
     if (!hosts_.is_taken(after) && feeds(host, after)) found.push_back(after);
   }
   return found;
 }
 
-uint32_t HostNeighbours::only_free_consumer(uint32_t host) {
-  uint32_t found = kNoOperator;
-  for (const uint32_t consumer : consumers_of(host)) {
+SequencedOpId HostNeighbours::only_free_consumer(SequencedOpId host) {
+  SequencedOpId found;
+  for (const SequencedOpId consumer : consumers_of(host)) {
     if (hosts_.is_taken(consumer) || consumer == found) continue;
-    if (found != kNoOperator) return kNoOperator;
+    if (found != kNoId) return kNoId;
     found = consumer;
   }
   return found;
 }
 
-bool HostNeighbours::feeds(uint32_t producer, uint32_t consumer) {
+bool HostNeighbours::feeds(SequencedOpId producer, SequencedOpId consumer) {
   const auto output = evidence_.host_tensors.largest(producer, Io::kOutput);
   if (!output || hosts_.key(producer).rank != hosts_.key(consumer).rank) return false;
   const MatchSide& side = evidence_.host;
   const std::vector<RecordId>& inputs = side.operators[consumer].tensors;
-  return std::any_of(inputs.begin(), inputs.end(), [&](uint32_t input) {
+  return std::any_of(inputs.begin(), inputs.end(), [&](RecordId input) {
     return side.tensor(input).name.io == Io::kInput && evidence_.host_values.is_same(*output, input);
   });
 }
 
-std::vector<uint32_t> HostNeighbours::chain_that_ends(const std::vector<std::string>& families, uint32_t end) {
-  std::vector<uint32_t> chain = {end};
+std::vector<SequencedOpId> HostNeighbours::chain_that_ends(const std::vector<std::string>& families,
+                                                           SequencedOpId end) {
+  std::vector<SequencedOpId> chain = {end};
   for (size_t i = families.size() - 1; i-- > 0;) {
-    const auto fits = [&](uint32_t host) {
+    const auto fits = [&](SequencedOpId host) {
       const bool used = hosts_.is_taken(host) || std::find(chain.begin(), chain.end(), host) != chain.end();
       return !used && hosts_.key(host).family == families[i] && hosts_.key(host).rank == hosts_.key(end).rank;
     };
-    uint32_t found = kNoOperator;
-    for (const uint32_t later : chain) {
-      for (const uint32_t producer : producers_of(later)) {
+    SequencedOpId found;
+    for (const SequencedOpId later : chain) {
+      for (const SequencedOpId producer : producers_of(later)) {
         if (fits(producer)) found = producer;
       }
     }
     const bool guess = !evidence_.host_flow.known();
-    for (uint32_t before = end; guess && found == kNoOperator && before-- > 0 && end - before < kNear;) {
+    for (SequencedOpId before = end; guess && found == kNoId && before-- > 0 && end - before < kNear;) {
       if (fits(before)) found = before;
     }
-    if (found == kNoOperator) return {};
+    if (found == kNoId) return {};
     chain.insert(chain.begin(), found);
   }
   return chain;
@@ -126,7 +127,7 @@ namespace {
 
 class ClaimReader {
  public:
-  ClaimReader(const MatchEvidence& evidence, const HostOperators& hosts, uint32_t device)
+  ClaimReader(const MatchEvidence& evidence, const HostOperators& hosts, SequencedOpId device)
       : evidence_(evidence),
         hosts_(hosts),
         device_(device),
@@ -207,7 +208,7 @@ class ClaimReader {
   }
 
   [[nodiscard]] const TensorRecord* first_output() const {
-    for (const uint32_t tensor : one_.tensors) {
+    for (const RecordId tensor : one_.tensors) {
       const TensorRecord& record = evidence_.device.tensor(tensor);
       if (record.name.io == Io::kOutput && record.name.slot == "0") return &record;
     }
@@ -217,7 +218,7 @@ class ClaimReader {
   const ge::OperatorTable& table_ = ge::OperatorTable::get();
   const MatchEvidence& evidence_;
   const HostOperators& hosts_;
-  const uint32_t device_;
+  const SequencedOpId device_;
   const SequencedOp& one_;
   const std::string family_;
   std::vector<OperatorClaim> claims_;
@@ -228,7 +229,7 @@ class ClaimReader {
 Claims::Claims(const MatchEvidence& evidence, const HostOperators& hosts) {
   const auto count = static_cast<uint32_t>(evidence.device.operators.size());
   first_.reserve(count + size_t{1});
-  for (uint32_t device = 0; device < count; ++device) {
+  for (SequencedOpId device{0}; device < count; ++device) {
     first_.push_back(size());
     for (OperatorClaim& claim : ClaimReader(evidence, hosts, device).read()) all_.push_back(std::move(claim));
   }
@@ -238,10 +239,10 @@ Claims::Claims(const MatchEvidence& evidence, const HostOperators& hosts) {
 namespace {
 
 // The first inputs that are no attributes.
-std::vector<uint32_t> compared_inputs(const MatchSide& side, uint32_t op) {
+std::vector<RecordId> compared_inputs(const MatchSide& side, SequencedOpId op) {
   constexpr size_t kMost = 8;
-  std::vector<uint32_t> inputs;
-  for (const uint32_t tensor : side.operators[op].tensors) {
+  std::vector<RecordId> inputs;
+  for (const RecordId tensor : side.operators[op].tensors) {
     const TensorRecord& record = side.tensor(tensor);
     if (record.name.io == Io::kInput && !may_be_attribute(record) && inputs.size() < kMost) inputs.push_back(tensor);
   }
@@ -250,11 +251,11 @@ std::vector<uint32_t> compared_inputs(const MatchSide& side, uint32_t op) {
 
 }  // namespace
 
-bool same_count(uint32_t device_tensor, uint32_t host_tensor, const MatchEvidence& evidence) {
+bool same_count(RecordId device_tensor, RecordId host_tensor, const MatchEvidence& evidence) {
   return same_elements(evidence.device.tensor(device_tensor), evidence.host.tensor(host_tensor));
 }
 
-Fit fit_of(const OperatorClaim& claim, uint32_t host, MatchEvidence& evidence) {
+Fit fit_of(const OperatorClaim& claim, SequencedOpId host, MatchEvidence& evidence) {
   Fit fit;
   for (const Io io : {Io::kOutput, Io::kInput}) {
     if (io == Io::kOutput && !claim.is_last) continue;
@@ -268,20 +269,20 @@ Fit fit_of(const OperatorClaim& claim, uint32_t host, MatchEvidence& evidence) {
   return fit;
 }
 
-std::optional<double> likeness_of_output(uint32_t device_tensor, uint32_t host, MatchEvidence& evidence) {
+std::optional<double> likeness_of_output(RecordId device_tensor, SequencedOpId host, MatchEvidence& evidence) {
   const auto output = evidence.host_tensors.largest(host, Io::kOutput);
   return output ? evidence.values.similarity(device_tensor, *output) : std::nullopt;
 }
 
-double likeness_of_inputs(uint32_t device, uint32_t host, MatchEvidence& evidence) {
-  const std::vector<uint32_t> a = compared_inputs(evidence.device, device), b = compared_inputs(evidence.host, host);
+double likeness_of_inputs(SequencedOpId device, SequencedOpId host, MatchEvidence& evidence) {
+  const std::vector<RecordId> a = compared_inputs(evidence.device, device), b = compared_inputs(evidence.host, host);
   if (a.empty() || b.empty()) return 0;
   const bool by_device = a.size() <= b.size();
   double sum = 0;
-  for (const uint32_t one : by_device ? a : b) {
+  for (const RecordId one : by_device ? a : b) {
     double best = 0;
-    for (const uint32_t other : by_device ? b : a) {
-      const uint32_t x = by_device ? one : other, y = by_device ? other : one;
+    for (const RecordId other : by_device ? b : a) {
+      const RecordId x = by_device ? one : other, y = by_device ? other : one;
       if (same_count(x, y, evidence)) best = std::max(best, evidence.values.similarity(x, y).value_or(0));
     }
     sum += best >= kAlike ? best : best / 10;

@@ -31,7 +31,7 @@ class HostOperators {
   explicit HostOperators(const MatchEvidence& evidence);
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(group_of_.size()); }
-  [[nodiscard]] const OpKey& key(uint32_t host) const { return groups_[group_of_[host]].key; }
+  [[nodiscard]] const OpKey& key(SequencedOpId host) const { return groups_[group_of_[host]].key; }
 
   // A group is the operators of one key.
   [[nodiscard]] uint32_t groups() const { return static_cast<uint32_t>(groups_.size()); }
@@ -39,19 +39,19 @@ class HostOperators {
   [[nodiscard]] uint32_t find_group(const OpKey& key) const;
   [[nodiscard]] bool has_key(const OpKey& key) const { return find_group(key) != HashSlots::kNone; }
   // The operators in their order, taken or not.
-  [[nodiscard]] const std::vector<uint32_t>& in_group(uint32_t group) const { return groups_[group].operators; }
-  [[nodiscard]] const std::vector<uint32_t>& with_key(const OpKey& key) const;
+  [[nodiscard]] const std::vector<SequencedOpId>& in_group(uint32_t group) const { return groups_[group].operators; }
+  [[nodiscard]] const std::vector<SequencedOpId>& with_key(const OpKey& key) const;
   [[nodiscard]] bool has_family(const std::string& family) const { return families_.contains(family); }
 
-  void take(uint32_t host) { taken_[host] = true; }
-  [[nodiscard]] bool is_taken(uint32_t host) const { return taken_[host]; }
+  void take(SequencedOpId host) { taken_[host] = true; }
+  [[nodiscard]] bool is_taken(SequencedOpId host) const { return taken_[host]; }
   // The operators of `hosts` that are not taken.
-  [[nodiscard]] std::vector<uint32_t> free_of(const std::vector<uint32_t>& hosts) const;
+  [[nodiscard]] std::vector<SequencedOpId> free_of(const std::vector<SequencedOpId>& hosts) const;
 
  private:
   struct Group {
     OpKey key;
-    std::vector<uint32_t> operators;
+    std::vector<SequencedOpId> operators;
   };
 
   std::vector<uint32_t> group_of_;  // by operator
@@ -69,16 +69,16 @@ class HostNeighbours {
   // The arguments must outlive this.
   HostNeighbours(MatchEvidence& evidence, const HostOperators& hosts) : evidence_(evidence), hosts_(hosts) {}
 
-  [[nodiscard]] std::vector<uint32_t> producers_of(uint32_t host);
-  // The only consumer that is not taken; kNoOperator if there are none or several.
-  [[nodiscard]] uint32_t only_free_consumer(uint32_t host);
+  [[nodiscard]] std::vector<SequencedOpId> producers_of(SequencedOpId host);
+  // The only consumer that is not taken; kNoId if there are none or several.
+  [[nodiscard]] SequencedOpId only_free_consumer(SequencedOpId host);
   // Operators of these families that are not taken, each of which feeds a later one, and the last of which is `end`. Empty
   // if there are none. Without a graph, and without values that show it, takes the nearest before.
-  [[nodiscard]] std::vector<uint32_t> chain_that_ends(const std::vector<std::string>& families, uint32_t end);
+  [[nodiscard]] std::vector<SequencedOpId> chain_that_ends(const std::vector<std::string>& families, SequencedOpId end);
 
  private:
-  [[nodiscard]] std::vector<uint32_t> consumers_of(uint32_t host);
-  [[nodiscard]] bool feeds(uint32_t producer, uint32_t consumer);
+  [[nodiscard]] std::vector<SequencedOpId> consumers_of(SequencedOpId host);
+  [[nodiscard]] bool feeds(SequencedOpId producer, SequencedOpId consumer);
 
   MatchEvidence& evidence_;
   const HostOperators& hosts_;
@@ -92,19 +92,19 @@ class HostNeighbours {
 //   3. The file of the first output may name the last operator.
 
 struct OperatorClaim {
-  [[nodiscard]] bool is_met() const { return host != kNoOperator; }
+  [[nodiscard]] bool is_met() const { return host != kNoId; }
 
-  uint32_t device = 0;    // device operator
+  SequencedOpId device;   // device operator
   OpKey key;              // of the claimed operator
   OriginalName original;  // empty type: claimed by the type of the device operator alone, or a parameter
   bool is_last = false;   // of its device operator, whose outputs are those of the last claim
 
   // The host operator that is matched with the claim.
-  uint32_t host = kNoOperator;           // the last of `rewritten`
+  SequencedOpId host;                    // the last of `rewritten`
   bool is_part = false;                  // of `host`, which other device operators stand for, too
   const ge::Rewrite* rewrite = nullptr;  // explains the claim; may be null
   uint32_t part = 0;                     // index of the device operator in `rewrite`
-  std::vector<uint32_t> rewritten;       // host operators that `rewrite` replaced
+  std::vector<SequencedOpId> rewritten;  // host operators that `rewrite` replaced
 };
 
 class Claims {
@@ -118,11 +118,11 @@ class Claims {
   [[nodiscard]] auto end() { return all_.end(); }
 
   // The claims of a device operator, in the order of the data flow.
-  [[nodiscard]] std::span<OperatorClaim> of(uint32_t device) {
+  [[nodiscard]] std::span<OperatorClaim> of(SequencedOpId device) {
     return std::span(all_).subspan(first_[device], first_[device + 1] - first_[device]);
   }
   // nullptr if it claims nothing.
-  [[nodiscard]] OperatorClaim* last_of(uint32_t device) {
+  [[nodiscard]] OperatorClaim* last_of(SequencedOpId device) {
     const std::span<OperatorClaim> claims = of(device);
     return claims.empty() ? nullptr : &claims.back();
   }
@@ -133,7 +133,7 @@ class Claims {
 };
 
 // Matches a claim with an operator, which is taken from then on.
-inline void meet(OperatorClaim& claim, uint32_t host, HostOperators& hosts) {
+inline void meet(OperatorClaim& claim, SequencedOpId host, HostOperators& hosts) {
   claim.host = host;
   hosts.take(host);
 }
@@ -155,18 +155,19 @@ struct Fit {
   std::optional<double> values;  // similarity (match_evidence.h)
 };
 // Compares the largest outputs if the claim is the last of its operator and their values are known, else the largest inputs.
-[[nodiscard]] Fit fit_of(const OperatorClaim& claim, uint32_t host, MatchEvidence& evidence);
+[[nodiscard]] Fit fit_of(const OperatorClaim& claim, SequencedOpId host, MatchEvidence& evidence);
 
 // The similarity of a device tensor and the largest output of a host operator.
-[[nodiscard]] std::optional<double> likeness_of_output(uint32_t device_tensor, uint32_t host, MatchEvidence& evidence);
+[[nodiscard]] std::optional<double> likeness_of_output(RecordId device_tensor, SequencedOpId host,
+                                                       MatchEvidence& evidence);
 
 // The share of inputs that both have, of those of the operator with fewer. Other inputs count a little. 0 if unknown.
-[[nodiscard]] double likeness_of_inputs(uint32_t device, uint32_t host, MatchEvidence& evidence);
+[[nodiscard]] double likeness_of_inputs(SequencedOpId device, SequencedOpId host, MatchEvidence& evidence);
 
 // True unless the two are known to have different numbers of elements.
-[[nodiscard]] bool same_count(uint32_t device_tensor, uint32_t host_tensor, const MatchEvidence& evidence);
+[[nodiscard]] bool same_count(RecordId device_tensor, RecordId host_tensor, const MatchEvidence& evidence);
 
 // A negated similarity, a claim, and an operator of the host. Sorted, the best come first.
-using RatedPairs = std::vector<std::tuple<double, uint32_t, uint32_t>>;
+using RatedPairs = std::vector<std::tuple<double, uint32_t, SequencedOpId>>;
 
 }  // namespace msdump

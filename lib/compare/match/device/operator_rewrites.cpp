@@ -14,7 +14,8 @@ namespace {
 
 // The operators of one scope that are neither matched nor taken, by family.
 struct RewriteScope {
-  std::map<std::string, std::vector<uint32_t>> claims, hosts;
+  std::map<std::string, std::vector<uint32_t>> claims;
+  std::map<std::string, std::vector<SequencedOpId>> hosts;
 };
 
 // The least number by which this side has more operators of a family than the other. Families in `others` do not count.
@@ -33,8 +34,8 @@ size_t surplus(const std::vector<std::string>& families, const std::vector<std::
   return least == SIZE_MAX ? 0 : least;
 }
 
-std::optional<uint32_t> output_at(const MatchSide& side, uint32_t op, uint32_t slot) {
-  for (const uint32_t tensor : side.operators[op].tensors) {
+std::optional<RecordId> output_at(const MatchSide& side, SequencedOpId op, uint32_t slot) {
+  for (const RecordId tensor : side.operators[op].tensors) {
     const NameFacts& name = side.tensor(tensor).name;
     if (name.io == Io::kOutput && parse_u64(name.slot) == slot) return tensor;
   }
@@ -52,7 +53,7 @@ class RewriteMatcher {
     times_ = std::min(surplus(rewrite_.device, rewrite_.mindspore, scope.claims, scope.hosts),
                       surplus(last, rewrite_.device, scope.hosts, scope.claims));
     if (times_ == 0) return;
-    std::vector<uint32_t> ends = hosts_.free_of(scope.hosts[last.front()]);
+    std::vector<SequencedOpId> ends = hosts_.free_of(scope.hosts[last.front()]);
     for (uint32_t part = static_cast<uint32_t>(rewrite_.device.size()); part-- > 0;)
       ends = apply_part(part, scope.claims[rewrite_.device[part]], ends);
     if (ends.empty()) return;
@@ -66,10 +67,10 @@ class RewriteMatcher {
 
   // Matches claims with a part of the rewriting, each with one of `ends`, the last of the rewritten operators. Values
   // decide, then the order. The last part comes first and finds the rewritten operators. Returns the ends that are matched.
-  std::vector<uint32_t> apply_part(uint32_t part, const std::vector<uint32_t>& claims,
-                                   const std::vector<uint32_t>& ends) {
-    std::set<uint32_t> met;
-    const auto take = [&](uint32_t claim, uint32_t end) {
+  std::vector<SequencedOpId> apply_part(uint32_t part, const std::vector<uint32_t>& claims,
+                                        const std::vector<SequencedOpId>& ends) {
+    std::set<SequencedOpId> met;
+    const auto take = [&](uint32_t claim, SequencedOpId end) {
       if (claims_[claim].is_met() || met.contains(end) || !meet_part(claims_[claim], part, end)) return false;
       met.insert(end);
       return true;
@@ -88,31 +89,31 @@ class RewriteMatcher {
   }
 
   // False if there are no operators that can have been rewritten.
-  bool meet_part(OperatorClaim& claim, uint32_t part, uint32_t end) {
+  bool meet_part(OperatorClaim& claim, uint32_t part, SequencedOpId end) {
     if (finds_chain(part)) {
       if (hosts_.is_taken(end)) return false;
       chains_[end] = neighbours_.chain_that_ends(rewrite_.mindspore, end);
     }
     if (chains_[end].empty()) return false;
     claim.rewritten = chains_[end];
-    for (const uint32_t host : claim.rewritten) hosts_.take(host);
+    for (const SequencedOpId host : claim.rewritten) hosts_.take(host);
     claim.host = end;
     claim.rewrite = &rewrite_;
     claim.part = part;
     return true;
   }
 
-  [[nodiscard]] RatedPairs rated(uint32_t part, const std::vector<uint32_t>& claims, const std::vector<uint32_t>& ends,
-                                 bool by_inputs) {
+  [[nodiscard]] RatedPairs rated(uint32_t part, const std::vector<uint32_t>& claims,
+                                 const std::vector<SequencedOpId>& ends, bool by_inputs) {
     RatedPairs pairs;
     if (claims.size() * ends.size() > (by_inputs ? kMostComparedByInputs : kMostCompared)) {
       evidence_.limits.insert(by_inputs ? kComparedByInputsLimit : kComparedLimit);
       return pairs;
     }
-    for (const uint32_t end : ends) {
+    for (const SequencedOpId end : ends) {
       if (finds_chain(part) && hosts_.is_taken(end)) continue;
-      const std::vector<uint32_t> chain =
-          by_inputs ? neighbours_.chain_that_ends(rewrite_.mindspore, end) : std::vector<uint32_t>{end};
+      const std::vector<SequencedOpId> chain =
+          by_inputs ? neighbours_.chain_that_ends(rewrite_.mindspore, end) : std::vector<SequencedOpId>{end};
       for (const uint32_t claim : claims) {
         if (chain.empty() || claims_[claim].is_met()) continue;
         const double value = by_inputs ? likeness_of_inputs(claims_[claim].device, chain.front(), evidence_)
@@ -125,7 +126,7 @@ class RewriteMatcher {
   }
 
   // The similarity of an output of a part that is also an output of the last operator; 0 if unknown.
-  [[nodiscard]] double likeness_of_own_output(uint32_t part, const OperatorClaim& claim, uint32_t end) {
+  [[nodiscard]] double likeness_of_own_output(uint32_t part, const OperatorClaim& claim, SequencedOpId end) {
     for (const ge::Rewrite::Output& output : rewrite_.outputs) {
       if (output.device_op != part || output.op + 1 != rewrite_.mindspore.size()) continue;
       if (output.device_output == 0 && !claim.is_last) continue;
@@ -142,12 +143,13 @@ class RewriteMatcher {
   HostNeighbours& neighbours_;
   MatchEvidence& evidence_;
   size_t times_ = 0;
-  std::map<uint32_t, std::vector<uint32_t>> chains_;  // host operators, by the last of them
+  std::map<SequencedOpId, std::vector<SequencedOpId>> chains_;  // host operators, by the last of them
 };
 
 // The claims of the device in a scope, and the operators of the host there.
 struct ScopeMembers {
-  std::vector<uint32_t> claims, hosts;
+  std::vector<uint32_t> claims;
+  std::vector<SequencedOpId> hosts;
 };
 
 // The scopes, in the order of their first claims.
@@ -168,7 +170,7 @@ std::vector<ScopeMembers> scopes_of(const Claims& claims, const HostOperators& h
     if (scope == scopes.size()) scopes.emplace_back();
     scopes[scope].claims.push_back(i);
   }
-  for (uint32_t i = 0; i < hosts.size(); ++i) {
+  for (SequencedOpId i{0}; i < hosts.size(); ++i) {
     const OpKey& key = hosts.key(i);
     const uint32_t scope = slots.find(hash_of(key), [&](uint32_t known) { return is_scope_of(known, key); });
     if (scope != HashSlots::kNone) scopes[scope].hosts.push_back(i);
@@ -179,7 +181,7 @@ std::vector<ScopeMembers> scopes_of(const Claims& claims, const HostOperators& h
 RewriteScope by_family(const ScopeMembers& members, const Claims& claims, const HostOperators& hosts) {
   RewriteScope scope;
   for (const uint32_t claim : members.claims) scope.claims[claims[claim].key.family].push_back(claim);
-  for (const uint32_t host : members.hosts) scope.hosts[hosts.key(host).family].push_back(host);
+  for (const SequencedOpId host : members.hosts) scope.hosts[hosts.key(host).family].push_back(host);
   return scope;
 }
 

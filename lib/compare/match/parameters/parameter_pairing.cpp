@@ -478,7 +478,7 @@ class PairingOfLinks {
  private:
   void add(ParameterLink& link) {
     Pairing& pairing = result_.pairing;
-    const auto op = static_cast<uint32_t>(pairing.operators.size());
+    const OperatorId op(pairing.operators.size());
     const bool both = link.a != kNoItem && link.b != kNoItem;
     TensorPair tensors{{}, op, both || link.note.empty() ? Alone::kUnknown : Alone::kTied};
     OpPair operators{{}, both ? link.how : PairedBy::kNothing, both ? confidence(link.how) : 0};
@@ -495,9 +495,9 @@ class PairingOfLinks {
     pairing.notes.push_back(std::move(link.note));
   }
 
-  uint32_t tensor_of(const ParameterSide& side, uint32_t item, std::optional<TensorView> view,
+  RecordId tensor_of(const ParameterSide& side, uint32_t item, std::optional<TensorView> view,
                      std::vector<TensorRecord>& tensors) {
-    const uint32_t whole = side.tensor(item);
+    const RecordId whole = side.tensor(item);
     if (!view) return whole;
     const TensorView& kept = result_.views.emplace_back(std::move(*view));
     TensorRecord record = tensors[whole];
@@ -505,22 +505,22 @@ class PairingOfLinks {
     record.shape = &kept.shape;
     if (record.bytes) record.bytes = static_cast<uint64_t>(kept.count()) * (*record.bytes / whole_count(side, item));
     tensors.push_back(record);
-    return static_cast<uint32_t>(tensors.size() - 1);
+    return RecordId(tensors.size() - 1);
   }
   static uint64_t whole_count(const ParameterSide& side, uint32_t item) {
     return static_cast<uint64_t>(*element_count(*side.shape(item)));
   }
 
-  static uint32_t add_operator(const CompareSide& dump, const ParameterSide& side, uint32_t item, uint32_t tensor,
-                               std::vector<SequencedOp>& operators) {
+  static SequencedOpId add_operator(const CompareSide& dump, const ParameterSide& side, uint32_t item, RecordId tensor,
+                                    std::vector<SequencedOp>& operators) {
     const TensorRecord& record = side.record(item);
     SequencedOp& one = operators.emplace_back();
     one.rank = side.rank(item);
     one.graph = dump.index->folders()[dump.index->files()[record.file].folder].identity.graph;
     one.name = record.name.op_name;
     one.type = record.name.op_type;
-    one.tensors = {RecordId(tensor)};
-    return static_cast<uint32_t>(operators.size() - 1);
+    one.tensors = {tensor};
+    return SequencedOpId(operators.size() - 1);
   }
 
   const CompareSide &a_, &b_;

@@ -29,10 +29,10 @@ void ParameterSide::choose(bool checkpoint) {
   const auto step_of = [&](const TensorRecord& tensor) {
     return side_.index->folders()[side_.index->files()[tensor.file].folder].identity.step;
   };
-  std::vector<std::pair<uint32_t, std::string>> parameters;
+  std::vector<std::pair<RecordId, std::string>> parameters;
   std::set<int64_t> steps;
   const std::vector<TensorRecord>& all = *side_.tensors;
-  for (uint32_t i = 0; i < all.size(); ++i) {
+  for (RecordId i{0}; i < all.size(); ++i) {
     std::string name = all[i].name.io == Io::kParameter ? parameter_of(all[i].name) : std::string();
     if (name.empty()) {
       ++others_;

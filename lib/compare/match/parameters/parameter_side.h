@@ -36,7 +36,7 @@ class ParameterSide {
   ParameterSide(const ParameterSide&) = delete;
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(items_.size()); }
-  [[nodiscard]] uint32_t tensor(uint32_t item) const { return items_[item]; }
+  [[nodiscard]] RecordId tensor(uint32_t item) const { return items_[item]; }
   [[nodiscard]] const TensorRecord& record(uint32_t item) const { return (*side_.tensors)[items_[item]]; }
   [[nodiscard]] const std::string& name(uint32_t item) const { return names_[item]; }  // before `map` renames it
   [[nodiscard]] const ParameterName& parsed(uint32_t item) const { return parsed_[item]; }
@@ -68,7 +68,7 @@ class ParameterSide {
 
   const CompareSide& side_;
   ParameterValues values_;
-  std::vector<uint32_t> items_;  // in the list of tensors
+  std::vector<RecordId> items_;  // in the list of tensors
   std::vector<std::string> names_;
   std::vector<ParameterName> parsed_;
   std::vector<ParameterClass> classes_;

@@ -32,7 +32,7 @@ int64_t point_of(size_t place, int64_t count) {
 
 }  // namespace
 
-HostTensor* ParameterValues::opened(uint32_t tensor) {
+HostTensor* ParameterValues::opened(RecordId tensor) {
   if (last_tensor_ == tensor) return last_ ? &*last_ : nullptr;
   last_tensor_ = tensor;
   last_.reset();
@@ -67,7 +67,7 @@ std::vector<double> ParameterValues::read(HostTensor& tensor, const TensorView* 
   return values;
 }
 
-std::span<const double> ParameterValues::of(uint32_t tensor) {
+std::span<const double> ParameterValues::of(RecordId tensor) {
   if (const auto found = known_.find(tensor); found != known_.end()) return found->second;
   if (known_.size() >= kMostKnown / 2) older_ = std::exchange(known_, {});
   if (auto known = older_.extract(tensor)) return known_.insert(std::move(known)).position->second;
@@ -76,7 +76,7 @@ std::span<const double> ParameterValues::of(uint32_t tensor) {
   return values;
 }
 
-std::vector<double> ParameterValues::of(uint32_t tensor, const TensorView& view, size_t most) {
+std::vector<double> ParameterValues::of(RecordId tensor, const TensorView& view, size_t most) {
   HostTensor* const host = opened(tensor);
   return host == nullptr ? std::vector<double>() : read(*host, &view, most);
 }

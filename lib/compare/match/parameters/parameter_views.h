@@ -32,23 +32,23 @@ class ParameterValues {
       : index_(index), tensors_(tensors) {}
 
   // Empty if it cannot be read or has no order. Valid until kMostKnown / 2 other tensors have been asked for.
-  std::span<const double> of(uint32_t tensor);
+  std::span<const double> of(RecordId tensor);
   // The first `most` points of a view. Empty also for a tensor that can only be read in order.
-  std::vector<double> of(uint32_t tensor, const TensorView& view, size_t most = kPoints);
+  std::vector<double> of(RecordId tensor, const TensorView& view, size_t most = kPoints);
 
   [[nodiscard]] ReadFailures& failures() { return failures_; }
 
  private:
-  HostTensor* opened(uint32_t tensor);
+  HostTensor* opened(RecordId tensor);
   std::vector<double> read(HostTensor& tensor, const TensorView* view, size_t most);
 
   const DumpIndex& index_;
   const std::vector<TensorRecord>& tensors_;
   ReadFailures failures_;
-  std::unordered_map<uint32_t, std::vector<double>> known_,
+  std::unordered_map<RecordId, std::vector<double>> known_,
       older_;  // by tensor; those in `older_` were asked for before the others
   std::optional<HostTensor> last_;
-  uint32_t last_tensor_ = UINT32_MAX;
+  RecordId last_tensor_;
 };
 
 // No value if the values prove nothing: too few, or both constant. Infinite if only one is constant.
@@ -93,7 +93,7 @@ struct JoinedPart {
 
 struct ValuedTensor {
   ParameterValues& values;
-  uint32_t tensor = 0;
+  RecordId tensor;
 };
 struct NearestView {
   size_t place = 0;  // index of the view

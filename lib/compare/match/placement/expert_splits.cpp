@@ -15,7 +15,8 @@ namespace {
 
 // A weight whose elements differ between ranks.
 struct Weight {
-  uint32_t op = 0, tensor = 0;               // indices in the side
+  SequencedOpId op;
+  RecordId tensor;
   std::vector<std::vector<size_t>> classes;  // ranks with the same elements, as indices of Members::records
 };
 
@@ -49,9 +50,9 @@ class SplitSearch {
     const ShardedSide& side = *match_.result[which];
     std::vector<Weight> weights;
     for (size_t i = 0; i < agreements_.size(); ++i) {
-      const uint32_t op = match_.result.pairing.operators[i][which];
-      if (agreements_[i] >= ShardedMatch::kUnlike || op == kNoOperator) continue;
-      for (const uint32_t tensor : side.operators()[op].tensors) {
+      const SequencedOpId op = match_.result.pairing.operators[i][which];
+      if (agreements_[i] >= ShardedMatch::kUnlike || op == kNoId) continue;
+      for (const RecordId tensor : side.operators()[op].tensors) {
         const TensorRecord& record = side.tensors()[tensor];
         const auto& records = side.members(tensor).records;
         if (records.size() < 2 || !may_be_weight(record)) continue;
@@ -85,7 +86,7 @@ class SplitSearch {
                                        const std::vector<Weight>& others) const {
     const ShardedSide &own = *match_.result[which], &other = *match_.result[opposite(which)];
     struct Place {
-      uint32_t op;
+      SequencedOpId op;
       const TensorRecord* record;
     };
     using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool, Io, std::string_view, Shape>;
@@ -93,10 +94,10 @@ class SplitSearch {
       return std::tuple_cat(kind_of(op), std::tuple(record.name.io, record.name.slot, *record.shape));
     };
     std::map<Kind, std::vector<Place>> known;  // on the other side: single local tensors
-    std::map<uint32_t, const Weight*> split_there;
+    std::map<RecordId, const Weight*> split_there;
     for (const Weight& one : others) split_there[one.tensor] = &one;
-    for (uint32_t op = 0; op < other.operators().size(); ++op) {
-      for (const uint32_t tensor : other.operators()[op].tensors) {
+    for (SequencedOpId op{0}; op < other.operators().size(); ++op) {
+      for (const RecordId tensor : other.operators()[op].tensors) {
         const TensorRecord& record = other.tensors()[tensor];
         if (!may_be_weight(record)) continue;
         std::vector<Place>& places = known[kind(other.operators()[op], record)];
@@ -136,7 +137,7 @@ class SplitSearch {
     return fit && fit->is_informative && fit->agreement >= ShardedMatch::kLike;
   }
 
-  static void add_split(const ShardedSide& side, uint32_t tensor, const SequencedOp& op,
+  static void add_split(const ShardedSide& side, RecordId tensor, const SequencedOp& op,
                         const std::vector<std::vector<size_t>>& classes, ExpertSplits& splits) {
     const std::vector<int64_t>& ranks = side.ranks(tensor);
     for (uint32_t part = 0; part < classes.size(); ++part) {
@@ -160,14 +161,14 @@ class SplitSearch {
     const auto split = [&](const SequencedOp& op, const PartOfRank& parts) {
       for (const auto& [rank, part] : parts) splits.try_emplace({op.name, op.step, rank}, part);
     };
-    std::vector<uint32_t> open;
+    std::vector<SequencedOpId> open;
     for (size_t i = 0; i < agreements_.size(); ++i) {
-      const uint32_t op = match_.result.pairing.operators[i][which];
-      if (op != kNoOperator && agreements_[i] < ShardedMatch::kUnlike) open.push_back(op);
+      const SequencedOpId op = match_.result.pairing.operators[i][which];
+      if (op != kNoId && agreements_[i] < ShardedMatch::kUnlike) open.push_back(op);
     }
     std::map<uint64_t, PartOfRank> written;  // by contents
     const auto note = [&](const SequencedOp& op, const PartOfRank& parts) -> Status {
-      for (const uint32_t tensor : op.tensors) {
+      for (const RecordId tensor : op.tensors) {
         MSDUMP_TRY(const uint64_t contents, match_.contents_of(which, tensor));
         if (contents != 0) written.try_emplace(contents, parts);
       }
@@ -177,12 +178,12 @@ class SplitSearch {
       const PartOfRank parts = parts_of(op, op.name);
       if (!parts.empty()) MSDUMP_CHECK_OK(note(op, parts));
     }
-    for (const uint32_t index : open) {
+    for (const SequencedOpId index : open) {
       const SequencedOp& op = side.operators()[index];
       if (is_communication(op.type) || !parts_of(op, op.name).empty()) continue;
       PartOfRank parts;
       if (const auto forward = forward_entry_of(op.name)) parts = parts_of(op, *forward);
-      for (const uint32_t tensor : op.tensors) {
+      for (const RecordId tensor : op.tensors) {
         if (!parts.empty() || side.tensors()[tensor].name.io == Io::kOutput) continue;
         MSDUMP_TRY(const uint64_t contents, match_.contents_of(which, tensor));
         const auto found = written.find(contents);

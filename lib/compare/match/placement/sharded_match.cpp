@@ -82,11 +82,11 @@ LocalTensors ShardedMatch::locals_of(Side side, std::span<const TensorRecord* co
   return LocalValues(*inputs[side].index, records, failures);
 }
 
-LocalTensors ShardedMatch::locals_of(Side side, uint32_t tensor) const {
+LocalTensors ShardedMatch::locals_of(Side side, RecordId tensor) const {
   return locals_of(side, result[side]->members(tensor).records);
 }
 
-PlacementQuery ShardedMatch::query_of(const IndexPair& pair) const {
+PlacementQuery ShardedMatch::query_of(const IndexPair<RecordId>& pair) const {
   const TensorRecord &a = result.a->tensors()[pair.a], &b = result.b->tensors()[pair.b];
   PlacementQuery query;
   query.kind = fmt::format("{}|{}|{}", name_without_numbers(a.name.op_name), name_of(a.name.io), a.name.slot);
@@ -110,7 +110,7 @@ void ShardedMatch::leave_out_calls() {
   limits.insert({"partner_calls", kMostTried, "more calls than were compared may be the partner of a call"});
 }
 
-bool ShardedMatch::may_be_one(uint32_t a, uint32_t b) const {
+bool ShardedMatch::may_be_one(RecordId a, RecordId b) const {
   struct Extents {
     int64_t largest = 0, sum = 0;  // of the local tensors: bounds of the global one
   };
@@ -133,21 +133,21 @@ bool ShardedMatch::may_be_one(uint32_t a, uint32_t b) const {
                     [](const auto& x, const auto& y) { return x.largest <= y.sum && y.largest <= x.sum; });
 }
 
-bool ShardedMatch::is_empty(Side side, uint32_t tensor) const {
+bool ShardedMatch::is_empty(Side side, RecordId tensor) const {
   const std::vector<const TensorRecord*>& records = result[side]->members(tensor).records;
   return std::all_of(records.begin(), records.end(), [](const TensorRecord* record) {
     return record != nullptr && record->shape != nullptr && element_count(*record->shape) == 0;
   });
 }
 
-std::optional<PlacementFit> ShardedMatch::fit_of(const IndexPair& pair, PlacementQuery::Effort effort) const {
+std::optional<PlacementFit> ShardedMatch::fit_of(const IndexPair<RecordId>& pair, PlacementQuery::Effort effort) const {
   LocalTensors a = locals_of(Side::kCandidate, pair.a), b = locals_of(Side::kReference, pair.b);
   PlacementQuery query = query_of(pair);
   query.effort = effort;
   return find_stated({&a, &b}, query, {stated_of(Side::kCandidate, pair.a), stated_of(Side::kReference, pair.b)});
 }
 
-ShardedMatch::Stated ShardedMatch::stated_of(Side side, uint32_t tensor) const {
+ShardedMatch::Stated ShardedMatch::stated_of(Side side, RecordId tensor) const {
   const std::vector<int64_t>& ranks = result[side]->ranks(tensor);
   if (rules == nullptr || ranks.size() < 2) return {};
   const NameFacts& name = result[side]->tensors()[tensor].name;
@@ -166,7 +166,7 @@ std::optional<PlacementFit> ShardedMatch::find_stated(const Sides<LocalTensors*>
   return find_placement(*locals.a, *locals.b, query, prior);
 }
 
-std::string ShardedMatch::problem_of(Side side, uint32_t tensor, const PlacementFit* fit) const {
+std::string ShardedMatch::problem_of(Side side, RecordId tensor, const PlacementFit* fit) const {
   const Stated stated = stated_of(side, tensor);
   if (stated.line == nullptr) return {};
   if (fit != nullptr && stated.placement == (*fit)[side]) return {};
@@ -201,7 +201,7 @@ void ShardedMatch::find_backward_pass() {
     const auto pass = passes.find(operators[op].step);
     if (pass == passes.end() || op < pass->second.first || op > pass->second.second) continue;
     if (is_communication(operators[op].type)) continue;
-    for (const uint32_t tensor : operators[op].tensors) of_backward_pass_[tensor] = true;
+    for (const RecordId tensor : operators[op].tensors) of_backward_pass_[tensor] = true;
   }
 }
 
@@ -281,7 +281,7 @@ void ShardedMatch::choose_factors() {
   }
 }
 
-void ShardedMatch::add_partner(Side side, uint32_t op, const std::vector<Twin>& twins) {
+void ShardedMatch::add_partner(Side side, OperatorId op, const std::vector<Twin>& twins) {
   Pairing& pairing = result.pairing;
   std::vector<SequencedOp>& others = pairing.operators_of(opposite(side));
   OpPair& both = pairing.operators[op];
@@ -290,19 +290,19 @@ void ShardedMatch::add_partner(Side side, uint32_t op, const std::vector<Twin>& 
   partner.tensors.clear();
   for (const Twin& twin : twins) {
     TensorPair& pair = pairing.tensors[twin.pair];
-    const uint32_t added = result[opposite(side)]->add_tensor(twin.value, result[side]->tensors()[pair[side]]);
+    const RecordId added = result[opposite(side)]->add_tensor(twin.value, result[side]->tensors()[pair[side]]);
     pair[opposite(side)] = added;
     pair.alone = Alone::kUnknown;
     partner.tensors.emplace_back(added);
     fits[twin.pair] = twin.fit;
   }
-  both[opposite(side)] = static_cast<uint32_t>(others.size());
+  both[opposite(side)] = SequencedOpId(others.size());
   both.how = PairedBy::kValues;
   both.confidence = confidence(both.how);
   others.push_back(std::move(partner));
 }
 
-Result<std::vector<uint64_t>> ShardedMatch::digests_of(Side side, uint32_t tensor) const {
+Result<std::vector<uint64_t>> ShardedMatch::digests_of(Side side, RecordId tensor) const {
   const std::vector<const TensorRecord*>& records = result[side]->members(tensor).records;
   const auto has_elements = [](const TensorRecord* record) { return record != nullptr && record->has_elements; };
   if (by_statistics_ && !std::all_of(records.begin(), records.end(), has_elements)) {
@@ -313,7 +313,7 @@ Result<std::vector<uint64_t>> ShardedMatch::digests_of(Side side, uint32_t tenso
   return std::move(digests.of_pieces);
 }
 
-Result<uint64_t> ShardedMatch::contents_of(Side side, uint32_t tensor) const {
+Result<uint64_t> ShardedMatch::contents_of(Side side, RecordId tensor) const {
   MSDUMP_TRY(const std::vector<uint64_t> digests, digests_of(side, tensor));
   return contents_number(result[side]->members(tensor).ranks, digests);
 }

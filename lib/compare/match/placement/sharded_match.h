@@ -36,17 +36,18 @@ class ShardedMatch {
 
   // Elements, or statistics if most tensors of a side have no elements.
   [[nodiscard]] LocalTensors locals_of(Side side, std::span<const TensorRecord* const> records) const;
-  [[nodiscard]] LocalTensors locals_of(Side side, uint32_t tensor) const;
+  [[nodiscard]] LocalTensors locals_of(Side side, RecordId tensor) const;
 
   // Counts a comparison of two tensors that may be partners. False, and a limit is noted, if a step has used up its trials.
   [[nodiscard]] bool may_try(size_t& trials);
   // Notes that only the first kMostTried calls were compared with a call.
   void leave_out_calls();
   // True if the shapes allow both to be parts of one global tensor.
-  [[nodiscard]] bool may_be_one(uint32_t a, uint32_t b) const;
+  [[nodiscard]] bool may_be_one(RecordId a, RecordId b) const;
   // True if no rank has an element of the tensor.
-  [[nodiscard]] bool is_empty(Side side, uint32_t tensor) const;
-  [[nodiscard]] std::optional<PlacementFit> fit_of(const IndexPair& tensors, PlacementQuery::Effort effort) const;
+  [[nodiscard]] bool is_empty(Side side, RecordId tensor) const;
+  [[nodiscard]] std::optional<PlacementFit> fit_of(const IndexPair<RecordId>& tensors,
+                                                   PlacementQuery::Effort effort) const;
   // Finds the placements of all pairs, into `fits`. First those that are certain; these break ties among the others. An
   // error if interrupted.
   Status find_placements();
@@ -62,26 +63,26 @@ class ShardedMatch {
     const StatedPlacement* line = nullptr;
     std::optional<Placement> placement;
   };
-  [[nodiscard]] Stated stated_of(Side side, uint32_t tensor) const;
+  [[nodiscard]] Stated stated_of(Side side, RecordId tensor) const;
   // Finds placements with those that are stated, or without them if they do not fit the shapes; problem_of() reports that.
   [[nodiscard]] std::optional<PlacementFit> find_stated(const Sides<LocalTensors*>& locals, PlacementQuery query,
                                                         const Sides<Stated>& stated) const;
-  [[nodiscard]] std::string problem_of(Side side, uint32_t tensor, const PlacementFit* fit) const;
+  [[nodiscard]] std::string problem_of(Side side, RecordId tensor, const PlacementFit* fit) const;
 
   // A tensor that one side alone has, the tensor of the other side with its value, and the placements of both.
   struct Twin {
-    uint32_t pair = 0;   // in Pairing::tensors
-    uint32_t value = 0;  // tensor of the other side
+    TensorId pair;
+    RecordId value;  // tensor of the other side
     PlacementFit fit;
   };
   // Adds a partner of its own name to the operator of `side`, with these values.
-  void add_partner(Side side, uint32_t op, const std::vector<Twin>& twins);
+  void add_partner(Side side, OperatorId op, const std::vector<Twin>& twins);
 
   // A hash of the elements of each local tensor, or of its statistics if it has no elements. Empty if one is missing or
   // cannot be read.
-  [[nodiscard]] Result<std::vector<uint64_t>> digests_of(Side side, uint32_t tensor) const;
+  [[nodiscard]] Result<std::vector<uint64_t>> digests_of(Side side, RecordId tensor) const;
   // A hash of all of them and their ranks; 0 if there is none.
-  [[nodiscard]] Result<uint64_t> contents_of(Side side, uint32_t tensor) const;
+  [[nodiscard]] Result<uint64_t> contents_of(Side side, RecordId tensor) const;
 
   const RunContext& context;
   const PlacementRules* const rules;
@@ -94,7 +95,7 @@ class ShardedMatch {
   ReachedLimits limits;
 
  private:
-  [[nodiscard]] PlacementQuery query_of(const IndexPair& pair) const;
+  [[nodiscard]] PlacementQuery query_of(const IndexPair<RecordId>& pair) const;
   void find_backward_pass();
   void find_placements_of_kind(const std::vector<size_t>& pairs, bool first);
   void choose_factors();

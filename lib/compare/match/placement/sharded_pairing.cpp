@@ -129,7 +129,7 @@ class GlobalTensors {
   }
 
   // A replica of each content, that of the most frequent content first.
-  [[nodiscard]] std::vector<int64_t> different_copies(uint32_t tensor, const Placement& placement,
+  [[nodiscard]] std::vector<int64_t> different_copies(RecordId tensor, const Placement& placement,
                                                       PlacementNote& note) {
     const int64_t copies = placement.copies();
     if (copies < 2) return {0};
@@ -180,11 +180,11 @@ class CollectivePartners {
  private:
   Status pair_collectives(Side side) {
     Pairing& pairing = match_.result.pairing;
-    std::map<uint32_t, std::vector<uint32_t>> collectives;  // by operator of the pairing: its pairs
+    std::map<OperatorId, std::vector<TensorId>> collectives;  // by operator of the pairing: its pairs
     std::set<Shape> shapes;
-    for (uint32_t i = 0; i < pairing.tensors.size(); ++i) {
+    for (TensorId i{0}; i < pairing.tensors.size(); ++i) {
       TensorPair& pair = pairing.tensors[i];
-      if (pair.is_paired() || pair[side] == kNoTensor || !is_communication(pairing.op_type(pair.op))) continue;
+      if (pair.is_paired() || pair[side] == kNoId || !is_communication(pairing.op_type(pair.op))) continue;
       collectives[pair.op].push_back(i);
       pair.alone = Alone::kCommunication;
       const Shape* const shape = match_.result[side]->tensors()[pair[side]].shape;
@@ -195,7 +195,7 @@ class CollectivePartners {
     const Groups groups = groups_of(match_.inputs[side]);
     for (const auto& [op, pairs] : collectives) {
       if (!is_within(side, op, pairs, groups)) continue;
-      MSDUMP_TRY(const std::optional<uint32_t> source, source_of(side, op, pairs, sources));
+      MSDUMP_TRY(const std::optional<TensorId> source, source_of(side, op, pairs, sources));
       if (source) {
         add_partner(side, op, pairs, pairing.tensors[*source][opposite(side)], *match_.fits[*source]);
       } else {
@@ -225,9 +225,10 @@ class CollectivePartners {
 
   // True unless the group has ranks that run another program, such as the pipeline stages that share a weight. Such a
   // collective reduces more than one global tensor. A send or receive moves less than one.
-  [[nodiscard]] bool is_within(Side side, uint32_t op, const std::vector<uint32_t>& pairs, const Groups& groups) const {
+  [[nodiscard]] bool is_within(Side side, OperatorId op, const std::vector<TensorId>& pairs,
+                               const Groups& groups) const {
     const SequencedOp& own = match_.result.pairing.operators_of(side)[match_.result.pairing.operators[op][side]];
-    const uint32_t tensor = match_.result.pairing.tensors[pairs.front()][side];
+    const RecordId tensor = match_.result.pairing.tensors[pairs.front()][side];
     const std::vector<int64_t>& ranks = match_.result[side]->ranks(tensor);
     if (ranks.size() < 2 || sends(own)) return false;
     const auto step = step_of(*match_.inputs[side].index, match_.result[side]->tensors()[tensor]);
@@ -239,12 +240,12 @@ class CollectivePartners {
     });
   }
 
-  using Sources = std::map<uint64_t, std::vector<std::pair<uint32_t, uint32_t>>>;  // by contents: operator and pair
+  using Sources = std::map<uint64_t, std::vector<std::pair<OperatorId, TensorId>>>;  // by contents: operator and pair
 
   // The tensors of these shapes that have a partner with known placements.
   Result<Sources> sources_by_contents(Side side, const std::set<Shape>& shapes) const {
     Sources sources;
-    for (uint32_t i = 0; i < match_.result.pairing.tensors.size(); ++i) {
+    for (TensorId i{0}; i < match_.result.pairing.tensors.size(); ++i) {
       const TensorPair& pair = match_.result.pairing.tensors[i];
       if (!pair.is_paired() || !match_.fits[i]) continue;
       const Shape* const shape = match_.result[side]->tensors()[pair[side]].shape;
@@ -256,15 +257,15 @@ class CollectivePartners {
   }
 
   // The last tensor before the collective that equals its first input.
-  Result<std::optional<uint32_t>> source_of(Side side, uint32_t op, const std::vector<uint32_t>& pairs,
+  Result<std::optional<TensorId>> source_of(Side side, OperatorId op, const std::vector<TensorId>& pairs,
                                             const Sources& sources) const {
-    for (const uint32_t i : pairs) {
-      const uint32_t tensor = match_.result.pairing.tensors[i][side];
+    for (const TensorId i : pairs) {
+      const RecordId tensor = match_.result.pairing.tensors[i][side];
       if (match_.result[side]->tensors()[tensor].name.io != Io::kInput) continue;
       MSDUMP_TRY(const uint64_t contents, match_.contents_of(side, tensor));
       const auto found = sources.find(contents);
       if (contents == 0 || found == sources.end()) continue;
-      std::optional<uint32_t> last;
+      std::optional<TensorId> last;
       for (const auto& [of, source] : found->second) {
         if (of < op) last = source;
       }
@@ -274,38 +275,38 @@ class CollectivePartners {
   }
 
   // If the producer of the input has no partner: tries the tensors of the other side, the nearest first.
-  void find_partner(Side side, uint32_t op, const std::vector<uint32_t>& pairs) {
+  void find_partner(Side side, OperatorId op, const std::vector<TensorId>& pairs) {
     const Pairing& pairing = match_.result.pairing;
-    const auto reads = [&](uint32_t i) {
+    const auto reads = [&](TensorId i) {
       return match_.result[side]->tensors()[pairing.tensors[i][side]].name.io == Io::kInput;
     };
     const auto input = std::find_if(pairs.begin(), pairs.end(), reads);
     if (input == pairs.end()) return;
-    const uint32_t tensor = pairing.tensors[*input][side];
+    const RecordId tensor = pairing.tensors[*input][side];
     const TensorRecord& record = match_.result[side]->tensors()[tensor];
     LocalTensors own = match_.locals_of(side, tensor);
     if (!ok(own) || record.shape == nullptr) return;
     const auto of_step = step_of(*match_.inputs[side].index, record);
-    std::vector<uint32_t> near;  // pairs, by their distance
+    std::vector<TensorId> near;  // pairs, by their distance
     const auto count = static_cast<uint32_t>(pairing.tensors.size());
     const uint32_t first = *input > kMostNear ? *input - kMostNear : 0, end = std::min(count, *input + kMostNear);
-    for (uint32_t i = first; i < end; ++i) {
-      const uint32_t other = pairing.tensors[i][opposite(side)];
-      if (other == kNoTensor) continue;
-      const Sides<uint32_t> both = sides_from(side, tensor, other);
+    for (TensorId i(first); i < end; ++i) {
+      const RecordId other = pairing.tensors[i][opposite(side)];
+      if (other == kNoId) continue;
+      const Sides<RecordId> both = sides_from(side, tensor, other);
       if (match_.may_be_one(both.a, both.b) &&
           step_of(*match_.inputs[opposite(side)].index, match_.result[opposite(side)]->tensors()[other]) == of_step)
         near.push_back(i);
     }
-    const auto distance = [&](uint32_t i) {
-      const uint32_t at = pairing.tensors[i].op;
+    const auto distance = [&](TensorId i) {
+      const OperatorId at = pairing.tensors[i].op;
       return at > op ? at - op : op - at;
     };
-    std::stable_sort(near.begin(), near.end(), [&](uint32_t x, uint32_t y) { return distance(x) < distance(y); });
+    std::stable_sort(near.begin(), near.end(), [&](TensorId x, TensorId y) { return distance(x) < distance(y); });
     const bool has_more = near.size() > ShardedMatch::kMostTried, is_far = first > 0 || end < count;
     if (has_more) near.resize(ShardedMatch::kMostTried);
-    for (const uint32_t i : near) {
-      const uint32_t value = pairing.tensors[i][opposite(side)];
+    for (const TensorId i : near) {
+      const RecordId value = pairing.tensors[i][opposite(side)];
       LocalTensors other = match_.locals_of(opposite(side), value);
       const Sides<LocalTensors*> both = sides_from(side, &own, &other);
       const auto fit_by = [&](PlacementQuery::Effort effort) {
@@ -328,11 +329,11 @@ class CollectivePartners {
     return fit && fit->agreement >= ShardedMatch::kLike && fit->is_informative && fit->error < 1;
   }
 
-  void add_partner(Side side, uint32_t op, const std::vector<uint32_t>& pairs, uint32_t value,
+  void add_partner(Side side, OperatorId op, const std::vector<TensorId>& pairs, RecordId value,
                    const PlacementFit& of_input) {
     std::vector<ShardedMatch::Twin> twins;
-    for (const uint32_t i : pairs) {
-      const uint32_t tensor = match_.result.pairing.tensors[i][side];
+    for (const TensorId i : pairs) {
+      const RecordId tensor = match_.result.pairing.tensors[i][side];
       const bool input = match_.result[side]->tensors()[tensor].name.io == Io::kInput;
       std::optional<PlacementFit> fit = input ? of_input : collective_fit(side, tensor, value, of_input);
       if (!fit) return;
@@ -342,7 +343,7 @@ class CollectivePartners {
   }
 
   // The placement of an output. If its values do not show it, that of the input with replicas in place of what was reduced.
-  [[nodiscard]] std::optional<PlacementFit> collective_fit(Side side, uint32_t tensor, uint32_t value,
+  [[nodiscard]] std::optional<PlacementFit> collective_fit(Side side, RecordId tensor, RecordId value,
                                                            const PlacementFit& input) const {
     LocalTensors own = match_.locals_of(side, tensor), other = match_.locals_of(opposite(side), value);
     const PlacementQuery query{"", {factors_of(input.a), factors_of(input.b)}, PlacementQuery::Effort::kUsual, {}};
@@ -360,7 +361,7 @@ class CollectivePartners {
     return found;
   }
 
-  [[nodiscard]] bool result_is_list(Side side, uint32_t tensor) const {
+  [[nodiscard]] bool result_is_list(Side side, RecordId tensor) const {
     return match_.result[side]->tensors()[tensor].name.slot.find('.') != std::string_view::npos;
   }
 
@@ -393,7 +394,7 @@ Result<PairedShards> pair_sharded(const ShardedInput& a, const ShardedInput& b, 
     MSDUMP_CHECK_OK(pair_again_by_names());
   }
   if (map == nullptr) {
-    MSDUMP_TRY(const std::vector<uint32_t> partners, partners_by_values(match));
+    MSDUMP_TRY(const std::vector<SequencedOpId> partners, partners_by_values(match));
     result.pairing = pair_again(result.a->side(), result.b->side(), result.pairing, partners);
     MSDUMP_CHECK_OK(match.find_placements());
   }

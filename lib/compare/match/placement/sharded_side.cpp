@@ -195,14 +195,14 @@ void ShardedSide::find_programs(const std::vector<SequencedOp>& all) {
     bool sends = false;
     std::vector<int64_t> ranks;
   };
-  std::map<int64_t, std::vector<uint32_t>> by_rank;
-  for (uint32_t i = 0; i < all.size(); ++i) {
+  std::map<int64_t, std::vector<SequencedOpId>> by_rank;
+  for (SequencedOpId i{0}; i < all.size(); ++i) {
     if (!all[i].tensors.empty()) by_rank[rank_of(all[i])].push_back(i);
   }
   std::vector<Program> programs;
   for (const auto& [rank, operators] : by_rank) {
     Program own;
-    for (const uint32_t op : operators) {
+    for (const SequencedOpId op : operators) {
       own.calls.insert(key_of(all[op]));
       own.sends = own.sends || sends(all[op]);
     }
@@ -216,7 +216,7 @@ void ShardedSide::find_programs(const std::vector<SequencedOp>& all) {
       of_program_.push_back(operators);
     } else {
       same->ranks.push_back(rank);
-      std::vector<uint32_t>& of = of_program_[static_cast<size_t>(same - programs.begin())];
+      std::vector<SequencedOpId>& of = of_program_[static_cast<size_t>(same - programs.begin())];
       of.insert(of.end(), operators.begin(), operators.end());
     }
   }
@@ -259,7 +259,7 @@ void ShardedSide::add_program(uint32_t program, const std::vector<SequencedOp>& 
     }
     const std::vector<int64_t>& ranks = rank_sets_[origins_[found->second].ranks];
     const auto place = static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank_of(own)) - ranks.begin());
-    for (const uint32_t tensor : own.tensors) {
+    for (const RecordId tensor : own.tensors) {
       const TensorRecord& record = (*dump_.tensors)[tensor];
       const auto [slot, is_new_slot] =
           slots.try_emplace({found->second, key_of(dump_, record)}, static_cast<uint32_t>(tensors_.size()));
@@ -281,17 +281,17 @@ void ShardedSide::add_program(uint32_t program, const std::vector<SequencedOp>& 
 // Updates of the weights come last. The parts of split calls follow each other, each with all of its calls.
 void ShardedSide::order_operators() {
   const auto last = static_cast<uint32_t>(programs_.size() - 1);
-  std::vector<uint32_t> order(operators_.size()), first_in_place(operators_.size());
-  std::iota(order.begin(), order.end(), 0U);
+  std::vector<SequencedOpId> order(operators_.size()), first_in_place(operators_.size());
+  std::iota(order.begin(), order.end(), SequencedOpId(0));
   // Parts were added rank by rank; a call belongs at the index of its first part.
-  std::map<std::pair<uint32_t, CallKey>, uint32_t> places;
-  for (uint32_t i = 0; i < operators_.size(); ++i)
+  std::map<std::pair<uint32_t, CallKey>, SequencedOpId> places;
+  for (SequencedOpId i{0}; i < operators_.size(); ++i)
     first_in_place[i] = places.try_emplace({origins_[i].program, key_of(operators_[i])}, i).first->second;
-  std::map<std::pair<uint32_t, std::optional<int64_t>>, uint32_t> last_backward;  // by program and step
-  for (uint32_t i = 0; i < operators_.size(); ++i) {
+  std::map<std::pair<uint32_t, std::optional<int64_t>>, SequencedOpId> last_backward;  // by program and step
+  for (SequencedOpId i{0}; i < operators_.size(); ++i) {
     if (is_backward(operators_[i].name)) last_backward[{origins_[i].program, operators_[i].step}] = first_in_place[i];
   }
-  const auto key = [&](uint32_t op) {
+  const auto key = [&](SequencedOpId op) {
     const uint32_t program = origins_[op].program;
     const auto last_of_step = last_backward.find({program, operators_[op].step});
     const bool updates = last_of_step != last_backward.end() && first_in_place[op] > last_of_step->second;
@@ -299,19 +299,19 @@ void ShardedSide::order_operators() {
     return std::tuple(programs_.size() > 1 ? operators_[op].step : std::nullopt, backward,
                       backward ? last - program : program, first_in_place[op], origins_[op].part.value_or(0));
   };
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return key(x) < key(y); });
+  std::stable_sort(order.begin(), order.end(), [&](SequencedOpId x, SequencedOpId y) { return key(x) < key(y); });
   // Sorts a row of split calls by part.
   for (size_t begin = 0; begin < order.size();) {
     size_t end = begin;
     while (end < order.size() && origins_[order[end]].part) ++end;
     std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
                      order.begin() + static_cast<std::ptrdiff_t>(end),
-                     [&](uint32_t x, uint32_t y) { return origins_[x].part < origins_[y].part; });
+                     [&](SequencedOpId x, SequencedOpId y) { return origins_[x].part < origins_[y].part; });
     begin = std::max(end, begin + 1);
   }
   std::vector<SequencedOp> sorted;
   std::vector<Origin> origins;
-  for (const uint32_t op : order) {
+  for (const SequencedOpId op : order) {
     sorted.push_back(std::move(operators_[op]));
     origins.push_back(origins_[op]);
   }
@@ -319,7 +319,7 @@ void ShardedSide::order_operators() {
   origins_ = std::move(origins);
   uint32_t place = 0;
   for (const SequencedOp& op : operators_) {
-    for (const uint32_t tensor : op.tensors) {
+    for (const RecordId tensor : op.tensors) {
       if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = place;
     }
     ++place;
@@ -339,7 +339,7 @@ const TensorView* ShardedSide::keep(TensorPieces pieces) {
   return &views_.back();
 }
 
-void ShardedSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
+void ShardedSide::set_pieces(RecordId tensor, TensorPieces pieces) {
   pieces_[tensor] = std::move(pieces);
   TensorRecord& record = tensors_[tensor];
   record.shape = &pieces_[tensor].shape;
@@ -348,7 +348,7 @@ void ShardedSide::set_pieces(uint32_t tensor, TensorPieces pieces) {
   if (record.bytes) record.bytes = bytes;
 }
 
-uint32_t ShardedSide::add_tensor(uint32_t of, const TensorRecord& named) {
+RecordId ShardedSide::add_tensor(RecordId of, const TensorRecord& named) {
   TensorRecord record = tensors_[of];
   record.name.op_name = named.name.op_name;
   record.name.op_type = named.name.op_type;
@@ -359,7 +359,7 @@ uint32_t ShardedSide::add_tensor(uint32_t of, const TensorRecord& named) {
   record.shape = &pieces_.back().shape;
   tensors_.push_back(record);
   members_.push_back(members_[of]);
-  return static_cast<uint32_t>(tensors_.size() - 1);
+  return RecordId(tensors_.size() - 1);
 }
 
 }  // namespace msdump

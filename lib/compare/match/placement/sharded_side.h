@@ -96,19 +96,19 @@ class ShardedSide {
     uint32_t ranks = 0;  // index of a set of ranks
     std::vector<const TensorRecord*> records;
   };
-  [[nodiscard]] const Members& members(uint32_t tensor) const { return members_[tensor]; }
-  [[nodiscard]] const std::vector<int64_t>& ranks(uint32_t tensor) const { return rank_sets_[members_[tensor].ranks]; }
+  [[nodiscard]] const Members& members(RecordId tensor) const { return members_[tensor]; }
+  [[nodiscard]] const std::vector<int64_t>& ranks(RecordId tensor) const { return rank_sets_[members_[tensor].ranks]; }
   // The digests of its local tensors.
   [[nodiscard]] LocalContents& contents() const { return *contents_; }
   [[nodiscard]] size_t size() const { return tensors_.size(); }
   [[nodiscard]] const std::vector<TensorRecord>& tensors() const { return tensors_; }
   [[nodiscard]] const std::vector<SequencedOp>& operators() const { return operators_; }
-  [[nodiscard]] uint32_t program_of(uint32_t op) const { return origins_[op].program; }
+  [[nodiscard]] uint32_t program_of(SequencedOpId op) const { return origins_[op].program; }
 
   // Replaces how the tensor is assembled.
-  void set_pieces(uint32_t tensor, TensorPieces pieces);
+  void set_pieces(RecordId tensor, TensorPieces pieces);
   // Adds the tensor `of` under another name.
-  uint32_t add_tensor(uint32_t of, const TensorRecord& named);
+  RecordId add_tensor(RecordId of, const TensorRecord& named);
 
  private:
   using Number = std::optional<int64_t>;
@@ -128,9 +128,9 @@ class ShardedSide {
 
   const DumpWithGraph dump_;
   const std::shared_ptr<LocalContents> contents_;
-  std::vector<std::vector<int64_t>> programs_;     // ranks; -1: unknown
-  std::vector<std::vector<uint32_t>> of_program_;  // by program: operators of the dump, rank by rank
-  std::vector<std::vector<int64_t>> rank_sets_;    // ascending
+  std::vector<std::vector<int64_t>> programs_;          // ranks; -1: unknown
+  std::vector<std::vector<SequencedOpId>> of_program_;  // by program: operators of the dump, rank by rank
+  std::vector<std::vector<int64_t>> rank_sets_;         // ascending
   std::vector<SequencedOp> operators_;
   std::vector<Origin> origins_;  // by operator
   std::vector<TensorRecord> tensors_;

@@ -18,25 +18,25 @@ class ValuePartners {
  public:
   explicit ValuePartners(ShardedMatch& match) : match_(match) {}
 
-  Result<std::vector<uint32_t>> run() {
+  Result<std::vector<SequencedOpId>> run() {
     match_.allow_all_factors();  // those that were kept for wrong partners prove nothing
     const Pairing& pairing = match_.result.pairing;
-    partners_.assign(pairing.a.size(), kNoOperator);
-    owner_.assign(pairing.b.size(), kNoOperator);
+    partners_.assign(pairing.a.size(), kNoId);
+    owner_.assign(pairing.b.size(), kNoId);
     fits_.assign(pairing.a.size(), false);
     std::map<Kind, Choice> open;
-    std::vector<uint32_t> open_a;
+    std::vector<SequencedOpId> open_a;
     const std::vector<double> agreements = match_.agreements();
     for (size_t i = 0; i < agreements.size(); ++i) {
       const OpPair& pair = pairing.operators[i];
       if (pair.is_paired()) take(pair.a, pair.b);
       if (agreements[i] >= ShardedMatch::kUnlike) fits_[pair.a] = true;
       if (agreements[i] >= ShardedMatch::kLike) continue;
-      if (pair.a != kNoOperator) open_a.push_back(pair.a);
-      if (pair.b != kNoOperator) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
+      if (pair.a != kNoId) open_a.push_back(pair.a);
+      if (pair.b != kNoId) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
     }
     certain_.assign(pairing.b.size(), false);
-    for (const uint32_t a : open_a) {
+    for (const SequencedOpId a : open_a) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
       const auto found = open.find(kind_of(pairing.a[a]));
       if (found != open.end()) MSDUMP_CHECK_OK(find_partner(a, found->second));
@@ -51,30 +51,30 @@ class ValuePartners {
  private:
   using Kind = std::tuple<std::string_view, std::optional<int64_t>, bool>;  // kind_of()
   struct Choice {
-    std::vector<uint32_t> operators;  // of b, of one kind
-    size_t begin = 0;                 // begin of the search: partners mostly come in order
+    std::vector<SequencedOpId> operators;  // of b, of one kind
+    size_t begin = 0;                      // begin of the search: partners mostly come in order
   };
 
-  void take(uint32_t a, uint32_t b) {
-    if (owner_[b] != kNoOperator) partners_[owner_[b]] = kNoOperator;
-    if (partners_[a] != kNoOperator) owner_[partners_[a]] = kNoOperator;
+  void take(SequencedOpId a, SequencedOpId b) {
+    if (owner_[b] != kNoId) partners_[owner_[b]] = kNoId;
+    if (partners_[a] != kNoId) owner_[partners_[a]] = kNoId;
     partners_[a] = b;
     owner_[b] = a;
   }
 
   // Takes a call whose tensors all fit; else, as after a fault, one whose weights do. A present partner with the weights
   // keeps its place before others with them.
-  Status find_partner(uint32_t a, Choice& choice) {
-    const uint32_t now = partners_[a];
+  Status find_partner(SequencedOpId a, Choice& choice) {
+    const SequencedOpId now = partners_[a];
     Match of_now = Match::kNone;
-    if (now != kNoOperator) {
+    if (now != kNoId) {
       MSDUMP_TRY(of_now, match_of(a, now));
     }
     std::optional<size_t> of_weights;
     const size_t count = choice.operators.size();
     for (size_t tried = 0; tried < std::min(count, ShardedMatch::kMostTried); ++tried) {
       const size_t place = (choice.begin + tried) % count;
-      const uint32_t b = choice.operators[place];
+      const SequencedOpId b = choice.operators[place];
       if (certain_[b] || b == now || !match_.may_try(trials_)) continue;
       MSDUMP_TRY(const Match match, match_of(a, b));
       if (match == Match::kAll) {
@@ -98,31 +98,31 @@ class ValuePartners {
 
   // Separates pairs that cross. A call lies between the partners of the known calls around it. A partner elsewhere that
   // shares no value was found by its name, which another layer or stage has, too.
-  void part_crossing(const std::vector<uint32_t>& open) {
-    const std::vector<uint32_t> before = nearest_known(false), after = nearest_known(true);
-    for (const uint32_t a : open) {
-      if (partners_[a] == kNoOperator || is_known(a) || before[a] == kNoOperator || after[a] == kNoOperator) continue;
+  void part_crossing(const std::vector<SequencedOpId>& open) {
+    const std::vector<SequencedOpId> before = nearest_known(false), after = nearest_known(true);
+    for (const SequencedOpId a : open) {
+      if (partners_[a] == kNoId || is_known(a) || before[a] == kNoId || after[a] == kNoId) continue;
       const bool crosses = before[a] < after[a] && (partners_[a] < before[a] || partners_[a] > after[a]);
       if (crosses && agreement_of(a) == Agreement::kNone) take_away(a);
     }
   }
 
-  [[nodiscard]] bool is_known(uint32_t a) const {
-    return partners_[a] != kNoOperator && (fits_[a] || certain_[partners_[a]]);
+  [[nodiscard]] bool is_known(SequencedOpId a) const {
+    return partners_[a] != kNoId && (fits_[a] || certain_[partners_[a]]);
   }
 
   // The partner of the nearest known call before or after each operator of a, within its step and pass. Known calls are
   // those that values or weights confirm.
-  [[nodiscard]] std::vector<uint32_t> nearest_known(bool after) const {
+  [[nodiscard]] std::vector<SequencedOpId> nearest_known(bool after) const {
     const auto count = static_cast<uint32_t>(partners_.size());
-    std::vector<uint32_t> nearest(count, kNoOperator);
+    std::vector<SequencedOpId> nearest(count);
     std::pair<std::optional<int64_t>, bool> pass;
-    uint32_t last = kNoOperator;
+    SequencedOpId last;
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t a = after ? count - 1 - i : i;
+      const SequencedOpId a(after ? count - 1 - i : i);
       const SequencedOp& op = match_.result.pairing.a[a];
       const std::pair here(op.step, forward_entry_of(op.name).has_value());
-      if (i == 0 || here != pass) last = kNoOperator;
+      if (i == 0 || here != pass) last = kNoId;
       pass = here;
       nearest[a] = last;
       if (is_known(a)) last = partners_[a];
@@ -130,33 +130,34 @@ class ValuePartners {
     return nearest;
   }
 
-  void take_away(uint32_t a) {
-    owner_[partners_[a]] = kNoOperator;
-    partners_[a] = kNoOperator;
+  void take_away(SequencedOpId a) {
+    owner_[partners_[a]] = kNoId;
+    partners_[a] = kNoId;
   }
 
   // Separates two calls if no placement gives their tensors one global shape. Also two calls of different types that share
   // no value, if another call nearby has one of the values.
   void part_others() {
     const Pairing& pairing = match_.result.pairing;
-    for (uint32_t a = 0; a < partners_.size(); ++a) {
-      if (partners_[a] == kNoOperator) continue;
+    for (SequencedOpId a{0}; a < partners_.size(); ++a) {
+      if (partners_[a] == kNoId) continue;
       const bool same_type = pairing.a[a].type == pairing.b[partners_[a]].type;
       if (!shapes_fit(a) || (!same_type && agreement_of(a) == Agreement::kNone && is_elsewhere(a)))
-        partners_[a] = kNoOperator;
+        partners_[a] = kNoId;
     }
   }
 
   // True if a call near the partner has one of its values.
-  [[nodiscard]] bool is_elsewhere(uint32_t a) {
+  [[nodiscard]] bool is_elsewhere(SequencedOpId a) {
     const Pairing& pairing = match_.result.pairing;
     constexpr uint32_t kNear = ShardedMatch::kMostTried / 2;
-    const uint32_t b = partners_[a], first = b < kNear ? 0 : b - kNear;
+    const SequencedOpId b = partners_[a];
+    const uint32_t first = b < kNear ? 0 : b - kNear;
     const uint32_t end = std::min(static_cast<uint32_t>(pairing.b.size()), b + kNear);
-    for (const uint32_t x : pairing.a[a].tensors) {
+    for (const RecordId x : pairing.a[a].tensors) {
       const TensorRecord& one = match_.result.a->tensors()[x];
       for (uint32_t near = first; near < end; ++near) {
-        for (const uint32_t y : pairing.b[near].tensors) {
+        for (const RecordId y : pairing.b[near].tensors) {
           const TensorRecord& other = match_.result.b->tensors()[y];
           if (one.name.io != other.name.io ||
               step_of(*match_.inputs.a.index, one) != step_of(*match_.inputs.b.index, other))
@@ -169,7 +170,7 @@ class ValuePartners {
     return false;
   }
 
-  [[nodiscard]] bool shapes_fit(uint32_t a) {
+  [[nodiscard]] bool shapes_fit(SequencedOpId a) {
     const auto common = in_common(a, partners_[a]);
     return std::all_of(common.begin(), common.end(), [&](const auto& both) {
       const auto& [x, y] = both;
@@ -183,20 +184,20 @@ class ValuePartners {
   Status part_strays() {
     size_t fitting = 0;  // calls that agree, one after the other
     std::optional<int64_t> step;
-    for (auto a = static_cast<uint32_t>(partners_.size()); a-- > 0;) {
+    for (SequencedOpId a(partners_.size()); a-- > 0;) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
       const SequencedOp& op = match_.result.pairing.a[a];
       if (op.step != step) {
         step = op.step;
         fitting = 0;
       }
-      if (partners_[a] == kNoOperator) continue;
+      if (partners_[a] == kNoId) continue;
       switch (agreement_of(a)) {
         case Agreement::kAll: ++fitting; break;
         case Agreement::kSome: fitting = 0; break;
         case Agreement::kNone:
           if (fitting >= kFollowing) {
-            partners_[a] = kNoOperator;
+            partners_[a] = kNoId;
           } else {
             fitting = 0;
           }
@@ -208,7 +209,7 @@ class ValuePartners {
   enum class Agreement : uint8_t { kNone, kSome, kAll };
 
   // The agreement of the tensors of two partners. Zeros and other constants are no shared value.
-  [[nodiscard]] Agreement agreement_of(uint32_t a) {
+  [[nodiscard]] Agreement agreement_of(SequencedOpId a) {
     if (fits_[a]) return Agreement::kAll;
     bool all = true, any = false;
     for (const auto& [x, y] : in_common(a, partners_[a])) {
@@ -223,20 +224,20 @@ class ValuePartners {
   void pair_between() {
     const Pairing& pairing = match_.result.pairing;
     std::vector<bool> taken(pairing.b.size(), false);
-    for (const uint32_t b : partners_) {
-      if (b != kNoOperator) taken[b] = true;
+    for (const SequencedOpId b : partners_) {
+      if (b != kNoId) taken[b] = true;
     }
-    std::vector<uint32_t> next(partners_.size() + 1, static_cast<uint32_t>(pairing.b.size()));
-    for (size_t a = partners_.size(); a-- > 0;) next[a] = partners_[a] == kNoOperator ? next[a + 1] : partners_[a];
+    std::vector<SequencedOpId> next(partners_.size() + 1, SequencedOpId(pairing.b.size()));
+    for (size_t a = partners_.size(); a-- > 0;) next[a] = partners_[a] == kNoId ? next[a + 1] : partners_[a];
     uint32_t before = 0;
-    for (uint32_t a = 0; a < partners_.size(); ++a) {
-      if (partners_[a] != kNoOperator) {
+    for (SequencedOpId a{0}; a < partners_.size(); ++a) {
+      if (partners_[a] != kNoId) {
         before = partners_[a] + 1;
         continue;
       }
       const auto end =
           static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{ShardedMatch::kMostTried}));
-      for (uint32_t b = before; b < end; ++b) {
+      for (SequencedOpId b(before); b < end; ++b) {
         if (taken[b] || kind_of(pairing.a[a]) != kind_of(pairing.b[b])) continue;
         partners_[a] = b;
         taken[b] = true;
@@ -249,7 +250,7 @@ class ValuePartners {
   enum class Match : uint8_t { kNone, kWeights, kAll };
 
   // kAll if all tensors in common slots agree, among them an output and an informative one. kWeights if only the weights do.
-  Result<Match> match_of(uint32_t a, uint32_t b) {
+  Result<Match> match_of(SequencedOpId a, SequencedOpId b) {
     size_t outputs = 0, weights = 0;
     bool tells = false;
     const auto common = in_common(a, b);
@@ -269,7 +270,7 @@ class ValuePartners {
   }
 
   // True for an input after the first that no earlier call of its step wrote. An undumped call may have written the first.
-  Result<bool> is_weight(uint32_t op, uint32_t tensor) {
+  Result<bool> is_weight(SequencedOpId op, RecordId tensor) {
     const TensorRecord& record = match_.result.a->tensors()[tensor];
     if (record.name.io != Io::kInput || record.name.slot == "0" || record.shape == nullptr) return false;
     const auto [known, is_new] = weights_.try_emplace(tensor, false);
@@ -281,7 +282,7 @@ class ValuePartners {
     return known->second = writer == written->end() || writer->second >= op;
   }
 
-  using Written = std::map<uint64_t, uint32_t>;  // by contents: the first call of the step with such an output
+  using Written = std::map<uint64_t, SequencedOpId>;  // by contents: the first call of the step with such an output
 
   // The outputs of one step and shape.
   Result<const Written*> written_in(std::optional<int64_t> step, const Shape& shape) {
@@ -297,8 +298,8 @@ class ValuePartners {
 
   void list_outputs() {
     const std::vector<SequencedOp>& operators = match_.result.pairing.a;
-    for (uint32_t op = 0; op < operators.size(); ++op) {
-      for (const uint32_t tensor : operators[op].tensors) {
+    for (SequencedOpId op{0}; op < operators.size(); ++op) {
+      for (const RecordId tensor : operators[op].tensors) {
         const TensorRecord& record = match_.result.a->tensors()[tensor];
         if (record.name.io == Io::kOutput && record.shape != nullptr)
           outputs_[{step_of(*match_.inputs.a.index, record), *record.shape}].emplace_back(op, tensor);
@@ -307,14 +308,14 @@ class ValuePartners {
   }
 
   // The pairs of tensors of two operators in the same slot.
-  [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> in_common(uint32_t a, uint32_t b) const {
+  [[nodiscard]] std::vector<std::pair<RecordId, RecordId>> in_common(SequencedOpId a, SequencedOpId b) const {
     const auto same_slot = [&](const TensorRecord& one, const TensorRecord& other) {
       return one.name.io == other.name.io && one.name.slot == other.name.slot && one.occurrence == other.occurrence &&
              step_of(*match_.inputs.a.index, one) == step_of(*match_.inputs.b.index, other);
     };
-    std::vector<std::pair<uint32_t, uint32_t>> common;
-    for (const uint32_t x : match_.result.pairing.a[a].tensors) {
-      for (const uint32_t y : match_.result.pairing.b[b].tensors) {
+    std::vector<std::pair<RecordId, RecordId>> common;
+    for (const RecordId x : match_.result.pairing.a[a].tensors) {
+      for (const RecordId y : match_.result.pairing.b[b].tensors) {
         if (same_slot(match_.result.a->tensors()[x], match_.result.b->tensors()[y])) common.emplace_back(x, y);
       }
     }
@@ -326,7 +327,7 @@ class ValuePartners {
     bool agrees = false, is_informative = false;
   };
   // The fit of two tensors, which is kept: several steps ask for the same ones.
-  const Fit& fit_of(uint32_t x, uint32_t y) {
+  const Fit& fit_of(RecordId x, RecordId y) {
     const auto [known, is_new] = known_.try_emplace({x, y});
     if (!is_new) return known->second;
     if (const auto fit = match_.fit_of({x, y}, PlacementQuery::Effort::kQuick))
@@ -335,20 +336,20 @@ class ValuePartners {
   }
 
   ShardedMatch& match_;
-  std::vector<uint32_t> partners_, owner_;              // by operator of a, of b
+  std::vector<SequencedOpId> partners_, owner_;         // by operator of a, of b
   std::vector<bool> fits_;                              // by operator of a: its first partner fits
   std::vector<bool> certain_;                           // by operator of b
-  std::map<std::pair<uint32_t, uint32_t>, Fit> known_;  // by tensors of a and b
-  std::map<uint32_t, bool> weights_;                    // by tensor of a
+  std::map<std::pair<RecordId, RecordId>, Fit> known_;  // by tensors of a and b
+  std::map<RecordId, bool> weights_;                    // by tensor of a
   using StepAndShape = std::pair<std::optional<int64_t>, Shape>;
   std::map<StepAndShape, Written> written_;
-  std::map<StepAndShape, std::vector<std::pair<uint32_t, uint32_t>>> outputs_;  // operators of a with their outputs
+  std::map<StepAndShape, std::vector<std::pair<SequencedOpId, RecordId>>> outputs_;  // of the operators of a
   size_t trials_ = 0;
 };
 
 }  // namespace
 
-Result<std::vector<uint32_t>> partners_by_values(ShardedMatch& match) { return ValuePartners(match).run(); }
+Result<std::vector<SequencedOpId>> partners_by_values(ShardedMatch& match) { return ValuePartners(match).run(); }
 
 namespace {
 
@@ -364,20 +365,20 @@ class ValueTwins {
  public:
   explicit ValueTwins(ShardedMatch& match) : match_(match), taken_(match.result.pairing.tensors.size(), false) {
     const std::vector<TensorPair>& tensors = match.result.pairing.tensors;
-    begins_.assign(match.result.pairing.operators.size() + 1, 0);
+    begins_.assign(match.result.pairing.operators.size() + 1, TensorId(0));
     for (const TensorPair& pair : tensors) ++begins_[pair.op + 1];
-    for (size_t op = 1; op < begins_.size(); ++op) begins_[op] += begins_[op - 1];
+    for (size_t op = 1; op < begins_.size(); ++op) begins_[op] = TensorId(begins_[op] + begins_[op - 1]);
   }
 
   Status run() {
-    std::vector<uint32_t> own, others;
+    std::vector<OperatorId> own, others;
     const auto count = static_cast<uint32_t>(match_.result.pairing.operators.size());
-    for (uint32_t op = 0; op < count; ++op) {
+    for (OperatorId op{0}; op < count; ++op) {
       const OpPair& pair = match_.result.pairing.operators[op];
       if (is_communication(match_.result.pairing.op_type(op))) continue;  // paired in sharded_pairing.cpp
-      if (pair.a == kNoOperator) {
+      if (pair.a == kNoId) {
         others.push_back(op);
-      } else if (pair.b == kNoOperator) {
+      } else if (pair.b == kNoId) {
         own.push_back(op);
       } else {
         MSDUMP_CHECK_OK(pair_between(own, others));
@@ -389,15 +390,15 @@ class ValueTwins {
   }
 
  private:
-  Status pair_between(const std::vector<uint32_t>& own, const std::vector<uint32_t>& others) {
+  Status pair_between(const std::vector<OperatorId>& own, const std::vector<OperatorId>& others) {
     if (own.empty() || others.empty()) return {};
     const auto [loss, loss_there] = losses_of(own, others);
     size_t begin = 0;  // values that are computed earlier have earlier partners
-    for (const uint32_t op : own) {
+    for (const OperatorId op : own) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
       const size_t end = std::min(others.size(), begin + ShardedMatch::kMostTried);
       std::vector<ShardedMatch::Twin> twins;
-      for (uint32_t i = begins_[op]; i < begins_[op + 1]; ++i) {
+      for (TensorId i = begins_[op]; i < begins_[op + 1]; ++i) {
         for (size_t place = begin; place < end; ++place) {
           auto twin = twin_in(i, others[place]);
           if (!twin) continue;
@@ -415,38 +416,38 @@ class ValueTwins {
     return {};
   }
 
-  // The last single number that a forward call of each side writes, the loss. kNoTensor if there is none.
-  [[nodiscard]] std::pair<uint32_t, uint32_t> losses_of(const std::vector<uint32_t>& own,
-                                                        const std::vector<uint32_t>& others) const {
+  // The last single number that a forward call of each side writes, the loss. kNoId if there is none.
+  [[nodiscard]] std::pair<TensorId, TensorId> losses_of(const std::vector<OperatorId>& own,
+                                                        const std::vector<OperatorId>& others) const {
     const Pairing& pairing = match_.result.pairing;
-    const auto last_number = [&](Side side, const std::vector<uint32_t>& operators) {
+    const auto last_number = [&](Side side, const std::vector<OperatorId>& operators) {
       for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
         if (forward_entry_of(pairing.op_name(*op)) || begins_[*op] == begins_[*op + 1]) continue;
-        const uint32_t pair = begins_[*op + 1] - 1;
+        const TensorId pair(begins_[*op + 1] - 1);
         const TensorRecord& record = match_.result[side]->tensors()[pairing.tensors[pair][side]];
         if (record.name.io == Io::kOutput && record.shape != nullptr && element_count(*record.shape) == 1) return pair;
       }
-      return kNoTensor;
+      return TensorId();
     };
-    const uint32_t here = last_number(Side::kCandidate, own), there = last_number(Side::kReference, others);
-    return here == kNoTensor || there == kNoTensor ? std::pair(kNoTensor, kNoTensor) : std::pair(here, there);
+    const TensorId here = last_number(Side::kCandidate, own), there = last_number(Side::kReference, others);
+    return here == kNoId || there == kNoId ? std::pair(TensorId(), TensorId()) : std::pair(here, there);
   }
 
-  [[nodiscard]] bool output(uint32_t i) const {
+  [[nodiscard]] bool output(TensorId i) const {
     return match_.result.a->tensors()[match_.result.pairing.tensors[i].a].name.io == Io::kOutput;
   }
 
-  std::optional<ShardedMatch::Twin> twin_in(uint32_t i, uint32_t other) {
-    for (uint32_t j = begins_[other]; j < begins_[other + 1]; ++j) {
+  std::optional<ShardedMatch::Twin> twin_in(TensorId i, OperatorId other) {
+    for (TensorId j = begins_[other]; j < begins_[other + 1]; ++j) {
       if (auto twin = twin_of(i, j, true)) return twin;
     }
     return std::nullopt;
   }
 
   // Marks the tensor of the reference as taken. With `by_values`, only if it has the values.
-  std::optional<ShardedMatch::Twin> twin_of(uint32_t i, uint32_t j, bool by_values) {
+  std::optional<ShardedMatch::Twin> twin_of(TensorId i, TensorId j, bool by_values) {
     std::vector<TensorPair>& tensors = match_.result.pairing.tensors;
-    const uint32_t a = tensors[i].a, b = tensors[j].b;
+    const RecordId a = tensors[i].a, b = tensors[j].b;
     const TensorRecord &one = match_.result.a->tensors()[a], &there = match_.result.b->tensors()[b];
     const bool may_be = !taken_[j] && one.name.io == there.name.io && match_.may_be_one(a, b) &&
                         step_of(*match_.inputs.a.index, one) == step_of(*match_.inputs.b.index, there);
@@ -461,7 +462,7 @@ class ValueTwins {
   }
 
   // True if both are the same number, or one is the mean over ranks. Many tensors are 0 or 1, so these do not count.
-  [[nodiscard]] bool is_one_number(uint32_t b, const PlacementFit& fit) const {
+  [[nodiscard]] bool is_one_number(RecordId b, const PlacementFit& fit) const {
     LocalTensors other = match_.locals_of(Side::kReference, b);
     if (!ok(other) || fit.a.has(PlacementRole::kSum) || fit.b.has(PlacementRole::kSum)) return false;
     const double magnitude = std::abs(single_number(other));
@@ -470,7 +471,7 @@ class ValueTwins {
 
   ShardedMatch& match_;
   std::vector<bool> taken_;       // by tensor pair: the reference's tensor is paired with another call's
-  std::vector<uint32_t> begins_;  // by operator of the pairing: the index of its first tensor pair; and the end
+  std::vector<TensorId> begins_;  // by operator of the pairing: the index of its first tensor pair; and the end
   size_t trials_ = 0;
 };
 

@@ -10,8 +10,8 @@
 
 namespace msdump {
 
-// The operator of the reference for each of the candidate, or kNoOperator. An error if interrupted.
-Result<std::vector<uint32_t>> partners_by_values(ShardedMatch& match);
+// The operator of the reference for each of the candidate, or kNoId. An error if interrupted.
+Result<std::vector<SequencedOpId>> partners_by_values(ShardedMatch& match);
 
 // pair_value_twins(): pairs values that the two sides compute in different calls. Examples are t, matmul and add against
 // linear, or the mean of a masked loss against cross_entropy.
