@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "compare/arguments/argument_value.h"
 #include "compare/match/device/match_evidence.h"
 #include "dump/elements/host_tensor.h"
 #include "ge/operators/operator_table.h"
+#include "graph/arguments/argument_value.h"
 #include "graph/flow/data_flow.h"
 #include "graph/join/dump_operators.h"
 #include "ir/text/attributes.h"
@@ -96,8 +96,10 @@ class Collector {
   void add_attributes() {
     std::vector<IrAttribute> attributes;
     parse_attributes(ir_.text(node_.arguments), attributes);
-    for (const IrAttribute& one : attributes)
-      into_.all.push_back({ge::OperatorTable::get().argument(one.key), one.key, std::nullopt, one.value});
+    for (const IrAttribute& one : attributes) {
+      const ge::Argument* const known = ge::OperatorTable::get().argument(one.key);
+      if (known != nullptr) into_.all.push_back({known, one.key, std::nullopt, one.value});
+    }
   }
 
   void add_constants() {

@@ -28,7 +28,7 @@ void GeAttribute::add(std::string_view field, std::string_view value, bool of_li
 
 bool is_kept_of_operator(std::string_view key) {
   return key == kOriginalNames || key == kOriginalNamesOfVm || key == kParentIndex ||
-         ge::OperatorTable::get().argument(key) != nullptr;
+         ge::OperatorTable::get().is_argument(key);
 }
 
 bool is_kept_of_tensor(std::string_view key) {

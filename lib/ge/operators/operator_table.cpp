@@ -235,6 +235,8 @@ void OperatorTable::read_arguments() {
   }};
   for_each_line(kArgumentsCsv, [&](std::string_view line) {
     const std::vector<std::string_view> cells = split(line, ',');
+    if (cells.size() == 2 && cells[1] == "asked" && asked_.insert(cells[0]).second)
+      argument_keys_.emplace_back(cells[0]);
     const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
                                    [&](const auto& one) { return cells.size() >= 2 && one.first == cells[1]; });
     if (kind == kKinds.end()) return;

@@ -73,7 +73,12 @@ class OperatorTable {
                                                           std::string_view device_type) const;
   // Looks an attribute up by any of its spellings; null for an attribute that is not compared.
   [[nodiscard]] const Argument* argument(std::string_view key) const;
-  [[nodiscard]] const std::vector<std::string>& argument_keys() const { return argument_keys_; }  // all spellings
+  // All spellings, also those of attributes that are not compared and only say what an operator computes.
+  [[nodiscard]] const std::vector<std::string>& argument_keys() const { return argument_keys_; }
+  // True for each of argument_keys().
+  [[nodiscard]] bool is_argument(std::string_view key) const {
+    return argument(key) != nullptr || asked_.count(key) > 0;
+  }
   // The attribute that is input `slot` of a type of MindSpore with `inputs` inputs. Null if no rule names it, or two
   // rules disagree.
   [[nodiscard]] const Argument* argument_at(std::string_view mindspore_type, uint32_t slot, uint32_t inputs) const;
@@ -101,6 +106,7 @@ class OperatorTable {
   std::unordered_map<std::string_view, std::unordered_map<std::string_view, std::vector<InputRule>>> inputs_;
   std::unordered_map<std::string_view, std::vector<InputRule>> inputs_of_type_;  // by MindSpore's type
   std::unordered_map<std::string_view, Argument> arguments_;                     // by spelling
+  std::unordered_set<std::string_view> asked_;                                   // attributes that are not compared
   std::vector<std::string> argument_keys_;
   std::vector<Rewrite> rewrites_;
 };

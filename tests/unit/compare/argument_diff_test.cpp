@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "compare/arguments/argument_value.h"
+#include "graph/arguments/argument_value.h"
 #include "io/worker_pool.h"
 #include "support/catch.h"
 #include "support/compare_run.h"

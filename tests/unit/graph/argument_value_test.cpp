@@ -1,5 +1,5 @@
 // Values of arguments: literals of graphs, and when two of them are equal or known to differ.
-#include "compare/arguments/argument_value.h"
+#include "graph/arguments/argument_value.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "compare/arguments/argument_value.h"
+#include "graph/arguments/argument_value.h"
 
 #include <algorithm>
 #include <array>
