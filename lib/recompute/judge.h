@@ -1,0 +1,91 @@
+// Judges an output in a file against what a kernel computed: right within the rounding of the arithmetic, or wrong.
+//
+// For an element y of the file and its exact value e, with S the sum of the absolute values of its terms:
+//
+//   E     = u |e| + t + v (2 + g) S       what rounding can do
+//   units = largest |y - e| / E           wrong beyond the limit of the kernel
+//
+// u is the roundoff of the format of y and t its smallest step. v and g say how the terms were computed:
+//
+//   kFloat32   v = 2^-24, g = sqrt(length of the sums)      always tried first
+//   kLow       v = the roundoff of the coarsest operand     the output has 16 bits, or an operand of a dump that mostly has
+//   kTensor    v = 2^-11 in products, 2^-13 elsewhere       the products of the whole dump are beyond kFloat32 (HF32, TF32)
+//
+// The format of a tensor is that of its values: a float32 file whose values all fit bfloat16 is of a bfloat16 device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "recompute/kernel.h"
+
+namespace msdump::recompute {
+
+enum class Precision : uint8_t { kFloat32, kLow, kTensor };
+[[nodiscard]] constexpr Precision last_of(Precision) { return Precision::kTensor; }
+[[nodiscard]] std::string_view name_of(Precision precision);
+inline constexpr size_t kPrecisions = static_cast<size_t>(last_of(Precision())) + 1;
+
+// Constants that decide. Beside each: what it was measured on (docs/recompute.md has the tables).
+struct Limits {
+  // Largest of 99 840 right outputs of 93 MindSpore CPU dumps: 1.1; of simulated fp16, bf16 and HF32 devices: 1.2.
+  static constexpr double kUnits = 4;
+  // A relative change of all elements, in units of u: largest of 2 720 right outputs of 16 bits: 0.53.
+  static constexpr double kSlope = 2;
+  static constexpr int64_t kSlopeElements = 64;  // fewer say nothing about a common factor
+  // sigmoid in 16 bits: exp overflows.
+  static constexpr double kSigmoidStep = 0x1p-16;
+  // Values that must use more than three bits of mantissa before 16 zero bits in each mean bfloat16.
+  static constexpr int kFormatValues = 4;
+  // Values beyond this are not judged: kernels clamp near overflow.
+  static constexpr double kLargest = 0x1p126;
+};
+
+// A box of elements: from <= index <= to.
+struct Box {
+  std::vector<int64_t> from, to;
+};
+
+struct Judgement {
+  enum class Verdict : uint8_t { kRight, kWrong, kNotJudged };
+  Verdict verdict = Verdict::kNotJudged;
+  Unjudged why;  // of kNotJudged
+  Precision precision = Precision::kFloat32;
+  double units = 0, limit = 0;
+  double relative_error = 0;    // |y - e| / |e| over all elements that were compared
+  std::optional<double> slope;  // of y against e; with enough elements
+  int64_t elements = 0, wrong = 0;
+  std::vector<int64_t> worst;  // index of the largest error
+  double worst_value = 0, worst_expected = 0;
+  std::optional<Box> place;          // around the wrong elements
+  std::string_view variant;          // of the answer that fits best
+  DType format = DType::kUndefined;  // effective, of the output
+  // Of each precision; infinite if it cannot apply. Products decide whether kTensor may.
+  std::array<double, kPrecisions> units_of{};
+
+  [[nodiscard]] bool is_right() const { return verdict == Verdict::kRight; }
+  [[nodiscard]] bool is_wrong() const { return verdict == Verdict::kWrong; }
+};
+
+// How the device of the dump computes, as its outputs show together.
+struct DeviceTraits {
+  bool tensor_cores = false;        // kTensor is allowed
+  DType usual = DType::kUndefined;  // the 16-bit format of most outputs; that of tensors with too few values to tell
+  [[nodiscard]] bool is_plain() const { return !tensor_cores && usual == DType::kUndefined; }
+};
+
+// What is known of the operands of the output.
+struct OperandFormats {
+  DType coarsest = DType::kUndefined;  // effective format of the coarsest float operand
+  DType stored = DType::kUndefined;    // the widest dtype among the float operands
+};
+// Sets the narrowest float format that holds every value: the dtype itself if it is no float32.
+void find_effective_format(Array& array);
+[[nodiscard]] OperandFormats formats_of(const Call& call);
+
+[[nodiscard]] Judgement judge(const Array& y, const Kernel& kernel, const Output& output, const OperandFormats& formats,
+                              const DeviceTraits& device);
+
+}  // namespace msdump::recompute

@@ -1,0 +1,486 @@
+// Gradients of calls that msprobe records as NAME.backward: `dy` is the gradient of the forward output `y`, the other operands
+// are those of the forward call. Outputs d0, d1, .. are the gradients of its tensor arguments, in their order.
+//
+// PyTorch's hooks see the last autograd node of a call, which is not always the whole call: a linear of more than two
+// dimensions gives dy itself. Both are accepted.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "recompute/kernels/kernels.h"
+
+namespace msdump::recompute {
+namespace {
+
+// The gradients found so far.
+class Gradients {
+ public:
+  // The gradient of the next argument, summed over the axes along which the argument was broadcast.
+  Maybe<void> add(const Array& y, const Array& terms, const Shape& argument, double length = 1) {
+    MSDUMP_TRY(Array own, fitted(sum_to(y, argument)));
+    MSDUMP_TRY(Array size, fitted(sum_to(terms, argument)));
+    const double repeats = own.size() == 0 ? 1 : static_cast<double>(y.size()) / static_cast<double>(own.size());
+    add_output(outputs_, fmt::format("d{}", outputs_.size()), std::move(own), std::move(size.values), length * repeats);
+    return {};
+  }
+  // One more answer for the last argument.
+  void accept(const Array& y, std::string_view variant) {
+    outputs_.back().answers.push_back({y, absolute(y).values, 1, variant});
+  }
+  [[nodiscard]] Outputs take() { return std::move(outputs_); }
+
+ private:
+  Outputs outputs_;
+};
+
+double product(double u, double v) { return u * v; }
+double product_size(double u, double v) { return std::fabs(u * v); }
+
+// dy times a function of x, element by element.
+template <class Slope>
+Maybe<Outputs> chain(const Call& call, std::string_view from, const Slope& slope, double growth = 0) {
+  MSDUMP_TRY(const Tensor x, call.tensor(from));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Array y, fitted(combine(*dy, *x, [&](double g, double v) { return g * slope(v); })));
+  MSDUMP_TRY(const Array terms, fitted(combine(*dy, *x, [&](double g, double v) {
+               return std::fabs(g) * (std::fabs(slope(v)) + growth * (1 + std::fabs(v)));
+             })));
+  Gradients gradients;
+  MSDUMP_CHECK_OK(gradients.add(y, terms, x->shape));
+  return gradients.take();
+}
+
+template <int kSign>
+Maybe<Outputs> add_back(const Call& call) {
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor a, call.tensor("a"));
+  MSDUMP_TRY(const Tensor b, call.tensor("b"));
+  const double alpha = kSign * call.number_or("alpha", 1);
+  Gradients gradients;
+  if (a->dtype != DType::kUndefined) {
+    MSDUMP_CHECK_OK(gradients.add(*dy, absolute(*dy), a->shape));
+  }
+  if (b->dtype != DType::kUndefined) {
+    const Array y = map(*dy, [=](double g) { return alpha * g; });
+    MSDUMP_CHECK_OK(gradients.add(y, absolute(y), b->shape));
+  }
+  return gradients.take();
+}
+
+Maybe<Outputs> mul_back(const Call& call) {
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor a, call.tensor("a"));
+  MSDUMP_TRY(const Tensor b, call.tensor("b"));
+  Gradients gradients;
+  for (const auto& [own, other] : {std::pair(a, b), std::pair(b, a)}) {
+    if (own->dtype == DType::kUndefined) continue;  // a number
+    MSDUMP_TRY(const Array y, fitted(combine(*dy, *other, product)));
+    MSDUMP_TRY(const Array terms, fitted(combine(*dy, *other, product_size)));
+    MSDUMP_CHECK_OK(gradients.add(y, terms, own->shape));
+  }
+  return gradients.take();
+}
+
+Maybe<Outputs> div_back(const Call& call) {
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor a, call.tensor("a"));
+  MSDUMP_TRY(const Tensor b, call.tensor("b"));
+  Gradients gradients;
+  MSDUMP_TRY(const Array da, fitted(combine(*dy, *b, [](double g, double v) { return g / v; })));
+  if (a->dtype != DType::kUndefined) {
+    MSDUMP_CHECK_OK(gradients.add(da, absolute(da), a->shape));
+  }
+  if (b->dtype != DType::kUndefined) {
+    MSDUMP_TRY(const Array ratio, fitted(combine(*a, *b, [](double u, double v) { return -u / v; })));
+    MSDUMP_TRY(const Array db, fitted(combine(da, ratio, product)));
+    MSDUMP_CHECK_OK(gradients.add(db, absolute(db), b->shape, 2));
+  }
+  return gradients.take();
+}
+
+Maybe<Outputs> pow_back(const Call& call) {
+  MSDUMP_TRY(const double p, call.number("b"));
+  MSDUMP_TRY(const Tensor x, call.tensor("a"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Array y, fitted(combine(*dy, *x, [=](double g, double v) { return g * p * std::pow(v, p - 1); })));
+  Gradients gradients;
+  MSDUMP_CHECK_OK(gradients.add(y, absolute(y), x->shape, 4));
+  return gradients.take();
+}
+
+Maybe<Outputs> sqrt_back(const Call& call) {
+  return chain(call, "y", [](double y) { return 0.5 / y; });
+}
+Maybe<Outputs> rsqrt_back(const Call& call) {
+  return chain(call, "y", [](double y) { return -0.5 * y * y * y; });
+}
+Maybe<Outputs> exp_back(const Call& call) {
+  return chain(call, "y", [](double y) { return y; });
+}
+Maybe<Outputs> log_back(const Call& call) {
+  return chain(call, "x", [](double x) { return 1 / x; });
+}
+Maybe<Outputs> neg_back(const Call& call) {
+  return chain(call, "x", [](double) { return -1.0; });
+}
+Maybe<Outputs> tanh_back(const Call& call) {
+  return chain(
+      call, "y", [](double y) { return 1 - y * y; }, 1);
+}
+Maybe<Outputs> sigmoid_back(const Call& call) {
+  return chain(
+      call, "y", [](double y) { return y * (1 - y); }, 1);
+}
+Maybe<Outputs> relu_back(const Call& call) {
+  return chain(call, "y", [](double y) { return y > 0 ? 1.0 : 0.0; });
+}
+Maybe<Outputs> silu_back(const Call& call) {
+  return chain(
+      call, "x",
+      [](double x) {
+        const double s = 1 / (1 + std::exp(-x));
+        return s * (1 + x * (1 - s));
+      },
+      1);
+}
+Maybe<Outputs> gelu_back(const Call& call) {
+  const Kernel* const kernel = find_kernel("gelu_grad");
+  MSDUMP_TRY(Outputs outputs, kernel->compute(call));
+  outputs.front().name = "d0";
+  return outputs;
+}
+
+// The gradient of a view: the same elements.
+Maybe<Outputs> reshape_back(const Call& call) {
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  Gradients gradients;
+  MSDUMP_CHECK_OK(gradients.add(*dy, absolute(*dy), dy->shape));
+  return gradients.take();
+}
+
+Maybe<Outputs> permute_back(const Call& call, std::span<const int64_t> permutation) {
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  std::vector<int64_t> inverse(permutation.size(), 0);
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    MSDUMP_TRY(const size_t axis, fitted(axis_from_front(permutation[i], permutation.size())));
+    inverse[axis] = static_cast<int64_t>(i);
+  }
+  MSDUMP_TRY(const Array y, fitted(transpose(*dy, inverse)));
+  Gradients gradients;
+  MSDUMP_CHECK_OK(gradients.add(y, absolute(y), y.shape));
+  return gradients.take();
+}
+
+Maybe<Outputs> transpose_back(const Call& call) {
+  MSDUMP_TRY(const std::vector<int64_t> perm, call.integers("perm"));
+  return permute_back(call, perm);
+}
+
+Maybe<Outputs> swap_back(const Call& call) {
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const int64_t dim0, call.integer("dim0"));
+  MSDUMP_TRY(const int64_t dim1, call.integer("dim1"));
+  MSDUMP_TRY(const size_t first, fitted(axis_from_front(dim0, dy->rank())));
+  MSDUMP_TRY(const size_t second, fitted(axis_from_front(dim1, dy->rank())));
+  std::vector<int64_t> perm(dy->rank());
+  for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
+  std::swap(perm[first], perm[second]);
+  return permute_back(call, perm);
+}
+
+// The gradient of a sum or mean: dy for each element, or its share.
+template <bool kMean>
+Maybe<Outputs> reduce_back(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const ReducedAxes axes, axes_of(call, x->rank()));
+  const Shape kept = axes.kept_shape_of(x->shape);
+  if (size_of(kept) != dy->size()) return unjudged(Reason::kShape);
+  const double divisor = kMean ? reduced_count(*x, axes) : 1;
+  const Array share = map(with_shape(*dy, kept), [=](double g) { return g / divisor; });
+  MSDUMP_TRY(const Array y, fitted(broadcast_to(share, x->shape)));
+  Gradients gradients;
+  MSDUMP_CHECK_OK(gradients.add(y, absolute(y), x->shape));
+  gradients.accept(*dy, "view");
+  return gradients.take();
+}
+
+Maybe<Outputs> masked_fill_back(const Call& call) {
+  MSDUMP_TRY(const Tensor mask, call.tensor("mask"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Array y, fitted(combine(*dy, *mask, [](double g, double m) { return m != 0 ? 0 : g; })));
+  Gradients gradients;
+  MSDUMP_CHECK_OK(gradients.add(y, absolute(y), y.shape));
+  return gradients.take();
+}
+
+// Computes gradients of one argument by a kernel that takes other operands.
+Maybe<Answer> by_kernel(std::string_view name, Call call, const Shape& shape) {
+  call.set_output("y", shape, DType::kFloat32);
+  MSDUMP_TRY(Outputs outputs, find_kernel(name)->compute(call));
+  return std::move(outputs.front().answers.front());
+}
+
+Value value_of(Tensor tensor) {
+  Value value;
+  value.tensor = std::move(tensor);
+  return value;
+}
+
+Value number_value(double number) {
+  Value value;
+  value.numbers = {number};
+  return value;
+}
+
+// The product of matrices, each transposed or not, as a kernel computes it.
+Maybe<Answer> product_of(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b) {
+  Call call;
+  call.set("a", value_of(a));
+  call.set("b", value_of(b));
+  call.set("transpose_a", number_value(transpose_a ? 1 : 0));
+  call.set("transpose_b", number_value(transpose_b ? 1 : 0));
+  MSDUMP_TRY(Outputs outputs, find_kernel("matmul")->compute(call));
+  return std::move(outputs.front().answers.front());
+}
+
+// The tensor as rows of its last axis.
+Tensor as_rows(const Tensor& x) {
+  const int64_t last = x->shape.empty() ? 1 : x->shape.back();
+  return share(with_shape(*x, {last == 0 ? 0 : x->size() / last, last}));
+}
+
+Maybe<Outputs> linear_back(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor w, call.tensor("w"));
+  MSDUMP_TRY(const Tensor bias, call.tensor_if("bias"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  const Tensor rows = as_rows(dy), in = as_rows(x);
+  if (w->rank() != 2 || rows->shape[0] != in->shape[0]) return unjudged(Reason::kShape);
+  Gradients gradients;
+  MSDUMP_TRY(const Answer dx, product_of(rows, false, w, false));
+  MSDUMP_CHECK_OK(gradients.add(with_shape(dx.y, x->shape), Array{x->shape, dx.terms}, x->shape, dx.length));
+  gradients.accept(*dy, "view");
+  MSDUMP_TRY(const Answer dw, product_of(rows, true, in, false));
+  MSDUMP_CHECK_OK(gradients.add(dw.y, Array{dw.y.shape, dw.terms}, w->shape, dw.length));
+  if (bias) {
+    MSDUMP_CHECK_OK(gradients.add(*rows, absolute(*rows), bias->shape));
+  }
+  return gradients.take();
+}
+
+Maybe<Outputs> matmul_back(const Call& call) {
+  MSDUMP_TRY(const Tensor a, call.tensor("a"));
+  MSDUMP_TRY(const Tensor b, call.tensor("b"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  if (a->rank() < 2 || b->rank() < 2) return unjudged(Reason::kShape);
+  Gradients gradients;
+  MSDUMP_TRY(const Answer da, product_of(dy, false, b, true));
+  MSDUMP_CHECK_OK(gradients.add(da.y, Array{da.y.shape, da.terms}, a->shape, da.length));
+  gradients.accept(*dy, "view");
+  MSDUMP_TRY(const Answer db, product_of(a, true, dy, false));
+  MSDUMP_CHECK_OK(gradients.add(db.y, Array{db.y.shape, db.terms}, b->shape, db.length));
+  return gradients.take();
+}
+
+Maybe<Outputs> conv_back(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor w, call.tensor("w"));
+  MSDUMP_TRY(const Tensor bias, call.tensor_if("bias"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  Gradients gradients;
+  MSDUMP_TRY(const Answer dx, by_kernel("conv_input", call, x->shape));
+  MSDUMP_CHECK_OK(gradients.add(dx.y, Array{x->shape, dx.terms}, x->shape, dx.length));
+  MSDUMP_TRY(const Answer dw, by_kernel("conv_filter", call, w->shape));
+  MSDUMP_CHECK_OK(gradients.add(dw.y, Array{w->shape, dw.terms}, w->shape, dw.length));
+  if (bias && dy->rank() >= 2) {
+    ReducedAxes axes{std::vector<bool>(dy->rank(), true), false};
+    axes.reduced[1] = false;
+    const Array db = sum(*dy, axes);
+    MSDUMP_CHECK_OK(gradients.add(db, sum(absolute(*dy), axes), bias->shape, reduced_count(*dy, axes)));
+  }
+  return gradients.take();
+}
+
+template <bool kLog>
+Maybe<Outputs> softmax_back(const Call& call) {
+  MSDUMP_TRY(Outputs outputs, find_kernel(kLog ? "log_softmax_grad" : "softmax_grad")->compute(call));
+  outputs.front().name = "d0";
+  return outputs;
+}
+
+// The gradient of the table: rows of dy added where they were read.
+Maybe<Outputs> embedding_back(const Call& call) {
+  MSDUMP_TRY(const Tensor table, call.tensor("x"));
+  MSDUMP_TRY(const Tensor indices, call.tensor("indices"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  if (call.integer_or("padding_idx", -1) >= 0) return unjudged(Reason::kUnknownArgument, "padding_idx");
+  Call segments;
+  segments.set("x", value_of(dy));
+  segments.set("ids", value_of(indices));
+  MSDUMP_TRY(const Answer answer, by_kernel("unsorted_segment_sum", segments, table->shape));
+  Gradients gradients;
+  MSDUMP_CHECK_OK(gradients.add(answer.y, Array{table->shape, answer.terms}, table->shape, answer.length));
+  return gradients.take();
+}
+
+// (softmax - target) dy / n, or the gradient of the last node alone, -target dy / n.
+Maybe<Outputs> cross_entropy_back(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor labels, call.tensor("labels"));
+  MSDUMP_TRY(const double dy, call.number("dy"));
+  const std::string reduction = call.text("reduction");
+  if (x->rank() != 2 || x->shape[1] == 0 || labels->rank() != 1 || labels->size() != x->shape[0] ||
+      call.has("weight") || call.number_or("label_smoothing", 0) != 0 || reduction == "none")
+    return unjudged(Reason::kUnknownArgument, "reduction");
+  const int64_t classes = x->shape[1], ignored = call.integer_or("ignore_index", -100);
+  const auto counts = [&](int64_t row) {
+    const double label = labels->values[static_cast<size_t>(row)];
+    return label != static_cast<double>(ignored) && label >= 0 && label < static_cast<double>(classes);
+  };
+  double counted = 0;
+  for (int64_t row = 0; row < labels->size(); ++row) counted += counts(row) ? 1 : 0;
+  const double scale = reduction == "sum" ? dy : dy / counted;
+  Array whole = make_array(x->shape), terms = whole, last = whole;
+  for (int64_t row = 0; row < labels->size(); ++row) {
+    if (!counts(row)) continue;
+    const double* const values = x->values.data() + row * classes;
+    const double most = *std::max_element(values, values + classes);
+    double total = 0;
+    for (int64_t c = 0; c < classes; ++c) total += std::exp(values[c] - most);
+    for (int64_t c = 0; c < classes; ++c) {
+      const auto at = static_cast<size_t>(row * classes + c);
+      const double p = std::exp(values[c] - most) / total;
+      const double hit = static_cast<double>(c) == labels->values[static_cast<size_t>(row)] ? 1 : 0;
+      whole.values[at] = (p - hit) * scale;
+      terms.values[at] = (p * (2 + std::min(most - values[c], 100.0)) + hit) * std::fabs(scale);
+      last.values[at] = -hit * scale;
+    }
+  }
+  Gradients gradients;
+  MSDUMP_CHECK_OK(gradients.add(whole, terms, x->shape));
+  gradients.accept(last, "last node");
+  return gradients.take();
+}
+
+Maybe<Outputs> mse_back(const Call& call) {
+  MSDUMP_TRY(const Tensor a, call.tensor("a"));
+  MSDUMP_TRY(const Tensor b, call.tensor("b"));
+  MSDUMP_TRY(const double dy, call.number("dy"));
+  if (call.text("reduction") == "none") return unjudged(Reason::kUnknownArgument, "reduction");
+  MSDUMP_TRY(const Array difference, fitted(combine(*a, *b, [](double u, double v) { return u - v; })));
+  MSDUMP_TRY(const Array size, fitted(combine(*a, *b, [](double u, double v) { return std::fabs(u) + std::fabs(v); })));
+  const double scale = 2 * dy / (call.text("reduction") == "sum" ? 1 : static_cast<double>(difference.size()));
+  Gradients gradients;
+  for (const double sign : {1.0, -1.0}) {
+    const Array y = map(difference, [=](double d) { return sign * scale * d; });
+    const Array terms = map(size, [=](double s) { return std::fabs(scale) * s; });
+    MSDUMP_CHECK_OK(gradients.add(y, terms, sign > 0 ? a->shape : b->shape));
+  }
+  return gradients.take();
+}
+
+// The moments of layer_norm or batch_norm are computed again from x, since a call does not record them.
+template <bool kBatch>
+Maybe<Outputs> norm_back(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));
+  MSDUMP_TRY(const Tensor beta, call.tensor_if("beta"));
+  Call gradient = call;
+  const bool training = !kBatch || call.flag_or("is_training", false);
+  if (training) {
+    MSDUMP_TRY(Outputs forward, find_kernel(kBatch ? "batch_norm" : "layer_norm")->compute(call));
+    for (Output& output : forward) {
+      if (output.name == "saved_mean") gradient.set("mean", value_of(share(output.answers.front().y)));
+      if (output.name == "saved_variance") gradient.set("variance", value_of(share(output.answers.front().y)));
+    }
+  }
+  if (!gamma) {
+    int64_t length = kBatch && x->rank() > 1 ? x->shape[1] : 1;
+    if (const auto shape = call.integers_if("normalized_shape"); !kBatch && shape) length = size_of(*shape);
+    gradient.set("gamma", value_of(share(make_array({length}, 1))));
+  }
+  MSDUMP_TRY(const Outputs outputs, find_kernel(kBatch ? "batch_norm_grad" : "layer_norm_grad")->compute(gradient));
+  Gradients gradients;
+  const auto add = [&](size_t i, const Shape& shape) {
+    const Answer& answer = outputs[i].answers.front();
+    return gradients.add(with_shape(answer.y, shape), Array{shape, answer.terms}, shape, answer.length);
+  };
+  MSDUMP_CHECK_OK(add(0, x->shape));
+  if (gamma) {
+    MSDUMP_CHECK_OK(add(1, gamma->shape));
+  }
+  if (beta) {
+    MSDUMP_CHECK_OK(add(2, beta->shape));
+  }
+  return gradients.take();
+}
+
+Maybe<Outputs> max_pool_back(const Call& call) {
+  MSDUMP_TRY(Outputs outputs, find_kernel("max_pool_grad")->compute(call));
+  outputs.front().name = "d0";
+  return outputs;
+}
+
+Maybe<Outputs> concat_back(const Call& call) {
+  MSDUMP_TRY(const std::vector<Tensor> parts, call.tensors("x"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  if (parts.empty()) return unjudged(Reason::kNoInput, "x");
+  MSDUMP_TRY(const size_t axis, fitted(axis_from_front(call.integer_or("axis", 0), dy->rank())));
+  Gradients gradients;
+  int64_t at = 0;
+  for (const Tensor& part : parts) {
+    if (part->rank() != dy->rank() || at + part->shape[axis] > dy->shape[axis]) return unjudged(Reason::kShape);
+    std::vector<AxisSlice> box;
+    for (const int64_t extent : dy->shape) box.push_back({0, 1, extent});
+    box[axis] = {at, 1, part->shape[axis]};
+    at += part->shape[axis];
+    const Array y = slice(*dy, box);
+    MSDUMP_CHECK_OK(gradients.add(y, absolute(y), part->shape));
+  }
+  return gradients.take();
+}
+
+constexpr Kernel kGradientKernels[] = {
+    {"add_back", Arithmetic::kReduction, 4, add_back<1>},
+    {"sub_back", Arithmetic::kReduction, 4, add_back<-1>},
+    {"mul_back", Arithmetic::kReduction, 4, mul_back},
+    {"div_back", Arithmetic::kReduction, 4, div_back},
+    {"pow_back", Arithmetic::kElementwise, 4, pow_back},
+    {"sqrt_back", Arithmetic::kElementwise, 4, sqrt_back},
+    {"rsqrt_back", Arithmetic::kElementwise, 4, rsqrt_back},
+    {"exp_back", Arithmetic::kElementwise, 4, exp_back},
+    {"log_back", Arithmetic::kElementwise, 4, log_back},
+    {"neg_back", Arithmetic::kElementwise, 4, neg_back},
+    {"tanh_back", Arithmetic::kElementwise, 4, tanh_back},
+    {"sigmoid_back", Arithmetic::kElementwise, 4, sigmoid_back},
+    {"relu_back", Arithmetic::kElementwise, 4, relu_back},
+    {"silu_back", Arithmetic::kTranscendental, 16, silu_back},
+    {"gelu_back", Arithmetic::kTranscendental, 16, gelu_back},
+    {"reshape_back", Arithmetic::kElementwise, 4, reshape_back},
+    {"transpose_back", Arithmetic::kElementwise, 4, transpose_back},
+    {"swap_back", Arithmetic::kElementwise, 4, swap_back},
+    {"sum_back", Arithmetic::kElementwise, 4, reduce_back<false>},
+    {"mean_back", Arithmetic::kElementwise, 4, reduce_back<true>},
+    {"masked_fill_back", Arithmetic::kElementwise, 4, masked_fill_back},
+    {"linear_back", Arithmetic::kProduct, 4, linear_back},
+    {"matmul_back", Arithmetic::kProduct, 4, matmul_back},
+    {"conv_back", Arithmetic::kProduct, 4, conv_back},
+    {"softmax_back", Arithmetic::kTranscendental, 4, softmax_back<false>},
+    {"log_softmax_back", Arithmetic::kTranscendental, 4, softmax_back<true>},
+    {"embedding_back", Arithmetic::kReduction, 4, embedding_back},
+    {"cross_entropy_back", Arithmetic::kTranscendental, 16, cross_entropy_back},
+    {"mse_back", Arithmetic::kReduction, 4, mse_back},
+    {"layer_norm_back", Arithmetic::kNormalisation, 4, norm_back<false>},
+    {"batch_norm_back", Arithmetic::kNormalisation, 4, norm_back<true>},
+    {"max_pool_back", Arithmetic::kReduction, 4, max_pool_back},
+    {"concat_back", Arithmetic::kElementwise, 4, concat_back},
+};
+
+}  // namespace
+
+std::span<const Kernel> gradient_kernels() { return kGradientKernels; }
+
+}  // namespace msdump::recompute

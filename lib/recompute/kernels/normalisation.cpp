@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <cmath>
+
+#include "recompute/kernels/kernels.h"
+
+namespace msdump::recompute {
+namespace {
+
+// x as groups of elements that share a mean: element i belongs to group group(i), and to weight(i) of gamma and beta.
+struct Groups {
+  int64_t outer = 1, count = 1, inner = 1;  // group = i / inner % count if they interleave (channels), else i / inner
+  int64_t groups = 1, length = 1;
+  bool interleaved = false;
+
+  [[nodiscard]] size_t group(size_t i) const {
+    const auto run = static_cast<int64_t>(i) / inner;
+    return static_cast<size_t>(interleaved ? run % count : run);
+  }
+  static Groups rows(int64_t size, int64_t length) {
+    return {.inner = std::max<int64_t>(length, 1), .groups = length == 0 ? 0 : size / length, .length = length};
+  }
+  // Channels: axis 1 of x.
+  static Groups channels(const Shape& shape) {
+    const AxisView view = view_of_axis(shape, 1);
+    return {.outer = view.outer,
+            .count = view.length,
+            .inner = view.inner,
+            .groups = view.length,
+            .length = view.outer * view.inner,
+            .interleaved = true};
+  }
+};
+
+struct Moments {
+  std::vector<double> mean, variance, mean_abs, square;  // by group: of x, (x - mean)^2, |x|, x^2
+};
+
+Moments moments_of(const Array& x, const Groups& groups) {
+  const auto count = static_cast<size_t>(groups.groups);
+  Moments m{std::vector<double>(count), std::vector<double>(count), std::vector<double>(count),
+            std::vector<double>(count)};
+  const auto length = static_cast<double>(groups.length);
+  for (size_t i = 0; i < x.values.size(); ++i) {
+    const size_t group = groups.group(i);
+    m.mean[group] += x.values[i] / length;
+    m.mean_abs[group] += std::fabs(x.values[i]) / length;
+    m.square[group] += x.values[i] * x.values[i] / length;
+  }
+  for (size_t i = 0; i < x.values.size(); ++i) {
+    const size_t group = groups.group(i);
+    const double distance = x.values[i] - m.mean[group];
+    m.variance[group] += distance * distance / length;
+  }
+  return m;
+}
+
+// The value of gamma or beta for element i; `otherwise` if there is none.
+struct Weight {
+  const Array* array = nullptr;
+  size_t inner = 1;
+  double otherwise = 1;
+
+  [[nodiscard]] double at(size_t i) const {
+    return array == nullptr || array->values.empty() ? otherwise : array->values[i / inner % array->values.size()];
+  }
+};
+
+// (x - mean) / sqrt(variance + eps) * gamma + beta. The error of the variance by E[x^2] - E[x]^2 enters the terms.
+Answer normalise(const Array& x, const Groups& groups, const Moments& m, double epsilon, const Weight& gamma,
+                 const Weight& beta) {
+  Answer answer{make_array(x.shape), std::vector<double>(x.values.size()), static_cast<double>(groups.length), {}};
+  for (size_t i = 0; i < x.values.size(); ++i) {
+    const size_t group = groups.group(i);
+    const double r = 1 / std::sqrt(m.variance[group] + epsilon), h = (x.values[i] - m.mean[group]) * r;
+    const double g = gamma.at(i), b = beta.at(i);
+    answer.y.values[i] = h * g + b;
+    answer.terms[i] = (std::fabs(x.values[i]) + std::fabs(m.mean[group])) * r * std::fabs(g) +
+                      std::fabs(h * g) * (1 + m.square[group] * r * r) + std::fabs(b);
+  }
+  return answer;
+}
+
+Array by_group(std::vector<double> values) {
+  Array array;
+  array.shape = {static_cast<int64_t>(values.size())};
+  array.values = std::move(values);
+  return array;
+}
+
+// The mean, and the variance or the reciprocal of the deviation: versions save either.
+void add_moments(Outputs& outputs, const Moments& m, double epsilon, double length) {
+  add_output(outputs, "saved_mean", by_group(m.mean), m.mean_abs, length);
+  std::vector<double> r(m.variance.size()), terms(m.variance.size()), r_terms(m.variance.size());
+  for (size_t i = 0; i < r.size(); ++i) {
+    r[i] = 1 / std::sqrt(m.variance[i] + epsilon);
+    terms[i] = m.square[i] + m.mean[i] * m.mean[i];
+    r_terms[i] = r[i] * (1 + m.square[i] * r[i] * r[i]);
+  }
+  Output variance{"saved_variance", {}};
+  variance.answers.push_back({by_group(m.variance), std::move(terms), length, {}});
+  variance.answers.push_back({by_group(std::move(r)), std::move(r_terms), length, "rstd"});
+  outputs.push_back(std::move(variance));
+}
+
+Maybe<Outputs> layer_norm(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));
+  MSDUMP_TRY(const Tensor beta, call.tensor_if("beta"));
+  MSDUMP_TRY(const double epsilon, call.number("epsilon"));
+  int64_t length = 1;
+  if (const auto shape = call.integers_if("normalized_shape")) {
+    length = size_of(*shape);
+  } else {
+    MSDUMP_TRY(const size_t begin, fitted(axis_from_front(call.integer_or("begin_norm_axis", -1), x->rank())));
+    length = size_of(Shape(x->shape.begin() + static_cast<std::ptrdiff_t>(begin), x->shape.end()));
+  }
+  if (length <= 0 || x->size() % length != 0) return unjudged(Reason::kShape);
+  const Groups groups = Groups::rows(x->size(), length);
+  const Moments m = moments_of(*x, groups);
+  Outputs outputs(1);
+  outputs[0].name = "y";
+  outputs[0].answers.push_back(normalise(*x, groups, m, epsilon, {gamma.get(), 1, 1}, {beta.get(), 1, 0}));
+  add_moments(outputs, m, epsilon, static_cast<double>(length));
+  return outputs;
+}
+
+// dx = r (d - mean(d) - h mean(d h)), with d = dy gamma and h = (x - mean) r; dgamma = sum dy h; dbeta = sum dy.
+// `fixed`: mean and r do not depend on x.
+Outputs norm_gradients(const Array& x, const Array& dy, const Groups& groups, const std::vector<double>& mean,
+                       const std::vector<double>& r, const Weight& gamma, size_t weights, bool fixed) {
+  const auto count = static_cast<size_t>(groups.groups);
+  const auto length = static_cast<double>(groups.length);
+  std::vector<double> d_mean(count), d_size(count), dh_mean(count), dh_size(count);
+  Array dgamma = make_array({static_cast<int64_t>(weights)}), dbeta = dgamma, dgamma_size = dgamma, dbeta_size = dgamma;
+  const auto h_of = [&](size_t i, size_t g) { return (x.values[i] - mean[g]) * r[g]; };
+  const auto h_size = [&](size_t i, size_t g) {
+    return (std::fabs(x.values[i]) + std::fabs(mean[g])) * std::fabs(r[g]);
+  };
+  for (size_t i = 0; i < x.values.size(); ++i) {
+    const size_t g = groups.group(i), weight = i / gamma.inner % weights;
+    const double d = dy.values[i] * gamma.at(i), h = h_of(i, g), size = h_size(i, g);
+    d_mean[g] += d / length;
+    d_size[g] += std::fabs(d) / length;
+    dh_mean[g] += d * h / length;
+    dh_size[g] += std::fabs(d) * size / length;
+    dgamma.values[weight] += dy.values[i] * h;
+    dgamma_size.values[weight] += std::fabs(dy.values[i]) * size;
+    dbeta.values[weight] += dy.values[i];
+    dbeta_size.values[weight] += std::fabs(dy.values[i]);
+  }
+  Array dx = make_array(x.shape);
+  std::vector<double> terms(x.values.size());
+  for (size_t i = 0; i < x.values.size(); ++i) {
+    const size_t g = groups.group(i);
+    const double d = dy.values[i] * gamma.at(i);
+    dx.values[i] = fixed ? r[g] * d : r[g] * (d - d_mean[g] - h_of(i, g) * dh_mean[g]);
+    terms[i] = std::fabs(r[g]) * (fixed ? std::fabs(d) : std::fabs(d) + d_size[g] + h_size(i, g) * dh_size[g]);
+  }
+  Outputs outputs;
+  const double summed = weights == 0 ? 0 : static_cast<double>(x.size()) / static_cast<double>(weights);
+  add_output(outputs, "dx", std::move(dx), std::move(terms), length);
+  add_output(outputs, "dgamma", std::move(dgamma), std::move(dgamma_size.values), summed);
+  add_output(outputs, "dbeta", std::move(dbeta), std::move(dbeta_size.values), summed);
+  return outputs;
+}
+
+// Before 2.1 the epsilon is not written anywhere: usual ones are tried.
+constexpr double kUsualEpsilons[] = {1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3};
+
+// Answers for each reading of `variance`: variance with this epsilon, or the reciprocal of the deviation.
+Outputs gradients_of_saved(const Call& call, const Array& x, const Array& dy, const Groups& groups, const Array& mean,
+                           const Array& variance, const Weight& gamma, size_t weights, bool fixed) {
+  std::vector<double> epsilons(std::begin(kUsualEpsilons), std::end(kUsualEpsilons));
+  if (call.has("epsilon")) epsilons = {call.number_or("epsilon", 1e-5)};
+  Outputs all;
+  const auto add_answers = [&](const std::vector<double>& r, std::string_view variant) {
+    Outputs outputs = norm_gradients(x, dy, groups, mean.values, r, gamma, weights, fixed);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i].answers.front().variant = variant;
+      if (all.size() <= i) all.push_back({outputs[i].name, {}});
+      all[i].answers.push_back(std::move(outputs[i].answers.front()));
+    }
+  };
+  for (const double epsilon : epsilons) {
+    std::vector<double> r = variance.values;
+    for (double& value : r) value = 1 / std::sqrt(value + epsilon);
+    add_answers(r, call.has("epsilon") ? "" : "epsilon fitted");
+  }
+  add_answers(variance.values, "rstd");
+  return all;
+}
+
+Maybe<Outputs> layer_norm_grad(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor variance, call.tensor("variance"));
+  MSDUMP_TRY(const Tensor mean, call.tensor("mean"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor("gamma"));
+  if (gamma->size() == 0 || mean->size() == 0 || x->size() % mean->size() != 0 || mean->size() != variance->size() ||
+      dy->size() != x->size())
+    return unjudged(Reason::kShape);
+  const Groups groups = Groups::rows(x->size(), x->size() / mean->size());
+  return gradients_of_saved(call, *x, *dy, groups, *mean, *variance, {gamma.get(), 1, 1}, gamma->values.size(), false);
+}
+
+Maybe<Outputs> batch_norm(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));
+  MSDUMP_TRY(const Tensor beta, call.tensor_if("beta"));
+  MSDUMP_TRY(const double epsilon, call.number("epsilon"));
+  MSDUMP_TRY(const bool training, call.flag("is_training"));
+  if (x->rank() < 2) return unjudged(Reason::kShape);
+  if (call.text("format").find("nhwc") != std::string::npos) return unjudged(Reason::kUnknownArgument, "format");
+  const Groups groups = Groups::channels(x->shape);
+  const auto inner = static_cast<size_t>(std::max<int64_t>(groups.inner, 1));
+  Outputs outputs(1);
+  outputs[0].name = "y";
+  Moments m;
+  if (training) {
+    m = moments_of(*x, groups);
+  } else {
+    MSDUMP_TRY(const Tensor mean, call.tensor("mean"));
+    MSDUMP_TRY(const Tensor variance, call.tensor("variance"));
+    if (mean->size() != groups.groups || variance->size() != groups.groups) return unjudged(Reason::kShape);
+    m.mean = mean->values;
+    m.variance = variance->values;
+    m.square.assign(m.mean.size(), 0);
+    m.mean_abs = m.square;
+  }
+  outputs[0].answers.push_back(normalise(*x, groups, m, epsilon, {gamma.get(), inner, 1}, {beta.get(), inner, 0}));
+  if (training) add_moments(outputs, m, epsilon, static_cast<double>(groups.length));
+  return outputs;
+}
+
+Maybe<Outputs> batch_norm_grad(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor("gamma"));
+  MSDUMP_TRY(const Tensor mean, call.tensor("mean"));
+  MSDUMP_TRY(const Tensor variance, call.tensor("variance"));
+  if (x->rank() < 2 || dy->size() != x->size()) return unjudged(Reason::kShape);
+  const Groups groups = Groups::channels(x->shape);
+  if (mean->size() != groups.groups || variance->size() != groups.groups || gamma->size() != groups.groups)
+    return unjudged(Reason::kShape);
+  const auto inner = static_cast<size_t>(std::max<int64_t>(groups.inner, 1));
+  return gradients_of_saved(call, *x, *dy, groups, *mean, *variance, {gamma.get(), inner, 1}, gamma->values.size(),
+                            !call.flag_or("is_training", true));
+}
+
+// x / sqrt(mean(x^2) + eps) * gamma over the last axes, as many as gamma has.
+Maybe<Outputs> rms_norm(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));
+  MSDUMP_TRY(const double epsilon, call.number("epsilon"));
+  const auto shape = call.integers_if("normalized_shape");
+  const int64_t length = shape ? size_of(*shape) : gamma ? gamma->size() : 0;
+  if (length <= 0 || x->size() % length != 0) return unjudged(Reason::kShape);
+  const Groups groups = Groups::rows(x->size(), length);
+  Moments m = moments_of(*x, groups);
+  m.variance = m.square;
+  std::fill(m.mean.begin(), m.mean.end(), 0.0);
+  std::vector<double> r(m.square.size());
+  for (size_t i = 0; i < r.size(); ++i) r[i] = 1 / std::sqrt(m.square[i] + epsilon);
+  Outputs outputs(1);
+  outputs[0].name = "y";
+  outputs[0].answers.push_back(normalise(*x, groups, m, epsilon, {gamma.get(), 1, 1}, {nullptr, 1, 0}));
+  add_output(outputs, "rstd", by_group(std::move(r)), {}, static_cast<double>(length));
+  return outputs;
+}
+
+Maybe<Outputs> group_norm(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));
+  MSDUMP_TRY(const Tensor beta, call.tensor_if("beta"));
+  MSDUMP_TRY(const double epsilon, call.number("epsilon"));
+  MSDUMP_TRY(const int64_t count, call.integer("num_groups"));
+  if (x->rank() < 2 || count < 1 || x->shape[1] % count != 0 || x->size() == 0) return unjudged(Reason::kShape);
+  const AxisView view = view_of_axis(x->shape, 1);
+  const Groups groups = Groups::rows(x->size(), view.length / count * view.inner);
+  const Moments m = moments_of(*x, groups);
+  const auto inner = static_cast<size_t>(std::max<int64_t>(view.inner, 1));
+  Outputs outputs(1);
+  outputs[0].name = "y";
+  outputs[0].answers.push_back(normalise(*x, groups, m, epsilon, {gamma.get(), inner, 1}, {beta.get(), inner, 0}));
+  add_moments(outputs, m, epsilon, static_cast<double>(groups.length));
+  return outputs;
+}
+
+constexpr Kernel kNormalisationKernels[] = {
+    {"layer_norm", Arithmetic::kNormalisation, 4, layer_norm},
+    {"layer_norm_grad", Arithmetic::kNormalisation, 4, layer_norm_grad},
+    {"batch_norm", Arithmetic::kNormalisation, 4, batch_norm},
+    {"batch_norm_grad", Arithmetic::kNormalisation, 4, batch_norm_grad},
+    {"rms_norm", Arithmetic::kNormalisation, 4, rms_norm},
+    {"group_norm", Arithmetic::kNormalisation, 4, group_norm},
+};
+
+}  // namespace
+
+std::span<const Kernel> normalisation_kernels() { return kNormalisationKernels; }
+
+}  // namespace msdump::recompute

@@ -1,0 +1,109 @@
+// Recomputes the operators of one dump from their own dumped inputs, in double precision, and judges what they wrote.
+//
+// An operator whose output is not what its inputs lead to is wrong, whatever a reference says; one that is right is acquitted:
+// a difference of its output came with its inputs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/flow/run_graph.h"
+#include "graph/join/dump_operators.h"
+#include "io/run_context.h"
+#include "recompute/judge.h"
+#include "recompute/question.h"
+
+namespace msdump::recompute {
+
+// An argument that the kernel was asked with, for people.
+struct AskedArgument {
+  std::string name, value;
+  Value::From from = Value::From::kFile;
+};
+
+struct OutputJudgement {
+  TensorId tensor;
+  std::string name;
+  Judgement judgement;
+};
+
+struct OperatorJudgement {
+  ExecutionId run;      // of the question
+  ExecutionId forward;  // of a backward call: the execution of its forward call
+  std::string_view type;
+  const KernelRow* row = nullptr;  // null: not asked
+  Unjudged why;                    // if no output was judged
+  std::vector<OutputJudgement> outputs;
+  std::vector<AskedArgument> asked;  // of an operator that is wrong
+
+  [[nodiscard]] bool is_wrong() const;
+  [[nodiscard]] bool is_right() const;  // every output that was dumped is right
+};
+
+// What a recomputation covers.
+struct RecomputeCounts {
+  struct OfKernel {
+    std::string_view kernel;
+    uint64_t outputs = 0;      // that were judged
+    double largest_right = 0;  // units
+    double limit = 0;
+  };
+  uint64_t operators = 0, right = 0, wrong = 0, unjudged = 0;
+  struct OfReason {
+    Reason reason = Reason::kNoKernel;
+    std::string_view type;  // of the operators
+    std::string what;
+    uint64_t operators = 0;
+  };
+  std::vector<OfReason> not_judged;  // by reason and type
+  std::vector<OfKernel> kernels;     // by name
+};
+[[nodiscard]] RecomputeCounts count(const std::vector<OperatorJudgement>& judgements);
+
+struct RecomputeOptions {
+  int64_t most_elements = kMostElements;  // of all operands and outputs of an operator
+};
+
+// Reads tensors of a dump as arrays.
+class TensorReader {
+ public:
+  // The objects must outlive it.
+  TensorReader(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t most_elements)
+      : dump_(dump), half_written_(float32_on_device(dump, operators)), most_elements_(most_elements) {}
+  // With the shape of the graph if it has as many elements.
+  [[nodiscard]] Maybe<Tensor> read(TensorId tensor, const Shape* shape) const;
+
+ private:
+  const DumpWithGraph dump_;
+  const std::vector<bool> half_written_;  // by tensor: a float16 file with half of a float32 buffer
+  const int64_t most_elements_;
+};
+
+// Reads the tensor of an operand or output.
+using ReadTensor = std::function<Maybe<Tensor>(TensorId tensor, const Shape* shape)>;
+using AskQuestion = std::function<Question(size_t i)>;
+
+// Judges `count` questions, several at a time; results are in their order and do not depend on the number of workers. An
+// error only if it is interrupted. `ask` and `read` are called by several threads.
+[[nodiscard]] Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask,
+                                                                     const ReadTensor& read,
+                                                                     const RecomputeOptions& options,
+                                                                     const RunContext& context);
+
+// Tensors of so many bytes are computed again without being asked: that takes about as long as reading them twice.
+inline constexpr uint64_t kCheapBytes = uint64_t{256} << 20;
+// The bytes of the inputs and outputs of these executions.
+[[nodiscard]] uint64_t bytes_of(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<ExecutionId>& runs);
+
+// Judges executions of a dump by its own graph or calls. The objects must outlive the call.
+[[nodiscard]] Result<std::vector<OperatorJudgement>> recompute(const DumpWithGraph& dump, const RunGraph& flow,
+                                                               const std::vector<SequencedOp>& operators,
+                                                               const std::vector<ExecutionId>& runs,
+                                                               const RunContext& context,
+                                                               const RecomputeOptions& options = {});
+
+}  // namespace msdump::recompute
