@@ -16,6 +16,7 @@
 #include "check/tree/tool_results.h"
 #include "check/values/value_rules.h"
 #include "check/values/weight_rules.h"
+#include "check/values/wrong_outputs.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump::check {
@@ -294,6 +295,9 @@ Status check_all(CheckRun& run, const Selection& selection, const RunContext& co
   }
   if (judging.judges(RuleId::kReplicaMismatch)) {
     MSDUMP_TRY(report.first_divergence, judge_replicas(judging));
+  }
+  if (judging.judges(RuleId::kWrongOutput)) {
+    MSDUMP_TRY(report.recomputed, judge_outputs(judging, run.chosen));
   }
   report.overflows = read_overflows(judging, selection);
   drop_known(run.listing_failures, judging.failures);

@@ -18,6 +18,7 @@
 #include "check/rules/rules.h"
 #include "check/values/overflow.h"
 #include "check/values/tensor_facts.h"
+#include "check/values/wrong_outputs.h"
 #include "check/watch/memory_stomp.h"
 #include "dump/index/selection.h"
 #include "graph/lines/source_lines.h"
@@ -33,7 +34,8 @@ struct CheckReport {
   std::vector<OverflowHit> overflows;
   WatchedCounts watched;
   CollectiveCounts collectives;
-  std::vector<Error> failures;  // of tensors and records, that occurred during the check
+  RecomputedOutputs recomputed;  // of the executions with chosen outputs
+  std::vector<Error> failures;   // of tensors and records, that occurred during the check
 };
 
 struct CheckRun {

@@ -1,5 +1,6 @@
 // make_sample DIR [wrong]: writes the sample dump of testdata/, a few operators of a small network as an Ascend run of
-// MindSpore would leave them. The host values are a ramp, so that a converted array shows at a glance whether it is right;
+// MindSpore would leave them. The host values are a ramp, so that a converted array shows at a glance whether it is right, and
+// an operator with all its inputs computes what it should;
 // padding is filled with a value that no ramp has. `wrong`: the same of a run in which the MatMul computes something
 // else, at another time.
 #include <cstdint>
@@ -29,8 +30,28 @@ struct Tensor {
   DType dtype;
   Format format;
   Shape device, host;
-  bool wrong = false;  // half as much again, and a half
+  // Of a ramp of the host values.
+  enum class Values : uint8_t {
+    kRamp,
+    kWrong,     // half as much again, and a half
+    kBiased,    // with the bias of BiasAdd, a ramp of the channels
+    kMean,      // of the 40 values of a ramp
+    kWrongMean  // of 40 wrong ones
+  };
+  Values values = Values::kRamp;
 };
+
+float host_value(const Tensor& tensor, size_t i) {
+  const auto ramp = static_cast<float>(i % 2048);
+  switch (tensor.values) {
+    case Tensor::Values::kWrong: return 1.5F * ramp + 0.5F;
+    case Tensor::Values::kBiased: return ramp + static_cast<float>(i / 36 % 8);
+    case Tensor::Values::kMean: return 19.5F;
+    case Tensor::Values::kWrongMean: return 29.75F;
+    case Tensor::Values::kRamp: break;
+  }
+  return ramp;
+}
 
 // The bytes of one value; exact for the small whole numbers used here.
 std::string encode(DType dtype, float value) {
@@ -77,10 +98,7 @@ std::string device_bytes(const Tensor& tensor) {
     msdump::run_part(part, std::as_bytes(std::span(numbers)).data(), std::as_writable_bytes(std::span(sources)).data(),
                      4);
   }
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const auto right = static_cast<float>(i % 2048);
-    values[static_cast<size_t>(sources[i])] = tensor.wrong ? 1.5F * right + 0.5F : right;
-  }
+  for (size_t i = 0; i < sources.size(); ++i) values[static_cast<size_t>(sources[i])] = host_value(tensor, i);
   std::string bytes;
   for (const float value : values) bytes += encode(tensor.dtype, value);
   return bytes;
@@ -213,18 +231,25 @@ int main(int argc, char** argv) {
   const Tensor image{DType::kFloat16, Format::kNC1HWC0, {1, 1, 6, 6, 16}, {1, 3, 6, 6}};
   const Tensor weight{DType::kFloat16, Format::kFractalZ, {9, 1, 16, 16}, {8, 3, 3, 3}};
   const Tensor feature{DType::kFloat16, Format::kNC1HWC0, {1, 1, 6, 6, 16}, {1, 8, 6, 6}};
+  Tensor biased = feature;
+  biased.values = Tensor::Values::kBiased;
   const Tensor bias{DType::kFloat32, Format::kND, {8}, {8}};
   const Tensor matrix{DType::kFloat16, Format::kFractalNZ, {3, 1, 16, 16}, {4, 40}};
-  const Tensor logits{DType::kFloat32, Format::kFractalNZ, {1, 1, 16, 16}, {4, 10}, wrong};
+  const Tensor logits{DType::kFloat32,
+                      Format::kFractalNZ,
+                      {1, 1, 16, 16},
+                      {4, 10},
+                      wrong ? Tensor::Values::kWrong : Tensor::Values::kRamp};
   const Tensor lstm{DType::kFloat16, Format::kFractalZnLstm, {3, 8, 16, 16}, {1, 1, 40, 80}};
-  const Tensor scalar{DType::kFloat32, Format::kND, {1}, {}, wrong};
+  const Tensor scalar{
+      DType::kFloat32, Format::kND, {1}, {}, wrong ? Tensor::Values::kWrongMean : Tensor::Values::kMean};
   const Tensor embedding{DType::kBfloat16, Format::kND, {4, 6}, {4, 6}};
   const Tensor indices{DType::kInt32, Format::kND, {4}, {4}};
   const std::string net = "Default/network-Net/", file_net = "Default_network-Net_";
   write(folder / ("Conv2D." + file_net + "conv1-Conv2d_Conv2D-op12.3.7." + hour + "00001000"),
         dump_file(net + "conv1-Conv2d/Conv2D-op12", {image, weight}, {feature}));
   write(folder / ("BiasAdd." + file_net + "conv1-Conv2d_BiasAdd-op13.4.7." + hour + "00002000"),
-        dump_file(net + "conv1-Conv2d/BiasAdd-op13", {feature, bias}, {feature}));
+        dump_file(net + "conv1-Conv2d/BiasAdd-op13", {feature, bias}, {biased}));
   write(folder / ("MatMul." + file_net + "fc1-Dense_MatMul-op20.5.7." + hour + "00003000"),
         dump_file(net + "fc1-Dense/MatMul-op20", {matrix}, {logits}));
   write(folder / ("DynamicRNN." + file_net + "lstm-LSTM_DynamicRNN-op22.6.7." + hour + "00004000"),

@@ -66,34 +66,44 @@ class Check : public Command {
     options.add(ir_option(options_.graph.ir, "search in and next to the dump"));
     options.add(selection_options(options_.graph.selection));
     options.add(rule_options());
-    options.add({{.names = "--watched",
-                  .value = OptionValue::texts(options_.watched, "GLOB"),
-                  .group = kRuleGroup,
-                  .help = "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not "
-                          "tell: LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated"},
-                 {.names = "--first",
-                  .value = OptionValue::flag(options_.first),
-                  .group = kOutputGroup,
-                  .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
-                          "where ranks that had the same differ; stop there"},
-                 {.names = "--trend",
-                  .value = OptionValue::flag(options_.trend),
-                  .group = kOutputGroup,
-                  .help = "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for "
-                          "scripts",
-                  .excludes = {{"first"}, {"rule", kNoFindings}, {"rules", kNoFindings}}},
-                 {.names = "--all",
-                  .value = OptionValue::flag(options_.all),
-                  .group = kOutputGroup,
-                  .help = "Show notes and every row in the table",
-                  .use = OptionUse::kOutput},
-                 {.names = "--junit",
-                  .value = OptionValue::text(options_.junit, "FILE"),
-                  .group = kOutputGroup,
-                  .help = "Also write the findings as JUnit XML, for CI",
-                  .use = OptionUse::kOutput,
-                  .excludes = {{"trend", kNoFindings}}},
-                 std::move(page)});
+    options.add(
+        {{.names = "--watched",
+          .value = OptionValue::texts(options_.watched, "GLOB"),
+          .group = kRuleGroup,
+          .help = "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not "
+                  "tell: LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated"},
+         {.names = "--recompute",
+          .value = OptionValue::flag(options_.recompute),
+          .group = kRuleGroup,
+          .help = "Compute every operator again from its own dumped inputs, also in large dumps (rule wrong_output)",
+          .excludes = {{"no-recompute"}, {"first"}, {"trend", kNoFindings}}},
+         {.names = "--no-recompute",
+          .value = OptionValue::flag(options_.no_recompute),
+          .group = kRuleGroup,
+          .help = "Do not compute operators again; the same as --rule wrong_output:off"},
+         {.names = "--first",
+          .value = OptionValue::flag(options_.first),
+          .group = kOutputGroup,
+          .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
+                  "where ranks that had the same differ; stop there"},
+         {.names = "--trend",
+          .value = OptionValue::flag(options_.trend),
+          .group = kOutputGroup,
+          .help = "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for "
+                  "scripts",
+          .excludes = {{"first"}, {"rule", kNoFindings}, {"rules", kNoFindings}}},
+         {.names = "--all",
+          .value = OptionValue::flag(options_.all),
+          .group = kOutputGroup,
+          .help = "Show notes and every row in the table",
+          .use = OptionUse::kOutput},
+         {.names = "--junit",
+          .value = OptionValue::text(options_.junit, "FILE"),
+          .group = kOutputGroup,
+          .help = "Also write the findings as JUnit XML, for CI",
+          .use = OptionUse::kOutput,
+          .excludes = {{"trend", kNoFindings}}},
+         std::move(page)});
     options.add(part_options(options_.sharding, options_.part));
     options.add(report_options(options_.form));
   }
@@ -239,6 +249,7 @@ class Check : public Command {
       for (const std::string& line : check::unjudged_rules(run.dump, run.facts, run.rules))
         session.messages.warning(line, "it was not judged");
       if (const std::string text = collectives_text(run); !text.empty()) session.messages.note(text);
+      if (const std::string text = recompute_text(run); !text.empty()) session.messages.note(text);
     }
     return published ? conclude(session, opened) : session.end_with(published.error());
   }

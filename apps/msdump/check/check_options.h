@@ -17,7 +17,7 @@ struct CheckOptions {
   std::vector<std::string> watched;
   std::string rules_file, junit, report;
   Severity fail_level = Severity::kWarning;
-  bool list_rules = false, first = false, trend = false, all = false;
+  bool list_rules = false, first = false, trend = false, all = false, recompute = false, no_recompute = false;
   ShardOptions sharding;
   std::string part;  // where --shard writes to
   report::Form form = report::Form::kTable;

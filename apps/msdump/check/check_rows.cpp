@@ -218,6 +218,73 @@ const report::ObjectType& finding_type() {
   return type;
 }
 
+const report::ObjectType& recomputed_kernel_type() {
+  static const report::ObjectType type{
+      "RecomputedKernel",
+      "The outputs of one kind of operator that were computed again.",
+      {{.key = "kernel", .type = "string", .text = "what computes them"},
+       {.key = "outputs", .type = "integer", .text = "outputs that were judged"},
+       {.key = "largest_right",
+        .type = "number",
+        .text = "error of the worst element of those that are right, over what rounding can do"},
+       {.key = "limit", .type = "number", .text = "beyond this an output is wrong; 0: outputs are compared exactly"}}};
+  return type;
+}
+
+const report::ObjectType& not_judged_type() {
+  static const report::ObjectType type{
+      "NotRecomputed",
+      "Executions that were not computed again.",
+      {{.key = "reason",
+        .type = "string",
+        .text = "no_kernel, no_input, old_value, unknown_argument, random, statistics_only, too_large, format, shape, "
+                "unreadable, "
+                "region or forward_wrong"},
+       {.key = "op_type", .type = "string", .text = "type of the operators"},
+       {.key = "what", .type = "string|null", .text = "the input, argument or file that lacks"},
+       {.key = "operators", .type = "integer", .text = "executions"}}};
+  return type;
+}
+
+const report::ObjectType& recompute_summary_type() {
+  static const report::ObjectType type{
+      "RecomputeSummary",
+      "Operators that were computed again from their own dumped inputs.",
+      {{.key = "operators", .type = "integer", .text = "executions that were selected"},
+       {.key = "right", .type = "integer", .text = "executions whose judged outputs are what their inputs lead to"},
+       {.key = "wrong", .type = "integer", .text = "executions with an output that is not"},
+       {.key = "not_judged",
+        .type = "object[]",
+        .text = "the other executions by reason and type",
+        .of = not_judged_type},
+       {.key = "kernels", .type = "object[]", .text = "the kernels that were used", .of = recomputed_kernel_type}}};
+  return type;
+}
+
+report::Value recompute_value(const check::CheckRun& run) {
+  if (run.report.recomputed.judgements.empty()) return {};
+  const recompute::RecomputeCounts counts = recompute::count(run.report.recomputed.judgements);
+  report::List reasons;
+  for (const recompute::RecomputeCounts::OfReason& of : counts.not_judged) {
+    report::Object reason;
+    reason.add("reason", name_of(of.reason)).add("op_type", of.type).add("what", report::text_or_null(of.what));
+    reasons.emplace_back(std::move(reason.add("operators", of.operators)));
+  }
+  report::List kernels;
+  for (const recompute::RecomputeCounts::OfKernel& of : counts.kernels) {
+    report::Object kernel;
+    kernel.add("kernel", of.kernel)
+        .add("outputs", of.outputs)
+        .add("largest_right", of.largest_right)
+        .add("limit", of.limit);
+    kernels.emplace_back(std::move(kernel));
+  }
+  report::Object object;
+  object.add("operators", counts.operators).add("right", counts.right).add("wrong", counts.wrong);
+  object.add("not_judged", std::move(reasons)).add("kernels", std::move(kernels));
+  return object;
+}
+
 const report::ObjectType& check_summary_type() {
   static const report::ObjectType type = [] {
     report::ObjectType summary{
@@ -237,6 +304,10 @@ const report::ObjectType& check_summary_type() {
          {.key = "watched_outputs", .type = "integer", .text = "outputs that CANN's watcher mode watched"},
          {.key = "watched_changed", .type = "integer", .text = "of these, outputs that another operator changed"},
          {.key = "snapshots_compared", .type = "integer", .text = "snapshots of watched outputs that were compared"},
+         {.key = "recompute",
+          .type = "object|null",
+          .text = "what was computed again; null if nothing was",
+          .of = recompute_summary_type},
          {.key = "failed", .type = "integer", .text = "inputs that could not be read"}});
   }();
   return type;
@@ -334,7 +405,9 @@ report::Object check_summary(const check::CheckRun& run) {
   summary.add("collectives", run.report.collectives.calls).add("collectives_judged", run.report.collectives.judged);
   const check::WatchedCounts& watched = run.report.watched;
   summary.add("watched_outputs", watched.outputs).add("watched_changed", watched.changed);
-  summary.add("snapshots_compared", watched.compared).add("failed", run.failed());
+  summary.add("snapshots_compared", watched.compared)
+      .add("recompute", recompute_value(run))
+      .add("failed", run.failed());
   return summary;
 }
 

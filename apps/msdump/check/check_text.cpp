@@ -195,6 +195,22 @@ std::string collectives_text(const check::CheckRun& run) {
                      escape_for_terminal(text));
 }
 
+std::string recompute_text(const check::CheckRun& run) {
+  const check::RecomputedOutputs& recomputed = run.report.recomputed;
+  if (recomputed.too_much > 0)
+    return fmt::format("{} of tensors were not computed again; --recompute does that",
+                       human_bytes(recomputed.too_much));
+  const recompute::RecomputeCounts counts = recompute::count(recomputed.judgements);
+  if (counts.right + counts.wrong == 0) return {};
+  std::map<recompute::Reason, uint64_t> reasons;
+  for (const recompute::RecomputeCounts::OfReason& one : counts.not_judged) reasons[one.reason] += one.operators;
+  std::string text;
+  for (const auto& [reason, operators] : reasons)
+    text += fmt::format("{} {} {}", text.empty() ? ";" : ",", operators, name_of(reason));
+  return fmt::format("{} of {} computed again, {} wrong{}", counts.right + counts.wrong,
+                     plural(counts.operators, "operator"), counts.wrong, text);
+}
+
 std::string overflowed_calls_text(const check::CheckRun& run) {
   const std::vector<CallOverflow>* const calls = run.dump.dump().overflows;
   if (calls == nullptr || calls->empty()) return {};

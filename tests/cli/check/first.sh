@@ -14,18 +14,18 @@ for op in 'Mul 1 3' 'Log 2 2' 'Neg 3 1'; do
   # shellcheck disable=SC2086  # words on purpose
   { two_floats "$(file $op input)" "$one" && two_floats "$(file $op output)" "$one"; }
 done
-show msdump check --first
-show msdump check
+show msdump check --no-recompute --first
+show msdump check --no-recompute
 two_floats "$(file Log 2 2 output)" "$nan"
 two_floats "$(file Neg 3 1 input)" "$nan"
 two_floats "$(file Neg 3 1 output)" "$nan"
-show msdump check --first
-show msdump check
-show msdump check --all -q
-msdump check --first --json -q | jq -c '.first | {op_name, op_type, order, kind, io, slot, inputs_finite, source, path}'
+show msdump check --no-recompute --first
+show msdump check --no-recompute
+show msdump check --no-recompute --all -q
+msdump check --no-recompute --first --json -q | jq -c '.first | {op_name, op_type, order, kind, io, slot, inputs_finite, source, path}'
 # A network input that is NaN when it comes.
 two_floats "$(file Mul 1 3 input)" "$nan"
 two_floats "$(file Mul 1 3 output)" "$nan"
-show msdump check --first
+show msdump check --no-recompute --first
 mkdir noir
-show msdump check --first --ir noir
+show msdump check --no-recompute --first --ir noir

@@ -10,4 +10,4 @@ for op in Mul-op1 Log-op2 Neg-op3; do
       '\0\0\x80\x3f\0\0\0\x40'
   done
 done
-show msdump check
+show msdump check --no-recompute

@@ -51,6 +51,6 @@ using test::Checked;
 // The findings about one operator with an input and an output, as Checked::reported().
 using Lines = std::vector<std::string>;
 [[nodiscard]] Lines reported_of(std::string_view op, const std::string& input, const std::string& output,
-                                const RuleSet& rules = RuleSet::defaults());
+                                const RuleSet& rules = test::rules_for_made_up_values());
 
 }  // namespace msdump::check

@@ -1,0 +1,25 @@
+// Rule wrong_output: operators are computed again from their own dumped inputs (recompute/recompute.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check/rules/rule_context.h"
+#include "recompute/recompute.h"
+
+namespace msdump::check {
+
+struct RecomputedOutputs {
+  std::vector<recompute::OperatorJudgement> judgements;  // in the order of the flow
+  uint64_t too_much = 0;                                 // bytes of tensors that it would have read; 0: it was done
+};
+
+// Judges the executions that have a chosen output; unless the rule was asked for by its name, only if their tensors have at
+// most recompute::kCheapBytes. An error only if it is interrupted.
+[[nodiscard]] Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen);
+
+// "52 % off: 3456 of 4096 elements are not what its inputs lead to".
+[[nodiscard]] std::string describe_wrong(const recompute::Judgement& judgement);
+
+}  // namespace msdump::check
