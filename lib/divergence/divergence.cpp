@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/containers.h"
 #include "divergence/alarms.h"
 #include "divergence/explanation.h"
@@ -22,6 +24,9 @@ namespace {
 // How the error grows along the operators of a comparison.
 
 constexpr size_t kParts = 10;
+
+// Confidence in a root that was computed again.
+constexpr double kExact = 0.95;
 
 // The growth in the first rank and step, without integers and booleans.
 ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
@@ -201,7 +206,9 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
 
 class Finder {
  public:
-  Finder(const RunView& view, const NoiseModel& model) : state_(view, model), view_(view), entering_(state_) {}
+  // `computed` may be null.
+  Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed)
+      : state_(view, model), view_(view), entering_(state_), computed_(computed) {}
 
   DivergenceReport run() {
     DivergenceReport report;
@@ -254,13 +261,40 @@ class Finder {
     const size_t before = state_.roots.size();
     if (!inputs.entering.empty() && !view_.heals(run)) entering_.judge(run, inputs);
     const bool any_alarm = state_.alarmed_before || state_.any_before || state_.roots.size() > before;
+    if (judge_computed(run, inputs, outputs)) return;
     if (!inputs.carried.empty() && !any_alarm) entering_.judge_carried(run, inputs, outputs);
     if (!inputs.constants.empty()) judge_constants(state_, run, inputs, outputs);
     const bool known = !inputs.changed.empty() && (inputs.rescaled || matters(state_, run, inputs, outputs)) &&
                        (follows || judge_changed(state_, run, inputs));
     own(run).downstream = own(run).downstream || known;
     if (state_.roots.size() == before && !known) judge_shape(state_, run, inputs, outputs);
-    if (state_.roots.size() == before && !known) judge_outputs(state_, run, inputs, outputs);
+    if (state_.roots.size() == before && !known && !is_acquitted(outputs)) judge_outputs(state_, run, inputs, outputs);
+  }
+
+  // An output that was computed again and is wrong makes a root by itself, whatever is upstream.
+  bool judge_computed(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
+    if (computed_ == nullptr) return false;
+    std::vector<TensorId> wrong;
+    for (const TensorId tensor : outputs) {
+      if (computed_->wrong.count(tensor) > 0) wrong.push_back(tensor);
+    }
+    if (wrong.empty()) return false;
+    const recompute::Judgement& judgement = computed_->wrong.at(wrong.front());
+    Divergence& root = state_.roots.add(run, state_.roots.kind_of(wrong), inputs, wrong).divergence;
+    root.decided_by = DecidedBy::kComputed;
+    root.confidence = kExact;
+    root.reason =
+        fmt::format("it computes something else than its inputs lead to: relative error {:.2g}, {} of {} elements",
+                    judgement.relative_error, judgement.wrong, judgement.elements);
+    return true;
+  }
+
+  // True if every output is what the reference's operator leads to on the candidate's own inputs.
+  [[nodiscard]] bool is_acquitted(const std::vector<TensorId>& outputs) const {
+    return computed_ != nullptr && !outputs.empty() &&
+           std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
+             return !view_.differs(tensor) || computed_->state(tensor) == ComputedState::kRight;
+           });
   }
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.
@@ -349,6 +383,7 @@ class Finder {
   BlameState state_;
   const RunView& view_;
   EnteringValues entering_;
+  const ComputedOutputs* const computed_;
 };
 
 }  // namespace
@@ -359,12 +394,17 @@ std::string_view name_of(DivergenceKind kind) {
   return kNames[kind];
 }
 
+std::string_view name_of(DecidedBy decided_by) {
+  static constexpr auto kNames = enum_table<DecidedBy, std::string_view>("estimate", "computed");
+  return kNames[decided_by];
+}
+
 DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                   const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
                                   const DivergenceDetails& details) {
   const RunView view(a, b, pairing, diffs, modules, details.cuts);
   const NoiseModel model(view);
-  Finder finder(view, model);
+  Finder finder(view, model, details.computed);
   DivergenceReport report = finder.run();
   report.flow = view.graph().flow();
   find_candidates(a, b, pairing, view, report.roots);
@@ -379,7 +419,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
     report.edges = flow_edges(view.graph());
   }
   const RootReach reach(view, report.roots);
-  Explanations explanations = explain_tensors(view, model, finder.history(), reach, report.roots);
+  Explanations explanations = explain_tensors(view, model, finder.history(), reach, report.roots, details.computed);
   report.explained = std::move(explanations.explained);
   report.unjudged = std::move(explanations.unjudged);
   report.loss_scale = view.loss_scale();

@@ -29,6 +29,7 @@
 #include "compare/match/module_tree.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
+#include "divergence/computed_outputs.h"
 #include "divergence/explanation.h"
 #include "divergence/roots/gradient_cut.h"
 #include "divergence/roots/unseen_calls.h"
@@ -40,6 +41,14 @@ namespace msdump {
 
 enum class DivergenceKind : uint8_t { kValue, kNan, kShape, kMissing, kParameter, kInput };
 [[nodiscard]] std::string_view name_of(DivergenceKind kind);
+
+// The evidence for a root. kComputed is exact.
+enum class DecidedBy : uint8_t {
+  kEstimate,  // its error is larger than what its inputs and rounding lead one to expect
+  kComputed,  // it computes something else than its own inputs lead to
+};
+[[nodiscard]] constexpr DecidedBy last_of(DecidedBy) { return DecidedBy::kComputed; }
+[[nodiscard]] std::string_view name_of(DecidedBy decided_by);
 
 // An argument of the operator that differs, as text.
 struct DivergedArgument {
@@ -64,6 +73,7 @@ struct Divergence {
   std::string parameter;  // kParameter, kInput: its name, if it has one
   std::string reason;     // in words
   double confidence = 0;
+  DecidedBy decided_by = DecidedBy::kEstimate;
   std::vector<TensorId> inputs, outputs;    // the evidence
   std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
   std::vector<OperatorId> candidates;       // not dumped: one of them is to blame
@@ -113,11 +123,16 @@ struct DivergenceReport {
   ReachedLimits limits;
 };
 
+// Whether operators are computed again.
+enum class Recompute : uint8_t { kNever, kIfCheap, kAlways };
+
 // Optional parts of a report.
 struct DivergenceDetails {
   std::span<const OperatorId> explain = {};  // whose executions are accounted for
   bool flow = false;                         // the data flow between executions
   const CutEvidence* cuts = nullptr;         // null unless the sides are sharded differently
+  Recompute recompute = Recompute::kIfCheap;
+  const ComputedOutputs* computed = nullptr;  // null: nothing was computed again
 };
 
 // `diffs` is by Pairing::tensors.

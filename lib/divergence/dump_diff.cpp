@@ -317,10 +317,15 @@ std::vector<uint64_t> bytes_of_rows(const DiffResult& run) {
 
 // If the sides are sharded differently and no root is found, compares the candidate's replicas with each other.
 Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails details, const RunContext& context) {
+  details.computed = &run.computed;
   const auto find = [&] {
     run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
   };
   if (run.cuts.empty()) {
+    if (details.recompute != Recompute::kNever && context.facts == nullptr) {  // parts have no elements
+      const bool always = details.recompute == Recompute::kAlways;
+      MSDUMP_TRY(run.computed, compute_outputs(run.a->side, run.b->side, run.pairing, run.diffs, always, context));
+    }
     find();
     return {};
   }
@@ -372,7 +377,8 @@ void settle_account(const std::vector<Divergence>& roots, bool any_difference, R
   }
 }
 
-// Keeps the roots that are reported, most evidence first: roots without a score, which need no model, then by score.
+// Keeps the roots that are reported, most evidence first: those that were computed again, then roots without a score, which need
+// no model, then by score.
 void settle_roots(DiffResult& run) {
   std::vector<Divergence>& roots = run.divergence.roots;
   const auto differs = [&](TensorId row) { return is_difference(run.diffs[row].verdict); };
@@ -383,6 +389,8 @@ void settle_roots(DiffResult& run) {
   const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
   std::erase_if(roots, [&](const Divergence& root) { return !keeps_any || is_accepted(run, root); });
   std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
+    const bool exact = left.decided_by != DecidedBy::kEstimate;
+    if (exact != (right.decided_by != DecidedBy::kEstimate)) return exact;
     if (left.score.has_value() != right.score.has_value()) return !left.score.has_value();
     return left.score.value_or(0) > right.score.value_or(0);
   });
@@ -420,7 +428,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
     MSDUMP_TRY(operators, operators_named(run.pairing, details.explain));
   }
   MSDUMP_CHECK_OK(compare_pairs(run, run.rows, rules, look, context));
-  MSDUMP_CHECK_OK(judge_pairs(run, rules, context, {operators, details.flow}));
+  MSDUMP_CHECK_OK(judge_pairs(run, rules, context, {operators, details.flow, nullptr, details.recompute, nullptr}));
   return run;
 }
 

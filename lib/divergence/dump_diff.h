@@ -51,6 +51,7 @@ struct DiffResult {
   std::unique_ptr<ShardedSide> cut_a, cut_b;  // if the sides are sharded differently
   std::vector<PlacementNote> cuts;            // by pair; empty unless the sides are sharded differently
   CutEvidence cut_evidence;
+  ComputedOutputs computed;  // none if the sides are sharded differently
   Pairing pairing;
   std::vector<TensorId> rows;            // the selected pairs, in the order of reports
   std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped
@@ -95,6 +96,7 @@ struct DiffDetails {
   std::string_view explain = {};            // names the operator to account for, if any
   bool flow = false;                        // DivergenceReport::runs and edges
   const PlacementRules* layouts = nullptr;  // placements that the user states
+  Recompute recompute = Recompute::kIfCheap;
 };
 
 // The steps of diff_dumps(). First: the pairing, and the rows that the sides' selections choose.

@@ -54,8 +54,8 @@ namespace {
 class Explainer {
  public:
   Explainer(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
-            const std::vector<Divergence>& roots)
-      : view_(view), model_(model), history_(history), reach_(reach), of_root_(view.tensors()) {
+            const std::vector<Divergence>& roots, const ComputedOutputs* computed)
+      : view_(view), model_(model), history_(history), reach_(reach), computed_(computed), of_root_(view.tensors()) {
     result_.explained.resize(view.tensors());
     result_.unjudged.resize(view.tensors());
     for (const Divergence& root : roots) {
@@ -382,6 +382,10 @@ class Explainer {
     if (view_.diff(tensor).no_such_place) explanation = Explanation::kElsewhere;
     if (view_.differs(tensor) && view_.graph().role(tensor) == TensorRole::kUnwritten)
       explanation = Explanation::kUnwritten;
+    // Its inputs lead to it: the difference came with them.
+    if (computed_ != nullptr && explanation == Explanation::kNone &&
+        computed_->state(tensor) == ComputedState::kRight && view_.differs(tensor) && !of_root_[tensor])
+      explanation = any_root_ ? Explanation::kDownstream : Explanation::kNoise;
     Unjudged& reason = result_.unjudged[tensor];
     const bool counts = (view_.differs(tensor) || view_.is(tensor, Verdict::kUnmatched)) && !of_root_[tensor];
     if (!counts || explanation != Explanation::kNone) {
@@ -401,6 +405,7 @@ class Explainer {
   const NoiseModel& model_;
   const RunHistory& history_;
   const RootReach& reach_;
+  const ComputedOutputs* const computed_;  // may be null
   Explanations result_;
   std::vector<bool> of_root_;                        // by tensor
   int64_t first_root_ = INT64_MAX;                   // the step of the first root
@@ -430,8 +435,9 @@ std::string_view text_of(Explanation explanation) {
 }
 
 Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
-                             const RootReach& reach, const std::vector<Divergence>& roots) {
-  return Explainer(view, model, history, reach, roots).run();
+                             const RootReach& reach, const std::vector<Divergence>& roots,
+                             const ComputedOutputs* computed) {
+  return Explainer(view, model, history, reach, roots, computed).run();
 }
 
 }  // namespace msdump

@@ -58,6 +58,7 @@ struct Explanations {
   std::vector<Unjudged> unjudged;  // of tensors that differ, belong to no root and are kNone
 };
 [[nodiscard]] Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
-                                           const RootReach& reach, const std::vector<Divergence>& roots);
+                                           const RootReach& reach, const std::vector<Divergence>& roots,
+                                           const ComputedOutputs* computed);
 
 }  // namespace msdump

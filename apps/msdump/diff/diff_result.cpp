@@ -133,9 +133,15 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   MSDUMP_TRY(OpenedDiff opened, open_diff(session, options));
   const NameMap* const map = opened.map ? &*opened.map : nullptr;
   const PlacementRules* const layouts = opened.layouts ? &*opened.layouts : nullptr;
-  MSDUMP_TRY(DiffResult run,
-             diff_dumps(std::move(opened.a), std::move(opened.b), map, rules, {worst_kept(options), options.by_axis},
-                        session.context, {options.explain, !options.report.empty(), layouts}));
+  MSDUMP_TRY(DiffResult run, diff_dumps(std::move(opened.a), std::move(opened.b), map, rules,
+                                        {worst_kept(options), options.by_axis}, session.context,
+                                        {options.explain, !options.report.empty(), layouts,
+                                         options.no_recompute ? Recompute::kNever
+                                         : options.recompute  ? Recompute::kAlways
+                                                              : Recompute::kIfCheap}));
+  if (run.computed.too_much > 0)
+    session.messages.note(fmt::format("{} of tensors were not computed again; --recompute does that",
+                                      human_bytes(run.computed.too_much)));
   if (map != nullptr) warn_without_effect(session, *map, run);
   if (layouts != nullptr && run.cuts.empty())
     session.messages.warning("--layout has no effect: the two runs are not cut differently over their ranks");

@@ -205,7 +205,8 @@ report::Object RootReport::object() const {
   object.add("one_of_several", line.one_of_several);
   object.add("stack", found.side == nullptr ? report::Value(report::List())
                                             : stack_value(stack_of(found.side->opened.graph(), found.op)));
-  object.add("kind", name_of(root_.kind)).add("confidence", root_.confidence).add("reason", root_.reason);
+  object.add("kind", name_of(root_.kind)).add("decided_by", name_of(root_.decided_by));
+  object.add("confidence", root_.confidence).add("reason", root_.reason);
   report::Object tensors;
   tensors.add("inputs", evidence(root_.inputs)).add("outputs", evidence(root_.outputs));
   object.add("evidence", std::move(tensors)).add("downstream", root_.downstream);

@@ -5,11 +5,11 @@ mul_net rounded chain 1e-3
 mul_net wrong chain 1e-3 5=1.1
 mul_net fan_ref fan 0
 mul_net fan fan 1e-3 4=1.1 5=1.1 9=1.2
-show msdump diff rounded ref --rtol 1e-4 --op '*Mul-op11'
-show msdump diff rounded ref --rtol 1e-4 --all
-show msdump diff wrong ref
-show msdump diff fan fan_ref
-msdump diff -q fan fan_ref --json | jq -c '(.summary | [.differ, .explained, .unexplained]), (.first_divergence[] | [.op_name, .places]),
+show msdump diff --no-recompute rounded ref --rtol 1e-4 --op '*Mul-op11'
+show msdump diff --no-recompute rounded ref --rtol 1e-4 --all
+show msdump diff --no-recompute wrong ref
+show msdump diff --no-recompute fan fan_ref
+msdump diff --no-recompute -q fan fan_ref --json | jq -c '(.summary | [.differ, .explained, .unexplained]), (.first_divergence[] | [.op_name, .places]),
   .error_growth, .loss_scale, (.rows[] | select(.verdict == "differ") | [.op_name, .io, .explained])'
-msdump diff -q wrong ref --json | jq -c '(.summary | [.differ, .explained, .unexplained]), .error_growth,
+msdump diff --no-recompute -q wrong ref --json | jq -c '(.summary | [.differ, .explained, .unexplained]), .error_growth,
   (.rows[] | select(.op_name | test("Mul-op[4567]$")) | [.op_name, .io, .verdict, .explained])'

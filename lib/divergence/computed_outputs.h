@@ -1,0 +1,40 @@
+// The outputs of the candidate, computed again: by what the reference asks, from what the candidate's operators read.
+//
+// An output that the reference's operator leads to, with the candidate's own inputs, is right: the difference came with the
+// inputs, and the operator is acquitted. One that it does not lead to is wrong, unless it is right by the candidate's own graph or
+// call: then it was asked something else, which is not judged here. Nothing is said of an operator of the reference that is wrong
+// by its own inputs, nor without tensors of every input.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/match/pairing.h"
+#include "compare/pair/tensor_diff.h"
+#include "io/run_context.h"
+#include "recompute/recompute.h"
+
+namespace msdump {
+
+enum class ComputedState : uint8_t { kUnknown, kRight, kWrong };
+
+struct ComputedOutputs {
+  std::vector<ComputedState> states;               // by Pairing::tensors; empty: nothing was computed
+  std::map<TensorId, recompute::Judgement> wrong;  // of kWrong
+  recompute::RecomputeCounts counts;               // of the executions with an output that differs
+  uint64_t too_much = 0;                           // bytes of tensors that it would have read; 0: it was done
+
+  [[nodiscard]] ComputedState state(TensorId tensor) const {
+    return tensor < states.size() ? states[tensor] : ComputedState::kUnknown;
+  }
+};
+
+// Judges the executions of the reference with an output that differs; unless `always`, only if their tensors have at most
+// recompute::kCheapBytes. An error only if it is interrupted.
+[[nodiscard]] Result<ComputedOutputs> compute_outputs(const CompareSide& a, const CompareSide& b,
+                                                      const Pairing& pairing, const std::vector<TensorDiff>& diffs,
+                                                      bool always, const RunContext& context);
+
+}  // namespace msdump
