@@ -18,12 +18,15 @@ Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<
   RecomputedOutputs result;
   if (context.run.facts != nullptr) return result;  // parts have no elements
   const CheckedDump& dump = context.dump;
+  const auto is_judged = [&](TensorId tensor) {
+    const TensorRecord& record = dump.record(tensor);
+    return chosen[tensor] && record.has_elements && !record.broken;
+  };
   std::vector<ExecutionId> runs;
   for (ExecutionId run{0}; run < dump.runs().size(); ++run) {
     const std::vector<TensorId>& outputs = dump.runs()[run].outputs;
     if (dump.operators()[dump.runs()[run].op].type.empty()) continue;  // a parameter
-    if (std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return chosen[tensor]; }))
-      runs.push_back(run);
+    if (std::any_of(outputs.begin(), outputs.end(), is_judged)) runs.push_back(run);
   }
   const uint64_t bytes = recompute::bytes_of(dump.dump(), dump.run_graph(), runs);
   if (!context.rules[RuleId::kWrongOutput].is_named && bytes > recompute::kCheapBytes) {
