@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "divergence/computed_outputs.h"
 #include "divergence/model/scored_outputs.h"
 #include "divergence/runs/run_view.h"
 

@@ -88,7 +88,10 @@ struct Value {
 // The operands and attributes of one execution by name, and what is known of its outputs.
 class Call {
  public:
-  void set(std::string name, Value value) { values_[std::move(name)].assign(1, std::move(value)); }
+  void set(const std::string& name, Value value) {
+    erase(name);
+    append(name, std::move(value));
+  }
   void append(std::string name, Value value) { values_[std::move(name)].push_back(std::move(value)); }
   void erase(std::string_view name);
   void set_unknown(std::string name, Unjudged reason) { unknown_[std::move(name)] = std::move(reason); }

@@ -52,7 +52,7 @@ class Pages(unittest.TestCase):
         return self.made[name]
 
     def diff(self):
-        return self.page("diff", "diff", "bad", "good", "--worst", "3", "--by-axis")
+        return self.page("diff", "diff", "bad", "good", "--no-recompute", "--worst", "3", "--by-axis")
 
     def open(self, page):
         self.browser.open(page)

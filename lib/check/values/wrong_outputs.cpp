@@ -20,7 +20,7 @@ Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<
   const CheckedDump& dump = context.dump;
   const auto is_judged = [&](TensorId tensor) {
     const TensorRecord& record = dump.record(tensor);
-    return chosen[tensor] && record.has_elements && !record.broken;
+    return chosen[tensor] && record.has_elements && !record.broken && dump.index().files()[record.file].size > 0;
   };
   std::vector<ExecutionId> runs;
   for (ExecutionId run{0}; run < dump.runs().size(); ++run) {
@@ -28,6 +28,7 @@ Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<
     if (dump.operators()[dump.runs()[run].op].type.empty()) continue;  // a parameter
     if (std::any_of(outputs.begin(), outputs.end(), is_judged)) runs.push_back(run);
   }
+  if (runs.empty()) return result;
   const uint64_t bytes = recompute::bytes_of(dump.dump(), dump.run_graph(), runs);
   if (!context.rules[RuleId::kWrongOutput].is_named && bytes > recompute::kCheapBytes) {
     result.too_much = bytes;

@@ -73,7 +73,8 @@ Maybe<Outputs> sgd(const Call& call) {
   outputs.push_back({"acc", {}});
   for (const bool first : {false, true}) {
     for (const bool nesterov : {false, true}) {
-      Answer new_var{make_array(var->shape), std::vector<double>(var->values.size()), 2, {}}, new_acc = new_var;
+      Answer new_var{make_array(var->shape), std::vector<double>(var->values.size()), 2, {}};
+      Answer new_acc{make_array(var->shape), std::vector<double>(var->values.size()), 2, {}};
       for (size_t i = 0; i < var->values.size(); ++i) {
         const double g = grad->values[i] + decay * var->values[i];
         const double size = std::fabs(grad->values[i]) + std::fabs(decay * var->values[i]);

@@ -111,7 +111,7 @@ Maybe<Outputs> max_pool_grad(const Call& call) {
   MSDUMP_TRY(const Windows windows, windows_of(call, x->shape, dy->shape));
   Output output{"y", {}};
   for (const bool last : {false, true}) {
-    Array y = make_array(x->shape), terms = y;
+    Array y = make_array(x->shape), terms = make_array(x->shape);
     const double* in_dy = dy->values.data();
     for (int64_t plane = 0; plane < windows.planes; ++plane) {
       const int64_t base = plane * windows.h * windows.w;
