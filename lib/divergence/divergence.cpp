@@ -10,6 +10,7 @@
 
 #include "base/containers.h"
 #include "divergence/alarms.h"
+#include "divergence/asked.h"
 #include "divergence/explanation.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
@@ -208,7 +209,11 @@ class Finder {
  public:
   // `computed` may be null.
   Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed)
-      : state_(view, model), view_(view), entering_(state_), computed_(computed) {}
+      : state_(view, model),
+        view_(view),
+        entering_(state_),
+        computed_(computed),
+        asked_(find_asked(view, model, computed)) {}
 
   DivergenceReport run() {
     DivergenceReport report;
@@ -226,7 +231,9 @@ class Finder {
   void judge(ExecutionId run) {
     state_.begin(run);
     const size_t before = state_.roots.size();
-    if (view_.one_sided(run)) {
+    if (const auto asked = asked_.roots.find(run); asked != asked_.roots.end()) {
+      add_asked(run, asked->second);
+    } else if (view_.one_sided(run)) {
       pass_on(run);
     } else {
       judge_partners(run);
@@ -236,11 +243,26 @@ class Finder {
     if (!view_.one_sided(run) && own(run).downstream) estimate_healthy(run);
   }
 
+  void add_asked(ExecutionId run, const AskedRoot& asked) {
+    RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
+    if (!asked.inputs.empty()) inputs.evidence = asked.inputs;
+    if (!view_.one_sided(run)) entering_.note_parameters(run, inputs);
+    const DivergenceKind kind = asked.is_missing
+                                    ? DivergenceKind::kMissing
+                                    : state_.roots.kind_of(asked.outputs.empty() ? asked.inputs : asked.outputs);
+    Divergence& root = state_.roots.add(run, kind, inputs, asked.outputs).divergence;
+    root.reader = asked.reader;
+    root.decided_by = DecidedBy::kAsked;
+    root.confidence = kExact;
+    root.reason = asked.reason;
+  }
+
   // Judges an execution that both sides have.
   void judge_partners(ExecutionId run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = state_.any_before;
-    const bool follows = view_.is_sharded() && follows_alarm(inputs);
+    const bool follows =
+        (view_.is_sharded() && follows_alarm(inputs)) || (!asked_.behind.empty() && asked_.behind[run]);
     if (follows) inputs.downstream = inputs.elevated = true;
     const std::vector<TensorId> outputs = view_.outputs(run);
     entering_.note_parameters(run, inputs);
@@ -384,7 +406,20 @@ class Finder {
   const RunView& view_;
   EnteringValues entering_;
   const ComputedOutputs* const computed_;
+  const AskedRoots asked_;
 };
+
+// Drops estimates that what is shown leads to: only exact evidence makes a second root behind a root.
+void drop_behind_exact(const RunView& view, std::vector<Divergence>& roots) {
+  const auto is_exact = [](const Divergence& root) { return root.decided_by != DecidedBy::kEstimate; };
+  std::vector<Divergence> exact;
+  std::copy_if(roots.begin(), roots.end(), std::back_inserter(exact), is_exact);
+  if (exact.empty() || exact.size() == roots.size()) return;
+  const RootReach reach(view, exact);
+  std::erase_if(roots, [&](const Divergence& root) {
+    return !is_exact(root) && reach.root_before(root.reader != kNoId ? root.reader : root.run) != kNoRoot;
+  });
+}
 
 }  // namespace
 
@@ -395,7 +430,7 @@ std::string_view name_of(DivergenceKind kind) {
 }
 
 std::string_view name_of(DecidedBy decided_by) {
-  static constexpr auto kNames = enum_table<DecidedBy, std::string_view>("estimate", "computed");
+  static constexpr auto kNames = enum_table<DecidedBy, std::string_view>("estimate", "asked", "computed");
   return kNames[decided_by];
 }
 
@@ -406,6 +441,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const NoiseModel model(view);
   Finder finder(view, model, details.computed);
   DivergenceReport report = finder.run();
+  drop_behind_exact(view, report.roots);
   report.flow = view.graph().flow();
   find_candidates(a, b, pairing, view, report.roots);
   find_chains(view, report.roots);

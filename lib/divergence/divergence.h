@@ -42,9 +42,10 @@ namespace msdump {
 enum class DivergenceKind : uint8_t { kValue, kNan, kShape, kMissing, kParameter, kInput };
 [[nodiscard]] std::string_view name_of(DivergenceKind kind);
 
-// The evidence for a root. kComputed is exact.
+// The evidence for a root. kAsked and kComputed are exact.
 enum class DecidedBy : uint8_t {
   kEstimate,  // its error is larger than what its inputs and rounding lead one to expect
+  kAsked,     // it was asked something else than the reference's operator
   kComputed,  // it computes something else than its own inputs lead to
 };
 [[nodiscard]] constexpr DecidedBy last_of(DecidedBy) { return DecidedBy::kComputed; }

@@ -314,6 +314,7 @@ void RootList::find_cuts() {
   const GradientCuts cuts(view_);
   for (Root& root : roots_) {
     Divergence& divergence = root.divergence;
+    if (divergence.decided_by == DecidedBy::kAsked && !view_.is_gradient(root.run)) continue;
     divergence.cut = view_.one_sided(root.run) ? cuts.at(root.run, divergence.reader)
                      : root.uncertain_source   ? cuts.before(root.run)
                                                : std::nullopt;

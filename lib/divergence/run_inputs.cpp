@@ -91,16 +91,8 @@ class Gatherer {
 
   // True if the error of a tensor is more than rounding adds to an error of `before`.
   [[nodiscard]] bool is_off(TensorId tensor, double before, double rounding = 0) const {
-    const auto error = view_.error(tensor);
-    if (!error || error->exact) return !error && view_.differs(tensor);
-    if (error->discrete) return error->relative > before;
-    // The reference may store it in a coarser format.
-    const TensorDiff& diff = view_.diff(tensor);
-    rounding = std::max({rounding, model_.storage_rounding(), unit_roundoff(diff.dtype_b, error->rms)});
-    if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a, error->rms));
     // Local tensors are added up in another order.
-    const double roundings = view_.is_sharded() ? kMostRoundings : kRounding;
-    return error->relative > std::max(roundings * rounding, kChangedOnTheWay * before);
+    return model_.is_off(tensor, before, view_.is_sharded() ? kMostRoundings : kRounding, rounding);
   }
 
   // The largest error of an output that was judged on this rank so far.

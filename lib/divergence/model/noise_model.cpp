@@ -350,4 +350,15 @@ ExecutionId NoiseModel::likeliest_within(ExecutionId run) const {
   return best;
 }
 
+bool NoiseModel::is_off(TensorId tensor, double before, double roundings, double rounding) const {
+  const auto error = view_.error(tensor);
+  if (!error || error->exact) return !error && view_.differs(tensor);
+  if (error->discrete) return error->relative > before;
+  // The reference may store it in a coarser format.
+  const TensorDiff& diff = view_.diff(tensor);
+  rounding = std::max({rounding, storage_rounding_, unit_roundoff(diff.dtype_b, error->rms)});
+  if (view_.coarser_throughout()) rounding = std::max(rounding, unit_roundoff(diff.dtype_a, error->rms));
+  return error->relative > std::max(roundings * rounding, kChangedOnTheWay * before);
+}
+
 }  // namespace msdump

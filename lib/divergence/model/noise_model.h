@@ -53,6 +53,9 @@ class NoiseModel {
   [[nodiscard]] double usual_noise() const { return usual_noise_; }
   // The largest relative error of rounding a value to the coarser storage of the two sides, for parameters and constants.
   [[nodiscard]] double storage_rounding() const { return storage_rounding_; }
+  // True if a tensor has more error than so many roundings, and more than a value with an error of `before` is passed on
+  // with. `rounding`: that of a producer, if it is coarser than the tensor's format.
+  [[nodiscard]] bool is_off(TensorId tensor, double before, double roundings, double rounding = 0) const;
 
  private:
   const RunView& view_;

@@ -110,6 +110,9 @@ const SourceFrame* best_frame(const OpGraph& graph, OpId op) {
 namespace {
 
 constexpr int kFarthestNeighbour = 4;
+// Operators between one whose stack is shared and one with its own; of so many a level.
+constexpr int kFarthestShared = 2;
+constexpr size_t kMostShared = 16;
 
 bool is_of_user(const SourceFrame* frame) { return frame != nullptr && !is_library_file(frame->file); }
 
@@ -166,6 +169,9 @@ OperatorLine OperatorLines::of(OpId op) const {
     const Nodes& nodes = origins_[graph_->origin_index(op)];
     const bool own = line.frame->kind == FrameKind::kOwn;  // the gradients of one operator share its lines
     line.one_of_several = own && nodes.calls.repeated(graph_->node(op));
+    if (line.one_of_several) {
+      if (const SourceFrame* const near = around(op, line.frame); near != nullptr) line.frame = near;
+    }
     return line;
   }
   const bool producer_first = is_cast(graph_->op_type(op));
@@ -193,6 +199,40 @@ const SourceFrame* OperatorLines::by_gradients(OpId op, const SourceFrame* own) 
     right = frame;
   }
   return right;
+}
+
+// The line of the nearest operator before or after with a stack of its own. Null if that is in the function of `own`: then a
+// loop or several cells call it, and its line is right.
+const SourceFrame* OperatorLines::around(OpId op, const SourceFrame* own) const {
+  const Origin& origin = graph_->origin(op);
+  const IrGraph& ir = origin.graph;
+  const Nodes& nodes = origins_[graph_->origin_index(op)];
+  const SourceFrame* const function = function_around(*graph_, op, *own);
+  std::vector<uint32_t> level = {op - origin.first_operator}, next;
+  for (int step = 0; step < kFarthestShared; ++step) {
+    for (const uint32_t node : level) {
+      for (const IrOperand& operand : ir.operands_of(ir.nodes[node])) {
+        if (operand.kind == IrOperand::Kind::kNode && !operand.control) next.push_back(operand.value);
+      }
+      if (nodes.readers[node] != kNoIndex) next.push_back(nodes.readers[node]);
+    }
+    level.clear();
+    for (const uint32_t node : std::exchange(next, {})) {
+      const IrNode& near = ir.nodes[node];
+      if (ir.scope(near).starts_with("Gradients")) continue;
+      if (near.stack == List::kEmpty || nodes.calls.repeated(near)) {
+        level.push_back(node);
+        continue;
+      }
+      const SourceFrame* const frame = best_frame(*graph_, OpId(origin.first_operator + node));
+      if (!is_of_user(frame) || frame->kind != FrameKind::kOwn) continue;
+      const bool inside = function != nullptr && frame->file == function->file && frame->line > function->line &&
+                          frame->line <= function->end_line;
+      return inside ? nullptr : frame;
+    }
+    if (level.size() > kMostShared) break;
+  }
+  return nullptr;
 }
 
 const SourceFrame* OperatorLines::by_neighbours(OpId op, bool producer) const {

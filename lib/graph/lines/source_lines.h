@@ -56,6 +56,9 @@ class EqualStacks {
 //                  of the first call. Its gradients name it (their forward_unique_id is its unique_id) and have the
 //                  frames of the right call. If they agree on one line of the same function, it is taken
 //   2. own         best_frame(), if it is in the user's code
+//      around      if other operators of the type have the same stack, and an operator before or after it has a stack of its
+//                  own in another function: the line of that one. A function of the framework that is called everywhere
+//                  gets the frames of its first call
 //   3. neighbours  if the frame is a library's, or there is none: the line of the operator that reads the result, else of
 //                  the producer of the first input (for a Cast the producer first), at most four operators away
 // Otherwise the library's frame, or none.
@@ -80,6 +83,7 @@ class OperatorLines {
     std::vector<uint32_t> readers;  // by node: the first node that reads it
   };
   [[nodiscard]] const SourceFrame* by_gradients(OpId op, const SourceFrame* own) const;
+  [[nodiscard]] const SourceFrame* around(OpId op, const SourceFrame* own) const;
   [[nodiscard]] const SourceFrame* by_neighbours(OpId op, bool producer) const;
 
   const OpGraph* graph_ = nullptr;

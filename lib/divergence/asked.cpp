@@ -1,0 +1,452 @@
+#include "divergence/asked.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "divergence/model/constants.h"
+#include "ge/operators/operator_properties.h"
+#include "graph/arguments/questions.h"
+
+namespace msdump {
+namespace {
+
+using From = InputEdge::From;
+
+bool is_of_ge(const OpGraph& graph) {
+  return std::any_of(graph.origins().begin(), graph.origins().end(),
+                     [](const Origin& origin) { return origin.kind == OriginKind::kGeGraph; });
+}
+
+// One side: its graph with questions, and where its operators stand in the pairing.
+class AskedSide {
+ public:
+  AskedSide(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, const QuestionTerms& terms)
+      : graph_(*dump.graph), operators_(operators), questions_(graph_, terms), pairs_(graph_.size()) {
+    readers_.resize(graph_.size());
+    for (OpId op{0}; op < graph_.size(); ++op) {
+      if (!graph_.has_kernel(op)) continue;
+      for (const InputEdge& edge : inputs_of(graph_, op)) {
+        if (edge.from == From::kOperator) readers_[edge.op].push_back(op);
+      }
+    }
+    find_backward();
+  }
+
+  void set_pair(SequencedOpId place, OperatorId pair) {
+    if (place != kNoId && operators_[place].op != kNoId) pairs_[operators_[place].op] = pair;
+  }
+
+  [[nodiscard]] const OpGraph& graph() const { return graph_; }
+  [[nodiscard]] const GraphQuestions& questions() const { return questions_; }
+  [[nodiscard]] OperatorId pair(OpId op) const { return pairs_[op]; }
+  [[nodiscard]] const std::vector<OpId>& readers(OpId op) const { return readers_[op]; }
+
+  // True for gradients, and for what reads them.
+  [[nodiscard]] bool is_backward(OpId op) const { return backward_[op]; }
+  // True if a gradient goes into it and comes out, not only masks and what the forward pass left.
+  [[nodiscard]] bool passes_gradient(OpId op) const {
+    const auto is_float = [&](OpId one) {
+      const IrGraph& ir = graph_.ir(one);
+      const auto types = ir.outputs(graph_.node(one).host);
+      const auto dtype = types.empty() ? std::nullopt : ir.types[types.front()].known_dtype();
+      return !dtype || kind_of(*dtype) == DTypeKind::kFloat;
+    };
+    const std::vector<InputEdge> edges = inputs_of(graph_, op);
+    return is_float(op) && std::any_of(edges.begin(), edges.end(), [&](const InputEdge& edge) {
+             return edge.from == From::kOperator && backward_[edge.op] && is_float(edge.op);
+           });
+  }
+
+  [[nodiscard]] bool is_new(OpId op, const AskedSide& other) const {
+    return !questions_.is_left_out(op) && !other.questions_.any(questions_.of(op));
+  }
+  // True if the other side asks all that leads to the operator.
+  [[nodiscard]] bool is_frontier(OpId op, const AskedSide& other) const {
+    if (!graph_.has_kernel(op) || !is_new(op, other)) return false;
+    const std::vector<InputEdge> edges = inputs_of(graph_, op);
+    return std::none_of(edges.begin(), edges.end(), [&](const InputEdge& edge) {
+      const OpId from = asked(edge);
+      return from != kNoId && is_new(from, other);
+    });
+  }
+
+  // "net.fc.weight", "Mul-op3", "0.5": what an input reads.
+  [[nodiscard]] std::string source_name(OpId op, const InputEdge& edge) const {
+    if (edge.from == From::kConstant) return excerpt(edge.constant);
+    if (edge.from == From::kParameter) {
+      const IrGraph& ir = graph_.ir(op);
+      return std::string(ir.text(ir.parameters[edge.parameter].name));
+    }
+    if (edge.from != From::kOperator) return "an unknown value";
+    const OpId from = asked(edge);
+    if (from == kNoId) return source_name(edge.op, inputs_of(graph_, edge.op).front());
+    std::string name(graph_.leaf(from));
+    return edge.output > 0 ? fmt::format("output {} of {}", edge.output, name) : name;
+  }
+
+ private:
+  // The operator that an input reads, behind those that are left out; kNoId for anything else.
+  [[nodiscard]] OpId asked(InputEdge edge) const {
+    for (size_t hops = 0; edge.from == From::kOperator && hops < graph_.size(); ++hops) {
+      if (!questions_.is_left_out(edge.op)) return edge.op;
+      edge = inputs_of(graph_, edge.op).front();
+    }
+    return OpId();
+  }
+
+  void find_backward() {
+    backward_.assign(graph_.size(), false);
+    std::vector<OpId> next;
+    for (OpId op{0}; op < graph_.size(); ++op) {
+      if (!graph_.has_kernel(op) || !graph_.scope(op).starts_with("Gradients")) continue;
+      backward_[op] = true;
+      next.push_back(op);
+    }
+    while (!next.empty()) {
+      const OpId op = next.back();
+      next.pop_back();
+      for (const OpId reader : readers_[op]) {
+        if (backward_[reader]) continue;
+        backward_[reader] = true;
+        next.push_back(reader);
+      }
+    }
+  }
+
+  const OpGraph& graph_;
+  const std::vector<SequencedOp>& operators_;
+  const GraphQuestions questions_;
+  std::vector<bool> backward_;              // by operator of the graph
+  std::vector<OperatorId> pairs_;           // by operator of the graph
+  std::vector<std::vector<OpId>> readers_;  // likewise
+};
+
+// A place where the sides ask something else.
+struct Suspect {
+  OpId a, b;  // kNoId: that side does not have it
+  // Of an operator of one side: the first operators of both that read what it leads to, and the slots that they read it in.
+  std::map<OperatorId, std::set<uint32_t>> readers;
+  bool counts = false;
+};
+
+class AskedSearch {
+ public:
+  AskedSearch(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed)
+      : view_(view),
+        model_(model),
+        computed_(computed),
+        terms_(common_terms(*view.a().graph, *view.b().graph)),
+        a_(view.a(), view.pairing().a, terms_),
+        b_(view.b(), view.pairing().b, terms_),
+        runs_(view.pairing().operators.size()) {
+    const std::vector<OpPair>& pairs = view.pairing().operators;
+    for (OperatorId pair{0}; pair < pairs.size(); ++pair) {
+      a_.set_pair(pairs[pair].a, pair);
+      b_.set_pair(pairs[pair].b, pair);
+    }
+    for (ExecutionId run{0}; run < view.runs().size(); ++run) runs_[view.run(run).op].push_back(run);
+  }
+
+  AskedRoots run() {
+    std::map<OperatorId, Suspect> suspects;
+    add_frontier(a_, b_, true, suspects);
+    add_frontier(b_, a_, false, suspects);
+    AskedRoots found;
+    found.behind.assign(view_.runs().size(), false);
+    for (auto& [pair, suspect] : suspects) judge(pair, suspect, found);
+    drop_readers(suspects, found);
+    drop_gradients(suspects, found);
+    join_replaced(suspects, found);
+    if (found.roots.empty()) found.behind.clear();
+    return found;
+  }
+
+ private:
+  void add_frontier(const AskedSide& side, const AskedSide& other, bool of_candidate,
+                    std::map<OperatorId, Suspect>& suspects) {
+    for (OpId op{0}; op < side.graph().size(); ++op) {
+      const OperatorId pair = side.pair(op);
+      if (pair == kNoId || !side.is_frontier(op, other)) continue;
+      const OpPair& both = view_.pairing().operators[pair];
+      // A compiler makes its own operators of those of the script.
+      if (both.how == PairedBy::kCompiler) continue;
+      Suspect& suspect = suspects[pair];
+      if (!both.is_paired()) {
+        (of_candidate ? suspect.a : suspect.b) = op;
+        suspect.readers = joint_readers(side, op);
+      } else {
+        suspect.a = view_.pairing().a[both.a].op;
+        suspect.b = view_.pairing().b[both.b].op;
+        if (suspect.a == kNoId || suspect.b == kNoId) suspects.erase(pair);
+      }
+    }
+  }
+
+  // The first operators of both sides that read what an operator of one side leads to, with the slots.
+  [[nodiscard]] std::map<OperatorId, std::set<uint32_t>> joint_readers(const AskedSide& side, OpId op) const {
+    std::map<OperatorId, std::set<uint32_t>> found;
+    std::set<OpId> seen = {op};
+    std::vector<OpId> next = {op};
+    while (!next.empty()) {
+      const OpId at = next.back();
+      next.pop_back();
+      for (const OpId reader : side.readers(at)) {
+        const OperatorId pair = side.pair(reader);
+        if (pair != kNoId && view_.pairing().operators[pair].is_paired()) {
+          for (const InputEdge& edge : inputs_of(side.graph(), reader)) {
+            if (edge.from == From::kOperator && edge.op == at) found[pair].insert(edge.slot);
+          }
+        } else if (seen.insert(reader).second) {
+          next.push_back(reader);
+        }
+      }
+    }
+    return found;
+  }
+
+  // Of two operators in each other's place that are not partners, the candidate's is the one to name.
+  void join_replaced(const std::map<OperatorId, Suspect>& suspects, AskedRoots& found) const {
+    const auto reads = [](const AskedSide& side, OpId op) {
+      std::set<uint64_t> values;
+      for (const InputEdge& edge : inputs_of(side.graph(), op)) {
+        if (edge.from != From::kConstant) values.insert(side.questions().of(op, edge));
+      }
+      return values;
+    };
+    std::set<OperatorId> of_candidate;
+    std::set<uint64_t> read;
+    for (const auto& [pair, suspect] : suspects) {
+      if (!suspect.counts || suspect.b != kNoId) continue;
+      for (const auto& [reader, slots] : suspect.readers) of_candidate.insert(reader);
+      read.merge(reads(a_, suspect.a));
+    }
+    std::erase_if(found.roots, [&](const auto& root) {
+      const Suspect& suspect = suspects.at(view_.run(root.first).op);
+      if (suspect.a != kNoId || suspect.readers.empty()) return false;
+      const std::set<uint64_t> values = reads(b_, suspect.b);
+      return std::any_of(values.begin(), values.end(), [&](uint64_t value) { return read.count(value) > 0; }) &&
+             std::all_of(suspect.readers.begin(), suspect.readers.end(),
+                         [&](const auto& reader) { return of_candidate.count(reader.first) > 0; });
+    });
+  }
+
+  void judge(OperatorId pair, Suspect& suspect, AskedRoots& found) const {
+    if (suspect.a != kNoId && suspect.b != kNoId) {
+      const std::set<uint32_t> other = slots_that_differ(suspect.a, suspect.b);
+      for (const ExecutionId run : runs_[pair]) {
+        if (!shows_at(run, other)) continue;
+        AskedRoot root;
+        root.reason = text_of(suspect.a, suspect.b, other);
+        root.outputs = view_.outputs(run);
+        for (const RunInput& input : view_.run(run).inputs) {
+          if (other.count(input.slot) > 0 && view_.differs(input.tensor)) root.inputs.push_back(input.tensor);
+        }
+        suspect.counts = true;
+        found.roots.emplace(run, std::move(root));
+      }
+      return;
+    }
+    judge_one_sided(pair, suspect, found);
+  }
+
+  void judge_one_sided(OperatorId pair, Suspect& suspect, AskedRoots& found) const {
+    const bool of_candidate = suspect.a != kNoId;
+    const AskedSide& side = of_candidate ? a_ : b_;
+    const OpId op = of_candidate ? suspect.a : suspect.b;
+    for (const ExecutionId run : runs_[pair]) {
+      std::vector<ExecutionId> readers;
+      for (const auto& [reader, slots] : suspect.readers) {
+        const OpPair& both = view_.pairing().operators[reader];
+        const std::set<uint32_t> other = slots_that_differ(view_.pairing().a[both.a].op, view_.pairing().b[both.b].op);
+        for (const ExecutionId at : runs_[reader]) {
+          if (view_.place(at) == view_.place(run) && reads_otherwise(at, slots) && shows_at(at, other))
+            readers.push_back(at);
+        }
+      }
+      if (suspect.readers.empty()) readers = readers_of_update(side, op, run);
+      if (readers.empty()) continue;
+      suspect.counts = true;
+      AskedRoot root;
+      root.is_missing = !of_candidate;
+      root.reader = *std::min_element(readers.begin(), readers.end());
+      for (const RunInput& input : view_.run(root.reader).inputs) {
+        if (view_.differs(input.tensor)) root.inputs.push_back(input.tensor);
+      }
+      root.reason = fmt::format("only the {} has it, and {}, which comes after it, reads something else",
+                                of_candidate ? "candidate" : "reference", view_.name(root.reader));
+      for (const ExecutionId reader : readers) found.behind[reader] = true;
+      found.roots.emplace(run, std::move(root));
+    }
+  }
+
+  // The executions of later steps that read a parameter which the operator updates, and find another value.
+  [[nodiscard]] std::vector<ExecutionId> readers_of_update(const AskedSide& side, OpId op, ExecutionId run) const {
+    std::vector<ExecutionId> readers;
+    const IrGraph& ir = side.graph().ir(op);
+    for (const InputEdge& edge : inputs_of(side.graph(), op)) {
+      if (edge.from != From::kParameter || !updates_input(side.graph(), op, edge.slot)) continue;
+      const std::string_view name = ir.text(ir.parameters[edge.parameter].name);
+      for (ExecutionId reader = run; ++reader < view_.runs().size();) {
+        for (const RunInput& input : view_.run(reader).inputs) {
+          if (input.parameter == name && view_.place(reader).step != view_.place(run).step &&
+              view_.place(reader).rank == view_.place(run).rank && view_.compared(input.tensor) &&
+              is_off(input.tensor, 0))
+            readers.push_back(reader);
+        }
+      }
+    }
+    return readers;
+  }
+
+  // The inputs that read something else, by slot.
+  [[nodiscard]] std::set<uint32_t> slots_that_differ(OpId a, OpId b) const {
+    std::set<uint32_t> slots;
+    if (a == kNoId || b == kNoId) return slots;
+    std::map<uint32_t, uint64_t> in_a, in_b;
+    for (const InputEdge& edge : inputs_of(a_.graph(), a)) in_a[edge.slot] = a_.questions().of(a, edge);
+    for (const InputEdge& edge : inputs_of(b_.graph(), b)) in_b[edge.slot] = b_.questions().of(b, edge);
+    const auto values = [](const std::map<uint32_t, uint64_t>& slots_of) {
+      std::multiset<uint64_t> all;
+      for (const auto& [slot, value] : slots_of) all.insert(value);
+      return all;
+    };
+    if (ge::has_property(b_.graph().op_type(b), ge::OperatorProperty::kCommutes) && values(in_a) == values(in_b))
+      return slots;
+    for (const auto& [slot, value] : in_b) {
+      const auto other = in_a.find(slot);
+      if (other == in_a.end() || other->second != value) slots.insert(slot);
+    }
+    for (const auto& [slot, value] : in_a) {
+      if (in_b.count(slot) == 0) slots.insert(slot);
+    }
+    return slots;
+  }
+
+  // True if an error is more than rounding adds to an error of `before`.
+  [[nodiscard]] bool is_off(TensorId tensor, double before) const {
+    return model_.is_off(tensor, before, kMostRoundings);
+  }
+
+  // True if an execution of both sides leaves other values than its inputs from equal sources lead to.
+  [[nodiscard]] bool shows_at(ExecutionId run, const std::set<uint32_t>& other) const {
+    const std::vector<TensorId> outputs = view_.outputs(run);
+    if (other.empty() && computed_ != nullptr) {
+      const auto is = [&](ComputedState state) {
+        return [this, state](TensorId tensor) { return !view_.differs(tensor) || computed_->state(tensor) == state; };
+      };
+      if (std::any_of(outputs.begin(), outputs.end(),
+                      [&](TensorId tensor) { return computed_->state(tensor) == ComputedState::kWrong; }))
+        return true;
+      if (!outputs.empty() && std::all_of(outputs.begin(), outputs.end(), is(ComputedState::kRight))) return false;
+    }
+    double before = 0;
+    std::vector<TensorId> read;  // from other sources
+    for (const RunInput& input : view_.run(run).inputs) {
+      const TensorId tensor = view_.compared(input.tensor) ? input.tensor : input.produced;
+      if (!view_.compared(tensor)) continue;
+      if (other.count(input.slot) > 0) {
+        read.push_back(tensor);
+      } else if (const auto& error = view_.error(tensor)) {
+        before = std::max(before, error->relative);
+      }
+    }
+    const auto differs = [&](TensorId tensor) { return view_.compared(tensor) && is_off(tensor, before); };
+    if (view_.any_compared(outputs)) return std::any_of(outputs.begin(), outputs.end(), differs);
+    return std::any_of(read.begin(), read.end(), differs);
+  }
+
+  // False if all that an execution reads in these slots was compared and agrees.
+  [[nodiscard]] bool reads_otherwise(ExecutionId run, const std::set<uint32_t>& slots) const {
+    const std::vector<RunInput>& inputs = view_.run(run).inputs;
+    return std::any_of(slots.begin(), slots.end(), [&](uint32_t slot) {
+      const auto input =
+          std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& one) { return one.slot == slot; });
+      return input == inputs.end() || !view_.compared(input->tensor) || is_off(input->tensor, 0);
+    });
+  }
+
+  [[nodiscard]] std::string text_of(OpId a, OpId b, const std::set<uint32_t>& other) const {
+    const std::string_view type = a_.graph().op_type(a), type_b = b_.graph().op_type(b);
+    if (type != type_b) return fmt::format("it is {} here, {} in the reference", type, type_b);
+    std::string text;
+    const auto edge_at = [](const std::vector<InputEdge>& edges, uint32_t slot) {
+      const auto found =
+          std::find_if(edges.begin(), edges.end(), [&](const InputEdge& edge) { return edge.slot == slot; });
+      return found == edges.end() ? nullptr : &*found;
+    };
+    const std::vector<InputEdge> in_a = inputs_of(a_.graph(), a), in_b = inputs_of(b_.graph(), b);
+    for (const uint32_t slot : other) {
+      const InputEdge *const one = edge_at(in_a, slot), *const two = edge_at(in_b, slot);
+      text += fmt::format("{}its input {} is {}, {} in the reference", text.empty() ? "" : "; ", slot,
+                          one == nullptr ? "absent" : a_.source_name(a, *one),
+                          two == nullptr ? "absent" : b_.source_name(b, *two));
+    }
+    return text.empty() ? "its arguments differ from those in the reference" : text;
+  }
+
+  // An operator that one side has explains what its readers read, unless it only moves values: then the reader asked for it.
+  void drop_readers(const std::map<OperatorId, Suspect>& suspects, AskedRoots& found) const {
+    std::set<OperatorId> dropped;
+    for (const auto& [pair, suspect] : suspects) {
+      if (!suspect.counts || (suspect.a != kNoId && suspect.b != kNoId)) continue;
+      const AskedSide& side = suspect.a != kNoId ? a_ : b_;
+      const std::string_view type = side.graph().op_type(suspect.a != kNoId ? suspect.a : suspect.b);
+      const bool moves = ge::has_property(type, ge::OperatorProperty::kChangesShape) ||
+                         ge::has_property(type, ge::OperatorProperty::kCopiesOrFills);
+      const auto counts = [&](const auto& reader) {
+        const auto other = suspects.find(reader.first);
+        return other != suspects.end() && other->second.counts;
+      };
+      if (moves && std::any_of(suspect.readers.begin(), suspect.readers.end(), counts)) {
+        dropped.insert(pair);
+      } else {
+        for (const auto& [reader, slots] : suspect.readers) dropped.insert(reader);
+      }
+    }
+    std::erase_if(found.roots, [&](const auto& root) { return dropped.count(view_.run(root.first).op) > 0; });
+  }
+
+  // Gradients follow from the forward pass: they count if nothing else does, first those that a gradient goes into.
+  void drop_gradients(const std::map<OperatorId, Suspect>& suspects, AskedRoots& found) const {
+    const auto rank_of = [&](ExecutionId run) {
+      const Suspect& suspect = suspects.at(view_.run(run).op);
+      const AskedSide& side = suspect.a != kNoId ? a_ : b_;
+      const OpId op = suspect.a != kNoId ? suspect.a : suspect.b;
+      if (side.is_backward(op)) return side.passes_gradient(op) ? 1 : 2;
+      if (suspect.b != kNoId && b_.is_backward(suspect.b)) return 1;
+      const bool for_gradients =
+          !suspect.readers.empty() &&
+          std::all_of(suspect.readers.begin(), suspect.readers.end(), [&](const auto& reader) {
+            return b_.is_backward(view_.pairing().b[view_.pairing().operators[reader.first].b].op);
+          });
+      return for_gradients ? 3 : 0;
+    };
+    std::map<ExecutionId, int> ranks;
+    int first = 3;
+    for (const auto& [run, root] : found.roots) first = std::min(first, ranks[run] = rank_of(run));
+    std::erase_if(found.roots, [&](const auto& root) { return ranks[root.first] > first; });
+  }
+
+  const RunView& view_;
+  const NoiseModel& model_;
+  const ComputedOutputs* const computed_;
+  const QuestionTerms terms_;
+  AskedSide a_, b_;
+  std::vector<std::vector<ExecutionId>> runs_;  // by Pairing::operators
+};
+
+}  // namespace
+
+AskedRoots find_asked(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed) {
+  if (view.is_sharded() || view.other_framework() || !has_flow(view.a()) || !has_flow(view.b())) return {};
+  if (is_of_ge(*view.a().graph) != is_of_ge(*view.b().graph)) return {};
+  return AskedSearch(view, model, computed).run();
+}
+
+}  // namespace msdump

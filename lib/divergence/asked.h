@@ -1,0 +1,38 @@
+// AskedSearch: operators that were asked something else than the reference's: another type, argument, constant or input,
+// or operators that one side alone has. Needs the graphs of both sides, and no estimate of errors to find them.
+//
+//   1. the frontier of a side: operators whose question (graph/arguments/questions.h) the other side does not ask, although it
+//      asks all that leads to them. There the script first asks something else; what comes after it follows
+//   2. a frontier operator counts if the values after it differ: its own outputs if it has a partner, else what the first
+//      operators of both sides read that follow it. Two releases write one script in several ways, and agree
+//   3. one root for each place: an operator that one side alone has goes before its readers, unless it only moves values, and
+//      a forward operator before gradients
+// Cost: linear in the operators and edges of both graphs, and in the executions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "divergence/computed_outputs.h"
+#include "divergence/model/noise_model.h"
+#include "divergence/runs/run_view.h"
+
+namespace msdump {
+
+struct AskedRoot {
+  bool is_missing = false;  // only the reference has it
+  ExecutionId reader;       // of an operator that one side has: the first execution that reads another value
+  std::vector<TensorId> inputs, outputs;  // the evidence
+  std::string reason;
+};
+
+struct AskedRoots {
+  std::map<ExecutionId, AskedRoot> roots;
+  std::vector<bool> behind;  // by run: it reads what a root leaves, also where no edge shows it; empty without roots
+};
+
+// `computed` may be null. No roots unless both graphs have the data flow and are of one compiler.
+[[nodiscard]] AskedRoots find_asked(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed);
+
+}  // namespace msdump
