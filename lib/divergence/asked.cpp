@@ -11,17 +11,13 @@
 #include "base/text.h"
 #include "divergence/model/constants.h"
 #include "ge/operators/operator_properties.h"
+#include "graph/arguments/argument_value.h"
 #include "graph/arguments/questions.h"
 
 namespace msdump {
 namespace {
 
 using From = InputEdge::From;
-
-bool is_of_ge(const OpGraph& graph) {
-  return std::any_of(graph.origins().begin(), graph.origins().end(),
-                     [](const Origin& origin) { return origin.kind == OriginKind::kGeGraph; });
-}
 
 // One side: its graph with questions, and where its operators stand in the pairing.
 class AskedSide {
@@ -78,7 +74,10 @@ class AskedSide {
 
   // "net.fc.weight", "Mul-op3", "0.5": what an input reads.
   [[nodiscard]] std::string source_name(OpId op, const InputEdge& edge) const {
-    if (edge.from == From::kConstant) return excerpt(edge.constant);
+    if (edge.from == From::kConstant) {
+      const auto value = parse_argument(literal_of(edge.constant));
+      return value ? value->text() : excerpt(edge.constant);
+    }
     if (edge.from == From::kParameter) {
       const IrGraph& ir = graph_.ir(op);
       return std::string(ir.text(ir.parameters[edge.parameter].name));
@@ -445,7 +444,7 @@ class AskedSearch {
 
 AskedRoots find_asked(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed) {
   if (view.is_sharded() || view.other_framework() || !has_flow(view.a()) || !has_flow(view.b())) return {};
-  if (is_of_ge(*view.a().graph) != is_of_ge(*view.b().graph)) return {};
+  if (!of_one_compiler(*view.a().graph, *view.b().graph)) return {};
   return AskedSearch(view, model, computed).run();
 }
 

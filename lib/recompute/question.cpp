@@ -24,10 +24,7 @@ Value literal_value(std::string_view text, Value::From from) {
   value.from = from;
   value.text = text;
   value.is_none = text == "None" || text == "none";
-  std::string_view numbers = text;
-  if (const size_t at = text.find("value="); text.starts_with("Tensor(") && at != std::string_view::npos)
-    numbers = trimmed(text.substr(at + 6, text.size() - at - 7));
-  if (const auto parsed = parse_argument(numbers)) value.numbers = parsed->numbers;
+  if (const auto parsed = parse_argument(literal_of(text))) value.numbers = parsed->numbers;
   return value;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/containers.h"
 #include "compare/match/op_sequence.h"
+#include "graph/arguments/questions.h"
 
 namespace msdump {
 
@@ -63,6 +64,7 @@ class GraphMatcher {
       : a_(a), b_(b), partner_of_a_(a.kinds.size(), kNoId), partner_of_b_(b.kinds.size(), kNoId) {}
 
   Partners run(ReachedLimits& limits) {
+    pair_questions();
     for (int round = 0;; ++round) {
       if (round == kMostRounds) {
         limits.insert(
@@ -78,6 +80,22 @@ class GraphMatcher {
   }
 
  private:
+  void pair_questions() {
+    const auto asked = [](const GraphSide& side) {
+      std::vector<KeyedOp> ops;
+      for (SequencedOpId op{0}; op < side.questions.size(); ++op) {
+        if (side.questions[op] != 0) ops.push_back({side.questions[op], op});
+      }
+      std::sort(ops.begin(), ops.end());
+      return ops;
+    };
+    const std::vector<KeyedOp> a = asked(a_), b = asked(b_);
+    for_each_key(a, b, [&](std::span<const KeyedOp> in_a, std::span<const KeyedOp> in_b) {
+      for (size_t i = 0; i < std::min(in_a.size(), in_b.size()); ++i) join(in_a[i].op, in_b[i].op);
+    });
+    spread();
+  }
+
   void pair_equal(int circles, bool lone) {
     const std::vector<KeyedOp> a = unpaired(a_, partner_of_a_, circles, [](SequencedOpId op) { return op; });
     const std::vector<KeyedOp> b =
@@ -129,7 +147,10 @@ class GraphMatcher {
   }
 
   void pair(SequencedOpId a, SequencedOpId b) {
-    if (partner_of_a_[a] != kNoId || partner_of_b_[b] != kNoId || a_.kinds[a] != b_.kinds[b]) return;
+    if (partner_of_a_[a] == kNoId && partner_of_b_[b] == kNoId && a_.kinds[a] == b_.kinds[b]) join(a, b);
+  }
+
+  void join(SequencedOpId a, SequencedOpId b) {
     partner_of_a_[a] = b;
     partner_of_b_[b] = a;
     ++paired_;
@@ -172,14 +193,38 @@ class GraphMatcher {
 
 }  // namespace
 
+namespace {
+
 GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, ComparedPlaces places) {
-  GraphSide result{SequenceFlow(side, operators), kinds_of(side, operators)};
+  GraphSide result{SequenceFlow(side, operators), kinds_of(side, operators), {}};
   for (SequencedOpId op{0}; op < operators.size(); ++op) {
     uint64_t& kind = result.kinds[op];
     for (const auto& [slot, name, is_weight] : result.flow.parameters(op)) kind = mix_hash(mix_hash(kind, slot), name);
     kind = places.hash_of(operators[op], kind);
   }
+  result.questions.assign(operators.size(), 0);
   return result;
+}
+
+void add_questions(const OpGraph& graph, const QuestionTerms& terms, const std::vector<SequencedOp>& operators,
+                   ComparedPlaces places, GraphSide& side) {
+  const GraphQuestions questions(graph, terms);
+  for (SequencedOpId op{0}; op < operators.size(); ++op) {
+    if (operators[op].op != kNoId) side.questions[op] = places.hash_of(operators[op], questions.of(operators[op].op));
+  }
+}
+
+}  // namespace
+
+std::pair<GraphSide, GraphSide> graph_sides(const CompareSide& a, const std::vector<SequencedOp>& operators_a,
+                                            const CompareSide& b, const std::vector<SequencedOp>& operators_b,
+                                            ComparedPlaces places) {
+  std::pair<GraphSide, GraphSide> sides = {graph_side(a, operators_a, places), graph_side(b, operators_b, places)};
+  if (!has_flow(a) || !has_flow(b) || !of_one_compiler(*a.graph, *b.graph)) return sides;
+  const QuestionTerms terms = common_terms(*a.graph, *b.graph);
+  add_questions(*a.graph, terms, operators_a, places, sides.first);
+  add_questions(*b.graph, terms, operators_b, places, sides.second);
+  return sides;
 }
 
 Partners match_graphs(const GraphSide& a, const GraphSide& b, ReachedLimits& limits) {

@@ -65,6 +65,7 @@ class OpNames {
 
 // match_graphs(): pairs the operators of two graphs by the data flow, whatever their numbers and their order.
 //
+//   0. operators that are asked the same (graph/arguments/questions.h), in their order; and their neighbours by rule 2
 //   1. operators whose kind occurs once on each side: with two rounds of neighbours, then with one; then operators that read
 //      weights, by their kind alone
 //   2. from each pair on: the producers of the same input, and consumers of a kind that occurs once on each side
@@ -75,11 +76,16 @@ class OpNames {
 
 struct GraphSide {
   SequenceFlow flow;
-  std::vector<uint64_t> kinds;  // by operator
+  std::vector<uint64_t> kinds;      // by operator
+  std::vector<uint64_t> questions;  // likewise; 0: unknown
 };
-// Kinds include the place, so that operators of different places never match.
-[[nodiscard]] GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators,
-                                   ComparedPlaces places);
+// Kinds and questions include the place, so that operators of different places never match. The graphs of two compilers
+// ask different questions.
+[[nodiscard]] std::pair<GraphSide, GraphSide> graph_sides(const CompareSide& a,
+                                                          const std::vector<SequencedOp>& operators_a,
+                                                          const CompareSide& b,
+                                                          const std::vector<SequencedOp>& operators_b,
+                                                          ComparedPlaces places);
 
 // The partner in b of each operator of a, or kNoId. No two operators have the same partner.
 using Partners = std::vector<SequencedOpId>;

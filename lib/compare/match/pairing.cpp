@@ -57,7 +57,6 @@ Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& 
 namespace {
 
 // How many times fewer disagreements make a graph more certain than names.
-constexpr size_t kClearly = 4;
 
 using Numbers = std::set<std::optional<int64_t>>;
 
@@ -209,11 +208,8 @@ class Pairer {
   }
 
   std::pair<const GraphSide&, const GraphSide&> graphs() {
-    if (!graph_a_) {
-      graph_a_ = graph_side(side_a_, result_.a, places_);
-      graph_b_ = graph_side(side_b_, result_.b, places_);
-    }
-    return {*graph_a_, *graph_b_};
+    if (!graphs_) graphs_ = graph_sides(side_a_, result_.a, side_b_, result_.b, places_);
+    return {graphs_->first, graphs_->second};
   }
 
   void by_map() {
@@ -280,7 +276,7 @@ class Pairer {
     if (of_names == 0) return named;
     Partners partners = match_graphs(a, b, result_.limits);
     complete(partners, named);
-    return kClearly * disagreements(a, b, partners) < of_names ? partners : named;
+    return disagreements(a, b, partners) < of_names ? partners : named;
   }
 
   // Pairs the operators that the graphs left: first those with the same name, then, in order, those whose names differ in
@@ -415,8 +411,8 @@ class Pairer {
   Pairing result_;
   bool lone_step_ = false;
   ComparedPlaces places_;
-  std::vector<bool> outside_a_, outside_b_;     // of a rank or step that the other side does not have
-  std::optional<GraphSide> graph_a_, graph_b_;  // made when they are first needed
+  std::vector<bool> outside_a_, outside_b_;                // of a rank or step that the other side does not have
+  std::optional<std::pair<GraphSide, GraphSide>> graphs_;  // made when they are first needed
   std::vector<SequencedOpId> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;                   // by operator of b
   std::vector<std::string> names_a_, names_b_;  // before they were renamed; empty if they were not

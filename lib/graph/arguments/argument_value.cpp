@@ -110,6 +110,13 @@ std::string ArgumentValue::text() const {
   return is_list && numbers.size() != 1 ? "(" + text + ")" : text;
 }
 
+std::string_view literal_of(std::string_view constant) {
+  constexpr std::string_view kValue = "value=";
+  const size_t at = constant.find(kValue);
+  if (!constant.starts_with("Tensor(") || !constant.ends_with(')') || at == std::string_view::npos) return constant;
+  return trimmed(constant.substr(at + kValue.size(), constant.size() - at - kValue.size() - 1));
+}
+
 std::optional<ArgumentValue> parse_argument(std::string_view literal) {
   ArgumentValue value;
   value.rtol = kPrinted;

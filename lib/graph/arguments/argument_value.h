@@ -33,6 +33,8 @@ struct ArgumentValue {
   [[nodiscard]] std::string text() const;
 };
 
+// The value in a constant tensor of a graph, "Tensor(shape=[], dtype=Float32, value=0.5)"; any other literal as it is.
+[[nodiscard]] std::string_view literal_of(std::string_view constant);
 // No value for a text, a dtype, a tensor or anything else that is not numbers, or for a long list.
 [[nodiscard]] std::optional<ArgumentValue> parse_argument(std::string_view literal);
 // The value of a tensor with these elements.

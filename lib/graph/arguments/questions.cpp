@@ -24,7 +24,7 @@ std::optional<Shape> shape_of(const IrGraph& ir, std::span<const uint32_t> list)
 
 // An argument as two graphs may write it: an axis from the front or the back, a number with more digits or fewer.
 std::string canonical(std::string_view literal, const ge::Argument* known, std::optional<size_t> rank) {
-  std::optional<ArgumentValue> value = parse_argument(literal);
+  std::optional<ArgumentValue> value = parse_argument(literal_of(literal));
   if (!value) return std::string(literal);
   const bool is_axis = known != nullptr && known->kind == ge::ArgumentKind::kAxis;
   std::string text;
@@ -125,6 +125,14 @@ void collect_arguments(const OpGraph& graph, std::set<std::pair<std::string, std
 }
 
 }  // namespace
+
+bool of_one_compiler(const OpGraph& a, const OpGraph& b) {
+  const auto is_of_ge = [](const OpGraph& graph) {
+    return std::any_of(graph.origins().begin(), graph.origins().end(),
+                       [](const Origin& origin) { return origin.kind == OriginKind::kGeGraph; });
+  };
+  return is_of_ge(a) == is_of_ge(b);
+}
 
 QuestionTerms common_terms(const OpGraph& a, const OpGraph& b) {
   QuestionTerms terms;

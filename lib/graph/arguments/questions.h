@@ -21,6 +21,9 @@
 
 namespace msdump {
 
+// True if both graphs are of GE, or neither is: else they have other operators and arguments.
+[[nodiscard]] bool of_one_compiler(const OpGraph& a, const OpGraph& b);
+
 // What the questions of two graphs are made of, so that what only one of the two releases writes does not count.
 struct QuestionTerms {
   std::set<std::pair<std::string, std::string>> arguments;  // family and argument, in both graphs
