@@ -142,11 +142,26 @@ class NoiseEstimate {
   std::vector<uint32_t> sample_of_;  // by output
 };
 
-// The largest relative error of rounding a value to the coarser storage of the two sides. Parameters and network inputs
-// show it, because no operator has changed them yet. Files of a wider dtype may hold them.
-double find_storage_rounding(const RunView& view) {
-  std::vector<double> entering;
+// Values of the first step that no operator has changed, by their errors.
+struct Entering {
+  std::vector<double> rounded;
   size_t exact = 0;
+
+  void add(const TensorError& error) {
+    if (error.relative > 0 && error.relative < kMostRounding) rounded.push_back(error.relative);
+    exact += error.relative == 0 ? 1U : 0U;
+  }
+  [[nodiscard]] bool shows() const {
+    return rounded.size() >= kFewEntering && rounded.size() * kMostExactPerRounded >= exact;
+  }
+};
+
+// The largest relative error of rounding a value to the coarser storage of the two sides. Parameters show it. If too few
+// are known, other values without a producer do, if those that are read before anything differs are rounded already: what
+// comes later may have been changed by operators that were not dumped.
+double find_storage_rounding(const RunView& view) {
+  Entering parameters, all;
+  bool anything_differs = false, exact_before = false;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     // If sharded differently, many sources are unknown: anything after the forward pass may derive from anything before.
     if (view.is_sharded() && view.is_backward(run)) break;
@@ -155,13 +170,26 @@ double find_storage_rounding(const RunView& view) {
       if (input.producer != kNoId || input.from == InputEdge::From::kConstant || input.tensor == kNoId) continue;
       const auto error = view.error(input.tensor);
       if (!error || error->discrete || error->elements < kFewElements) continue;
-      if (error->relative > 0 && error->relative < kMostRounding) entering.push_back(error->relative);
-      exact += error->relative == 0 ? 1U : 0U;
+      if (input.from == InputEdge::From::kParameter) parameters.add(*error);
+      all.add(*error);
+      exact_before = exact_before || (!anything_differs && error->relative == 0);
     }
+    anything_differs = anything_differs || view.largest_error(view.run(run).outputs) > 0;
   }
   const double rounding = unit_roundoff(DType::kFloat32);
-  if (entering.size() < kFewEntering || entering.size() * kMostExactPerRounded < exact) return rounding;
-  return std::max(rounding, kLargestOverMean * quantile_of_unsorted(entering, 0.5));
+  const bool by_parameters = parameters.rounded.size() + parameters.exact >= kFewEntering;
+  Entering& shown = by_parameters ? parameters : all;
+  if (!shown.shows() || (!by_parameters && exact_before)) return rounding;
+  return std::max(rounding, kLargestOverMean * quantile_of_unsorted(shown.rounded, 0.5));
+}
+
+// True if the reference has no float of 16 bits or fewer: then the run is meant to compute in float32.
+bool is_float32(const RunView& view) {
+  for (TensorId tensor{0}; tensor < view.tensors(); ++tensor) {
+    const DType dtype = view.diff(tensor).dtype_b;
+    if (kind_of(dtype) == DTypeKind::kFloat && unit_roundoff(dtype) > unit_roundoff(DType::kFloat32)) return false;
+  }
+  return true;
 }
 
 // Sets `noise`, `noise_above` and `expected` of judged outputs. Returns NoiseModel::usual_noise(), or 0 without any.
@@ -182,7 +210,11 @@ double normal_quantile(double probability) {
 class Scorer {
  public:
   Scorer(const RunView& view, const RunOperators& operators, double storage_rounding, std::span<ScoredOutput> outputs)
-      : view_(view), operators_(operators), storage_rounding_(storage_rounding), outputs_(outputs) {}
+      : view_(view),
+        operators_(operators),
+        storage_rounding_(storage_rounding),
+        is_float32_(is_float32(view)),
+        outputs_(outputs) {}
 
   double run() {
     for (uint32_t i = 0; i < outputs_.size(); ++i) {
@@ -238,7 +270,10 @@ class Scorer {
     const bool known = gain.noise != NoiseClass::kUnknown;
     const double growth = known ? kMostGrowth : kMostGrowthOfUnknown;
     const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
-    const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
+    const bool coarse =
+        !is_float32_ || !known || gain.noise == NoiseClass::kProducts || gain.noise == NoiseClass::kUpdate;
+    const double most_noise = coarse ? kMostNoise : std::max(kMostNoiseElsewhere, gain.approximation);
+    const double ceiling = std::max(most_noise, kMostRoundings * storage_rounding_) * output.amplification;
     return output.measured > std::max(output.chance, slack * hypotenuse(growth * output.most, ceiling));
   }
 
@@ -290,6 +325,7 @@ class Scorer {
   const RunView& view_;
   const RunOperators& operators_;
   const double storage_rounding_;
+  const bool is_float32_;
   const std::span<ScoredOutput> outputs_;
   std::vector<Calibration::Sample> samples_;
   std::vector<uint32_t> output_of_;  // by sample
