@@ -102,7 +102,7 @@ class Gatherer {
   // them. If the sides are sharded differently, more happened than was compared.
   [[nodiscard]] bool may_be_carried_over(TensorId tensor) const {
     if (view_.is_sharded()) return !(view_.error(tensor) && view_.error(tensor)->exact);
-    return is_off(tensor, 0) && !(error_so_far() <= kRounding * model_.storage_rounding());
+    return is_off(tensor, 0) && !(history_.error_before <= kRounding * model_.storage_rounding());
   }
 
   void see_error(const RunInput& input, TensorId tensor) {

@@ -219,6 +219,13 @@ void note_exchanges(DiffResult& run) {
 
 void blame_one_sided_line(DiffResult& run) {
   if (!run.divergence.roots.empty() || run.divergence.flow == FlowKind::kIr) return;
+  // Calls that one side alone has are another way to write the same if all that was compared agrees.
+  const auto unexplained = [&](TensorId row) {
+    const Verdict verdict = run.diffs[row].verdict;
+    return (is_difference(verdict) || verdict == Verdict::kUnmatched) &&
+           run.divergence.explained[row] == Explanation::kNone;
+  };
+  if (std::none_of(run.rows.begin(), run.rows.end(), unexplained)) return;
   const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
   const auto most = std::max_element(
       lines.begin(), lines.end(),
