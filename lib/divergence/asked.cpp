@@ -159,9 +159,13 @@ class AskedSearch {
     AskedRoots found;
     found.behind.assign(view_.runs().size(), false);
     for (auto& [pair, suspect] : suspects) judge(pair, suspect, found);
+    std::vector<ExecutionId> asked;
+    for (const auto& [run, root] : found.roots) asked.push_back(run);
     drop_readers(suspects, found);
     drop_gradients(suspects, found);
     join_replaced(suspects, found);
+    join_lines(found);
+    for (const ExecutionId run : asked) found.behind[run] = found.behind[run] || found.roots.count(run) == 0;
     if (found.roots.empty()) found.behind.clear();
     return found;
   }
@@ -242,6 +246,7 @@ class AskedSearch {
         if (!shows_at(run, other)) continue;
         AskedRoot root;
         root.reason = text_of(suspect.a, suspect.b, other);
+        root.of_constant = reads_constant(suspect.a, other);
         root.outputs = view_.outputs(run);
         for (const RunInput& input : view_.run(run).inputs) {
           if (other.count(input.slot) > 0 && view_.differs(input.tensor)) root.inputs.push_back(input.tensor);
@@ -370,6 +375,14 @@ class AskedSearch {
     });
   }
 
+  // True if a constant of the script is all that the candidate's operator reads otherwise.
+  [[nodiscard]] bool reads_constant(OpId op, const std::set<uint32_t>& slots) const {
+    const std::vector<InputEdge> edges = inputs_of(a_.graph(), op);
+    return slots.size() == 1 && std::any_of(edges.begin(), edges.end(), [&](const InputEdge& edge) {
+             return edge.slot == *slots.begin() && edge.from == From::kConstant;
+           });
+  }
+
   [[nodiscard]] std::string text_of(OpId a, OpId b, const std::set<uint32_t>& other) const {
     const std::string_view type = a_.graph().op_type(a), type_b = b_.graph().op_type(b);
     if (type != type_b) return fmt::format("it is {} here, {} in the reference", type, type_b);
@@ -409,6 +422,20 @@ class AskedSearch {
       }
     }
     std::erase_if(found.roots, [&](const auto& root) { return dropped.count(view_.run(root.first).op) > 0; });
+  }
+
+  // Of a line of the script the first operator is named, and so of a constant: gradients and other lines share it.
+  void join_lines(AskedRoots& found) const {
+    std::map<SourceLine, OperatorId> lines;
+    std::map<std::string, OperatorId> constants;
+    std::erase_if(found.roots, [&](const auto& root) {
+      const OperatorId op = view_.run(root.first).op;
+      const auto line = view_.line(root.first);
+      const bool new_line = !line || lines.emplace(*line, op).first->second == op;
+      const bool new_constant =
+          !root.second.of_constant || constants.emplace(root.second.reason, op).first->second == op;
+      return !new_line || !new_constant;
+    });
   }
 
   // Gradients follow from the forward pass: they count if nothing else does, first those that a gradient goes into.

@@ -21,8 +21,9 @@
 namespace msdump {
 
 struct AskedRoot {
-  bool is_missing = false;  // only the reference has it
-  ExecutionId reader;       // of an operator that one side has: the first execution that reads another value
+  bool is_missing = false;   // only the reference has it
+  bool of_constant = false;  // it reads another constant, and nothing else
+  ExecutionId reader;        // of an operator that one side has: the first execution that reads another value
   std::vector<TensorId> inputs, outputs;  // the evidence
   std::string reason;
 };

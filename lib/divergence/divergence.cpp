@@ -409,7 +409,8 @@ class Finder {
   const AskedRoots asked_;
 };
 
-// Drops estimates that what is shown leads to: only exact evidence makes a second root behind a root.
+// Drops estimates that what is shown leads to: only exact evidence makes a second root behind a root. Inputs that are equal
+// bit for bit hand nothing on.
 void drop_behind_exact(const RunView& view, std::vector<Divergence>& roots) {
   const auto is_exact = [](const Divergence& root) { return root.decided_by != DecidedBy::kEstimate; };
   std::vector<Divergence> exact;
@@ -417,7 +418,11 @@ void drop_behind_exact(const RunView& view, std::vector<Divergence>& roots) {
   if (exact.empty() || exact.size() == roots.size()) return;
   const RootReach reach(view, exact);
   std::erase_if(roots, [&](const Divergence& root) {
-    return !is_exact(root) && reach.root_before(root.reader != kNoId ? root.reader : root.run) != kNoRoot;
+    const bool equal_inputs =
+        !root.inputs.empty() && std::all_of(root.inputs.begin(), root.inputs.end(),
+                                            [&](auto tensor) { return view.is(tensor, Verdict::kSame); });
+    return !is_exact(root) && !equal_inputs &&
+           reach.root_before(root.reader != kNoId ? root.reader : root.run) != kNoRoot;
   });
 }
 

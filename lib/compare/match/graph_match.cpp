@@ -91,7 +91,18 @@ class GraphMatcher {
     };
     const std::vector<KeyedOp> a = asked(a_), b = asked(b_);
     for_each_key(a, b, [&](std::span<const KeyedOp> in_a, std::span<const KeyedOp> in_b) {
-      for (size_t i = 0; i < std::min(in_a.size(), in_b.size()); ++i) join(in_a[i].op, in_b[i].op);
+      if (in_a.size() == 1 && in_b.size() == 1) join(in_a.front().op, in_b.front().op);
+    });
+    spread();
+    // Of several with one question, what reads them tells them apart, if anything does.
+    for_each_key(a, b, [&](std::span<const KeyedOp> in_a, std::span<const KeyedOp> in_b) {
+      auto next = in_b.begin();
+      for (const KeyedOp& one : in_a) {
+        if (partner_of_a_[one.op] != kNoId) continue;
+        next = std::find_if(next, in_b.end(), [&](const KeyedOp& other) { return partner_of_b_[other.op] == kNoId; });
+        if (next == in_b.end()) return;
+        join(one.op, next->op);
+      }
     });
     spread();
   }

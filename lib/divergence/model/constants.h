@@ -99,10 +99,9 @@ inline constexpr size_t kFewScales = 8;
 inline constexpr double kComparisonsPerFalseAlarm = 1000;
 // The least spread of siblings, 12 %: closer agreement is chance.
 inline constexpr double kLeastSpread = 0.12;
-// The coarsest arithmetic: products of factors that are rounded to 10 bits, and unknown operators; others in a float32 run,
-// which round to 13 bits (HF32 again) or use an approximation of their type; and at least so many roundings of the storage
-// format.
-inline constexpr double kMostNoise = 4e-3, kMostNoiseElsewhere = 0x1p-13, kMostRoundings = 16;
+// The coarsest arithmetic: products of inputs that are rounded to 10 bits, approximations of transcendental functions, or
+// so many times the rounding of the storage format.
+inline constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 // The largest factor by which an operator raises a random error beyond its gain.
 inline constexpr double kMostGrowth = 3;
 // Likewise for modules and unknown operators: several operators in a row, with unknown gains.

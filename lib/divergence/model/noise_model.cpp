@@ -183,15 +183,6 @@ double find_storage_rounding(const RunView& view) {
   return std::max(rounding, kLargestOverMean * quantile_of_unsorted(shown.rounded, 0.5));
 }
 
-// True if the reference has no float of 16 bits or fewer: then the run is meant to compute in float32.
-bool is_float32(const RunView& view) {
-  for (TensorId tensor{0}; tensor < view.tensors(); ++tensor) {
-    const DType dtype = view.diff(tensor).dtype_b;
-    if (kind_of(dtype) == DTypeKind::kFloat && unit_roundoff(dtype) > unit_roundoff(DType::kFloat32)) return false;
-  }
-  return true;
-}
-
 // Sets `noise`, `noise_above` and `expected` of judged outputs. Returns NoiseModel::usual_noise(), or 0 without any.
 double estimate_noise(const RunView& view, const RunOperators& operators, double storage_rounding,
                       ScoredOutputs& outputs) {
@@ -210,11 +201,7 @@ double normal_quantile(double probability) {
 class Scorer {
  public:
   Scorer(const RunView& view, const RunOperators& operators, double storage_rounding, std::span<ScoredOutput> outputs)
-      : view_(view),
-        operators_(operators),
-        storage_rounding_(storage_rounding),
-        is_float32_(is_float32(view)),
-        outputs_(outputs) {}
+      : view_(view), operators_(operators), storage_rounding_(storage_rounding), outputs_(outputs) {}
 
   double run() {
     for (uint32_t i = 0; i < outputs_.size(); ++i) {
@@ -270,10 +257,7 @@ class Scorer {
     const bool known = gain.noise != NoiseClass::kUnknown;
     const double growth = known ? kMostGrowth : kMostGrowthOfUnknown;
     const double slack = !output.by_statistics ? 1 : known ? kMostGrowth * kMostGrowth : kMostGrowth;
-    const bool coarse =
-        !is_float32_ || !known || gain.noise == NoiseClass::kProducts || gain.noise == NoiseClass::kUpdate;
-    const double most_noise = coarse ? kMostNoise : std::max(kMostNoiseElsewhere, gain.approximation);
-    const double ceiling = std::max(most_noise, kMostRoundings * storage_rounding_) * output.amplification;
+    const double ceiling = std::max(kMostNoise, kMostRoundings * storage_rounding_) * output.amplification;
     return output.measured > std::max(output.chance, slack * hypotenuse(growth * output.most, ceiling));
   }
 
@@ -325,7 +309,6 @@ class Scorer {
   const RunView& view_;
   const RunOperators& operators_;
   const double storage_rounding_;
-  const bool is_float32_;
   const std::span<ScoredOutput> outputs_;
   std::vector<Calibration::Sample> samples_;
   std::vector<uint32_t> output_of_;  // by sample
