@@ -240,6 +240,9 @@ class Finder {
   void judge_partners(ExecutionId run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = state_.any_before;
+    // What was folded into a parameter is compared with what the reference's parameters lead to.
+    if (computed_ != nullptr)
+      std::erase_if(inputs.entering, [&](const RunInput* input) { return computed_->folded.count(input->tensor) > 0; });
     const bool follows = view_.is_sharded() && follows_alarm(inputs);
     if (follows) inputs.downstream = inputs.elevated = true;
     const std::vector<TensorId> outputs = view_.outputs(run);
@@ -274,18 +277,24 @@ class Finder {
   // An output that was computed again and is wrong makes a root by itself, whatever is upstream.
   bool judge_computed(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
     if (computed_ == nullptr) return false;
+    return add_computed(run, inputs, outputs, computed_->wrong, "it computes something else than its inputs lead to") ||
+           add_computed(run, inputs, outputs, computed_->misfolded,
+                        "its folded filter or bias is something else than the reference's parameters lead to");
+  }
+
+  bool add_computed(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs,
+                    const std::map<TensorId, recompute::Judgement>& judgements, std::string_view reason) {
     std::vector<TensorId> wrong;
     for (const TensorId tensor : outputs) {
-      if (computed_->wrong.count(tensor) > 0) wrong.push_back(tensor);
+      if (judgements.count(tensor) > 0) wrong.push_back(tensor);
     }
     if (wrong.empty()) return false;
-    const recompute::Judgement& judgement = computed_->wrong.at(wrong.front());
+    const recompute::Judgement& judgement = judgements.at(wrong.front());
     Divergence& root = state_.roots.add(run, state_.roots.kind_of(wrong), inputs, wrong).divergence;
     root.decided_by = DecidedBy::kComputed;
     root.confidence = kExact;
-    root.reason =
-        fmt::format("it computes something else than its inputs lead to: relative error {:.2g}, {} of {} elements",
-                    judgement.relative_error, judgement.wrong, judgement.elements);
+    root.reason = fmt::format("{}: relative error {:.2g}, {} of {} elements", reason, judgement.relative_error,
+                              judgement.wrong, judgement.elements);
     return true;
   }
 
