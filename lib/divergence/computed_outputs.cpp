@@ -71,6 +71,10 @@ class OutputComputer {
           outputs.states[partners_.pair_of_candidate(output.tensor)] = ComputedState::kRight;
       }
       if (judgement.is_wrong()) wrong.push_back(judgement.run);
+      if (judgement.outputs.empty()) continue;
+      for (const ExecutionId member : partners_.members(judgement.run)) {
+        if (member != judgement.run) outputs.fused.insert(partners_.op_of(member));
+      }
     }
     judge_folds(runs, outputs);
     if (wrong.empty()) return outputs;

@@ -31,6 +31,7 @@ struct ComputedOutputs {
   // Outputs of convolutions with a filter or bias that folding the reference's parameters does not lead to: the judgement of it.
   std::map<TensorId, recompute::Judgement> misfolded;
   std::set<TensorId> folded;          // inputs that were folded, right or wrong; by Pairing::tensors
+  std::set<OperatorId> fused;         // of the reference: in an operator of the candidate that is another's partner
   recompute::RecomputeCounts counts;  // of the executions with an output that differs
   uint64_t too_much = 0;              // bytes of tensors that it would have read; 0: it was done
 

@@ -215,6 +215,7 @@ class Finder {
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
+    if (computed_ != nullptr) std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
     report.limits = state_.limits;
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) report.cut = GradientCuts(view_).first();
     return report;
@@ -245,7 +246,9 @@ class Finder {
       std::erase_if(inputs.entering, [&](const RunInput* input) { return computed_->folded.count(input->tensor) > 0; });
     const bool follows = view_.is_sharded() && follows_alarm(inputs);
     if (follows) inputs.downstream = inputs.elevated = true;
-    const std::vector<TensorId> outputs = view_.outputs(run);
+    std::vector<TensorId> outputs = view_.outputs(run);
+    if (computed_ != nullptr)  // a statistic of the reference is listed among what its operator updates
+      std::erase_if(outputs, [&](TensorId tensor) { return computed_->folded.count(tensor) > 0; });
     entering_.note_parameters(run, inputs);
     const size_t before = state_.roots.size();
     const bool draws = draws_differently(state_, run, inputs, outputs);
@@ -304,6 +307,13 @@ class Finder {
            std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
              return !view_.differs(tensor) || computed_->state(tensor) == ComputedState::kRight;
            });
+  }
+
+  // True for operators that the candidate has within others, and does not lack.
+  [[nodiscard]] bool is_fused(const Divergence& root) const {
+    const auto fused = [&](OperatorId op) { return computed_->fused.count(op) > 0; };
+    return root.kind == DivergenceKind::kMissing && fused(root.op) &&
+           std::all_of(root.places.begin(), root.places.end(), [&](const auto& place) { return fused(place.op); });
   }
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.

@@ -62,22 +62,21 @@ TensorId PartnerQuestions::pair_of_candidate(TensorId tensor) const {
   return found == candidate_pair_.end() ? TensorId() : found->second;
 }
 
-// The operator of the candidate that the tensor's operator was paired with.
-SequencedOpId PartnerQuestions::device_of(TensorId tensor) const {
-  const TensorId pair = any_pair_[tensor];
-  return pair == kNoId ? SequencedOpId() : pairing_.operators[pairing_.tensors[pair].op].a;
-}
-
-SequencedOpId PartnerQuestions::device_of(ExecutionId run) const {
+OperatorId PartnerQuestions::op_of(ExecutionId run) const {
   const OpRun& one = reference_.runs()[run];
   for (const TensorId tensor : one.outputs) {
-    if (const SequencedOpId device = device_of(tensor); device != kNoId) return device;
+    if (any_pair_[tensor] != kNoId) return pairing_.tensors[any_pair_[tensor]].op;
   }
   for (const RunInput& input : one.inputs) {
-    if (input.tensor == kNoId) continue;
-    if (const SequencedOpId device = device_of(input.tensor); device != kNoId) return device;
+    if (input.tensor != kNoId && any_pair_[input.tensor] != kNoId) return pairing_.tensors[any_pair_[input.tensor]].op;
   }
   return {};
+}
+
+// The operator of the candidate that the execution's operator was paired with.
+SequencedOpId PartnerQuestions::device_of(ExecutionId run) const {
+  const OperatorId op = op_of(run);
+  return op == kNoId ? SequencedOpId() : pairing_.operators[op].a;
 }
 
 std::string_view PartnerQuestions::type_of(ExecutionId run) const {
@@ -201,11 +200,12 @@ Question PartnerQuestions::ask_alone(ExecutionId run) const {
   Question question = questions_.ask(run);
   if (question.row == nullptr) return question;
   std::vector<Operand> operands;
-  const SequencedOpId asked = question.outputs.empty() ? SequencedOpId() : device_of(question.outputs.front().tensor);
+  const SequencedOpId asked = device_of(run);
   for (Operand& operand : question.operands) {
     // Operators of the device that are one of the network have a part of the inputs each.
     if (operand.tensor != kNoId && (*b_.tensors)[operand.tensor].name.io == Io::kInput &&
-        partner_[operand.tensor] != kNoId && device_of(operand.tensor) != asked) {
+        partner_[operand.tensor] != kNoId &&
+        pairing_.operators[pairing_.tensors[pair_of_[operand.tensor]].op].a != asked) {
       question.unknown.emplace_back(operand.name, recompute::Unjudged{Reason::kRegion, operand.name});
       continue;
     }
@@ -282,7 +282,8 @@ std::vector<Question> PartnerQuestions::ask_region(const Members& members) const
         Entering& one = entering[key];
         if (one.operands.empty()) one.tensor = operand.tensor;
         one.operands.emplace_back(chain.questions.size(), i);
-        if (partner_[operand.tensor] != kNoId && device_of(operand.tensor) == device &&
+        if (partner_[operand.tensor] != kNoId &&
+            pairing_.operators[pairing_.tensors[pair_of_[operand.tensor]].op].a == device &&
             (*a_.tensors)[partner_[operand.tensor]].name.io == Io::kInput)
           one.device = partner_[operand.tensor];
       }

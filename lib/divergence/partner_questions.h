@@ -39,6 +39,7 @@ class PartnerQuestions {
     return members_of(run).value_or(Members{run});
   }
 
+  [[nodiscard]] OperatorId op_of(ExecutionId run) const;                              // in Pairing::operators, or kNoId
   [[nodiscard]] TensorId partner(TensorId tensor) const { return partner_[tensor]; }  // the candidate's, or kNoId
   [[nodiscard]] TensorId pair_of(TensorId tensor) const { return pair_of_[tensor]; }  // in Pairing::tensors, or kNoId
   [[nodiscard]] TensorId pair_of_candidate(TensorId tensor) const;
@@ -46,7 +47,6 @@ class PartnerQuestions {
  private:
   using Members = std::vector<ExecutionId>;
 
-  [[nodiscard]] SequencedOpId device_of(TensorId tensor) const;
   [[nodiscard]] SequencedOpId device_of(ExecutionId run) const;
   [[nodiscard]] std::optional<Members> members_of(ExecutionId run) const;
   [[nodiscard]] std::optional<Members> members_by_type(ExecutionId run, SequencedOpId device) const;
