@@ -288,12 +288,14 @@ void leave_out_gradients(std::vector<OperatorJudgement>& judgements) {
 
 // Tensor cores and 16-bit storage show in most outputs of a dump, or in none.
 DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
-  std::vector<double> products;
+  std::vector<double> products, transcendental;
   uint64_t outputs = 0, halves = 0, bfloats = 0;
   for (const OperatorJudgement& judgement : judgements) {
     for (const OutputJudgement& output : judgement.outputs) {
       if (output.judgement.verdict == Judgement::Verdict::kNotJudged) continue;
       if (judgement.kernel.arithmetic == Arithmetic::kProduct) products.push_back(output.judgement.units_of[0]);
+      if (judgement.kernel.arithmetic == Arithmetic::kTranscendental)
+        transcendental.push_back(output.judgement.units_of[0] / judgement.kernel.limit * Limits::kUnits);
       if (kind_of(output.judgement.format) != DTypeKind::kFloat) continue;
       ++outputs;
       halves += output.judgement.format == DType::kFloat16 ? 1U : 0U;
@@ -301,9 +303,13 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
     }
   }
   DeviceTraits traits;
-  if (!products.empty()) {
-    const auto middle = products.begin() + static_cast<std::ptrdiff_t>(products.size() / 2);
-    std::nth_element(products.begin(), middle, products.end());
+  // Without a graph no product is computed: then the functions tell that have a unit of their own as well. Of few, most may be
+  // wrong.
+  constexpr size_t kFewFunctions = 4;
+  std::vector<double>& telling = products.empty() ? transcendental : products;
+  if (!telling.empty() && (!products.empty() || telling.size() >= kFewFunctions)) {
+    const auto middle = telling.begin() + static_cast<std::ptrdiff_t>(telling.size() / 2);
+    std::nth_element(telling.begin(), middle, telling.end());
     traits.tensor_cores = *middle > Limits::kUnits;
   }
   if (2 * (halves + bfloats) > outputs) traits.usual = halves > bfloats ? DType::kFloat16 : DType::kBfloat16;
