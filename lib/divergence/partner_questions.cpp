@@ -195,6 +195,17 @@ std::vector<Question> PartnerQuestions::ask(ExecutionId run) const {
   return ask_region(*members);
 }
 
+// True for a product whose device operator reads more than it is asked about: a bias of an operator that was fused with it.
+bool PartnerQuestions::has_more_inputs(ExecutionId run, const Question& question) const {
+  for (const auto& [slot, tensor] : device_inputs(device_output(run))) {
+    const TensorRecord& record = (*a_.tensors)[tensor];
+    const bool asked = std::any_of(question.operands.begin(), question.operands.end(),
+                                   [&](const Operand& operand) { return operand.tensor == tensor; });
+    if (!asked && kind_of(record.name.dtype) == DTypeKind::kFloat && elements_of(record) != 1) return true;
+  }
+  return false;
+}
+
 // Constants that only the reference has as files stay its own.
 Question PartnerQuestions::ask_alone(ExecutionId run) const {
   Question question = questions_.ask(run);
@@ -223,6 +234,8 @@ Question PartnerQuestions::ask_alone(ExecutionId run) const {
     operands.push_back(std::move(operand));
   }
   question.operands = std::move(operands);
+  if (question.row->kernel->arithmetic == recompute::Arithmetic::kProduct && has_more_inputs(run, question))
+    return not_asked(std::move(question), Reason::kRegion);
   for (AskedOutput& output : question.outputs) output.tensor = partner_[output.tensor];
   std::erase_if(question.outputs, [](const AskedOutput& output) { return output.tensor == kNoId; });
   return question;

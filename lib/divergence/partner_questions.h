@@ -54,6 +54,7 @@ class PartnerQuestions {
   [[nodiscard]] std::string_view type_of(ExecutionId run) const;
   [[nodiscard]] const RunInput* input_of(ExecutionId run, TensorId tensor) const;
   [[nodiscard]] recompute::Question ask_alone(ExecutionId run) const;
+  [[nodiscard]] bool has_more_inputs(ExecutionId run, const recompute::Question& question) const;
   [[nodiscard]] std::vector<recompute::Question> ask_region(const Members& members) const;
   [[nodiscard]] recompute::Question ask_folded(const Members& members, const FoldedConvolution& fold) const;
   // The inputs of the candidate's operator in the execution that wrote this output, by slot.
