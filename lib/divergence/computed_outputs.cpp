@@ -55,12 +55,13 @@ class OutputComputer {
   Result<ComputedOutputs> run(bool always) {
     ComputedOutputs outputs;
     const std::vector<ExecutionId> runs = runs_that_differ();
-    if (runs.empty()) return outputs;
     const uint64_t bytes = recompute::bytes_of(b_, reference_.dump.run_graph(), runs);
     if (!always && bytes > recompute::kCheapBytes) {
       outputs.too_much = bytes;
       return outputs;
     }
+    judge_folds(outputs);
+    if (runs.empty()) return outputs;
     MSDUMP_TRY(const auto judgements, judge_partners(runs));
     outputs.counts = recompute::count(judgements);
     outputs.states.resize(pairing_.tensors.size());
@@ -76,7 +77,6 @@ class OutputComputer {
         if (member != judgement.run) outputs.fused.insert(partners_.op_of(member));
       }
     }
-    judge_folds(runs, outputs);
     if (wrong.empty()) return outputs;
     MSDUMP_TRY(const std::set<ExecutionId> trusted, right_in_reference(wrong));
     MSDUMP_TRY(const std::set<TensorId> asked_otherwise, right_in_candidate(judgements));
@@ -119,25 +119,25 @@ class OutputComputer {
 
   // By `runs`.
   [[nodiscard]] Result<std::vector<OperatorJudgement>> judge_partners(const std::vector<ExecutionId>& runs) const {
-    std::vector<Question> questions;
-    std::vector<size_t> asked;
+    std::vector<std::pair<size_t, size_t>> asked;  // place in `runs`, and which of its questions
     for (size_t i = 0; i < runs.size(); ++i) {
-      for (Question& question : partners_.ask(runs[i])) {
-        question.run = runs[i];
-        questions.push_back(std::move(question));
-        asked.push_back(i);
-      }
+      const size_t ways = partners_.ask(runs[i]).size();
+      for (size_t way = 0; way < ways; ++way) asked.emplace_back(i, way);
     }
+    const auto ask = [&](size_t i) {
+      const auto& [place, way] = asked[i];
+      Question question = std::move(partners_.ask(runs[place])[way]);
+      question.run = runs[place];
+      return question;
+    };
     MSDUMP_TRY(auto all,
                recompute::judge_questions(
-                   questions.size(), [&](size_t i) { return questions[i]; },
-                   [&](TensorId tensor, const Shape* shape) { return read(tensor, shape); }, options_, context_));
+                   asked.size(), ask, [&](TensorId tensor, const Shape* shape) { return read(tensor, shape); },
+                   options_, context_));
     std::vector<OperatorJudgement> judgements(runs.size());
-    std::vector<bool> known(runs.size(), false);
     for (size_t i = 0; i < all.size(); ++i) {
-      OperatorJudgement& best = judgements[asked[i]];
-      if (!known[asked[i]] || is_better(all[i], best)) best = std::move(all[i]);
-      known[asked[i]] = true;
+      const auto& [place, way] = asked[i];
+      if (way == 0 || is_better(all[i], judgements[place])) judgements[place] = std::move(all[i]);
     }
     return judgements;
   }
@@ -186,9 +186,10 @@ class OutputComputer {
   }
 
   // Compares folded filters and biases with what the reference's parameters lead to.
-  void judge_folds(const std::vector<ExecutionId>& runs, ComputedOutputs& outputs) const {
+  void judge_folds(ComputedOutputs& outputs) const {
     const auto of_reference = [&](TensorId tensor, const Shape* shape) { return read_reference(tensor, shape); };
-    for (const ExecutionId run : runs) {
+    const std::vector<OpRun>& runs = reference_.dump.runs();
+    for (ExecutionId run{0}; run < runs.size() && !context_.cancel.cancelled(); ++run) {
       const auto fold = partners_.folded(run);
       if (!fold) continue;
       const recompute::Call convolution = recompute::call_of(reference_.questions.ask(fold->convolution), of_reference);
@@ -210,7 +211,7 @@ class OutputComputer {
       }
       for (const Judgement& judgement : judgements) {
         if (!judgement.is_wrong()) continue;
-        for (const TensorId output : reference_.dump.runs()[run].outputs) {
+        for (const TensorId output : runs[run].outputs) {
           if (partners_.pair_of(output) != kNoId) outputs.misfolded.emplace(partners_.pair_of(output), judgement);
         }
       }
