@@ -8,18 +8,17 @@
 namespace msdump::recompute {
 namespace {
 
-// The share of its error that an inner value is moved by: small enough that a smooth kernel is linear, and large enough for
-// double precision.
-constexpr double kStep = 0x1p-12;
-// Sums of random signs are smaller than their bound by chance; the larger of two seldom is much.
-constexpr int kTrials = 2;
+// Shares of its error that an inner value is moved by. The small one is the slope of the kernel. The large one is what bfloat16 can
+// do at the limit of three members, 2^-9 * 2 * 12: an activation may then be on the other side of its kink.
+constexpr double kSteps[] = {0x1p-12, 0x1p-4};
 
 double terms_of(const Answer& answer, size_t i) {
   return answer.terms.empty() ? std::fabs(answer.y.values[i]) : answer.terms[i];
 }
 
-// The call with its inner values moved by kStep of their errors, up or down.
-Call moved(const Call& call, std::span<const InnerOperand> inner, std::minstd_rand& random) {
+// The call with its inner values moved by a share of their errors, up or down; a negative share moves them the other way.
+Call moved(const Call& call, std::span<const InnerOperand> inner, double share) {
+  std::minstd_rand random(1);
   Call result = call;
   for (const InnerOperand& one : inner) {
     const auto found = result.values().find(one.name);
@@ -28,10 +27,10 @@ Call moved(const Call& call, std::span<const InnerOperand> inner, std::minstd_ra
     if (!tensor || tensor->values.size() != one.value->error.size()) continue;
     Array array = *tensor;
     for (size_t i = 0; i < array.values.size(); ++i) {
-      const double step = kStep * one.value->error[i];
+      const double step = share * one.value->error[i];
       array.values[i] += (random() & 0x4000U) != 0 ? step : -step;
     }
-    tensor = share(std::move(array));
+    tensor = std::make_shared<const Array>(std::move(array));
   }
   return result;
 }
@@ -64,13 +63,12 @@ Maybe<Outputs> compute_with(const Kernel& kernel, const Call& call, std::span<co
       for (size_t i = 0; i < answer.terms.size(); ++i) answer.terms[i] = std::fabs(answer.y.values[i]);
     }
   }
-  std::minstd_rand random(1);
   std::vector<std::vector<std::vector<double>>> changes(outputs.size());
   for (size_t o = 0; o < outputs.size(); ++o) {
     for (const Answer& answer : outputs[o].answers) changes[o].emplace_back(answer.y.values.size(), 0.0);
   }
-  for (int trial = 0; trial < kTrials; ++trial) {
-    MSDUMP_TRY(const Outputs others, kernel.compute(moved(call, inner, random)));
+  for (const double step : {kSteps[0], -kSteps[0], kSteps[1], -kSteps[1]}) {
+    MSDUMP_TRY(const Outputs others, kernel.compute(moved(call, inner, step)));
     if (others.size() != outputs.size()) return unjudged(Reason::kRegion);
     for (size_t o = 0; o < outputs.size(); ++o) {
       if (others[o].answers.size() != outputs[o].answers.size()) return unjudged(Reason::kRegion);
@@ -79,7 +77,7 @@ Maybe<Outputs> compute_with(const Kernel& kernel, const Call& call, std::span<co
         const std::vector<double>& other = others[o].answers[a].y.values;
         if (other.size() != y.size()) return unjudged(Reason::kRegion);
         for (size_t i = 0; i < y.size(); ++i)
-          changes[o][a][i] = std::max(changes[o][a][i], std::fabs(other[i] - y[i]) / kStep);
+          changes[o][a][i] = std::max(changes[o][a][i], std::fabs((other[i] - y[i]) / step));
       }
     }
   }

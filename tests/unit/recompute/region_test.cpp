@@ -141,6 +141,16 @@ TEST_CASE("what rounding did to an inner value is carried on") {
   const Answer& answer = outputs->front().answers.front();
   for (size_t i = 0; i < 100; ++i) CHECK_THAT(answer.terms[i], Catch::Matchers::WithinRel(2500 * x.values[i], 1e-6));
   CHECK(compute_with(*find_kernel("mul"), call, {})->front().answers.front().terms.empty());
+
+  // Below 0 by less than it may be off: the activation may be above.
+  InnerValue below{share(make_array({2}, -0.01)), {1, 0.001}, 0};
+  Call activation;
+  activation.set("x", given(below.y));
+  const InnerOperand x_of{"x", 0, &below};
+  const auto activated = compute_with(*find_kernel("relu"), activation, std::span(&x_of, 1));
+  REQUIRE(activated);
+  CHECK(activated->front().answers.front().terms[0] > 0.5);
+  CHECK(activated->front().answers.front().terms[1] == 0);
 }
 
 TEST_CASE("an inner value with several answers is not known") {
