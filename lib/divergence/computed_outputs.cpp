@@ -1,21 +1,22 @@
 #include "divergence/computed_outputs.h"
 
 #include <algorithm>
-#include <memory>
+#include <array>
 #include <set>
+#include <utility>
 
 #include "check/checked_dump.h"
+#include "divergence/partner_questions.h"
+#include "recompute/region.h"
 
 namespace msdump {
 namespace {
 
 using recompute::Judgement;
 using recompute::Maybe;
-using recompute::Operand;
 using recompute::OperatorJudgement;
 using recompute::OutputJudgement;
 using recompute::Question;
-using recompute::Reason;
 using recompute::Tensor;
 
 // One side with the executions of its operators.
@@ -30,6 +31,14 @@ struct Side {
   recompute::TensorReader reader;
 };
 
+// Of the ways to ask one operator: one that is right, else the nearest if all are wrong.
+bool is_better(const OperatorJudgement& one, const OperatorJudgement& other) {
+  if (one.is_right() != other.is_right()) return one.is_right();
+  if (one.is_wrong() != other.is_wrong()) return !one.is_wrong();
+  return one.is_wrong() &&
+         one.outputs.front().judgement.relative_error < other.outputs.front().judgement.relative_error;
+}
+
 class OutputComputer {
  public:
   OutputComputer(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
@@ -39,39 +48,34 @@ class OutputComputer {
         pairing_(pairing),
         diffs_(diffs),
         context_(context),
-        partner_(b.tensors->size()),
-        pair_of_(b.tensors->size()),
         reference_(b, options_.most_elements),
-        reader_(a, a.operators != nullptr ? *a.operators : operators_of(a), options_.most_elements) {
-    for (TensorId pair{0}; pair < pairing.tensors.size(); ++pair) {
-      const TensorPair& tensors = pairing.tensors[pair];
-      if (!tensors.is_paired()) continue;
-      partner_[tensors.b] = TensorId(uint32_t{tensors.a});
-      pair_of_[tensors.b] = pair;
-    }
-    for (const OpPair& pair : pairing.operators) {
-      if (pair.is_paired()) ++partners_of_[pair.a];
-    }
-  }
+        partners_(a, b, pairing, reference_.dump, reference_.questions),
+        reader_(a, a.operators != nullptr ? *a.operators : operators_of(a), options_.most_elements) {}
 
   Result<ComputedOutputs> run(bool always) {
     ComputedOutputs outputs;
     const std::vector<ExecutionId> runs = runs_that_differ();
-    if (runs.empty()) return outputs;
     const uint64_t bytes = recompute::bytes_of(b_, reference_.dump.run_graph(), runs);
     if (!always && bytes > recompute::kCheapBytes) {
       outputs.too_much = bytes;
       return outputs;
     }
+    judge_folds(outputs);
+    if (runs.empty()) return outputs;
     MSDUMP_TRY(const auto judgements, judge_partners(runs));
     outputs.counts = recompute::count(judgements);
     outputs.states.resize(pairing_.tensors.size());
     std::vector<ExecutionId> wrong;
     for (const OperatorJudgement& judgement : judgements) {
       for (const OutputJudgement& output : judgement.outputs) {
-        if (output.judgement.is_right()) outputs.states[pair_of_candidate(output.tensor)] = ComputedState::kRight;
+        if (output.judgement.is_right())
+          outputs.states[partners_.pair_of_candidate(output.tensor)] = ComputedState::kRight;
       }
       if (judgement.is_wrong()) wrong.push_back(judgement.run);
+      if (judgement.outputs.empty()) continue;
+      for (const ExecutionId member : partners_.members(judgement.run)) {
+        if (member != judgement.run) outputs.fused.insert(partners_.op_of(member));
+      }
     }
     if (wrong.empty()) return outputs;
     MSDUMP_TRY(const std::set<ExecutionId> trusted, right_in_reference(wrong));
@@ -81,7 +85,7 @@ class OutputComputer {
       for (const OutputJudgement& output : judgement.outputs) {
         if (!output.judgement.is_wrong()) continue;
         if (asked_otherwise.count(output.tensor) > 0) continue;
-        const TensorId pair = pair_of_candidate(output.tensor);
+        const TensorId pair = partners_.pair_of_candidate(output.tensor);
         outputs.states[pair] = ComputedState::kWrong;
         outputs.wrong.emplace(pair, output.judgement);
       }
@@ -90,101 +94,72 @@ class OutputComputer {
   }
 
  private:
-  [[nodiscard]] std::vector<ExecutionId> runs_that_differ() {
+  [[nodiscard]] std::vector<ExecutionId> runs_that_differ() const {
     std::vector<ExecutionId> runs;
     const auto differs = [&](TensorId tensor) {
-      const TensorId pair = pair_of_[tensor];
+      const TensorId pair = partners_.pair_of(tensor);
       return pair != kNoId && diffs_[pair].verdict != Verdict::kSame && diffs_[pair].verdict != Verdict::kSkipped &&
-             (*a_.tensors)[partner_[tensor]].has_elements && !is_fused(pair);
+             (*a_.tensors)[partners_.partner(tensor)].has_elements;
     };
     const std::vector<OpRun>& all = reference_.dump.runs();
     for (ExecutionId run{0}; run < all.size(); ++run) {
       if (std::any_of(all[run].outputs.begin(), all[run].outputs.end(), differs)) runs.push_back(run);
     }
-    for (TensorId tensor{0}; tensor < partner_.size(); ++tensor) {
-      if (partner_[tensor] != kNoId) candidate_pair_[partner_[tensor]] = pair_of_[tensor];
-    }
     return runs;
-  }
-
-  // True if the candidate's operator stands for several of the reference: its output is that of the last one.
-  [[nodiscard]] bool is_fused(TensorId pair) const {
-    const auto found = partners_of_.find(pairing_.operators[pairing_.tensors[pair].op].a);
-    return found != partners_of_.end() && found->second > 1;
-  }
-
-  [[nodiscard]] bool is_constant(ExecutionId run, TensorId tensor) const {
-    const std::vector<RunInput>& inputs = reference_.dump.runs()[run].inputs;
-    return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-      return input.tensor == tensor && input.from == InputEdge::From::kConstant;
-    });
-  }
-
-  // The operator of the candidate that a tensor of the reference was paired with.
-  [[nodiscard]] SequencedOpId candidate_of(TensorId tensor) const {
-    const TensorId pair = pair_of_[tensor];
-    return pair == kNoId ? SequencedOpId() : pairing_.operators[pairing_.tensors[pair].op].a;
-  }
-
-  [[nodiscard]] TensorId pair_of_candidate(TensorId tensor) const {
-    const auto found = candidate_pair_.find(tensor);
-    return found == candidate_pair_.end() ? TensorId() : found->second;
-  }
-
-  // The question of the reference about tensors of the candidate. Constants that only the reference has as files stay its own.
-  [[nodiscard]] Question ask(ExecutionId run) const {
-    Question question = reference_.questions.ask(run);
-    if (question.row == nullptr) return question;
-    std::vector<Operand> operands;
-    const SequencedOpId asked =
-        question.outputs.empty() ? SequencedOpId() : candidate_of(question.outputs.front().tensor);
-    for (Operand& operand : question.operands) {
-      // Operators of the device that are one of the network have a part of the inputs each.
-      if (operand.tensor != kNoId && (*b_.tensors)[operand.tensor].name.io == Io::kInput &&
-          partner_[operand.tensor] != kNoId && candidate_of(operand.tensor) != asked) {
-        question.unknown.emplace_back(operand.name, recompute::Unjudged{Reason::kRegion, operand.name});
-        continue;
-      }
-      if (operand.tensor != kNoId) {
-        const TensorId partner = partner_[operand.tensor];
-        if (partner != kNoId) {
-          operand.tensor = partner;
-        } else if (is_constant(run, operand.tensor)) {
-          operand.tensor = TensorId(a_.tensors->size() + operand.tensor);
-        } else {
-          question.unknown.emplace_back(operand.name, recompute::Unjudged{Reason::kNoInput, operand.name});
-          continue;
-        }
-      }
-      operands.push_back(std::move(operand));
-    }
-    question.operands = std::move(operands);
-    for (recompute::AskedOutput& output : question.outputs) output.tensor = partner_[output.tensor];
-    std::erase_if(question.outputs, [](const recompute::AskedOutput& output) { return output.tensor == kNoId; });
-    return question;
   }
 
   [[nodiscard]] Maybe<Tensor> read(TensorId tensor, const Shape* shape) const {
     if (tensor < a_.tensors->size()) return reader_.read(tensor, shape);
-    return reference_.reader.read(TensorId(tensor - a_.tensors->size()), shape);
+    return read_reference(TensorId(tensor - a_.tensors->size()), shape);
   }
 
+  [[nodiscard]] Maybe<Tensor> read_reference(TensorId tensor, const Shape* shape) const {
+    return reference_.reader.read(tensor, shape);
+  }
+
+  // By `runs`.
   [[nodiscard]] Result<std::vector<OperatorJudgement>> judge_partners(const std::vector<ExecutionId>& runs) const {
-    return recompute::judge_questions(
-        runs.size(), [&](size_t i) { return ask(runs[i]); },
-        [&](TensorId tensor, const Shape* shape) { return read(tensor, shape); }, options_, context_);
+    std::vector<std::pair<size_t, size_t>> asked;  // place in `runs`, and which of its questions
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const size_t ways = partners_.ask(runs[i]).size();
+      for (size_t way = 0; way < ways; ++way) asked.emplace_back(i, way);
+    }
+    const auto ask = [&](size_t i) {
+      const auto& [place, way] = asked[i];
+      Question question = std::move(partners_.ask(runs[place])[way]);
+      question.run = runs[place];
+      return question;
+    };
+    MSDUMP_TRY(auto all,
+               recompute::judge_questions(
+                   asked.size(), ask, [&](TensorId tensor, const Shape* shape) { return read(tensor, shape); },
+                   options_, context_));
+    std::vector<OperatorJudgement> judgements(runs.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto& [place, way] = asked[i];
+      if (way == 0 || is_better(all[i], judgements[place])) judgements[place] = std::move(all[i]);
+    }
+    return judgements;
   }
 
-  // Executions that are right in the reference: there the question and the kernel are as they should be.
+  // Executions that are right in the reference, with all that the candidate fused with them: there the questions and kernels are
+  // as they should be.
   [[nodiscard]] Result<std::set<ExecutionId>> right_in_reference(const std::vector<ExecutionId>& runs) const {
-    MSDUMP_TRY(const auto judgements,
-               recompute::judge_questions(
-                   runs.size(), [&](size_t i) { return reference_.questions.ask(runs[i]); },
-                   [&](TensorId tensor, const Shape* shape) { return reference_.reader.read(tensor, shape); }, options_,
-                   context_));
-    std::set<ExecutionId> right;
-    for (const OperatorJudgement& judgement : judgements) {
-      if (judgement.is_right()) right.insert(judgement.run);
+    std::vector<ExecutionId> members, of;
+    for (const ExecutionId run : runs) {
+      for (const ExecutionId member : partners_.members(run)) {
+        members.push_back(member);
+        of.push_back(run);
+      }
+    }
+    MSDUMP_TRY(
+        const auto judgements,
+        recompute::judge_questions(
+            members.size(), [&](size_t i) { return reference_.questions.ask(members[i]); },
+            [&](TensorId tensor, const Shape* shape) { return read_reference(tensor, shape); }, options_, context_));
+    std::set<ExecutionId> right(runs.begin(), runs.end());
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (!judgements[i].is_right()) right.erase(of[i]);
     }
     return right;
   }
@@ -210,17 +185,54 @@ class OutputComputer {
     return right;
   }
 
+  // Compares folded filters and biases with what the reference's parameters lead to.
+  void judge_folds(ComputedOutputs& outputs) const {
+    const auto of_reference = [&](TensorId tensor, const Shape* shape) { return read_reference(tensor, shape); };
+    const std::vector<OpRun>& runs = reference_.dump.runs();
+    for (ExecutionId run{0}; run < runs.size() && !context_.cancel.cancelled(); ++run) {
+      const auto fold = partners_.folded(run);
+      if (!fold) continue;
+      const recompute::Call convolution = recompute::call_of(reference_.questions.ask(fold->convolution), of_reference);
+      const Maybe<Tensor> filter = convolution.tensor("w");
+      Maybe<Tensor> bias = convolution.tensor_if("bias");
+      if (fold->bias != kNoId)
+        bias = recompute::call_of(reference_.questions.ask(fold->bias), of_reference).tensor("b");
+      if (!filter || !bias) continue;
+      const auto expected = recompute::fold(
+          **filter, *bias, recompute::call_of(reference_.questions.ask(fold->batch_norm), of_reference));
+      if (!expected) continue;
+      const std::array<Judgement, 2> judgements = {
+          judge_folded(fold->folded_filter, &(*filter)->shape, expected->filter),
+          judge_folded(fold->folded_bias, nullptr, expected->bias)};
+      const auto is_unknown = [](const Judgement& one) { return !one.is_right() && !one.is_wrong(); };
+      if (std::any_of(judgements.begin(), judgements.end(), is_unknown)) continue;
+      for (const TensorId tensor : {fold->folded_filter, fold->folded_bias}) {
+        if (const TensorId pair = partners_.pair_of_candidate(tensor); pair != kNoId) outputs.folded.insert(pair);
+      }
+      for (const Judgement& judgement : judgements) {
+        if (!judgement.is_wrong()) continue;
+        for (const TensorId output : runs[run].outputs) {
+          if (partners_.pair_of(output) != kNoId) outputs.misfolded.emplace(partners_.pair_of(output), judgement);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] Judgement judge_folded(TensorId tensor, const Shape* shape, const recompute::Output& expected) const {
+    const Maybe<Tensor> folded = reader_.read(tensor, shape);
+    if (!folded) return {};
+    const recompute::OperandFormats formats = {(*folded)->effective, DType::kFloat32};
+    return recompute::judge(**folded, recompute::fold_kernel(), expected, formats, {});
+  }
+
   const CompareSide& a_;
   const CompareSide& b_;
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
   const RunContext& context_;
   const recompute::RecomputeOptions options_;
-  std::vector<TensorId> partner_;  // by tensor of the reference: the candidate's
-  std::vector<TensorId> pair_of_;  // by tensor of the reference: in Pairing::tensors
-  std::map<TensorId, TensorId> candidate_pair_;
-  std::map<uint32_t, size_t> partners_of_;  // by operator of the candidate: those of the reference
   const Side reference_;
+  const PartnerQuestions partners_;
   const recompute::TensorReader reader_;  // of the candidate
 };
 

@@ -3,11 +3,16 @@
 // An output that the reference's operator leads to, with the candidate's own inputs, is right: the difference came with the
 // inputs, and the operator is acquitted. One that it does not lead to is wrong, unless it is right by the candidate's own graph or
 // call: then it was asked something else, which is not judged here. Nothing is said of an operator of the reference that is wrong
-// by its own inputs, nor without tensors of every input.
+// by its own inputs, nor without tensors of every input. Fused operators are judged as the operators of the reference that they
+// stand for (partner_questions.h).
+//
+// The filter and bias into which a batch normalisation was folded are no parameters: they are compared with what the reference's
+// parameters lead to.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
@@ -23,8 +28,12 @@ enum class ComputedState : uint8_t { kUnknown, kRight, kWrong };
 struct ComputedOutputs {
   std::vector<ComputedState> states;               // by Pairing::tensors; empty: nothing was computed
   std::map<TensorId, recompute::Judgement> wrong;  // of kWrong
-  recompute::RecomputeCounts counts;               // of the executions with an output that differs
-  uint64_t too_much = 0;                           // bytes of tensors that it would have read; 0: it was done
+  // Outputs of convolutions with a filter or bias that folding the reference's parameters does not lead to: the judgement of it.
+  std::map<TensorId, recompute::Judgement> misfolded;
+  std::set<TensorId> folded;          // inputs that were folded, right or wrong; by Pairing::tensors
+  std::set<OperatorId> fused;         // of the reference: in an operator of the candidate that is another's partner
+  recompute::RecomputeCounts counts;  // of the executions with an output that differs
+  uint64_t too_much = 0;              // bytes of tensors that it would have read; 0: it was done
 
   [[nodiscard]] ComputedState state(TensorId tensor) const {
     return tensor < states.size() ? states[tensor] : ComputedState::kUnknown;

@@ -220,6 +220,7 @@ class Finder {
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
+    if (computed_ != nullptr) std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
     report.limits = state_.limits;
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) report.cut = GradientCuts(view_).first();
     return report;
@@ -261,10 +262,15 @@ class Finder {
   void judge_partners(ExecutionId run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = state_.any_before;
+    // What was folded into a parameter is compared with what the reference's parameters lead to.
+    if (computed_ != nullptr)
+      std::erase_if(inputs.entering, [&](const RunInput* input) { return computed_->folded.count(input->tensor) > 0; });
     const bool follows =
         (view_.is_sharded() && follows_alarm(inputs)) || (!asked_.behind.empty() && asked_.behind[run]);
     if (follows) inputs.downstream = inputs.elevated = true;
-    const std::vector<TensorId> outputs = view_.outputs(run);
+    std::vector<TensorId> outputs = view_.outputs(run);
+    if (computed_ != nullptr)  // a statistic of the reference is listed among what its operator updates
+      std::erase_if(outputs, [&](TensorId tensor) { return computed_->folded.count(tensor) > 0; });
     entering_.note_parameters(run, inputs);
     const size_t before = state_.roots.size();
     const bool draws = draws_differently(state_, run, inputs, outputs);
@@ -296,18 +302,24 @@ class Finder {
   // An output that was computed again and is wrong makes a root by itself, whatever is upstream.
   bool judge_computed(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
     if (computed_ == nullptr) return false;
+    return add_computed(run, inputs, outputs, computed_->wrong, "it computes something else than its inputs lead to") ||
+           add_computed(run, inputs, outputs, computed_->misfolded,
+                        "its folded filter or bias is something else than the reference's parameters lead to");
+  }
+
+  bool add_computed(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs,
+                    const std::map<TensorId, recompute::Judgement>& judgements, std::string_view reason) {
     std::vector<TensorId> wrong;
     for (const TensorId tensor : outputs) {
-      if (computed_->wrong.count(tensor) > 0) wrong.push_back(tensor);
+      if (judgements.count(tensor) > 0) wrong.push_back(tensor);
     }
     if (wrong.empty()) return false;
-    const recompute::Judgement& judgement = computed_->wrong.at(wrong.front());
+    const recompute::Judgement& judgement = judgements.at(wrong.front());
     Divergence& root = state_.roots.add(run, state_.roots.kind_of(wrong), inputs, wrong).divergence;
     root.decided_by = DecidedBy::kComputed;
     root.confidence = kExact;
-    root.reason =
-        fmt::format("it computes something else than its inputs lead to: relative error {:.2g}, {} of {} elements",
-                    judgement.relative_error, judgement.wrong, judgement.elements);
+    root.reason = fmt::format("{}: relative error {:.2g}, {} of {} elements", reason, judgement.relative_error,
+                              judgement.wrong, judgement.elements);
     return true;
   }
 
@@ -317,6 +329,13 @@ class Finder {
            std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
              return !view_.differs(tensor) || computed_->state(tensor) == ComputedState::kRight;
            });
+  }
+
+  // True for operators that the candidate has within others, and does not lack.
+  [[nodiscard]] bool is_fused(const Divergence& root) const {
+    const auto fused = [&](OperatorId op) { return computed_->fused.count(op) > 0; };
+    return root.kind == DivergenceKind::kMissing && fused(root.op) &&
+           std::all_of(root.places.begin(), root.places.end(), [&](const auto& place) { return fused(place.op); });
   }
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.

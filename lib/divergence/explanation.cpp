@@ -386,6 +386,8 @@ class Explainer {
     if (computed_ != nullptr && explanation == Explanation::kNone &&
         computed_->state(tensor) == ComputedState::kRight && view_.differs(tensor) && !of_root_[tensor])
       explanation = any_root_ ? Explanation::kDownstream : Explanation::kNoise;
+    if (computed_ != nullptr && explanation == Explanation::kNone && computed_->folded.count(tensor) > 0)
+      explanation = Explanation::kFused;
     Unjudged& reason = result_.unjudged[tensor];
     const bool counts = (view_.differs(tensor) || view_.is(tensor, Verdict::kUnmatched)) && !of_root_[tensor];
     if (!counts || explanation != Explanation::kNone) {

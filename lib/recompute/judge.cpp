@@ -317,16 +317,19 @@ void find_effective_format(Array& array) {
   if (!array.undecided) array.effective = fits_bfloat16 ? DType::kBfloat16 : DType::kFloat16;
 }
 
+void OperandFormats::add(const OperandFormats& other) {
+  if (other.stored == DType::kUndefined) return;
+  const bool none = stored == DType::kUndefined;
+  if (none || unit_roundoff(other.coarsest) > unit_roundoff(coarsest)) coarsest = other.coarsest;
+  if (none || unit_roundoff(other.stored) < unit_roundoff(stored)) stored = other.stored;
+}
+
 OperandFormats formats_of(const Call& call) {
   OperandFormats formats;
   for (const auto& [name, values] : call.values()) {
     for (const Value& value : values) {
       if (!value.tensor || !is_float(value.tensor->dtype)) continue;
-      const DType effective = value.tensor->effective;
-      if (formats.coarsest == DType::kUndefined || unit_roundoff(effective) > unit_roundoff(formats.coarsest))
-        formats.coarsest = effective;
-      if (formats.stored == DType::kUndefined || unit_roundoff(value.tensor->dtype) < unit_roundoff(formats.stored))
-        formats.stored = value.tensor->dtype;
+      formats.add({value.tensor->effective, value.tensor->dtype});
     }
   }
   return formats;

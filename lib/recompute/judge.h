@@ -80,6 +80,7 @@ struct DeviceTraits {
 struct OperandFormats {
   DType coarsest = DType::kUndefined;  // effective format of the coarsest float operand
   DType stored = DType::kUndefined;    // the widest dtype among the float operands
+  void add(const OperandFormats& other);
 };
 // Sets the narrowest float format that holds every value: the dtype itself if it is no float32.
 void find_effective_format(Array& array);

@@ -208,7 +208,9 @@ class GraphAsker {
     if (node_ != nullptr && !of_device_) operand.shape = shape_of(*ir_, ir_->inputs(node_->device), slot);
     const auto file = files_.find(slot);
     const auto updated = updated_.find(slot);
-    if (row_->updates(name) || updated != updated_.end()) {
+    if (updated != updated_.end() && is_inference()) {
+      operand.tensor = updated->second;  // as it was: nothing updates it
+    } else if (row_->updates(name) || updated != updated_.end()) {
       operand.tensor = old_value(from);
       if (operand.tensor == kNoId) {
         question_.unknown.emplace_back(name, Unjudged{Reason::kOldValue, std::string(name)});
@@ -228,6 +230,21 @@ class GraphAsker {
       return;
     }
     question_.operands.push_back(std::move(operand));
+  }
+
+  // True for a batch normalisation that only reads its statistics.
+  [[nodiscard]] bool is_inference() const {
+    for (uint32_t slot = 0; slot < row_->inputs.size(); ++slot) {
+      if (row_->inputs[slot].name != "is_training") continue;
+      const auto is_false = [](const Value& value) { return value.numbers == std::vector<double>{0}; };
+      const InputEdge* const from = edge(slot);
+      if (from != nullptr && from->from == InputEdge::From::kConstant)
+        return is_false(literal_value(from->constant, Value::From::kGraph));
+      return std::any_of(question_.operands.begin(), question_.operands.end(), [&](const Operand& operand) {
+        return operand.name == "is_training" && operand.tensor == kNoId && is_false(operand.value);
+      });
+    }
+    return false;
   }
 
   // The value of a parameter before this execution updated it: as an execution before it in the step read it, with no other

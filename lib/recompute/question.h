@@ -28,10 +28,14 @@ struct Operand {
   TensorId tensor;  // in the list of the dump; else `value` has it
   Value value;
   const Shape* shape = nullptr;  // of the graph, which counts if the file has as many elements
+  // Within a region: the member in Question::members that computes it, and which of its outputs it is; else kNoMember.
+  static constexpr uint32_t kNoMember = UINT32_MAX;
+  uint32_t member = kNoMember;
+  std::string output = {};
 };
 
 struct AskedOutput {
-  TensorId tensor;
+  TensorId tensor;   // kNoId: within a region, no file has it
   std::string name;  // of the kernel; empty: the next one that fits, in order
   const Shape* shape = nullptr;
 };
@@ -45,6 +49,8 @@ struct Question {
   std::vector<Operand> operands;
   std::vector<std::pair<std::string, Unjudged>> unknown;  // operands that nothing shows, with the reason
   std::vector<AskedOutput> outputs;
+  // Of an operator that stands for several: those before the last one, in the order of the data flow.
+  std::vector<Question> members;
 };
 
 class Questions {

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
+#include "recompute/region.h"
 
 namespace msdump::recompute {
 namespace {
@@ -59,9 +62,9 @@ RecomputeCounts count(const std::vector<OperatorJudgement>& judgements) {
     for (const OutputJudgement& output : judgement.outputs) {
       if (output.judgement.verdict == Judgement::Verdict::kNotJudged) continue;
       judged = true;
-      RecomputeCounts::OfKernel& of = kernels[judgement.row->kernel->name];
-      of.kernel = judgement.row->kernel->name;
-      of.limit = judgement.row->kernel->limit;
+      RecomputeCounts::OfKernel& of = kernels[judgement.kernel.name];
+      of.kernel = judgement.kernel.name;
+      of.limit = std::max(of.limit, judgement.kernel.limit);
       ++of.outputs;
       if (output.judgement.is_right()) of.largest_right = std::max(of.largest_right, output.judgement.units);
     }
@@ -111,29 +114,40 @@ Maybe<Tensor> TensorReader::read(TensorId tensor, const Shape* shape) const {
 
 namespace {
 
-OperatorJudgement judge_question(const Question& question, const ReadTensor& read, const RecomputeOptions& options,
-                                 const DeviceTraits& device) {
-  OperatorJudgement result;
-  result.run = question.run;
-  result.type = question.type;
-  result.forward = question.forward;
-  result.why = question.why;
-  if (question.row == nullptr) return result;
-  result.row = question.row;
+using InnerValues = std::map<std::pair<uint32_t, std::string>, InnerValue>;  // by member and output
+
+// A question with what its files hold.
+struct OpenedQuestion {
   Call call;
+  std::vector<InnerOperand> inner;
+  std::vector<Tensor> written;  // by Question::outputs; null: not in a file, or it cannot be read
+  int64_t elements = 0;
+  std::optional<Unjudged> why;  // if an output cannot be read
+};
+
+// `computed` has the inner values that the operands need.
+OpenedQuestion open_question(const Question& question, const InnerValues& computed, const ReadTensor& read) {
+  OpenedQuestion opened;
+  Call& call = opened.call;
   call.type = question.type;
   for (const auto& [name, why] : question.unknown) call.set_unknown(name, why);
-  int64_t elements = 0;
   for (const Operand& operand : question.operands) {
     Value value = operand.value;
-    if (operand.tensor != kNoId) {
+    if (operand.member != Operand::kNoMember) {
+      const InnerValue& inner = computed.at({operand.member, operand.output});
+      const bool fits = operand.shape != nullptr && size_of(*operand.shape) == inner.y->size();
+      value.tensor = fits ? share(with_shape(*inner.y, *operand.shape)) : inner.y;
+      const auto before = call.values().find(operand.name);
+      const size_t place = operand.in_list && before != call.values().end() ? before->second.size() : 0;
+      opened.inner.push_back({operand.name, place, &inner});
+    } else if (operand.tensor != kNoId) {
       value.from = Value::From::kFile;
       Maybe<Tensor> tensor = read(operand.tensor, operand.shape);
       if (!tensor) {
         call.set_unknown(operand.name, tensor.error());
         continue;
       }
-      elements += (*tensor)->size();
+      opened.elements += (*tensor)->size();
       value.tensor = std::move(*tensor);
     }
     if (operand.in_list)
@@ -141,46 +155,114 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
     else
       call.set(operand.name, std::move(value));
   }
-  std::vector<Tensor> written;
   for (const AskedOutput& output : question.outputs) {
-    Maybe<Tensor> tensor = read(output.tensor, output.shape);
-    written.push_back(tensor ? *tensor : nullptr);
-    if (!tensor) {
-      result.why = tensor.error();
+    opened.written.push_back(nullptr);
+    if (output.tensor == kNoId) {
+      if (output.shape != nullptr) call.set_output(output.name, *output.shape, DType::kUndefined);
       continue;
     }
-    elements += (*tensor)->size();
+    Maybe<Tensor> tensor = read(output.tensor, output.shape);
+    if (!tensor) {
+      opened.why = tensor.error();
+      continue;
+    }
+    opened.elements += (*tensor)->size();
     call.set_output(output.name, (*tensor)->shape, (*tensor)->dtype);
+    opened.written.back() = std::move(*tensor);
   }
-  if (elements > options.most_elements) {
-    result.why = {Reason::kTooLarge, {}};
-    return result;
+  return opened;
+}
+
+// The inner values of the members before that a question reads.
+Maybe<void> compute_inner(const Question& question, const std::vector<Outputs>& members, InnerValues& inner) {
+  for (const Operand& operand : question.operands) {
+    if (operand.member == Operand::kNoMember || inner.count({operand.member, operand.output}) > 0) continue;
+    if (operand.member >= members.size()) return unjudged(Reason::kRegion, operand.name);
+    const Outputs& outputs = members[operand.member];
+    const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                    [&](const Output& output) { return output.name == operand.output; });
+    if (found == outputs.end()) return unjudged(Reason::kRegion, operand.name);
+    MSDUMP_TRY(InnerValue value, inner_value(*found));
+    inner.emplace(std::pair(operand.member, operand.output), std::move(value));
   }
-  if (std::all_of(written.begin(), written.end(), [](const Tensor& tensor) { return tensor == nullptr; }))
-    return result;
-  const Maybe<Outputs> computed = question.row->kernel->compute(call);
-  if (!computed) {
-    result.why = computed.error();
-    return result;
-  }
-  const OperandFormats formats = formats_of(call);
-  auto next = computed->begin();
+  return {};
+}
+
+void judge_outputs(const Question& question, const OpenedQuestion& opened, const Outputs& computed,
+                   const Kernel& kernel, const OperandFormats& formats, const DeviceTraits& device,
+                   OperatorJudgement& result) {
+  auto next = computed.begin();
   for (size_t i = 0; i < question.outputs.size(); ++i) {
-    if (written[i] == nullptr) continue;
+    const Tensor& written = opened.written[i];
+    if (written == nullptr) continue;
     const std::string& name = question.outputs[i].name;
     const auto fits = [&](const Output& output) {
-      return name.empty() ? has_size(output, written[i]->size()) : output.name == name;
+      return name.empty() ? has_size(output, written->size()) : output.name == name;
     };
-    const auto found = std::find_if(name.empty() ? next : computed->begin(), computed->end(), fits);
-    if (found == computed->end()) continue;
+    const auto found = std::find_if(name.empty() ? next : computed.begin(), computed.end(), fits);
+    if (found == computed.end()) continue;
     if (name.empty()) next = found + 1;
     result.outputs.push_back(
-        {question.outputs[i].tensor, found->name, judge(*written[i], *question.row->kernel, *found, formats, device)});
+        {question.outputs[i].tensor, found->name, judge(*written, kernel, *found, formats, device)});
+  }
+}
+
+OperatorJudgement judge_question(const Question& question, const ReadTensor& read, const RecomputeOptions& options,
+                                 const DeviceTraits& device) {
+  OperatorJudgement result;
+  result.run = question.run;
+  result.type = question.type;
+  result.forward = question.forward;
+  result.why = question.why;
+  std::vector<const Question*> members;
+  for (const Question& member : question.members) members.push_back(&member);
+  members.push_back(&question);
+  result.row = question.row;
+  std::vector<OpenedQuestion> opened;
+  std::vector<Outputs> computed;
+  std::vector<const Kernel*> kernels;
+  InnerValues inner;
+  OperandFormats formats;
+  int64_t elements = 0;
+  bool any_written = false;
+  for (const Question* const member : members) {
+    if (member->row == nullptr) {
+      result.row = nullptr;
+      result.why = member->why;
+      return result;
+    }
+    if (const Maybe<void> known = compute_inner(*member, computed, inner); !known) {
+      result.why = known.error();
+      return result;
+    }
+    opened.push_back(open_question(*member, inner, read));
+    OpenedQuestion& one = opened.back();
+    if (one.why) result.why = *one.why;
+    elements += one.elements;
+    any_written = any_written || std::any_of(one.written.begin(), one.written.end(),
+                                             [](const Tensor& tensor) { return tensor != nullptr; });
+    if (elements > options.most_elements) {
+      result.why = {Reason::kTooLarge, {}};
+      return result;
+    }
+    if (member == &question && !any_written) return result;
+    Maybe<Outputs> outputs = compute_with(*member->row->kernel, one.call, one.inner);
+    if (!outputs) {
+      result.why = outputs.error();
+      return result;
+    }
+    computed.push_back(std::move(*outputs));
+    kernels.push_back(member->row->kernel);
+    formats.add(formats_of(one.call));
+  }
+  for (size_t i = 0; i < members.size(); ++i) {
+    result.kernel = i == 0 ? *kernels.front() : kernel_of_region(std::span(kernels).first(i + 1));
+    judge_outputs(*members[i], opened[i], computed[i], result.kernel, formats, device, result);
   }
   if (result.outputs.empty()) result.why = {Reason::kShape, {}};
   if (!result.is_wrong()) return result;
   constexpr int64_t kMostShown = 16;
-  for (const auto& [name, values] : call.values()) {
+  for (const auto& [name, values] : opened.back().call.values()) {
     for (const Value& value : values) {
       if (value.is_none || (value.tensor && value.tensor->size() > kMostShown) ||
           (!value.tensor && value.numbers.empty()))
@@ -206,12 +288,14 @@ void leave_out_gradients(std::vector<OperatorJudgement>& judgements) {
 
 // Tensor cores and 16-bit storage show in most outputs of a dump, or in none.
 DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
-  std::vector<double> products;
+  std::vector<double> products, transcendental;
   uint64_t outputs = 0, halves = 0, bfloats = 0;
   for (const OperatorJudgement& judgement : judgements) {
     for (const OutputJudgement& output : judgement.outputs) {
       if (output.judgement.verdict == Judgement::Verdict::kNotJudged) continue;
-      if (judgement.row->kernel->arithmetic == Arithmetic::kProduct) products.push_back(output.judgement.units_of[0]);
+      if (judgement.kernel.arithmetic == Arithmetic::kProduct) products.push_back(output.judgement.units_of[0]);
+      if (judgement.kernel.arithmetic == Arithmetic::kTranscendental)
+        transcendental.push_back(output.judgement.units_of[0] / judgement.kernel.limit * Limits::kUnits);
       if (kind_of(output.judgement.format) != DTypeKind::kFloat) continue;
       ++outputs;
       halves += output.judgement.format == DType::kFloat16 ? 1U : 0U;
@@ -219,9 +303,13 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
     }
   }
   DeviceTraits traits;
-  if (!products.empty()) {
-    const auto middle = products.begin() + static_cast<std::ptrdiff_t>(products.size() / 2);
-    std::nth_element(products.begin(), middle, products.end());
+  // Without a graph no product is computed: then the functions tell that have a unit of their own as well. Of few, most may be
+  // wrong.
+  constexpr size_t kFewFunctions = 4;
+  std::vector<double>& telling = products.empty() ? transcendental : products;
+  if (!telling.empty() && (!products.empty() || telling.size() >= kFewFunctions)) {
+    const auto middle = telling.begin() + static_cast<std::ptrdiff_t>(telling.size() / 2);
+    std::nth_element(telling.begin(), middle, telling.end());
     traits.tensor_cores = *middle > Limits::kUnits;
   }
   if (2 * (halves + bfloats) > outputs) traits.usual = halves > bfloats ? DType::kFloat16 : DType::kBfloat16;
@@ -229,6 +317,8 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
 }
 
 }  // namespace
+
+Call call_of(const Question& question, const ReadTensor& read) { return open_question(question, {}, read).call; }
 
 Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask, const ReadTensor& read,
                                                        const RecomputeOptions& options, const RunContext& context) {

@@ -36,6 +36,7 @@ struct OperatorJudgement {
   ExecutionId forward;  // of a backward call: the execution of its forward call
   std::string_view type;
   const KernelRow* row = nullptr;  // null: not asked
+  Kernel kernel;                   // that it was judged by: its own, or that of a region
   Unjudged why;                    // if no output was judged
   std::vector<OutputJudgement> outputs;
   std::vector<AskedArgument> asked;  // of an operator that is wrong
@@ -86,6 +87,9 @@ class TensorReader {
 // Reads the tensor of an operand or output.
 using ReadTensor = std::function<Maybe<Tensor>(TensorId tensor, const Shape* shape)>;
 using AskQuestion = std::function<Question(size_t i)>;
+
+// The operands of a question that is no region. Those that cannot be read are unknown.
+[[nodiscard]] Call call_of(const Question& question, const ReadTensor& read);
 
 // Judges `count` questions, several at a time; results are in their order and do not depend on the number of workers. An
 // error only if it is interrupted. `ask` and `read` are called by several threads.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "recompute/kernels/kernels.h"
@@ -167,11 +168,14 @@ Outputs norm_gradients(const Array& x, const Array& dy, const Groups& groups, co
 // Before 2.1 the epsilon is not written anywhere: usual ones are tried.
 constexpr double kUsualEpsilons[] = {1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3};
 
+std::vector<double> epsilons_of(const Call& call) {
+  if (call.has("epsilon")) return {call.number_or("epsilon", 1e-5)};
+  return {std::begin(kUsualEpsilons), std::end(kUsualEpsilons)};
+}
+
 // Answers for each reading of `variance`: variance with this epsilon, or the reciprocal of the deviation.
 Outputs gradients_of_saved(const Call& call, const Array& x, const Array& dy, const Groups& groups, const Array& mean,
                            const Array& variance, const Weight& gamma, size_t weights, bool fixed) {
-  std::vector<double> epsilons(std::begin(kUsualEpsilons), std::end(kUsualEpsilons));
-  if (call.has("epsilon")) epsilons = {call.number_or("epsilon", 1e-5)};
   Outputs all;
   const auto add_answers = [&](const std::vector<double>& r, std::string_view variant) {
     Outputs outputs = norm_gradients(x, dy, groups, mean.values, r, gamma, weights, fixed);
@@ -181,7 +185,7 @@ Outputs gradients_of_saved(const Call& call, const Array& x, const Array& dy, co
       all[i].answers.push_back(std::move(outputs[i].answers.front()));
     }
   };
-  for (const double epsilon : epsilons) {
+  for (const double epsilon : epsilons_of(call)) {
     std::vector<double> r = variance.values;
     for (double& value : r) value = 1 / std::sqrt(value + epsilon);
     add_answers(r, call.has("epsilon") ? "" : "epsilon fitted");
@@ -235,16 +239,100 @@ Maybe<Outputs> batch_norm(const Call& call) {
 Maybe<Outputs> batch_norm_grad(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
-  MSDUMP_TRY(const Tensor gamma, call.tensor("gamma"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));  // a device's part of it computes no dx
   MSDUMP_TRY(const Tensor mean, call.tensor("mean"));
   MSDUMP_TRY(const Tensor variance, call.tensor("variance"));
   if (x->rank() < 2 || dy->size() != x->size()) return unjudged(Reason::kShape);
   const Groups groups = Groups::channels(x->shape);
-  if (mean->size() != groups.groups || variance->size() != groups.groups || gamma->size() != groups.groups)
+  if (mean->size() != groups.groups || variance->size() != groups.groups || (gamma && gamma->size() != groups.groups))
     return unjudged(Reason::kShape);
   const auto inner = static_cast<size_t>(std::max<int64_t>(groups.inner, 1));
-  return gradients_of_saved(call, *x, *dy, groups, *mean, *variance, {gamma.get(), inner, 1}, gamma->values.size(),
+  return gradients_of_saved(call, *x, *dy, groups, *mean, *variance, {gamma.get(), inner, 1}, mean->values.size(),
                             !call.flag_or("is_training", true));
+}
+
+// The parts of a device's batch normalisation: sum x and sum x^2 of each channel.
+Maybe<Outputs> bn_reduce(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  if (x->rank() < 2) return unjudged(Reason::kShape);
+  const Groups groups = Groups::channels(x->shape);
+  Moments m = moments_of(*x, groups);
+  const auto length = static_cast<double>(groups.length);
+  for (auto* const sums : {&m.mean, &m.mean_abs, &m.square}) {
+    for (double& sum : *sums) sum *= length;
+  }
+  Outputs outputs;
+  add_output(outputs, "sum", by_group(std::move(m.mean)), std::move(m.mean_abs), length);
+  add_output(outputs, "square_sum", by_group(std::move(m.square)), {}, length);
+  return outputs;
+}
+
+// x normalised by its sums, and the mean and variance that these lead to.
+Maybe<Outputs> bn_update(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor sum, call.tensor("sum"));
+  MSDUMP_TRY(const Tensor square_sum, call.tensor("square_sum"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor("gamma"));
+  MSDUMP_TRY(const Tensor beta, call.tensor("beta"));
+  if (x->rank() < 2) return unjudged(Reason::kShape);
+  const Groups groups = Groups::channels(x->shape);
+  if (sum->size() != groups.groups || square_sum->size() != groups.groups || groups.length == 0)
+    return unjudged(Reason::kShape);
+  Moments m{sum->values, square_sum->values, {}, square_sum->values};
+  std::vector<double> terms(m.mean.size());
+  for (size_t i = 0; i < m.mean.size(); ++i) {
+    m.mean[i] /= static_cast<double>(groups.length);
+    m.square[i] /= static_cast<double>(groups.length);
+    m.variance[i] = std::max(m.square[i] - m.mean[i] * m.mean[i], 0.0);
+    terms[i] = m.square[i] + m.mean[i] * m.mean[i];
+  }
+  const auto inner = static_cast<size_t>(std::max<int64_t>(groups.inner, 1));
+  Outputs outputs(1);
+  outputs[0].name = "y";
+  for (const double epsilon : epsilons_of(call)) {
+    Answer answer = normalise(*x, groups, m, epsilon, {gamma.get(), inner, 1}, {beta.get(), inner, 0});
+    // A compiler may fuse the activation into it without another type.
+    Answer activated = answer;
+    activated.y = map(answer.y, [](double y) { return std::max(y, 0.0); });
+    activated.variant = "relu";
+    outputs[0].answers.push_back(std::move(answer));
+    outputs[0].answers.push_back(std::move(activated));
+  }
+  add_output(outputs, "saved_mean", by_group(m.mean));
+  add_output(outputs, "saved_variance", by_group(m.variance), std::move(terms));
+  return outputs;
+}
+
+// gamma r (dy - dbeta / n - h dgamma / n), with h = (x - mean) r.
+Maybe<Outputs> bn_reduce_grad(const Call& call) {
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  std::array<Tensor, 5> of_channel;
+  constexpr std::array<std::string_view, 5> kNames = {"dgamma", "dbeta", "gamma", "mean", "variance"};
+  if (x->rank() < 2 || dy->size() != x->size()) return unjudged(Reason::kShape);
+  const Groups groups = Groups::channels(x->shape);
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    MSDUMP_TRY(of_channel[i], call.tensor(kNames[i]));
+    if (of_channel[i]->size() != groups.groups) return unjudged(Reason::kShape, kNames[i]);
+  }
+  const auto& [dgamma, dbeta, gamma, mean, variance] = of_channel;
+  const auto length = static_cast<double>(groups.length);
+  Outputs outputs(1);
+  outputs[0].name = "dx";
+  for (const double epsilon : epsilons_of(call)) {
+    Answer answer{make_array(x->shape), std::vector<double>(x->values.size()), 0, {}};
+    for (size_t i = 0; i < x->values.size(); ++i) {
+      const size_t c = groups.group(i);
+      const double r = 1 / std::sqrt(variance->values[c] + epsilon), scale = gamma->values[c] * r;
+      const double share = r * dgamma->values[c] / length, shift = dbeta->values[c] / length;
+      answer.y.values[i] = scale * (dy->values[i] - shift - (x->values[i] - mean->values[c]) * share);
+      answer.terms[i] =
+          std::fabs(scale) * (std::fabs(dy->values[i]) + std::fabs(shift) +
+                              2 * (std::fabs(x->values[i]) + std::fabs(mean->values[c])) * std::fabs(share));
+    }
+    outputs[0].answers.push_back(std::move(answer));
+  }
+  return outputs;
 }
 
 // x / sqrt(mean(x^2) + eps) * gamma over the last axes, as many as gamma has.
@@ -291,6 +379,9 @@ constexpr Kernel kNormalisationKernels[] = {
     {"layer_norm_grad", Arithmetic::kNormalisation, 4, layer_norm_grad},
     {"batch_norm", Arithmetic::kNormalisation, 4, batch_norm},
     {"batch_norm_grad", Arithmetic::kNormalisation, 4, batch_norm_grad},
+    {"bn_reduce", Arithmetic::kReduction, 4, bn_reduce},
+    {"bn_update", Arithmetic::kNormalisation, 4, bn_update},
+    {"bn_reduce_grad", Arithmetic::kNormalisation, 4, bn_reduce_grad},
     {"rms_norm", Arithmetic::kNormalisation, 4, rms_norm},
     {"group_norm", Arithmetic::kNormalisation, 4, group_norm},
 };

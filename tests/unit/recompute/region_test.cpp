@@ -1,0 +1,247 @@
+#include "recompute/region.h"
+
+#include <cmath>
+#include <random>
+
+#include "io/worker_pool.h"
+#include "recompute/judge.h"
+#include "recompute/recompute.h"
+#include "support/catch.h"
+
+namespace msdump::recompute {
+namespace {
+
+Array normal(Shape shape, uint32_t seed, double scale = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> distribution(0, scale);
+  Array array = make_array(std::move(shape));
+  for (double& value : array.values) value = distribution(random);
+  return array;
+}
+
+Array stored(Array array) {
+  for (double& value : array.values) value = static_cast<double>(static_cast<float>(value));
+  array.dtype = DType::kFloat32;
+  find_effective_format(array);
+  return array;
+}
+
+Value given(Tensor tensor) {
+  Value value;
+  value.tensor = std::move(tensor);
+  return value;
+}
+
+Value number(double value) {
+  Value result;
+  result.numbers = {value};
+  return result;
+}
+
+// A question with operands that read(TensorId) knows.
+Question question(std::string_view type, const std::vector<std::pair<std::string, uint32_t>>& operands,
+                  uint32_t output) {
+  Question result;
+  result.row = find_row(Framework::kMindSpore, type);
+  REQUIRE(result.row != nullptr);
+  result.type = result.row->type;
+  for (const auto& [name, tensor] : operands) {
+    Operand operand;
+    operand.name = name;
+    operand.tensor = TensorId(tensor);
+    result.operands.push_back(operand);
+  }
+  result.outputs.push_back({TensorId(output), "y", nullptr});
+  return result;
+}
+
+// a (4 x 64) b (64 x 8), and a bias of 8, as one operator.
+struct FusedProduct {
+  std::vector<Array> files;
+  Question asked;
+
+  explicit FusedProduct(double factor = 1) {
+    const Array a = stored(normal({4, 64}, 1)), b = stored(normal({64, 8}, 2)), bias = stored(normal({8}, 3));
+    Array y = make_array({4, 8});
+    for (size_t i = 0; i < 4; ++i) {
+      for (size_t j = 0; j < 8; ++j) {
+        float sum = 0;  // as a device adds up, in float32
+        for (size_t k = 0; k < 64; ++k)
+          sum += static_cast<float>(a.values[i * 64 + k]) * static_cast<float>(b.values[k * 8 + j]);
+        y.values[i * 8 + j] = factor * static_cast<double>(sum) + bias.values[j];
+      }
+    }
+    files = {a, b, bias, stored(std::move(y))};
+    Question product = question("MatMul", {{"a", 0}, {"b", 1}}, 0);
+    product.outputs.front().tensor = {};
+    asked = question("BiasAdd", {{"b", 2}}, 3);
+    Operand inner;
+    inner.name = "a";
+    inner.member = 0;
+    inner.output = "y";
+    asked.operands.push_back(inner);
+    asked.members.push_back(product);
+  }
+
+  [[nodiscard]] OperatorJudgement judged() const {
+    WorkerPool pool(1);
+    const CancelToken cancel;
+    const auto judgements = judge_questions(
+        1, [&](size_t) { return asked; },
+        [&](TensorId tensor, const Shape*) -> Maybe<Tensor> { return share(files[tensor]); }, {},
+        RunContext{pool, cancel});
+    REQUIRE(judgements);
+    return judgements->front();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a region is computed from what enters it") {
+  const OperatorJudgement right = FusedProduct().judged();
+  REQUIRE(right.is_right());
+  CHECK(right.kernel.name == "region");
+  CHECK(right.outputs.front().judgement.units < 1);
+  // A lone product beyond float32 passes for one of tensor cores: the fault is beyond these as well.
+  CHECK(FusedProduct(3).judged().is_wrong());
+}
+
+TEST_CASE("a member that is not asked leaves its region without judgement") {
+  FusedProduct product;
+  product.asked.members.front().row = nullptr;
+  product.asked.members.front().why = {Reason::kNoKernel, "MatMul"};
+  const OperatorJudgement judgement = product.judged();
+  CHECK(judgement.outputs.empty());
+  CHECK(judgement.row == nullptr);
+  CHECK(judgement.why.reason == Reason::kNoKernel);
+  FusedProduct other;
+  other.asked.operands.back().output = "no such output";
+  CHECK(other.judged().why.reason == Reason::kRegion);
+}
+
+TEST_CASE("what rounding did to an inner value is carried on") {
+  // y = 1000 (x - 1) with x rounded to 2^-11: the error of y is 1000 times larger than its own rounding.
+  Array x = make_array({100}), y = make_array({100});
+  std::mt19937 random(5);
+  for (size_t i = 0; i < 100; ++i) {
+    x.values[i] = 1 + static_cast<double>(random() % 1000) * 1e-6;
+    y.values[i] = std::nearbyint((x.values[i] - 1) * 1000 * 2048) / 2048 + 0.25;
+  }
+  Output inner{"y", {}};
+  inner.answers.push_back({x, {}, 0, {}});
+  const auto value = inner_value(inner);
+  REQUIRE(value);
+  CHECK(value->error[0] == 1.5 * x.values[0]);
+  Call call;
+  call.set("a", given(value->y));
+  call.set("b", number(1000));
+  const InnerOperand operand{"a", 0, &*value};
+  const auto outputs = compute_with(*find_kernel("mul"), call, std::span(&operand, 1));
+  REQUIRE(outputs);
+  const Answer& answer = outputs->front().answers.front();
+  for (size_t i = 0; i < 100; ++i) CHECK_THAT(answer.terms[i], Catch::Matchers::WithinRel(2500 * x.values[i], 1e-6));
+  CHECK(compute_with(*find_kernel("mul"), call, {})->front().answers.front().terms.empty());
+
+  // Below 0 by less than it may be off: the activation may be above.
+  InnerValue below{share(make_array({2}, -0.01)), {1, 0.001}, 0};
+  Call activation;
+  activation.set("x", given(below.y));
+  const InnerOperand x_of{"x", 0, &below};
+  const auto activated = compute_with(*find_kernel("relu"), activation, std::span(&x_of, 1));
+  REQUIRE(activated);
+  CHECK(activated->front().answers.front().terms[0] > 0.5);
+  CHECK(activated->front().answers.front().terms[1] == 0);
+}
+
+TEST_CASE("an inner value with several answers is not known") {
+  Output inner{"y", {}};
+  inner.answers.resize(2);
+  REQUIRE_FALSE(inner_value(inner));
+  CHECK(inner_value(inner).error().reason == Reason::kRegion);
+}
+
+TEST_CASE("every member of a region may round, and products decide how coarse") {
+  const std::vector<const Kernel*> members = {find_kernel("matmul"), find_kernel("bias_add"), find_kernel("relu")};
+  const Kernel kernel = kernel_of_region(members);
+  CHECK(kernel.arithmetic == Arithmetic::kProduct);
+  CHECK(kernel.limit >= 8);
+  CHECK(kernel_of_region(std::span(members).first(1)).limit == 4);
+  CHECK(kernel_of_region(std::vector{find_kernel("mul"), find_kernel("softmax")}).arithmetic ==
+        Arithmetic::kNormalisation);
+}
+
+TEST_CASE("a batch normalisation folds into the filter and bias before it") {
+  const Array filter = normal({3, 2, 1, 1}, 7);
+  const std::vector<double> gamma = {1, 2, -1}, beta = {0.5, 0, 1}, mean = {0.1, -1, 2}, variance = {1, 4, 0.25};
+  const auto of = [](const std::vector<double>& values) {
+    Array array = make_array({static_cast<int64_t>(values.size())});
+    array.values = values;
+    return given(share(std::move(array)));
+  };
+  Call call;
+  call.set("gamma", of(gamma));
+  call.set("beta", of(beta));
+  call.set("mean", of(mean));
+  call.set("variance", of(variance));
+  call.set("epsilon", number(0));
+  call.set("is_training", number(0));
+  const auto folded = fold(filter, nullptr, call);
+  REQUIRE(folded);
+  CHECK(folded->bias.answers.front().y.values == std::vector<double>{0.5 - 0.1, 1, 1 + 4});
+  CHECK(folded->filter.answers.front().y.values[5] == -2 * filter.values[5]);
+
+  const auto with_bias = fold(filter, share(normal({3}, 8)), call);
+  CHECK(with_bias->bias.answers.front().y.values[1] == 1 + normal({3}, 8).values[1]);
+
+  // What was folded with another epsilon is something else; what was rounded to float32 is not.
+  const OperandFormats formats = {DType::kFloat32, DType::kFloat32};
+  const Array right = stored(folded->filter.answers.front().y);
+  CHECK(judge(right, fold_kernel(), folded->filter, formats, {}).is_right());
+  call.set("epsilon", number(1e-3));
+  CHECK(judge(right, fold_kernel(), fold(filter, nullptr, call)->filter, formats, {}).is_wrong());
+
+  // A depthwise filter of MindSpore has its channels second.
+  CHECK(fold(normal({1, 3, 2, 2}, 9), nullptr, call));
+  CHECK(fold(normal({4, 2, 1, 1}, 9), nullptr, call).error().reason == Reason::kShape);
+  call.set("is_training", number(1));
+  CHECK(fold(filter, nullptr, call).error().reason == Reason::kRegion);
+}
+
+TEST_CASE("the parts of a device's batch normalisation are its sums, and what these lead to") {
+  Array x = make_array({2, 2, 1, 2});
+  x.values = {1, 2, 3, 4, 5, 6, 7, 8};
+  Call call;
+  call.set("x", given(share(x)));
+  const auto reduced = find_kernel("bn_reduce")->compute(call);
+  REQUIRE(reduced);
+  CHECK(reduced->at(0).answers.front().y.values == std::vector<double>{14, 22});
+  CHECK(reduced->at(1).answers.front().y.values == std::vector<double>{66, 138});
+  const auto of = [](const Array& array) { return given(share(array)); };
+  Array ones = make_array({2}, 1), zeros = make_array({2});
+  call.set("sum", of(reduced->at(0).answers.front().y));
+  call.set("square_sum", of(reduced->at(1).answers.front().y));
+  call.set("gamma", of(ones));
+  call.set("beta", of(zeros));
+  call.set("epsilon", number(0.75));
+  const auto updated = find_kernel("bn_update")->compute(call);
+  REQUIRE(updated);
+  CHECK(updated->at(1).answers.front().y.values == std::vector<double>{3.5, 5.5});
+  CHECK(updated->at(2).answers.front().y.values == std::vector<double>{4.25, 4.25});
+  CHECK_THAT(updated->at(0).answers[0].y.values[0], Catch::Matchers::WithinAbs(-2.5 / std::sqrt(5.0), 1e-12));
+  CHECK(updated->at(0).answers[1].y.values[0] == 0);  // with its activation
+
+  Array dy = make_array({2, 2, 1, 2}, 1);
+  Array dbeta = make_array({2}, 4);
+  call.set("dy", of(dy));
+  call.set("dgamma", of(zeros));
+  call.set("dbeta", of(dbeta));
+  call.set("mean", of(updated->at(1).answers.front().y));
+  call.set("variance", of(updated->at(2).answers.front().y));
+  const auto gradient = find_kernel("bn_reduce_grad")->compute(call);
+  REQUIRE(gradient);
+  CHECK(gradient->at(0).answers.front().y.values == std::vector<double>(8, 0));  // a constant moves nothing
+  call.set("dgamma", of(ones));
+  CHECK_FALSE(find_kernel("bn_reduce_grad")->compute(call)->at(0).answers.front().y.values[0] == 0);
+}
+
+}  // namespace msdump::recompute
