@@ -1,0 +1,130 @@
+#include "divergence/asked.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/made_net.h"
+
+namespace msdump {
+namespace {
+
+// "asked value Default/Sub-op0: its input 1 is w2, w1 in the reference"
+Texts decisions(const Trial& trial) {
+  Texts texts;
+  for (const Divergence& root : trial.compared().report().roots) {
+    texts.push_back(fmt::format("{} {} {}: {}", name_of(root.decided_by), name_of(root.kind),
+                                trial.compared().pairing().op_name(root.op), root.reason));
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("asked: an operator that reads another parameter is the root, and not the parameter") {
+  const Trial trial([](MadeNet& net) {
+    const auto w1 = net.weight("w1"), w2 = net.weight("w2", some_values(0.7F));
+    const auto y = net.op("Sub", {net.input("x"), net.bad() ? w2 : w1});
+    net.op("ReLU", {net.op("Mul", {y, net.op("Exp", {net.op("Add", {w1, w2})})})});
+  });
+  CHECK(decisions(trial) == Texts{"asked value Default/Sub-op0: its input 1 is w2, w1 in the reference"});
+}
+
+TEST_CASE("asked: operands of a commutative operator may change places") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x"), w = net.weight("w");
+    net.op("ReLU", {net.bad() ? net.op("Mul", {w, x}) : net.op("Mul", {x, w})});
+  });
+  CHECK(trial.roots().empty());
+}
+
+TEST_CASE("asked: another way to write the same is no root, whatever types it uses") {
+  const auto build = [](float factor) {
+    return [=](MadeNet& net) {
+      const auto x = net.input("x");
+      const auto product = net.op("Mul", {x, x});
+      Values square = net[product];
+      for (float& value : square) value *= net.bad() ? factor : 1;
+      const auto y = net.op(net.bad() ? "Square" : "SquareSumAll", {x});
+      net[y] = square;
+      net.op("ReLU", {net.op("Neg", {y})});
+    };
+  };
+  CHECK(Trial(build(1.0000001F)).roots().empty());
+  CHECK(decisions(Trial(build(1.01F))).size() == 1);
+}
+
+TEST_CASE("asked: an operator that one side has is named, and what reads it only follows") {
+  const auto build = [](bool of_candidate) {
+    return [=](MadeNet& net) {
+      auto y = net.op("Mul", {net.input("x"), net.constant(2)});
+      if (net.bad() == of_candidate) y = net.op("Exp", {y});
+      net.op("ReLU", {net.op("Sub", {y, net.weight("w")})});
+    };
+  };
+  CHECK(
+      decisions(Trial(build(true))) ==
+      Texts{"asked value Default/Exp-op0: only the candidate has it, and Default/Sub-op0, which comes after it, reads "
+            "something else"});
+  CHECK(
+      decisions(Trial(build(false))) ==
+      Texts{
+          "asked missing Default/Exp-op0: only the reference has it, and Default/Sub-op0, which comes after it, reads "
+          "something else"});
+}
+
+TEST_CASE("asked: of an operator that only moves values the reader is named") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x"), y = net.input("y", some_values(3));
+    net.op("Neg", {net.op("Div", {x, net.bad() ? net.constant(5) : net.op("Reshape", {y})})});
+  });
+  CHECK(decisions(trial) == Texts{"asked value Default/Div-op0: its input 1 is 5, y in the reference"});
+}
+
+TEST_CASE("asked: gradients count if the forward pass is the same") {
+  const auto build = [](bool forward) {
+    return [=](MadeNet& net) {
+      const auto x = net.input("x");
+      const float factor = net.bad() ? 3.0F : 2.0F;
+      const auto y = net.op("Mul", {x, net.constant(forward ? factor : 2)});
+      const auto sens = net.op("Fill", {x}, "Gradients/Default");
+      net.op("Div", {net.op("Mul", {sens, net.constant(forward ? 2 : factor)}, "Gradients/Default"), x},
+             "Gradients/Default");
+      net.op("ReLU", {y});
+    };
+  };
+  CHECK(decisions(Trial(build(true))) == Texts{"asked value Default/Mul-op0: its input 1 is 3, 2 in the reference"});
+  CHECK(decisions(Trial(build(false))) ==
+        Texts{"asked value Gradients/Default/Mul-op0: its input 1 is 3, 2 in the reference"});
+}
+
+TEST_CASE("asked: several operators of a line are one root, and several with one constant") {
+  const auto build = [](int line, float other) {
+    return [=](MadeNet& net) {
+      net.on_line(20);
+      net.op("Mul", {net.input("x"), net.constant(net.bad() ? 3.0F : 2.0F)});
+      net.on_line(line);
+      net.op("Sub", {net.input("y"), net.constant(net.bad() ? other : 2.0F)});
+    };
+  };
+  CHECK(decisions(Trial(build(20, 5))).size() == 1);
+  CHECK(decisions(Trial(build(21, 3))).size() == 1);
+  CHECK(decisions(Trial(build(21, 5))).size() == 2);
+}
+
+TEST_CASE("asked: behind what is shown an estimate makes no root") {
+  const Trial trial([](MadeNet& net) {
+    auto y = net.op("Mul", {net.input("x"), net.constant(net.bad() ? 3.0F : 2.0F)});
+    for (int i = 0; i < 6; ++i) y = net.op("Neg", {net.op("ReLU", {y})});
+    if (net.bad()) net[y][3] *= 40;
+    net.op("Sub", {y, net.weight("w")});
+  });
+  CHECK(decisions(trial) == Texts{"asked value Default/Mul-op0: its input 1 is 3, 2 in the reference"});
+}
+
+TEST_CASE("asked: without a graph of both sides nothing is") {
+  TrialOptions options;
+  options.ir = false;
+  const Trial trial([](MadeNet& net) { made_chain(net, net.bad() ? 3.0F : 2.0F); }, options);
+  for (const Divergence& root : trial.compared().report().roots) CHECK(root.decided_by != DecidedBy::kAsked);
+}
+
+}  // namespace msdump
