@@ -69,7 +69,10 @@ class OutputComputer {
     std::vector<ExecutionId> wrong;
     for (const OperatorJudgement& judgement : judgements) {
       for (const OutputJudgement& output : judgement.outputs) {
-        if (output.judgement.is_right()) outputs.states[pair_of_candidate(output.tensor)] = ComputedState::kRight;
+        if (!output.judgement.is_right()) continue;
+        const TensorId pair = pair_of_candidate(output.tensor);
+        outputs.states[pair] = ComputedState::kRight;
+        outputs.right.emplace(pair, ComputedOutput{output, {}});
       }
       if (judgement.is_wrong()) wrong.push_back(judgement.run);
     }
@@ -83,7 +86,7 @@ class OutputComputer {
         if (asked_otherwise.count(output.tensor) > 0) continue;
         const TensorId pair = pair_of_candidate(output.tensor);
         outputs.states[pair] = ComputedState::kWrong;
-        outputs.wrong.emplace(pair, output.judgement);
+        outputs.wrong.emplace(pair, ComputedOutput{output, judgement.asked});
       }
     }
     return outputs;
@@ -175,13 +178,20 @@ class OutputComputer {
         [&](TensorId tensor, const Shape* shape) { return read(tensor, shape); }, options_, context_);
   }
 
+  // Only the candidate's mistakes are looked for.
+  [[nodiscard]] static recompute::RecomputeOptions unexplained() {
+    recompute::RecomputeOptions options;
+    options.most_explained = 0;
+    return options;
+  }
+
   // Executions that are right in the reference: there the question and the kernel are as they should be.
   [[nodiscard]] Result<std::set<ExecutionId>> right_in_reference(const std::vector<ExecutionId>& runs) const {
     MSDUMP_TRY(const auto judgements,
                recompute::judge_questions(
                    runs.size(), [&](size_t i) { return reference_.questions.ask(runs[i]); },
-                   [&](TensorId tensor, const Shape* shape) { return reference_.reader.read(tensor, shape); }, options_,
-                   context_));
+                   [&](TensorId tensor, const Shape* shape) { return reference_.reader.read(tensor, shape); },
+                   unexplained(), context_));
     std::set<ExecutionId> right;
     for (const OperatorJudgement& judgement : judgements) {
       if (judgement.is_right()) right.insert(judgement.run);
@@ -200,7 +210,7 @@ class OutputComputer {
       }
     }
     MSDUMP_TRY(const auto own, recompute::recompute(a_, candidate.dump.run_graph(), candidate.dump.operators(),
-                                                    {runs.begin(), runs.end()}, context_, options_));
+                                                    {runs.begin(), runs.end()}, context_, unexplained()));
     std::set<TensorId> right;
     for (const OperatorJudgement& judgement : own) {
       for (const OutputJudgement& output : judgement.outputs) {

@@ -20,12 +20,25 @@ namespace msdump {
 
 enum class ComputedState : uint8_t { kUnknown, kRight, kWrong };
 
-struct ComputedOutputs {
-  std::vector<ComputedState> states;               // by Pairing::tensors; empty: nothing was computed
-  std::map<TensorId, recompute::Judgement> wrong;  // of kWrong
-  recompute::RecomputeCounts counts;               // of the executions with an output that differs
-  uint64_t too_much = 0;                           // bytes of tensors that it would have read; 0: it was done
+struct ComputedOutput {
+  recompute::OutputJudgement output;            // of the candidate's tensor
+  std::vector<recompute::AskedArgument> asked;  // if it is wrong
+};
 
+struct ComputedOutputs {
+  std::vector<ComputedState> states;         // by Pairing::tensors; empty: nothing was computed
+  std::map<TensorId, ComputedOutput> wrong;  // of kWrong
+  std::map<TensorId, ComputedOutput> right;  // of kRight
+  recompute::RecomputeCounts counts;         // of the executions with an output that differs
+  uint64_t too_much = 0;                     // bytes of tensors that it would have read; 0: it was done
+
+  // Null: it was not computed again.
+  [[nodiscard]] const ComputedOutput* find(TensorId tensor) const {
+    for (const auto* const all : {&wrong, &right}) {
+      if (const auto found = all->find(tensor); found != all->end()) return &found->second;
+    }
+    return nullptr;
+  }
   [[nodiscard]] ComputedState state(TensorId tensor) const {
     return tensor < states.size() ? states[tensor] : ComputedState::kUnknown;
   }

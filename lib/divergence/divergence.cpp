@@ -279,13 +279,11 @@ class Finder {
       if (computed_->wrong.count(tensor) > 0) wrong.push_back(tensor);
     }
     if (wrong.empty()) return false;
-    const recompute::Judgement& judgement = computed_->wrong.at(wrong.front());
     Divergence& root = state_.roots.add(run, state_.roots.kind_of(wrong), inputs, wrong).divergence;
     root.decided_by = DecidedBy::kComputed;
     root.confidence = kExact;
-    root.reason =
-        fmt::format("it computes something else than its inputs lead to: relative error {:.2g}, {} of {} elements",
-                    judgement.relative_error, judgement.wrong, judgement.elements);
+    root.reason = "it computes something else than its inputs lead to: " +
+                  recompute::describe_wrong(computed_->wrong.at(wrong.front()).output);
     return true;
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -39,6 +40,19 @@ std::string shown_value(const Value& value) {
 }
 
 }  // namespace
+
+std::string describe_wrong(const OutputJudgement& output) {
+  const Judgement& judgement = output.judgement;
+  std::string text = fmt::format("relative error {:.2g}, {} of {} elements", judgement.relative_error, judgement.wrong,
+                                 judgement.elements);
+  if (judgement.wrong == 0 && judgement.slope)
+    text = fmt::format("all elements are {:.6g} times as large", *judgement.slope);
+  else if (judgement.limit > 0)
+    text += fmt::format(", {:.2g} units (limit {})", judgement.units, judgement.limit);
+  if (const std::string place = describe_place(judgement); !place.empty()) text += "; " + place;
+  if (!output.instead.empty()) text += "; " + describe(output.instead.front());
+  return text;
+}
 
 bool OperatorJudgement::is_wrong() const {
   return std::any_of(outputs.begin(), outputs.end(), [](const auto& one) { return one.judgement.is_wrong(); });
@@ -109,21 +123,11 @@ Maybe<Tensor> TensorReader::read(TensorId tensor, const Shape* shape) const {
   return share(std::move(array));
 }
 
-namespace {
-
-OperatorJudgement judge_question(const Question& question, const ReadTensor& read, const RecomputeOptions& options,
-                                 const DeviceTraits& device) {
-  OperatorJudgement result;
-  result.run = question.run;
-  result.type = question.type;
-  result.forward = question.forward;
-  result.why = question.why;
-  if (question.row == nullptr) return result;
-  result.row = question.row;
-  Call call;
+ReadQuestion read_question(const Question& question, const ReadTensor& read) {
+  ReadQuestion result;
+  Call& call = result.call;
   call.type = question.type;
   for (const auto& [name, why] : question.unknown) call.set_unknown(name, why);
-  int64_t elements = 0;
   for (const Operand& operand : question.operands) {
     Value value = operand.value;
     if (operand.tensor != kNoId) {
@@ -133,7 +137,7 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
         call.set_unknown(operand.name, tensor.error());
         continue;
       }
-      elements += (*tensor)->size();
+      result.elements += (*tensor)->size();
       value.tensor = std::move(*tensor);
     }
     if (operand.in_list)
@@ -141,29 +145,46 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
     else
       call.set(operand.name, std::move(value));
   }
-  std::vector<Tensor> written;
   for (const AskedOutput& output : question.outputs) {
     Maybe<Tensor> tensor = read(output.tensor, output.shape);
-    written.push_back(tensor ? *tensor : nullptr);
+    result.outputs.push_back(tensor ? *tensor : nullptr);
     if (!tensor) {
       result.why = tensor.error();
       continue;
     }
-    elements += (*tensor)->size();
+    result.elements += (*tensor)->size();
     call.set_output(output.name, (*tensor)->shape, (*tensor)->dtype);
   }
-  if (elements > options.most_elements) {
+  return result;
+}
+
+namespace {
+
+OperatorJudgement judge_question(const Question& question, const ReadTensor& read, const RecomputeOptions& options,
+                                 const DeviceTraits& device, bool explains) {
+  OperatorJudgement result;
+  result.run = question.run;
+  result.type = question.type;
+  result.forward = question.forward;
+  result.why = question.why;
+  if (question.row == nullptr) return result;
+  result.row = question.row;
+  const ReadQuestion asked = read_question(question, read);
+  if (asked.why) result.why = *asked.why;
+  if (asked.elements > options.most_elements) {
     result.why = {Reason::kTooLarge, {}};
     return result;
   }
+  const std::vector<Tensor>& written = asked.outputs;
   if (std::all_of(written.begin(), written.end(), [](const Tensor& tensor) { return tensor == nullptr; }))
     return result;
-  const Maybe<Outputs> computed = question.row->kernel->compute(call);
+  const Kernel& kernel = *question.row->kernel;
+  const Maybe<Outputs> computed = kernel.compute(asked.call);
   if (!computed) {
     result.why = computed.error();
     return result;
   }
-  const OperandFormats formats = formats_of(call);
+  const OperandFormats formats = formats_of(asked.call);
   auto next = computed->begin();
   for (size_t i = 0; i < question.outputs.size(); ++i) {
     if (written[i] == nullptr) continue;
@@ -175,12 +196,15 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
     if (found == computed->end()) continue;
     if (name.empty()) next = found + 1;
     result.outputs.push_back(
-        {question.outputs[i].tensor, found->name, judge(*written[i], *question.row->kernel, *found, formats, device)});
+        {question.outputs[i].tensor, found->name, judge(*written[i], kernel, *found, formats, device), {}});
+    OutputJudgement& output = result.outputs.back();
+    if (explains && output.judgement.is_wrong())
+      output.instead = find_instead({*written[i], kernel, asked.call, *found, formats, device, output.judgement});
   }
   if (result.outputs.empty()) result.why = {Reason::kShape, {}};
   if (!result.is_wrong()) return result;
   constexpr int64_t kMostShown = 16;
-  for (const auto& [name, values] : call.values()) {
+  for (const auto& [name, values] : asked.call.values()) {
     for (const Value& value : values) {
       if (value.is_none || (value.tensor && value.tensor->size() > kMostShown) ||
           (!value.tensor && value.numbers.empty()))
@@ -202,6 +226,14 @@ void leave_out_gradients(std::vector<OperatorJudgement>& judgements) {
     judgement.outputs.clear();
     judgement.why = {Reason::kForward, {}};
   }
+}
+
+std::vector<size_t> wrong_ones(const std::vector<OperatorJudgement>& judgements) {
+  std::vector<size_t> wrong;
+  for (size_t i = 0; i < judgements.size(); ++i) {
+    if (judgements[i].is_wrong()) wrong.push_back(i);
+  }
+  return wrong;
 }
 
 // Tensor cores and 16-bit storage show in most outputs of a dump, or in none.
@@ -233,22 +265,54 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
 Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask, const ReadTensor& read,
                                                        const RecomputeOptions& options, const RunContext& context) {
   std::vector<OperatorJudgement> judgements(count);
-  const auto judge_again = [&](const DeviceTraits& device, bool wrong_only) {
+  const auto judge_again = [&](const std::vector<size_t>& which, const DeviceTraits& device, bool explains) {
     context.pool.ordered_for(
-        static_cast<int64_t>(count),
+        static_cast<int64_t>(which.size()),
         [&](int64_t i) {
-          const OperatorJudgement& known = judgements[static_cast<size_t>(i)];
-          if (context.cancel.cancelled() || (wrong_only && !known.is_wrong())) return known;
-          return judge_question(ask(static_cast<size_t>(i)), read, options, device);
+          const size_t one = which[static_cast<size_t>(i)];
+          if (context.cancel.cancelled()) return judgements[one];
+          return judge_question(ask(one), read, options, device, explains);
         },
-        [&](int64_t i, OperatorJudgement&& judgement) { judgements[static_cast<size_t>(i)] = std::move(judgement); });
+        [&](int64_t i, OperatorJudgement&& judgement) {
+          judgements[which[static_cast<size_t>(i)]] = std::move(judgement);
+        });
     return context.cancel.check();
   };
-  MSDUMP_CHECK_OK(judge_again({}, false));
-  if (const DeviceTraits traits = traits_of(judgements); !traits.is_plain()) MSDUMP_CHECK_OK(judge_again(traits, true));
+  std::vector<size_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  MSDUMP_CHECK_OK(judge_again(all, {}, false));
+  const DeviceTraits traits = traits_of(judgements);
+  if (!traits.is_plain()) MSDUMP_CHECK_OK(judge_again(wrong_ones(judgements), traits, false));
   leave_out_gradients(judgements);
+  std::vector<size_t> explained = wrong_ones(judgements);
+  if (explained.size() > options.most_explained) explained.resize(options.most_explained);
+  MSDUMP_CHECK_OK(judge_again(explained, traits, true));
   return judgements;
 }
+
+namespace {
+
+// An operator that did not run leaves the buffer as an earlier one had it.
+void find_stale(std::vector<OperatorJudgement>& judgements, size_t wrong, const TensorReader& reader,
+                const std::function<std::string(ExecutionId run)>& name_of_run) {
+  for (OutputJudgement& output : judgements[wrong].outputs) {
+    if (output.judgement.wrong == 0 || (!output.instead.empty() && output.instead.front().bits < kStaleBits)) continue;
+    const Maybe<Tensor> y = reader.read(output.tensor, nullptr);
+    if (!y) continue;
+    const auto is_left = [&](const OutputJudgement& earlier) {
+      if (earlier.judgement.elements != output.judgement.elements) return false;
+      const Maybe<Tensor> held = reader.read(earlier.tensor, nullptr);
+      return held && is_stale(**y, **held);
+    };
+    for (size_t i = wrong; i-- > 0 && wrong - i <= kEarlierOutputs;) {
+      if (!std::any_of(judgements[i].outputs.begin(), judgements[i].outputs.end(), is_left)) continue;
+      output.instead.insert(output.instead.begin(), {Mistake::kStale, name_of_run(judgements[i].run), 0, kStaleBits});
+      break;
+    }
+  }
+}
+
+}  // namespace
 
 uint64_t bytes_of(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<ExecutionId>& runs) {
   uint64_t bytes = 0;
@@ -270,9 +334,17 @@ Result<std::vector<OperatorJudgement>> recompute(const DumpWithGraph& dump, cons
                                                  const RecomputeOptions& options) {
   const Questions questions(dump, flow, operators);
   const TensorReader reader(dump, operators, options.most_elements);
-  return judge_questions(
-      runs.size(), [&](size_t i) { return questions.ask(runs[i]); },
-      [&](TensorId tensor, const Shape* shape) { return reader.read(tensor, shape); }, options, context);
+  MSDUMP_TRY(auto judgements,
+             judge_questions(
+                 runs.size(), [&](size_t i) { return questions.ask(runs[i]); },
+                 [&](TensorId tensor, const Shape* shape) { return reader.read(tensor, shape); }, options, context));
+  const std::vector<size_t> wrong = wrong_ones(judgements);
+  for (size_t i = 0; i < std::min(wrong.size(), options.most_explained); ++i) {
+    if (context.cancel.cancelled()) break;
+    find_stale(judgements, wrong[i], reader,
+               [&](ExecutionId run) { return std::string(operators[flow.runs()[run].op].name); });
+  }
+  return judgements;
 }
 
 }  // namespace msdump::recompute
