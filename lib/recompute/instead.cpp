@@ -27,6 +27,7 @@ constexpr size_t kMostNamed = 3;
 // Multiplications of all hypotheses about an output: less than a second.
 constexpr double kMostWork = 0x1p28;
 constexpr size_t kMostOperands = 16;
+constexpr size_t kMostAxes = 5;
 constexpr int kMostFits = 24;  // evaluations for one constant
 
 // Elements in another order than any argument can ask for are rarer than another argument that gives the same.
@@ -51,7 +52,8 @@ bool is_axis(std::string_view name) {
 }
 
 bool is_flag(const Value& value) {
-  if (value.tensor || value.numbers.size() != 1) return false;
+  if (value.tensor) return value.tensor->size() == 1 && value.tensor->dtype == DType::kBool;
+  if (value.numbers.size() != 1) return false;
   const std::string text = to_lower(value.text);
   return text.find("true") != std::string::npos || text.find("false") != std::string::npos ||
          text.find("bool") != std::string::npos;
@@ -108,7 +110,7 @@ class Search {
   explicit Search(const WrongOutput& wrong) : wrong_(wrong), asked_(wrong.judgement) {
     for (const auto& [name, values] : wrong.call.values()) {
       for (size_t i = 0; i < values.size() && operands_.size() < kMostOperands; ++i) {
-        if (values[i].tensor && values[i].tensor->size() > 0) {
+        if (values[i].tensor && values[i].tensor->size() > 1) {
           operands_.push_back({name, i, values.size() > 1 ? fmt::format("{}[{}]", name, i) : name});
           elements_ += static_cast<double>(values[i].tensor->size());
         }
@@ -241,7 +243,6 @@ class Search {
     }
     for (size_t i = 0; i < operands_.size(); ++i) {
       for (size_t k = i + 1; k < operands_.size(); ++k) {
-        if (tensor(operands_[i]).size() == 1) continue;
         if (tensor(operands_[i]).shape != tensor(operands_[k]).shape) continue;
         Call call = wrong_.call;
         replace(call, operands_[i], value(operands_[k]));
@@ -263,6 +264,7 @@ class Search {
       propose_changed(Mistake::kReversed, fmt::format("axis {}", axis), kMoveBits + bits_of(rank),
                       [&](const Array& x) { return moved_along(x, axis, 0, true); });
     }
+    for (const Place& place : operands_) propose_cut(place);
     for_each_swap(wrong_.y.shape, [&](size_t first, size_t second, size_t swaps) {
       propose_changed(Mistake::kSwapped, fmt::format("axes {} and {}", first, second), kMoveBits + bits_of(swaps),
                       [&](const Array& x) { return swapped(x, first, second); });
@@ -278,9 +280,24 @@ class Search {
     }
   }
 
+  // A loop that ends one too early.
+  void propose_cut(const Place& place) {
+    const Array& array = tensor(place);
+    for (size_t axis = 0; axis < std::min(array.rank(), kMostAxes); ++axis) {
+      const AxisView view = view_of_axis(array.shape, axis);
+      if (view.length < 2) continue;
+      Array cut = array;
+      for (int64_t outer = 0; outer < view.outer; ++outer)
+        std::fill_n(cut.values.begin() + ((outer + 1) * view.length - 1) * view.inner, view.inner, 0);
+      Call call = wrong_.call;
+      replace(call, place, with_tensor(value(place), std::move(cut)));
+      propose(Mistake::kLastLeftOut, fmt::format("axis {} of {}", axis, place.label),
+              kMoveBits + bits_of(array.rank() * operands_.size()), call, wrong_.kernel);
+    }
+  }
+
   template <class Visit>
   static void for_each_swap(const Shape& shape, const Visit& visit) {
-    constexpr size_t kMostAxes = 5;
     const size_t rank = std::min(shape.size(), kMostAxes);
     for (size_t first = 0; first < rank; ++first) {
       for (size_t second = first + 1; second < rank; ++second) {
@@ -370,10 +387,11 @@ class Search {
   void propose_precision() {
     for (const int bits : {10, 7, 4, 3}) {
       Call call = wrong_.call;
-      for (const Place& place : operands_) {
-        if (kind_of(tensor(place).dtype) != DTypeKind::kFloat) continue;
-        replace(call, place,
-                with_tensor(value(place), map(tensor(place), [=](double x) { return rounded_mantissa(x, bits); })));
+      for (auto& [name, values] : call.values()) {
+        for (Value& value : values) {
+          if (!value.tensor || kind_of(value.tensor->dtype) != DTypeKind::kFloat) continue;
+          value = with_tensor(value, map(*value.tensor, [=](double x) { return rounded_mantissa(x, bits); }));
+        }
       }
       propose(Mistake::kPrecision, std::to_string(bits), 2, call, wrong_.kernel);
     }
@@ -516,16 +534,26 @@ class Search {
   }
 
   void propose_factor() {
-    if (!asked_.slope || !std::isfinite(*asked_.slope)) return;
+    if (expected().size() != wrong_.y.size()) return;
+    double squares = 0, products = 0;
+    for (size_t i = 0; i < wrong_.y.values.size(); ++i) {
+      const double square = expected().values[i] * expected().values[i];
+      const double product = expected().values[i] * wrong_.y.values[i];
+      if (!std::isfinite(square) || !std::isfinite(product)) continue;
+      squares += square;
+      products += product;
+    }
+    const double slope = products / squares;
+    if (!std::isfinite(slope)) return;
     const auto propose_one = [&](double factor, const std::string& shown) {
       return propose_changed(Mistake::kFactor, shown, kNumberBits + 8,
                              [&](const Array& x) { return map(x, [&](double value) { return value * factor; }); });
     };
-    const double inverse = std::nearbyint(1 / *asked_.slope);
-    if (inverse > 2 && std::fabs(inverse * *asked_.slope - 1) < 0x1p-12 &&
+    const double inverse = std::nearbyint(1 / slope);
+    if (inverse > 2 && std::fabs(inverse * slope - 1) < 0x1p-12 &&
         propose_one(1 / inverse, fmt::format("1/{}", inverse)))
       return;
-    propose_number(*asked_.slope, [&](double factor) { return propose_one(factor, fmt::format("{}", factor)); });
+    propose_number(slope, [&](double factor) { return propose_one(factor, fmt::format("{}", factor)); });
   }
 
   // Elements that hold something else while all others are right.
@@ -562,7 +590,7 @@ class Search {
 
   const WrongOutput& wrong_;
   const Judgement& asked_;
-  std::vector<Place> operands_;  // tensors
+  std::vector<Place> operands_;  // tensors; scalars are constants
   size_t rank_ = 0;              // of the largest
   double length_ = 0, elements_ = 0, work_ = 0;
   std::vector<Instead> found_;
@@ -572,8 +600,8 @@ class Search {
 
 std::string_view name_of(Mistake mistake) {
   static constexpr auto kNames = enum_table<Mistake, std::string_view>(
-      "input_handed_on", "all_zero", "other_argument", "operand_transposed", "operand_left_out", "operand_twice",
-      "operand_negated", "operands_exchanged", "other_operator", "output_rolled", "output_reversed",
+      "input_handed_on", "all_zero", "other_argument", "operand_transposed", "operand_left_out", "last_left_out",
+      "operand_twice", "operand_negated", "operands_exchanged", "other_operator", "output_rolled", "output_reversed",
       "output_transposed", "one_writer", "lower_precision", "other_output", "other_constant", "offset", "factor",
       "tail_not_written", "not_finite");
   return kNames[mistake];
@@ -582,13 +610,13 @@ std::string_view name_of(Mistake mistake) {
 std::string describe(const Instead& instead) {
   static constexpr auto kTexts = enum_table<Mistake, std::string_view>(
       "as if {} were handed on", "as if nothing were written: all elements are 0", "as if asked with {}",
-      "as if {} were transposed", "as if {} were left out", "as if {} counted twice", "as if {} had the other sign",
-      "as if {} were exchanged", "as if it were {}", "as if its output were rolled by {}",
-      "as if its output were reversed along {}", "as if {} of its output were exchanged",
-      "as if only the {} update of an element counted", "as if its inputs had {} bits of mantissa",
-      "as if it had not run: the output is that of {}", "as if asked with {}", "as if {} were added",
-      "as if multiplied by {}", "as if elements from {} on were not written",
-      "{} elements are NaN or infinite, the others right");
+      "as if {} were transposed", "as if {} were left out", "as if the last index along {} were left out",
+      "as if {} counted twice", "as if {} had the other sign", "as if {} were exchanged", "as if it were {}",
+      "as if its output were rolled by {}", "as if its output were reversed along {}",
+      "as if {} of its output were exchanged", "as if only the {} update of an element counted",
+      "as if its inputs had {} bits of mantissa", "as if it had not run: the output is that of {}",
+      "as if asked with {}", "as if {} were added", "as if multiplied by {}",
+      "as if elements from {} on were not written", "{} elements are NaN or infinite, the others right");
   return fmt::format(fmt::runtime(kTexts[instead.what]), instead.value);
 }
 

@@ -19,6 +19,7 @@ enum class Mistake : uint8_t {
   kArgument,    // another axis, permutation, flag or mode
   kTransposed,  // two axes of an operand are exchanged in memory
   kLeftOut,
+  kLastLeftOut,  // the last index along an axis of an operand
   kTwice,
   kNegated,
   kExchanged,  // two operands

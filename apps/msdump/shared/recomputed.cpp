@@ -36,7 +36,8 @@ const report::ObjectType& instead_type() {
       "A mistake that reproduces the output.",
       {{.key = "what",
         .type = "string",
-        .text = "input_handed_on, all_zero, other_argument, operand_transposed, operand_left_out, operand_twice, "
+        .text = "input_handed_on, all_zero, other_argument, operand_transposed, operand_left_out, last_left_out, "
+                "operand_twice, "
                 "operand_negated, operands_exchanged, other_operator, output_rolled, output_reversed, "
                 "output_transposed, one_writer, lower_precision, other_output, other_constant, offset, factor, "
                 "tail_not_written or not_finite"},

@@ -226,6 +226,12 @@ std::vector<Plant> plants() {
        [=](const Posed& one) { return one.with("b", held(scaled(operand(one, "b"), -1))); }},
       {"operand_left_out beta", norm,
        [=](const Posed& one) { return one.with("beta", held(scaled(operand(one, "beta"), 0))); }},
+      {"last_left_out axis 0 of x", mean,
+       [=](const Posed& one) {
+         Array x = operand(one, "x");
+         std::fill(x.values.end() - x.shape.back(), x.values.end(), 0);
+         return one.with("x", held(std::move(x)));
+       }},
       {"operands_exchanged a and b", [](Bench& bench) { return sum(bench, "div"); },
        [=](const Posed& one) {
          Posed exchanged = one;
