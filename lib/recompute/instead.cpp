@@ -122,7 +122,7 @@ class Search {
   }
 
   std::vector<Instead> run() {
-    if (asked_.wrong == 0 || wrong_.y.known >= 0) return {};
+    if (wrong_.y.known >= 0) return {};
     propose_operands();
     propose_moved();
     propose_arguments();
@@ -181,14 +181,24 @@ class Search {
     return false;
   }
 
+  // An output that is wrong by its slope alone has no element beyond the limit.
+  [[nodiscard]] bool is_closer(const Judgement& judgement) const {
+    return asked_.wrong > 0 ? asked_.units >= kCloser * judgement.units
+                            : asked_.relative_error >= kCloser * judgement.relative_error;
+  }
+  [[nodiscard]] double saved_bits(const Judgement& judgement) const {
+    const double times = asked_.wrong > 0 ? asked_.units / std::max(judgement.units, 1.0)
+                                          : asked_.relative_error / unit_roundoff(asked_.format);
+    const int64_t elements = asked_.wrong > 0 ? asked_.wrong : asked_.elements;
+    return std::clamp(std::log2(times), 0.0, kNumberBits) * static_cast<double>(elements);
+  }
+
   bool propose(Mistake what, std::string value, double bits, const Output& output, const Kernel& kernel) {
     if (std::all_of(output.answers.begin(), output.answers.end(), [&](const auto& answer) { return is_far(answer); }))
       return false;
     const Judgement judgement = judged(wrong_.y, kernel, output);
     if (!judgement.is_right() || judgement.elements < asked_.elements) return false;
-    if (!(asked_.units >= kCloser * judgement.units)) return false;
-    const double saved = std::clamp(std::log2(asked_.units / std::max(judgement.units, 1.0)), 0.0, kNumberBits);
-    if (saved * static_cast<double>(asked_.wrong) < bits + kMargin) return false;
+    if (!is_closer(judgement) || saved_bits(judgement) < bits + kMargin) return false;
     found_.push_back({what, std::move(value), judgement.units, bits});
     return true;
   }

@@ -357,11 +357,11 @@ std::string describe_place(const Judgement& judgement) {
   std::string text;
   for (size_t axis = 0; axis < judgement.shape.size(); ++axis) {
     everywhere = everywhere && box.from[axis] == 0 && box.to[axis] + 1 == judgement.shape[axis];
-    const std::string_view name = judgement.shape.size() != 2 ? (axis == 0 ? "elements " : "")
-                                  : axis == 0                 ? "rows "
-                                                              : "columns ";
-    text += fmt::format("{}{}{}", axis == 0 ? "" : judgement.shape.size() == 2 ? ", " : " x ", name, box.from[axis]);
-    if (box.to[axis] > box.from[axis]) text += fmt::format("-{}", box.to[axis]);
+    const bool one = box.to[axis] == box.from[axis], is_matrix = judgement.shape.size() == 2;
+    if (axis > 0) text += is_matrix ? ", " : " x ";
+    if (axis == 0 || is_matrix)
+      text += fmt::format("{}{} ", !is_matrix ? "index" : axis == 0 ? "row" : "column", one || !is_matrix ? "" : "s");
+    text += one ? fmt::format("{}", box.from[axis]) : fmt::format("{}-{}", box.from[axis], box.to[axis]);
   }
   if (everywhere) return {};
   if (box.multiple_of > 0) text += fmt::format("; edges are multiples of {}", box.multiple_of);

@@ -46,7 +46,7 @@ std::string describe_wrong(const OutputJudgement& output) {
   std::string text = fmt::format("relative error {:.2g}, {} of {} elements", judgement.relative_error, judgement.wrong,
                                  judgement.elements);
   if (judgement.wrong == 0 && judgement.slope)
-    text = fmt::format("all elements are {:.6g} times as large", *judgement.slope);
+    text = fmt::format("on average {:.6g} times as large", *judgement.slope);
   else if (judgement.limit > 0)
     text += fmt::format(", {:.2g} units (limit {})", judgement.units, judgement.limit);
   if (const std::string place = describe_place(judgement); !place.empty()) text += "; " + place;

@@ -354,7 +354,10 @@ std::string alone_text(const DiffResult& run, const RunAccount& account) {
     const ComputedOutput* const computed = run.computed.find(output.tensor);
     if (computed == nullptr) continue;
     if (computed->output.judgement.is_wrong())
-      return "computed wrong from its own inputs: " + recompute::describe_wrong(computed->output);
+      return fmt::format(
+          "computed wrong from its own inputs ({:.2g} units, limit {}){}", computed->output.judgement.units,
+          computed->output.judgement.limit,
+          computed->output.instead.empty() ? "" : "; " + recompute::describe(computed->output.instead.front()));
     units = std::max(units, computed->output.judgement.units);
   }
   return units < 0 ? std::string() : fmt::format("computed right from its own inputs ({:.2g} units)", units);

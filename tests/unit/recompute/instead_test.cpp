@@ -300,6 +300,16 @@ TEST_CASE("damage of one element is no mistake of the operator") {
   }
 }
 
+TEST_CASE("an output whose elements are all within the limit, but not together, is explained as well") {
+  Bench bench(3);
+  Array a = bench.normal({64, 64});
+  for (double& value : a.values) value = std::fabs(value) + 1;
+  store(a);
+  // A bias of one roundoff.
+  const Posed one = asked("bias_add", {{"a", held(a)}, {"b", held(make_array({64}, 0x1p-22))}});
+  CHECK(named(one, a) == "input_handed_on a");
+}
+
 TEST_CASE("what holds fewer bits than the description explains nothing") {
   Bench bench(1);
   const Posed one = asked("add", {{"a", held(bench.normal({1}))}, {"b", held(bench.normal({1}))}});
