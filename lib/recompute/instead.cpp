@@ -70,7 +70,11 @@ Value with_tensor(const Value& value, Array array) {
 }
 
 Value with_numbers(const Value& value, std::vector<double> numbers) {
-  if (value.tensor) return with_tensor(value, Array{value.tensor->shape, std::move(numbers)});
+  if (value.tensor) {
+    const auto count = static_cast<int64_t>(numbers.size());
+    Shape shape = count == value.tensor->size() ? value.tensor->shape : Shape{count};
+    return with_tensor(value, Array{std::move(shape), std::move(numbers)});
+  }
   Value changed = value;
   changed.text.clear();
   changed.numbers = std::move(numbers);
@@ -112,13 +116,16 @@ class Search {
       for (size_t i = 0; i < values.size() && operands_.size() < kMostOperands; ++i) {
         if (values[i].tensor && values[i].tensor->size() > 1) {
           operands_.push_back({name, i, values.size() > 1 ? fmt::format("{}[{}]", name, i) : name});
-          elements_ += static_cast<double>(values[i].tensor->size());
+          work_of_one_ += static_cast<double>(values[i].tensor->size());
         }
         rank_ = values[i].tensor ? std::max(rank_, values[i].tensor->rank()) : rank_;
       }
     }
-    for (const Answer& answer : wrong.output.answers) length_ = std::max(length_, answer.length);
-    elements_ += static_cast<double>(wrong.y.size()) * (1 + length_);
+    double steps = 1;  // for one element of the output
+    if (wrong.kernel.arithmetic == Arithmetic::kProduct) {
+      for (const Answer& answer : wrong.output.answers) steps = std::max(steps, answer.length);
+    }
+    work_of_one_ += steps * static_cast<double>(wrong.y.size());
   }
 
   std::vector<Instead> run() {
@@ -153,7 +160,7 @@ class Search {
   }
 
   [[nodiscard]] bool affords() {
-    work_ += elements_;
+    work_ += work_of_one_;
     return work_ <= kMostWork;
   }
 
@@ -181,6 +188,24 @@ class Search {
     return false;
   }
 
+  [[nodiscard]] const Answer* find_answer(const Output& output, std::string_view variant) const {
+    for (const Answer& answer : output.answers) {
+      if (answer.variant == variant && answer.y.size() == wrong_.y.size()) return &answer;
+    }
+    return nullptr;
+  }
+
+  // True if every element is compared, or NaN or infinite in both.
+  [[nodiscard]] bool covers(const Answer& answer, const Judgement& judgement) const {
+    if (judgement.elements >= asked_.elements) return true;
+    for (size_t i = 0; i < answer.y.values.size(); ++i) {
+      const double expected = answer.y.values[i], found = wrong_.y.values[i];
+      const bool same = std::isnan(expected) ? std::isnan(found) : expected == found;
+      if (!std::isfinite(expected) && !same) return false;
+    }
+    return true;
+  }
+
   // An output that is wrong by its slope alone has no element beyond the limit.
   [[nodiscard]] bool is_closer(const Judgement& judgement) const {
     return asked_.wrong > 0 ? asked_.units >= kCloser * judgement.units
@@ -197,7 +222,7 @@ class Search {
     if (std::all_of(output.answers.begin(), output.answers.end(), [&](const auto& answer) { return is_far(answer); }))
       return false;
     const Judgement judgement = judged(wrong_.y, kernel, output);
-    if (!judgement.is_right() || judgement.elements < asked_.elements) return false;
+    if (!judgement.is_right() || !covers(*find_answer(output, judgement.variant), judgement)) return false;
     if (!is_closer(judgement) || saved_bits(judgement) < bits + kMargin) return false;
     found_.push_back({what, std::move(value), judgement.units, bits});
     return true;
@@ -331,7 +356,7 @@ class Search {
         const bool flag = numbers.front() == 0;
         propose_argument(name, with_numbers(value, {flag ? 1.0 : 0.0}), flag ? "true" : "false", 2);
       } else if (is_axis(name)) {
-        propose_axes(name, value, numbers);
+        propose_axes(name, value);
       } else if (name == "perm") {
         propose_permutations(value, numbers);
       } else if (name == "approximate" || name == "reduction" || name == "rounding_mode") {
@@ -348,10 +373,12 @@ class Search {
               map(**x, [](double value) { return value / (1 + std::exp(-1.702 * value)); }), absolute(**x).values);
   }
 
-  void propose_axes(const std::string& name, const Value& value, const std::vector<double>& numbers) {
+  void propose_axes(const std::string& name, const Value& value) {
     const auto rank = static_cast<int64_t>(rank_);
+    const auto axes_asked = wrong_.call.integers_if(name);
+    if (!axes_asked) return;
     std::set<int64_t> asked;
-    for (const double number : numbers) asked.insert(static_cast<int64_t>(number) + (number < 0 ? rank : 0));
+    for (const int64_t axis : *axes_asked) asked.insert(axis < 0 ? axis + rank : axis);
     const auto propose_set = [&](const std::vector<double>& axes) {
       if (axes.empty() || std::set<int64_t>(axes.begin(), axes.end()) == asked) return;
       propose_argument(name, with_numbers(value, axes), fmt::format("{}", fmt::join(axes, ", ")), rank_);
@@ -441,8 +468,8 @@ class Search {
     const Maybe<Outputs> outputs = affords() ? wrong_.kernel.compute(call) : unjudged(Reason::kTooLarge);
     if (!outputs) return std::nullopt;
     for (const Output& output : *outputs) {
-      if (output.name == wrong_.output.name && output.answers.front().y.size() == wrong_.y.size())
-        return output.answers.front().y.values;
+      const Answer* const answer = output.name == wrong_.output.name ? find_answer(output, asked_.variant) : nullptr;
+      if (answer != nullptr) return answer->y.values;
     }
     return std::nullopt;
   }
@@ -520,11 +547,8 @@ class Search {
 
   // The answer that was judged.
   [[nodiscard]] const Array& expected() const {
-    const std::vector<Answer>& answers = wrong_.output.answers;
-    const auto judged = std::find_if(answers.begin(), answers.end(), [&](const Answer& answer) {
-      return answer.variant == asked_.variant && answer.y.size() == wrong_.y.size();
-    });
-    return judged == answers.end() ? answers.front().y : judged->y;
+    const Answer* const answer = find_answer(wrong_.output, asked_.variant);
+    return answer == nullptr ? wrong_.output.answers.front().y : answer->y;
   }
 
   void propose_offset() {
@@ -602,7 +626,7 @@ class Search {
   const Judgement& asked_;
   std::vector<Place> operands_;  // tensors; scalars are constants
   size_t rank_ = 0;              // of the largest
-  double length_ = 0, elements_ = 0, work_ = 0;
+  double work_of_one_ = 0, work_ = 0;
   std::vector<Instead> found_;
 };
 

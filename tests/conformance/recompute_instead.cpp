@@ -26,15 +26,18 @@ struct Subject {
   const Kernel& kernel;
   const Call& call;
   const Output& output;
-  const Array& y;  // of the file
+  const Array& y;            // of the file
+  std::string_view variant;  // of the answer that fits it
   std::mt19937& random;
 
   [[nodiscard]] std::optional<Array> computed(const Call& other, const Kernel& by) const {
     const Maybe<Outputs> outputs = by.compute(other);
     if (!outputs) return std::nullopt;
     for (const Output& one : *outputs) {
-      if (one.name == output.name && one.answers.front().y.size() == y.size())
-        return with_shape(one.answers.front().y, y.shape);
+      for (const Answer& answer : one.answers) {
+        if (one.name == output.name && answer.variant == variant && answer.y.size() == y.size())
+          return with_shape(answer.y, y.shape);
+      }
     }
     return std::nullopt;
   }
@@ -258,9 +261,10 @@ void plant_all(const fs::path& dump, std::mt19937& random, std::map<std::string,
                                        [&](const Output& one) { return one.name == question.outputs[i].name; });
       const Tensor& y = asked.outputs[i];
       if (!y || output == computed->end() || y->dtype != DType::kFloat32 || y->known >= 0 || y->size() < 2) continue;
-      if (!judge(*y, kernel, *output, formats, {}).is_right()) continue;
+      const Judgement right = judge(*y, kernel, *output, formats, {});
+      if (!right.is_right()) continue;
       ++of_kernel[kernel.name];
-      const Subject subject{kernel, asked.call, *output, *y, random};
+      const Subject subject{kernel, asked.call, *output, *y, right.variant, random};
       for (const Kind& kind : kinds()) {
         Planted planted = kind.plant(subject);
         if (!planted) continue;
@@ -272,6 +276,7 @@ void plant_all(const fs::path& dump, std::mt19937& random, std::map<std::string,
         ++tally.planted;
         if (found.empty()) {
           ++tally.nothing;
+          ++tally.others[fmt::format("nothing ({}, {:.2g} units)", kernel.name, judgement.units)];
         } else if (kind.right.count(found.front().what) > 0) {
           ++tally.right;
         } else {

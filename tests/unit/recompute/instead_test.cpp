@@ -247,6 +247,13 @@ std::vector<Plant> plants() {
       {"lower_precision 10", product_of, rounded(10, {"a", "b"})},
       {"lower_precision 4", sum_of, rounded(4, {"a", "b"})},
       {"other_constant epsilon = 0.003", norm, [](const Posed& one) { return one.with("epsilon", given(3e-3)); }},
+      {"other_constant epsilon = 0.0003",
+       [](Bench& bench) {
+         Posed one = norm(bench);
+         one.call.set("x", held(bench.normal({8, 32})));
+         return one;
+       },
+       [](const Posed& one) { return one.with("epsilon", given(3e-4)); }},
       {"other_constant b = 0.37",
        [](Bench& bench) {
          return asked("mul", {{"a", held(bench.normal({8, 16}))}, {"b", given(0.35)}});
