@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/containers.h"
 #include "base/text.h"
 #include "divergence/model/constants.h"
 #include "ge/operators/operator_properties.h"
@@ -70,6 +71,13 @@ class AskedSide {
       const OpId from = asked(edge);
       return from != kNoId && is_new(from, other);
     });
+  }
+
+  // What an input reads, by the pairing: equal for partners.
+  [[nodiscard]] uint64_t source(OpId op, const InputEdge& edge) const {
+    const OpId from = asked(edge);
+    return from == kNoId || pairs_[from] == kNoId ? questions_.of(op, edge)
+                                                  : mix_hash(mix_hash(text_hash("pair"), pairs_[from]), edge.output);
   }
 
   // "net.fc.weight", "Mul-op3", "0.5": what an input reads.
@@ -167,6 +175,7 @@ class AskedSearch {
     join_lines(found);
     for (const ExecutionId run : asked) found.behind[run] = found.behind[run] || found.roots.count(run) == 0;
     if (found.roots.empty()) found.behind.clear();
+    find_exchanged(found);
     return found;
   }
 
@@ -188,6 +197,28 @@ class AskedSearch {
         suspect.b = view_.pairing().b[both.b].op;
         if (suspect.a == kNoId || suspect.b == kNoId) suspects.erase(pair);
       }
+    }
+  }
+
+  // Operands of commutative operators that changed places: their files hold each other's values.
+  void find_exchanged(AskedRoots& found) const {
+    const std::vector<OpPair>& pairs = view_.pairing().operators;
+    for (OperatorId pair{0}; pair < pairs.size(); ++pair) {
+      if (!pairs[pair].is_paired()) continue;
+      const OpId a = view_.pairing().a[pairs[pair].a].op, b = view_.pairing().b[pairs[pair].b].op;
+      if (a == kNoId || b == kNoId || !ge::has_property(b_.graph().op_type(b), ge::OperatorProperty::kCommutes))
+        continue;
+      std::vector<uint64_t> in_a, in_b;
+      for (const InputEdge& edge : inputs_of(a_.graph(), a)) in_a.push_back(a_.source(a, edge));
+      for (const InputEdge& edge : inputs_of(b_.graph(), b)) in_b.push_back(b_.source(b, edge));
+      std::set<uint32_t> slots;
+      for (uint32_t slot = 0; slot < std::min(in_a.size(), in_b.size()); ++slot) {
+        if (in_a[slot] != in_b[slot]) slots.insert(slot);
+      }
+      std::sort(in_a.begin(), in_a.end());
+      std::sort(in_b.begin(), in_b.end());
+      if (slots.empty() || in_a != in_b) continue;
+      for (const ExecutionId run : runs_[pair]) found.elsewhere.emplace(run, slots);
     }
   }
 

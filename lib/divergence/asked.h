@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct AskedRoot {
 struct AskedRoots {
   std::map<ExecutionId, AskedRoot> roots;
   std::vector<bool> behind;  // by run: it reads what a root leaves, also where no edge shows it; empty without roots
+  // Slots of executions of both sides that read another value, as operands that changed places do: nothing is said of these.
+  std::map<ExecutionId, std::set<uint32_t>> elsewhere;
 };
 
 // `computed` may be null. No roots unless both graphs have the data flow and are of one compiler.

@@ -68,8 +68,10 @@ class OutputComputer {
     std::vector<ExecutionId> wrong;
     for (const OperatorJudgement& judgement : judgements) {
       for (const OutputJudgement& output : judgement.outputs) {
-        if (output.judgement.is_right())
-          outputs.states[partners_.pair_of_candidate(output.tensor)] = ComputedState::kRight;
+        if (!output.judgement.is_right()) continue;
+        const TensorId pair = partners_.pair_of_candidate(output.tensor);
+        outputs.states[pair] = ComputedState::kRight;
+        outputs.right.emplace(pair, ComputedOutput{output, {}});
       }
       if (judgement.is_wrong()) wrong.push_back(judgement.run);
       if (judgement.outputs.empty()) continue;
@@ -87,7 +89,7 @@ class OutputComputer {
         if (asked_otherwise.count(output.tensor) > 0) continue;
         const TensorId pair = partners_.pair_of_candidate(output.tensor);
         outputs.states[pair] = ComputedState::kWrong;
-        outputs.wrong.emplace(pair, output.judgement);
+        outputs.wrong.emplace(pair, ComputedOutput{output, judgement.asked});
       }
     }
     return outputs;
@@ -142,6 +144,13 @@ class OutputComputer {
     return judgements;
   }
 
+  // Only the candidate's mistakes are looked for.
+  [[nodiscard]] static recompute::RecomputeOptions unexplained() {
+    recompute::RecomputeOptions options;
+    options.most_explained = 0;
+    return options;
+  }
+
   // Executions that are right in the reference, with all that the candidate fused with them: there the questions and kernels are
   // as they should be.
   [[nodiscard]] Result<std::set<ExecutionId>> right_in_reference(const std::vector<ExecutionId>& runs) const {
@@ -152,11 +161,11 @@ class OutputComputer {
         of.push_back(run);
       }
     }
-    MSDUMP_TRY(
-        const auto judgements,
-        recompute::judge_questions(
-            members.size(), [&](size_t i) { return reference_.questions.ask(members[i]); },
-            [&](TensorId tensor, const Shape* shape) { return read_reference(tensor, shape); }, options_, context_));
+    MSDUMP_TRY(const auto judgements,
+               recompute::judge_questions(
+                   members.size(), [&](size_t i) { return reference_.questions.ask(members[i]); },
+                   [&](TensorId tensor, const Shape* shape) { return read_reference(tensor, shape); }, unexplained(),
+                   context_));
     std::set<ExecutionId> right(runs.begin(), runs.end());
     for (size_t i = 0; i < members.size(); ++i) {
       if (!judgements[i].is_right()) right.erase(of[i]);
@@ -175,7 +184,7 @@ class OutputComputer {
       }
     }
     MSDUMP_TRY(const auto own, recompute::recompute(a_, candidate.dump.run_graph(), candidate.dump.operators(),
-                                                    {runs.begin(), runs.end()}, context_, options_));
+                                                    {runs.begin(), runs.end()}, context_, unexplained()));
     std::set<TensorId> right;
     for (const OperatorJudgement& judgement : own) {
       for (const OutputJudgement& output : judgement.outputs) {
@@ -192,14 +201,15 @@ class OutputComputer {
     for (ExecutionId run{0}; run < runs.size() && !context_.cancel.cancelled(); ++run) {
       const auto fold = partners_.folded(run);
       if (!fold) continue;
-      const recompute::Call convolution = recompute::call_of(reference_.questions.ask(fold->convolution), of_reference);
+      const auto call_of = [&](ExecutionId asked) {
+        return recompute::read_question(reference_.questions.ask(asked), of_reference).call;
+      };
+      const recompute::Call convolution = call_of(fold->convolution);
       const Maybe<Tensor> filter = convolution.tensor("w");
       Maybe<Tensor> bias = convolution.tensor_if("bias");
-      if (fold->bias != kNoId)
-        bias = recompute::call_of(reference_.questions.ask(fold->bias), of_reference).tensor("b");
+      if (fold->bias != kNoId) bias = call_of(fold->bias).tensor("b");
       if (!filter || !bias) continue;
-      const auto expected = recompute::fold(
-          **filter, *bias, recompute::call_of(reference_.questions.ask(fold->batch_norm), of_reference));
+      const auto expected = recompute::fold(**filter, *bias, call_of(fold->batch_norm));
       if (!expected) continue;
       const std::array<Judgement, 2> judgements = {
           judge_folded(fold->folded_filter, &(*filter)->shape, expected->filter),
@@ -212,7 +222,8 @@ class OutputComputer {
       for (const Judgement& judgement : judgements) {
         if (!judgement.is_wrong()) continue;
         for (const TensorId output : runs[run].outputs) {
-          if (partners_.pair_of(output) != kNoId) outputs.misfolded.emplace(partners_.pair_of(output), judgement);
+          if (partners_.pair_of(output) != kNoId)
+            outputs.misfolded.emplace(partners_.pair_of(output), ComputedOutput{{output, {}, judgement, {}}, {}});
         }
       }
     }

@@ -25,16 +25,29 @@ namespace msdump {
 
 enum class ComputedState : uint8_t { kUnknown, kRight, kWrong };
 
+struct ComputedOutput {
+  recompute::OutputJudgement output;            // of the candidate's tensor
+  std::vector<recompute::AskedArgument> asked;  // if it is wrong
+};
+
 struct ComputedOutputs {
-  std::vector<ComputedState> states;               // by Pairing::tensors; empty: nothing was computed
-  std::map<TensorId, recompute::Judgement> wrong;  // of kWrong
+  std::vector<ComputedState> states;         // by Pairing::tensors; empty: nothing was computed
+  std::map<TensorId, ComputedOutput> wrong;  // of kWrong
+  std::map<TensorId, ComputedOutput> right;  // of kRight
   // Outputs of convolutions with a filter or bias that folding the reference's parameters does not lead to: the judgement of it.
-  std::map<TensorId, recompute::Judgement> misfolded;
+  std::map<TensorId, ComputedOutput> misfolded;
   std::set<TensorId> folded;          // inputs that were folded, right or wrong; by Pairing::tensors
   std::set<OperatorId> fused;         // of the reference: in an operator of the candidate that is another's partner
   recompute::RecomputeCounts counts;  // of the executions with an output that differs
   uint64_t too_much = 0;              // bytes of tensors that it would have read; 0: it was done
 
+  // Null: it was not computed again.
+  [[nodiscard]] const ComputedOutput* find(TensorId tensor) const {
+    for (const auto* const all : {&wrong, &right}) {
+      if (const auto found = all->find(tensor); found != all->end()) return &found->second;
+    }
+    return nullptr;
+  }
   [[nodiscard]] ComputedState state(TensorId tensor) const {
     return tensor < states.size() ? states[tensor] : ComputedState::kUnknown;
   }

@@ -258,6 +258,14 @@ class Finder {
     root.reason = asked.reason;
   }
 
+  void leave_out_exchanged(ExecutionId run, RunInputs& inputs) const {
+    const auto slots = asked_.elsewhere.find(run);
+    if (slots == asked_.elsewhere.end()) return;
+    const auto is_exchanged = [&](const RunInput* input) { return slots->second.count(input->slot) > 0; };
+    std::erase_if(inputs.entering, is_exchanged);
+    std::erase_if(inputs.changed, is_exchanged);
+  }
+
   // Judges an execution that both sides have.
   void judge_partners(ExecutionId run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
@@ -265,6 +273,7 @@ class Finder {
     // What was folded into a parameter is compared with what the reference's parameters lead to.
     if (computed_ != nullptr)
       std::erase_if(inputs.entering, [&](const RunInput* input) { return computed_->folded.count(input->tensor) > 0; });
+    leave_out_exchanged(run, inputs);
     const bool follows =
         (view_.is_sharded() && follows_alarm(inputs)) || (!asked_.behind.empty() && asked_.behind[run]);
     if (follows) inputs.downstream = inputs.elevated = true;
@@ -308,18 +317,16 @@ class Finder {
   }
 
   bool add_computed(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs,
-                    const std::map<TensorId, recompute::Judgement>& judgements, std::string_view reason) {
+                    const std::map<TensorId, ComputedOutput>& judgements, std::string_view reason) {
     std::vector<TensorId> wrong;
     for (const TensorId tensor : outputs) {
       if (judgements.count(tensor) > 0) wrong.push_back(tensor);
     }
     if (wrong.empty()) return false;
-    const recompute::Judgement& judgement = judgements.at(wrong.front());
     Divergence& root = state_.roots.add(run, state_.roots.kind_of(wrong), inputs, wrong).divergence;
     root.decided_by = DecidedBy::kComputed;
     root.confidence = kExact;
-    root.reason = fmt::format("{}: relative error {:.2g}, {} of {} elements", reason, judgement.relative_error,
-                              judgement.wrong, judgement.elements);
+    root.reason = fmt::format("{}: {}", reason, recompute::describe_wrong(judgements.at(wrong.front()).output));
     return true;
   }
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "base/containers.h"
 
 namespace msdump::recompute {
@@ -70,6 +72,18 @@ std::vector<int64_t> index_of(int64_t place, const Shape& shape) {
     place = shape[axis] == 0 ? 0 : place / shape[axis];
   }
   return index;
+}
+
+// Box::multiple_of. The ends of the array are multiples of everything.
+int64_t block_of(const Box& box, const Shape& shape, int64_t wrong) {
+  int64_t elements = 1, edges = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const int64_t end = box.to[axis] + 1;
+    elements *= end - box.from[axis];
+    edges |= box.from[axis] | (end == shape[axis] ? 0 : end);
+  }
+  const int64_t largest = edges & -edges;
+  return elements == wrong && largest >= Limits::kLeastBlock ? largest : 0;
 }
 
 // Judges against one answer.
@@ -261,6 +275,8 @@ class AnswerJudge {
   }
 
   void finish() {
+    result_.shape = y_.shape;
+    if (result_.place) result_.place->multiple_of = block_of(*result_.place, y_.shape, result_.wrong);
     if (worst_ >= 0) result_.worst = index_of(worst_, y_.shape);
     result_.relative_error = squares_ > 0 ? std::sqrt(errors_ / squares_) : errors_ > 0 ? kInfinity : 0;
   }
@@ -277,9 +293,11 @@ class AnswerJudge {
   int64_t worst_ = -1;
 };
 
+// Of two answers that are wrong, the one that fits more elements: damage of a few is as far from both.
 double share_of(const Judgement& judgement) {
   if (judgement.is_right()) return judgement.limit == 0 ? 0 : judgement.units / judgement.limit;
-  return 1 + judgement.units / std::max(judgement.limit, 1.0);
+  const double units = std::isfinite(judgement.units) ? judgement.units / (1 + judgement.units) : 1;
+  return 1 + static_cast<double>(judgement.wrong) + units;
 }
 
 }  // namespace
@@ -333,6 +351,24 @@ OperandFormats formats_of(const Call& call) {
     }
   }
   return formats;
+}
+
+std::string describe_place(const Judgement& judgement) {
+  if (!judgement.place || judgement.shape.empty()) return {};
+  const Box& box = *judgement.place;
+  bool everywhere = true;
+  std::string text;
+  for (size_t axis = 0; axis < judgement.shape.size(); ++axis) {
+    everywhere = everywhere && box.from[axis] == 0 && box.to[axis] + 1 == judgement.shape[axis];
+    const bool one = box.to[axis] == box.from[axis], is_matrix = judgement.shape.size() == 2;
+    if (axis > 0) text += is_matrix ? ", " : " x ";
+    if (axis == 0 || is_matrix)
+      text += fmt::format("{}{} ", !is_matrix ? "index" : axis == 0 ? "row" : "column", one || !is_matrix ? "" : "s");
+    text += one ? fmt::format("{}", box.from[axis]) : fmt::format("{}-{}", box.from[axis], box.to[axis]);
+  }
+  if (everywhere) return {};
+  if (box.multiple_of > 0) text += fmt::format("; edges are multiples of {}", box.multiple_of);
+  return text;
 }
 
 Judgement judge(const Array& y, const Kernel& kernel, const Output& output, const OperandFormats& formats,

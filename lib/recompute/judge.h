@@ -39,6 +39,8 @@ struct Limits {
   static constexpr double kSigmoidStep = 0x1p-16;
   // Values that must use more than three bits of mantissa before 16 zero bits in each mean bfloat16.
   static constexpr int kFormatValues = 4;
+  // Edges of damage that are multiples of less say nothing about blocks; the Cube Unit's have 16.
+  static constexpr int64_t kLeastBlock = 16;
   // Values beyond this are not judged: kernels clamp near overflow.
   static constexpr double kLargest = 0x1p126;
 };
@@ -46,6 +48,9 @@ struct Limits {
 // A box of elements: from <= index <= to.
 struct Box {
   std::vector<int64_t> from, to;
+  // If every element of it is wrong: the largest power of two that divides its edges inside the array, as of a block of a kernel.
+  // 0: there is none of at least Limits::kLeastBlock.
+  int64_t multiple_of = 0;
 };
 
 struct Judgement {
@@ -60,6 +65,7 @@ struct Judgement {
   std::vector<int64_t> worst;  // index of the largest error
   double worst_value = 0, worst_expected = 0;
   std::optional<Box> place;          // around the wrong elements
+  Shape shape;                       // of the output
   std::string_view variant;          // of the answer that fits best
   DType format = DType::kUndefined;  // effective, of the output
   // Of each precision; infinite if it cannot apply. Products decide whether kTensor may.
@@ -68,6 +74,9 @@ struct Judgement {
   [[nodiscard]] bool is_right() const { return verdict == Verdict::kRight; }
   [[nodiscard]] bool is_wrong() const { return verdict == Verdict::kWrong; }
 };
+
+// "rows 3840-4095, columns 0-511; edges are multiples of 256"; empty if the wrong elements are all over the output, or nowhere.
+[[nodiscard]] std::string describe_place(const Judgement& judgement);
 
 // How the device of the dump computes, as its outputs show together.
 struct DeviceTraits {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -42,6 +43,19 @@ std::string shown_value(const Value& value) {
 }
 
 }  // namespace
+
+std::string describe_wrong(const OutputJudgement& output) {
+  const Judgement& judgement = output.judgement;
+  std::string text = fmt::format("relative error {:.2g}, {} of {} elements", judgement.relative_error, judgement.wrong,
+                                 judgement.elements);
+  if (judgement.wrong == 0 && judgement.slope)
+    text = fmt::format("on average {:.6g} times as large", *judgement.slope);
+  else if (judgement.limit > 0)
+    text += fmt::format(", {:.2g} units (limit {})", judgement.units, judgement.limit);
+  if (const std::string place = describe_place(judgement); !place.empty()) text += "; " + place;
+  if (!output.instead.empty()) text += "; " + describe(output.instead.front());
+  return text;
+}
 
 bool OperatorJudgement::is_wrong() const {
   return std::any_of(outputs.begin(), outputs.end(), [](const auto& one) { return one.judgement.is_wrong(); });
@@ -116,18 +130,9 @@ namespace {
 
 using InnerValues = std::map<std::pair<uint32_t, std::string>, InnerValue>;  // by member and output
 
-// A question with what its files hold.
-struct OpenedQuestion {
-  Call call;
-  std::vector<InnerOperand> inner;
-  std::vector<Tensor> written;  // by Question::outputs; null: not in a file, or it cannot be read
-  int64_t elements = 0;
-  std::optional<Unjudged> why;  // if an output cannot be read
-};
-
 // `computed` has the inner values that the operands need.
-OpenedQuestion open_question(const Question& question, const InnerValues& computed, const ReadTensor& read) {
-  OpenedQuestion opened;
+ReadQuestion read_member(const Question& question, const InnerValues& computed, const ReadTensor& read) {
+  ReadQuestion opened;
   Call& call = opened.call;
   call.type = question.type;
   for (const auto& [name, why] : question.unknown) call.set_unknown(name, why);
@@ -156,7 +161,7 @@ OpenedQuestion open_question(const Question& question, const InnerValues& comput
       call.set(operand.name, std::move(value));
   }
   for (const AskedOutput& output : question.outputs) {
-    opened.written.push_back(nullptr);
+    opened.outputs.push_back(nullptr);
     if (output.tensor == kNoId) {
       if (output.shape != nullptr) call.set_output(output.name, *output.shape, DType::kUndefined);
       continue;
@@ -168,7 +173,7 @@ OpenedQuestion open_question(const Question& question, const InnerValues& comput
     }
     opened.elements += (*tensor)->size();
     call.set_output(output.name, (*tensor)->shape, (*tensor)->dtype);
-    opened.written.back() = std::move(*tensor);
+    opened.outputs.back() = std::move(*tensor);
   }
   return opened;
 }
@@ -188,12 +193,12 @@ Maybe<void> compute_inner(const Question& question, const std::vector<Outputs>& 
   return {};
 }
 
-void judge_outputs(const Question& question, const OpenedQuestion& opened, const Outputs& computed,
-                   const Kernel& kernel, const OperandFormats& formats, const DeviceTraits& device,
+void judge_outputs(const Question& question, const ReadQuestion& opened, const Outputs& computed, const Kernel& kernel,
+                   const OperandFormats& formats, const DeviceTraits& device, bool explains,
                    OperatorJudgement& result) {
   auto next = computed.begin();
   for (size_t i = 0; i < question.outputs.size(); ++i) {
-    const Tensor& written = opened.written[i];
+    const Tensor& written = opened.outputs[i];
     if (written == nullptr) continue;
     const std::string& name = question.outputs[i].name;
     const auto fits = [&](const Output& output) {
@@ -203,12 +208,15 @@ void judge_outputs(const Question& question, const OpenedQuestion& opened, const
     if (found == computed.end()) continue;
     if (name.empty()) next = found + 1;
     result.outputs.push_back(
-        {question.outputs[i].tensor, found->name, judge(*written, kernel, *found, formats, device)});
+        {question.outputs[i].tensor, found->name, judge(*written, kernel, *found, formats, device), {}});
+    OutputJudgement& output = result.outputs.back();
+    if (explains && output.judgement.is_wrong())
+      output.instead = find_instead({*written, kernel, opened.call, *found, formats, device, output.judgement});
   }
 }
 
 OperatorJudgement judge_question(const Question& question, const ReadTensor& read, const RecomputeOptions& options,
-                                 const DeviceTraits& device) {
+                                 const DeviceTraits& device, bool explains) {
   OperatorJudgement result;
   result.run = question.run;
   result.type = question.type;
@@ -218,7 +226,7 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
   for (const Question& member : question.members) members.push_back(&member);
   members.push_back(&question);
   result.row = question.row;
-  std::vector<OpenedQuestion> opened;
+  std::vector<ReadQuestion> opened;
   std::vector<Outputs> computed;
   std::vector<const Kernel*> kernels;
   InnerValues inner;
@@ -235,11 +243,11 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
       result.why = known.error();
       return result;
     }
-    opened.push_back(open_question(*member, inner, read));
-    OpenedQuestion& one = opened.back();
+    opened.push_back(read_member(*member, inner, read));
+    ReadQuestion& one = opened.back();
     if (one.why) result.why = *one.why;
     elements += one.elements;
-    any_written = any_written || std::any_of(one.written.begin(), one.written.end(),
+    any_written = any_written || std::any_of(one.outputs.begin(), one.outputs.end(),
                                              [](const Tensor& tensor) { return tensor != nullptr; });
     if (elements > options.most_elements) {
       result.why = {Reason::kTooLarge, {}};
@@ -257,7 +265,9 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
   }
   for (size_t i = 0; i < members.size(); ++i) {
     result.kernel = i == 0 ? *kernels.front() : kernel_of_region(std::span(kernels).first(i + 1));
-    judge_outputs(*members[i], opened[i], computed[i], result.kernel, formats, device, result);
+    // What a region did instead would be a guess about its members.
+    judge_outputs(*members[i], opened[i], computed[i], result.kernel, formats, device, explains && members.size() == 1,
+                  result);
   }
   if (result.outputs.empty()) result.why = {Reason::kShape, {}};
   if (!result.is_wrong()) return result;
@@ -284,6 +294,14 @@ void leave_out_gradients(std::vector<OperatorJudgement>& judgements) {
     judgement.outputs.clear();
     judgement.why = {Reason::kForward, {}};
   }
+}
+
+std::vector<size_t> wrong_ones(const std::vector<OperatorJudgement>& judgements) {
+  std::vector<size_t> wrong;
+  for (size_t i = 0; i < judgements.size(); ++i) {
+    if (judgements[i].is_wrong()) wrong.push_back(i);
+  }
+  return wrong;
 }
 
 // Tensor cores and 16-bit storage show in most outputs of a dump, or in none.
@@ -318,27 +336,59 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
 
 }  // namespace
 
-Call call_of(const Question& question, const ReadTensor& read) { return open_question(question, {}, read).call; }
+ReadQuestion read_question(const Question& question, const ReadTensor& read) { return read_member(question, {}, read); }
 
 Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask, const ReadTensor& read,
                                                        const RecomputeOptions& options, const RunContext& context) {
   std::vector<OperatorJudgement> judgements(count);
-  const auto judge_again = [&](const DeviceTraits& device, bool wrong_only) {
+  const auto judge_again = [&](const std::vector<size_t>& which, const DeviceTraits& device, bool explains) {
     context.pool.ordered_for(
-        static_cast<int64_t>(count),
+        static_cast<int64_t>(which.size()),
         [&](int64_t i) {
-          const OperatorJudgement& known = judgements[static_cast<size_t>(i)];
-          if (context.cancel.cancelled() || (wrong_only && !known.is_wrong())) return known;
-          return judge_question(ask(static_cast<size_t>(i)), read, options, device);
+          const size_t one = which[static_cast<size_t>(i)];
+          if (context.cancel.cancelled()) return judgements[one];
+          return judge_question(ask(one), read, options, device, explains);
         },
-        [&](int64_t i, OperatorJudgement&& judgement) { judgements[static_cast<size_t>(i)] = std::move(judgement); });
+        [&](int64_t i, OperatorJudgement&& judgement) {
+          judgements[which[static_cast<size_t>(i)]] = std::move(judgement);
+        });
     return context.cancel.check();
   };
-  MSDUMP_CHECK_OK(judge_again({}, false));
-  if (const DeviceTraits traits = traits_of(judgements); !traits.is_plain()) MSDUMP_CHECK_OK(judge_again(traits, true));
+  std::vector<size_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  MSDUMP_CHECK_OK(judge_again(all, {}, false));
+  const DeviceTraits traits = traits_of(judgements);
+  if (!traits.is_plain()) MSDUMP_CHECK_OK(judge_again(wrong_ones(judgements), traits, false));
   leave_out_gradients(judgements);
+  std::vector<size_t> explained = wrong_ones(judgements);
+  if (explained.size() > options.most_explained) explained.resize(options.most_explained);
+  MSDUMP_CHECK_OK(judge_again(explained, traits, true));
   return judgements;
 }
+
+namespace {
+
+// An operator that did not run leaves the buffer as an earlier one had it.
+void find_stale(std::vector<OperatorJudgement>& judgements, size_t wrong, const TensorReader& reader,
+                const std::function<std::string(ExecutionId run)>& name_of_run) {
+  for (OutputJudgement& output : judgements[wrong].outputs) {
+    if (output.judgement.wrong == 0 || (!output.instead.empty() && output.instead.front().bits < kStaleBits)) continue;
+    const Maybe<Tensor> y = reader.read(output.tensor, nullptr);
+    if (!y) continue;
+    const auto is_left = [&](const OutputJudgement& earlier) {
+      if (earlier.judgement.elements != output.judgement.elements) return false;
+      const Maybe<Tensor> held = reader.read(earlier.tensor, nullptr);
+      return held && is_stale(**y, **held);
+    };
+    for (size_t i = wrong; i-- > 0 && wrong - i <= kEarlierOutputs;) {
+      if (!std::any_of(judgements[i].outputs.begin(), judgements[i].outputs.end(), is_left)) continue;
+      output.instead.insert(output.instead.begin(), {Mistake::kStale, name_of_run(judgements[i].run), 0, kStaleBits});
+      break;
+    }
+  }
+}
+
+}  // namespace
 
 uint64_t bytes_of(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<ExecutionId>& runs) {
   uint64_t bytes = 0;
@@ -360,9 +410,17 @@ Result<std::vector<OperatorJudgement>> recompute(const DumpWithGraph& dump, cons
                                                  const RecomputeOptions& options) {
   const Questions questions(dump, flow, operators);
   const TensorReader reader(dump, operators, options.most_elements);
-  return judge_questions(
-      runs.size(), [&](size_t i) { return questions.ask(runs[i]); },
-      [&](TensorId tensor, const Shape* shape) { return reader.read(tensor, shape); }, options, context);
+  MSDUMP_TRY(auto judgements,
+             judge_questions(
+                 runs.size(), [&](size_t i) { return questions.ask(runs[i]); },
+                 [&](TensorId tensor, const Shape* shape) { return reader.read(tensor, shape); }, options, context));
+  const std::vector<size_t> wrong = wrong_ones(judgements);
+  for (size_t i = 0; i < std::min(wrong.size(), options.most_explained); ++i) {
+    if (context.cancel.cancelled()) break;
+    find_stale(judgements, wrong[i], reader,
+               [&](ExecutionId run) { return std::string(operators[flow.runs()[run].op].name); });
+  }
+  return judgements;
 }
 
 }  // namespace msdump::recompute

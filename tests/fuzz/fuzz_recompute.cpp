@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "recompute/judge.h"
+#include "recompute/instead.h"
 
 namespace {
 
@@ -97,7 +97,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       require(answer.terms.empty() || answer.terms.size() == answer.y.values.size(), row.kernel->name,
               "the number of terms");
     }
-    (void)judge(stored, *row.kernel, output, formats_of(call), {.tensor_cores = true, .usual = DType::kFloat16});
+    const OperandFormats formats = formats_of(call);
+    const DeviceTraits device{.tensor_cores = true, .usual = DType::kFloat16};
+    const Judgement judgement = judge(stored, *row.kernel, output, formats, device);
+    if (!judgement.is_wrong()) continue;
+    for (const Instead& instead : find_instead({stored, *row.kernel, call, output, formats, device, judgement}))
+      require(!describe(instead).empty(), row.kernel->name, "a mistake has words");
   }
   return 0;
 }

@@ -19,6 +19,7 @@
 #include "frame/usage.h"
 #include "info/tree_facts.h"
 #include "shared/opened_graph.h"
+#include "shared/recomputed.h"
 #include "shared/report_page.h"
 
 namespace msdump::cli {
@@ -120,7 +121,11 @@ class Check : public Command {
                          {.key = "first_apart",
                           .type = "object|null",
                           .text = "the first place at which ranks differ that should agree",
-                          .of = first_apart_type}}},
+                          .of = first_apart_type},
+                         {.key = "recompute",
+                          .type = "object[]",
+                          .text = "outputs that are not what the operator's own dumped inputs lead to",
+                          .of = recomputed_output_type}}},
             {.name = "check --trend",
              .text = "Tensors over the steps, a row for each step.",
              .row = &trend_type(),
@@ -274,6 +279,7 @@ class Check : public Command {
     }
     report::Object further;
     further.add("first", first_value(run)).add("first_apart", first_divergence_value(run));
+    further.add("recompute", wrong_outputs_value(run));
     // Other forms do not have them; there may be as many as files.
     const bool document = has_document(options_.form);
     (void)sink->finish({check_summary(run),

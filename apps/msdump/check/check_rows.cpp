@@ -9,6 +9,7 @@
 
 #include "dump/names/identity.h"
 #include "graph/lines/source_lines.h"
+#include "shared/recomputed.h"
 #include "shared/rows.h"
 
 namespace msdump::cli {
@@ -283,6 +284,22 @@ report::Value recompute_value(const check::CheckRun& run) {
   object.add("operators", counts.operators).add("right", counts.right).add("wrong", counts.wrong);
   object.add("not_judged", std::move(reasons)).add("kernels", std::move(kernels));
   return object;
+}
+
+report::List wrong_outputs_value(const check::CheckRun& run) {
+  report::List list;
+  for (const recompute::OperatorJudgement& judgement : run.report.recomputed.judgements) {
+    for (const recompute::OutputJudgement& output : judgement.outputs) {
+      if (!output.judgement.is_wrong()) continue;
+      const TensorRecord& record = run.dump.record(output.tensor);
+      const Identity identity = identity_of(run.dump.index(), record);
+      report::Object place;
+      place.add("op_name", run.op_name(run.dump.op_of(output.tensor))).add("op_type", judgement.type);
+      place.add("rank", identity.rank).add("step", identity.step).add("slot", slot_value(record.name.slot));
+      list.emplace_back(recomputed_output(std::move(place), output, judgement.asked));
+    }
+  }
+  return list;
 }
 
 const report::ObjectType& check_summary_type() {

@@ -18,6 +18,8 @@ namespace msdump::cli {
 [[nodiscard]] report::Value first_value(const check::CheckRun& run);
 // The first divergence between ranks, or null.
 [[nodiscard]] report::Value first_divergence_value(const check::CheckRun& run);
+// The outputs that are not what their operators' inputs lead to.
+[[nodiscard]] report::List wrong_outputs_value(const check::CheckRun& run);
 [[nodiscard]] std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run);
 
 // --trend: a row per tensor and step.

@@ -13,6 +13,7 @@
 #include "diff/diff_text.h"
 #include "divergence/roots/cut_text.h"
 #include "dump/names/identity.h"
+#include "shared/recomputed.h"
 #include "shared/rows.h"
 
 namespace msdump::cli {
@@ -103,6 +104,17 @@ report::Value siblings_value(uint32_t count, double median, double spread) {
   report::Object siblings;
   siblings.add("count", uint64_t{count}).add("median", rounded(median)).add("spread", rounded(spread));
   return siblings;
+}
+
+// The judgement of an output that was computed again; null if it was not.
+report::Value recomputed_value(const DiffResult& run, TensorId tensor, const RunPlace& at) {
+  const ComputedOutput* const computed = run.computed.find(tensor);
+  if (computed == nullptr) return {};
+  const TensorPair& pair = run.pairing.tensors[tensor];
+  report::Object place;
+  place.add("op_name", run.op_name(pair.op)).add("op_type", run.op_type(pair.op));
+  place.add("rank", at.rank).add("step", at.step).add("slot", slot_value(run.record_of(pair).name.slot));
+  return recomputed_output(std::move(place), computed->output, computed->asked);
 }
 
 }  // namespace
@@ -230,6 +242,9 @@ report::Object RootReport::object() const {
   object.add("places", std::move(places)).add("candidates", candidates());
   object.add("dump_config", dump_config()).add("gradient_cut", gradient_cut());
   object.add("read_by", enters ? report::Value(run_.op_name(root_.op)) : report::Value());
+  const auto wrong = std::find_if(root_.outputs.begin(), root_.outputs.end(),
+                                  [&](TensorId tensor) { return run_.computed.wrong.count(tensor) > 0; });
+  object.add("recompute", wrong == root_.outputs.end() ? report::Value() : recomputed_value(run_, *wrong, root_.place));
   return object;
 }
 
@@ -332,6 +347,22 @@ std::string output_text(const DiffResult& run, const RunAccount& account, const 
   return text + fmt::format("; score {:.2g}", output.score);
 }
 
+// "computed right from its own inputs (0.4 units)"; empty if none of its outputs was computed again.
+std::string alone_text(const DiffResult& run, const RunAccount& account) {
+  double units = -1;
+  for (const OutputAccount& output : account.outputs) {
+    const ComputedOutput* const computed = run.computed.find(output.tensor);
+    if (computed == nullptr) continue;
+    if (computed->output.judgement.is_wrong())
+      return fmt::format(
+          "computed wrong from its own inputs ({:.2g} units, limit {}){}", computed->output.judgement.units,
+          computed->output.judgement.limit,
+          computed->output.instead.empty() ? "" : "; " + recompute::describe(computed->output.instead.front()));
+    units = std::max(units, computed->output.judgement.units);
+  }
+  return units < 0 ? std::string() : fmt::format("computed right from its own inputs ({:.2g} units)", units);
+}
+
 void add_account(std::string& text, const DiffResult& run, const RunAccount& account) {
   add_line(text, "{}{}", run.op_name(account.op), place_text(run, account.op, account.place));
   if (const SourceFrame* const frame = run.frame(account.op); frame != nullptr)
@@ -351,6 +382,7 @@ void add_account(std::string& text, const DiffResult& run, const RunAccount& acc
       add_line(text, "        {}", siblings_text(output.siblings, output.sibling_median, output.sibling_spread));
     label = "";
   }
+  if (const std::string alone = alone_text(run, account); !alone.empty()) add_line(text, "  alone {}", alone);
   add_line(text, "  so    {}", account.conclusion);
 }
 
@@ -372,7 +404,7 @@ report::Object input_object(const DiffResult& run, const RunAccount& account, co
   return object;
 }
 
-report::Object output_object(const DiffResult& run, const OutputAccount& output) {
+report::Object output_object(const DiffResult& run, const RunAccount& account, const OutputAccount& output) {
   const NameFacts& name = run.record_of(run.pairing.tensors[output.tensor]).name;
   const auto known = [&](double value) { return output.judged ? report::Value(rounded(value)) : report::Value(); };
   report::Object object;
@@ -383,6 +415,7 @@ report::Object output_object(const DiffResult& run, const OutputAccount& output)
   object.add("score", known(output.score));
   object.add("siblings", output.judged ? siblings_value(output.siblings, output.sibling_median, output.sibling_spread)
                                        : report::Value());
+  object.add("recompute", recomputed_value(run, output.tensor, account.place));
   return object;
 }
 
@@ -406,7 +439,7 @@ report::List explain_value(const DiffResult& run) {
   for (const RunAccount& account : run.divergence.accounts) {
     report::List inputs, outputs, through;
     for (const InputAccount& input : account.inputs) inputs.emplace_back(input_object(run, account, input));
-    for (const OutputAccount& output : account.outputs) outputs.emplace_back(output_object(run, output));
+    for (const OutputAccount& output : account.outputs) outputs.emplace_back(output_object(run, account, output));
     for (const OperatorId op : account.through) through.emplace_back(run.op_name(op));
     report::Object object;
     object.add("op_name", run.op_name(account.op)).add("op_type", run.op_type(account.op));

@@ -1,6 +1,7 @@
 // The keys of the documents of msdump diff.
 #include "compare/pair/metric_table.h"
 #include "diff/diff_rows.h"
+#include "shared/recomputed.h"
 #include "shared/rows.h"
 
 namespace msdump::cli {
@@ -228,7 +229,11 @@ const ObjectType& output_account_type() {
        {.key = "own_error", .type = "number|null", .unit = "relative L2", .text = "share of the arithmetic"},
        {.key = "correction", .type = "number|null", .text = "factor by which the siblings differ from the model"},
        score_key(),
-       {.key = "siblings", .type = "object|null", .text = "operators of the same type", .of = siblings_type}}};
+       {.key = "siblings", .type = "object|null", .text = "operators of the same type", .of = siblings_type},
+       {.key = "recompute",
+        .type = "object|null",
+        .text = "the output, computed again from the operator's own inputs; null if it was not",
+        .of = recomputed_output_type}}};
   return type;
 }
 
@@ -355,7 +360,11 @@ const ObjectType& root_type() {
        {.key = "candidates", .type = "object[]", .text = "operators of which one is the cause", .of = candidate_type},
        {.key = "dump_config", .type = "object|null", .text = "what dumps the candidates", .of = configs_type},
        {.key = "gradient_cut", .type = "object|null", .text = "gradients that one side lacks", .of = cut_type},
-       {.key = "read_by", .type = "string|null", .text = "operator that reads the parameter or input"}}};
+       {.key = "read_by", .type = "string|null", .text = "operator that reads the parameter or input"},
+       {.key = "recompute",
+        .type = "object|null",
+        .text = "its output, computed again from its own inputs; null if it was not wrong, or not computed again",
+        .of = recomputed_output_type}}};
   return type;
 }
 

@@ -6,14 +6,6 @@
 
 namespace msdump::check {
 
-std::string describe_wrong(const recompute::Judgement& judgement) {
-  std::string text = fmt::format("{} of {} elements are not what the operator's inputs lead to (relative error {:.2g})",
-                                 judgement.wrong, judgement.elements, judgement.relative_error);
-  if (judgement.wrong == 0 && judgement.slope)
-    text = fmt::format("all elements are {:.6g} times what the operator's inputs lead to", *judgement.slope);
-  return text;
-}
-
 Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen) {
   RecomputedOutputs result;
   if (context.run.facts != nullptr) return result;  // parts have no elements
@@ -39,7 +31,8 @@ Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<
   for (const recompute::OperatorJudgement& judgement : result.judgements) {
     for (const recompute::OutputJudgement& output : judgement.outputs) {
       if (!output.judgement.is_wrong() || !context.judges(RuleId::kWrongOutput, output.tensor)) continue;
-      context.report(RuleId::kWrongOutput, output.tensor, output.judgement.units, describe_wrong(output.judgement));
+      context.report(RuleId::kWrongOutput, output.tensor, output.judgement.units,
+                     "not what the operator's inputs lead to: " + recompute::describe_wrong(output));
     }
   }
   return result;

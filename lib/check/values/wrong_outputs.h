@@ -19,7 +19,4 @@ struct RecomputedOutputs {
 // tensors have at most recompute::kCheapBytes. An error only if it is interrupted.
 [[nodiscard]] Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen);
 
-// "52 % off: 3456 of 4096 elements are not what its inputs lead to".
-[[nodiscard]] std::string describe_wrong(const recompute::Judgement& judgement);
-
 }  // namespace msdump::check

@@ -56,18 +56,18 @@ TEST_CASE("asked: an operator that one side has is named, and what reads it only
   const auto build = [](bool of_candidate) {
     return [=](MadeNet& net) {
       auto y = net.op("Mul", {net.input("x"), net.constant(2)});
-      if (net.bad() == of_candidate) y = net.op("Exp", {y});
+      if (net.bad() == of_candidate) y = net.op("Neg", {y});
       net.op("ReLU", {net.op("Sub", {y, net.weight("w")})});
     };
   };
   CHECK(
       decisions(Trial(build(true))) ==
-      Texts{"asked value Default/Exp-op0: only the candidate has it, and Default/Sub-op0, which comes after it, reads "
+      Texts{"asked value Default/Neg-op0: only the candidate has it, and Default/Sub-op0, which comes after it, reads "
             "something else"});
   CHECK(
       decisions(Trial(build(false))) ==
       Texts{
-          "asked missing Default/Exp-op0: only the reference has it, and Default/Sub-op0, which comes after it, reads "
+          "asked missing Default/Neg-op0: only the reference has it, and Default/Sub-op0, which comes after it, reads "
           "something else"});
 }
 

@@ -64,6 +64,45 @@ TEST_CASE("rounding is right, and an element beyond it is wrong") {
   CHECK(wrong.worst_expected == sample.exact.values[700]);
 }
 
+TEST_CASE("wrong elements that fill a block tell its size") {
+  Sample sample = sample_of(size_t{64} * 48, 4);
+  sample.exact.shape = sample.stored.shape = {64, 48};
+  const Output output = output_of(sample.exact);
+  const auto damaged = [&](size_t rows_from, size_t rows_to, size_t columns_from, size_t columns_to) {
+    Array y = sample.stored;
+    for (size_t row = rows_from; row <= rows_to; ++row) {
+      for (size_t column = columns_from; column <= columns_to; ++column) y.values[row * 48 + column] += 100;
+    }
+    return judged(y, "mul", output);
+  };
+  const Judgement block = damaged(32, 63, 16, 31);
+  CHECK(block.place->multiple_of == 16);
+  CHECK(describe_place(block) == "rows 32-63, columns 16-31; edges are multiples of 16");
+  // The ends of the output are no edges of the block.
+  CHECK(damaged(32, 63, 0, 47).place->multiple_of == 32);
+  CHECK(damaged(30, 63, 0, 47).place->multiple_of == 0);
+  const Judgement one = damaged(5, 5, 7, 7);
+  CHECK(one.place->multiple_of == 0);
+  CHECK(describe_place(one) == "row 5, column 7");
+  CHECK(describe_place(damaged(0, 63, 0, 47)).empty());
+  CHECK(describe_place(judged(sample.stored, "mul", output)).empty());
+  // Two corners: their box is not full.
+  Array y = sample.stored;
+  y.values.front() += 100;
+  y.values[size_t{31} * 48 + 15] += 100;
+  CHECK(judged(y, "mul", output).place->multiple_of == 0);
+}
+
+TEST_CASE("of several answers, damage is told against the one that fits most elements") {
+  Sample sample = sample_of(100, 5);
+  Output output = output_of(sample.exact);
+  Array other = sample.exact;
+  for (double& value : other.values) value += 0.01;
+  output.answers.insert(output.answers.begin(), {std::move(other), {}, 0, "other"});
+  sample.stored.values[3] = HUGE_VAL;
+  CHECK(judged(sample.stored, "mul", output).wrong == 1);
+}
+
 TEST_CASE("a common factor shows in all elements together") {
   Sample sample = sample_of(4000, 2);
   const Output output = output_of(sample.exact);

@@ -1,0 +1,114 @@
+#include "shared/recomputed.h"
+
+#include <utility>
+
+namespace msdump::cli {
+
+using recompute::Judgement;
+
+namespace {
+
+const report::ObjectType& wrong_place_type() {
+  static const report::ObjectType type{
+      "WrongElements",
+      "The box around the elements that are wrong.",
+      {{.key = "from", .type = "integer[]", .text = "index of its first element"},
+       {.key = "to", .type = "integer[]", .text = "index of its last element"},
+       {.key = "multiple_of",
+        .type = "integer|null",
+        .text = "largest power of two, from 16 on, that divides the edges inside the output, if all of it is wrong"}}};
+  return type;
+}
+
+const report::ObjectType& asked_type() {
+  static const report::ObjectType type{
+      "AskedArgument",
+      "An argument that the operator was computed again with.",
+      {{.key = "name", .type = "string", .text = "as msdump names it"},
+       {.key = "value", .type = "string", .text = "its value"},
+       {.key = "from", .type = "string", .text = "file, ir (the graph), attribute, call, default or fitted"}}};
+  return type;
+}
+
+const report::ObjectType& instead_type() {
+  static const report::ObjectType type{
+      "Instead",
+      "A mistake that reproduces the output.",
+      {{.key = "what",
+        .type = "string",
+        .text = "input_handed_on, all_zero, other_argument, operand_transposed, operand_left_out, last_left_out, "
+                "operand_twice, "
+                "operand_negated, operands_exchanged, other_operator, output_rolled, output_reversed, "
+                "output_transposed, one_writer, lower_precision, other_output, other_constant, offset, factor, "
+                "tail_not_written or not_finite"},
+       {.key = "value", .type = "string|null", .text = "the operand, argument, axis, operator or number"},
+       {.key = "units", .type = "number", .text = "error of the worst element against it, over what rounding can do"},
+       {.key = "bits", .type = "number", .text = "length of its description: the shortest comes first"}}};
+  return type;
+}
+
+}  // namespace
+
+const report::ObjectType& recomputed_output_type() {
+  static const report::ObjectType type{
+      "RecomputedOutput",
+      "An output that was computed again from the dumped inputs of its operator.",
+      {{.key = "op_name", .type = "string", .text = "full scope name of the operator"},
+       {.key = "op_type", .type = "string", .text = "its type"},
+       {.key = "rank", .type = "integer|null", .text = "process of a distributed run"},
+       {.key = "step", .type = "integer|null", .text = "iteration of the training run"},
+       {.key = "slot", .type = "integer|string|null", .text = "which output"},
+       {.key = "judgement", .type = "string", .text = "right or wrong"},
+       {.key = "units", .type = "number", .text = "error of the worst element, over what rounding can do"},
+       {.key = "limit", .type = "number", .text = "beyond this it is wrong; 0: it is compared exactly"},
+       {.key = "class", .type = "string", .text = "the arithmetic that fits best: float32, low (16 bits) or tensor"},
+       {.key = "relative_error", .type = "number", .unit = "relative L2", .text = "of all elements"},
+       {.key = "slope", .type = "number|null", .text = "factor of all elements; null for few"},
+       {.key = "wrong_elements", .type = "integer", .text = "elements beyond the limit"},
+       {.key = "of", .type = "integer", .text = "elements that were judged"},
+       {.key = "worst", .type = "integer[]", .text = "index of the worst element"},
+       {.key = "place", .type = "object|null", .text = "where the wrong elements are", .of = wrong_place_type},
+       {.key = "reason", .type = "string|null", .text = "what is wrong, in words that may change"},
+       {.key = "asked", .type = "object[]", .text = "numbers that it was computed with", .of = asked_type},
+       {.key = "instead",
+        .type = "object[]",
+        .text = "what it computed instead, if that is known",
+        .of = instead_type}}};
+  return type;
+}
+
+report::Object recomputed_output(report::Object place, const recompute::OutputJudgement& output,
+                                 const std::vector<recompute::AskedArgument>& asked) {
+  const Judgement& judgement = output.judgement;
+  report::Object object = std::move(place);
+  object.add("judgement", judgement.is_wrong() ? "wrong" : "right").add("units", judgement.units);
+  object.add("limit", judgement.limit).add("class", name_of(judgement.precision));
+  object.add("relative_error", judgement.relative_error).add("slope", judgement.slope);
+  object.add("wrong_elements", judgement.wrong).add("of", judgement.elements);
+  object.add("worst", report::list_of(judgement.worst));
+  report::Value box;
+  if (judgement.place) {
+    report::Object edges;
+    edges.add("from", report::list_of(judgement.place->from)).add("to", report::list_of(judgement.place->to));
+    const int64_t multiple = judgement.place->multiple_of;
+    edges.add("multiple_of", multiple > 0 ? report::Value(multiple) : report::Value());
+    box = std::move(edges);
+  }
+  object.add("place", std::move(box));
+  object.add("reason", judgement.is_wrong() ? report::Value(recompute::describe_wrong(output)) : report::Value());
+  report::List arguments, mistakes;
+  for (const recompute::AskedArgument& one : asked) {
+    report::Object argument;
+    argument.add("name", one.name).add("value", one.value).add("from", name_of(one.from));
+    arguments.emplace_back(std::move(argument));
+  }
+  for (const recompute::Instead& one : output.instead) {
+    report::Object mistake;
+    mistake.add("what", name_of(one.what)).add("value", report::text_or_null(one.value));
+    mistakes.emplace_back(std::move(mistake.add("units", one.units).add("bits", one.bits)));
+  }
+  object.add("asked", std::move(arguments)).add("instead", std::move(mistakes));
+  return object;
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,17 @@
+// Objects of outputs that were computed again, in the documents of check and diff.
+#pragma once
+
+#include <vector>
+
+#include "recompute/recompute.h"
+#include "report/row_type.h"
+
+namespace msdump::cli {
+
+// The judgement of an output, after the keys that say which it is.
+[[nodiscard]] const report::ObjectType& recomputed_output_type();
+// `place`: op_name, op_type, rank, step and slot.
+[[nodiscard]] report::Object recomputed_output(report::Object place, const recompute::OutputJudgement& output,
+                                               const std::vector<recompute::AskedArgument>& asked);
+
+}  // namespace msdump::cli
