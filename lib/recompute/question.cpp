@@ -83,7 +83,12 @@ class GraphAsker {
  public:
   GraphAsker(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators,
              ExecutionId run)
-      : dump_(dump), flow_(flow), run_index_(run), run_(flow.runs()[run]), op_(operators[run_.op]) {}
+      : dump_(dump),
+        flow_(flow),
+        operators_(operators),
+        run_index_(run),
+        run_(flow.runs()[run]),
+        op_(operators[run_.op]) {}
 
   Question ask() {
     // The files of a fused operator have its own type, the graph that of a member.
@@ -215,7 +220,10 @@ class GraphAsker {
       operand.tensor = old_value(from);
       if (operand.tensor == kNoId) {
         question_.unknown.emplace_back(name, Unjudged{Reason::kOldValue, std::string(name)});
-        return;
+        // What the update left behind: the other outputs of the operator may follow from it.
+        if (updated == updated_.end()) return;
+        operand.name = fmt::format("new_{}", name);
+        operand.tensor = updated->second;
       }
     } else if (file != files_.end()) {
       operand.tensor = file->second;
@@ -233,20 +241,48 @@ class GraphAsker {
     question_.operands.push_back(std::move(operand));
   }
 
-  // The value of a parameter before this execution updated it: as an execution before it in the step read it, with no other
-  // update between. kNoId: nothing proves it.
+  // The value of an input before this execution updated it: of a parameter, as an execution before it in the step read it,
+  // with no other update between; of an output of an operator, as that wrote it. kNoId: nothing proves it.
   [[nodiscard]] TensorId old_value(const InputEdge* from) const {
+    if (from != nullptr && from->from == InputEdge::From::kOperator) return written_by(*from);
     if (from == nullptr || from->from != InputEdge::From::kParameter || ir_ == nullptr) return kNoId;
     const std::string_view parameter = ir_->text(ir_->parameters[from->parameter].name);
     TensorId found;
     for (const ExecutionId reader : flow_.readers_of_parameter(parameter, run_.place)) {
       if (reader >= run_index_) continue;
       for (const RunInput& input : flow_.runs()[reader].inputs) {
-        if (input.parameter == parameter && input.tensor != kNoId && flow_.role(input.tensor) == TensorRole::kInput)
+        if (input.parameter == parameter && input.tensor != kNoId && flow_.role(input.tensor) == TensorRole::kInput &&
+            keeps_slot(flow_.runs()[reader], input))
           found = input.tensor;
       }
     }
     return found;
+  }
+
+  // True if the file of the input has the operand that the graph has in this slot: a device's operator may exchange them.
+  [[nodiscard]] bool keeps_slot(const OpRun& reader, const RunInput& input) const {
+    const std::string_view type = (*dump_.tensors)[input.tensor].name.op_type;
+    const KernelRow* const row = find_row(Framework::kMindSpore, operators_[reader.op].type);
+    if (!ge::OperatorTable::get().is_of_device(type)) return true;
+    uint32_t slots = 0;
+    for (const RunInput& one : reader.inputs) slots = std::max(slots, one.tensor == kNoId ? 0 : one.slot + 1);
+    return row != nullptr && input.slot < slots && device_operands(row->type, type, slots)[input.slot] == input.slot;
+  }
+
+  // The output that the edge comes from, of the nearest execution before this one in the step.
+  [[nodiscard]] TensorId written_by(const InputEdge& from) const {
+    constexpr uint32_t kMostBetween = 4096;  // bounds the time in a dump of many updates
+    for (uint32_t back = 1; back <= std::min<uint32_t>(run_index_, kMostBetween); ++back) {
+      const OpRun& before = flow_.runs()[ExecutionId(run_index_ - back)];
+      if (before.place.rank != run_.place.rank || before.place.step != run_.place.step) return kNoId;
+      if (operators_[before.op].op != from.op) continue;
+      for (const TensorId tensor : before.outputs) {
+        const bool written = flow_.role(tensor) == TensorRole::kOutput;
+        if (written && slot_number((*dump_.tensors)[tensor].name.slot) == from.output) return tensor;
+      }
+      return kNoId;
+    }
+    return kNoId;
   }
 
   void add_outputs() {
@@ -271,6 +307,7 @@ class GraphAsker {
 
   const DumpWithGraph& dump_;
   const RunGraph& flow_;
+  const std::vector<SequencedOp>& operators_;
   const ExecutionId run_index_;
   const OpRun& run_;
   const SequencedOp& op_;

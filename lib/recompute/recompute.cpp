@@ -111,6 +111,21 @@ Maybe<Tensor> TensorReader::read(TensorId tensor, const Shape* shape) const {
 
 namespace {
 
+// A device of 16 bits reads a cast copy of a parameter, which is not the value that an optimizer updates; what has another
+// shape is none at all.
+void leave_out_copies(const Question& question, const std::vector<Tensor>& written, Call& call) {
+  if (question.row->kernel->arithmetic != Arithmetic::kOptimizer) return;
+  for (size_t i = 0; i < written.size(); ++i) {
+    const std::string& name = question.outputs[i].name;
+    const Maybe<Tensor> old = call.tensor(name);
+    if (written[i] == nullptr || !old) continue;
+    const bool coarser = unit_roundoff((*old)->effective) > unit_roundoff(written[i]->effective);
+    if ((*old)->shape == written[i]->shape && !coarser) continue;
+    call.erase(name);
+    call.set_unknown(name, {Reason::kOldValue, name});
+  }
+}
+
 OperatorJudgement judge_question(const Question& question, const ReadTensor& read, const RecomputeOptions& options,
                                  const DeviceTraits& device) {
   OperatorJudgement result;
@@ -158,6 +173,7 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
   }
   if (std::all_of(written.begin(), written.end(), [](const Tensor& tensor) { return tensor == nullptr; }))
     return result;
+  leave_out_copies(question, written, call);
   const Maybe<Outputs> computed = question.row->kernel->compute(call);
   if (!computed) {
     result.why = computed.error();
@@ -172,7 +188,15 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
       return name.empty() ? has_size(output, written[i]->size()) : output.name == name;
     };
     const auto found = std::find_if(name.empty() ? next : computed->begin(), computed->end(), fits);
-    if (found == computed->end()) continue;
+    if (found == computed->end()) {
+      // The new state of an optimizer whose old one is unknown.
+      const auto unknown = std::find_if(question.unknown.begin(), question.unknown.end(),
+                                        [&](const auto& one) { return one.first == name; });
+      if (unknown == question.unknown.end()) continue;
+      result.outputs.push_back({question.outputs[i].tensor, name, {}});
+      result.outputs.back().judgement.why = unknown->second;
+      continue;
+    }
     if (name.empty()) next = found + 1;
     result.outputs.push_back(
         {question.outputs[i].tensor, found->name, judge(*written[i], *question.row->kernel, *found, formats, device)});
@@ -212,7 +236,10 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
     for (const OutputJudgement& output : judgement.outputs) {
       if (output.judgement.verdict == Judgement::Verdict::kNotJudged) continue;
       if (judgement.row->kernel->arithmetic == Arithmetic::kProduct) products.push_back(output.judgement.units_of[0]);
-      if (kind_of(output.judgement.format) != DTypeKind::kFloat) continue;
+      // Optimizers keep float32 whatever the device computes with.
+      if (kind_of(output.judgement.format) != DTypeKind::kFloat ||
+          judgement.row->kernel->arithmetic == Arithmetic::kOptimizer)
+        continue;
       ++outputs;
       halves += output.judgement.format == DType::kFloat16 ? 1U : 0U;
       bfloats += output.judgement.format == DType::kBfloat16 ? 1U : 0U;

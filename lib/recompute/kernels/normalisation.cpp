@@ -130,7 +130,7 @@ Outputs norm_gradients(const Array& x, const Array& dy, const Groups& groups, co
                        const std::vector<double>& r, const Weight& gamma, size_t weights, bool fixed) {
   const auto count = static_cast<size_t>(groups.groups);
   const auto length = static_cast<double>(groups.length);
-  std::vector<double> d_mean(count), d_size(count), dh_mean(count), dh_size(count);
+  std::vector<double> d_mean(count), d_size(count), dh_mean(count), dh_size(count), h_mean(count);
   Array dgamma = make_array({static_cast<int64_t>(weights)}), dbeta = dgamma, dgamma_size = dgamma, dbeta_size = dgamma;
   const auto h_of = [&](size_t i, size_t g) { return (x.values[i] - mean[g]) * r[g]; };
   const auto h_size = [&](size_t i, size_t g) {
@@ -143,22 +143,26 @@ Outputs norm_gradients(const Array& x, const Array& dy, const Groups& groups, co
     d_size[g] += std::fabs(d) / length;
     dh_mean[g] += d * h / length;
     dh_size[g] += std::fabs(d) * size / length;
+    h_mean[g] += h / length;
     dgamma.values[weight] += dy.values[i] * h;
     dgamma_size.values[weight] += std::fabs(dy.values[i]) * size;
     dbeta.values[weight] += dy.values[i];
     dbeta_size.values[weight] += std::fabs(dy.values[i]);
   }
-  Array dx = make_array(x.shape);
+  Array dx = make_array(x.shape), centred = dx;
   std::vector<double> terms(x.values.size());
   for (size_t i = 0; i < x.values.size(); ++i) {
     const size_t g = groups.group(i);
     const double d = dy.values[i] * gamma.at(i);
+    // A saved mean of 16 bits is not the mean; some kernels sum what is left of x - mean.
+    centred.values[i] = r[g] * (d - d_mean[g] - (h_of(i, g) - h_mean[g]) * dh_mean[g]);
     dx.values[i] = fixed ? r[g] * d : r[g] * (d - d_mean[g] - h_of(i, g) * dh_mean[g]);
     terms[i] = std::fabs(r[g]) * (fixed ? std::fabs(d) : std::fabs(d) + d_size[g] + h_size(i, g) * dh_size[g]);
   }
   Outputs outputs;
   const double summed = weights == 0 ? 0 : static_cast<double>(x.size()) / static_cast<double>(weights);
-  add_output(outputs, "dx", std::move(dx), std::move(terms), length);
+  add_output(outputs, "dx", std::move(dx), terms, length);
+  if (!fixed) outputs.back().answers.push_back({std::move(centred), std::move(terms), length, "centred"});
   add_output(outputs, "dgamma", std::move(dgamma), std::move(dgamma_size.values), summed);
   add_output(outputs, "dbeta", std::move(dbeta), std::move(dbeta_size.values), summed);
   return outputs;
@@ -176,9 +180,11 @@ Outputs gradients_of_saved(const Call& call, const Array& x, const Array& dy, co
   const auto add_answers = [&](const std::vector<double>& r, std::string_view variant) {
     Outputs outputs = norm_gradients(x, dy, groups, mean.values, r, gamma, weights, fixed);
     for (size_t i = 0; i < outputs.size(); ++i) {
-      outputs[i].answers.front().variant = variant;
       if (all.size() <= i) all.push_back({outputs[i].name, {}});
-      all[i].answers.push_back(std::move(outputs[i].answers.front()));
+      for (Answer& answer : outputs[i].answers) {
+        if (answer.variant.empty()) answer.variant = variant;
+        all[i].answers.push_back(std::move(answer));
+      }
     }
   };
   for (const double epsilon : epsilons) {
@@ -219,8 +225,9 @@ Maybe<Outputs> batch_norm(const Call& call) {
   if (training) {
     m = moments_of(*x, groups);
   } else {
-    MSDUMP_TRY(const Tensor mean, call.tensor("mean"));
-    MSDUMP_TRY(const Tensor variance, call.tensor("variance"));
+    // Not updated, so that the file has them whatever it is taken for.
+    MSDUMP_TRY(const Tensor mean, call.tensor(call.has("new_mean") ? "new_mean" : "mean"));
+    MSDUMP_TRY(const Tensor variance, call.tensor(call.has("new_variance") ? "new_variance" : "variance"));
     if (mean->size() != groups.groups || variance->size() != groups.groups) return unjudged(Reason::kShape);
     m.mean = mean->values;
     m.variance = variance->values;
@@ -286,6 +293,21 @@ Maybe<Outputs> group_norm(const Call& call) {
   return outputs;
 }
 
+Maybe<Outputs> group_norm_grad(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor variance, call.tensor("variance"));
+  MSDUMP_TRY(const Tensor mean, call.tensor("mean"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor("gamma"));
+  if (x->rank() < 2 || gamma->size() == 0 || gamma->size() != x->shape[1] || mean->size() == 0 ||
+      x->size() % mean->size() != 0 || mean->size() != variance->size() || dy->size() != x->size())
+    return unjudged(Reason::kShape);
+  const Groups groups = Groups::rows(x->size(), x->size() / mean->size());
+  const auto inner = static_cast<size_t>(std::max<int64_t>(view_of_axis(x->shape, 1).inner, 1));
+  return gradients_of_saved(call, *x, *dy, groups, *mean, *variance, {gamma.get(), inner, 1}, gamma->values.size(),
+                            false);
+}
+
 constexpr Kernel kNormalisationKernels[] = {
     {"layer_norm", Arithmetic::kNormalisation, 4, layer_norm},
     {"layer_norm_grad", Arithmetic::kNormalisation, 4, layer_norm_grad},
@@ -293,6 +315,7 @@ constexpr Kernel kNormalisationKernels[] = {
     {"batch_norm_grad", Arithmetic::kNormalisation, 4, batch_norm_grad},
     {"rms_norm", Arithmetic::kNormalisation, 4, rms_norm},
     {"group_norm", Arithmetic::kNormalisation, 4, group_norm},
+    {"group_norm_grad", Arithmetic::kNormalisation, 4, group_norm_grad},
 };
 
 }  // namespace
