@@ -122,6 +122,8 @@ class Call {
   [[nodiscard]] std::map<std::string, std::vector<Value>, std::less<>>& values() { return values_; }
 
   std::string_view type;  // of the operator, as its graph or call has it
+  // The call does not say all its arguments: kernels try the usual ones, and what none verifies is not judged.
+  bool fitted = false;
 
  private:
   [[nodiscard]] const Value* find(std::string_view name) const;
@@ -160,7 +162,7 @@ struct KernelRow {
   [[nodiscard]] bool updates(std::string_view input) const;
 };
 
-enum class Framework : uint8_t { kMindSpore, kTorch, kTorchBackward };
+enum class Framework : uint8_t { kMindSpore, kTorch, kTorchBackward, kModule };
 // Null if the table does not have the type. Types of GE are looked up as MindSpore's.
 [[nodiscard]] const KernelRow* find_row(Framework framework, std::string_view type);
 void for_each_row(const std::function<void(const KernelRow& row)>& visit);

@@ -18,6 +18,19 @@ namespace {
 
 constexpr std::string_view kForward = ".forward", kBackward = ".backward";
 
+bool is_module(std::string_view name) { return name.starts_with("Module.") || name.starts_with("Cell."); }
+
+// Where `part` stands in the name of a call (NAME.0.forward) or of a module (NAME.forward.0).
+size_t place_of(std::string_view name, std::string_view part) {
+  if (name.ends_with(part)) return name.size() - part.size();
+  const size_t at = is_module(name) ? name.rfind(part) : std::string_view::npos;
+  return at == std::string_view::npos || at + part.size() >= name.size() || name[at + part.size()] != '.'
+             ? std::string_view::npos
+             : at;
+}
+
+bool is_part(std::string_view name, std::string_view part) { return place_of(name, part) != std::string_view::npos; }
+
 // The numbers of a literal: "I64(1)", "(1, 2)", "true", "Tensor(shape=[], dtype=Float32, value=0.5)".
 Value literal_value(std::string_view text, Value::From from) {
   Value value;
@@ -346,7 +359,7 @@ Questions::Questions(const DumpWithGraph& dump, const RunGraph& flow, const std:
   for (ExecutionId run{0}; run < flow.runs().size(); ++run) {
     const OpRun& execution = flow.runs()[run];
     const std::string_view name = operators[execution.op].name;
-    if (name.ends_with(kForward)) forward_.try_emplace({execution.place.rank, execution.place.step, name}, run);
+    if (is_part(name, kForward)) forward_.try_emplace({execution.place.rank, execution.place.step, name}, run);
   }
   if (dump.arguments == nullptr) return;
   const std::vector<CallArgument>& all = *dump.arguments;
@@ -360,9 +373,9 @@ Questions::Questions(const DumpWithGraph& dump, const RunGraph& flow, const std:
 
 Question Questions::ask(ExecutionId run) const {
   const std::string_view name = operators_[flow_.runs()[run].op].name;
-  Question question = name.ends_with(kBackward)  ? ask_gradient(run)
-                      : name.ends_with(kForward) ? ask_call(run)
-                                                 : ask_graph(run);
+  Question question = is_part(name, kBackward)  ? ask_gradient(run)
+                      : is_part(name, kForward) ? ask_call(run)
+                                                : ask_graph(run);
   question.run = run;
   return question;
 }
@@ -373,11 +386,12 @@ Question Questions::ask_gradient(ExecutionId run) const {
   Question question;
   question.type = op.type;
   const KernelRow* const row = find_row(Framework::kTorchBackward, op.type);
-  if (row == nullptr || op.name.starts_with("Module.") || op.name.starts_with("Cell.")) {
+  if (row == nullptr) {
     question.why = {Reason::kNoKernel, std::string(op.type)};
     return question;
   }
-  const std::string name = op.name.substr(0, op.name.size() - kBackward.size()) + std::string(kForward);
+  std::string name(op.name);
+  name.replace(place_of(name, kBackward), kBackward.size(), kForward);
   const auto forward = forward_.find({execution.place.rank, execution.place.step, std::string_view(name)});
   if (forward == forward_.end()) {
     question.why = {Reason::kNoInput, "the forward call"};
@@ -414,8 +428,10 @@ Question Questions::ask_call(ExecutionId run) const {
   const SequencedOp& op = operators_[execution.op];
   Question question;
   question.type = op.type;
-  const bool module = op.name.starts_with("Module.") || op.name.starts_with("Cell.");
-  const KernelRow* const row = module ? nullptr : find_row(Framework::kTorch, op.type);
+  const bool module = is_module(op.name), primitive = op.name.starts_with("Primitive.");
+  const KernelRow* row = find_row(module ? Framework::kModule : Framework::kTorch, op.type);
+  // Attributes of a primitive of MindSpore are not in the call.
+  if (row == nullptr && primitive) row = find_row(Framework::kMindSpore, op.type);
   if (row == nullptr || row->kernel == nullptr) {
     question.why = {row == nullptr ? Reason::kNoKernel : row->reason, std::string(op.type)};
     return question;
@@ -459,6 +475,9 @@ Question Questions::ask_call(ExecutionId run) const {
       const auto before = std::find_if(question.operands.begin(), question.operands.end(), [&](const Operand& one) {
         return one.name == operand.name && one.tensor == kNoId;
       });
+      // to(float16), reshape(x, (2, 3)): what comes after the tensors does not replace one.
+      const auto is_tensor = [&](const Operand& one) { return one.name == operand.name && one.tensor != kNoId; };
+      if (more && std::any_of(question.operands.begin(), question.operands.end(), is_tensor)) continue;
       if (more && before != question.operands.end()) {
         before->value.numbers.insert(before->value.numbers.end(), operand.value.numbers.begin(),
                                      operand.value.numbers.end());
@@ -469,7 +488,10 @@ Question Questions::ask_call(ExecutionId run) const {
     }
   }
   for (const KernelRow::Input& input : row->inputs) {
-    if (!input.has_default || given.count(std::string(input.name)) > 0) continue;
+    if (given.count(std::string(input.name)) > 0) continue;
+    const bool known = input.has_default && (!module || input.fallback == "none" || input.name == "axis");
+    question.fitted = question.fitted || ((module || primitive) && !known);
+    if (!input.has_default || input.fallback == "unknown") continue;
     Operand operand;
     operand.name = input.name;
     operand.value = literal_value(input.fallback, Value::From::kDefault);

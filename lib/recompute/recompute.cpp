@@ -137,6 +137,7 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
   result.row = question.row;
   Call call;
   call.type = question.type;
+  call.fitted = question.fitted;
   for (const auto& [name, why] : question.unknown) call.set_unknown(name, why);
   int64_t elements = 0;
   for (const Operand& operand : question.operands) {
@@ -200,6 +201,11 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
     if (name.empty()) next = found + 1;
     result.outputs.push_back(
         {question.outputs[i].tensor, found->name, judge(*written[i], *question.row->kernel, *found, formats, device)});
+  }
+  for (OutputJudgement& output : result.outputs) {
+    if (!question.fitted || !output.judgement.is_wrong()) continue;
+    output.judgement = {};
+    output.judgement.why = {Reason::kUnknownArgument, "no usual argument fits"};
   }
   if (result.outputs.empty()) result.why = {Reason::kShape, {}};
   if (!result.is_wrong()) return result;

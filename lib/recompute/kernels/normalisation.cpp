@@ -6,6 +6,9 @@
 namespace msdump::recompute {
 namespace {
 
+// Before 2.1 the epsilon is not written anywhere: usual ones are tried.
+constexpr double kUsualEpsilons[] = {1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3};
+
 // x as groups of elements that share a mean: element i belongs to group group(i), and to weight(i) of gamma and beta.
 struct Groups {
   int64_t outer = 1, count = 1, inner = 1;  // group = i / inner % count if they interleave (channels), else i / inner
@@ -106,7 +109,11 @@ Maybe<Outputs> layer_norm(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));
   MSDUMP_TRY(const Tensor beta, call.tensor_if("beta"));
-  MSDUMP_TRY(const double epsilon, call.number("epsilon"));
+  std::vector<double> epsilons(std::begin(kUsualEpsilons), std::end(kUsualEpsilons));
+  if (!call.fitted || call.has("epsilon")) {
+    MSDUMP_TRY(const double epsilon, call.number("epsilon"));
+    epsilons = {epsilon};
+  }
   int64_t length = 1;
   if (const auto shape = call.integers_if("normalized_shape")) {
     length = size_of(*shape);
@@ -119,8 +126,9 @@ Maybe<Outputs> layer_norm(const Call& call) {
   const Moments m = moments_of(*x, groups);
   Outputs outputs(1);
   outputs[0].name = "y";
-  outputs[0].answers.push_back(normalise(*x, groups, m, epsilon, {gamma.get(), 1, 1}, {beta.get(), 1, 0}));
-  add_moments(outputs, m, epsilon, static_cast<double>(length));
+  for (const double epsilon : epsilons)
+    outputs[0].answers.push_back(normalise(*x, groups, m, epsilon, {gamma.get(), 1, 1}, {beta.get(), 1, 0}));
+  add_moments(outputs, m, epsilons.front(), static_cast<double>(length));
   return outputs;
 }
 
@@ -167,9 +175,6 @@ Outputs norm_gradients(const Array& x, const Array& dy, const Groups& groups, co
   add_output(outputs, "dbeta", std::move(dbeta), std::move(dbeta_size.values), summed);
   return outputs;
 }
-
-// Before 2.1 the epsilon is not written anywhere: usual ones are tried.
-constexpr double kUsualEpsilons[] = {1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3};
 
 // Answers for each reading of `variance`: variance with this epsilon, or the reciprocal of the deviation.
 Outputs gradients_of_saved(const Call& call, const Array& x, const Array& dy, const Groups& groups, const Array& mean,

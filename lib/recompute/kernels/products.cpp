@@ -103,7 +103,20 @@ Maybe<Outputs> mat_mul(const Call& call) {
     a = folded(a, (*y)[0], transpose_a);
     b = folded(b, (*y)[1], !transpose_b);
   }
-  return product(*a, *b, transpose_a, transpose_b, bias);
+  if (!call.fitted) return product(*a, *b, transpose_a, transpose_b, bias);
+  Outputs outputs;
+  for (const bool first : {false, true}) {
+    for (const bool second : {false, true}) {
+      Maybe<Outputs> one = product(*a, *b, first, second, bias);
+      if (!one) continue;
+      if (outputs.empty())
+        outputs = std::move(*one);
+      else
+        outputs.front().answers.push_back(std::move(one->front().answers.front()));
+    }
+  }
+  if (outputs.empty()) return unjudged(Reason::kShape);
+  return outputs;
 }
 
 // x w^T + b.
