@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "recompute/array.h"
+#include "recompute/projection.h"
 
 namespace msdump::recompute {
 
@@ -62,6 +63,8 @@ struct Answer {
   std::vector<double> terms;  // for each element, the sum of the absolute values of its terms; empty: |y|
   double length = 0;          // of the sums
   std::string_view variant = {};
+  // Of a large product: only some rows of `y` are computed, the others are NaN.
+  std::shared_ptr<const Projection> projection = nullptr;
 };
 
 struct Output {
@@ -124,6 +127,7 @@ class Call {
   std::string_view type;  // of the operator, as its graph or call has it
   // The call does not say all its arguments: kernels try the usual ones, and what none verifies is not judged.
   bool fitted = false;
+  std::vector<int64_t> exact_rows;  // of a large product: rows to compute beside the usual ones
 
  private:
   [[nodiscard]] const Value* find(std::string_view name) const;
