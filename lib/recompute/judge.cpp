@@ -184,8 +184,21 @@ class AnswerJudge {
     }
     for (size_t p = 0; p < kPrecisions; ++p) result_.units_of[p] = bound_.v[p] == kInfinity ? kInfinity : units[p];
     choose_precision();
+    if (answer_.projection) project();
     find_wrong(g, sigmoid, largest);
     judge_slope(g);
+  }
+
+  void project() {
+    const Projection& projection = *answer_.projection;
+    if (projection.rows * projection.columns != static_cast<int64_t>(count_)) return;
+    ProjectionResult found = compare_projection(projection, y_.values.data(), bound_.u,
+                                                bound_.v[static_cast<size_t>(result_.precision)], Limits::kUnits);
+    result_.suspects = std::move(found.suspects);
+    double squares = 0;
+    for (const double value : y_.values) squares += std::isfinite(value) ? value * value : 0;
+    const double rms = std::sqrt(squares / std::max<double>(1, static_cast<double>(count_)));
+    result_.sampled = rms > 0 ? found.smallest_certain / rms : 0;
   }
 
   // The first precision that fits, else the one that is nearest to its limit.

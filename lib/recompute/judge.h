@@ -64,6 +64,10 @@ struct Judgement {
   int64_t elements = 0, wrong = 0;
   std::vector<int64_t> worst;  // index of the largest error
   double worst_value = 0, worst_expected = 0;
+  // Only some rows were computed, and a projection of the others: the smallest error of one element that is surely found,
+  // relative to the root of the mean square of the output.
+  std::optional<double> sampled;
+  std::vector<int64_t> suspects;     // rows that the projection suspects
   std::optional<Box> place;          // around the wrong elements
   Shape shape;                       // of the output
   std::string_view variant;          // of the answer that fits best

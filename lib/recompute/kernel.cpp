@@ -188,7 +188,7 @@ bool KernelRow::updates(std::string_view input) const {
 namespace {
 
 struct Table {
-  std::unordered_map<std::string_view, KernelRow> rows[3];     // by framework, by type
+  std::unordered_map<std::string_view, KernelRow> rows[4];     // by framework, by type
   std::unordered_map<std::string, std::string_view> families;  // of MindSpore's types: the type of the row
 };
 
@@ -237,7 +237,7 @@ Table read_table() {
     }
     row.outputs = words_of(cells[4]);
     if (row.outputs.empty()) row.outputs = {"y"};
-    const size_t framework = cells[0] == "ms" ? 0 : cells[0] == "torch" ? 1 : 2;
+    const size_t framework = cells[0] == "ms" ? 0 : cells[0] == "torch" ? 1 : cells[0] == "back" ? 2 : 3;
     for (const std::string_view type : words_of(cells[1])) {
       row.type = type;
       table.rows[framework].emplace(type, row);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "recompute/array.h"
+#include "recompute/projection.h"
 
 namespace msdump::recompute {
 
@@ -62,6 +63,8 @@ struct Answer {
   std::vector<double> terms;  // for each element, the sum of the absolute values of its terms; empty: |y|
   double length = 0;          // of the sums
   std::string_view variant = {};
+  // Of a large product: only some rows of `y` are computed, the others are NaN.
+  std::shared_ptr<const Projection> projection = nullptr;
 };
 
 struct Output {
@@ -122,6 +125,9 @@ class Call {
   [[nodiscard]] std::map<std::string, std::vector<Value>, std::less<>>& values() { return values_; }
 
   std::string_view type;  // of the operator, as its graph or call has it
+  // The call does not say all its arguments: kernels try the usual ones, and what none verifies is not judged.
+  bool fitted = false;
+  std::vector<int64_t> exact_rows;  // of a large product: rows to compute beside the usual ones
 
  private:
   [[nodiscard]] const Value* find(std::string_view name) const;
@@ -160,7 +166,7 @@ struct KernelRow {
   [[nodiscard]] bool updates(std::string_view input) const;
 };
 
-enum class Framework : uint8_t { kMindSpore, kTorch, kTorchBackward };
+enum class Framework : uint8_t { kMindSpore, kTorch, kTorchBackward, kModule };
 // Null if the table does not have the type. Types of GE are looked up as MindSpore's.
 [[nodiscard]] const KernelRow* find_row(Framework framework, std::string_view type);
 void for_each_row(const std::function<void(const KernelRow& row)>& visit);

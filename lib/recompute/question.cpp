@@ -18,6 +18,19 @@ namespace {
 
 constexpr std::string_view kForward = ".forward", kBackward = ".backward";
 
+bool is_module(std::string_view name) { return name.starts_with("Module.") || name.starts_with("Cell."); }
+
+// Where `part` stands in the name of a call (NAME.0.forward) or of a module (NAME.forward.0).
+size_t place_of(std::string_view name, std::string_view part) {
+  if (name.ends_with(part)) return name.size() - part.size();
+  const size_t at = is_module(name) ? name.rfind(part) : std::string_view::npos;
+  return at == std::string_view::npos || at + part.size() >= name.size() || name[at + part.size()] != '.'
+             ? std::string_view::npos
+             : at;
+}
+
+bool is_part(std::string_view name, std::string_view part) { return place_of(name, part) != std::string_view::npos; }
+
 // The numbers of a literal: "I64(1)", "(1, 2)", "true", "Tensor(shape=[], dtype=Float32, value=0.5)".
 Value literal_value(std::string_view text, Value::From from) {
   Value value;
@@ -80,7 +93,12 @@ class GraphAsker {
  public:
   GraphAsker(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators,
              ExecutionId run)
-      : dump_(dump), flow_(flow), run_index_(run), run_(flow.runs()[run]), op_(operators[run_.op]) {}
+      : dump_(dump),
+        flow_(flow),
+        operators_(operators),
+        run_index_(run),
+        run_(flow.runs()[run]),
+        op_(operators[run_.op]) {}
 
   Question ask() {
     // The files of a fused operator have its own type, the graph that of a member.
@@ -214,7 +232,10 @@ class GraphAsker {
       operand.tensor = old_value(from);
       if (operand.tensor == kNoId) {
         question_.unknown.emplace_back(name, Unjudged{Reason::kOldValue, std::string(name)});
-        return;
+        // What the update left behind: the other outputs of the operator may follow from it.
+        if (updated == updated_.end()) return;
+        operand.name = fmt::format("new_{}", name);
+        operand.tensor = updated->second;
       }
     } else if (file != files_.end()) {
       operand.tensor = file->second;
@@ -247,20 +268,48 @@ class GraphAsker {
     return false;
   }
 
-  // The value of a parameter before this execution updated it: as an execution before it in the step read it, with no other
-  // update between. kNoId: nothing proves it.
+  // The value of an input before this execution updated it: of a parameter, as an execution before it in the step read it,
+  // with no other update between; of an output of an operator, as that wrote it. kNoId: nothing proves it.
   [[nodiscard]] TensorId old_value(const InputEdge* from) const {
+    if (from != nullptr && from->from == InputEdge::From::kOperator) return written_by(*from);
     if (from == nullptr || from->from != InputEdge::From::kParameter || ir_ == nullptr) return kNoId;
     const std::string_view parameter = ir_->text(ir_->parameters[from->parameter].name);
     TensorId found;
     for (const ExecutionId reader : flow_.readers_of_parameter(parameter, run_.place)) {
       if (reader >= run_index_) continue;
       for (const RunInput& input : flow_.runs()[reader].inputs) {
-        if (input.parameter == parameter && input.tensor != kNoId && flow_.role(input.tensor) == TensorRole::kInput)
+        if (input.parameter == parameter && input.tensor != kNoId && flow_.role(input.tensor) == TensorRole::kInput &&
+            keeps_slot(flow_.runs()[reader], input))
           found = input.tensor;
       }
     }
     return found;
+  }
+
+  // True if the file of the input has the operand that the graph has in this slot: a device's operator may exchange them.
+  [[nodiscard]] bool keeps_slot(const OpRun& reader, const RunInput& input) const {
+    const std::string_view type = (*dump_.tensors)[input.tensor].name.op_type;
+    const KernelRow* const row = find_row(Framework::kMindSpore, operators_[reader.op].type);
+    if (!ge::OperatorTable::get().is_of_device(type)) return true;
+    uint32_t slots = 0;
+    for (const RunInput& one : reader.inputs) slots = std::max(slots, one.tensor == kNoId ? 0 : one.slot + 1);
+    return row != nullptr && input.slot < slots && device_operands(row->type, type, slots)[input.slot] == input.slot;
+  }
+
+  // The output that the edge comes from, of the nearest execution before this one in the step.
+  [[nodiscard]] TensorId written_by(const InputEdge& from) const {
+    constexpr uint32_t kMostBetween = 4096;  // bounds the time in a dump of many updates
+    for (uint32_t back = 1; back <= std::min<uint32_t>(run_index_, kMostBetween); ++back) {
+      const OpRun& before = flow_.runs()[ExecutionId(run_index_ - back)];
+      if (before.place.rank != run_.place.rank || before.place.step != run_.place.step) return kNoId;
+      if (operators_[before.op].op != from.op) continue;
+      for (const TensorId tensor : before.outputs) {
+        const bool written = flow_.role(tensor) == TensorRole::kOutput;
+        if (written && slot_number((*dump_.tensors)[tensor].name.slot) == from.output) return tensor;
+      }
+      return kNoId;
+    }
+    return kNoId;
   }
 
   void add_outputs() {
@@ -285,6 +334,7 @@ class GraphAsker {
 
   const DumpWithGraph& dump_;
   const RunGraph& flow_;
+  const std::vector<SequencedOp>& operators_;
   const ExecutionId run_index_;
   const OpRun& run_;
   const SequencedOp& op_;
@@ -323,7 +373,7 @@ Questions::Questions(const DumpWithGraph& dump, const RunGraph& flow, const std:
   for (ExecutionId run{0}; run < flow.runs().size(); ++run) {
     const OpRun& execution = flow.runs()[run];
     const std::string_view name = operators[execution.op].name;
-    if (name.ends_with(kForward)) forward_.try_emplace({execution.place.rank, execution.place.step, name}, run);
+    if (is_part(name, kForward)) forward_.try_emplace({execution.place.rank, execution.place.step, name}, run);
   }
   if (dump.arguments == nullptr) return;
   const std::vector<CallArgument>& all = *dump.arguments;
@@ -337,9 +387,9 @@ Questions::Questions(const DumpWithGraph& dump, const RunGraph& flow, const std:
 
 Question Questions::ask(ExecutionId run) const {
   const std::string_view name = operators_[flow_.runs()[run].op].name;
-  Question question = name.ends_with(kBackward)  ? ask_gradient(run)
-                      : name.ends_with(kForward) ? ask_call(run)
-                                                 : ask_graph(run);
+  Question question = is_part(name, kBackward)  ? ask_gradient(run)
+                      : is_part(name, kForward) ? ask_call(run)
+                                                : ask_graph(run);
   question.run = run;
   return question;
 }
@@ -350,11 +400,12 @@ Question Questions::ask_gradient(ExecutionId run) const {
   Question question;
   question.type = op.type;
   const KernelRow* const row = find_row(Framework::kTorchBackward, op.type);
-  if (row == nullptr || op.name.starts_with("Module.") || op.name.starts_with("Cell.")) {
+  if (row == nullptr) {
     question.why = {Reason::kNoKernel, std::string(op.type)};
     return question;
   }
-  const std::string name = op.name.substr(0, op.name.size() - kBackward.size()) + std::string(kForward);
+  std::string name(op.name);
+  name.replace(place_of(name, kBackward), kBackward.size(), kForward);
   const auto forward = forward_.find({execution.place.rank, execution.place.step, std::string_view(name)});
   if (forward == forward_.end()) {
     question.why = {Reason::kNoInput, "the forward call"};
@@ -391,8 +442,10 @@ Question Questions::ask_call(ExecutionId run) const {
   const SequencedOp& op = operators_[execution.op];
   Question question;
   question.type = op.type;
-  const bool module = op.name.starts_with("Module.") || op.name.starts_with("Cell.");
-  const KernelRow* const row = module ? nullptr : find_row(Framework::kTorch, op.type);
+  const bool module = is_module(op.name), primitive = op.name.starts_with("Primitive.");
+  const KernelRow* row = find_row(module ? Framework::kModule : Framework::kTorch, op.type);
+  // Attributes of a primitive of MindSpore are not in the call.
+  if (row == nullptr && primitive) row = find_row(Framework::kMindSpore, op.type);
   if (row == nullptr || row->kernel == nullptr) {
     question.why = {row == nullptr ? Reason::kNoKernel : row->reason, std::string(op.type)};
     return question;
@@ -436,6 +489,9 @@ Question Questions::ask_call(ExecutionId run) const {
       const auto before = std::find_if(question.operands.begin(), question.operands.end(), [&](const Operand& one) {
         return one.name == operand.name && one.tensor == kNoId;
       });
+      // to(float16), reshape(x, (2, 3)): what comes after the tensors does not replace one.
+      const auto is_tensor = [&](const Operand& one) { return one.name == operand.name && one.tensor != kNoId; };
+      if (more && std::any_of(question.operands.begin(), question.operands.end(), is_tensor)) continue;
       if (more && before != question.operands.end()) {
         before->value.numbers.insert(before->value.numbers.end(), operand.value.numbers.begin(),
                                      operand.value.numbers.end());
@@ -446,7 +502,10 @@ Question Questions::ask_call(ExecutionId run) const {
     }
   }
   for (const KernelRow::Input& input : row->inputs) {
-    if (!input.has_default || given.count(std::string(input.name)) > 0) continue;
+    if (given.count(std::string(input.name)) > 0) continue;
+    const bool known = input.has_default && (!module || input.fallback == "none" || input.name == "axis");
+    question.fitted = question.fitted || ((module || primitive) && !known);
+    if (!input.has_default || input.fallback == "unknown") continue;
     Operand operand;
     operand.name = input.name;
     operand.value = literal_value(input.fallback, Value::From::kDefault);

@@ -46,6 +46,7 @@ struct Question {
   std::string_view type;
   ExecutionId run;
   ExecutionId forward;  // of a backward call: the execution of its forward call
+  bool fitted = false;  // see Call::fitted
   std::vector<Operand> operands;
   std::vector<std::pair<std::string, Unjudged>> unknown;  // operands that nothing shows, with the reason
   std::vector<AskedOutput> outputs;

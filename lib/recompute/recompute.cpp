@@ -128,6 +128,36 @@ Maybe<Tensor> TensorReader::read(TensorId tensor, const Shape* shape) const {
 
 namespace {
 
+// Computes the rows of a large product exactly that its projection suspects.
+void compute_suspects(const Question& question, const std::vector<Tensor>& written, const OperandFormats& formats,
+                      const DeviceTraits& device, Call& call, Outputs& computed) {
+  const auto sampled = [](const Output& output) {
+    return output.answers.size() == 1 && output.answers.front().projection != nullptr;
+  };
+  if (computed.size() != 1 || written.size() != 1 || written.front() == nullptr || !sampled(computed.front())) return;
+  const Kernel& kernel = *question.row->kernel;
+  const Judgement first = judge(*written.front(), kernel, computed.front(), formats, device);
+  if (first.suspects.empty()) return;
+  call.exact_rows = first.suspects;
+  Maybe<Outputs> again = kernel.compute(call);
+  if (again) computed = std::move(*again);
+}
+
+// A device of 16 bits reads a cast copy of a parameter, which is not the value that an optimizer updates; what has another
+// shape is none at all.
+void leave_out_copies(const Question& question, const std::vector<Tensor>& written, Call& call) {
+  if (question.row->kernel->arithmetic != Arithmetic::kOptimizer) return;
+  for (size_t i = 0; i < written.size(); ++i) {
+    const std::string& name = question.outputs[i].name;
+    const Maybe<Tensor> old = call.tensor(name);
+    if (written[i] == nullptr || !old) continue;
+    const bool coarser = unit_roundoff((*old)->effective) > unit_roundoff(written[i]->effective);
+    if ((*old)->shape == written[i]->shape && !coarser) continue;
+    call.erase(name);
+    call.set_unknown(name, {Reason::kOldValue, name});
+  }
+}
+
 using InnerValues = std::map<std::pair<uint32_t, std::string>, InnerValue>;  // by member and output
 
 // `computed` has the inner values that the operands need.
@@ -135,6 +165,7 @@ ReadQuestion read_member(const Question& question, const InnerValues& computed, 
   ReadQuestion opened;
   Call& call = opened.call;
   call.type = question.type;
+  call.fitted = question.fitted;
   for (const auto& [name, why] : question.unknown) call.set_unknown(name, why);
   for (const Operand& operand : question.operands) {
     Value value = operand.value;
@@ -205,7 +236,15 @@ void judge_outputs(const Question& question, const ReadQuestion& opened, const O
       return name.empty() ? has_size(output, written->size()) : output.name == name;
     };
     const auto found = std::find_if(name.empty() ? next : computed.begin(), computed.end(), fits);
-    if (found == computed.end()) continue;
+    if (found == computed.end()) {
+      // The new state of an optimizer whose old one is unknown.
+      const auto unknown = std::find_if(question.unknown.begin(), question.unknown.end(),
+                                        [&](const auto& one) { return one.first == name; });
+      if (unknown == question.unknown.end()) continue;
+      result.outputs.push_back({question.outputs[i].tensor, name, {}, {}});
+      result.outputs.back().judgement.why = unknown->second;
+      continue;
+    }
     if (name.empty()) next = found + 1;
     result.outputs.push_back(
         {question.outputs[i].tensor, found->name, judge(*written, kernel, *found, formats, device), {}});
@@ -254,11 +293,13 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
       return result;
     }
     if (member == &question && !any_written) return result;
+    leave_out_copies(*member, one.outputs, one.call);
     Maybe<Outputs> outputs = compute_with(*member->row->kernel, one.call, one.inner);
     if (!outputs) {
       result.why = outputs.error();
       return result;
     }
+    if (one.inner.empty()) compute_suspects(*member, one.outputs, formats_of(one.call), device, one.call, *outputs);
     computed.push_back(std::move(*outputs));
     kernels.push_back(member->row->kernel);
     formats.add(formats_of(one.call));
@@ -268,6 +309,11 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
     // What a region did instead would be a guess about its members.
     judge_outputs(*members[i], opened[i], computed[i], result.kernel, formats, device, explains && members.size() == 1,
                   result);
+  }
+  for (OutputJudgement& output : result.outputs) {
+    if (!question.fitted || !output.judgement.is_wrong()) continue;
+    output.judgement = {};
+    output.judgement.why = {Reason::kUnknownArgument, "no usual argument fits"};
   }
   if (result.outputs.empty()) result.why = {Reason::kShape, {}};
   if (!result.is_wrong()) return result;
@@ -314,7 +360,10 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
       if (judgement.kernel.arithmetic == Arithmetic::kProduct) products.push_back(output.judgement.units_of[0]);
       if (judgement.kernel.arithmetic == Arithmetic::kTranscendental)
         transcendental.push_back(output.judgement.units_of[0] / judgement.kernel.limit * Limits::kUnits);
-      if (kind_of(output.judgement.format) != DTypeKind::kFloat) continue;
+      // Optimizers keep float32 whatever the device computes with.
+      if (kind_of(output.judgement.format) != DTypeKind::kFloat ||
+          judgement.kernel.arithmetic == Arithmetic::kOptimizer)
+        continue;
       ++outputs;
       halves += output.judgement.format == DType::kFloat16 ? 1U : 0U;
       bfloats += output.judgement.format == DType::kBfloat16 ? 1U : 0U;

@@ -4,12 +4,54 @@
 
 #include <fmt/format.h>
 
+#include "recompute/identities.h"
+
 namespace msdump::check {
+
+namespace {
+
+// Executions without elements: what the statistics of the inputs say about those of the output.
+void judge_statistics(RuleContext& context, const std::vector<bool>& chosen) {
+  const CheckedDump& dump = context.dump;
+  const auto has_statistics = [&](TensorId tensor) {
+    return chosen[tensor] && context.facts[tensor].from == TensorFacts::From::kStatistics &&
+           context.judges(RuleId::kWrongOutput, tensor);
+  };
+  bool any = false;
+  for (TensorId tensor{0}; tensor < chosen.size() && !any; ++tensor) any = has_statistics(tensor);
+  if (!any) return;
+  const recompute::Questions questions(dump.dump(), dump.run_graph(), dump.operators());
+  const auto read = [&](TensorId tensor) -> std::optional<recompute::TensorStatistics> {
+    const TensorFacts& facts = context.facts[tensor];
+    if (!facts.known() || !facts.is_finite()) return std::nullopt;
+    recompute::TensorStatistics statistics{facts.dtype, facts.max, facts.min, facts.mean, facts.l2norm, {}, nullptr};
+    statistics.shape = dump.record(tensor).shape;
+    if (facts.elements)
+      statistics.elements = static_cast<double>(*facts.elements);
+    else if (const auto count = statistics.shape == nullptr ? std::nullopt : element_count(*statistics.shape))
+      statistics.elements = static_cast<double>(*count);
+    return statistics;
+  };
+  std::vector<recompute::Identity> identities;
+  for (ExecutionId run{0}; run < dump.runs().size(); ++run) {
+    const std::vector<TensorId>& outputs = dump.runs()[run].outputs;
+    if (std::none_of(outputs.begin(), outputs.end(), has_statistics)) continue;
+    const auto identity = recompute::worst_identity(questions.ask(run), read);
+    if (identity && has_statistics(identity->output)) identities.push_back(*identity);
+  }
+  for (const recompute::Identity& broken : recompute::broken_alone(identities))
+    context.report(RuleId::kWrongOutput, broken.output, broken.units,
+                   fmt::format("its {} is {:.6g}, but the statistics of the inputs lead to {:.6g}", broken.statistic,
+                               broken.value, broken.expected));
+}
+
+}  // namespace
 
 Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen) {
   RecomputedOutputs result;
   if (context.run.facts != nullptr) return result;  // parts have no elements
   const CheckedDump& dump = context.dump;
+  judge_statistics(context, chosen);
   const auto is_judged = [&](TensorId tensor) {
     const TensorRecord& record = dump.record(tensor);
     return chosen[tensor] && record.has_elements && !record.broken && dump.index().files()[record.file].size > 0;

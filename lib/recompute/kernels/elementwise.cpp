@@ -242,6 +242,24 @@ Maybe<Outputs> leaky_relu(const Call& call) {
   return one_output(map(*x, [=](double value) { return value > 0 ? value : value * alpha; }));
 }
 
+Maybe<Outputs> elu(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const double alpha, call.number("alpha"));
+  Array terms = map(*x, [=](double v) { return v > 0 ? v : std::fabs(alpha) * (std::exp(v) + 1); });
+  return one_output(map(*x, [=](double v) { return v > 0 ? v : alpha * std::expm1(v); }), std::move(terms.values));
+}
+
+// Of the output; MindSpore's has no alpha but 1.
+double elu_grad(double dy, double y) { return std::isnan(y) ? y : y > 0 ? dy : dy * (y + 1); }
+double of_elu_grad(double dy, double y, double) { return std::fabs(dy) * (y > 0 ? 1 : 1 + std::fabs(y)); }
+
+Maybe<Outputs> fill(const Call& call) {
+  MSDUMP_TRY(const double value, call.number("value"));
+  const Shape* const shape = call.output_shape("y");
+  if (shape == nullptr) return unjudged(Reason::kShape);
+  return one_output(make_array(*shape, value));
+}
+
 // x + value * a * b, or x + value * a / b.
 template <bool kDivide>
 Maybe<Outputs> add_product(const Call& call) {
@@ -412,6 +430,9 @@ constexpr Kernel kElementwiseKernels[] = {
     {"masked_fill", Arithmetic::kExact, 0, masked_fill},
     {"clamp", Arithmetic::kExact, 0, clamp},
     {"leaky_relu", Arithmetic::kElementwise, 4, leaky_relu},
+    {"elu", Arithmetic::kTranscendental, 16, elu},
+    {"elu_grad", Arithmetic::kElementwise, 4, binary<elu_grad, of_elu_grad>},
+    {"fill", Arithmetic::kExact, 0, fill},
     {"addcmul", Arithmetic::kElementwise, 4, add_product<false>},
     {"addcdiv", Arithmetic::kElementwise, 4, add_product<true>},
     {"lerp", Arithmetic::kElementwise, 4, lerp},

@@ -7,6 +7,9 @@
 namespace msdump::recompute {
 namespace {
 
+// Before 2.1 the epsilon is not written anywhere: usual ones are tried.
+constexpr double kUsualEpsilons[] = {1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3};
+
 // x as groups of elements that share a mean: element i belongs to group group(i), and to weight(i) of gamma and beta.
 struct Groups {
   int64_t outer = 1, count = 1, inner = 1;  // group = i / inner % count if they interleave (channels), else i / inner
@@ -107,7 +110,11 @@ Maybe<Outputs> layer_norm(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));
   MSDUMP_TRY(const Tensor beta, call.tensor_if("beta"));
-  MSDUMP_TRY(const double epsilon, call.number("epsilon"));
+  std::vector<double> epsilons(std::begin(kUsualEpsilons), std::end(kUsualEpsilons));
+  if (!call.fitted || call.has("epsilon")) {
+    MSDUMP_TRY(const double epsilon, call.number("epsilon"));
+    epsilons = {epsilon};
+  }
   int64_t length = 1;
   if (const auto shape = call.integers_if("normalized_shape")) {
     length = size_of(*shape);
@@ -120,8 +127,9 @@ Maybe<Outputs> layer_norm(const Call& call) {
   const Moments m = moments_of(*x, groups);
   Outputs outputs(1);
   outputs[0].name = "y";
-  outputs[0].answers.push_back(normalise(*x, groups, m, epsilon, {gamma.get(), 1, 1}, {beta.get(), 1, 0}));
-  add_moments(outputs, m, epsilon, static_cast<double>(length));
+  for (const double epsilon : epsilons)
+    outputs[0].answers.push_back(normalise(*x, groups, m, epsilon, {gamma.get(), 1, 1}, {beta.get(), 1, 0}));
+  add_moments(outputs, m, epsilons.front(), static_cast<double>(length));
   return outputs;
 }
 
@@ -131,7 +139,7 @@ Outputs norm_gradients(const Array& x, const Array& dy, const Groups& groups, co
                        const std::vector<double>& r, const Weight& gamma, size_t weights, bool fixed) {
   const auto count = static_cast<size_t>(groups.groups);
   const auto length = static_cast<double>(groups.length);
-  std::vector<double> d_mean(count), d_size(count), dh_mean(count), dh_size(count);
+  std::vector<double> d_mean(count), d_size(count), dh_mean(count), dh_size(count), h_mean(count);
   Array dgamma = make_array({static_cast<int64_t>(weights)}), dbeta = dgamma, dgamma_size = dgamma, dbeta_size = dgamma;
   const auto h_of = [&](size_t i, size_t g) { return (x.values[i] - mean[g]) * r[g]; };
   const auto h_size = [&](size_t i, size_t g) {
@@ -144,29 +152,30 @@ Outputs norm_gradients(const Array& x, const Array& dy, const Groups& groups, co
     d_size[g] += std::fabs(d) / length;
     dh_mean[g] += d * h / length;
     dh_size[g] += std::fabs(d) * size / length;
+    h_mean[g] += h / length;
     dgamma.values[weight] += dy.values[i] * h;
     dgamma_size.values[weight] += std::fabs(dy.values[i]) * size;
     dbeta.values[weight] += dy.values[i];
     dbeta_size.values[weight] += std::fabs(dy.values[i]);
   }
-  Array dx = make_array(x.shape);
+  Array dx = make_array(x.shape), centred = dx;
   std::vector<double> terms(x.values.size());
   for (size_t i = 0; i < x.values.size(); ++i) {
     const size_t g = groups.group(i);
     const double d = dy.values[i] * gamma.at(i);
+    // A saved mean of 16 bits is not the mean; some kernels sum what is left of x - mean.
+    centred.values[i] = r[g] * (d - d_mean[g] - (h_of(i, g) - h_mean[g]) * dh_mean[g]);
     dx.values[i] = fixed ? r[g] * d : r[g] * (d - d_mean[g] - h_of(i, g) * dh_mean[g]);
     terms[i] = std::fabs(r[g]) * (fixed ? std::fabs(d) : std::fabs(d) + d_size[g] + h_size(i, g) * dh_size[g]);
   }
   Outputs outputs;
   const double summed = weights == 0 ? 0 : static_cast<double>(x.size()) / static_cast<double>(weights);
-  add_output(outputs, "dx", std::move(dx), std::move(terms), length);
+  add_output(outputs, "dx", std::move(dx), terms, length);
+  if (!fixed) outputs.back().answers.push_back({std::move(centred), std::move(terms), length, "centred"});
   add_output(outputs, "dgamma", std::move(dgamma), std::move(dgamma_size.values), summed);
   add_output(outputs, "dbeta", std::move(dbeta), std::move(dbeta_size.values), summed);
   return outputs;
 }
-
-// Before 2.1 the epsilon is not written anywhere: usual ones are tried.
-constexpr double kUsualEpsilons[] = {1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3};
 
 std::vector<double> epsilons_of(const Call& call) {
   if (call.has("epsilon")) return {call.number_or("epsilon", 1e-5)};
@@ -180,9 +189,11 @@ Outputs gradients_of_saved(const Call& call, const Array& x, const Array& dy, co
   const auto add_answers = [&](const std::vector<double>& r, std::string_view variant) {
     Outputs outputs = norm_gradients(x, dy, groups, mean.values, r, gamma, weights, fixed);
     for (size_t i = 0; i < outputs.size(); ++i) {
-      outputs[i].answers.front().variant = variant;
       if (all.size() <= i) all.push_back({outputs[i].name, {}});
-      all[i].answers.push_back(std::move(outputs[i].answers.front()));
+      for (Answer& answer : outputs[i].answers) {
+        if (answer.variant.empty()) answer.variant = variant;
+        all[i].answers.push_back(std::move(answer));
+      }
     }
   };
   for (const double epsilon : epsilons_of(call)) {
@@ -223,8 +234,9 @@ Maybe<Outputs> batch_norm(const Call& call) {
   if (training) {
     m = moments_of(*x, groups);
   } else {
-    MSDUMP_TRY(const Tensor mean, call.tensor("mean"));
-    MSDUMP_TRY(const Tensor variance, call.tensor("variance"));
+    // Not updated, so that the file has them whatever it is taken for.
+    MSDUMP_TRY(const Tensor mean, call.tensor(call.has("new_mean") ? "new_mean" : "mean"));
+    MSDUMP_TRY(const Tensor variance, call.tensor(call.has("new_variance") ? "new_variance" : "variance"));
     if (mean->size() != groups.groups || variance->size() != groups.groups) return unjudged(Reason::kShape);
     m.mean = mean->values;
     m.variance = variance->values;
@@ -374,6 +386,21 @@ Maybe<Outputs> group_norm(const Call& call) {
   return outputs;
 }
 
+Maybe<Outputs> group_norm_grad(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor variance, call.tensor("variance"));
+  MSDUMP_TRY(const Tensor mean, call.tensor("mean"));
+  MSDUMP_TRY(const Tensor gamma, call.tensor("gamma"));
+  if (x->rank() < 2 || gamma->size() == 0 || gamma->size() != x->shape[1] || mean->size() == 0 ||
+      x->size() % mean->size() != 0 || mean->size() != variance->size() || dy->size() != x->size())
+    return unjudged(Reason::kShape);
+  const Groups groups = Groups::rows(x->size(), x->size() / mean->size());
+  const auto inner = static_cast<size_t>(std::max<int64_t>(view_of_axis(x->shape, 1).inner, 1));
+  return gradients_of_saved(call, *x, *dy, groups, *mean, *variance, {gamma.get(), inner, 1}, gamma->values.size(),
+                            false);
+}
+
 constexpr Kernel kNormalisationKernels[] = {
     {"layer_norm", Arithmetic::kNormalisation, 4, layer_norm},
     {"layer_norm_grad", Arithmetic::kNormalisation, 4, layer_norm_grad},
@@ -384,6 +411,7 @@ constexpr Kernel kNormalisationKernels[] = {
     {"bn_reduce_grad", Arithmetic::kNormalisation, 4, bn_reduce_grad},
     {"rms_norm", Arithmetic::kNormalisation, 4, rms_norm},
     {"group_norm", Arithmetic::kNormalisation, 4, group_norm},
+    {"group_norm_grad", Arithmetic::kNormalisation, 4, group_norm_grad},
 };
 
 }  // namespace

@@ -33,29 +33,44 @@ Maybe<Outputs> assign_add(const Call& call) {
   return outputs;
 }
 
+// The value of a state before the update (is_new: after it, which decides the parameter alone).
+struct State {
+  Tensor values;
+  bool is_new = false;
+};
+
+Maybe<State> state_of(const Call& call, const std::string& name) {
+  Maybe<Tensor> old = call.tensor(name);
+  if (old) return State{std::move(*old), false};
+  if (old.error().reason != Reason::kOldValue) return fail(old.error());
+  Maybe<Tensor> after = call.tensor("new_" + name);
+  if (!after) return fail(old.error());
+  return State{std::move(*after), true};
+}
+
 // acc' = momentum acc + grad; var' = var - lr acc', or with nesterov var - lr (grad + momentum acc').
 Maybe<Outputs> momentum(const Call& call) {
   MSDUMP_TRY(const Tensor var, call.tensor("var"));
   MSDUMP_TRY(const Tensor grad, call.tensor("grad"));
-  MSDUMP_TRY(const Tensor acc, call.tensor("acc"));
+  MSDUMP_TRY(const State acc, state_of(call, "acc"));
   MSDUMP_TRY(const double lr, call.number("lr"));
   MSDUMP_TRY(const double factor, call.number("momentum"));
   const bool nesterov = call.flag_or("use_nesterov", false);
   const double scale = call.number_or("gradient_scale", 1);
-  if (!same_size({var.get(), grad.get(), acc.get()})) return unjudged(Reason::kShape);
+  if (!same_size({var.get(), grad.get(), acc.values.get()})) return unjudged(Reason::kShape);
   Array new_var = make_array(var->shape), new_acc = new_var;
   std::vector<double> var_terms(var->values.size()), acc_terms(var->values.size());
   for (size_t i = 0; i < var->values.size(); ++i) {
-    const double g = grad->values[i] * scale, a = factor * acc->values[i];
-    new_acc.values[i] = a + g;
-    acc_terms[i] = std::fabs(a) + std::fabs(g);
+    const double g = grad->values[i] * scale, known = acc.values->values[i];
+    new_acc.values[i] = acc.is_new ? known : factor * known + g;
+    acc_terms[i] = acc.is_new ? std::fabs(known) : std::fabs(factor * known) + std::fabs(g);
     const double step = nesterov ? g + factor * new_acc.values[i] : new_acc.values[i];
     new_var.values[i] = var->values[i] - lr * step;
     var_terms[i] = std::fabs(var->values[i]) + std::fabs(lr) * (acc_terms[i] + (nesterov ? std::fabs(g) : 0));
   }
   Outputs outputs;
   add_output(outputs, "var", std::move(new_var), std::move(var_terms), 2);
-  add_output(outputs, "acc", std::move(new_acc), std::move(acc_terms), 2);
+  if (!acc.is_new) add_output(outputs, "acc", std::move(new_acc), std::move(acc_terms), 2);
   return outputs;
 }
 
@@ -64,23 +79,25 @@ Maybe<Outputs> sgd(const Call& call) {
   MSDUMP_TRY(const Tensor var, call.tensor("var"));
   MSDUMP_TRY(const Tensor grad, call.tensor("grad"));
   MSDUMP_TRY(const double lr, call.number("lr"));
-  MSDUMP_TRY(const Tensor acc, call.tensor("acc"));
+  MSDUMP_TRY(const State acc, state_of(call, "acc"));
   MSDUMP_TRY(const double factor, call.number("momentum"));
   const double dampening = call.number_or("dampening", 0), decay = call.number_or("weight_decay", 0);
-  if (!same_size({var.get(), grad.get(), acc.get()})) return unjudged(Reason::kShape);
+  if (!same_size({var.get(), grad.get(), acc.values.get()})) return unjudged(Reason::kShape);
   Outputs outputs;
   outputs.push_back({"var", {}});
-  outputs.push_back({"acc", {}});
+  if (!acc.is_new) outputs.push_back({"acc", {}});
   for (const bool first : {false, true}) {
+    if (first && acc.is_new) break;  // the new state is that of either
     for (const bool nesterov : {false, true}) {
       Answer new_var{make_array(var->shape), std::vector<double>(var->values.size()), 2, {}};
       Answer new_acc{make_array(var->shape), std::vector<double>(var->values.size()), 2, {}};
       for (size_t i = 0; i < var->values.size(); ++i) {
         const double g = grad->values[i] + decay * var->values[i];
         const double size = std::fabs(grad->values[i]) + std::fabs(decay * var->values[i]);
-        const double a = factor == 0 ? g : first ? g : factor * acc->values[i] + (1 - dampening) * g;
-        new_acc.y.values[i] = factor == 0 ? acc->values[i] : a;
-        new_acc.terms[i] = size + std::fabs(factor * acc->values[i]);
+        const double known = acc.values->values[i];
+        const double a = factor == 0 || first ? g : acc.is_new ? known : factor * known + (1 - dampening) * g;
+        new_acc.y.values[i] = factor == 0 ? known : a;
+        new_acc.terms[i] = size + std::fabs(factor * known);
         const double step = nesterov && factor != 0 ? g + factor * a : a;
         new_var.y.values[i] = var->values[i] - lr * step;
         new_var.terms[i] = std::fabs(var->values[i]) + std::fabs(lr) * (new_acc.terms[i] + (nesterov ? size : 0));
@@ -88,7 +105,7 @@ Maybe<Outputs> sgd(const Call& call) {
       new_var.variant = new_acc.variant = first ? "first step" : nesterov ? "nesterov" : "";
       if (nesterov && !call.flag_or("nesterov", false)) continue;
       outputs[0].answers.push_back(std::move(new_var));
-      outputs[1].answers.push_back(std::move(new_acc));
+      if (!acc.is_new) outputs[1].answers.push_back(std::move(new_acc));
     }
   }
   return outputs;
@@ -103,19 +120,19 @@ struct AdamSettings {
 
 Maybe<Outputs> adam_step(const Call& call, const AdamSettings& s) {
   MSDUMP_TRY(const Tensor var, call.tensor("var"));
-  MSDUMP_TRY(const Tensor m, call.tensor("m"));
-  MSDUMP_TRY(const Tensor v, call.tensor("v"));
+  MSDUMP_TRY(const State m, state_of(call, "m"));
+  MSDUMP_TRY(const State v, state_of(call, "v"));
   MSDUMP_TRY(const Tensor grad, call.tensor("grad"));
-  if (!same_size({var.get(), m.get(), v.get(), grad.get()})) return unjudged(Reason::kShape);
+  if (!same_size({var.get(), m.values.get(), v.values.get(), grad.get()})) return unjudged(Reason::kShape);
   const size_t count = var->values.size();
   Array new_var = make_array(var->shape), new_m = new_var, new_v = new_var;
   std::vector<double> var_terms(count), m_terms(count), v_terms(count);
   for (size_t i = 0; i < count; ++i) {
-    const double g = grad->values[i];
-    new_m.values[i] = s.beta1 * m->values[i] + (1 - s.beta1) * g;
-    new_v.values[i] = s.beta2 * v->values[i] + (1 - s.beta2) * g * g;
-    m_terms[i] = 2 * std::fabs(s.beta1 * m->values[i]) + 2 * std::fabs((1 - s.beta1) * g);
-    v_terms[i] = 2 * std::fabs(s.beta2 * v->values[i]) + 2 * std::fabs((1 - s.beta2) * g * g);
+    const double g = grad->values[i], known_m = m.values->values[i], known_v = v.values->values[i];
+    new_m.values[i] = m.is_new ? known_m : s.beta1 * known_m + (1 - s.beta1) * g;
+    new_v.values[i] = v.is_new ? known_v : s.beta2 * known_v + (1 - s.beta2) * g * g;
+    m_terms[i] = 2 * std::fabs(s.beta1 * known_m) + 2 * std::fabs((1 - s.beta1) * g);
+    v_terms[i] = 2 * std::fabs(s.beta2 * known_v) + 2 * std::fabs((1 - s.beta2) * g * g);
     const double moment = s.nesterov ? s.beta1 * new_m.values[i] + (1 - s.beta1) * g : new_m.values[i];
     const double divisor = std::sqrt(new_v.values[i]) + s.epsilon, rate = s.lr * s.correction;
     new_var.values[i] = var->values[i] - rate * moment / divisor - s.lr * s.decay * var->values[i];
@@ -124,8 +141,8 @@ Maybe<Outputs> adam_step(const Call& call, const AdamSettings& s) {
   }
   Outputs outputs;
   add_output(outputs, "var", std::move(new_var), std::move(var_terms), 2);
-  add_output(outputs, "m", std::move(new_m), std::move(m_terms), 2);
-  add_output(outputs, "v", std::move(new_v), std::move(v_terms), 2);
+  if (!m.is_new) add_output(outputs, "m", std::move(new_m), std::move(m_terms), 2);
+  if (!v.is_new) add_output(outputs, "v", std::move(new_v), std::move(v_terms), 2);
   return outputs;
 }
 

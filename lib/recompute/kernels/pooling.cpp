@@ -104,7 +104,65 @@ Maybe<Outputs> max_pool(const Call& call) {
   return one_output(std::move(y));
 }
 
-// The gradient goes to the largest element of a window: the first of equal ones, or the last.
+// The largest element of a window: the first of equal ones, or the last. -1: the window is empty.
+int64_t largest_of(const Windows& windows, const Windows::Window& window, const double* plane, bool last) {
+  int64_t best = -1;
+  for (int64_t row = window.y0; row < window.y1; ++row) {
+    for (int64_t column = window.x0; column < window.x1; ++column) {
+      const int64_t at = row * windows.w + column;
+      if (best < 0 || plane[at] > plane[best] || (last && plane[at] == plane[best])) best = at;
+    }
+  }
+  return best;
+}
+
+// The largest elements, and where they are in their plane.
+Maybe<Outputs> max_pool_argmax(const Call& call) {
+  MSDUMP_TRY(Outputs outputs, max_pool(call));
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  const Array& y = outputs.front().answers.front().y;
+  MSDUMP_TRY(const Windows windows, windows_of(call, x->shape, y.shape));
+  Output index{"index", {}};
+  for (const bool last : {false, true}) {
+    Array places = make_array(y.shape);
+    for (size_t i = 0; i < places.values.size(); ++i) {
+      const auto place = static_cast<int64_t>(i);
+      const int64_t plane = place / (windows.ho * windows.wo);
+      const Windows::Window window = windows.at(place / windows.wo % windows.ho, place % windows.wo);
+      const double* const in = x->values.data() + plane * windows.h * windows.w;
+      // Of a window with a NaN the kernel says anything.
+      places.values[i] =
+          std::isnan(y.values[i]) ? y.values[i] : static_cast<double>(largest_of(windows, window, in, last));
+    }
+    index.answers.push_back({std::move(places), {}, 0, last ? "last of equals" : ""});
+  }
+  outputs.push_back(std::move(index));
+  return outputs;
+}
+
+// dy goes to the place in its plane that the forward operator saved.
+Maybe<Outputs> max_pool_argmax_grad(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  MSDUMP_TRY(const Tensor index, call.tensor("index"));
+  if (x->rank() < 3 || dy->rank() != x->rank() || index->size() != dy->size() || dy->size() == 0)
+    return unjudged(Reason::kShape);
+  const int64_t plane = x->shape[x->rank() - 2] * x->shape.back();
+  const int64_t windows = dy->shape[dy->rank() - 2] * dy->shape.back();
+  if (x->size() / std::max<int64_t>(plane, 1) != dy->size() / std::max<int64_t>(windows, 1))
+    return unjudged(Reason::kShape);
+  Array y = make_array(x->shape), terms = y;
+  for (size_t i = 0; i < dy->values.size(); ++i) {
+    const double place = index->values[i];
+    if (!(place >= 0 && place < static_cast<double>(plane))) return unjudged(Reason::kUnknownArgument, "index");
+    const auto at = static_cast<size_t>(static_cast<int64_t>(i) / windows * plane + static_cast<int64_t>(place));
+    y.values[at] += dy->values[i];
+    terms.values[at] += std::fabs(dy->values[i]);
+  }
+  return one_output(std::move(y), std::move(terms.values), 4);
+}
+
+// The gradient goes to the largest element of a window.
 Maybe<Outputs> max_pool_grad(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
@@ -119,16 +177,9 @@ Maybe<Outputs> max_pool_grad(const Call& call) {
         for (int64_t j = 0; j < windows.wo; ++j) {
           const double gradient = *in_dy++;
           const Windows::Window window = windows.at(i, j);
-          int64_t best = -1;
-          for (int64_t row = window.y0; row < window.y1; ++row) {
-            for (int64_t column = window.x0; column < window.x1; ++column) {
-              const int64_t at = base + row * windows.w + column;
-              const double value = x->values[static_cast<size_t>(at)];
-              const double most = best < 0 ? 0 : x->values[static_cast<size_t>(best)];
-              if (best < 0 || value > most || (last && value == most)) best = at;
-            }
-          }
+          int64_t best = largest_of(windows, window, x->values.data() + base, last);
           if (best < 0) continue;
+          best += base;
           y.values[static_cast<size_t>(best)] += gradient;
           terms.values[static_cast<size_t>(best)] += std::fabs(gradient);
         }
@@ -242,8 +293,90 @@ Maybe<Outputs> adaptive_avg_pool(const Call& call) {
   return one_output(std::move(y), std::move(terms), length);
 }
 
+// Where the samples of a resized axis lie: between `lower` and `upper`, `share` of the way.
+struct ResizedAxis {
+  std::vector<int64_t> lower, upper;
+  std::vector<double> share;
+};
+
+ResizedAxis resized_axis(int64_t in, int64_t out, bool align_corners, bool half_pixel) {
+  const bool corners = align_corners && out > 1;
+  const double scale = corners ? static_cast<double>(in - 1) / static_cast<double>(out - 1)
+                               : static_cast<double>(in) / static_cast<double>(out);
+  ResizedAxis axis;
+  for (int64_t i = 0; i < out; ++i) {
+    const double at =
+        half_pixel && !align_corners ? (static_cast<double>(i) + 0.5) * scale - 0.5 : static_cast<double>(i) * scale;
+    const double inside = std::clamp(at, 0.0, static_cast<double>(in - 1));
+    axis.lower.push_back(static_cast<int64_t>(inside));
+    axis.upper.push_back(std::min(axis.lower.back() + 1, in - 1));
+    axis.share.push_back(inside - std::floor(inside));
+  }
+  return axis;
+}
+
+// Visits (from, to, weight, reach) for each sample of the two last axes: element `from` of x enters element `to` of y.
+// Places are computed in float32: a weight is off by `reach` roundoffs.
+template <class Visit>
+void visit_samples(const Call& call, const Shape& x, const Shape& y, const Visit& visit) {
+  const int64_t h = x[x.size() - 2], w = x.back(), ho = y[y.size() - 2], wo = y.back();
+  const bool corners = call.flag_or("align_corners", false), half = call.flag_or("half_pixel_centers", false);
+  const ResizedAxis rows = resized_axis(h, ho, corners, half), columns = resized_axis(w, wo, corners, half);
+  for (int64_t plane = 0; plane < size_of(x) / (h * w); ++plane) {
+    for (int64_t i = 0; i < ho; ++i) {
+      for (int64_t j = 0; j < wo; ++j) {
+        const auto at_i = static_cast<size_t>(i), at_j = static_cast<size_t>(j);
+        const auto to = static_cast<size_t>((plane * ho + i) * wo + j);
+        const double reach = static_cast<double>(rows.upper[at_i] + columns.upper[at_j]);
+        for (const bool lower : {false, true}) {
+          for (const bool right : {false, true}) {
+            const int64_t row = lower ? rows.upper[at_i] : rows.lower[at_i];
+            const int64_t column = right ? columns.upper[at_j] : columns.lower[at_j];
+            const double weight = (lower ? rows.share[at_i] : 1 - rows.share[at_i]) *
+                                  (right ? columns.share[at_j] : 1 - columns.share[at_j]);
+            visit(static_cast<size_t>((plane * h + row) * w + column), to, weight, reach);
+          }
+        }
+      }
+    }
+  }
+}
+
+bool resizes(const Shape& x, const Shape& y) {
+  if (x.size() != 4 || y.size() != 4 || x[0] != y[0] || x[1] != y[1]) return false;
+  return std::min({x[2], x[3], y[2], y[3]}) > 0;
+}
+
+Maybe<Outputs> resize_bilinear(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  const Shape* const shape = call.output_shape("y");
+  if (shape == nullptr || !resizes(x->shape, *shape)) return unjudged(Reason::kShape);
+  Array y = make_array(*shape), terms = y;
+  visit_samples(call, x->shape, *shape, [&](size_t from, size_t to, double weight, double reach) {
+    y.values[to] += weight * x->values[from];
+    terms.values[to] += (weight + reach * 0x1p-2) * std::fabs(x->values[from]);
+  });
+  return one_output(std::move(y), std::move(terms.values), 4);
+}
+
+Maybe<Outputs> resize_bilinear_grad(const Call& call) {
+  MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
+  const Shape* const shape = call.output_shape("y");
+  if (shape == nullptr || !resizes(*shape, dy->shape)) return unjudged(Reason::kShape);
+  Array y = make_array(*shape), terms = y;
+  visit_samples(call, *shape, dy->shape, [&](size_t to, size_t from, double weight, double reach) {
+    y.values[to] += weight * dy->values[from];
+    terms.values[to] += (weight + reach * 0x1p-2) * std::fabs(dy->values[from]);
+  });
+  return one_output(std::move(y), std::move(terms.values), 16);
+}
+
 constexpr Kernel kPoolingKernels[] = {
     {"max_pool", Arithmetic::kExact, 0, max_pool},
+    {"max_pool_argmax", Arithmetic::kExact, 0, max_pool_argmax},
+    {"max_pool_argmax_grad", Arithmetic::kReduction, 4, max_pool_argmax_grad},
+    {"resize_bilinear", Arithmetic::kReduction, 4, resize_bilinear},
+    {"resize_bilinear_grad", Arithmetic::kReduction, 4, resize_bilinear_grad},
     {"max_pool_grad", Arithmetic::kReduction, 4, max_pool_grad},
     {"avg_pool", Arithmetic::kReduction, 4, avg_pool},
     {"avg_pool_grad", Arithmetic::kReduction, 4, avg_pool_grad},

@@ -34,14 +34,22 @@ void multiply(const Block& block, const double* a, const double* b, double* y) {
     result.noalias() = left * right;
 }
 
-// Products of more multiplications take seconds: they are not computed.
+// Products of more multiplications take seconds: convolutions of that size are not computed, and of matrix products some rows
+// and a projection.
 constexpr double kMostMultiplications = 0x1p31;
+// Matrix products of more multiplications are sampled: one takes about as long as reading its three tensors several times.
+constexpr double kMostInFull = 0x1p28;
 
-// numpy.matmul with flags for transposed operands; vectors are rows or columns whose axis is dropped.
-Maybe<Array> matmul(Array a, Array b, bool transpose_a, bool transpose_b) {
-  const bool row = a.rank() == 1, column = b.rank() == 1;
-  if (row) a.shape.insert(a.shape.begin(), 1), transpose_a = false;
-  if (column) b.shape.push_back(1), transpose_b = false;
+// The products of a batch.
+struct Batch {
+  Block block;
+  Shape shape, batch;               // of y; of the batch
+  std::vector<int64_t> at_a, at_b;  // strides of the batch, in matrices
+  double multiplications = 0;
+};
+
+// numpy.matmul with flags for transposed operands.
+Maybe<Batch> batch_of(const Array& a, const Array& b, bool transpose_a, bool transpose_b) {
   if (a.rank() < 2 || b.rank() < 2) return unjudged(Reason::kShape);
   const Shape batch_a(a.shape.begin(), a.shape.end() - 2), batch_b(b.shape.begin(), b.shape.end() - 2);
   MSDUMP_TRY(Shape batch, fitted(broadcast_shape(batch_a, batch_b)));
@@ -53,24 +61,144 @@ Maybe<Array> matmul(Array a, Array b, bool transpose_a, bool transpose_b) {
   Shape shape = batch;
   shape.insert(shape.end(), {block.rows, block.columns});
   const auto elements = bounded_count(shape);
-  if (!elements || static_cast<double>(*elements) * static_cast<double>(block.inner) > kMostMultiplications)
-    return unjudged(Reason::kTooLarge);
-  Array y = make_array(shape);
-  const int64_t size_a = block.rows * block.inner, size_b = block.inner * block.columns;
-  double* out = y.values.data();
-  walk<2>(batch, {*broadcast_strides(batch_a, batch), *broadcast_strides(batch_b, batch)},
-          [&](const std::array<int64_t, 2>& at) {
-            multiply(block, a.values.data() + at[0] * size_a, b.values.data() + at[1] * size_b, out);
-            out += block.rows * block.columns;
-          });
+  if (!elements) return unjudged(Reason::kTooLarge);
+  Batch result{block, std::move(shape), batch, *broadcast_strides(batch_a, batch), *broadcast_strides(batch_b, batch)};
+  result.multiplications = static_cast<double>(*elements) * static_cast<double>(block.inner);
+  return result;
+}
+
+// Calls visit(matrix of a, matrix of b, number of the product).
+template <class Visit>
+void for_each_product(const Batch& batch, const Array& a, const Array& b, const Visit& visit) {
+  const int64_t size_a = batch.block.rows * batch.block.inner, size_b = batch.block.inner * batch.block.columns;
+  int64_t number = 0;
+  walk<2>(batch.batch, {batch.at_a, batch.at_b}, [&](const std::array<int64_t, 2>& at) {
+    visit(a.values.data() + at[0] * size_a, b.values.data() + at[1] * size_b, number++);
+  });
+}
+
+// Vectors are rows or columns whose axis is dropped.
+Maybe<Array> matmul(Array a, Array b, bool transpose_a, bool transpose_b) {
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  if (row) a.shape.insert(a.shape.begin(), 1), transpose_a = false;
+  if (column) b.shape.push_back(1), transpose_b = false;
+  MSDUMP_TRY(const Batch batch, batch_of(a, b, transpose_a, transpose_b));
+  if (batch.multiplications > kMostMultiplications) return unjudged(Reason::kTooLarge);
+  Array y = make_array(batch.shape);
+  const int64_t size = batch.block.rows * batch.block.columns;
+  for_each_product(batch, a, b, [&](const double* left, const double* right, int64_t number) {
+    multiply(batch.block, left, right, y.values.data() + number * size);
+  });
   if (column) y.shape.pop_back();
   if (row) y.shape.erase(y.shape.end() - (column ? 1 : 2));
   return y;
 }
 
+// Some rows of alpha a b + beta bias, and the projection of all. `more` are rows beside the usual ones.
+Maybe<Outputs> sampled_product(const Array& a, const Array& b, const Batch& batch, const Tensor& bias, double alpha,
+                               double beta, const std::vector<int64_t>& more) {
+  const auto& [rows, inner, columns, transpose_a, transpose_b] = batch.block;
+  if (bias && bias->size() != columns) return unjudged(Reason::kTooLarge);
+  constexpr int64_t kParts = Projection::kParts;
+  Projection projection;
+  const int64_t all_rows = size_of(batch.batch) * rows;
+  projection.rows = all_rows;
+  projection.columns = columns;
+  projection.expected.assign(static_cast<size_t>(all_rows * kParts), 0);
+  projection.squares = projection.expected;
+  std::vector<int64_t> exact = sampled_rows(all_rows);
+  for (const int64_t row : more) {
+    if (row >= 0 && row < all_rows) exact.push_back(row);
+  }
+  std::sort(exact.begin(), exact.end());
+  exact.erase(std::unique(exact.begin(), exact.end()), exact.end());
+
+  Array y = make_array(batch.shape, std::nan("")), terms = make_array(batch.shape);
+  std::vector<double> signs(static_cast<size_t>(columns)), projected(static_cast<size_t>(inner * kParts));
+  for (int64_t j = 0; j < columns; ++j) signs[static_cast<size_t>(j)] = sign_of_column(j);
+  for_each_product(batch, a, b, [&](const double* left, const double* right, int64_t number) {
+    const auto at_a = [&](int64_t i, int64_t k) { return left[transpose_a ? k * rows + i : i * inner + k]; };
+    const auto at_b = [&](int64_t k, int64_t j) { return right[transpose_b ? j * inner + k : k * columns + j]; };
+    std::fill(projected.begin(), projected.end(), 0);
+    std::array<double, static_cast<size_t>(kParts)> squares{};
+    const auto add = [&](int64_t k, int64_t j) {
+      const double value = at_b(k, j);
+      const int64_t part = projection.part_of(j);
+      projected[static_cast<size_t>(k * kParts + part)] += signs[static_cast<size_t>(j)] * value;
+      squares[static_cast<size_t>(part)] += value * value;
+    };
+    // In the order of memory.
+    for (int64_t outer = 0; outer < (transpose_b ? columns : inner); ++outer) {
+      for (int64_t within = 0; within < (transpose_b ? inner : columns); ++within)
+        transpose_b ? add(within, outer) : add(outer, within);
+    }
+    double* const expected = projection.expected.data() + number * rows * kParts;
+    multiply({rows, inner, kParts, transpose_a, false}, left, projected.data(), expected);
+    std::vector<double> sizes(static_cast<size_t>(rows));
+    for (int64_t k = 0; k < inner * rows; ++k) {
+      const double value = left[k];
+      sizes[static_cast<size_t>(transpose_a ? k % rows : k / inner)] += value * value;
+    }
+    for (int64_t i = 0; i < rows * kParts; ++i) {
+      expected[i] *= alpha;
+      projection.squares[static_cast<size_t>(number * rows * kParts + i)] =
+          alpha * alpha * sizes[static_cast<size_t>(i / kParts)] * squares[static_cast<size_t>(i % kParts)];
+    }
+    // The exact rows of this product.
+    const auto first = std::lower_bound(exact.begin(), exact.end(), number * rows);
+    const auto last = std::lower_bound(first, exact.end(), (number + 1) * rows);
+    const int64_t count = last - first;
+    if (count == 0) return;
+    std::vector<double> chosen(static_cast<size_t>(count * inner)), product(static_cast<size_t>(count * columns));
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t k = 0; k < inner; ++k)
+        chosen[static_cast<size_t>(i * inner + k)] = at_a(first[i] - number * rows, k);
+    }
+    const Block block{count, inner, columns, false, transpose_b};
+    const auto write = [&](Array& into, double factor) {
+      for (int64_t i = 0; i < count; ++i) {
+        for (int64_t j = 0; j < columns; ++j)
+          into.values[static_cast<size_t>(first[i] * columns + j)] =
+              factor * product[static_cast<size_t>(i * columns + j)];
+      }
+    };
+    multiply(block, chosen.data(), right, product.data());
+    write(y, alpha);
+    for (double& value : chosen) value = std::fabs(value);
+    std::vector<double> sizes_b(right, right + inner * columns);
+    for (double& value : sizes_b) value = std::fabs(value);
+    multiply(block, chosen.data(), sizes_b.data(), product.data());
+    write(terms, std::fabs(alpha));
+  });
+  if (bias) {
+    std::array<double, static_cast<size_t>(kParts)> sums{}, squares{};
+    for (int64_t j = 0; j < columns; ++j) {
+      const double value = beta * bias->values[static_cast<size_t>(j)];
+      sums[static_cast<size_t>(projection.part_of(j))] += signs[static_cast<size_t>(j)] * value;
+      squares[static_cast<size_t>(projection.part_of(j))] += value * value;
+    }
+    for (size_t i = 0; i < projection.expected.size(); ++i) {
+      projection.expected[i] += sums[i % static_cast<size_t>(kParts)];
+      projection.squares[i] += squares[i % static_cast<size_t>(kParts)];
+    }
+    for (size_t i = 0; i < y.values.size(); ++i) {
+      const double value = beta * bias->values[i % static_cast<size_t>(columns)];
+      y.values[i] += value;
+      terms.values[i] += std::fabs(value);
+    }
+  }
+  Outputs outputs = one_output(std::move(y), std::move(terms.values), static_cast<double>(inner));
+  outputs.front().answers.front().projection = std::make_shared<Projection>(std::move(projection));
+  return outputs;
+}
+
 // a b + bias, where the bias may lack.
-Maybe<Outputs> product(const Array& a, const Array& b, bool transpose_a, bool transpose_b, const Tensor& bias,
-                       double alpha = 1, double beta = 1) {
+Maybe<Outputs> product(const Call& call, const Array& a, const Array& b, bool transpose_a, bool transpose_b,
+                       const Tensor& bias, double alpha = 1, double beta = 1) {
+  if (a.rank() >= 2 && b.rank() >= 2) {
+    MSDUMP_TRY(const Batch batch, batch_of(a, b, transpose_a, transpose_b));
+    if (batch.multiplications > kMostInFull) return sampled_product(a, b, batch, bias, alpha, beta, call.exact_rows);
+  }
   MSDUMP_TRY(Array y, matmul(a, b, transpose_a, transpose_b));
   MSDUMP_TRY(Array terms, matmul(absolute(a), absolute(b), transpose_a, transpose_b));
   const double length =
@@ -103,7 +231,20 @@ Maybe<Outputs> mat_mul(const Call& call) {
     a = folded(a, (*y)[0], transpose_a);
     b = folded(b, (*y)[1], !transpose_b);
   }
-  return product(*a, *b, transpose_a, transpose_b, bias);
+  if (!call.fitted) return product(call, *a, *b, transpose_a, transpose_b, bias);
+  Outputs outputs;
+  for (const bool first : {false, true}) {
+    for (const bool second : {false, true}) {
+      Maybe<Outputs> one = product(call, *a, *b, first, second, bias);
+      if (!one) continue;
+      if (outputs.empty())
+        outputs = std::move(*one);
+      else
+        outputs.front().answers.push_back(std::move(one->front().answers.front()));
+    }
+  }
+  if (outputs.empty()) return unjudged(Reason::kShape);
+  return outputs;
 }
 
 // x w^T + b.
@@ -111,7 +252,7 @@ Maybe<Outputs> linear(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor w, call.tensor("w"));
   MSDUMP_TRY(const Tensor bias, call.tensor_if("bias"));
-  return product(*x, *w, false, w->rank() == 2, bias);
+  return product(call, *x, *w, false, w->rank() == 2, bias);
 }
 
 // beta input + alpha a b.
@@ -119,13 +260,13 @@ Maybe<Outputs> add_mm(const Call& call) {
   MSDUMP_TRY(const Tensor input, call.tensor("input"));
   MSDUMP_TRY(const Tensor a, call.tensor("a"));
   MSDUMP_TRY(const Tensor b, call.tensor("b"));
-  return product(*a, *b, false, false, input, call.number_or("alpha", 1), call.number_or("beta", 1));
+  return product(call, *a, *b, false, false, input, call.number_or("alpha", 1), call.number_or("beta", 1));
 }
 
 Maybe<Outputs> outer(const Call& call) {
   MSDUMP_TRY(const Tensor a, call.tensor("a"));
   MSDUMP_TRY(const Tensor b, call.tensor("b"));
-  return product(with_shape(*a, {a->size(), 1}), with_shape(*b, {1, b->size()}), false, false, nullptr);
+  return product(call, with_shape(*a, {a->size(), 1}), with_shape(*b, {1, b->size()}), false, false, nullptr);
 }
 
 // A two-dimensional convolution of NCHW; a one-dimensional one has a height of 1.

@@ -397,6 +397,112 @@ TEST_CASE("optimizers compute the new value of their operands") {
   check_near(adam.values("var"), {0.9});
 }
 
+TEST_CASE("a new state decides the parameter where the old one is unknown") {
+  Call call;
+  const auto set = [&](const std::string& name, Values values) {
+    call.set(name, tensor(array({2}, std::move(values))));
+  };
+  set("var", {1, 2});
+  set("grad", {3, 4});
+  set("new_acc", {10, 20});
+  call.set("lr", numbers({0.5}));
+  call.set("momentum", numbers({0.9}));
+  call.set_unknown("acc", {Reason::kOldValue, "acc"});
+  for (const std::string_view kernel : {"momentum", "sgd"}) {
+    const Maybe<Outputs> outputs = find_kernel(kernel)->compute(call);
+    REQUIRE(outputs);
+    REQUIRE(outputs->size() == 1);  // nothing shows what the state should be
+    CHECK(outputs->front().name == "var");
+    CHECK(outputs->front().answers.front().y.values == Values{-4, -8});
+  }
+  set("new_m", {1, -1});
+  set("new_v", {4, 16});
+  for (const std::string name : {"m", "v"}) call.set_unknown(name, {Reason::kOldValue, name});
+  for (const auto& [name, value] : std::initializer_list<std::pair<std::string, double>>{
+           {"beta1", 0.9}, {"beta2", 0.99}, {"epsilon", 0}, {"beta1_power", 0}, {"beta2_power", 0}})
+    call.set(name, numbers({value}));
+  const Maybe<Outputs> adam = find_kernel("adam")->compute(call);
+  REQUIRE(adam);
+  REQUIRE(adam->size() == 1);
+  CHECK(adam->front().answers.front().y.values == Values{0.75, 2.125});
+  // A state that is missing for another reason is not made up for.
+  call.set_unknown("m", {Reason::kNoInput, "m"});
+  CHECK_FALSE(find_kernel("adam")->compute(call));
+}
+
+TEST_CASE("elu, fills, resizes and pools with indices") {
+  CHECK(Asked("elu").with("x", {2}, {1, 0}).with("alpha", {1}).values() == Values{1, 0});
+  check_near(Asked("elu").with("x", {1}, {-1}).with("alpha", {2}).values(), {2 * (std::exp(-1.0) - 1)});
+  CHECK(Asked("elu_grad").with("a", {2}, {2, 2}).with("b", {2}, {3, -0.5}).values() == Values{2, 1});
+  CHECK(Asked("fill").with("value", {7}).gives({2}).values() == Values{7, 7});
+  const auto resize = [](bool corners, bool half) {
+    return Asked("resize_bilinear")
+        .with("x", {1, 1, 1, 2}, {0, 4})
+        .with("align_corners", {corners ? 1.0 : 0.0})
+        .with("half_pixel_centers", {half ? 1.0 : 0.0})
+        .gives({1, 1, 1, 4})
+        .values();
+  };
+  CHECK(resize(false, false) == Values{0, 2, 4, 4});
+  CHECK(resize(false, true) == Values{0, 1, 3, 4});
+  check_near(resize(true, false), {0, 4.0 / 3, 8.0 / 3, 4});
+  CHECK(Asked("resize_bilinear_grad")
+            .with("dy", {1, 1, 1, 4}, {1, 2, 4, 8})
+            .with("half_pixel_centers", {1})
+            .gives({1, 1, 1, 2})
+            .values() == Values{1 + 1.5 + 1, 0.5 + 3 + 8});
+  const auto pool = [] {
+    return Asked("max_pool_argmax")
+        .with("x", {1, 1, 2, 4}, {1, 5, 2, 0, 3, 4, 9, 7})
+        .with("kernel_size", {1, 1, 2, 2})
+        .with("strides", {1, 1, 2, 2})
+        .gives({1, 1, 1, 2});
+  };
+  CHECK(pool().values() == Values{5, 9});
+  CHECK(pool().values("index") == Values{1, 6});
+  const auto back = [](Values index) {
+    return Asked("max_pool_argmax_grad")
+        .with("x", {1, 1, 2, 4}, Values(8))
+        .with("dy", {1, 1, 1, 2}, {1, 2})
+        .with("index", {1, 1, 1, 2}, std::move(index));
+  };
+  CHECK(back({1, 6}).values() == Values{0, 1, 0, 0, 0, 0, 2, 0});
+  CHECK(back({1, 8}).reason() == Reason::kUnknownArgument);  // outside of the plane
+}
+
+TEST_CASE("a group norm's gradient is zero along its output's direction") {
+  // Two groups of one channel each; dy is constant, so that only gamma and beta have a gradient.
+  const auto of = [](std::string_view output) {
+    return Asked("group_norm_grad")
+        .with("dy", {1, 2, 2}, {1, 1, 1, 1})
+        .with("x", {1, 2, 2}, {1, 3, 2, 6})
+        .with("mean", {1, 2}, {2, 4})
+        .with("variance", {1, 2}, {1, 0.5})
+        .with("gamma", {2}, {1, 1})
+        .with("epsilon", {0})
+        .values(output);
+  };
+  for (const double value : of("dx")) CHECK(std::fabs(value) < 1e-12);
+  CHECK(of("dbeta") == Values{2, 2});
+}
+
+TEST_CASE("a call that lacks arguments is answered for the usual ones") {
+  Call call;
+  call.fitted = true;
+  call.set("a", tensor(array({2, 2}, {1, 2, 3, 4})));
+  call.set("b", tensor(array({2, 2}, {1, 0, 1, 1})));
+  const Maybe<Outputs> products = find_kernel("matmul")->compute(call);
+  REQUIRE(products);
+  CHECK(products->front().answers.size() == 4);  // each transposed or not
+  Call norm;
+  norm.set("x", tensor(array({1, 2}, {1, 3})));
+  CHECK_FALSE(find_kernel("layer_norm")->compute(norm));
+  norm.fitted = true;
+  const Maybe<Outputs> outputs = find_kernel("layer_norm")->compute(norm);
+  REQUIRE(outputs);
+  CHECK(outputs->front().answers.size() > 1);
+}
+
 TEST_CASE("gradients of calls") {
   const auto mul = Asked("mul_back").with("a", {2}, {2, 3}).with("b", {1}, {5}).with("dy", {2}, {1, 1});
   CHECK(mul.values("d0") == Values{5, 5});
