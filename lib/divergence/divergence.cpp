@@ -246,7 +246,7 @@ class Finder {
 
   void add_asked(ExecutionId run, const AskedRoot& asked) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
-    if (!asked.inputs.empty()) inputs.evidence = asked.inputs;
+    if (view_.one_sided(run)) inputs.evidence = asked.inputs;
     if (!view_.one_sided(run)) entering_.note_parameters(run, inputs);
     const DivergenceKind kind = asked.is_missing
                                     ? DivergenceKind::kMissing

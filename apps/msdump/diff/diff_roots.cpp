@@ -133,7 +133,7 @@ std::vector<RootFact> RootReport::facts() const {
   if (const OperatorLine line = run_.line(root_.op); line.frame != nullptr) facts.push_back({"line", line_text(line)});
   if (!root_.inputs.empty()) facts.push_back({"in", tensors_text(run_, root_.inputs)});
   if (!root_.outputs.empty()) facts.push_back({"out", tensors_text(run_, root_.outputs)});
-  facts.push_back({"why", root_.reason});
+  facts.push_back({"why", fmt::format("{}: {}", name_of(root_.decided_by), root_.reason)});
   add_others(facts);
   if (root_.score) {
     facts.push_back(

@@ -342,8 +342,9 @@ const ObjectType& root_type() {
        {.key = "kind", .type = "string", .text = "value, nan, shape, missing, parameter, input, ..."},
        {.key = "decided_by",
         .type = "string",
-        .text = "the evidence: computed (exact: docs/recompute.md), or estimate (its error is larger than what is "
-                "expected)"},
+        .text =
+            "the evidence (docs/blame.md): asked (it was asked something else), computed (it computes something else), "
+            "or estimate (its error is larger than what is expected)"},
        {.key = "confidence", .type = "number", .unit = "0..1", .text = "that this is a cause"},
        {.key = "reason", .type = "string", .text = "why, in words that may change"},
        {.key = "evidence", .type = "object", .text = "its inputs and outputs", .of = evidence_type},

@@ -67,6 +67,7 @@ Divergence root_of(OperatorId op, ArgumentRoot&& found, const Pairing& pairing) 
   root.reason = std::move(found.reason);
   root.arguments = std::move(found.arguments);
   root.confidence = kArgumentConfidence * pair.confidence;
+  root.decided_by = DecidedBy::kAsked;
   root.inputs = std::move(found.tensors);
   root.outputs = std::move(found.evidence);
   root.downstream = found.rows;
@@ -117,6 +118,7 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
     if (const auto same = known.find(op); same != known.end()) {
       Divergence& root = roots[same->second];
       root.arguments = std::move(found.arguments);
+      root.decided_by = DecidedBy::kAsked;
       root.reason = found.reason + "; " + root.reason;
       root.inputs.insert(root.inputs.end(), found.tensors.begin(), found.tensors.end());
       continue;

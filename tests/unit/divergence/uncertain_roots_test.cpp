@@ -96,10 +96,10 @@ TEST_CASE("constants of gradients that differ are one root, the first in time, w
     };
   };
   CHECK(whole(Trial(build(false)).compared()) ==
-        Texts{"value Gradients/Default/Mul-op0 0.95 +2, 1 -> 0: its input 1 is 3, 2 in the reference"});
+        Texts{"value Gradients/Default/Mul-op0 0.95 +2, 0 1 -> 0: its input 1 is 3, 2 in the reference"});
   // Both are exact: neither explains the other.
   CHECK(whole(Trial(build(true)).compared()) ==
-        Texts{"value Gradients/Default/Mul-op0 0.95 +2, 1 -> 0: its input 1 is 3, 2 in the reference",
+        Texts{"value Gradients/Default/Mul-op0 0.95 +2, 0 1 -> 0: its input 1 is 3, 2 in the reference",
               "value Default/Exp-op0 0.95 +1, 0 -> 0: its inputs are equal bit for bit, its outputs differ"});
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("what only the reference has is no root if nothing reads it; the gradi
     if (!net.bad()) net.op("Tanh", {x});
   });
   CHECK(whole(trial.compared()) ==
-        Texts{"value Gradients/Default/Mul-op0 0.95 +2, 1 -> 0: its input 1 is 3, 2 in the reference"});
+        Texts{"value Gradients/Default/Mul-op0 0.95 +2, 0 1 -> 0: its input 1 is 3, 2 in the reference"});
 }
 
 TEST_CASE("a constant of the script is one root, whatever lines and operators have it; another constant is another") {
@@ -149,10 +149,10 @@ TEST_CASE("a constant of the script is one root, whatever lines and operators ha
       net.op("Add", {net.input("z"), net.constant(net.bad() ? 7.0F : 2.0F)});  // on the line of a root
     };
   };
-  const std::string first = "value Default/Mul-op0 0.95 +2, 1 -> 0: its input 1 is 3, 2 in the reference";
+  const std::string first = "value Default/Mul-op0 0.95 +2, 0 1 -> 0: its input 1 is 3, 2 in the reference";
   CHECK(whole(Trial(build(20, 5)).compared()) == Texts{first});
   CHECK(whole(Trial(build(21, 5)).compared()) ==
-        Texts{first, "value Default/Mul-op1 0.95 +2, 1 -> 0: its input 1 is 5, 2 in the reference"});
+        Texts{first, "value Default/Mul-op1 0.95 +2, 0 1 -> 0: its input 1 is 5, 2 in the reference"});
   CHECK(whole(Trial(build(21, 3)).compared()) == Texts{first});
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("a constant that differs is a root although the outputs are within the
   });
   CHECK(trial.compared().verdict("Default/Mul-op0", "output:0") == Verdict::kClose);
   CHECK(whole(trial.compared()) ==
-        Texts{"value Default/Mul-op0 0.95 +1, 1 -> 0: its input 1 is 3, 2 in the reference"});
+        Texts{"value Default/Mul-op0 0.95 +1, 0 1 -> 0: its input 1 is 3, 2 in the reference"});
 }
 
 TEST_CASE("between an input that changed and what wrote it stands an operator of one side, not one before both") {
@@ -199,7 +199,7 @@ TEST_CASE("downstream of a root an operator with an input that was not dumped is
     net.op("Neg", {z});
   });
   CHECK(whole(trial.compared()) ==
-        Texts{"value Default/Mul-op0 0.95 +6, 1 -> 0: its input 1 is 3, 2 in the reference"});
+        Texts{"value Default/Mul-op0 0.95 +6, 0 1 -> 0: its input 1 is 3, 2 in the reference"});
 }
 
 TEST_CASE("msprobe: an input of unknown origin that equals a module's parameter is that parameter") {
