@@ -197,7 +197,8 @@ std::vector<Question> PartnerQuestions::ask(ExecutionId run) const {
 
 // True for a product whose device operator reads more than it is asked about: a bias of an operator that was fused with it.
 bool PartnerQuestions::has_more_inputs(ExecutionId run, const Question& question) const {
-  for (const auto& [slot, tensor] : device_inputs(device_output(run))) {
+  for (const auto& input : device_inputs(device_output(run))) {
+    const auto tensor = input.second;
     const TensorRecord& record = (*a_.tensors)[tensor];
     const bool asked = std::any_of(question.operands.begin(), question.operands.end(),
                                    [&](const Operand& operand) { return operand.tensor == tensor; });

@@ -167,8 +167,8 @@ OperatorLine OperatorLines::of(OpId op) const {
   if (is_of_user(line.frame)) {
     if (const SourceFrame* const right = by_gradients(op, line.frame); right != nullptr) return {right, false};
     const Nodes& nodes = origins_[graph_->origin_index(op)];
-    const bool own = line.frame->kind == FrameKind::kOwn;  // the gradients of one operator share its lines
-    line.one_of_several = own && nodes.calls.repeated(graph_->node(op));
+    const bool of_forward = line.frame->kind == FrameKind::kForward;  // the gradients of one operator share its lines
+    line.one_of_several = !of_forward && nodes.calls.repeated(graph_->node(op));
     if (line.one_of_several) {
       if (const SourceFrame* const near = around(op, line.frame); near != nullptr) line.frame = near;
     }
@@ -225,7 +225,7 @@ const SourceFrame* OperatorLines::around(OpId op, const SourceFrame* own) const 
         continue;
       }
       const SourceFrame* const frame = best_frame(*graph_, OpId(origin.first_operator + node));
-      if (!is_of_user(frame) || frame->kind != FrameKind::kOwn) continue;
+      if (!is_of_user(frame) || frame->kind == FrameKind::kForward) continue;
       const bool inside = function != nullptr && frame->file == function->file && frame->line > function->line &&
                           frame->line <= function->end_line;
       return inside ? nullptr : frame;

@@ -97,7 +97,8 @@ Maybe<Array> matmul(Array a, Array b, bool transpose_a, bool transpose_b) {
 // Some rows of alpha a b + beta bias, and the projection of all. `more` are rows beside the usual ones.
 Maybe<Outputs> sampled_product(const Array& a, const Array& b, const Batch& batch, const Tensor& bias, double alpha,
                                double beta, const std::vector<int64_t>& more) {
-  const auto& [rows, inner, columns, transpose_a, transpose_b] = batch.block;
+  const int64_t rows = batch.block.rows, inner = batch.block.inner, columns = batch.block.columns;
+  const bool transpose_a = batch.block.transpose_a, transpose_b = batch.block.transpose_b;
   if (bias && bias->size() != columns) return unjudged(Reason::kTooLarge);
   constexpr int64_t kParts = Projection::kParts;
   Projection projection;
