@@ -274,7 +274,10 @@ std::vector<Question> PartnerQuestions::ask_region(const Members& members) const
   std::map<std::pair<uint32_t, uint32_t>, Entering> entering;  // by producer and output, or by tensor
   for (const ExecutionId member : members) {
     Question question = questions_.ask(member);
-    if (question.row == nullptr) return {not_asked(std::move(question), question.why.reason, question.why.what)};
+    if (question.row == nullptr) {
+      const recompute::Unjudged why = question.why;
+      return {not_asked(std::move(question), why.reason, why.what)};
+    }
     for (const AskedOutput& output : question.outputs) chain.names[output.tensor] = output.name;
     for (size_t i = 0; i < question.operands.size(); ++i) {
       Operand& operand = question.operands[i];
