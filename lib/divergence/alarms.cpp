@@ -450,7 +450,7 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
     return true;
   }
   if (alarmed_reader_writes(state, run, input)) return true;
-  if (state.roots.is_changed_after(input.producer, run)) return true;
+  if (state.roots.is_changed_after(input.producer)) return true;
   if (inputs.downstream && !state.view.is_sharded()) return false;
   Root& root = state.roots.add_changed(run, inputs, input);
   root.divergence.reason =

@@ -199,23 +199,12 @@ Root& RootList::add_entering(ExecutionId run, DivergenceKind kind, const RunInpu
 }
 
 Root& RootList::add_changed(ExecutionId run, const RunInputs& inputs, const RunInput& input) {
-  changed_after_.try_emplace(input.producer, roots_.size());
-  if (const auto line = view_.line(input.producer))
-    changed_after_line_.try_emplace({*line, view_.op(input.producer).type}, roots_.size());
+  changed_after_.insert(input.producer);
+  if (const auto line = view_.line(input.producer)) changed_after_line_.emplace(*line, view_.op(input.producer).type);
   Root& root = add(run, kind_of({input.tensor}), inputs, {input.tensor});
   root.lower(kNotAllKnown);
-  root.changed_after = input.producer;
   root.exchanges = inputs.changed.size() > 1;
   return root;
-}
-
-size_t RootList::first_changed_after(ExecutionId producer) const {
-  const auto by_run = changed_after_.find(producer);
-  const size_t first = by_run == changed_after_.end() ? roots_.size() : by_run->second;
-  if (changed_after_line_.empty()) return first;
-  const auto line = view_.line(producer);
-  const auto by_line = line ? changed_after_line_.find({*line, view_.op(producer).type}) : changed_after_line_.end();
-  return by_line == changed_after_line_.end() ? first : std::min(first, by_line->second);
 }
 
 void RootList::set_score(Root& root, const ScoredOutput& output) {
@@ -228,21 +217,10 @@ void RootList::set_score(Root& root, const ScoredOutput& output) {
   divergence.sibling_spread = sibling_spread_of(output);
 }
 
-bool RootList::is_changed_after(ExecutionId producer, ExecutionId reader) {
-  const size_t first = first_changed_after(producer);
-  if (first == roots_.size()) return false;
-  Root& root = roots_[first];
-  // The same reader in another step adds nothing, nor does a module around it.
-  const auto& around = view_.inside(reader);
-  const bool other_reader = view_.run(root.run).op != view_.run(reader).op &&
-                            std::find(around.begin(), around.end(), root.run) == around.end();
-  if (!view_.is_sharded() && other_reader && !root.exchanges && root.run != root.changed_after) {
-    root.run = root.changed_after;
-    root.divergence.op = view_.run(root.run).op;
-    root.divergence.reason =
-        "what its readers take from it differs, although its outputs agree: they read something else of it";
-  }
-  return true;
+bool RootList::is_changed_after(ExecutionId producer) const {
+  const auto line = changed_after_line_.empty() ? std::nullopt : view_.line(producer);
+  return changed_after_.count(producer) > 0 ||
+         (line && changed_after_line_.count({*line, view_.op(producer).type}) > 0);
 }
 
 bool RootList::report_once(ExecutionId run, ExecutionId reader) {

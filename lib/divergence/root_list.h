@@ -32,7 +32,6 @@ struct Root {
   ExecutionId run;
   bool uncertain_source = false;  // the source of the value is not known
   TensorId constant;              // if a constant differs
-  ExecutionId changed_after;      // the producer of an input that changed afterwards
   bool exchanges = false;         // several inputs changed: it reads its operands in another order
   Divergence divergence;
 
@@ -54,9 +53,8 @@ class RootList {
   Root* add_one_sided(ExecutionId run, ExecutionId reader, const RunInputs& inputs);
   // Sets the figures of the output that stands out most.
   static void set_score(Root& root, const ScoredOutput& output);
-  // True if a root has an input that changed after this producer, or after one of the same line and type. If that input
-  // is of another reader, the root becomes the producer: its readers receive another value than on the other side.
-  bool is_changed_after(ExecutionId producer, ExecutionId reader);
+  // True if a root has an input that changed after this producer, or after one of the same line and type.
+  [[nodiscard]] bool is_changed_after(ExecutionId producer) const;
   // False if the operator was reported already on the rank of `reader`.
   bool report_once(ExecutionId run, ExecutionId reader);
 
@@ -78,8 +76,6 @@ class RootList {
   void drop_equal_constants();
   void find_cuts();
   void keep_first_uncertain();
-  // An index of `roots_`; their number if there is none.
-  [[nodiscard]] size_t first_changed_after(ExecutionId producer) const;
   [[nodiscard]] ExecutionId first_missing(ExecutionId run) const;
   [[nodiscard]] ExecutionId missing_before(ExecutionId reader) const;
   [[nodiscard]] bool explained_by_inside(ExecutionId run) const;
@@ -92,9 +88,9 @@ class RootList {
   std::set<std::pair<std::optional<int64_t>, OperatorId>> reported_;  // rank and operator
   std::set<SourceLine> lines_;                                        // of the first `with_lines_` roots
   size_t with_lines_ = 0;
-  // Indices of `roots_`: the first whose input changed after a producer, or after one of a line and type.
-  std::map<ExecutionId, size_t> changed_after_;
-  std::map<std::pair<SourceLine, std::string_view>, size_t> changed_after_line_;
+  // Producers after which the input of a root changed.
+  std::set<ExecutionId> changed_after_;
+  std::set<std::pair<SourceLine, std::string_view>> changed_after_line_;  // their lines and types
 };
 
 }  // namespace msdump
