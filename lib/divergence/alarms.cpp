@@ -58,7 +58,7 @@ ExecutionId maker_of_not_finite(const RunView& view, ExecutionId run) {
 }  // namespace
 
 BlameState::BlameState(const RunView& compared, const NoiseModel& expected)
-    : view(compared), model(expected), one_sided(compared), roots(compared, expected, one_sided, history) {
+    : view(compared), model(expected), one_sided(compared), roots(compared, one_sided, history) {
   history.states.resize(view.runs().size());
   history.healthy.resize(view.tensors());
   for (TensorId tensor{0}; tensor < view.tensors(); ++tensor) {

@@ -325,7 +325,8 @@ void RootList::drop_explained() {
   const auto first =
       std::find_if(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
   if (first == roots_.end()) {
-    keep_first_uncertain();
+    if (view_.graph().flow() != FlowKind::kIr) return drop_equal_constants();
+    for (Root& root : roots_) root.lower(kUnknownSource);
   } else {
     // An operator in a later step explains nothing.
     const auto step = first->divergence.place.step;
@@ -374,38 +375,6 @@ void RootList::drop_equal_constants() {
     const auto found = root.constant == kNoId ? first.end() : first.find(key(root));
     return found != first.end() && found->second < view_.time(root.run);
   });
-}
-
-// Keeps one of uncertain roots, with an IR: the one that ran first, or the operator before it that only the reference
-// has.
-void RootList::keep_first_uncertain() {
-  if (roots_.empty() || view_.graph().flow() != FlowKind::kIr) return;
-  const auto first = std::min_element(roots_.begin(), roots_.end(), [&](const Root& left, const Root& right) {
-    return std::pair(left.divergence.place.step, view_.time(left.run).value_or(0)) <
-           std::pair(right.divergence.place.step, view_.time(right.run).value_or(0));
-  });
-  const ExecutionId reader = first->run, missing = missing_before(reader);
-  Root kept = std::move(*first);
-  roots_.clear();
-  if (missing == kNoId) {
-    roots_.push_back(std::move(kept));
-  } else {
-    (void)add_one_sided(missing, reader, inputs_of_run(view_, model_, history_, reader));
-  }
-  if (!roots_.empty()) roots_.front().lower(kUnknownSource);
-}
-
-ExecutionId RootList::missing_before(ExecutionId reader) const {
-  ExecutionId missing;
-  std::optional<uint64_t> latest;
-  for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
-    if (!view_.is_surprise(run) || view_.of_candidate_only(run) || view_.is_gradient(run)) continue;
-    const auto time = view_.time(run);
-    if (!time || time >= view_.time(reader) || time < latest) continue;
-    latest = time;
-    missing = run;
-  }
-  return missing;
 }
 
 bool RootList::explained_by_inside(ExecutionId run) const {

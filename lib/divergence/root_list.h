@@ -40,8 +40,8 @@ struct Root {
 
 class RootList {
  public:
-  RootList(const RunView& view, const NoiseModel& model, const OneSidedRuns& one_sided, RunHistory& history)
-      : view_(view), model_(model), one_sided_(one_sided), history_(history) {}
+  RootList(const RunView& view, const OneSidedRuns& one_sided, RunHistory& history)
+      : view_(view), one_sided_(one_sided), history_(history) {}
 
   // Adds a root with the evidence of `inputs`. The reference stays valid until the next one is added.
   Root& add(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, std::vector<TensorId> outputs);
@@ -75,13 +75,10 @@ class RootList {
   void drop_unproven();
   void drop_equal_constants();
   void find_cuts();
-  void keep_first_uncertain();
   [[nodiscard]] ExecutionId first_missing(ExecutionId run) const;
-  [[nodiscard]] ExecutionId missing_before(ExecutionId reader) const;
   [[nodiscard]] bool explained_by_inside(ExecutionId run) const;
 
   const RunView& view_;
-  const NoiseModel& model_;
   const OneSidedRuns& one_sided_;
   RunHistory& history_;
   std::vector<Root> roots_;
