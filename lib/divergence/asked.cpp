@@ -20,6 +20,11 @@ namespace {
 
 using From = InputEdge::From;
 
+// Casts, moves and reshapes in a row.
+constexpr int kMostHops = 64;
+// Operators of one side that are followed behind one, to the first ones of both sides.
+constexpr size_t kMostFollowed = 1024;
+
 // One side: its graph with questions, and where its operators stand in the pairing.
 class AskedSide {
  public:
@@ -100,7 +105,7 @@ class AskedSide {
  private:
   // The operator that an input reads, behind those that are left out; kNoId for anything else.
   [[nodiscard]] OpId asked(InputEdge edge) const {
-    for (size_t hops = 0; edge.from == From::kOperator && hops < graph_.size(); ++hops) {
+    for (int hops = 0; edge.from == From::kOperator && hops < kMostHops; ++hops) {
       if (!questions_.is_left_out(edge.op)) return edge.op;
       edge = inputs_of(graph_, edge.op).front();
     }
@@ -176,6 +181,7 @@ class AskedSearch {
     for (const ExecutionId run : asked) found.behind[run] = found.behind[run] || found.roots.count(run) == 0;
     if (found.roots.empty()) found.behind.clear();
     find_exchanged(found);
+    found.limits = limits_;
     return found;
   }
 
@@ -223,7 +229,7 @@ class AskedSearch {
   }
 
   // The first operators of both sides that read what an operator of one side leads to, with the slots.
-  [[nodiscard]] std::map<OperatorId, std::set<uint32_t>> joint_readers(const AskedSide& side, OpId op) const {
+  [[nodiscard]] std::map<OperatorId, std::set<uint32_t>> joint_readers(const AskedSide& side, OpId op) {
     std::map<OperatorId, std::set<uint32_t>> found;
     std::set<OpId> seen = {op};
     std::vector<OpId> next = {op};
@@ -236,6 +242,10 @@ class AskedSearch {
           for (const InputEdge& edge : inputs_of(side.graph(), reader)) {
             if (edge.from == From::kOperator && edge.op == at) found[pair].insert(edge.slot);
           }
+        } else if (seen.size() == kMostFollowed) {
+          limits_.insert(
+              {"operators_followed", kMostFollowed,
+               "operators that one side alone has were followed so far, and what reads them further on was not"});
         } else if (seen.insert(reader).second) {
           next.push_back(reader);
         }
@@ -270,7 +280,7 @@ class AskedSearch {
     });
   }
 
-  void judge(OperatorId pair, Suspect& suspect, AskedRoots& found) const {
+  void judge(OperatorId pair, Suspect& suspect, AskedRoots& found) {
     if (suspect.a != kNoId && suspect.b != kNoId) {
       const std::set<uint32_t> other = slots_that_differ(suspect.a, suspect.b);
       for (const ExecutionId run : runs_[pair]) {
@@ -290,7 +300,7 @@ class AskedSearch {
     judge_one_sided(pair, suspect, found);
   }
 
-  void judge_one_sided(OperatorId pair, Suspect& suspect, AskedRoots& found) const {
+  void judge_one_sided(OperatorId pair, Suspect& suspect, AskedRoots& found) {
     const bool of_candidate = suspect.a != kNoId;
     const AskedSide& side = of_candidate ? a_ : b_;
     const OpId op = of_candidate ? suspect.a : suspect.b;
@@ -321,22 +331,33 @@ class AskedSearch {
   }
 
   // The executions of later steps that read a parameter which the operator updates, and find another value.
-  [[nodiscard]] std::vector<ExecutionId> readers_of_update(const AskedSide& side, OpId op, ExecutionId run) const {
+  [[nodiscard]] std::vector<ExecutionId> readers_of_update(const AskedSide& side, OpId op, ExecutionId run) {
     std::vector<ExecutionId> readers;
     const IrGraph& ir = side.graph().ir(op);
     for (const InputEdge& edge : inputs_of(side.graph(), op)) {
       if (edge.from != From::kParameter || !updates_input(side.graph(), op, edge.slot)) continue;
       const std::string_view name = ir.text(ir.parameters[edge.parameter].name);
-      for (ExecutionId reader = run; ++reader < view_.runs().size();) {
-        for (const RunInput& input : view_.run(reader).inputs) {
-          if (input.parameter == name && view_.place(reader).step != view_.place(run).step &&
-              view_.place(reader).rank == view_.place(run).rank && view_.compared(input.tensor) &&
-              is_off(input.tensor, 0))
-            readers.push_back(reader);
-        }
+      for (const auto& [reader, tensor] : reads_of(name)) {
+        if (reader > run && view_.place(reader).step != view_.place(run).step &&
+            view_.place(reader).rank == view_.place(run).rank && is_off(tensor, 0))
+          readers.push_back(reader);
       }
     }
     return readers;
+  }
+
+  // The executions that read a parameter, with what they read.
+  [[nodiscard]] const std::vector<std::pair<ExecutionId, TensorId>>& reads_of(std::string_view parameter) {
+    if (!reads_) {
+      reads_.emplace();
+      for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
+        for (const RunInput& input : view_.run(run).inputs) {
+          if (!input.parameter.empty() && view_.compared(input.tensor))
+            (*reads_)[input.parameter].emplace_back(run, input.tensor);
+        }
+      }
+    }
+    return (*reads_)[parameter];
   }
 
   // The inputs that read something else, by slot.
@@ -496,6 +517,9 @@ class AskedSearch {
   const QuestionTerms terms_;
   AskedSide a_, b_;
   std::vector<std::vector<ExecutionId>> runs_;  // by Pairing::operators
+  // By parameter; found when they are first needed.
+  std::optional<std::unordered_map<std::string_view, std::vector<std::pair<ExecutionId, TensorId>>>> reads_;
+  ReachedLimits limits_;
 };
 
 }  // namespace

@@ -222,6 +222,7 @@ class Finder {
     report.roots = std::move(state_.roots).finish();
     if (computed_ != nullptr) std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
     report.limits = state_.limits;
+    report.limits.insert(asked_.limits.begin(), asked_.limits.end());
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) report.cut = GradientCuts(view_).first();
     return report;
   }

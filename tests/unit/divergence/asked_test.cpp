@@ -96,6 +96,23 @@ TEST_CASE("asked: gradients count if the forward pass is the same") {
         Texts{"asked value Gradients/Default/Mul-op0: its input 1 is 3, 2 in the reference"});
 }
 
+TEST_CASE("asked: an update that only the reference has counts if a later step reads another value") {
+  const auto build = [](float updated) {
+    return [=](MadeNet& net) {
+      const bool is_stale = net.bad() && net.step() == 1;
+      const auto w = net.weight("w", some_values(net.step() == 0 || is_stale ? 0.5F : updated));
+      net.op("ReLU", {net.op("Mul", {net.input("x"), w})});
+      if (!net.bad()) net.op("Assign", {w, net.weight("v", some_values(updated))});
+    };
+  };
+  TrialOptions options;
+  options.steps = 2;
+  CHECK(decisions(Trial(build(0.6F), options)) == Texts{"asked missing Default/Assign-op0: only the reference has it, "
+                                                        "and Default/Mul-op0, which comes after it, reads "
+                                                        "something else"});
+  CHECK(decisions(Trial(build(0.5F), options)).empty());
+}
+
 TEST_CASE("asked: several operators of a line are one root, and several with one constant") {
   const auto build = [](int line, float other) {
     return [=](MadeNet& net) {
