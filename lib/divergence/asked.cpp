@@ -25,7 +25,7 @@ constexpr int kMostHops = 64;
 // Operators of one side that are followed behind one, to the first ones of both sides.
 constexpr size_t kMostFollowed = 1024;
 
-// One side: its graph with questions, and where its operators stand in the pairing.
+// AskedSide is the graph of one side with its questions, and the pair of each operator.
 class AskedSide {
  public:
   AskedSide(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, const QuestionTerms& terms)
@@ -78,7 +78,7 @@ class AskedSide {
     });
   }
 
-  // What an input reads, by the pairing: equal for partners.
+  // The value that an input reads, as a number that is equal for outputs of partners.
   [[nodiscard]] uint64_t source(OpId op, const InputEdge& edge) const {
     const OpId from = asked(edge);
     return from == kNoId || pairs_[from] == kNoId ? questions_.of(op, edge)
@@ -87,36 +87,42 @@ class AskedSide {
 
   // "net.fc.weight", "Mul-op3", "0.5": what an input reads.
   [[nodiscard]] std::string source_name(OpId op, const InputEdge& edge) const {
-    if (edge.from == From::kConstant) {
-      const auto value = parse_argument(literal_of(edge.constant));
-      return value ? value->text() : excerpt(edge.constant);
+    const InputEdge from = behind_moves(edge);
+    switch (from.from) {
+      case From::kConstant: {
+        const auto value = parse_argument(literal_of(from.constant));
+        return value ? value->text() : excerpt(from.constant);
+      }
+      case From::kParameter: {
+        const IrGraph& ir = graph_.ir(op);
+        return std::string(ir.text(ir.parameters[from.parameter].name));
+      }
+      case From::kOperator: {
+        const std::string name(graph_.leaf(from.op));
+        return from.output > 0 ? fmt::format("output {} of {}", from.output, name) : name;
+      }
+      case From::kUnknown: break;
     }
-    if (edge.from == From::kParameter) {
-      const IrGraph& ir = graph_.ir(op);
-      return std::string(ir.text(ir.parameters[edge.parameter].name));
-    }
-    if (edge.from != From::kOperator) return "an unknown value";
-    const OpId from = asked(edge);
-    if (from == kNoId) return source_name(edge.op, inputs_of(graph_, edge.op).front());
-    std::string name(graph_.leaf(from));
-    return edge.output > 0 ? fmt::format("output {} of {}", edge.output, name) : name;
+    return "an unknown value";
   }
 
  private:
-  // The operator that an input reads, behind those that are left out; kNoId for anything else.
-  [[nodiscard]] OpId asked(InputEdge edge) const {
-    for (int hops = 0; edge.from == From::kOperator && hops < kMostHops; ++hops) {
-      if (!questions_.is_left_out(edge.op)) return edge.op;
+  // The value that an input reads before casts, moves and reshapes that its question leaves out.
+  [[nodiscard]] InputEdge behind_moves(InputEdge edge) const {
+    for (int hops = 0; edge.from == From::kOperator && questions_.is_left_out(edge.op); ++hops) {
+      if (hops == kMostHops) return {};
       edge = inputs_of(graph_, edge.op).front();
     }
-    return OpId();
+    return edge;
   }
+  // Its operator; kNoId for anything else.
+  [[nodiscard]] OpId asked(const InputEdge& edge) const { return behind_moves(edge).op; }
 
   void find_backward() {
     backward_.assign(graph_.size(), false);
     std::vector<OpId> next;
     for (OpId op{0}; op < graph_.size(); ++op) {
-      if (!graph_.has_kernel(op) || !graph_.scope(op).starts_with("Gradients")) continue;
+      if (!graph_.has_kernel(op) || !is_gradient_name(graph_.scope(op))) continue;
       backward_[op] = true;
       next.push_back(op);
     }
@@ -142,14 +148,14 @@ class AskedSide {
 // A place where the sides ask something else.
 struct Suspect {
   OpId a, b;  // kNoId: that side does not have it
-  // Of an operator of one side: the first operators of both that read what it leads to, and the slots that they read it in.
+  // The first operators of both sides that read what an operator of one side leads to, with the slots that they read it in.
   std::map<OperatorId, std::set<uint32_t>> readers;
   bool counts = false;
 };
 
 class AskedSearch {
  public:
-  AskedSearch(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed)
+  AskedSearch(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed)
       : view_(view),
         model_(model),
         computed_(computed),
@@ -224,7 +230,7 @@ class AskedSearch {
       std::sort(in_a.begin(), in_a.end());
       std::sort(in_b.begin(), in_b.end());
       if (slots.empty() || in_a != in_b) continue;
-      for (const ExecutionId run : runs_[pair]) found.elsewhere.emplace(run, slots);
+      for (const ExecutionId run : runs_[pair]) found.exchanged.emplace(run, slots);
     }
   }
 
@@ -254,7 +260,7 @@ class AskedSearch {
     return found;
   }
 
-  // Of two operators in each other's place that are not partners, the candidate's is the one to name.
+  // Drops an operator of the reference whose place one of the candidate has taken: that one is named.
   void join_replaced(const std::map<OperatorId, Suspect>& suspects, AskedRoots& found) const {
     const auto reads = [](const AskedSide& side, OpId op) {
       std::set<uint64_t> values;
@@ -304,21 +310,26 @@ class AskedSearch {
     const bool of_candidate = suspect.a != kNoId;
     const AskedSide& side = of_candidate ? a_ : b_;
     const OpId op = of_candidate ? suspect.a : suspect.b;
-    for (const ExecutionId run : runs_[pair]) {
-      std::vector<ExecutionId> readers;
-      for (const auto& [reader, slots] : suspect.readers) {
-        const OpPair& both = view_.pairing().operators[reader];
-        const std::set<uint32_t> other = slots_that_differ(view_.pairing().a[both.a].op, view_.pairing().b[both.b].op);
-        for (const ExecutionId at : runs_[reader]) {
-          if (view_.place(at) == view_.place(run) && reads_otherwise(at, slots) && shows_at(at, other))
-            readers.push_back(at);
-        }
+    std::map<RunPlace, ExecutionId> runs;
+    for (const ExecutionId run : runs_[pair]) runs.emplace(view_.place(run), run);
+    std::map<ExecutionId, std::vector<ExecutionId>> affected;  // by execution of the operator: readers of another value
+    for (const auto& [reader, slots] : suspect.readers) {
+      const OpPair& both = view_.pairing().operators[reader];
+      const std::set<uint32_t> other = slots_that_differ(view_.pairing().a[both.a].op, view_.pairing().b[both.b].op);
+      for (const ExecutionId at : runs_[reader]) {
+        const auto run = runs.find(view_.place(at));
+        if (run != runs.end() && reads_otherwise(at, slots) && shows_at(at, other)) affected[run->second].push_back(at);
       }
-      if (suspect.readers.empty()) readers = readers_of_update(side, op, run);
-      if (readers.empty()) continue;
+    }
+    if (suspect.readers.empty()) {
+      for (const ExecutionId run : runs_[pair]) {
+        if (auto readers = readers_of_update(side, op, run); !readers.empty())
+          affected.emplace(run, std::move(readers));
+      }
+    }
+    for (const auto& [run, readers] : affected) {
       suspect.counts = true;
       AskedRoot root;
-      root.is_missing = !of_candidate;
       root.reader = *std::min_element(readers.begin(), readers.end());
       for (const RunInput& input : view_.run(root.reader).inputs) {
         if (view_.differs(input.tensor)) root.inputs.push_back(input.tensor);
@@ -392,12 +403,12 @@ class AskedSearch {
   // True if an execution of both sides leaves other values than its inputs from equal sources lead to.
   [[nodiscard]] bool shows_at(ExecutionId run, const std::set<uint32_t>& other) const {
     const std::vector<TensorId> outputs = view_.outputs(run);
-    if (other.empty() && computed_ != nullptr) {
+    if (other.empty()) {
       const auto is = [&](ComputedState state) {
-        return [this, state](TensorId tensor) { return !view_.differs(tensor) || computed_->state(tensor) == state; };
+        return [this, state](TensorId tensor) { return !view_.differs(tensor) || computed_.state(tensor) == state; };
       };
       if (std::any_of(outputs.begin(), outputs.end(),
-                      [&](TensorId tensor) { return computed_->state(tensor) == ComputedState::kWrong; }))
+                      [&](TensorId tensor) { return computed_.state(tensor) == ComputedState::kWrong; }))
         return true;
       if (!outputs.empty() && std::all_of(outputs.begin(), outputs.end(), is(ComputedState::kRight))) return false;
     }
@@ -476,7 +487,7 @@ class AskedSearch {
     std::erase_if(found.roots, [&](const auto& root) { return dropped.count(view_.run(root.first).op) > 0; });
   }
 
-  // Of a line of the script the first operator is named, and so of a constant: gradients and other lines share it.
+  // Keeps the first operator of each line of the script and of each constant: gradients and other lines have the same one.
   void join_lines(AskedRoots& found) const {
     std::map<SourceLine, OperatorId> lines;
     std::map<std::string, OperatorId> constants;
@@ -513,7 +524,7 @@ class AskedSearch {
 
   const RunView& view_;
   const NoiseModel& model_;
-  const ComputedOutputs* const computed_;
+  const ComputedOutputs& computed_;
   const QuestionTerms terms_;
   AskedSide a_, b_;
   std::vector<std::vector<ExecutionId>> runs_;  // by Pairing::operators
@@ -524,9 +535,14 @@ class AskedSearch {
 
 }  // namespace
 
-AskedRoots find_asked(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed) {
+AskedRoots find_asked(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed) {
   if (view.is_sharded() || view.other_framework() || !has_flow(view.a()) || !has_flow(view.b())) return {};
   if (!of_one_compiler(*view.a().graph, *view.b().graph)) return {};
+  // Without a value that is another one, no operator of the frontier counts.
+  bool anything_differs = false;
+  for (TensorId tensor{0}; tensor < view.tensors() && !anything_differs; ++tensor)
+    anything_differs = view.compared(tensor) && !view.is(tensor, Verdict::kSame);
+  if (!anything_differs) return {};
   return AskedSearch(view, model, computed).run();
 }
 

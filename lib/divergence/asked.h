@@ -23,7 +23,6 @@
 namespace msdump {
 
 struct AskedRoot {
-  bool is_missing = false;   // only the reference has it
   bool of_constant = false;  // it reads another constant, and nothing else
   ExecutionId reader;        // of an operator that one side has: the first execution that reads another value
   std::vector<TensorId> inputs, outputs;  // the evidence
@@ -32,13 +31,15 @@ struct AskedRoot {
 
 struct AskedRoots {
   std::map<ExecutionId, AskedRoot> roots;
-  std::vector<bool> behind;  // by run: it reads what a root leaves, also where no edge shows it; empty without roots
-  // Slots of executions of both sides that read another value, as operands that changed places do: nothing is said of these.
-  std::map<ExecutionId, std::set<uint32_t>> elsewhere;
+  std::vector<bool> behind;  // by run: it reads what a root leaves, even if no edge shows it; empty without roots
+  // The slots of operands that changed places. Their files hold each other's values, so they are not compared.
+  std::map<ExecutionId, std::set<uint32_t>> exchanged;
   ReachedLimits limits;
+
+  [[nodiscard]] bool is_behind(ExecutionId run) const { return !behind.empty() && behind[run]; }
 };
 
-// `computed` may be null. No roots unless both graphs have the data flow and are of one compiler.
-[[nodiscard]] AskedRoots find_asked(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed);
+// No roots unless both graphs have the data flow and are of one compiler.
+[[nodiscard]] AskedRoots find_asked(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed);
 
 }  // namespace msdump

@@ -31,7 +31,7 @@ struct Side {
   recompute::TensorReader reader;
 };
 
-// Of the ways to ask one operator: one that is right, else the nearest if all are wrong.
+// True if `one` says more of an operator that is asked in several ways: the right one, else the one that is least wrong.
 bool is_better(const OperatorJudgement& one, const OperatorJudgement& other) {
   if (one.is_right() != other.is_right()) return one.is_right();
   if (one.is_wrong() != other.is_wrong()) return !one.is_wrong();
@@ -123,7 +123,8 @@ class OutputComputer {
   [[nodiscard]] Result<std::vector<OperatorJudgement>> judge_partners(const std::vector<ExecutionId>& runs) const {
     std::vector<std::pair<size_t, size_t>> asked;  // place in `runs`, and which of its questions
     for (size_t i = 0; i < runs.size(); ++i) {
-      const size_t ways = partners_.ask(runs[i]).size();
+      // Only the inputs of a region may be placed in several ways.
+      const size_t ways = partners_.members(runs[i]).size() == 1 ? 1 : partners_.ask(runs[i]).size();
       for (size_t way = 0; way < ways; ++way) asked.emplace_back(i, way);
     }
     const auto ask = [&](size_t i) {

@@ -207,8 +207,7 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
 
 class Finder {
  public:
-  // `computed` may be null.
-  Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs* computed)
+  Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed)
       : state_(view, model),
         view_(view),
         entering_(state_),
@@ -220,7 +219,7 @@ class Finder {
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
-    if (computed_ != nullptr) std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
+    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
     report.limits = state_.limits;
     report.limits.insert(asked_.limits.begin(), asked_.limits.end());
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) report.cut = GradientCuts(view_).first();
@@ -247,9 +246,13 @@ class Finder {
 
   void add_asked(ExecutionId run, const AskedRoot& asked) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
-    if (view_.one_sided(run)) inputs.evidence = asked.inputs;
-    if (!view_.one_sided(run)) entering_.note_parameters(run, inputs);
-    const DivergenceKind kind = asked.is_missing
+    const bool one_sided = view_.one_sided(run);
+    if (one_sided) {
+      inputs.evidence = asked.inputs;
+    } else {
+      entering_.note_parameters(run, inputs);
+    }
+    const DivergenceKind kind = one_sided && !view_.of_candidate_only(run)
                                     ? DivergenceKind::kMissing
                                     : state_.roots.kind_of(asked.outputs.empty() ? asked.inputs : asked.outputs);
     Divergence& root = state_.roots.add(run, kind, inputs, asked.outputs).divergence;
@@ -260,8 +263,8 @@ class Finder {
   }
 
   void leave_out_exchanged(ExecutionId run, RunInputs& inputs) const {
-    const auto slots = asked_.elsewhere.find(run);
-    if (slots == asked_.elsewhere.end()) return;
+    const auto slots = asked_.exchanged.find(run);
+    if (slots == asked_.exchanged.end()) return;
     const auto is_exchanged = [&](const RunInput* input) { return slots->second.count(input->slot) > 0; };
     std::erase_if(inputs.entering, is_exchanged);
     std::erase_if(inputs.changed, is_exchanged);
@@ -271,16 +274,14 @@ class Finder {
   void judge_partners(ExecutionId run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = state_.any_before;
-    // What was folded into a parameter is compared with what the reference's parameters lead to.
-    if (computed_ != nullptr)
-      std::erase_if(inputs.entering, [&](const RunInput* input) { return computed_->folded.count(input->tensor) > 0; });
+    // A folded filter or bias was compared with the parameters of the reference (ComputedOutputs::folded).
+    std::erase_if(inputs.entering, [&](const RunInput* input) { return computed_.folded.count(input->tensor) > 0; });
     leave_out_exchanged(run, inputs);
-    const bool follows =
-        (view_.is_sharded() && follows_alarm(inputs)) || (!asked_.behind.empty() && asked_.behind[run]);
+    const bool follows = (view_.is_sharded() && follows_alarm(inputs)) || asked_.is_behind(run);
     if (follows) inputs.downstream = inputs.elevated = true;
     std::vector<TensorId> outputs = view_.outputs(run);
-    if (computed_ != nullptr)  // a statistic of the reference is listed among what its operator updates
-      std::erase_if(outputs, [&](TensorId tensor) { return computed_->folded.count(tensor) > 0; });
+    // A statistic of the reference is listed among the tensors that its operator updates.
+    std::erase_if(outputs, [&](TensorId tensor) { return computed_.folded.count(tensor) > 0; });
     entering_.note_parameters(run, inputs);
     const size_t before = state_.roots.size();
     const bool draws = draws_differently(state_, run, inputs, outputs);
@@ -311,9 +312,8 @@ class Finder {
 
   // An output that was computed again and is wrong makes a root by itself, whatever is upstream.
   bool judge_computed(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
-    if (computed_ == nullptr) return false;
-    return add_computed(run, inputs, outputs, computed_->wrong, "it computes something else than its inputs lead to") ||
-           add_computed(run, inputs, outputs, computed_->misfolded,
+    return add_computed(run, inputs, outputs, computed_.wrong, "it computes something else than its inputs lead to") ||
+           add_computed(run, inputs, outputs, computed_.misfolded,
                         "its folded filter or bias is something else than the reference's parameters lead to");
   }
 
@@ -331,17 +331,17 @@ class Finder {
     return true;
   }
 
-  // True if every output is what the reference's operator leads to on the candidate's own inputs.
+  // True if an output was computed again from the candidate's own inputs and is right, as is every one that differs.
   [[nodiscard]] bool is_acquitted(const std::vector<TensorId>& outputs) const {
-    return computed_ != nullptr && !outputs.empty() &&
-           std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
-             return !view_.differs(tensor) || computed_->state(tensor) == ComputedState::kRight;
-           });
+    const auto is_right = [&](TensorId tensor) { return computed_.state(tensor) == ComputedState::kRight; };
+    return std::any_of(outputs.begin(), outputs.end(), is_right) &&
+           std::all_of(outputs.begin(), outputs.end(),
+                       [&](TensorId tensor) { return !view_.differs(tensor) || is_right(tensor); });
   }
 
   // True for operators that the candidate has within others, and does not lack.
   [[nodiscard]] bool is_fused(const Divergence& root) const {
-    const auto fused = [&](OperatorId op) { return computed_->fused.count(op) > 0; };
+    const auto fused = [&](OperatorId op) { return computed_.fused.count(op) > 0; };
     return root.kind == DivergenceKind::kMissing && fused(root.op) &&
            std::all_of(root.places.begin(), root.places.end(), [&](const auto& place) { return fused(place.op); });
   }
@@ -432,7 +432,7 @@ class Finder {
   BlameState state_;
   const RunView& view_;
   EnteringValues entering_;
-  const ComputedOutputs* const computed_;
+  const ComputedOutputs& computed_;
   const AskedRoots asked_;
 };
 
@@ -471,7 +471,9 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
                                   const DivergenceDetails& details) {
   const RunView view(a, b, pairing, diffs, modules, details.cuts);
   const NoiseModel model(view);
-  Finder finder(view, model, details.computed);
+  const ComputedOutputs none;
+  const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
+  Finder finder(view, model, computed);
   DivergenceReport report = finder.run();
   drop_behind_exact(view, report.roots);
   report.flow = view.graph().flow();
@@ -487,7 +489,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
     report.edges = flow_edges(view.graph());
   }
   const RootReach reach(view, report.roots);
-  Explanations explanations = explain_tensors(view, model, finder.history(), reach, report.roots, details.computed);
+  Explanations explanations = explain_tensors(view, model, finder.history(), reach, report.roots, computed);
   report.explained = std::move(explanations.explained);
   report.unjudged = std::move(explanations.unjudged);
   report.loss_scale = view.loss_scale();

@@ -54,7 +54,7 @@ namespace {
 class Explainer {
  public:
   Explainer(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
-            const std::vector<Divergence>& roots, const ComputedOutputs* computed)
+            const std::vector<Divergence>& roots, const ComputedOutputs& computed)
       : view_(view), model_(model), history_(history), reach_(reach), computed_(computed), of_root_(view.tensors()) {
     result_.explained.resize(view.tensors());
     result_.unjudged.resize(view.tensors());
@@ -383,11 +383,10 @@ class Explainer {
     if (view_.differs(tensor) && view_.graph().role(tensor) == TensorRole::kUnwritten)
       explanation = Explanation::kUnwritten;
     // Its inputs lead to it: the difference came with them.
-    if (computed_ != nullptr && explanation == Explanation::kNone &&
-        computed_->state(tensor) == ComputedState::kRight && view_.differs(tensor) && !of_root_[tensor])
+    if (explanation == Explanation::kNone && computed_.state(tensor) == ComputedState::kRight &&
+        view_.differs(tensor) && !of_root_[tensor])
       explanation = any_root_ ? Explanation::kDownstream : Explanation::kNoise;
-    if (computed_ != nullptr && explanation == Explanation::kNone && computed_->folded.count(tensor) > 0)
-      explanation = Explanation::kFused;
+    if (explanation == Explanation::kNone && computed_.folded.count(tensor) > 0) explanation = Explanation::kFused;
     Unjudged& reason = result_.unjudged[tensor];
     const bool counts = (view_.differs(tensor) || view_.is(tensor, Verdict::kUnmatched)) && !of_root_[tensor];
     if (!counts || explanation != Explanation::kNone) {
@@ -407,7 +406,7 @@ class Explainer {
   const NoiseModel& model_;
   const RunHistory& history_;
   const RootReach& reach_;
-  const ComputedOutputs* const computed_;  // may be null
+  const ComputedOutputs& computed_;
   Explanations result_;
   std::vector<bool> of_root_;                        // by tensor
   int64_t first_root_ = INT64_MAX;                   // the step of the first root
@@ -438,7 +437,7 @@ std::string_view text_of(Explanation explanation) {
 
 Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
                              const RootReach& reach, const std::vector<Divergence>& roots,
-                             const ComputedOutputs* computed) {
+                             const ComputedOutputs& computed) {
   return Explainer(view, model, history, reach, roots, computed).run();
 }
 

@@ -60,6 +60,6 @@ struct Explanations {
 };
 [[nodiscard]] Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
                                            const RootReach& reach, const std::vector<Divergence>& roots,
-                                           const ComputedOutputs* computed);
+                                           const ComputedOutputs& computed);
 
 }  // namespace msdump

@@ -1,9 +1,9 @@
 #include "divergence/partner_questions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
+#include "base/text.h"
 #include "ge/operators/operator_table.h"
 
 namespace msdump {
@@ -179,10 +179,8 @@ std::map<uint32_t, TensorId> PartnerQuestions::device_inputs(TensorId output) co
     if (record.name.io != Io::kInput || record.occurrence != written.occurrence || record.step != written.step ||
         folder_of(record) != folder_of(written))
       continue;
-    uint32_t slot = 0;
-    const std::string_view text = record.name.slot;
-    if (std::from_chars(text.data(), text.data() + text.size(), slot).ptr != text.data() + text.size()) continue;
-    inputs.emplace(slot, TensorId(uint32_t{id}));
+    const auto slot = parse_u64(record.name.slot);
+    if (slot && *slot < kNoIndex) inputs.emplace(static_cast<uint32_t>(*slot), TensorId(uint32_t{id}));
   }
   return inputs;
 }

@@ -67,8 +67,8 @@ class PartnerQuestions {
   const Pairing& pairing_;
   const check::CheckedDump& reference_;
   const recompute::Questions& questions_;
-  std::vector<TensorId> partner_, pair_of_,
-      any_pair_;  // by tensor of the reference; any_pair_: with or without a partner
+  std::vector<TensorId> partner_, pair_of_;  // by tensor of the reference
+  std::vector<TensorId> any_pair_;           // likewise, also of a tensor without a partner
   std::map<TensorId, TensorId> candidate_pair_;
   std::map<SequencedOpId, std::vector<ExecutionId>> hosts_;  // by operator of the candidate
 };

@@ -324,14 +324,13 @@ void RootList::drop_explained() {
   });
   const auto first =
       std::find_if(roots_.begin(), roots_.end(), [](const Root& root) { return !root.uncertain_source; });
-  if (first == roots_.end()) {
-    if (view_.graph().flow() != FlowKind::kIr) return drop_equal_constants();
-    for (Root& root : roots_) root.lower(kUnknownSource);
-  } else {
+  if (first != roots_.end()) {
     // An operator in a later step explains nothing.
     const auto step = first->divergence.place.step;
     std::erase_if(roots_,
                   [&](const Root& root) { return root.uncertain_source && root.divergence.place.step >= step; });
+  } else if (view_.graph().flow() == FlowKind::kIr) {
+    for (Root& root : roots_) root.lower(kUnknownSource);
   }
   drop_equal_constants();
 }

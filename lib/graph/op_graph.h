@@ -100,6 +100,9 @@ class NormalName {
   size_t leaf_begin_ = 0;
 };
 
+// True for the name or scope of a gradient: MindSpore's begin with "Gradients".
+[[nodiscard]] inline bool is_gradient_name(std::string_view name) { return name.starts_with("Gradients"); }
+
 // The hash of a normalised name.
 [[nodiscard]] inline uint64_t name_hash(std::string_view normal) { return text_hash(normal); }
 // True if `written` normalises to `normal`.

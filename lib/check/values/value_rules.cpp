@@ -234,7 +234,7 @@ bool is_gradient(const CheckedDump& dump, TensorId tensor) {
   const std::string_view name = dump.record(tensor).name.op_name;
   const OperatorId op = dump.op_of(tensor);
   const std::string_view full = op == kNoId ? name : std::string_view(dump.operators()[op].name);
-  if (full.starts_with("Gradients")) return true;
+  if (is_gradient_name(full)) return true;
   if (!parse_msprobe_entry(name)) return false;
   return name.find(".backward") != std::string_view::npos || name.find("parameters_grad") != std::string_view::npos;
 }

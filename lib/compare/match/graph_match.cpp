@@ -94,7 +94,7 @@ class GraphMatcher {
       if (in_a.size() == 1 && in_b.size() == 1) join(in_a.front().op, in_b.front().op);
     });
     spread();
-    // Of several with one question, what reads them tells them apart, if anything does.
+    // Operators with one question are told apart by their readers, which spread() followed. The rest is paired in order.
     for_each_key(a, b, [&](std::span<const KeyedOp> in_a, std::span<const KeyedOp> in_b) {
       auto next = in_b.begin();
       for (const KeyedOp& one : in_a) {
@@ -204,8 +204,6 @@ class GraphMatcher {
 
 }  // namespace
 
-namespace {
-
 GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, ComparedPlaces places) {
   GraphSide result{SequenceFlow(side, operators), kinds_of(side, operators), {}};
   for (SequencedOpId op{0}; op < operators.size(); ++op) {
@@ -213,29 +211,22 @@ GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& op
     for (const auto& [slot, name, is_weight] : result.flow.parameters(op)) kind = mix_hash(mix_hash(kind, slot), name);
     kind = places.hash_of(operators[op], kind);
   }
-  result.questions.assign(operators.size(), 0);
   return result;
 }
 
-void add_questions(const OpGraph& graph, const QuestionTerms& terms, const std::vector<SequencedOp>& operators,
-                   ComparedPlaces places, GraphSide& side) {
-  const GraphQuestions questions(graph, terms);
-  for (SequencedOpId op{0}; op < operators.size(); ++op) {
-    if (operators[op].op != kNoId) side.questions[op] = places.hash_of(operators[op], questions.of(operators[op].op));
-  }
-}
-
-}  // namespace
-
-std::pair<GraphSide, GraphSide> graph_sides(const CompareSide& a, const std::vector<SequencedOp>& operators_a,
-                                            const CompareSide& b, const std::vector<SequencedOp>& operators_b,
-                                            ComparedPlaces places) {
-  std::pair<GraphSide, GraphSide> sides = {graph_side(a, operators_a, places), graph_side(b, operators_b, places)};
-  if (!has_flow(a) || !has_flow(b) || !of_one_compiler(*a.graph, *b.graph)) return sides;
-  const QuestionTerms terms = common_terms(*a.graph, *b.graph);
-  add_questions(*a.graph, terms, operators_a, places, sides.first);
-  add_questions(*b.graph, terms, operators_b, places, sides.second);
-  return sides;
+void ask_graphs(const GraphSource& of_a, GraphSide& a, const GraphSource& of_b, GraphSide& b, ComparedPlaces places) {
+  if (!a.flow.known() || !b.flow.known() || !of_one_compiler(*of_a.side.graph, *of_b.side.graph)) return;
+  const QuestionTerms terms = common_terms(*of_a.side.graph, *of_b.side.graph);
+  const auto ask = [&](const GraphSource& source, GraphSide& side) {
+    const GraphQuestions questions(*source.side.graph, terms);
+    side.questions.assign(source.operators.size(), 0);
+    for (SequencedOpId op{0}; op < source.operators.size(); ++op) {
+      const SequencedOp& one = source.operators[op];
+      if (one.op != kNoId) side.questions[op] = places.hash_of(one, questions.of(one.op));
+    }
+  };
+  ask(of_a, a);
+  ask(of_b, b);
 }
 
 Partners match_graphs(const GraphSide& a, const GraphSide& b, ReachedLimits& limits) {

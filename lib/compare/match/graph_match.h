@@ -77,15 +77,18 @@ class OpNames {
 struct GraphSide {
   SequenceFlow flow;
   std::vector<uint64_t> kinds;      // by operator
-  std::vector<uint64_t> questions;  // likewise; 0: unknown
+  std::vector<uint64_t> questions;  // likewise, 0: unknown; empty until ask_graphs()
 };
-// Kinds and questions include the place, so that operators of different places never match. The graphs of two compilers
-// ask different questions.
-[[nodiscard]] std::pair<GraphSide, GraphSide> graph_sides(const CompareSide& a,
-                                                          const std::vector<SequencedOp>& operators_a,
-                                                          const CompareSide& b,
-                                                          const std::vector<SequencedOp>& operators_b,
-                                                          ComparedPlaces places);
+// Kinds and questions include the place, so that operators of different places never match.
+[[nodiscard]] GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators,
+                                   ComparedPlaces places);
+
+struct GraphSource {
+  const CompareSide& side;
+  const std::vector<SequencedOp>& operators;
+};
+// Sets the questions of both graphs, if both have the data flow and are of one compiler: else they ask in different words.
+void ask_graphs(const GraphSource& of_a, GraphSide& a, const GraphSource& of_b, GraphSide& b, ComparedPlaces places);
 
 // The partner in b of each operator of a, or kNoId. No two operators have the same partner.
 using Partners = std::vector<SequencedOpId>;

@@ -56,8 +56,6 @@ Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& 
 
 namespace {
 
-// How many times fewer disagreements make a graph more certain than names.
-
 using Numbers = std::set<std::optional<int64_t>>;
 
 Numbers ranks_of(const std::vector<SequencedOp>& operators) {
@@ -208,8 +206,18 @@ class Pairer {
   }
 
   std::pair<const GraphSide&, const GraphSide&> graphs() {
-    if (!graphs_) graphs_ = graph_sides(side_a_, result_.a, side_b_, result_.b, places_);
-    return {graphs_->first, graphs_->second};
+    if (!graph_a_) {
+      graph_a_ = graph_side(side_a_, result_.a, places_);
+      graph_b_ = graph_side(side_b_, result_.b, places_);
+    }
+    return {*graph_a_, *graph_b_};
+  }
+
+  Partners partners_by_graph() {
+    (void)graphs();
+    if (graph_a_->questions.empty())
+      ask_graphs({side_a_, result_.a}, *graph_a_, {side_b_, result_.b}, *graph_b_, places_);
+    return match_graphs(*graph_a_, *graph_b_, result_.limits);
   }
 
   void by_map() {
@@ -267,14 +275,14 @@ class Pairer {
     return partners;
   }
 
-  // The same names may be numbered differently, as save_graphs does. The graphs decide if they agree nearly everywhere when
-  // paired without names. A faulty operator or two is not enough.
+  // The same names may be numbered differently, as save_graphs does. The graphs decide if they disagree less when paired
+  // without names.
   [[nodiscard]] Partners checked_by_graph(const Partners& named) {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return named;
     const auto [a, b] = graphs();
     const size_t of_names = disagreements(a, b, named);
     if (of_names == 0) return named;
-    Partners partners = match_graphs(a, b, result_.limits);
+    Partners partners = partners_by_graph();
     complete(partners, named);
     return disagreements(a, b, partners) < of_names ? partners : named;
   }
@@ -327,8 +335,7 @@ class Pairer {
   // Gives partners a key of their own on every level, so that the others are aligned between those that are in order.
   void pair_by_graph(std::vector<std::vector<uint64_t>>& keys_a, std::vector<std::vector<uint64_t>>& keys_b) {
     if (!has_flow(side_a_) || !has_flow(side_b_)) return;
-    const auto [graph_a, graph_b] = graphs();
-    const Partners partners = match_graphs(graph_a, graph_b, result_.limits);
+    const Partners partners = partners_by_graph();
     for (SequencedOpId a{0}; a < partners.size(); ++a) {
       const SequencedOpId b = partners[a];
       if (b == kNoId || (!taken_a_.empty() && taken_a_[a]) || (!taken_b_.empty() && taken_b_[b])) continue;
@@ -411,8 +418,8 @@ class Pairer {
   Pairing result_;
   bool lone_step_ = false;
   ComparedPlaces places_;
-  std::vector<bool> outside_a_, outside_b_;                // of a rank or step that the other side does not have
-  std::optional<std::pair<GraphSide, GraphSide>> graphs_;  // made when they are first needed
+  std::vector<bool> outside_a_, outside_b_;     // of a rank or step that the other side does not have
+  std::optional<GraphSide> graph_a_, graph_b_;  // made when they are first needed
   std::vector<SequencedOpId> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;                   // by operator of b
   std::vector<std::string> names_a_, names_b_;  // before they were renamed; empty if they were not

@@ -37,7 +37,7 @@ struct Likeness {
 //   0. the user's mapping (rename/name_map.h); without one, wrappers around all modules of one side are removed from their
 //      names (rename/name_map.h)
 //   1. operators with the same name and type, if the two sides have the same names throughout. The graphs decide instead if
-//      they agree much better without names: save_graphs may number the same operators differently
+//      they disagree less without names: save_graphs may number the same operators differently
 //   2. if a compiler for the device named one side: by the operators that it renamed, split and fused
 //      (device/device_match.h)
 //   3. else by the graphs (graph_match.h), and the rest by position: the sequences of operators are aligned by their

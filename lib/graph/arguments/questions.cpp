@@ -1,7 +1,6 @@
 #include "graph/arguments/questions.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -67,13 +66,10 @@ std::vector<Argument> arguments_of(const OpGraph& graph, OpId op, const std::vec
   return arguments;
 }
 
-bool is_operator_of_script(const OpGraph& graph, OpId op) { return graph.node(op).kind == IrNodeKind::kKernel; }
-
-// Types that hand on what they read, in another place, layout or precision.
+// True for types that a compiler inserts to hand a value on, in another place or layout.
 bool hands_on(std::string_view type) {
-  static constexpr std::array<std::string_view, 6> kTypes = {"TensorMove",  "TransData",  "Identity",
-                                                             "MemCpyAsync", "AssignCopy", "Contiguous"};
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+  const std::string_view effect = types().inserted(type);
+  return effect == "identity" || effect == "layout only";
 }
 
 bool is_float(const IrGraph& ir, std::span<const uint32_t> list) {
@@ -118,7 +114,7 @@ std::map<std::string, std::vector<std::string_view>> weights_alone(const OpGraph
 void collect_arguments(const OpGraph& graph, std::set<std::pair<std::string, std::string>>& into) {
   std::vector<bool> is_argument;
   for (OpId op{0}; op < graph.size(); ++op) {
-    if (!is_operator_of_script(graph, op)) continue;
+    if (!graph.has_kernel(op)) continue;
     for (Argument& one : arguments_of(graph, op, inputs_of(graph, op), is_argument))
       into.emplace(types().family(graph.op_type(op)), std::move(one.name));
   }
@@ -164,7 +160,7 @@ GraphQuestions::GraphQuestions(const OpGraph& graph, const QuestionTerms& terms)
   std::vector<State> states(graph.size(), State::kNew);
   std::vector<OpId> open;
   for (OpId first{0}; first < graph.size(); ++first) {
-    if (states[first] != State::kNew || !is_operator_of_script(graph, first)) continue;
+    if (states[first] != State::kNew || !graph.has_kernel(first)) continue;
     open.push_back(first);
     while (!open.empty()) {
       const OpId op = open.back();

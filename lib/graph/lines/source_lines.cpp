@@ -219,7 +219,7 @@ const SourceFrame* OperatorLines::around(OpId op, const SourceFrame* own) const 
     level.clear();
     for (const uint32_t node : std::exchange(next, {})) {
       const IrNode& near = ir.nodes[node];
-      if (ir.scope(near).starts_with("Gradients")) continue;
+      if (is_gradient_name(ir.scope(near))) continue;
       if (near.stack == List::kEmpty || nodes.calls.repeated(near)) {
         level.push_back(node);
         continue;

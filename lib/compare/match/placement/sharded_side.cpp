@@ -103,7 +103,7 @@ double share_in_common(const std::set<Key>& a, const std::set<Key>& b) {
   return all == 0 ? 1 : static_cast<double>(common) / static_cast<double>(all);
 }
 
-bool is_backward(std::string_view name) { return name.starts_with("Gradients") || forward_entry_of(name).has_value(); }
+bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
 
 struct RankCalls {
   std::map<CallKey, uint64_t> shapes;  // by call: hash of the shapes of its tensors
