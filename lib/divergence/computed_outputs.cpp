@@ -12,6 +12,7 @@
 namespace msdump {
 namespace {
 
+using recompute::Array;
 using recompute::Judgement;
 using recompute::Maybe;
 using recompute::OperatorJudgement;
@@ -110,13 +111,13 @@ class OutputComputer {
     return runs;
   }
 
-  [[nodiscard]] Maybe<Tensor> read(TensorId tensor, const Shape* shape) const {
-    if (tensor < a_.tensors->size()) return reader_.read(tensor, shape);
-    return read_reference(TensorId(tensor - a_.tensors->size()), shape);
+  [[nodiscard]] Maybe<Array> open(TensorId tensor, const Shape* shape) const {
+    if (tensor < a_.tensors->size()) return reader_.open(tensor, shape);
+    return open_reference(TensorId(tensor - a_.tensors->size()), shape);
   }
 
-  [[nodiscard]] Maybe<Tensor> read_reference(TensorId tensor, const Shape* shape) const {
-    return reference_.reader.read(tensor, shape);
+  [[nodiscard]] Maybe<Array> open_reference(TensorId tensor, const Shape* shape) const {
+    return reference_.reader.open(tensor, shape);
   }
 
   // By `runs`.
@@ -135,7 +136,7 @@ class OutputComputer {
     };
     MSDUMP_TRY(auto all,
                recompute::judge_questions(
-                   asked.size(), ask, [&](TensorId tensor, const Shape* shape) { return read(tensor, shape); },
+                   asked.size(), ask, [&](TensorId tensor, const Shape* shape) { return open(tensor, shape); },
                    options_, context_));
     std::vector<OperatorJudgement> judgements(runs.size());
     for (size_t i = 0; i < all.size(); ++i) {
@@ -165,7 +166,7 @@ class OutputComputer {
     MSDUMP_TRY(const auto judgements,
                recompute::judge_questions(
                    members.size(), [&](size_t i) { return reference_.questions.ask(members[i]); },
-                   [&](TensorId tensor, const Shape* shape) { return read_reference(tensor, shape); }, unexplained(),
+                   [&](TensorId tensor, const Shape* shape) { return open_reference(tensor, shape); }, unexplained(),
                    context_));
     std::set<ExecutionId> right(runs.begin(), runs.end());
     for (size_t i = 0; i < members.size(); ++i) {
@@ -197,13 +198,14 @@ class OutputComputer {
 
   // Compares folded filters and biases with what the reference's parameters lead to.
   void judge_folds(ComputedOutputs& outputs) const {
-    const auto of_reference = [&](TensorId tensor, const Shape* shape) { return read_reference(tensor, shape); };
+    const auto of_reference = [&](TensorId tensor, const Shape* shape) { return open_reference(tensor, shape); };
     const std::vector<OpRun>& runs = reference_.dump.runs();
     for (ExecutionId run{0}; run < runs.size() && !context_.cancel.cancelled(); ++run) {
       const auto fold = partners_.folded(run);
       if (!fold) continue;
       const auto call_of = [&](ExecutionId asked) {
-        return recompute::read_question(reference_.questions.ask(asked), of_reference).call;
+        auto read = recompute::read_question(reference_.questions.ask(asked), of_reference);
+        return read ? std::move(read->call) : recompute::Call();
       };
       const recompute::Call convolution = call_of(fold->convolution);
       const Maybe<Tensor> filter = convolution.tensor("w");

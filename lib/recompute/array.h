@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -14,15 +15,24 @@
 
 namespace msdump::recompute {
 
+// The elements of a tensor that is too large to hold, in C order. Not thread-safe.
+class ElementSource {
+ public:
+  virtual ~ElementSource() = default;
+  // Reads elements [first, first + count). False if the file cannot be read.
+  [[nodiscard]] virtual bool read(int64_t first, int64_t count, double* into) = 0;
+};
+
 struct Array {
-  Shape shape;
-  std::vector<double> values;       // in C order
+  Shape shape = {};
+  std::vector<double> values = {};  // in C order
   DType dtype = DType::kUndefined;  // of the framework's tensor; kUndefined: computed
   // The narrowest float that holds every value: a float32 file of a bfloat16 device has 16 zero bits in each.
   DType effective = DType::kUndefined;
   bool undecided = false;  // too few values to tell `effective`
   // Only so many elements are known, as of a float16 file with half of a float32 buffer; the others are NaN. -1: all.
   int64_t known = -1;
+  std::shared_ptr<ElementSource> source = {};  // if `values` is empty, it may have them
 
   [[nodiscard]] int64_t size() const { return static_cast<int64_t>(values.size()); }
   [[nodiscard]] size_t rank() const { return shape.size(); }
@@ -34,6 +44,10 @@ inline constexpr int64_t kMostElements = int64_t{1} << 25;
 [[nodiscard]] std::optional<int64_t> bounded_count(const Shape& shape);
 
 [[nodiscard]] int64_t size_of(const Shape& shape);
+// Elements of `values` or `source`: where they are, or a copy in `buffer`. Null if they cannot be read.
+[[nodiscard]] const double* elements_of(const Array& x, int64_t first, int64_t count, std::vector<double>& buffer);
+// Elements that are held at once where a tensor is read in blocks.
+inline constexpr int64_t kBlockElements = int64_t{1} << 16;
 // Zeros.
 [[nodiscard]] Array make_array(Shape shape, double value = 0);
 [[nodiscard]] Array scalar(double value);

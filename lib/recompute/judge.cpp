@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,10 +37,7 @@ double largest_value(DType dtype) {
   return limits ? limits->largest : Limits::kLargest;
 }
 
-struct Bound {
-  double u = 0, t = 0;
-  std::array<double, kPrecisions> v{};  // infinite: cannot apply
-};
+}  // namespace
 
 Bound bound_of(const Kernel& kernel, DType format, const OperandFormats& formats, const DeviceTraits& device) {
   Bound bound;
@@ -60,6 +58,8 @@ Bound bound_of(const Kernel& kernel, DType format, const OperandFormats& formats
     bound.v[static_cast<size_t>(Precision::kTensor)] = kernel.arithmetic == Arithmetic::kProduct ? 0x1p-11 : 0x1p-13;
   return bound;
 }
+
+namespace {
 
 double limit_of(const Kernel& kernel, Precision precision) {
   return precision == Precision::kFloat32 ? kernel.limit : std::min(kernel.limit, 16.0);
@@ -85,226 +85,6 @@ int64_t block_of(const Box& box, const Shape& shape, int64_t wrong) {
   const int64_t largest = edges & -edges;
   return elements == wrong && largest >= Limits::kLeastBlock ? largest : 0;
 }
-
-// Judges against one answer.
-class AnswerJudge {
- public:
-  // Elements that the file lacks are at the end.
-  AnswerJudge(const Array& y, const Kernel& kernel, const Answer& answer, const OperandFormats& formats,
-              const DeviceTraits& device)
-      : y_(y),
-        kernel_(kernel),
-        answer_(answer),
-        formats_(formats),
-        format_(format_of(device)),
-        bound_(bound_of(kernel, format_, formats, device)),
-        count_(y.known < 0 ? y.values.size() : static_cast<size_t>(y.known)) {}
-
-  Judgement run() {
-    result_.variant = answer_.variant;
-    result_.format = format_;
-    if (!is_float(y_.dtype)) {
-      compare_exactly();
-    } else if (kernel_.arithmetic == Arithmetic::kExact && !rounds()) {
-      compare_exactly();
-    } else {
-      compare_rounded();
-    }
-    finish();
-    return std::move(result_);
-  }
-
- private:
-  [[nodiscard]] DType format_of(const DeviceTraits& device) const {
-    if (y_.undecided && is_low(device.usual)) return device.usual;
-    return y_.effective == DType::kUndefined ? y_.dtype : y_.effective;
-  }
-  // True if the output is stored with fewer bits than the operands.
-  [[nodiscard]] bool rounds() const { return formats_.stored != DType::kUndefined && formats_.stored != y_.dtype; }
-
-  // What an element of an integer type holds; NaN: unknown.
-  [[nodiscard]] double stored_value(double value) const {
-    switch (kind_of(y_.dtype)) {
-      case DTypeKind::kBool: return std::isnan(value) ? value : value != 0 ? 1 : 0;
-      case DTypeKind::kInteger: {
-        if (!(std::fabs(value) < 0x1p53)) return std::nan("");
-        const int bits = std::min(info(y_.dtype).bits, 53);
-        const double most = std::ldexp(1.0, is_unsigned(y_.dtype) ? bits : bits - 1);
-        const double whole = std::trunc(value);
-        return whole >= most || whole < (is_unsigned(y_.dtype) ? 0 : -most) ? std::nan("") : whole;
-      }
-      default: return value;
-    }
-  }
-
-  void compare_exactly() {
-    double units = 0;
-    for (size_t i = 0; i < count_; ++i) {
-      const double expected = stored_value(answer_.y.values[i]), found = y_.values[i];
-      if (std::isnan(expected)) continue;
-      ++result_.elements;
-      const double error = std::isinf(expected) && expected == found ? 0 : std::fabs(found - expected);
-      count(expected, found, error);
-      if (error == 0) continue;
-      const double own = std::isnan(error) ? kInfinity : error / std::max(std::fabs(expected) * 0x1p-24, 0x1p-126);
-      note(i, expected, own, 0);
-      units = std::max(units, own);
-    }
-    result_.units_of.fill(kInfinity);
-    result_.units_of[0] = result_.units = units;
-    result_.limit = 0;
-    result_.verdict = units > 0 ? Judgement::Verdict::kWrong : Judgement::Verdict::kRight;
-  }
-
-  [[nodiscard]] double terms(size_t i) const {
-    return answer_.terms.empty() ? std::fabs(answer_.y.values[i]) : answer_.terms[i];
-  }
-
-  void compare_rounded() {
-    const bool sigmoid = kernel_.name == "sigmoid" || kernel_.name == "silu";
-    const double largest = std::min(largest_value(y_.dtype), Limits::kLargest) * (1 - 2 * bound_.u);
-    const double g = std::sqrt(answer_.length);
-    std::array<double, kPrecisions> units{};
-    for (size_t i = 0; i < count_; ++i) {
-      const double expected = answer_.y.values[i], found = y_.values[i];
-      if (!(std::fabs(expected) <= largest)) continue;
-      const double size = terms(i);
-      if (!std::isfinite(size)) continue;
-      ++result_.elements;
-      const double error = std::isfinite(found) ? std::fabs(found - expected) : kInfinity;
-      count(expected, found, error);
-      if (error == 0) continue;
-      for (size_t p = 0; p < kPrecisions; ++p) {
-        if (bound_.v[p] == kInfinity) continue;
-        const double factor = p == 0 ? 2 + g : 2;
-        const double step = sigmoid && p == static_cast<size_t>(Precision::kLow) ? Limits::kSigmoidStep : 0;
-        units[p] = std::max(units[p],
-                            error / (bound_.u * std::fabs(expected) + bound_.t + step + bound_.v[p] * factor * size));
-      }
-    }
-    for (size_t p = 0; p < kPrecisions; ++p) result_.units_of[p] = bound_.v[p] == kInfinity ? kInfinity : units[p];
-    choose_precision();
-    if (answer_.projection) project();
-    find_wrong(g, sigmoid, largest);
-    judge_slope(g);
-  }
-
-  void project() {
-    const Projection& projection = *answer_.projection;
-    if (projection.rows * projection.columns != static_cast<int64_t>(count_)) return;
-    ProjectionResult found = compare_projection(projection, y_.values.data(), bound_.u,
-                                                bound_.v[static_cast<size_t>(result_.precision)], Limits::kUnits);
-    result_.suspects = std::move(found.suspects);
-    double squares = 0;
-    for (const double value : y_.values) squares += std::isfinite(value) ? value * value : 0;
-    const double rms = std::sqrt(squares / std::max<double>(1, static_cast<double>(count_)));
-    result_.sampled = rms > 0 ? found.smallest_certain / rms : 0;
-  }
-
-  // The first precision that fits, else the one that is nearest to its limit.
-  void choose_precision() {
-    double nearest = kInfinity;
-    for (size_t p = 0; p < kPrecisions; ++p) {
-      if (result_.units_of[p] == kInfinity && p > 0) continue;
-      const auto precision = static_cast<Precision>(p);
-      const double share = result_.units_of[p] / limit_of_output(precision);
-      if (p > 0 && share >= nearest) continue;
-      nearest = share;
-      result_.precision = precision;
-      if (share <= 1) break;
-    }
-    result_.units = result_.units_of[static_cast<size_t>(result_.precision)];
-    result_.limit = limit_of_output(result_.precision);
-    result_.verdict = result_.units > result_.limit ? Judgement::Verdict::kWrong : Judgement::Verdict::kRight;
-  }
-
-  // A move into a narrower format rounds once.
-  [[nodiscard]] double limit_of_output(Precision precision) const {
-    return kernel_.arithmetic == Arithmetic::kExact ? Limits::kUnits : limit_of(kernel_, precision);
-  }
-
-  void find_wrong(double g, bool sigmoid, double largest) {
-    const auto p = static_cast<size_t>(result_.precision);
-    const double factor = p == 0 ? 2 + g : 2;
-    const double step = sigmoid && result_.precision == Precision::kLow ? Limits::kSigmoidStep : 0;
-    for (size_t i = 0; i < count_; ++i) {
-      const double expected = answer_.y.values[i], found = y_.values[i];
-      if (!(std::fabs(expected) <= largest) || !std::isfinite(terms(i)) || found == expected) continue;
-      const double error = std::isfinite(found) ? std::fabs(found - expected) : kInfinity;
-      note(i, expected, error / (bound_.u * std::fabs(expected) + bound_.t + step + bound_.v[p] * factor * terms(i)),
-           result_.limit);
-    }
-  }
-
-  // True if rounding errors of the elements have nothing in common: those of a shared mean or sum, and of equal values, do.
-  [[nodiscard]] bool rounds_independently() const {
-    if (kernel_.arithmetic == Arithmetic::kNormalisation || kernel_.arithmetic == Arithmetic::kTranscendental)
-      return false;
-    std::set<double> values;
-    for (size_t i = 0; i < count_ && values.size() < Limits::kSlopeElements / 4; ++i) values.insert(y_.values[i]);
-    return values.size() >= Limits::kSlopeElements / 4;
-  }
-
-  // A common factor shows in all elements together before it shows in one.
-  void judge_slope(double g) {
-    if (result_.elements < Limits::kSlopeElements || squares_ == 0 || !std::isfinite(products_)) return;
-    result_.slope = products_ / squares_;
-    if (result_.is_wrong() || result_.precision == Precision::kTensor || !rounds_independently()) return;
-    const auto p = static_cast<size_t>(result_.precision);
-    double spread = 0;
-    for (size_t i = 0; i < count_; ++i) {
-      const double expected = answer_.y.values[i];
-      if (!std::isfinite(expected) || !std::isfinite(terms(i))) continue;
-      const double error = bound_.u * std::fabs(expected) + bound_.v[p] * (p == 0 ? 2 + g : 2) * terms(i);
-      spread += expected * expected * error * error;
-    }
-    const double chance = Limits::kUnits * std::sqrt(spread) / squares_;
-    const double most = std::max(Limits::kSlope * bound_.u, chance);
-    if (std::fabs(*result_.slope - 1) > most) result_.verdict = Judgement::Verdict::kWrong;
-  }
-
-  void count(double expected, double found, double error) {
-    if (!std::isfinite(expected)) return;
-    squares_ += expected * expected;
-    errors_ += error * error;
-    products_ += expected * found;
-  }
-
-  void note(size_t i, double expected, double units, double limit) {
-    if (units > worst_units_) {
-      worst_units_ = units;
-      worst_ = static_cast<int64_t>(i);
-      result_.worst_value = y_.values[i];
-      result_.worst_expected = expected;
-    }
-    if (!(units > limit)) return;
-    ++result_.wrong;
-    const std::vector<int64_t> index = index_of(static_cast<int64_t>(i), y_.shape);
-    if (!result_.place) result_.place = Box{index, index};
-    for (size_t axis = 0; axis < index.size(); ++axis) {
-      result_.place->from[axis] = std::min(result_.place->from[axis], index[axis]);
-      result_.place->to[axis] = std::max(result_.place->to[axis], index[axis]);
-    }
-  }
-
-  void finish() {
-    result_.shape = y_.shape;
-    if (result_.place) result_.place->multiple_of = block_of(*result_.place, y_.shape, result_.wrong);
-    if (worst_ >= 0) result_.worst = index_of(worst_, y_.shape);
-    result_.relative_error = squares_ > 0 ? std::sqrt(errors_ / squares_) : errors_ > 0 ? kInfinity : 0;
-  }
-
-  const Array& y_;
-  const Kernel& kernel_;
-  const Answer& answer_;
-  const OperandFormats& formats_;
-  const DType format_;
-  const Bound bound_;
-  const size_t count_;
-  Judgement result_;
-  double squares_ = 0, errors_ = 0, products_ = 0, worst_units_ = 0;
-  int64_t worst_ = -1;
-};
 
 // Of two answers that are wrong, the one that fits more elements: damage of a few is as far from both.
 double share_of(const Judgement& judgement) {
@@ -384,13 +164,252 @@ std::string describe_place(const Judgement& judgement) {
   return text;
 }
 
-Judgement judge(const Array& y, const Kernel& kernel, const Output& output, const OperandFormats& formats,
-                const DeviceTraits& device) {
+// Judges against one answer.
+class OutputJudge::OfAnswer {
+ public:
+  OfAnswer(const Array& y, const Kernel& kernel, const OperandFormats& formats, const DeviceTraits& device,
+           const Answer& answer)
+      : shape_(y.shape),
+        dtype_(y.dtype),
+        kernel_(kernel),
+        length_(answer.length),
+        variant_(answer.variant),
+        format_(format_of(y, device)),
+        bound_(bound_of(kernel, format_, formats, device)),
+        rounds_(formats.stored != DType::kUndefined && formats.stored != y.dtype) {
+    for (size_t p = 0; p < kPrecisions; ++p) {
+      const double factor = p == 0 ? 2 + std::sqrt(length_) : 2;
+      of_[p].scale = bound_.v[p] == kInfinity ? kInfinity : bound_.v[p] * factor;
+      of_[p].step = bound_.t;
+      of_[p].limit = is_exact() ? 0 : limit_of_output(static_cast<Precision>(p));
+    }
+    if (kernel_.name == "sigmoid" || kernel_.name == "silu")
+      of_[static_cast<size_t>(Precision::kLow)].step += Limits::kSigmoidStep;
+  }
+
+  // An answer that has another number of elements is none.
+  [[nodiscard]] bool is_comparable() const { return comparable_; }
+
+  void add(std::span<const double> found, const Answer* answer, int64_t first, int64_t step) {
+    comparable_ = comparable_ && answer != nullptr && answer->y.values.size() >= found.size() &&
+                  (answer->terms.empty() || answer->terms.size() >= found.size());
+    if (!comparable_) return;
+    if (is_exact())
+      compare_exactly(found, *answer, first, step);
+    else
+      compare_rounded(found, *answer, first, step);
+  }
+
+  [[nodiscard]] Judgement finish() const {
+    Judgement result;
+    result.variant = variant_;
+    result.format = format_;
+    result.shape = shape_;
+    result.elements = elements_;
+    result.units_of.fill(kInfinity);
+    for (size_t p = 0; p < kPrecisions; ++p) {
+      if (of_[p].scale != kInfinity && (p == 0 || !is_exact())) result.units_of[p] = of_[p].units;
+    }
+    choose_precision(result);
+    const OfPrecision& chosen = of_[static_cast<size_t>(result.precision)];
+    result.wrong = chosen.wrong;
+    result.place = chosen.place;
+    result.worst_value = chosen.worst_value;
+    result.worst_expected = chosen.worst_expected;
+    if (result.place) result.place->multiple_of = block_of(*result.place, shape_, result.wrong);
+    if (chosen.worst >= 0) result.worst = index_of(chosen.worst, shape_);
+    result.relative_error = squares_ > 0 ? std::sqrt(errors_ / squares_) : errors_ > 0 ? kInfinity : 0;
+    if (!is_exact()) judge_slope(result, chosen);
+    return result;
+  }
+
+ private:
+  // What is known in one precision.
+  struct OfPrecision {
+    double scale = kInfinity;  // v (2 + g); infinite: it cannot apply
+    double step = 0, limit = 0;
+    double units = 0;   // the largest
+    double spread = 0;  // of the products of elements with their error
+    int64_t worst = -1, wrong = 0;
+    double worst_value = 0, worst_expected = 0;
+    std::optional<Box> place;
+  };
+
+  [[nodiscard]] static DType format_of(const Array& y, const DeviceTraits& device) {
+    if (y.undecided && is_low(device.usual)) return device.usual;
+    return y.effective == DType::kUndefined ? y.dtype : y.effective;
+  }
+  // A move that is stored with fewer bits than its operands rounds.
+  [[nodiscard]] bool is_exact() const {
+    return !is_float(dtype_) || (kernel_.arithmetic == Arithmetic::kExact && !rounds_);
+  }
+  [[nodiscard]] double limit_of_output(Precision precision) const {
+    return kernel_.arithmetic == Arithmetic::kExact ? Limits::kUnits : limit_of(kernel_, precision);
+  }
+
+  // What an element of an integer type holds; NaN: unknown.
+  [[nodiscard]] double stored_value(double value) const {
+    switch (kind_of(dtype_)) {
+      case DTypeKind::kBool: return std::isnan(value) ? value : value != 0 ? 1 : 0;
+      case DTypeKind::kInteger: {
+        if (!(std::fabs(value) < 0x1p53)) return std::nan("");
+        const int bits = std::min(info(dtype_).bits, 53);
+        const double most = std::ldexp(1.0, is_unsigned(dtype_) ? bits : bits - 1);
+        const double whole = std::trunc(value);
+        return whole >= most || whole < (is_unsigned(dtype_) ? 0 : -most) ? std::nan("") : whole;
+      }
+      default: return value;
+    }
+  }
+
+  void compare_exactly(std::span<const double> found, const Answer& answer, int64_t first, int64_t step) {
+    for (size_t i = 0; i < found.size(); ++i) {
+      const double expected = stored_value(answer.y.values[i]);
+      if (std::isnan(expected)) continue;
+      ++elements_;
+      const double error = std::isinf(expected) && expected == found[i] ? 0 : std::fabs(found[i] - expected);
+      count(expected, found[i], error);
+      if (error == 0) continue;
+      const double units = std::isnan(error) ? kInfinity : error / std::max(std::fabs(expected) * 0x1p-24, 0x1p-126);
+      note(of_.front(), first + static_cast<int64_t>(i) * step, found[i], expected, units);
+    }
+  }
+
+  void compare_rounded(std::span<const double> found, const Answer& answer, int64_t first, int64_t step) {
+    const double largest = std::min(largest_value(dtype_), Limits::kLargest) * (1 - 2 * bound_.u), u = bound_.u;
+    const double* const values = answer.y.values.data();
+    const double* const terms = answer.terms.empty() ? nullptr : answer.terms.data();
+    for (size_t i = 0; i < found.size() && values_.size() < kFewValues; ++i) {
+      if (std::isfinite(found[i])) values_.insert(found[i]);
+    }
+    std::array<double, kPrecisions> spread{};
+    double squares = 0, errors = 0, products = 0;  // of the block
+    for (size_t i = 0; i < found.size(); ++i) {
+      const double expected = values[i], magnitude = std::fabs(expected);
+      const double size = terms == nullptr ? magnitude : terms[i];
+      if (!(magnitude <= largest) || !std::isfinite(size)) continue;
+      ++elements_;
+      const double error = std::isfinite(found[i]) ? std::fabs(found[i] - expected) : kInfinity;
+      squares += expected * expected;
+      errors += error * error;
+      products += expected * found[i];
+      for (size_t p = 0; p < kPrecisions; ++p) {
+        OfPrecision& of = of_[p];
+        if (of.scale == kInfinity) continue;
+        const double rounding = u * magnitude + of.scale * size;
+        spread[p] += expected * expected * rounding * rounding;
+        const double bound = rounding + of.step;
+        if (error > of.units * bound || error > of.limit * bound)
+          note(of, first + static_cast<int64_t>(i) * step, found[i], expected, error / bound);
+      }
+    }
+    squares_ += squares;
+    errors_ += errors;
+    products_ += products;
+    for (size_t p = 0; p < kPrecisions; ++p) of_[p].spread += spread[p];
+  }
+
+  // The first precision that fits, else the one that is nearest to its limit.
+  void choose_precision(Judgement& result) const {
+    double nearest = kInfinity;
+    for (size_t p = 0; p < kPrecisions; ++p) {
+      if (result.units_of[p] == kInfinity && p > 0) continue;
+      const double share = is_exact() ? 0 : result.units_of[p] / of_[p].limit;
+      if (p > 0 && share >= nearest) continue;
+      nearest = share;
+      result.precision = static_cast<Precision>(p);
+      if (share <= 1) break;
+    }
+    result.units = result.units_of[static_cast<size_t>(result.precision)];
+    result.limit = of_[static_cast<size_t>(result.precision)].limit;
+    result.verdict = result.units > result.limit ? Judgement::Verdict::kWrong : Judgement::Verdict::kRight;
+  }
+
+  // True if rounding errors of the elements have nothing in common: those of a shared mean or sum, and of equal values, do.
+  [[nodiscard]] bool rounds_independently() const {
+    if (kernel_.arithmetic == Arithmetic::kNormalisation || kernel_.arithmetic == Arithmetic::kTranscendental)
+      return false;
+    return values_.size() >= kFewValues;
+  }
+
+  // A common factor shows in all elements together before it shows in one.
+  void judge_slope(Judgement& result, const OfPrecision& chosen) const {
+    if (elements_ < Limits::kSlopeElements || squares_ == 0 || !std::isfinite(products_)) return;
+    result.slope = products_ / squares_;
+    if (result.is_wrong() || result.precision == Precision::kTensor || !rounds_independently()) return;
+    const double chance = Limits::kUnits * std::sqrt(chosen.spread) / squares_;
+    const double most = std::max(Limits::kSlope * bound_.u, chance);
+    if (std::fabs(*result.slope - 1) > most) result.verdict = Judgement::Verdict::kWrong;
+  }
+
+  void count(double expected, double found, double error) {
+    if (!std::isfinite(expected)) return;
+    squares_ += expected * expected;
+    errors_ += error * error;
+    products_ += expected * found;
+  }
+
+  void note(OfPrecision& of, int64_t place, double found, double expected, double units) const {
+    if (units > of.units) {
+      of.units = units;
+      of.worst = place;
+      of.worst_value = found;
+      of.worst_expected = expected;
+    }
+    if (!(units > of.limit)) return;
+    ++of.wrong;
+    const std::vector<int64_t> index = index_of(place, shape_);
+    if (!of.place) of.place = Box{index, index};
+    for (size_t axis = 0; axis < index.size(); ++axis) {
+      of.place->from[axis] = std::min(of.place->from[axis], index[axis]);
+      of.place->to[axis] = std::max(of.place->to[axis], index[axis]);
+    }
+  }
+
+  static constexpr size_t kFewValues = Limits::kSlopeElements / 4;
+
+  Shape shape_;
+  DType dtype_;
+  const Kernel& kernel_;
+  double length_;
+  std::string_view variant_;
+  DType format_;
+  Bound bound_;
+  bool rounds_, comparable_ = true;
+  std::array<OfPrecision, kPrecisions> of_;
+  int64_t elements_ = 0;
+  double squares_ = 0, errors_ = 0, products_ = 0;
+  std::set<double> values_;  // some that differ
+};
+
+OutputJudge::OutputJudge(const Array& y, const Kernel& kernel, const OperandFormats& formats,
+                         const DeviceTraits& device)
+    : y_{.shape = y.shape, .dtype = y.dtype, .effective = y.effective, .undecided = y.undecided, .known = y.known},
+      kernel_(kernel),
+      formats_(formats),
+      device_(device) {}
+
+OutputJudge::~OutputJudge() = default;
+
+void OutputJudge::add(std::span<const double> found, const Output& expected, int64_t first, int64_t step) {
+  if (answers_.empty()) {
+    for (const Answer& answer : expected.answers) answers_.emplace_back(y_, kernel_, formats_, device_, answer);
+  }
+  size_t count = found.size();
+  if (y_.known >= 0) count = std::min(count, static_cast<size_t>(std::max<int64_t>(0, y_.known - first)));
+  for (size_t i = 0; i < answers_.size(); ++i) {
+    const Answer* answer = i < expected.answers.size() ? &expected.answers[i] : nullptr;
+    if (answer != nullptr && answer->y.values.size() != found.size()) answer = nullptr;
+    answers_[i].add(found.first(count), answer, first, step);
+  }
+}
+
+Judgement OutputJudge::finish() const {
   Judgement best;
-  best.why = {Reason::kShape, output.name};
-  for (const Answer& answer : output.answers) {
-    if (answer.y.values.size() != y.values.size()) continue;
-    Judgement judgement = AnswerJudge(y, kernel, answer, formats, device).run();
+  best.why = {Reason::kShape, {}};
+  for (const OfAnswer& answer : answers_) {
+    if (!answer.is_comparable()) continue;
+    Judgement judgement = answer.finish();
     if (best.verdict == Judgement::Verdict::kNotJudged || share_of(judgement) < share_of(best))
       best = std::move(judgement);
   }
@@ -399,6 +418,115 @@ Judgement judge(const Array& y, const Kernel& kernel, const Output& output, cons
     best.why = {Reason::kFormat, "no finite element"};
   }
   return best;
+}
+
+Judgement judge(const Array& y, const Kernel& kernel, const Output& output, const OperandFormats& formats,
+                const DeviceTraits& device) {
+  OutputJudge judge(y, kernel, formats, device);
+  judge.add(y.values, output, 0);
+  Judgement judgement = judge.finish();
+  if (judgement.why.reason == Reason::kShape) judgement.why.what = output.name;
+  return judgement;
+}
+
+namespace {
+
+// Reads rows of an output. The elements of a row that is no range of the file lie in one block of its outer index.
+class RowReader {
+ public:
+  RowReader(const Array& y, AxisView view) : y_(y), view_(view) {}
+
+  Maybe<std::vector<double>> read(int64_t row) {
+    const int64_t outer = row / view_.inner, within = row % view_.inner, size = view_.length * view_.inner;
+    if (outer != outer_) block_ = elements_of(y_, outer * size, size, buffer_);
+    outer_ = outer;
+    if (block_ == nullptr) return unjudged(Reason::kUnreadable);
+    std::vector<double> elements(static_cast<size_t>(view_.length));
+    for (int64_t i = 0; i < view_.length; ++i) elements[static_cast<size_t>(i)] = block_[i * view_.inner + within];
+    return elements;
+  }
+  [[nodiscard]] int64_t place(int64_t row) const {
+    return row / view_.inner * view_.length * view_.inner + row % view_.inner;
+  }
+
+ private:
+  const Array& y_;
+  const AxisView view_;
+  std::vector<double> buffer_;
+  const double* block_ = nullptr;
+  int64_t outer_ = -1;
+};
+
+}  // namespace
+
+namespace {
+
+Maybe<bool> are_equal(const Array& x, const Array& y) {
+  const int64_t size = size_of(x.shape);
+  if (size != size_of(y.shape)) return false;
+  std::vector<double> of_x, of_y;
+  for (int64_t first = 0; first < size; first += kBlockElements) {
+    const int64_t count = std::min(kBlockElements, size - first);
+    const double* const left = elements_of(x, first, count, of_x);
+    const double* const right = elements_of(y, first, count, of_y);
+    if (left == nullptr || right == nullptr) return unjudged(Reason::kUnreadable);
+    if (!std::equal(left, left + count, right)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Maybe<Judgement> judge_sample(const Array& y, const Kernel& kernel, const SampledOutput& expected,
+                              const OperandFormats& formats, const DeviceTraits& device) {
+  const AxisView view = expected.rows;
+  if (view.outer * view.length * view.inner != size_of(y.shape)) return unjudged(Reason::kShape, expected.name);
+  OutputJudge judge(y, kernel, formats, device);
+  RowReader reader(y, view);
+  const auto judge_rows = [&](const std::vector<int64_t>& rows) {
+    return expected.compute(
+        rows, [&](int64_t row, std::vector<double> values, std::vector<double> terms) -> Maybe<void> {
+          MSDUMP_TRY(const std::vector<double> found, reader.read(row));
+          Output output{expected.name, {}};
+          output.answers.push_back({Array{{view.length}, std::move(values)}, std::move(terms), expected.length, {}});
+          judge.add(found, output, reader.place(row), view.inner);
+          return {};
+        });
+  };
+  std::vector<int64_t> rows = sampled_rows(view.outer * view.inner);
+  MSDUMP_CHECK_OK(judge_rows(rows));
+  Judgement judgement = judge.finish();
+  if (judgement.verdict == Judgement::Verdict::kNotJudged) return judgement;
+  const Bound bound = bound_of(kernel, judgement.format, formats, device);
+  ProjectionCheck check(view, bound.u, bound.v[static_cast<size_t>(judgement.precision)], Limits::kUnits);
+  std::vector<double> buffer;
+  MSDUMP_CHECK_OK(expected.project([&](const ProjectedBlock& block) -> Maybe<void> {
+    const int64_t size = view.length * view.inner;
+    const double* const found = elements_of(y, block.first_outer * size, block.outers * size, buffer);
+    if (found == nullptr) return unjudged(Reason::kUnreadable);
+    check.add(block, found);
+    return {};
+  }));
+  std::vector<int64_t> suspects = check.suspects();
+  std::erase_if(suspects, [&](int64_t row) { return std::binary_search(rows.begin(), rows.end(), row); });
+  std::sort(suspects.begin(), suspects.end());
+  if (!suspects.empty()) {
+    MSDUMP_CHECK_OK(judge_rows(suspects));
+    judgement = judge.finish();
+  }
+  if (judgement.is_wrong() && expected.view) {
+    MSDUMP_TRY(const bool is_view, are_equal(y, *expected.view));
+    if (is_view) {
+      judgement.verdict = Judgement::Verdict::kRight;
+      judgement.units = 0;
+      judgement.units_of.fill(0);
+      judgement.wrong = 0;
+      judgement.place = std::nullopt;
+    }
+  }
+  const double rms = check.root_mean_square();
+  judgement.sampled = rms > 0 ? check.smallest_certain() / rms : 0;
+  return judgement;
 }
 
 }  // namespace msdump::recompute

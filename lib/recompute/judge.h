@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "recompute/kernel.h"
@@ -67,7 +68,6 @@ struct Judgement {
   // Only some rows were computed, and a projection of the others: the smallest error of one element that is surely found,
   // relative to the root of the mean square of the output.
   std::optional<double> sampled;
-  std::vector<int64_t> suspects;     // rows that the projection suspects
   std::optional<Box> place;          // around the wrong elements
   Shape shape;                       // of the output
   std::string_view variant;          // of the answer that fits best
@@ -101,5 +101,38 @@ void find_effective_format(Array& array);
 
 [[nodiscard]] Judgement judge(const Array& y, const Kernel& kernel, const Output& output, const OperandFormats& formats,
                               const DeviceTraits& device);
+
+// Judges an output in parts.
+class OutputJudge {
+ public:
+  // Of `y` the shape, dtype and effective format count, not the elements.
+  OutputJudge(const Array& y, const Kernel& kernel, const OperandFormats& formats, const DeviceTraits& device);
+  ~OutputJudge();
+
+  // Elements first, first + step, .. of the output: as the file has them, and as each answer of the kernel has them.
+  void add(std::span<const double> found, const Output& expected, int64_t first, int64_t step = 1);
+  [[nodiscard]] Judgement finish() const;
+
+ private:
+  class OfAnswer;
+
+  Array y_;
+  const Kernel& kernel_;
+  const OperandFormats formats_;
+  const DeviceTraits device_;
+  std::vector<OfAnswer> answers_;  // by place in Output::answers
+};
+
+// What rounding can do to elements of an output in a precision: u |e| + t + v (2 + g) S.
+struct Bound {
+  double u = 0, t = 0;
+  std::array<double, kPrecisions> v{};  // infinite: cannot apply
+};
+[[nodiscard]] Bound bound_of(const Kernel& kernel, DType format, const OperandFormats& formats,
+                             const DeviceTraits& device);
+
+// Judges some rows of a large output, and compares all with a projection.
+[[nodiscard]] Maybe<Judgement> judge_sample(const Array& y, const Kernel& kernel, const SampledOutput& expected,
+                                            const OperandFormats& formats, const DeviceTraits& device);
 
 }  // namespace msdump::recompute

@@ -63,8 +63,6 @@ struct Answer {
   std::vector<double> terms;  // for each element, the sum of the absolute values of its terms; empty: |y|
   double length = 0;          // of the sums
   std::string_view variant = {};
-  // Of a large product: only some rows of `y` are computed, the others are NaN.
-  std::shared_ptr<const Projection> projection = nullptr;
 };
 
 struct Output {
@@ -127,7 +125,6 @@ class Call {
   std::string_view type;  // of the operator, as its graph or call has it
   // The call does not say all its arguments: kernels try the usual ones, and what none verifies is not judged.
   bool fitted = false;
-  std::vector<int64_t> exact_rows;  // of a large product: rows to compute beside the usual ones
 
  private:
   [[nodiscard]] const Value* find(std::string_view name) const;
@@ -138,11 +135,31 @@ class Call {
   std::map<std::string, std::pair<Shape, DType>, std::less<>> outputs_;
 };
 
+// An output that is too large to compute in full: some rows and a projection of it (projection.h). The call outlives it; its
+// tensors may have a source in the place of values.
+struct SampledOutput {
+  std::string name;
+  double multiplications = 0;  // of the output in full
+  AxisView rows;               // the axis of the columns, and the others
+  double length = 0;           // of the sums
+  Tensor view;                 // if not null, this is right as well, element by element
+
+  using VisitRow = std::function<Maybe<void>(int64_t row, std::vector<double> y, std::vector<double> terms)>;
+  std::function<Maybe<void>(const std::vector<int64_t>& rows, const VisitRow& visit)> compute;
+  using VisitBlock = std::function<Maybe<void>(const ProjectedBlock& block)>;
+  std::function<Maybe<void>(const VisitBlock& visit)> project;
+};
+
 struct Kernel {
   std::string_view name;
   Arithmetic arithmetic = Arithmetic::kElementwise;
   double limit = 4;  // units of the bound beyond which an output is wrong
   Maybe<Outputs> (*compute)(const Call& call) = nullptr;
+  // Axes at the end of the output that belong together: the others may be computed in parts. Null: it is computed as a whole.
+  // Tensors of the call may lack their values.
+  Maybe<size_t> (*own_axes)(const Call& call) = nullptr;
+  // Null: an output that is too large is not computed.
+  Maybe<std::vector<SampledOutput>> (*sample)(const Call& call) = nullptr;
 };
 
 [[nodiscard]] const Kernel* find_kernel(std::string_view name);

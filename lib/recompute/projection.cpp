@@ -1,12 +1,17 @@
 #include "recompute/projection.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <utility>
+
+#include <Eigen/Core>
 
 namespace msdump::recompute {
+namespace {
+
+constexpr size_t kMostSuspects = 64;  // rows that are computed exactly
+
+}  // namespace
 
 double sign_of_column(int64_t column) {
   // splitmix64, with a fixed seed
@@ -14,6 +19,12 @@ double sign_of_column(int64_t column) {
   bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
   bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
   return ((bits ^ (bits >> 31U)) & 1U) != 0 ? 1 : -1;
+}
+
+std::vector<double> signs_of_columns(int64_t columns) {
+  std::vector<double> signs(static_cast<size_t>(columns));
+  for (int64_t column = 0; column < columns; ++column) signs[static_cast<size_t>(column)] = sign_of_column(column);
+  return signs;
 }
 
 std::vector<int64_t> sampled_rows(int64_t rows) {
@@ -26,39 +37,80 @@ std::vector<int64_t> sampled_rows(int64_t rows) {
   return sampled;
 }
 
-ProjectionResult compare_projection(const Projection& projection, const double* y, double u, double v, double limit) {
-  constexpr size_t kMostSuspects = 64;  // rows that are computed exactly
-  constexpr auto kParts = static_cast<size_t>(Projection::kParts);
-  ProjectionResult result;
-  std::vector<std::pair<double, int64_t>> suspects;
-  for (int64_t row = 0; row < projection.rows; ++row) {
-    std::array<double, kParts> sums{}, squares{};
-    for (int64_t column = 0; column < projection.columns; ++column) {
-      const double value = y[row * projection.columns + column];
-      const auto part = static_cast<size_t>(projection.part_of(column));
-      sums[part] += sign_of_column(column) * value;
-      squares[part] += value * value;
-    }
-    double worst = 0;
+ProjectionCheck::ProjectionCheck(AxisView view, double u, double v, double limit)
+    : view_(view), u_(u), v_(v), limit_(limit), signs_(signs_of_columns(view.length)) {}
+
+void ProjectionCheck::add(const ProjectedBlock& block, const double* y) {
+  constexpr auto kParts = static_cast<size_t>(kProjectedParts);
+  const auto inner = static_cast<size_t>(view_.inner);
+  for (int64_t outer = 0; outer < block.outers; ++outer) {
+    sums_.assign(inner * kParts, 0);
+    squares_.assign(inner * kParts, 0);
     for (size_t part = 0; part < kParts; ++part) {
-      const size_t at = static_cast<size_t>(row) * kParts + part;
-      const double error = std::sqrt(u * u * squares[part] + 4 * v * v * projection.squares[at]);
-      const double distance = std::fabs(sums[part] - projection.expected[at]);
-      if (!std::isfinite(distance) || !std::isfinite(error)) {
-        worst = std::numeric_limits<double>::infinity();
-        break;
+      const int64_t begin = first_column(static_cast<int64_t>(part), view_.length);
+      const int64_t end = first_column(static_cast<int64_t>(part) + 1, view_.length);
+      if (inner == 1) {
+        const Eigen::Map<const Eigen::VectorXd> row(y + outer * view_.length + begin, end - begin);
+        sums_[part] = row.dot(Eigen::Map<const Eigen::VectorXd>(signs_.data() + begin, end - begin));
+        squares_[part] = row.squaredNorm();
+        continue;
       }
-      // Right residuals stay below half the limit: one element of the limit and a half stands out.
-      result.smallest_certain = std::max(result.smallest_certain, 1.5 * limit * error);
-      if (distance > 0) worst = std::max(worst, distance / error);
+      for (int64_t column = begin; column < end; ++column) {
+        const double sign = signs_[static_cast<size_t>(column)];
+        const double* const row = y + (outer * view_.length + column) * view_.inner;
+        double* const sums = sums_.data() + part * inner;
+        double* const squares = squares_.data() + part * inner;
+        for (size_t i = 0; i < inner; ++i) {
+          sums[i] += sign * row[i];
+          squares[i] += row[i] * row[i];
+        }
+      }
     }
-    if (std::isfinite(worst)) result.units = std::max(result.units, worst);
-    if (worst > limit) suspects.emplace_back(-worst, row);
+    for (size_t i = 0; i < inner; ++i) {
+      const size_t at = (static_cast<size_t>(outer) * inner + i) * kParts;
+      judge_row((block.first_outer + outer) * view_.inner + static_cast<int64_t>(i), sums_.data() + i,
+                squares_.data() + i, block.expected + at, block.squares + at);
+    }
   }
-  std::sort(suspects.begin(), suspects.end());
-  if (suspects.size() > kMostSuspects) suspects.resize(kMostSuspects);
-  for (const auto& [negative, row] : suspects) result.suspects.push_back(row);
-  return result;
+}
+
+// The sums of parts are `inner` apart.
+void ProjectionCheck::judge_row(int64_t row, const double* sums, const double* squares, const double* expected,
+                                const double* terms) {
+  double worst = 0;
+  for (int64_t part = 0; part < kProjectedParts; ++part) {
+    const double square = squares[part * view_.inner];
+    const double error = std::sqrt(u_ * u_ * square + 4 * v_ * v_ * terms[part]);
+    const double distance = std::fabs(sums[part * view_.inner] - expected[part]);
+    if (!std::isfinite(distance) || !std::isfinite(error)) {
+      worst = std::numeric_limits<double>::infinity();
+      break;
+    }
+    total_ += square;
+    finite_ += first_column(part + 1, view_.length) - first_column(part, view_.length);
+    // Right residuals stay below half the limit: one element of the limit and a half stands out.
+    smallest_certain_ = std::max(smallest_certain_, 1.5 * limit_ * error);
+    if (distance > 0) worst = std::max(worst, distance / error);
+  }
+  if (std::isfinite(worst)) units_ = std::max(units_, worst);
+  if (!(worst > limit_)) return;
+  suspects_.emplace_back(-worst, row);
+  if (suspects_.size() < 2 * kMostSuspects) return;
+  std::sort(suspects_.begin(), suspects_.end());
+  suspects_.resize(kMostSuspects);
+}
+
+std::vector<int64_t> ProjectionCheck::suspects() const {
+  std::vector<std::pair<double, int64_t>> worst = suspects_;
+  std::sort(worst.begin(), worst.end());
+  if (worst.size() > kMostSuspects) worst.resize(kMostSuspects);
+  std::vector<int64_t> rows;
+  for (const auto& [negative, row] : worst) rows.push_back(row);
+  return rows;
+}
+
+double ProjectionCheck::root_mean_square() const {
+  return finite_ > 0 ? std::sqrt(total_ / static_cast<double>(finite_)) : 0;
 }
 
 }  // namespace msdump::recompute

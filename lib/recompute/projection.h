@@ -6,33 +6,59 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "recompute/array.h"
 
 namespace msdump::recompute {
 
-struct Projection {
-  static constexpr int64_t kParts = 8;
-  int64_t rows = 0, columns = 0;  // of y, over all products of a batch
-  std::vector<double> expected;   // rows x kParts: sums of signed elements
-  std::vector<double> squares;    // rows x kParts: of (|a_i| |b_j|), summed over the part
-
-  [[nodiscard]] int64_t part_of(int64_t column) const { return column * kParts / columns; }
-};
+inline constexpr int64_t kProjectedParts = 8;
+// The first column of a part; that of part kProjectedParts is `columns`.
+[[nodiscard]] inline int64_t first_column(int64_t part, int64_t columns) {
+  return (part * columns + kProjectedParts - 1) / kProjectedParts;
+}
 
 // The sign of a column of R: the same in every run.
 [[nodiscard]] double sign_of_column(int64_t column);
+[[nodiscard]] std::vector<double> signs_of_columns(int64_t columns);
 
 // Rows of a product of `rows` rows that are computed exactly: the first, the last, and 8 between.
 [[nodiscard]] std::vector<int64_t> sampled_rows(int64_t rows);
 
-// How a product in a file compares with its projection.
-struct ProjectionResult {
-  double units = 0;               // largest residual, in roots of the summed squares of what rounding can do
-  std::vector<int64_t> suspects;  // rows beyond `limit`, worst first; those with Inf or NaN too
-  double smallest_certain = 0;    // error of one element that is suspected in any row; of finite rows
+// Some rows of an output. A row is an index of the axes before and after that of the columns (AxisView); a block is all rows of
+// some outer indices, whose elements follow each other.
+struct ProjectedBlock {
+  int64_t first_outer = 0, outers = 0;
+  const double* expected = nullptr;  // outers x inner x parts: sums of signed elements
+  const double* squares = nullptr;   // likewise: of (|a_i| |b_j|), summed over the part
 };
-// y has rows x columns elements; u is the roundoff of its format, v that of its terms.
-[[nodiscard]] ProjectionResult compare_projection(const Projection& projection, const double* y, double u, double v,
-                                                  double limit);
+
+// Compares an output, block by block, with its projection.
+class ProjectionCheck {
+ public:
+  // u is the roundoff of the format of y, v that of its terms; the limit is in roots of the summed squares of what rounding can do.
+  ProjectionCheck(AxisView view, double u, double v, double limit);
+  // `y` has the elements of the block.
+  void add(const ProjectedBlock& block, const double* y);
+
+  [[nodiscard]] double units() const { return units_; }  // largest residual
+  // Rows beyond the limit, worst first; those with Inf or NaN too. At most 64.
+  [[nodiscard]] std::vector<int64_t> suspects() const;
+  // The error of one element that is suspected in any row without Inf or NaN.
+  [[nodiscard]] double smallest_certain() const { return smallest_certain_; }
+  [[nodiscard]] double root_mean_square() const;
+
+ private:
+  void judge_row(int64_t row, const double* sums, const double* squares, const double* expected, const double* terms);
+
+  AxisView view_;
+  double u_, v_, limit_;
+  std::vector<double> signs_;
+  double units_ = 0, smallest_certain_ = 0, total_ = 0;
+  int64_t finite_ = 0;
+  std::vector<std::pair<double, int64_t>> suspects_;  // negative units, row
+  std::vector<double> sums_, squares_;                // of an outer index: inner x parts
+};
 
 }  // namespace msdump::recompute

@@ -14,6 +14,7 @@
 
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
+#include "recompute/in_parts.h"
 #include "recompute/region.h"
 
 namespace msdump::recompute {
@@ -99,7 +100,55 @@ RecomputeCounts count(const std::vector<OperatorJudgement>& judgements) {
   return counts;
 }
 
-Maybe<Tensor> TensorReader::read(TensorId tensor, const Shape* shape) const {
+namespace {
+
+// Elements of a file, as double.
+class FileElements : public ElementSource {
+ public:
+  explicit FileElements(HostTensor host) : host_(std::move(host)) {}
+
+  bool read(int64_t first, int64_t count, double* into) override {
+    if (first < 0 || count < 0 || first + count > host_.count()) return false;
+    stored_.resize(static_cast<size_t>(count) * host_.element_bytes());
+    if (!host_.read(first, count, stored_.data())) return false;
+    kernels::widen_to(host_.dtype(), DType::kFloat64, stored_.data(), count, reinterpret_cast<std::byte*>(into));
+    return true;
+  }
+
+ private:
+  HostTensor host_;
+  std::vector<std::byte> stored_;
+};
+
+Maybe<void> load(Array& array) {
+  if (!array.source) return {};
+  array.values.resize(static_cast<size_t>(size_of(array.shape)));
+  const auto source = std::exchange(array.source, nullptr);
+  if (!source->read(0, array.size(), array.values.data())) return unjudged(Reason::kUnreadable);
+  find_effective_format(array);
+  return {};
+}
+
+// The format that blocks at the begin, in the middle and at the end have.
+Maybe<void> sample_format(Array& array) {
+  constexpr int64_t kSampled = 4096;
+  const int64_t size = size_of(array.shape);
+  Array sample{.dtype = array.dtype};
+  std::vector<double> buffer;
+  for (const int64_t first : {int64_t{0}, size / 2, size - kSampled}) {
+    const double* const elements = elements_of(array, std::max<int64_t>(0, first), std::min(size, kSampled), buffer);
+    if (elements == nullptr) return unjudged(Reason::kUnreadable);
+    sample.values.insert(sample.values.end(), elements, elements + std::min(size, kSampled));
+  }
+  find_effective_format(sample);
+  array.effective = sample.effective;
+  array.undecided = sample.undecided;
+  return {};
+}
+
+}  // namespace
+
+Maybe<Array> TensorReader::open(TensorId tensor, const Shape* shape) const {
   const TensorRecord& record = (*dump_.tensors)[tensor];
   if (!record.has_elements) return unjudged(Reason::kStatistics);
   if (record.broken) return unjudged(Reason::kUnreadable, record.name.op_name);
@@ -108,40 +157,53 @@ Maybe<Tensor> TensorReader::read(TensorId tensor, const Shape* shape) const {
   HostTensor& host = *opened;
   if (kernels::common_dtype(host.dtype(), DType::kFloat64) != DType::kFloat64)
     return unjudged(Reason::kFormat, name_of(host.dtype()));
-  if (host.count() > most_elements_) return unjudged(Reason::kTooLarge);
-  std::vector<std::byte> stored(static_cast<size_t>(host.count()) * host.element_bytes());
-  if (const Status status = host.read(0, host.count(), stored.data()); !status)
-    return unjudged(Reason::kUnreadable, status.error().message);
-  Array array{host.shape(), std::vector<double>(static_cast<size_t>(host.count())), host.original_dtype()};
+  Array array{.shape = host.shape(), .dtype = host.original_dtype()};
+  if (shape != nullptr && size_of(*shape) == host.count()) array.shape = *shape;
   if (half_written_[tensor] && host.dtype() == DType::kFloat16) {
+    if (host.count() > most_elements_) return unjudged(Reason::kTooLarge);
+    std::vector<std::byte> stored(static_cast<size_t>(host.count()) * host.element_bytes());
+    if (const Status status = host.read(0, host.count(), stored.data()); !status)
+      return unjudged(Reason::kUnreadable, status.error().message);
+    array.values.resize(static_cast<size_t>(host.count()));
     read_half_written(stored, array.values);
     array.known = array.size() / 2;
     array.dtype = DType::kFloat32;
-  } else {
-    kernels::widen_to(host.dtype(), DType::kFloat64, stored.data(), host.count(),
-                      reinterpret_cast<std::byte*>(array.values.data()));
+    find_effective_format(array);
+    return array;
   }
-  if (shape != nullptr && size_of(*shape) == array.size()) array.shape = *shape;
-  find_effective_format(array);
+  const int64_t count = host.count();
+  array.source = std::make_shared<FileElements>(std::move(host));
+  if (count > kBlockElements)
+    MSDUMP_CHECK_OK(sample_format(array));
+  else
+    MSDUMP_CHECK_OK(load(array));
+  return array;
+}
+
+Maybe<Tensor> TensorReader::read(TensorId tensor, const Shape* shape) const {
+  MSDUMP_TRY(Array array, open(tensor, shape));
+  if (size_of(array.shape) > most_elements_) return unjudged(Reason::kTooLarge);
+  MSDUMP_CHECK_OK(load(array));
   return share(std::move(array));
 }
 
-namespace {
-
-// Computes the rows of a large product exactly that its projection suspects.
-void compute_suspects(const Question& question, const std::vector<Tensor>& written, const OperandFormats& formats,
-                      const DeviceTraits& device, Call& call, Outputs& computed) {
-  const auto sampled = [](const Output& output) {
-    return output.answers.size() == 1 && output.answers.front().projection != nullptr;
+Maybe<void> ReadQuestion::load(int64_t most_elements) {
+  if (elements > most_elements) return unjudged(Reason::kTooLarge);
+  const auto load_one = [](Tensor& tensor) -> Maybe<void> {
+    if (!tensor || !tensor->source) return {};
+    Array array = *tensor;
+    MSDUMP_CHECK_OK(recompute::load(array));
+    tensor = share(std::move(array));
+    return {};
   };
-  if (computed.size() != 1 || written.size() != 1 || written.front() == nullptr || !sampled(computed.front())) return;
-  const Kernel& kernel = *question.row->kernel;
-  const Judgement first = judge(*written.front(), kernel, computed.front(), formats, device);
-  if (first.suspects.empty()) return;
-  call.exact_rows = first.suspects;
-  Maybe<Outputs> again = kernel.compute(call);
-  if (again) computed = std::move(*again);
+  for (auto& [name, values] : call.values()) {
+    for (Value& value : values) MSDUMP_CHECK_OK(load_one(value.tensor));
+  }
+  for (Tensor& output : outputs) MSDUMP_CHECK_OK(load_one(output));
+  return {};
 }
+
+namespace {
 
 // A device of 16 bits reads a cast copy of a parameter, which is not the value that an optimizer updates; what has another
 // shape is none at all.
@@ -161,7 +223,7 @@ void leave_out_copies(const Question& question, const std::vector<Tensor>& writt
 using InnerValues = std::map<std::pair<uint32_t, std::string>, InnerValue>;  // by member and output
 
 // `computed` has the inner values that the operands need.
-ReadQuestion read_member(const Question& question, const InnerValues& computed, const ReadTensor& read) {
+ReadQuestion read_member(const Question& question, const InnerValues& computed, const OpenTensor& open) {
   ReadQuestion opened;
   Call& call = opened.call;
   call.type = question.type;
@@ -178,13 +240,13 @@ ReadQuestion read_member(const Question& question, const InnerValues& computed, 
       opened.inner.push_back({operand.name, place, &inner});
     } else if (operand.tensor != kNoId) {
       value.from = Value::From::kFile;
-      Maybe<Tensor> tensor = read(operand.tensor, operand.shape);
+      Maybe<Array> tensor = open(operand.tensor, operand.shape);
       if (!tensor) {
         call.set_unknown(operand.name, tensor.error());
         continue;
       }
-      opened.elements += (*tensor)->size();
-      value.tensor = std::move(*tensor);
+      opened.elements += size_of(tensor->shape);
+      value.tensor = share(std::move(*tensor));
     }
     if (operand.in_list)
       call.append(operand.name, std::move(value));
@@ -197,14 +259,14 @@ ReadQuestion read_member(const Question& question, const InnerValues& computed, 
       if (output.shape != nullptr) call.set_output(output.name, *output.shape, DType::kUndefined);
       continue;
     }
-    Maybe<Tensor> tensor = read(output.tensor, output.shape);
+    Maybe<Array> tensor = open(output.tensor, output.shape);
     if (!tensor) {
       opened.why = tensor.error();
       continue;
     }
-    opened.elements += (*tensor)->size();
-    call.set_output(output.name, (*tensor)->shape, (*tensor)->dtype);
-    opened.outputs.back() = std::move(*tensor);
+    opened.elements += size_of(tensor->shape);
+    call.set_output(output.name, tensor->shape, tensor->dtype);
+    opened.outputs.back() = share(std::move(*tensor));
   }
   return opened;
 }
@@ -254,53 +316,63 @@ void judge_outputs(const Question& question, const ReadQuestion& opened, const O
   }
 }
 
-OperatorJudgement judge_question(const Question& question, const ReadTensor& read, const RecomputeOptions& options,
-                                 const DeviceTraits& device, bool explains) {
-  OperatorJudgement result;
-  result.run = question.run;
-  result.type = question.type;
-  result.forward = question.forward;
-  result.why = question.why;
+void note_asked(const Call& call, OperatorJudgement& result) {
+  constexpr int64_t kMostShown = 16;
+  for (const auto& [name, values] : call.values()) {
+    for (const Value& value : values) {
+      if (value.is_none || (value.tensor && size_of(value.tensor->shape) > kMostShown) ||
+          (!value.tensor && value.numbers.empty()))
+        continue;
+      result.asked.push_back({name, shown_value(value), value.from});
+    }
+  }
+}
+
+// Judges an operator in parts. False if it is computed as a whole.
+bool judge_parts(const Question& question, const ReadQuestion& opened, const RecomputeOptions& options,
+                 const DeviceTraits& device, OperatorJudgement& result) {
+  std::vector<WrittenOutput> outputs;
+  for (size_t i = 0; i < question.outputs.size(); ++i) outputs.push_back({question.outputs[i].name, opened.outputs[i]});
+  const double most = opened.elements > options.most_elements ? 0 : options.most_multiplications;
+  const auto judgements = judge_in_parts(*question.row->kernel, opened.call, outputs, device, most);
+  if (!judgements) return false;
+  result.kernel = *question.row->kernel;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].y)
+      result.outputs.push_back({question.outputs[i].tensor, question.outputs[i].name, (*judgements)[i], {}});
+  }
+  if (result.is_wrong()) note_asked(opened.call, result);
+  return true;
+}
+
+// Computes an operator, or the members of a region, as a whole.
+Maybe<void> judge_whole(const Question& question, ReadQuestion last, const OpenTensor& open,
+                        const RecomputeOptions& options, const DeviceTraits& device, bool explains,
+                        OperatorJudgement& result) {
   std::vector<const Question*> members;
   for (const Question& member : question.members) members.push_back(&member);
   members.push_back(&question);
-  result.row = question.row;
   std::vector<ReadQuestion> opened;
   std::vector<Outputs> computed;
   std::vector<const Kernel*> kernels;
   InnerValues inner;
   OperandFormats formats;
   int64_t elements = 0;
-  bool any_written = false;
   for (const Question* const member : members) {
     if (member->row == nullptr) {
       result.row = nullptr;
-      result.why = member->why;
-      return result;
+      return fail(member->why);
     }
-    if (const Maybe<void> known = compute_inner(*member, computed, inner); !known) {
-      result.why = known.error();
-      return result;
-    }
-    opened.push_back(read_member(*member, inner, read));
+    MSDUMP_CHECK_OK(compute_inner(*member, computed, inner));
+    const bool is_alone = members.size() == 1;
+    opened.push_back(is_alone ? std::move(last) : read_member(*member, inner, open));
     ReadQuestion& one = opened.back();
     if (one.why) result.why = *one.why;
+    MSDUMP_CHECK_OK(one.load(options.most_elements - elements));
     elements += one.elements;
-    any_written = any_written || std::any_of(one.outputs.begin(), one.outputs.end(),
-                                             [](const Tensor& tensor) { return tensor != nullptr; });
-    if (elements > options.most_elements) {
-      result.why = {Reason::kTooLarge, {}};
-      return result;
-    }
-    if (member == &question && !any_written) return result;
-    leave_out_copies(*member, one.outputs, one.call);
-    Maybe<Outputs> outputs = compute_with(*member->row->kernel, one.call, one.inner);
-    if (!outputs) {
-      result.why = outputs.error();
-      return result;
-    }
-    if (one.inner.empty()) compute_suspects(*member, one.outputs, formats_of(one.call), device, one.call, *outputs);
-    computed.push_back(std::move(*outputs));
+    if (!is_alone) leave_out_copies(*member, one.outputs, one.call);
+    MSDUMP_TRY(Outputs outputs, compute_with(*member->row->kernel, one.call, one.inner));
+    computed.push_back(std::move(outputs));
     kernels.push_back(member->row->kernel);
     formats.add(formats_of(one.call));
   }
@@ -310,22 +382,50 @@ OperatorJudgement judge_question(const Question& question, const ReadTensor& rea
     judge_outputs(*members[i], opened[i], computed[i], result.kernel, formats, device, explains && members.size() == 1,
                   result);
   }
+  if (result.is_wrong()) note_asked(opened.back().call, result);
+  return {};
+}
+
+bool is_written(const ReadQuestion& opened) {
+  return std::any_of(opened.outputs.begin(), opened.outputs.end(),
+                     [](const Tensor& tensor) { return tensor != nullptr; });
+}
+
+OperatorJudgement judge_question(const Question& question, const OpenTensor& open, const RecomputeOptions& options,
+                                 const DeviceTraits& device, bool explains) {
+  OperatorJudgement result;
+  result.run = question.run;
+  result.type = question.type;
+  result.forward = question.forward;
+  result.why = question.why;
+  result.row = question.row;
+  if (question.row == nullptr) return result;
+  ReadQuestion last;
+  Maybe<void> judged;
+  bool in_parts = false;
+  if (question.members.empty()) {
+    last = read_member(question, {}, open);
+    if (last.why) result.why = *last.why;
+    if (!is_written(last)) return result;
+    leave_out_copies(question, last.outputs, last.call);
+    // What is explained is computed as a whole if it can be.
+    in_parts = !explains && judge_parts(question, last, options, device, result);
+  }
+  if (!in_parts) judged = judge_whole(question, last, open, options, device, explains, result);
+  if (!judged && judged.error().reason == Reason::kTooLarge && explains && question.members.empty()) {
+    result.outputs.clear();
+    if (judge_parts(question, last, options, device, result)) judged = {};
+  }
+  if (!judged) {
+    result.why = judged.error();
+    return result;
+  }
   for (OutputJudgement& output : result.outputs) {
     if (!question.fitted || !output.judgement.is_wrong()) continue;
     output.judgement = {};
     output.judgement.why = {Reason::kUnknownArgument, "no usual argument fits"};
   }
   if (result.outputs.empty()) result.why = {Reason::kShape, {}};
-  if (!result.is_wrong()) return result;
-  constexpr int64_t kMostShown = 16;
-  for (const auto& [name, values] : opened.back().call.values()) {
-    for (const Value& value : values) {
-      if (value.is_none || (value.tensor && value.tensor->size() > kMostShown) ||
-          (!value.tensor && value.numbers.empty()))
-        continue;
-      result.asked.push_back({name, shown_value(value), value.from});
-    }
-  }
   return result;
 }
 
@@ -385,9 +485,13 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
 
 }  // namespace
 
-ReadQuestion read_question(const Question& question, const ReadTensor& read) { return read_member(question, {}, read); }
+Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& open) {
+  ReadQuestion opened = read_member(question, {}, open);
+  MSDUMP_CHECK_OK(opened.load(kMostElements));
+  return opened;
+}
 
-Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask, const ReadTensor& read,
+Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask, const OpenTensor& open,
                                                        const RecomputeOptions& options, const RunContext& context) {
   std::vector<OperatorJudgement> judgements(count);
   const auto judge_again = [&](const std::vector<size_t>& which, const DeviceTraits& device, bool explains) {
@@ -396,7 +500,7 @@ Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQu
         [&](int64_t i) {
           const size_t one = which[static_cast<size_t>(i)];
           if (context.cancel.cancelled()) return judgements[one];
-          return judge_question(ask(one), read, options, device, explains);
+          return judge_question(ask(one), open, options, device, explains);
         },
         [&](int64_t i, OperatorJudgement&& judgement) {
           judgements[which[static_cast<size_t>(i)]] = std::move(judgement);
@@ -462,7 +566,7 @@ Result<std::vector<OperatorJudgement>> recompute(const DumpWithGraph& dump, cons
   MSDUMP_TRY(auto judgements,
              judge_questions(
                  runs.size(), [&](size_t i) { return questions.ask(runs[i]); },
-                 [&](TensorId tensor, const Shape* shape) { return reader.read(tensor, shape); }, options, context));
+                 [&](TensorId tensor, const Shape* shape) { return reader.open(tensor, shape); }, options, context));
   const std::vector<size_t> wrong = wrong_ones(judgements);
   for (size_t i = 0; i < std::min(wrong.size(), options.most_explained); ++i) {
     if (context.cancel.cancelled()) break;

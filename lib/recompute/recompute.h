@@ -73,7 +73,10 @@ struct RecomputeCounts {
 [[nodiscard]] RecomputeCounts count(const std::vector<OperatorJudgement>& judgements);
 
 struct RecomputeOptions {
-  int64_t most_elements = kMostElements;  // of all operands and outputs of an operator
+  int64_t most_elements = kMostElements;  // that are held of an operator; larger ones are computed in parts
+  // Products of more multiplications are sampled. Eight times as many take about as long as reading the tensors twice.
+  double most_multiplications = kSampled;
+  static constexpr double kSampled = 0x1p24, kInFull = 0x1p31;
   // Wrong operators whose mistake is looked for, in their order: it takes up to a second each, and the first ones tell.
   size_t most_explained = 32;
 };
@@ -84,7 +87,9 @@ class TensorReader {
   // The objects must outlive it.
   TensorReader(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t most_elements)
       : dump_(dump), half_written_(float32_on_device(dump, operators)), most_elements_(most_elements) {}
-  // With the shape of the graph if it has as many elements.
+  // With the shape of the graph if it has as many elements. Its elements have a source unless they are few.
+  [[nodiscard]] Maybe<Array> open(TensorId tensor, const Shape* shape) const;
+  // With its elements.
   [[nodiscard]] Maybe<Tensor> read(TensorId tensor, const Shape* shape) const;
 
  private:
@@ -93,25 +98,29 @@ class TensorReader {
   const int64_t most_elements_;
 };
 
-// Reads the tensor of an operand or output.
-using ReadTensor = std::function<Maybe<Tensor>(TensorId tensor, const Shape* shape)>;
-// The operands of a question and the outputs in the dump.
+// Opens the tensor of an operand or output; its elements may have a source.
+using OpenTensor = std::function<Maybe<Array>(TensorId tensor, const Shape* shape)>;
+// The operands of a question and the outputs in the dump. Tensors of more than kBlockElements may have a source in the place of
+// values, except of a member of a region.
 struct ReadQuestion {
   Call call;
   std::vector<InnerOperand> inner;  // of a member of a region
   std::vector<Tensor> outputs;      // by Question::outputs; null: not in a file, or it cannot be read
   std::optional<Unjudged> why;      // of an output that cannot be read
   int64_t elements = 0;             // of all
+
+  // Reads what has a source, if no more than `most_elements` are held then.
+  [[nodiscard]] Maybe<void> load(int64_t most_elements);
 };
-// Of a question that is no region. Operands that cannot be read are unknown.
-[[nodiscard]] ReadQuestion read_question(const Question& question, const ReadTensor& read);
+// Of a question that is no region, with all elements. Operands that cannot be read are unknown.
+[[nodiscard]] Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& open);
 
 using AskQuestion = std::function<Question(size_t i)>;
 
 // Judges `count` questions, several at a time; results are in their order and do not depend on the number of workers. An
-// error only if it is interrupted. `ask` and `read` are called by several threads.
+// error only if it is interrupted. `ask` and `open` are called by several threads.
 [[nodiscard]] Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask,
-                                                                     const ReadTensor& read,
+                                                                     const OpenTensor& open,
                                                                      const RecomputeOptions& options,
                                                                      const RunContext& context);
 

@@ -250,8 +250,10 @@ void plant_all(const fs::path& dump, std::mt19937& random, std::map<std::string,
   for (ExecutionId run{0}; run < checked.runs().size(); ++run) {
     const Question question = questions.ask(run);
     if (question.row == nullptr || of_kernel[question.row->kernel->name] >= kMostOfKernel) continue;
-    const ReadQuestion asked =
-        read_question(question, [&](TensorId tensor, const Shape* shape) { return reader.read(tensor, shape); });
+    const Maybe<ReadQuestion> read =
+        read_question(question, [&](TensorId tensor, const Shape* shape) { return reader.open(tensor, shape); });
+    if (!read) continue;
+    const ReadQuestion& asked = *read;
     const Kernel& kernel = *question.row->kernel;
     const Maybe<Outputs> computed = kernel.compute(asked.call);
     if (!computed) continue;

@@ -151,7 +151,10 @@ void widen_to(DType from, DType to, const std::byte* src, int64_t count, std::by
     if (from_complex) {  // real and imaginary parts alternate
       convert_to(part_of(now_dtype), wanted, now, 2 * number, wide_bytes / 2, dst);
     } else {
-      convert_to(now_dtype, wanted, now, number, wide_bytes, dst);
+      const bool vectors = now_dtype == DType::kFloat32 && wanted == DType::kFloat64;
+      const int64_t done = vectors ? widen_float32_fast(now, number, dst) : 0;
+      convert_to(now_dtype, wanted, now + done * element::bytes(now_dtype), number - done, wide_bytes,
+                 dst + done * wide_bytes);
     }
   }
 }

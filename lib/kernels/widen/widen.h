@@ -43,5 +43,6 @@ inline constexpr uint32_t kFloatInfinity = 0x7F80'0000;
 // how many those are, 0 if the CPU has no vectors or "scalar" is forced.
 [[nodiscard]] int64_t widen_bfloat16_fast(const std::byte* src, int64_t count, std::byte* dst);
 [[nodiscard]] int64_t widen_float16_fast(const std::byte* src, int64_t count, std::byte* dst);
+[[nodiscard]] int64_t widen_float32_fast(const std::byte* src, int64_t count, std::byte* dst);  // to float64
 
 }  // namespace msdump::kernels

@@ -1,4 +1,4 @@
-// The 16-bit types in vectors, by moving bits: no float instruction handles a NaN.
+// The 16-bit types in vectors, by moving bits: no float instruction handles a NaN. And float32 to float64.
 #include "kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -67,10 +67,26 @@ int64_t widen_float16_vectors(const std::byte* src, int64_t count, std::byte* ds
   return widen_halves<Float16Words>(src, count, dst);
 }
 
+int64_t widen_float32_vectors(const std::byte* src, int64_t count, std::byte* dst) {
+  const hn::ScalableTag<double> doubles;
+  const hn::Rebind<float, decltype(doubles)> floats;
+  const hn::Repartition<uint8_t, decltype(floats)> float_bytes;
+  const hn::Repartition<uint8_t, decltype(doubles)> double_bytes;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(doubles));
+  int64_t at = 0;
+  for (; at + lanes <= count; at += lanes) {
+    const auto narrow = hn::BitCast(floats, hn::LoadU(float_bytes, reinterpret_cast<const uint8_t*>(src + at * 4)));
+    hn::StoreU(hn::BitCast(double_bytes, hn::PromoteTo(doubles, narrow)), double_bytes,
+               reinterpret_cast<uint8_t*>(dst + at * 8));
+  }
+  return at;
+}
+
 #else  // !MSDUMP_HAS_VECTORS: all is left to the portable loop
 
 int64_t widen_bfloat16_vectors(const std::byte* /*src*/, int64_t /*count*/, std::byte* /*dst*/) { return 0; }
 int64_t widen_float16_vectors(const std::byte* /*src*/, int64_t /*count*/, std::byte* /*dst*/) { return 0; }
+int64_t widen_float32_vectors(const std::byte* /*src*/, int64_t /*count*/, std::byte* /*dst*/) { return 0; }
 
 #endif
 }  // namespace msdump::kernels::HWY_NAMESPACE
@@ -81,6 +97,7 @@ namespace msdump::kernels {
 
 HWY_EXPORT(widen_bfloat16_vectors);
 HWY_EXPORT(widen_float16_vectors);
+HWY_EXPORT(widen_float32_vectors);
 
 int64_t widen_bfloat16_fast(const std::byte* src, int64_t count, std::byte* dst) {
   return portable_forced() ? 0 : HWY_DYNAMIC_DISPATCH(widen_bfloat16_vectors)(src, count, dst);
@@ -88,6 +105,10 @@ int64_t widen_bfloat16_fast(const std::byte* src, int64_t count, std::byte* dst)
 
 int64_t widen_float16_fast(const std::byte* src, int64_t count, std::byte* dst) {
   return portable_forced() ? 0 : HWY_DYNAMIC_DISPATCH(widen_float16_vectors)(src, count, dst);
+}
+
+int64_t widen_float32_fast(const std::byte* src, int64_t count, std::byte* dst) {
+  return portable_forced() ? 0 : HWY_DYNAMIC_DISPATCH(widen_float32_vectors)(src, count, dst);
 }
 
 }  // namespace msdump::kernels

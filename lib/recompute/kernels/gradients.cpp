@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "recompute/kernels/kernels.h"
+#include "recompute/kernels/products.h"
 
 namespace msdump::recompute {
 namespace {
@@ -246,12 +247,6 @@ Maybe<Answer> product_of(const Tensor& a, bool transpose_a, const Tensor& b, boo
   return std::move(outputs.front().answers.front());
 }
 
-// The tensor as rows of its last axis.
-Tensor as_rows(const Tensor& x) {
-  const int64_t last = x->shape.empty() ? 1 : x->shape.back();
-  return share(with_shape(*x, {last == 0 ? 0 : x->size() / last, last}));
-}
-
 Maybe<Outputs> linear_back(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor w, call.tensor("w"));
@@ -310,6 +305,8 @@ Maybe<Outputs> softmax_back(const Call& call) {
   outputs.front().name = "d0";
   return outputs;
 }
+
+Maybe<size_t> softmax_axes(const Call& call) { return find_kernel("softmax_grad")->own_axes(call); }
 
 // The gradient of the table: rows of dy added where they were read.
 Maybe<Outputs> embedding_back(const Call& call) {
@@ -444,32 +441,32 @@ Maybe<Outputs> concat_back(const Call& call) {
 }
 
 constexpr Kernel kGradientKernels[] = {
-    {"add_back", Arithmetic::kReduction, 4, add_back<1>},
-    {"sub_back", Arithmetic::kReduction, 4, add_back<-1>},
-    {"mul_back", Arithmetic::kReduction, 4, mul_back},
-    {"div_back", Arithmetic::kReduction, 4, div_back},
-    {"pow_back", Arithmetic::kElementwise, 4, pow_back},
-    {"sqrt_back", Arithmetic::kElementwise, 4, sqrt_back},
-    {"rsqrt_back", Arithmetic::kElementwise, 4, rsqrt_back},
-    {"exp_back", Arithmetic::kElementwise, 4, exp_back},
-    {"log_back", Arithmetic::kElementwise, 4, log_back},
-    {"neg_back", Arithmetic::kElementwise, 4, neg_back},
-    {"tanh_back", Arithmetic::kElementwise, 4, tanh_back},
-    {"sigmoid_back", Arithmetic::kElementwise, 4, sigmoid_back},
-    {"relu_back", Arithmetic::kElementwise, 4, relu_back},
-    {"silu_back", Arithmetic::kTranscendental, 16, silu_back},
-    {"gelu_back", Arithmetic::kTranscendental, 16, gelu_back},
+    {"add_back", Arithmetic::kReduction, 4, add_back<1>, by_element},
+    {"sub_back", Arithmetic::kReduction, 4, add_back<-1>, by_element},
+    {"mul_back", Arithmetic::kReduction, 4, mul_back, by_element},
+    {"div_back", Arithmetic::kReduction, 4, div_back, by_element},
+    {"pow_back", Arithmetic::kElementwise, 4, pow_back, by_element},
+    {"sqrt_back", Arithmetic::kElementwise, 4, sqrt_back, by_element},
+    {"rsqrt_back", Arithmetic::kElementwise, 4, rsqrt_back, by_element},
+    {"exp_back", Arithmetic::kElementwise, 4, exp_back, by_element},
+    {"log_back", Arithmetic::kElementwise, 4, log_back, by_element},
+    {"neg_back", Arithmetic::kElementwise, 4, neg_back, by_element},
+    {"tanh_back", Arithmetic::kElementwise, 4, tanh_back, by_element},
+    {"sigmoid_back", Arithmetic::kElementwise, 4, sigmoid_back, by_element},
+    {"relu_back", Arithmetic::kElementwise, 4, relu_back, by_element},
+    {"silu_back", Arithmetic::kTranscendental, 16, silu_back, by_element},
+    {"gelu_back", Arithmetic::kTranscendental, 16, gelu_back, by_element},
     {"reshape_back", Arithmetic::kElementwise, 4, reshape_back},
     {"transpose_back", Arithmetic::kElementwise, 4, transpose_back},
     {"swap_back", Arithmetic::kElementwise, 4, swap_back},
     {"sum_back", Arithmetic::kElementwise, 4, reduce_back<false>},
     {"mean_back", Arithmetic::kElementwise, 4, reduce_back<true>},
-    {"masked_fill_back", Arithmetic::kElementwise, 4, masked_fill_back},
-    {"linear_back", Arithmetic::kProduct, 4, linear_back},
-    {"matmul_back", Arithmetic::kProduct, 4, matmul_back},
-    {"conv_back", Arithmetic::kProduct, 4, conv_back},
-    {"softmax_back", Arithmetic::kTranscendental, 4, softmax_back<false>},
-    {"log_softmax_back", Arithmetic::kTranscendental, 4, softmax_back<true>},
+    {"masked_fill_back", Arithmetic::kElementwise, 4, masked_fill_back, by_element},
+    {"linear_back", Arithmetic::kProduct, 4, linear_back, nullptr, sample_linear_back},
+    {"matmul_back", Arithmetic::kProduct, 4, matmul_back, nullptr, sample_matmul_back},
+    {"conv_back", Arithmetic::kProduct, 4, conv_back, nullptr, sample_conv_back},
+    {"softmax_back", Arithmetic::kTranscendental, 4, softmax_back<false>, softmax_axes},
+    {"log_softmax_back", Arithmetic::kTranscendental, 4, softmax_back<true>, softmax_axes},
     {"embedding_back", Arithmetic::kReduction, 4, embedding_back},
     {"cross_entropy_back", Arithmetic::kTranscendental, 16, cross_entropy_back},
     {"mse_back", Arithmetic::kReduction, 4, mse_back},

@@ -41,6 +41,9 @@ template <class T>
   return std::move(*value);
 }
 
+// Kernel::own_axes of kernels that compute each element from those at its place.
+[[nodiscard]] inline Maybe<size_t> by_element(const Call& /*call*/) { return size_t{0}; }
+
 // The axes named by an argument; all if it is not given.
 [[nodiscard]] Maybe<ReducedAxes> axes_of(const Call& call, size_t rank);
 

@@ -13,9 +13,28 @@ struct SoftmaxRows {
   ReducedAxes axes;
 };
 
-Maybe<SoftmaxRows> softmax_rows(const Call& call, const Array& x) {
+std::vector<int64_t> softmax_dims(const Call& call) {
   std::vector<int64_t> dims = call.integers_if("axis").value_or(std::vector<int64_t>{-1});
   if (dims.empty()) dims = {-1};
+  return dims;
+}
+
+enum class SoftmaxOf : uint8_t { kX, kY };
+
+// The axes from the first one on that is normalised.
+template <SoftmaxOf kOf>
+Maybe<size_t> softmax_axes(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor(kOf == SoftmaxOf::kX ? "x" : "y"));
+  size_t axes = 0;
+  for (const int64_t dim : softmax_dims(call)) {
+    MSDUMP_TRY(const size_t axis, fitted(axis_from_front(dim, x->rank())));
+    axes = std::max(axes, x->rank() - axis);
+  }
+  return axes;
+}
+
+Maybe<SoftmaxRows> softmax_rows(const Call& call, const Array& x) {
+  const std::vector<int64_t> dims = softmax_dims(call);
   MSDUMP_TRY(ReducedAxes axes, fitted(reduced_axes(dims, x.rank(), true)));
   Array most = reduce(x, axes, -std::numeric_limits<double>::infinity(),
                       [](double m, double v) { return std::isnan(m) || m > v ? m : v; });
@@ -64,8 +83,7 @@ Maybe<Outputs> softmax_grad(const Call& call) {
   MSDUMP_TRY(const Tensor y, call.tensor("y"));
   MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
   if (dy->size() != y->size()) return unjudged(Reason::kShape);
-  const std::vector<int64_t> dims = call.integers_if("axis").value_or(std::vector<int64_t>{-1});
-  MSDUMP_TRY(const ReducedAxes axes, fitted(reduced_axes(dims, y->rank(), true)));
+  MSDUMP_TRY(const ReducedAxes axes, fitted(reduced_axes(softmax_dims(call), y->rank(), true)));
   const Array gradient = with_shape(*dy, y->shape);
   const auto weight = [](double out) { return kLog ? std::exp(out) : out; };
   const auto part = [](double g, double out) { return kLog ? g : g * out; };
@@ -288,10 +306,10 @@ Maybe<Outputs> distance_loss(const Call& call) {
 }
 
 constexpr Kernel kLossesKernels[] = {
-    {"softmax", Arithmetic::kTranscendental, 16, softmax},
-    {"log_softmax", Arithmetic::kTranscendental, 16, log_softmax},
-    {"softmax_grad", Arithmetic::kTranscendental, 4, softmax_grad<false>},
-    {"log_softmax_grad", Arithmetic::kTranscendental, 4, softmax_grad<true>},
+    {"softmax", Arithmetic::kTranscendental, 16, softmax, softmax_axes<SoftmaxOf::kX>},
+    {"log_softmax", Arithmetic::kTranscendental, 16, log_softmax, softmax_axes<SoftmaxOf::kX>},
+    {"softmax_grad", Arithmetic::kTranscendental, 4, softmax_grad<false>, softmax_axes<SoftmaxOf::kY>},
+    {"log_softmax_grad", Arithmetic::kTranscendental, 4, softmax_grad<true>, softmax_axes<SoftmaxOf::kY>},
     {"nll_loss", Arithmetic::kReduction, 4, nll_loss},
     {"cross_entropy", Arithmetic::kTranscendental, 16, cross_entropy},
     {"sparse_cross_entropy", Arithmetic::kTranscendental, 16, sparse_cross_entropy},

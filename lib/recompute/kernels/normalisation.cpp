@@ -106,6 +106,13 @@ void add_moments(Outputs& outputs, const Moments& m, double epsilon, double leng
   outputs.push_back(std::move(variance));
 }
 
+Maybe<size_t> layer_norm_axes(const Call& call) {
+  if (const auto shape = call.integers_if("normalized_shape")) return shape->size();
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const size_t begin, fitted(axis_from_front(call.integer_or("begin_norm_axis", -1), x->rank())));
+  return x->rank() - begin;
+}
+
 Maybe<Outputs> layer_norm(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor gamma, call.tensor_if("gamma"));
@@ -347,6 +354,12 @@ Maybe<Outputs> bn_reduce_grad(const Call& call) {
   return outputs;
 }
 
+Maybe<size_t> rms_norm_axes(const Call& call) {
+  if (const auto shape = call.integers_if("normalized_shape")) return shape->size();
+  MSDUMP_TRY(const Tensor gamma, call.tensor("gamma"));
+  return gamma->rank();
+}
+
 // x / sqrt(mean(x^2) + eps) * gamma over the last axes, as many as gamma has.
 Maybe<Outputs> rms_norm(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
@@ -402,14 +415,14 @@ Maybe<Outputs> group_norm_grad(const Call& call) {
 }
 
 constexpr Kernel kNormalisationKernels[] = {
-    {"layer_norm", Arithmetic::kNormalisation, 4, layer_norm},
+    {"layer_norm", Arithmetic::kNormalisation, 4, layer_norm, layer_norm_axes},
     {"layer_norm_grad", Arithmetic::kNormalisation, 4, layer_norm_grad},
     {"batch_norm", Arithmetic::kNormalisation, 4, batch_norm},
     {"batch_norm_grad", Arithmetic::kNormalisation, 4, batch_norm_grad},
     {"bn_reduce", Arithmetic::kReduction, 4, bn_reduce},
     {"bn_update", Arithmetic::kNormalisation, 4, bn_update},
     {"bn_reduce_grad", Arithmetic::kNormalisation, 4, bn_reduce_grad},
-    {"rms_norm", Arithmetic::kNormalisation, 4, rms_norm},
+    {"rms_norm", Arithmetic::kNormalisation, 4, rms_norm, rms_norm_axes},
     {"group_norm", Arithmetic::kNormalisation, 4, group_norm},
     {"group_norm_grad", Arithmetic::kNormalisation, 4, group_norm_grad},
 };

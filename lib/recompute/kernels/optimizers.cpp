@@ -171,13 +171,13 @@ Maybe<Outputs> adam_weight_decay(const Call& call) {
 }
 
 constexpr Kernel kOptimizersKernels[] = {
-    {"assign", Arithmetic::kExact, 0, assign},
-    {"assign_add", Arithmetic::kOptimizer, 4, assign_add<1>},
-    {"assign_sub", Arithmetic::kOptimizer, 4, assign_add<-1>},
-    {"momentum", Arithmetic::kOptimizer, 4, momentum},
-    {"sgd", Arithmetic::kOptimizer, 4, sgd},
-    {"adam", Arithmetic::kOptimizer, 4, adam},
-    {"adam_weight_decay", Arithmetic::kOptimizer, 4, adam_weight_decay},
+    {"assign", Arithmetic::kExact, 0, assign, by_element},
+    {"assign_add", Arithmetic::kOptimizer, 4, assign_add<1>, by_element},
+    {"assign_sub", Arithmetic::kOptimizer, 4, assign_add<-1>, by_element},
+    {"momentum", Arithmetic::kOptimizer, 4, momentum, by_element},
+    {"sgd", Arithmetic::kOptimizer, 4, sgd, by_element},
+    {"adam", Arithmetic::kOptimizer, 4, adam, by_element},
+    {"adam_weight_decay", Arithmetic::kOptimizer, 4, adam_weight_decay, by_element},
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Matrix products and convolutions, by Eigen in double precision. `terms` are the same products of absolute values.
+#include "recompute/kernels/products.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -7,284 +9,38 @@
 #include "recompute/kernels/kernels.h"
 
 namespace msdump::recompute {
-namespace {
 
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using ConstMap = Eigen::Map<const Matrix>;
-using Map = Eigen::Map<Matrix>;
-
-// y (rows x columns) = a b, each stored as it is or transposed.
-struct Block {
-  int64_t rows = 0, inner = 0, columns = 0;
-  bool transpose_a = false, transpose_b = false;
-};
-
-void multiply(const Block& block, const double* a, const double* b, double* y) {
-  const ConstMap left(a, block.transpose_a ? block.inner : block.rows, block.transpose_a ? block.rows : block.inner);
-  const ConstMap right(b, block.transpose_b ? block.columns : block.inner,
-                       block.transpose_b ? block.inner : block.columns);
-  Map result(y, block.rows, block.columns);
-  if (block.transpose_a && block.transpose_b)
-    result.noalias() = left.transpose() * right.transpose();
-  else if (block.transpose_a)
-    result.noalias() = left.transpose() * right;
-  else if (block.transpose_b)
-    result.noalias() = left * right.transpose();
-  else
-    result.noalias() = left * right;
-}
-
-// Products of more multiplications take seconds: convolutions of that size are not computed, and of matrix products some rows
-// and a projection.
-constexpr double kMostMultiplications = 0x1p31;
-// Matrix products of more multiplications are sampled: one takes about as long as reading its three tensors several times.
-constexpr double kMostInFull = 0x1p28;
-
-// The products of a batch.
-struct Batch {
-  Block block;
-  Shape shape, batch;               // of y; of the batch
-  std::vector<int64_t> at_a, at_b;  // strides of the batch, in matrices
-  double multiplications = 0;
-};
-
-// numpy.matmul with flags for transposed operands.
-Maybe<Batch> batch_of(const Array& a, const Array& b, bool transpose_a, bool transpose_b) {
-  if (a.rank() < 2 || b.rank() < 2) return unjudged(Reason::kShape);
-  const Shape batch_a(a.shape.begin(), a.shape.end() - 2), batch_b(b.shape.begin(), b.shape.end() - 2);
+Maybe<Batch> batch_of(const Shape& a, const Shape& b, bool transpose_a, bool transpose_b) {
+  if (a.size() < 2 || b.size() < 2) return unjudged(Reason::kShape);
+  const Shape batch_a(a.begin(), a.end() - 2), batch_b(b.begin(), b.end() - 2);
   MSDUMP_TRY(Shape batch, fitted(broadcast_shape(batch_a, batch_b)));
   Block block{.transpose_a = transpose_a, .transpose_b = transpose_b};
-  block.rows = a.shape[a.rank() - (transpose_a ? 1 : 2)];
-  block.inner = a.shape[a.rank() - (transpose_a ? 2 : 1)];
-  block.columns = b.shape[b.rank() - (transpose_b ? 2 : 1)];
-  if (b.shape[b.rank() - (transpose_b ? 1 : 2)] != block.inner) return unjudged(Reason::kShape);
+  block.rows = a[a.size() - (transpose_a ? 1 : 2)];
+  block.inner = a[a.size() - (transpose_a ? 2 : 1)];
+  block.columns = b[b.size() - (transpose_b ? 2 : 1)];
+  if (b[b.size() - (transpose_b ? 1 : 2)] != block.inner) return unjudged(Reason::kShape);
   Shape shape = batch;
   shape.insert(shape.end(), {block.rows, block.columns});
-  const auto elements = bounded_count(shape);
+  const auto elements = element_count(shape);
   if (!elements) return unjudged(Reason::kTooLarge);
   Batch result{block, std::move(shape), batch, *broadcast_strides(batch_a, batch), *broadcast_strides(batch_b, batch)};
   result.multiplications = static_cast<double>(*elements) * static_cast<double>(block.inner);
   return result;
 }
 
-// Calls visit(matrix of a, matrix of b, number of the product).
-template <class Visit>
-void for_each_product(const Batch& batch, const Array& a, const Array& b, const Visit& visit) {
-  const int64_t size_a = batch.block.rows * batch.block.inner, size_b = batch.block.inner * batch.block.columns;
-  int64_t number = 0;
-  walk<2>(batch.batch, {batch.at_a, batch.at_b}, [&](const std::array<int64_t, 2>& at) {
-    visit(a.values.data() + at[0] * size_a, b.values.data() + at[1] * size_b, number++);
-  });
+Tensor as_rows(const Tensor& x) {
+  const int64_t last = x->shape.empty() ? 1 : std::max<int64_t>(x->shape.back(), 1);
+  return share(with_shape(*x, {size_of(x->shape) / last, last}));
 }
 
-// Vectors are rows or columns whose axis is dropped.
-Maybe<Array> matmul(Array a, Array b, bool transpose_a, bool transpose_b) {
-  const bool row = a.rank() == 1, column = b.rank() == 1;
-  if (row) a.shape.insert(a.shape.begin(), 1), transpose_a = false;
-  if (column) b.shape.push_back(1), transpose_b = false;
-  MSDUMP_TRY(const Batch batch, batch_of(a, b, transpose_a, transpose_b));
-  if (batch.multiplications > kMostMultiplications) return unjudged(Reason::kTooLarge);
-  Array y = make_array(batch.shape);
-  const int64_t size = batch.block.rows * batch.block.columns;
-  for_each_product(batch, a, b, [&](const double* left, const double* right, int64_t number) {
-    multiply(batch.block, left, right, y.values.data() + number * size);
-  });
-  if (column) y.shape.pop_back();
-  if (row) y.shape.erase(y.shape.end() - (column ? 1 : 2));
-  return y;
-}
-
-// Some rows of alpha a b + beta bias, and the projection of all. `more` are rows beside the usual ones.
-Maybe<Outputs> sampled_product(const Array& a, const Array& b, const Batch& batch, const Tensor& bias, double alpha,
-                               double beta, const std::vector<int64_t>& more) {
-  const int64_t rows = batch.block.rows, inner = batch.block.inner, columns = batch.block.columns;
-  const bool transpose_a = batch.block.transpose_a, transpose_b = batch.block.transpose_b;
-  if (bias && bias->size() != columns) return unjudged(Reason::kTooLarge);
-  constexpr int64_t kParts = Projection::kParts;
-  Projection projection;
-  const int64_t all_rows = size_of(batch.batch) * rows;
-  projection.rows = all_rows;
-  projection.columns = columns;
-  projection.expected.assign(static_cast<size_t>(all_rows * kParts), 0);
-  projection.squares = projection.expected;
-  std::vector<int64_t> exact = sampled_rows(all_rows);
-  for (const int64_t row : more) {
-    if (row >= 0 && row < all_rows) exact.push_back(row);
-  }
-  std::sort(exact.begin(), exact.end());
-  exact.erase(std::unique(exact.begin(), exact.end()), exact.end());
-
-  Array y = make_array(batch.shape, std::nan("")), terms = make_array(batch.shape);
-  std::vector<double> signs(static_cast<size_t>(columns)), projected(static_cast<size_t>(inner * kParts));
-  for (int64_t j = 0; j < columns; ++j) signs[static_cast<size_t>(j)] = sign_of_column(j);
-  for_each_product(batch, a, b, [&](const double* left, const double* right, int64_t number) {
-    const auto at_a = [&](int64_t i, int64_t k) { return left[transpose_a ? k * rows + i : i * inner + k]; };
-    const auto at_b = [&](int64_t k, int64_t j) { return right[transpose_b ? j * inner + k : k * columns + j]; };
-    std::fill(projected.begin(), projected.end(), 0);
-    std::array<double, static_cast<size_t>(kParts)> squares{};
-    const auto add = [&](int64_t k, int64_t j) {
-      const double value = at_b(k, j);
-      const int64_t part = projection.part_of(j);
-      projected[static_cast<size_t>(k * kParts + part)] += signs[static_cast<size_t>(j)] * value;
-      squares[static_cast<size_t>(part)] += value * value;
-    };
-    // In the order of memory.
-    for (int64_t outer = 0; outer < (transpose_b ? columns : inner); ++outer) {
-      for (int64_t within = 0; within < (transpose_b ? inner : columns); ++within)
-        transpose_b ? add(within, outer) : add(outer, within);
-    }
-    double* const expected = projection.expected.data() + number * rows * kParts;
-    multiply({rows, inner, kParts, transpose_a, false}, left, projected.data(), expected);
-    std::vector<double> sizes(static_cast<size_t>(rows));
-    for (int64_t k = 0; k < inner * rows; ++k) {
-      const double value = left[k];
-      sizes[static_cast<size_t>(transpose_a ? k % rows : k / inner)] += value * value;
-    }
-    for (int64_t i = 0; i < rows * kParts; ++i) {
-      expected[i] *= alpha;
-      projection.squares[static_cast<size_t>(number * rows * kParts + i)] =
-          alpha * alpha * sizes[static_cast<size_t>(i / kParts)] * squares[static_cast<size_t>(i % kParts)];
-    }
-    // The exact rows of this product.
-    const auto first = std::lower_bound(exact.begin(), exact.end(), number * rows);
-    const auto last = std::lower_bound(first, exact.end(), (number + 1) * rows);
-    const int64_t count = last - first;
-    if (count == 0) return;
-    std::vector<double> chosen(static_cast<size_t>(count * inner)), product(static_cast<size_t>(count * columns));
-    for (int64_t i = 0; i < count; ++i) {
-      for (int64_t k = 0; k < inner; ++k)
-        chosen[static_cast<size_t>(i * inner + k)] = at_a(first[i] - number * rows, k);
-    }
-    const Block block{count, inner, columns, false, transpose_b};
-    const auto write = [&](Array& into, double factor) {
-      for (int64_t i = 0; i < count; ++i) {
-        for (int64_t j = 0; j < columns; ++j)
-          into.values[static_cast<size_t>(first[i] * columns + j)] =
-              factor * product[static_cast<size_t>(i * columns + j)];
-      }
-    };
-    multiply(block, chosen.data(), right, product.data());
-    write(y, alpha);
-    for (double& value : chosen) value = std::fabs(value);
-    std::vector<double> sizes_b(right, right + inner * columns);
-    for (double& value : sizes_b) value = std::fabs(value);
-    multiply(block, chosen.data(), sizes_b.data(), product.data());
-    write(terms, std::fabs(alpha));
-  });
-  if (bias) {
-    std::array<double, static_cast<size_t>(kParts)> sums{}, squares{};
-    for (int64_t j = 0; j < columns; ++j) {
-      const double value = beta * bias->values[static_cast<size_t>(j)];
-      sums[static_cast<size_t>(projection.part_of(j))] += signs[static_cast<size_t>(j)] * value;
-      squares[static_cast<size_t>(projection.part_of(j))] += value * value;
-    }
-    for (size_t i = 0; i < projection.expected.size(); ++i) {
-      projection.expected[i] += sums[i % static_cast<size_t>(kParts)];
-      projection.squares[i] += squares[i % static_cast<size_t>(kParts)];
-    }
-    for (size_t i = 0; i < y.values.size(); ++i) {
-      const double value = beta * bias->values[i % static_cast<size_t>(columns)];
-      y.values[i] += value;
-      terms.values[i] += std::fabs(value);
-    }
-  }
-  Outputs outputs = one_output(std::move(y), std::move(terms.values), static_cast<double>(inner));
-  outputs.front().answers.front().projection = std::make_shared<Projection>(std::move(projection));
-  return outputs;
-}
-
-// a b + bias, where the bias may lack.
-Maybe<Outputs> product(const Call& call, const Array& a, const Array& b, bool transpose_a, bool transpose_b,
-                       const Tensor& bias, double alpha = 1, double beta = 1) {
-  if (a.rank() >= 2 && b.rank() >= 2) {
-    MSDUMP_TRY(const Batch batch, batch_of(a, b, transpose_a, transpose_b));
-    if (batch.multiplications > kMostInFull) return sampled_product(a, b, batch, bias, alpha, beta, call.exact_rows);
-  }
-  MSDUMP_TRY(Array y, matmul(a, b, transpose_a, transpose_b));
-  MSDUMP_TRY(Array terms, matmul(absolute(a), absolute(b), transpose_a, transpose_b));
-  const double length =
-      a.rank() == 0 ? 1 : static_cast<double>(a.shape[a.rank() - (transpose_a && a.rank() > 1 ? 2 : 1)]);
-  if (alpha != 1) {
-    y = map(y, [=](double v) { return alpha * v; });
-    terms = map(terms, [=](double v) { return std::fabs(alpha) * v; });
-  }
-  if (bias) {
-    MSDUMP_TRY(y, fitted(combine(y, *bias, [=](double u, double v) { return u + beta * v; })));
-    MSDUMP_TRY(terms, fitted(combine(terms, *bias, [=](double u, double v) { return u + std::fabs(beta * v); })));
-  }
-  return one_output(std::move(y), std::move(terms.values), length);
-}
-
-// Files of an operand of MindSpore's MatMul may have the shape of their producer; the output tells the two axes.
 Tensor folded(const Tensor& x, int64_t rows, bool transposed) {
-  if (x->rank() == 2 || rows <= 0 || x->size() % rows != 0) return x;
-  const int64_t columns = x->size() / rows;
+  const int64_t elements = size_of(x->shape);
+  if (x->rank() == 2 || rows <= 0 || elements % rows != 0) return x;
+  const int64_t columns = elements / rows;
   return share(with_shape(*x, transposed ? Shape{columns, rows} : Shape{rows, columns}));
 }
 
-Maybe<Outputs> mat_mul(const Call& call) {
-  MSDUMP_TRY(Tensor a, call.tensor("a"));
-  MSDUMP_TRY(Tensor b, call.tensor("b"));
-  MSDUMP_TRY(const Tensor bias, call.tensor_if("bias"));
-  const bool transpose_a = call.flag_or("transpose_a", false), transpose_b = call.flag_or("transpose_b", false);
-  const Shape* const y = call.output_shape("y");
-  if (call.type.starts_with("MatMul") && y != nullptr && y->size() == 2) {
-    a = folded(a, (*y)[0], transpose_a);
-    b = folded(b, (*y)[1], !transpose_b);
-  }
-  if (!call.fitted) return product(call, *a, *b, transpose_a, transpose_b, bias);
-  Outputs outputs;
-  for (const bool first : {false, true}) {
-    for (const bool second : {false, true}) {
-      Maybe<Outputs> one = product(call, *a, *b, first, second, bias);
-      if (!one) continue;
-      if (outputs.empty())
-        outputs = std::move(*one);
-      else
-        outputs.front().answers.push_back(std::move(one->front().answers.front()));
-    }
-  }
-  if (outputs.empty()) return unjudged(Reason::kShape);
-  return outputs;
-}
-
-// x w^T + b.
-Maybe<Outputs> linear(const Call& call) {
-  MSDUMP_TRY(const Tensor x, call.tensor("x"));
-  MSDUMP_TRY(const Tensor w, call.tensor("w"));
-  MSDUMP_TRY(const Tensor bias, call.tensor_if("bias"));
-  return product(call, *x, *w, false, w->rank() == 2, bias);
-}
-
-// beta input + alpha a b.
-Maybe<Outputs> add_mm(const Call& call) {
-  MSDUMP_TRY(const Tensor input, call.tensor("input"));
-  MSDUMP_TRY(const Tensor a, call.tensor("a"));
-  MSDUMP_TRY(const Tensor b, call.tensor("b"));
-  return product(call, *a, *b, false, false, input, call.number_or("alpha", 1), call.number_or("beta", 1));
-}
-
-Maybe<Outputs> outer(const Call& call) {
-  MSDUMP_TRY(const Tensor a, call.tensor("a"));
-  MSDUMP_TRY(const Tensor b, call.tensor("b"));
-  return product(call, with_shape(*a, {a->size(), 1}), with_shape(*b, {1, b->size()}), false, false, nullptr);
-}
-
-// A two-dimensional convolution of NCHW; a one-dimensional one has a height of 1.
-struct Geometry {
-  int64_t n = 0, c = 0, h = 0, w = 0;  // of x
-  int64_t o = 0, ho = 0, wo = 0;       // of y
-  int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1;
-  int64_t top = 0, left = 0, groups = 1;
-  bool one_dimension = false;
-
-  [[nodiscard]] int64_t channels() const { return c / groups; }  // of a group
-  [[nodiscard]] int64_t filters() const { return o / groups; }
-  [[nodiscard]] int64_t patch() const { return channels() * kh * kw; }
-  [[nodiscard]] int64_t places() const { return ho * wo; }
-};
-
-constexpr int64_t kMostPatch = kMostElements;  // elements of one im2col matrix
+namespace {
 
 // The last two numbers, the last one if there is one for both.
 std::pair<int64_t, int64_t> last_two(const std::vector<int64_t>& numbers, bool one_dimension) {
@@ -293,6 +49,8 @@ std::pair<int64_t, int64_t> last_two(const std::vector<int64_t>& numbers, bool o
   return numbers.size() == 1 ? std::pair(numbers[0], numbers[0])
                              : std::pair(numbers[numbers.size() - 2], numbers.back());
 }
+
+}  // namespace
 
 Maybe<Geometry> geometry_of(const Call& call, const Shape& x, const Shape& w, const Shape& y) {
   if (x.size() != w.size() || x.size() != y.size() || x.size() < 3 || x.size() > 4) return unjudged(Reason::kShape);
@@ -337,14 +95,127 @@ Maybe<Geometry> geometry_of(const Call& call, const Shape& x, const Shape& w, co
   }
   if (g.top < 0 || g.left < 0 || g.top > g.h + g.kh * g.dh || g.left > g.w + g.kw * g.dw)
     return unjudged(Reason::kShape);
-  if (const auto elements = element_count({g.patch(), g.places()}); !elements || *elements > kMostPatch)
-    return unjudged(Reason::kTooLarge);
-  if (static_cast<double>(g.n) * static_cast<double>(g.o) * static_cast<double>(g.patch()) *
-          static_cast<double>(g.places()) >
-      kMostMultiplications)
-    return unjudged(Reason::kTooLarge);
   return g;
 }
+
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using ConstMap = Eigen::Map<const Matrix>;
+using Map = Eigen::Map<Matrix>;
+
+void multiply(const Block& block, const double* a, const double* b, double* y) {
+  const ConstMap left(a, block.transpose_a ? block.inner : block.rows, block.transpose_a ? block.rows : block.inner);
+  const ConstMap right(b, block.transpose_b ? block.columns : block.inner,
+                       block.transpose_b ? block.inner : block.columns);
+  Map result(y, block.rows, block.columns);
+  if (block.transpose_a && block.transpose_b)
+    result.noalias() = left.transpose() * right.transpose();
+  else if (block.transpose_a)
+    result.noalias() = left.transpose() * right;
+  else if (block.transpose_b)
+    result.noalias() = left * right.transpose();
+  else
+    result.noalias() = left * right;
+}
+
+// Products of more multiplications take seconds: they are sampled.
+constexpr double kMostMultiplications = 0x1p31;
+
+// Calls visit(matrix of a, matrix of b, number of the product).
+template <class Visit>
+void for_each_product(const Batch& batch, const Array& a, const Array& b, const Visit& visit) {
+  const int64_t size_a = batch.block.rows * batch.block.inner, size_b = batch.block.inner * batch.block.columns;
+  int64_t number = 0;
+  walk<2>(batch.batch, {batch.at_a, batch.at_b}, [&](const std::array<int64_t, 2>& at) {
+    visit(a.values.data() + at[0] * size_a, b.values.data() + at[1] * size_b, number++);
+  });
+}
+
+// Vectors are rows or columns whose axis is dropped.
+Maybe<Array> matmul(Array a, Array b, bool transpose_a, bool transpose_b) {
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  if (row) a.shape.insert(a.shape.begin(), 1), transpose_a = false;
+  if (column) b.shape.push_back(1), transpose_b = false;
+  MSDUMP_TRY(const Batch batch, batch_of(a.shape, b.shape, transpose_a, transpose_b));
+  if (batch.multiplications > kMostMultiplications || !bounded_count(batch.shape)) return unjudged(Reason::kTooLarge);
+  Array y = make_array(batch.shape);
+  const int64_t size = batch.block.rows * batch.block.columns;
+  for_each_product(batch, a, b, [&](const double* left, const double* right, int64_t number) {
+    multiply(batch.block, left, right, y.values.data() + number * size);
+  });
+  if (column) y.shape.pop_back();
+  if (row) y.shape.erase(y.shape.end() - (column ? 1 : 2));
+  return y;
+}
+
+// a b + bias, where the bias may lack.
+Maybe<Outputs> product(const Array& a, const Array& b, bool transpose_a, bool transpose_b, const Tensor& bias,
+                       double alpha = 1, double beta = 1) {
+  MSDUMP_TRY(Array y, matmul(a, b, transpose_a, transpose_b));
+  MSDUMP_TRY(Array terms, matmul(absolute(a), absolute(b), transpose_a, transpose_b));
+  const double length =
+      a.rank() == 0 ? 1 : static_cast<double>(a.shape[a.rank() - (transpose_a && a.rank() > 1 ? 2 : 1)]);
+  if (alpha != 1) {
+    y = map(y, [=](double v) { return alpha * v; });
+    terms = map(terms, [=](double v) { return std::fabs(alpha) * v; });
+  }
+  if (bias) {
+    MSDUMP_TRY(y, fitted(combine(y, *bias, [=](double u, double v) { return u + beta * v; })));
+    MSDUMP_TRY(terms, fitted(combine(terms, *bias, [=](double u, double v) { return u + std::fabs(beta * v); })));
+  }
+  return one_output(std::move(y), std::move(terms.values), length);
+}
+
+Maybe<Outputs> mat_mul(const Call& call) {
+  MSDUMP_TRY(Tensor a, call.tensor("a"));
+  MSDUMP_TRY(Tensor b, call.tensor("b"));
+  MSDUMP_TRY(const Tensor bias, call.tensor_if("bias"));
+  const bool transpose_a = call.flag_or("transpose_a", false), transpose_b = call.flag_or("transpose_b", false);
+  const Shape* const y = call.output_shape("y");
+  if (call.type.starts_with("MatMul") && y != nullptr && y->size() == 2) {
+    a = folded(a, (*y)[0], transpose_a);
+    b = folded(b, (*y)[1], !transpose_b);
+  }
+  if (!call.fitted) return product(*a, *b, transpose_a, transpose_b, bias);
+  Outputs outputs;
+  for (const bool first : {false, true}) {
+    for (const bool second : {false, true}) {
+      Maybe<Outputs> one = product(*a, *b, first, second, bias);
+      if (!one) continue;
+      if (outputs.empty())
+        outputs = std::move(*one);
+      else
+        outputs.front().answers.push_back(std::move(one->front().answers.front()));
+    }
+  }
+  if (outputs.empty()) return unjudged(Reason::kShape);
+  return outputs;
+}
+
+// x w^T + b.
+Maybe<Outputs> linear(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor w, call.tensor("w"));
+  MSDUMP_TRY(const Tensor bias, call.tensor_if("bias"));
+  return product(*x, *w, false, w->rank() == 2, bias);
+}
+
+// beta input + alpha a b.
+Maybe<Outputs> add_mm(const Call& call) {
+  MSDUMP_TRY(const Tensor input, call.tensor("input"));
+  MSDUMP_TRY(const Tensor a, call.tensor("a"));
+  MSDUMP_TRY(const Tensor b, call.tensor("b"));
+  return product(*a, *b, false, false, input, call.number_or("alpha", 1), call.number_or("beta", 1));
+}
+
+Maybe<Outputs> outer(const Call& call) {
+  MSDUMP_TRY(const Tensor a, call.tensor("a"));
+  MSDUMP_TRY(const Tensor b, call.tensor("b"));
+  return product(with_shape(*a, {a->size(), 1}), with_shape(*b, {1, b->size()}), false, false, nullptr);
+}
+
+constexpr int64_t kMostPatch = kMostElements;  // elements of one im2col matrix
 
 // Visits each place of x that an element of the patch matrix (channel, kh, kw) x (ho, wo) is read from.
 template <class Visit>
@@ -368,8 +239,6 @@ void read_patches(const Geometry& g, const double* x, std::vector<double>& patch
   patches.assign(static_cast<size_t>(g.patch() * g.places()), 0);
   for_each_patch(g, [&](size_t patch, size_t place) { patches[patch] = x[place]; });
 }
-
-enum class ConvolutionPart : uint8_t { kForward, kInput, kFilter };
 
 // y = conv(x, w), or the gradient of x or w where that is the result. All three are given as arrays; the result is zero.
 void convolve(const Geometry& g, ConvolutionPart part, double* x, double* w, double* y) {
@@ -404,6 +273,9 @@ Maybe<Outputs> convolution(const Call& call, ConvolutionPart part, const Tensor&
                            const Shape& result) {
   Shape shape_x = x ? x->shape : result, shape_w = w ? w->shape : result, shape_y = dy ? dy->shape : result;
   MSDUMP_TRY(const Geometry g, geometry_of(call, shape_x, shape_w, shape_y));
+  if (const auto patches = element_count({g.patch(), g.places()}); !patches || *patches > kMostPatch)
+    return unjudged(Reason::kTooLarge);
+  if (g.multiplications() > kMostMultiplications) return unjudged(Reason::kTooLarge);
   Array parts[2][3];  // of values and of absolute values: x, w, y
   for (const bool terms : {false, true}) {
     const auto part_of = [&](const Tensor& given, const Shape& shape) {
@@ -498,13 +370,13 @@ Maybe<Outputs> attention(const Call& call) {
 }
 
 constexpr Kernel kProductsKernels[] = {
-    {"matmul", Arithmetic::kProduct, 4, mat_mul},
-    {"linear", Arithmetic::kProduct, 4, linear},
-    {"addmm", Arithmetic::kProduct, 4, add_mm},
+    {"matmul", Arithmetic::kProduct, 4, mat_mul, nullptr, sample_mat_mul},
+    {"linear", Arithmetic::kProduct, 4, linear, nullptr, sample_linear},
+    {"addmm", Arithmetic::kProduct, 4, add_mm, nullptr, sample_add_mm},
     {"outer", Arithmetic::kProduct, 4, outer},
-    {"conv", Arithmetic::kProduct, 4, conv},
-    {"conv_input", Arithmetic::kProduct, 4, conv_input},
-    {"conv_filter", Arithmetic::kProduct, 4, conv_filter},
+    {"conv", Arithmetic::kProduct, 4, conv, nullptr, sample_conv},
+    {"conv_input", Arithmetic::kProduct, 4, conv_input, nullptr, sample_conv_input},
+    {"conv_filter", Arithmetic::kProduct, 4, conv_filter, nullptr, sample_conv_filter},
     {"attention", Arithmetic::kProduct, 16, attention},
 };
 

@@ -87,9 +87,8 @@ struct FusedProduct {
     WorkerPool pool(1);
     const CancelToken cancel;
     const auto judgements = judge_questions(
-        1, [&](size_t) { return asked; },
-        [&](TensorId tensor, const Shape*) -> Maybe<Tensor> { return share(files[tensor]); }, {},
-        RunContext{pool, cancel});
+        1, [&](size_t) { return asked; }, [&](TensorId tensor, const Shape*) -> Maybe<Array> { return files[tensor]; },
+        {}, RunContext{pool, cancel});
     REQUIRE(judgements);
     return judgements->front();
   }

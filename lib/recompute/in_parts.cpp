@@ -1,0 +1,209 @@
+#include "recompute/in_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace msdump::recompute {
+namespace {
+
+// An operand that every block needs may have so many elements.
+constexpr int64_t kMostShared = int64_t{1} << 20;
+// Rows that belong together.
+constexpr int64_t kMostRow = int64_t{1} << 22;
+
+bool has_elements(const Value& value) { return value.tensor && size_of(value.tensor->shape) > 1; }
+
+// Right-aligned to `rank` axes, as numpy broadcasts.
+std::optional<Shape> padded(const Shape& shape, size_t rank) {
+  if (shape.size() > rank) return std::nullopt;
+  Shape result(rank - shape.size(), 1);
+  result.insert(result.end(), shape.begin(), shape.end());
+  return result;
+}
+
+size_t common_axes(const Shape& shape, const Shape& other) {
+  const size_t most = std::min(shape.size(), other.size());
+  return static_cast<size_t>(
+      std::mismatch(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(most), other.begin()).first -
+      shape.begin());
+}
+
+size_t leading_ones(const Shape& shape) {
+  return static_cast<size_t>(std::find_if(shape.begin(), shape.end(), [](int64_t extent) { return extent != 1; }) -
+                             shape.begin());
+}
+
+int64_t elements_from(const Shape& shape, size_t axis) {
+  return size_of(Shape(shape.begin() + static_cast<std::ptrdiff_t>(std::min(axis, shape.size())), shape.end()));
+}
+
+// How an operator is cut: its output is `outer` rows, indices of the axes in front.
+class Blocks {
+ public:
+  static std::optional<Blocks> make(const Kernel& kernel, const Call& call, const std::vector<WrittenOutput>& outputs) {
+    if (kernel.own_axes == nullptr) return std::nullopt;
+    const Maybe<size_t> own = kernel.own_axes(call);
+    if (!own) return std::nullopt;
+    Blocks blocks;
+    for (const WrittenOutput& output : outputs) {
+      if (output.y && size_of(output.y->shape) > size_of(blocks.shape_)) blocks.shape_ = output.y->shape;
+    }
+    const Shape& shape = blocks.shape_;
+    if (shape.size() <= *own || size_of(shape) <= kBlockElements) return std::nullopt;
+    size_t axes = shape.size() - *own;
+    for (const WrittenOutput& output : outputs) {
+      if (!output.y) continue;
+      if (*own == 0 && output.y->shape != shape) return std::nullopt;
+      axes = std::min(axes, common_axes(output.y->shape, shape));
+    }
+    for (const auto& [name, values] : call.values()) {
+      for (const Value& value : values) {
+        if (!has_elements(value)) continue;
+        const auto own_shape = padded(value.tensor->shape, shape.size());
+        if (!own_shape) return std::nullopt;
+        if (broadcast_shape(*own_shape, shape) != shape) {
+          // A vector along an axis of the row, as a bias of channels.
+          if (*own > 0 && value.tensor->rank() <= *own) continue;
+          return std::nullopt;
+        }
+        axes = std::min(axes, std::max(common_axes(*own_shape, shape), leading_ones(*own_shape)));
+      }
+    }
+    blocks.axes_ = axes;
+    blocks.outer_ = size_of(Shape(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axes)));
+    const int64_t row = elements_from(shape, axes);
+    if (axes == 0 || row == 0 || row > kMostRow) return std::nullopt;
+    blocks.rows_ = std::max<int64_t>(1, kBlockElements / row);
+    for (const auto& [name, values] : call.values()) {
+      for (const Value& value : values) {
+        if (has_elements(value) && !blocks.is_cut(value.tensor->shape) && size_of(value.tensor->shape) > kMostShared)
+          return std::nullopt;
+      }
+    }
+    return blocks;
+  }
+
+  [[nodiscard]] int64_t outer() const { return outer_; }
+  [[nodiscard]] int64_t rows() const { return rows_; }  // of a block
+
+  [[nodiscard]] bool is_cut(const Shape& shape) const {
+    const auto own = padded(shape, shape_.size());
+    return own && common_axes(*own, shape_) >= axes_;
+  }
+  // Elements of a row of a tensor that is cut.
+  [[nodiscard]] int64_t row_of(const Shape& shape) const { return elements_from(*padded(shape, shape_.size()), axes_); }
+  // The shape of so many rows of it.
+  [[nodiscard]] Shape shape_of(const Shape& shape, int64_t rows) const {
+    Shape block = *padded(shape, shape_.size());
+    std::fill_n(block.begin(), axes_, 1);
+    block[axes_ - 1] = rows;
+    return block;
+  }
+
+ private:
+  Shape shape_;  // of the largest output
+  size_t axes_ = 0;
+  int64_t outer_ = 0, rows_ = 0;
+};
+
+std::optional<Array> block_of(const Blocks& blocks, const Array& x, int64_t first, int64_t rows) {
+  Array block{.dtype = x.dtype, .effective = x.effective, .undecided = x.undecided};
+  const bool cut = blocks.is_cut(x.shape);
+  const int64_t row = cut ? blocks.row_of(x.shape) : 0, count = cut ? rows * row : size_of(x.shape);
+  block.shape = cut ? blocks.shape_of(x.shape, rows) : x.shape;
+  std::vector<double> buffer;
+  const double* const elements = elements_of(x, first * row, count, buffer);
+  if (elements == nullptr) return std::nullopt;
+  block.values = buffer.empty() ? std::vector<double>(elements, elements + count) : std::move(buffer);
+  return block;
+}
+
+std::vector<Judgement> without_judgement(size_t count, const Unjudged& why) {
+  std::vector<Judgement> judgements(count);
+  for (Judgement& judgement : judgements) judgement.why = why;
+  return judgements;
+}
+
+std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, const Call& call,
+                                    const std::vector<WrittenOutput>& outputs, const DeviceTraits& device) {
+  const OperandFormats formats = formats_of(call);
+  std::vector<std::optional<OutputJudge>> judges(outputs.size());
+  std::vector<double> buffer;
+  const auto give_up = [&](const Unjudged& why) { return without_judgement(outputs.size(), why); };
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].y) judges[i].emplace(*outputs[i].y, kernel, formats, device);
+  }
+  Call block = call;
+  for (int64_t first = 0; first < blocks.outer(); first += blocks.rows()) {
+    const int64_t rows = std::min(blocks.rows(), blocks.outer() - first);
+    for (auto& [name, values] : block.values()) {
+      const auto& whole = call.values().find(name)->second;
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (!has_elements(whole[i]) || (first > 0 && !blocks.is_cut(whole[i].tensor->shape))) continue;
+        auto part = block_of(blocks, *whole[i].tensor, first, rows);
+        if (!part) return give_up({Reason::kUnreadable, name});
+        values[i].tensor = share(std::move(*part));
+      }
+    }
+    for (const WrittenOutput& output : outputs) {
+      if (output.y) block.set_output(std::string(output.name), blocks.shape_of(output.y->shape, rows), output.y->dtype);
+    }
+    const Maybe<Outputs> computed = kernel.compute(block);
+    if (!computed) return give_up(computed.error());
+    auto next = computed->begin();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!judges[i]) continue;
+      const int64_t count = rows * blocks.row_of(outputs[i].y->shape);
+      const auto fits = [&](const Output& output) {
+        if (!outputs[i].name.empty()) return output.name == outputs[i].name;
+        return std::any_of(output.answers.begin(), output.answers.end(),
+                           [&](const Answer& answer) { return answer.y.size() == count; });
+      };
+      const auto found = std::find_if(outputs[i].name.empty() ? next : computed->begin(), computed->end(), fits);
+      if (found == computed->end()) {
+        judges[i].reset();
+        continue;
+      }
+      if (outputs[i].name.empty()) next = found + 1;
+      const int64_t place = first * blocks.row_of(outputs[i].y->shape);
+      const double* const written = elements_of(*outputs[i].y, place, count, buffer);
+      if (written == nullptr) return give_up({Reason::kUnreadable, outputs[i].y ? std::string(outputs[i].name) : ""});
+      judges[i]->add({written, static_cast<size_t>(count)}, *found, place);
+    }
+  }
+  std::vector<Judgement> judgements = without_judgement(outputs.size(), {Reason::kShape, {}});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (judges[i]) judgements[i] = judges[i]->finish();
+  }
+  return judgements;
+}
+
+}  // namespace
+
+std::optional<std::vector<Judgement>> judge_in_parts(const Kernel& kernel, const Call& call,
+                                                     const std::vector<WrittenOutput>& outputs,
+                                                     const DeviceTraits& device, double most_multiplications) {
+  if (const auto blocks = Blocks::make(kernel, call, outputs))
+    return judge_blocks(*blocks, kernel, call, outputs, device);
+  if (kernel.sample == nullptr) return std::nullopt;
+  const Maybe<std::vector<SampledOutput>> samples = kernel.sample(call);
+  if (!samples) return std::nullopt;
+  if (std::none_of(samples->begin(), samples->end(),
+                   [&](const SampledOutput& sample) { return sample.multiplications > most_multiplications; }))
+    return std::nullopt;
+  std::vector<Judgement> judgements = without_judgement(outputs.size(), {Reason::kTooLarge, {}});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto found = std::find_if(samples->begin(), samples->end(), [&](const SampledOutput& sample) {
+      return sample.name == outputs[i].name || (outputs[i].name.empty() && samples->size() == 1);
+    });
+    if (!outputs[i].y || found == samples->end()) continue;
+    const Maybe<Judgement> judgement = judge_sample(*outputs[i].y, kernel, *found, formats_of(call), device);
+    if (judgement)
+      judgements[i] = *judgement;
+    else
+      judgements[i].why = judgement.error();
+  }
+  return judgements;
+}
+
+}  // namespace msdump::recompute
