@@ -73,8 +73,9 @@ struct CheckRun {
   const Watched watched;
   FactsReader facts;
   OperatorLines lines;
-  std::vector<bool> chosen;                    // by tensor: requested, so findings may be about it
-  std::vector<const Error*> listing_failures;  // of the list and the graph; the pointers must stay valid
+  std::vector<bool> chosen;                                   // by tensor: requested, so findings may be about it
+  recompute::Extent recompute = recompute::Extent::kIfCheap;  // of rule wrong_output
+  std::vector<const Error*> listing_failures;                 // of the list and the graph; the pointers must stay valid
   CheckReport report;
 
  private:

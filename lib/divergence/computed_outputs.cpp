@@ -43,21 +43,23 @@ bool is_better(const OperatorJudgement& one, const OperatorJudgement& other) {
 class OutputComputer {
  public:
   OutputComputer(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                 const std::vector<TensorDiff>& diffs, const RunContext& context)
+                 const std::vector<TensorDiff>& diffs, recompute::Extent extent, const RunContext& context)
       : a_(a),
         b_(b),
         pairing_(pairing),
         diffs_(diffs),
         context_(context),
+        extent_(extent),
+        options_(recompute::options_of(extent)),
         reference_(b, options_.most_elements),
         partners_(a, b, pairing, reference_.dump, reference_.questions),
         reader_(a, a.operators != nullptr ? *a.operators : operators_of(a), options_.most_elements) {}
 
-  Result<ComputedOutputs> run(bool always) {
+  Result<ComputedOutputs> run() {
     ComputedOutputs outputs;
     const std::vector<ExecutionId> runs = runs_that_differ();
     const uint64_t bytes = recompute::bytes_of(b_, reference_.dump.run_graph(), runs);
-    if (!always && bytes > recompute::kCheapBytes) {
+    if (extent_ == recompute::Extent::kIfCheap && bytes > recompute::kCheapBytes) {
       outputs.too_much = bytes;
       return outputs;
     }
@@ -147,8 +149,8 @@ class OutputComputer {
   }
 
   // Only the candidate's mistakes are looked for.
-  [[nodiscard]] static recompute::RecomputeOptions unexplained() {
-    recompute::RecomputeOptions options;
+  [[nodiscard]] recompute::RecomputeOptions unexplained() const {
+    recompute::RecomputeOptions options = options_;
     options.most_explained = 0;
     return options;
   }
@@ -244,6 +246,7 @@ class OutputComputer {
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
   const RunContext& context_;
+  const recompute::Extent extent_;
   const recompute::RecomputeOptions options_;
   const Side reference_;
   const PartnerQuestions partners_;
@@ -253,12 +256,13 @@ class OutputComputer {
 }  // namespace
 
 Result<ComputedOutputs> compute_outputs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                                        const std::vector<TensorDiff>& diffs, bool always, const RunContext& context) {
+                                        const std::vector<TensorDiff>& diffs, recompute::Extent extent,
+                                        const RunContext& context) {
   const auto has_elements = [](const TensorRecord& record) { return record.has_elements; };
   const bool any = std::any_of(a.tensors->begin(), a.tensors->end(), has_elements) &&
                    std::any_of(b.tensors->begin(), b.tensors->end(), has_elements);
-  if (!any || pairing.other_framework) return ComputedOutputs();
-  return OutputComputer(a, b, pairing, diffs, context).run(always);
+  if (!any || pairing.other_framework || extent == recompute::Extent::kNever) return ComputedOutputs();
+  return OutputComputer(a, b, pairing, diffs, extent, context).run();
 }
 
 }  // namespace msdump

@@ -53,10 +53,9 @@ struct ComputedOutputs {
   }
 };
 
-// Judges the executions of the reference with an output that differs; unless `always`, only if their tensors have at most
-// recompute::kCheapBytes. An error only if it is interrupted.
+// Judges the executions of the reference with an output that differs. An error only if it is interrupted.
 [[nodiscard]] Result<ComputedOutputs> compute_outputs(const CompareSide& a, const CompareSide& b,
                                                       const Pairing& pairing, const std::vector<TensorDiff>& diffs,
-                                                      bool always, const RunContext& context);
+                                                      recompute::Extent extent, const RunContext& context);
 
 }  // namespace msdump

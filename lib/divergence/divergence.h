@@ -124,15 +124,12 @@ struct DivergenceReport {
   ReachedLimits limits;
 };
 
-// Whether operators are computed again.
-enum class Recompute : uint8_t { kNever, kIfCheap, kAlways };
-
 // Optional parts of a report.
 struct DivergenceDetails {
   std::span<const OperatorId> explain = {};  // whose executions are accounted for
   bool flow = false;                         // the data flow between executions
   const CutEvidence* cuts = nullptr;         // null unless the sides are sharded differently
-  Recompute recompute = Recompute::kIfCheap;
+  recompute::Extent recompute = recompute::Extent::kIfCheap;
   const ComputedOutputs* computed = nullptr;  // null: nothing was computed again
 };
 

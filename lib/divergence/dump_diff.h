@@ -96,7 +96,7 @@ struct DiffDetails {
   std::string_view explain = {};            // names the operator to account for, if any
   bool flow = false;                        // DivergenceReport::runs and edges
   const PlacementRules* layouts = nullptr;  // placements that the user states
-  Recompute recompute = Recompute::kIfCheap;
+  recompute::Extent recompute = recompute::Extent::kIfCheap;
 };
 
 // The steps of diff_dumps(). First: the pairing, and the rows that the sides' selections choose.

@@ -509,7 +509,6 @@ Maybe<Judgement> judge_sample(const Array& y, const Kernel& kernel, const Sample
   }));
   std::vector<int64_t> suspects = check.suspects();
   std::erase_if(suspects, [&](int64_t row) { return std::binary_search(rows.begin(), rows.end(), row); });
-  std::sort(suspects.begin(), suspects.end());
   if (!suspects.empty()) {
     MSDUMP_CHECK_OK(judge_rows(suspects));
     judgement = judge.finish();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <Eigen/Core>
 
@@ -94,6 +95,8 @@ void ProjectionCheck::judge_row(int64_t row, const double* sums, const double* s
   }
   if (std::isfinite(worst)) units_ = std::max(units_, worst);
   if (!(worst > limit_)) return;
+  if (first_suspect_ < 0) first_suspect_ = row;
+  last_suspect_ = row;
   suspects_.emplace_back(-worst, row);
   if (suspects_.size() < 2 * kMostSuspects) return;
   std::sort(suspects_.begin(), suspects_.end());
@@ -104,9 +107,10 @@ std::vector<int64_t> ProjectionCheck::suspects() const {
   std::vector<std::pair<double, int64_t>> worst = suspects_;
   std::sort(worst.begin(), worst.end());
   if (worst.size() > kMostSuspects) worst.resize(kMostSuspects);
-  std::vector<int64_t> rows;
-  for (const auto& [negative, row] : worst) rows.push_back(row);
-  return rows;
+  std::set<int64_t> rows;
+  if (first_suspect_ >= 0) rows = {first_suspect_, last_suspect_};
+  for (const auto& [negative, row] : worst) rows.insert(row);
+  return {rows.begin(), rows.end()};
 }
 
 double ProjectionCheck::root_mean_square() const {

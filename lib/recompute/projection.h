@@ -43,7 +43,7 @@ class ProjectionCheck {
   void add(const ProjectedBlock& block, const double* y);
 
   [[nodiscard]] double units() const { return units_; }  // largest residual
-  // Rows beyond the limit, worst first; those with Inf or NaN too. At most 64.
+  // Rows beyond the limit, and those with Inf or NaN: the first, the last, and the worst ones; at most 66.
   [[nodiscard]] std::vector<int64_t> suspects() const;
   // The error of one element that is suspected in any row without Inf or NaN.
   [[nodiscard]] double smallest_certain() const { return smallest_certain_; }
@@ -58,7 +58,8 @@ class ProjectionCheck {
   double units_ = 0, smallest_certain_ = 0, total_ = 0;
   int64_t finite_ = 0;
   std::vector<std::pair<double, int64_t>> suspects_;  // negative units, row
-  std::vector<double> sums_, squares_;                // of an outer index: inner x parts
+  int64_t first_suspect_ = -1, last_suspect_ = -1;
+  std::vector<double> sums_, squares_;  // of an outer index: inner x parts
 };
 
 }  // namespace msdump::recompute

@@ -54,6 +54,7 @@ std::string describe_wrong(const OutputJudgement& output) {
   else if (judgement.limit > 0)
     text += fmt::format(", {:.2g} units (limit {})", judgement.units, judgement.limit);
   if (const std::string place = describe_place(judgement); !place.empty()) text += "; " + place;
+  if (judgement.sampled) text += "; sampled";
   if (!output.instead.empty()) text += "; " + describe(output.instead.front());
   return text;
 }
@@ -83,6 +84,10 @@ RecomputeCounts count(const std::vector<OperatorJudgement>& judgements) {
       ++of.outputs;
       if (output.judgement.is_right()) of.largest_right = std::max(of.largest_right, output.judgement.units);
     }
+    const bool sampled =
+        std::any_of(judgement.outputs.begin(), judgement.outputs.end(),
+                    [](const OutputJudgement& output) { return output.judgement.sampled.has_value(); });
+    counts.sampled += sampled ? 1U : 0U;
     if (judgement.is_wrong()) {
       ++counts.wrong;
     } else if (judged) {
@@ -542,6 +547,12 @@ void find_stale(std::vector<OperatorJudgement>& judgements, size_t wrong, const 
 }
 
 }  // namespace
+
+RecomputeOptions options_of(Extent extent) {
+  RecomputeOptions options;
+  if (extent == Extent::kAll) options.most_multiplications = RecomputeOptions::kInFull;
+  return options;
+}
 
 uint64_t bytes_of(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<ExecutionId>& runs) {
   uint64_t bytes = 0;

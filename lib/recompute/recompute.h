@@ -61,6 +61,7 @@ struct RecomputeCounts {
     double limit = 0;
   };
   uint64_t operators = 0, right = 0, wrong = 0, unjudged = 0;
+  uint64_t sampled = 0;  // of `right` and `wrong`
   struct OfReason {
     Reason reason = Reason::kNoKernel;
     std::string_view type;  // of the operators
@@ -74,7 +75,7 @@ struct RecomputeCounts {
 
 struct RecomputeOptions {
   int64_t most_elements = kMostElements;  // that are held of an operator; larger ones are computed in parts
-  // Products of more multiplications are sampled. Eight times as many take about as long as reading the tensors twice.
+  // Products of more multiplications are sampled.
   double most_multiplications = kSampled;
   static constexpr double kSampled = 0x1p24, kInFull = 0x1p31;
   // Wrong operators whose mistake is looked for, in their order: it takes up to a second each, and the first ones tell.
@@ -124,8 +125,15 @@ using AskQuestion = std::function<Question(size_t i)>;
                                                                      const RecomputeOptions& options,
                                                                      const RunContext& context);
 
-// Tensors of so many bytes are computed again without being asked: that takes about as long as reading them twice.
+// How much of a dump is computed again.
+enum class Extent : uint8_t {
+  kNever,
+  kIfCheap,  // as kSampled, if the tensors have at most kCheapBytes
+  kSampled,
+  kAll,  // products of up to RecomputeOptions::kInFull multiplications in full
+};
 inline constexpr uint64_t kCheapBytes = uint64_t{256} << 20;
+[[nodiscard]] RecomputeOptions options_of(Extent extent);
 // The bytes of the inputs and outputs of these executions.
 [[nodiscard]] uint64_t bytes_of(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<ExecutionId>& runs);
 

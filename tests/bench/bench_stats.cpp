@@ -6,6 +6,8 @@
 //   small           5000 .npy of 33 KB, every column but MD5                                    against cat of them all
 //   md5             64 .npy of 16 MiB, MD5 alone        against md5sum on as many cores (xargs -P) as msdump uses
 //   check           msdump check of the tensor and of the small arrays        against stats of them, every column but MD5
+//   recompute       msdump check --recompute of products of 2048^3, of sums of 4 million elements, and of 33 000 small
+//                   products of elements             against stats of them, every column but MD5
 //   info            200 000 empty files in 20 folders                    against find -size, which looks at each as well
 // Everything is page-cached.
 #include <cstdint>
@@ -142,6 +144,45 @@ void check(const Options& options, const fs::path& scratch) {
   fs::remove_all(folder);
 }
 
+// Calls of msprobe: a b = y, where all elements of a tensor are alike.
+void calls(const fs::path& folder, const char* api, int count, int64_t extent, float y) {
+  fs::create_directories(folder / "dump_tensor_data");
+  std::ofstream json(folder / "dump.json");
+  json << R"({"task": "tensor", "level": "L1", "framework": "mindspore", "data": {)";
+  const auto tensor = [&](const std::string& name, float value) {
+    std::string block(static_cast<size_t>(extent) * sizeof value, '\0');
+    for (size_t at = 0; at < block.size(); at += sizeof value) std::memcpy(block.data() + at, &value, sizeof value);
+    std::ofstream out(folder / "dump_tensor_data" / name, std::ios::binary);
+    out << msdump::npy::make_header(DType::kFloat32, {extent, extent});
+    for (int64_t row = 0; row < extent; ++row) out << block;
+    return fmt::format(R"({{"type": "mindspore.Tensor", "dtype": "Float32", "shape": [{0}, {0}], "data_name": "{1}"}})",
+                       extent, name);
+  };
+  for (int i = 0; i < count; ++i) {
+    const std::string name = fmt::format("Mint.{}.{}.forward", api, i);
+    const std::string a = tensor(name + ".input.0.npy", 1), b = tensor(name + ".input.1.npy", 1);
+    json << fmt::format(R"({}"{}": {{"input_args": [{}, {}], "input_kwargs": {{}}, "output": [{}]}})",
+                        i == 0 ? "" : ", ", name, a, b, tensor(name + ".output.0.npy", y));
+  }
+  json << "}}";
+}
+
+void recompute(const Options& options, const fs::path& scratch) {
+  const auto compare = [&](const std::string& name, const char* api, int count, int64_t extent, float y) {
+    const fs::path folder = scratch / "calls" / "step0" / "rank0";
+    calls(folder, api, count, extent, y);
+    bench::compare({"recompute, " + name,
+                    "stats",
+                    {options.msdump, "check", "-q", "--recompute", "-d", scratch / "calls"},
+                    stats(options, scratch / "calls", "2.10.0", kColumns)},
+                   options);
+    fs::remove_all(scratch / "calls");
+  };
+  compare("products", "matmul", options.scaled(21), 2048, 2048);
+  compare("sums", "add", options.scaled(21), 2048, 2);
+  compare("small", "mul", options.scaled(33000), 16, 1);
+}
+
 void info(const Options& options, const fs::path& scratch) {
   const fs::path root = scratch / "tree";
   const int per_step = options.scaled(10000);
@@ -177,6 +218,7 @@ int main(int argc, char** argv) {
   if (options.wants("small")) small(options, scratch.path());
   if (options.wants("md5")) md5(options, scratch.path());
   if (options.wants("check")) check(options, scratch.path());
+  if (options.wants("recompute")) recompute(options, scratch.path());
   if (options.wants("info")) info(options, scratch.path());
   return 0;
 }

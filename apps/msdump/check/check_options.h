@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check/rules/rules.h"
+#include "recompute/recompute.h"
 #include "report/row_sink.h"
 #include "shared/opened_graph.h"
 #include "shared/sharding.h"
@@ -17,7 +18,8 @@ struct CheckOptions {
   std::vector<std::string> watched;
   std::string rules_file, junit, report;
   Severity fail_level = Severity::kWarning;
-  bool list_rules = false, first = false, trend = false, all = false, recompute = false, no_recompute = false;
+  bool list_rules = false, first = false, trend = false, all = false, no_recompute = false;
+  recompute::Extent recompute = recompute::Extent::kIfCheap;
   ShardOptions sharding;
   std::string part;  // where --shard writes to
   report::Form form = report::Form::kTable;

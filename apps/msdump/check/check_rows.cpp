@@ -254,6 +254,9 @@ const report::ObjectType& recompute_summary_type() {
       {{.key = "operators", .type = "integer", .text = "executions that were selected"},
        {.key = "right", .type = "integer", .text = "executions whose judged outputs are what their inputs lead to"},
        {.key = "wrong", .type = "integer", .text = "executions with an output that is not"},
+       {.key = "sampled",
+        .type = "integer",
+        .text = "of these, executions with a large product, of which some rows count"},
        {.key = "not_judged",
         .type = "object[]",
         .text = "the other executions by reason and type",
@@ -282,6 +285,7 @@ report::Value recompute_value(const check::CheckRun& run) {
   }
   report::Object object;
   object.add("operators", counts.operators).add("right", counts.right).add("wrong", counts.wrong);
+  object.add("sampled", counts.sampled);
   object.add("not_judged", std::move(reasons)).add("kernels", std::move(kernels));
   return object;
 }

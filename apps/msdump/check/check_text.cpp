@@ -207,8 +207,9 @@ std::string recompute_text(const check::CheckRun& run) {
   std::string text;
   for (const auto& [reason, operators] : reasons)
     text += fmt::format("{} {} {}", text.empty() ? ";" : ",", operators, name_of(reason));
-  return fmt::format("{} of {} computed again, {} wrong{}", counts.right + counts.wrong,
-                     plural(counts.operators, "operator"), counts.wrong, text);
+  const std::string sampled = counts.sampled > 0 ? fmt::format(" ({} by samples)", counts.sampled) : "";
+  return fmt::format("{} of {} computed again{}, {} wrong{}", counts.right + counts.wrong,
+                     plural(counts.operators, "operator"), sampled, counts.wrong, text);
 }
 
 std::string overflowed_calls_text(const check::CheckRun& run) {

@@ -24,7 +24,8 @@ struct DiffOptions {
   std::vector<std::string> metric_limits, more_metrics;
   std::string tolerance_file, baseline, new_baseline;
   std::string explain;  // the operator to account for
-  bool recompute = false, no_recompute = false;
+  recompute::Extent recompute = recompute::Extent::kIfCheap;
+  bool no_recompute = false;
   std::string report;  // a file for the page
   std::string fail_on = "any";
   FailLevel fail_level = FailLevel::kAny;  // of `fail_on`

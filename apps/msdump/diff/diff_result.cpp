@@ -136,9 +136,7 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   MSDUMP_TRY(DiffResult run, diff_dumps(std::move(opened.a), std::move(opened.b), map, rules,
                                         {worst_kept(options), options.by_axis}, session.context,
                                         {options.explain, !options.report.empty(), layouts,
-                                         options.no_recompute ? Recompute::kNever
-                                         : options.recompute  ? Recompute::kAlways
-                                                              : Recompute::kIfCheap}));
+                                         options.no_recompute ? recompute::Extent::kNever : options.recompute}));
   if (run.computed.too_much > 0)
     session.messages.note(fmt::format("{} of tensors were not computed again; --recompute does that",
                                       human_bytes(run.computed.too_much)));

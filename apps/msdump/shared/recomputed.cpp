@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "frame/usage.h"
+
 namespace msdump::cli {
 
 using recompute::Judgement;
@@ -49,6 +53,22 @@ const report::ObjectType& instead_type() {
 
 }  // namespace
 
+Option recompute_option(recompute::Extent& extent, std::string_view group, std::string help,
+                        std::vector<OptionRule> excludes) {
+  const auto take = [&extent](const std::string& typed) {
+    if (!typed.empty() && typed != "all" && typed != "sample")
+      throw UsageError(fmt::format("--recompute: unknown extent '{}'", typed), "it is all or sample");
+    extent = typed == "all" ? recompute::Extent::kAll : recompute::Extent::kSampled;
+  };
+  return {.names = "--recompute",
+          .value = OptionValue::optional_text(take, "[EXTENT]"),
+          .group = group,
+          .help = std::move(help) +
+                  "; EXTENT sample (the default) computes some rows of large products and a projection of the others, "
+                  "all computes products of up to 2^31 multiplications in full",
+          .excludes = std::move(excludes)};
+}
+
 const report::ObjectType& recomputed_output_type() {
   static const report::ObjectType type{
       "RecomputedOutput",
@@ -67,6 +87,10 @@ const report::ObjectType& recomputed_output_type() {
        {.key = "wrong_elements", .type = "integer", .text = "elements beyond the limit"},
        {.key = "of", .type = "integer", .text = "elements that were judged"},
        {.key = "worst", .type = "integer[]", .text = "index of the worst element"},
+       {.key = "sampled",
+        .type = "number|null",
+        .text = "some rows were computed, and a projection of all: the error of one element, over the root mean square "
+                "of the output, that is surely found; null: all elements were computed"},
        {.key = "place", .type = "object|null", .text = "where the wrong elements are", .of = wrong_place_type},
        {.key = "reason", .type = "string|null", .text = "what is wrong, in words that may change"},
        {.key = "asked", .type = "object[]", .text = "numbers that it was computed with", .of = asked_type},
@@ -85,7 +109,7 @@ report::Object recomputed_output(report::Object place, const recompute::OutputJu
   object.add("limit", judgement.limit).add("class", name_of(judgement.precision));
   object.add("relative_error", judgement.relative_error).add("slope", judgement.slope);
   object.add("wrong_elements", judgement.wrong).add("of", judgement.elements);
-  object.add("worst", report::list_of(judgement.worst));
+  object.add("worst", report::list_of(judgement.worst)).add("sampled", judgement.sampled);
   report::Value box;
   if (judgement.place) {
     report::Object edges;

@@ -1,12 +1,19 @@
 // Objects of outputs that were computed again, in the documents of check and diff.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "frame/options.h"
 #include "recompute/recompute.h"
 #include "report/row_type.h"
 
 namespace msdump::cli {
+
+// --recompute[=all|sample].
+[[nodiscard]] Option recompute_option(recompute::Extent& extent, std::string_view group, std::string help,
+                                      std::vector<OptionRule> excludes);
 
 // The judgement of an output, after the keys that say which it is.
 [[nodiscard]] const report::ObjectType& recomputed_output_type();

@@ -47,7 +47,8 @@ void judge_statistics(RuleContext& context, const std::vector<bool>& chosen) {
 
 }  // namespace
 
-Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen) {
+Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
+                                        recompute::Extent extent) {
   RecomputedOutputs result;
   if (context.run.facts != nullptr) return result;  // parts have no elements
   const CheckedDump& dump = context.dump;
@@ -64,12 +65,13 @@ Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<
   }
   if (runs.empty()) return result;
   const uint64_t bytes = recompute::bytes_of(dump.dump(), dump.run_graph(), runs);
-  if (!context.rules[RuleId::kWrongOutput].is_named && bytes > recompute::kCheapBytes) {
+  const bool is_asked = context.rules[RuleId::kWrongOutput].is_named || extent != recompute::Extent::kIfCheap;
+  if (!is_asked && bytes > recompute::kCheapBytes) {
     result.too_much = bytes;
     return result;
   }
-  MSDUMP_TRY(result.judgements,
-             recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), runs, context.run));
+  MSDUMP_TRY(result.judgements, recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), runs, context.run,
+                                                     recompute::options_of(extent)));
   for (const recompute::OperatorJudgement& judgement : result.judgements) {
     for (const recompute::OutputJudgement& output : judgement.outputs) {
       if (!output.judgement.is_wrong() || !context.judges(RuleId::kWrongOutput, output.tensor)) continue;

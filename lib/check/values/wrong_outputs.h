@@ -15,8 +15,9 @@ struct RecomputedOutputs {
   uint64_t too_much = 0;                                 // bytes of tensors that it would have read; 0: it was done
 };
 
-// Judges the executions that have a chosen output with elements. Unless the rule was asked for by its name, only if their
-// tensors have at most recompute::kCheapBytes. An error only if it is interrupted.
-[[nodiscard]] Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen);
+// Judges the executions that have a chosen output with elements. The extent is at least kSampled if the rule was asked for by its
+// name. An error only if it is interrupted.
+[[nodiscard]] Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
+                                                      recompute::Extent extent);
 
 }  // namespace msdump::check

@@ -111,7 +111,7 @@ class FusedPair {
     WorkerPool pool(1);
     const CancelToken cancel;
     computed_ = test::must(compute_outputs(compared_->a(), compared_->b(), compared_->pairing(), compared_->diffs(),
-                                           true, RunContext{pool, cancel}));
+                                           recompute::Extent::kSampled, RunContext{pool, cancel}));
   }
 
   std::unique_ptr<test::ComparedDumps> compared_;
