@@ -219,77 +219,6 @@ const report::ObjectType& finding_type() {
   return type;
 }
 
-const report::ObjectType& recomputed_kernel_type() {
-  static const report::ObjectType type{
-      "RecomputedKernel",
-      "The outputs of one kind of operator that were computed again.",
-      {{.key = "kernel", .type = "string", .text = "what computes them"},
-       {.key = "outputs", .type = "integer", .text = "outputs that were judged"},
-       {.key = "largest_right",
-        .type = "number",
-        .text = "error of the worst element of those that are right, over what rounding can do"},
-       {.key = "limit", .type = "number", .text = "beyond this an output is wrong; 0: outputs are compared exactly"}}};
-  return type;
-}
-
-const report::ObjectType& not_judged_type() {
-  static const report::ObjectType type{
-      "NotRecomputed",
-      "Executions that were not computed again.",
-      {{.key = "reason",
-        .type = "string",
-        .text = "no_kernel, no_input, old_value, unknown_argument, random, statistics_only, too_large, format, shape, "
-                "unreadable, "
-                "region or forward_wrong"},
-       {.key = "op_type", .type = "string", .text = "type of the operators"},
-       {.key = "what", .type = "string|null", .text = "the input, argument or file that lacks"},
-       {.key = "operators", .type = "integer", .text = "executions"}}};
-  return type;
-}
-
-const report::ObjectType& recompute_summary_type() {
-  static const report::ObjectType type{
-      "RecomputeSummary",
-      "Operators that were computed again from their own dumped inputs.",
-      {{.key = "operators", .type = "integer", .text = "executions that were selected"},
-       {.key = "right", .type = "integer", .text = "executions whose judged outputs are what their inputs lead to"},
-       {.key = "wrong", .type = "integer", .text = "executions with an output that is not"},
-       {.key = "sampled",
-        .type = "integer",
-        .text = "of these, executions with a large product, of which some rows count"},
-       {.key = "not_judged",
-        .type = "object[]",
-        .text = "the other executions by reason and type",
-        .of = not_judged_type},
-       {.key = "kernels", .type = "object[]", .text = "the kernels that were used", .of = recomputed_kernel_type}}};
-  return type;
-}
-
-report::Value recompute_value(const check::CheckRun& run) {
-  if (run.report.recomputed.judgements.empty()) return {};
-  const recompute::RecomputeCounts counts = recompute::count(run.report.recomputed.judgements);
-  report::List reasons;
-  for (const recompute::RecomputeCounts::OfReason& of : counts.not_judged) {
-    report::Object reason;
-    reason.add("reason", name_of(of.reason)).add("op_type", of.type).add("what", report::text_or_null(of.what));
-    reasons.emplace_back(std::move(reason.add("operators", of.operators)));
-  }
-  report::List kernels;
-  for (const recompute::RecomputeCounts::OfKernel& of : counts.kernels) {
-    report::Object kernel;
-    kernel.add("kernel", of.kernel)
-        .add("outputs", of.outputs)
-        .add("largest_right", of.largest_right)
-        .add("limit", of.limit);
-    kernels.emplace_back(std::move(kernel));
-  }
-  report::Object object;
-  object.add("operators", counts.operators).add("right", counts.right).add("wrong", counts.wrong);
-  object.add("sampled", counts.sampled);
-  object.add("not_judged", std::move(reasons)).add("kernels", std::move(kernels));
-  return object;
-}
-
 report::List wrong_outputs_value(const check::CheckRun& run) {
   report::List list;
   for (const recompute::OperatorJudgement& judgement : run.report.recomputed.judgements) {
@@ -427,7 +356,7 @@ report::Object check_summary(const check::CheckRun& run) {
   const check::WatchedCounts& watched = run.report.watched;
   summary.add("watched_outputs", watched.outputs).add("watched_changed", watched.changed);
   summary.add("snapshots_compared", watched.compared)
-      .add("recompute", recompute_value(run))
+      .add("recompute", recompute_summary(recompute::count(run.report.recomputed.judgements)))
       .add("failed", run.failed());
   return summary;
 }

@@ -15,6 +15,7 @@
 #include "dump/names/identity.h"
 #include "graph/lines/source_lines.h"
 #include "msprobe/dump_json.h"
+#include "shared/recomputed.h"
 #include "shared/rows.h"
 
 namespace msdump::cli {
@@ -408,7 +409,7 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
     object.add("name", one.name).add("limit", one.limit).add("effect", one.effect);
     limits.emplace_back(std::move(object));
   }
-  summary.add("limits", std::move(limits));
+  summary.add("limits", std::move(limits)).add("recompute", recompute_summary(run.computed.counts));
   return summary;
 }
 

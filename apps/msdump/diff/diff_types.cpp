@@ -318,7 +318,11 @@ const ObjectType& diff_summary_type() {
        {.key = "accepted", .type = "integer", .text = "differences that --baseline accepts"},
        {.key = "failed", .type = "integer", .text = "inputs that could not be read"},
        {.key = "verdict", .type = "string|null", .text = "same, close or differ; null if there are no rows"},
-       {.key = "limits", .type = "object[]", .text = "bounds that were reached", .of = limit_type}}};
+       {.key = "limits", .type = "object[]", .text = "bounds that were reached", .of = limit_type},
+       {.key = "recompute",
+        .type = "object|null",
+        .text = "how many operators that differ were computed again by what the reference asks",
+        .of = recompute_summary_type}}};
   return type;
 }
 

@@ -15,6 +15,10 @@ namespace msdump::cli {
 [[nodiscard]] Option recompute_option(recompute::Extent& extent, std::string_view group, std::string help,
                                       std::vector<OptionRule> excludes);
 
+// How many operators were computed again, and why the others were not; null if none was asked.
+[[nodiscard]] const report::ObjectType& recompute_summary_type();
+[[nodiscard]] report::Value recompute_summary(const recompute::RecomputeCounts& counts);
+
 // The judgement of an output, after the keys that say which it is.
 [[nodiscard]] const report::ObjectType& recomputed_output_type();
 // `place`: op_name, op_type, rank, step and slot.
