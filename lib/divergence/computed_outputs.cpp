@@ -77,6 +77,8 @@ class OutputComputer {
         outputs.right.emplace(pair, ComputedOutput{output, {}});
       }
       if (judgement.is_wrong()) wrong.push_back(judgement.run);
+      if (judgement.outputs.empty() && judgement.why.reason == recompute::Reason::kNoInput)
+        outputs.without_input.insert(partners_.op_of(judgement.run));
       if (judgement.outputs.empty()) continue;
       for (const ExecutionId member : partners_.members(judgement.run)) {
         if (member != judgement.run) outputs.fused.insert(partners_.op_of(member));

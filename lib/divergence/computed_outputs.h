@@ -36,10 +36,11 @@ struct ComputedOutputs {
   std::map<TensorId, ComputedOutput> right;  // of kRight
   // Outputs of convolutions with a filter or bias that folding the reference's parameters does not lead to: the judgement of it.
   std::map<TensorId, ComputedOutput> misfolded;
-  std::set<TensorId> folded;          // inputs that were folded, right or wrong; by Pairing::tensors
-  std::set<OperatorId> fused;         // of the reference: in an operator of the candidate that is another's partner
-  recompute::RecomputeCounts counts;  // of the executions with an output that differs
-  uint64_t too_much = 0;              // bytes of tensors that it would have read; 0: it was done
+  std::set<TensorId> folded;           // inputs that were folded, right or wrong; by Pairing::tensors
+  std::set<OperatorId> fused;          // of the reference: in an operator of the candidate that is another's partner
+  recompute::RecomputeCounts counts;   // of the executions with an output that differs
+  std::set<OperatorId> without_input;  // of the reference: not judged, because an input was not dumped
+  uint64_t too_much = 0;               // bytes of tensors that it would have read; 0: it was done
 
   // Null: it was not computed again.
   [[nodiscard]] const ComputedOutput* find(TensorId tensor) const {

@@ -134,6 +134,18 @@ FoundSuspect suspect_of(const CheckRun& run, const Finding& finding) {
   return found;
 }
 
+// The first operator whose outputs are not what its own inputs lead to: pinned, whatever is NaN after it.
+std::optional<FoundSuspect> first_wrong_output(const CheckRun& run) {
+  std::optional<FoundSuspect> first;
+  for (const Finding& finding : run.report.findings) {
+    if (finding.rule != RuleId::kWrongOutput || finding.op == kNoId || finding.tensor == kNoId) continue;
+    FoundSuspect found = suspect_of(run, finding);
+    found.shown.open = Open::kPinned;
+    if (!first || found.run < first->run) first = std::move(found);
+  }
+  return first;
+}
+
 // The first overflow that the device noted: an operator that was dumped because of it, else a task without files.
 std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
   std::optional<FoundSuspect> first;
@@ -179,8 +191,10 @@ class CheckedRounds : public PlanSource {
         first_(*whole_.run) {}
 
   std::vector<Suspect> find_suspects() override {
-    std::optional<FoundSuspect> found;
-    if (last_.report.first) {
+    std::optional<FoundSuspect> found = first_wrong_output(last_);
+    if (found && (!last_.report.first || found->run <= last_.report.first->run)) {
+      // Nothing before it is to blame.
+    } else if (last_.report.first) {
       found = suspect_of(last_, *last_.report.first, rounds_.back().extent);
       if (enters_network(*found)) {
         const bool earlier = begins_here(first_, found->shown.place.step);
@@ -245,6 +259,7 @@ class CheckedRounds : public PlanSource {
         PlanWords{"what do the elements of {name} and of the calls before it show?",
                   {{{"they show the same", "{name} is to blame"},
                     {"they do not", "the statistics were rounded, and nothing is wrong there"}}}},
+        PlanWords{},
         PlanWords{"where on the way to {name} does it begin?",
                   {{{"the inputs of one of them are finite and its outputs are not", "that operator is to blame"},
                     {"the inputs of the first are not", "the next dump goes further up"}}}},

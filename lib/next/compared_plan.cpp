@@ -66,7 +66,9 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, s
   if (root.inputs.empty() && partial) return Open::kBefore;
   // Statistics show what is not finite as well as elements do.
   if (root.kind == DivergenceKind::kNan) return Open::kPinned;
-  return by_statistics(run, root) ? Open::kStatistics : Open::kPinned;
+  if (by_statistics(run, root)) return Open::kStatistics;
+  const bool undecided = root.decided_by == DecidedBy::kEstimate && run.computed.without_input.count(root.op) > 0;
+  return undecided && !partial ? Open::kNoInput : Open::kPinned;
 }
 
 std::vector<OperatorId> operators_of(const DiffResult& run, const Divergence& root, Open open) {
@@ -359,6 +361,9 @@ class ComparedRounds : public PlanSource {
         PlanWords{"do the elements of the inputs of {name} agree, as their statistics do?",
                   {{{"its inputs agree and its outputs do not", "{name} is to blame"},
                     {"its inputs differ already", "what made them is to blame; the next dump goes further up"}}}},
+        PlanWords{"does {name} compute what its inputs lead to, which were not all dumped?",
+                  {{{"it does not", "{name} is to blame"},
+                    {"it does", "what made its inputs is to blame; the next dump goes further up"}}}},
         PlanWords{"where on the way to {name} does the difference begin?",
                   {{{"the inputs of one of them agree and its outputs do not", "that operator is to blame"},
                     {"the inputs of the first differ already", "the next dump goes further up"}}}},

@@ -10,8 +10,8 @@ std::string_view name_of(DumpExtent extent) {
 }
 
 std::string_view name_of(Suspect::Open open) {
-  static constexpr auto kNames = enum_table<Suspect::Open, std::string_view>("pinned", "hidden_calls", "not_dumped",
-                                                                             "statistics", "before", "steps_before");
+  static constexpr auto kNames = enum_table<Suspect::Open, std::string_view>(
+      "pinned", "hidden_calls", "not_dumped", "statistics", "no_input", "before", "steps_before");
   return kNames[open];
 }
 
