@@ -192,7 +192,7 @@ class CheckedRounds : public PlanSource {
 
   std::vector<Suspect> find_suspects() override {
     std::optional<FoundSuspect> found = first_wrong_output(last_);
-    if (found && (!last_.report.first || found->run <= last_.report.first->run)) {
+    if (found && (!last_.report.first || found->run < last_.report.first->run)) {
       // Nothing before it is to blame.
     } else if (last_.report.first) {
       found = suspect_of(last_, *last_.report.first, rounds_.back().extent);

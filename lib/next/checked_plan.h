@@ -10,7 +10,7 @@
 //   the device noted an overflow of an operator       the operators that overflow
 //   that has no files
 //
-// An operator that computes something else than its own inputs lead to is pinned, as long as nothing was NaN before it.
+// An operator that computes something else than its own inputs lead to is pinned if nothing was NaN before.
 // An operator that makes NaN of finite inputs is pinned by statistics as well as by elements.
 #pragma once
 

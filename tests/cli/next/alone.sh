@@ -13,8 +13,8 @@ dump() { # FOLDER ENTRY...
   printf '{"task":"statistics","level":"mix","framework":"pytorch","dump_data_dir":null,"data":{%s}}' \
     "$(IFS=, && echo "$*")" >"$folder/dump.json"
 }
-dump bad/step0 "$(entry Functional.relu.0.forward 1 2)" "$(entry Torch.log.0.forward 2 '"nan"')"
-dump good/step0 "$(entry Functional.relu.0.forward 1 2)" "$(entry Torch.log.0.forward 2 0.5)"
+dump bad/step0 "$(entry Functional.relu.0.forward 2 2)" "$(entry Torch.log.0.forward 2 '"nan"')"
+dump good/step0 "$(entry Functional.relu.0.forward 2 2)" "$(entry Torch.log.0.forward 2 0.6931472)"
 masked msdump next -d bad
 masked msdump next -d good
 masked msdump next -d bad --csv

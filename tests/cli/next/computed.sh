@@ -8,10 +8,11 @@ mkdir -p wrong/rank_0/graphs
 ir_node 0 Mul '%para1_x, F32(3)' Default/Mul-op0 11 | ir_graph 0 >wrong/rank_0/graphs/ms_output_trace_code_graph_0.ir
 show msdump next -d wrong
 # Where the inputs were not dumped, they are asked for.
+declare -A factor=([bad]=5 [good]=4)
 for dump in bad good; do
   read -ra first <<<"$(times 3 "${numbers[@]}")"
   dumped $dump Mul.Default_Mul-op0 1 output.0 "${first[@]}"
-  read -ra second <<<"$(times $([[ $dump == bad ]] && echo 5 || echo 4) "${numbers[@]}")"
+  read -ra second <<<"$(times "${factor[$dump]}" "${numbers[@]}")"
   dumped $dump Mul.Default_Mul-op1 2 output.0 "${second[@]}"
   mkdir -p $dump/rank_0/graphs
   {
