@@ -297,7 +297,7 @@ Status check_all(CheckRun& run, const Selection& selection, const RunContext& co
     MSDUMP_TRY(report.first_divergence, judge_replicas(judging));
   }
   if (judging.judges(RuleId::kWrongOutput)) {
-    MSDUMP_TRY(report.recomputed, judge_outputs(judging, run.chosen, run.recompute));
+    MSDUMP_TRY(report.recomputed, judge_outputs(judging, run.chosen, run.recompute, run.golden));
   }
   report.overflows = read_overflows(judging, selection);
   drop_known(run.listing_failures, judging.failures);

@@ -46,6 +46,12 @@ std::optional<int64_t> first_step(const DiffResult& run) {
   return first;
 }
 
+bool has_input(const DiffResult& run, OperatorId op) {
+  return std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
+    return run.pairing.tensors[row].op == op && run.identity(row).name.io == Io::kInput;
+  });
+}
+
 Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, std::optional<int64_t> first) {
   const bool partial = extent != DumpExtent::kAll;
   if (root.unseen) {
@@ -68,7 +74,7 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, s
   if (root.kind == DivergenceKind::kNan) return Open::kPinned;
   if (by_statistics(run, root)) return Open::kStatistics;
   const bool undecided = root.decided_by == DecidedBy::kEstimate && run.computed.without_input.count(root.op) > 0;
-  return undecided && !partial ? Open::kNoInput : Open::kPinned;
+  return undecided && !partial && !has_input(run, root.op) ? Open::kNoInput : Open::kPinned;
 }
 
 std::vector<OperatorId> operators_of(const DiffResult& run, const Divergence& root, Open open) {
@@ -361,7 +367,7 @@ class ComparedRounds : public PlanSource {
         PlanWords{"do the elements of the inputs of {name} agree, as their statistics do?",
                   {{{"its inputs agree and its outputs do not", "{name} is to blame"},
                     {"its inputs differ already", "what made them is to blame; the next dump goes further up"}}}},
-        PlanWords{"does {name} compute what its inputs lead to, which were not all dumped?",
+        PlanWords{"does {name} compute what its inputs lead to, which were not dumped?",
                   {{{"it does not", "{name} is to blame"},
                     {"it does", "what made its inputs is to blame; the next dump goes further up"}}}},
         PlanWords{"where on the way to {name} does the difference begin?",

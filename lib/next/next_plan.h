@@ -27,7 +27,7 @@ struct Suspect {
     kHiddenCalls,  // msprobe: calls inside the module or between two calls were not dumped
     kNotDumped,    // one of several operators that the dump does not have, or one that it has no values of
     kStatistics,   // only statistics were dumped
-    kNoInput,      // it would be computed again, but not all of its inputs were dumped
+    kNoInput,      // it would be computed again, but its inputs were not dumped
     kBefore,       // an input is wrong already or was not dumped, and neither was its producer
     kStepsBefore,  // a value of the network is wrong in the first step that was dumped, and the run had earlier ones
   };

@@ -291,9 +291,22 @@ Maybe<void> compute_inner(const Question& question, const std::vector<Outputs>& 
   return {};
 }
 
+// The answer that the output was judged by.
+void hand_on_golden(const Output& computed, const Array& written, const OutputJudgement& output,
+                    const RecomputeOptions& options) {
+  if (output.judgement.verdict == Judgement::Verdict::kNotJudged) return;
+  for (const Answer& answer : computed.answers) {
+    if (answer.variant != output.judgement.variant || answer.y.size() != written.size()) continue;
+    Array expected = with_shape(answer.y, written.shape);
+    expected.dtype = written.dtype;
+    options.golden(output.tensor, expected);
+    return;
+  }
+}
+
 void judge_outputs(const Question& question, const ReadQuestion& opened, const Outputs& computed, const Kernel& kernel,
                    const OperandFormats& formats, const DeviceTraits& device, bool explains,
-                   OperatorJudgement& result) {
+                   const RecomputeOptions& options, OperatorJudgement& result) {
   auto next = computed.begin();
   for (size_t i = 0; i < question.outputs.size(); ++i) {
     const Tensor& written = opened.outputs[i];
@@ -316,6 +329,7 @@ void judge_outputs(const Question& question, const ReadQuestion& opened, const O
     result.outputs.push_back(
         {question.outputs[i].tensor, found->name, judge(*written, kernel, *found, formats, device), {}});
     OutputJudgement& output = result.outputs.back();
+    if (options.golden) hand_on_golden(*found, *written, output, options);
     if (explains && output.judgement.is_wrong())
       output.instead = find_instead({*written, kernel, opened.call, *found, formats, device, output.judgement});
   }
@@ -385,7 +399,7 @@ Maybe<void> judge_whole(const Question& question, ReadQuestion last, const OpenT
     result.kernel = i == 0 ? *kernels.front() : kernel_of_region(std::span(kernels).first(i + 1));
     // What a region did instead would be a guess about its members.
     judge_outputs(*members[i], opened[i], computed[i], result.kernel, formats, device, explains && members.size() == 1,
-                  result);
+                  options, result);
   }
   if (result.is_wrong()) note_asked(opened.back().call, result);
   return {};
@@ -414,7 +428,7 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
     if (!is_written(last)) return result;
     leave_out_copies(question, last.outputs, last.call);
     // What is explained is computed as a whole if it can be.
-    in_parts = !explains && judge_parts(question, last, options, device, result);
+    in_parts = !explains && !options.golden && judge_parts(question, last, options, device, result);
   }
   if (!in_parts) judged = judge_whole(question, last, open, options, device, explains, result);
   if (!judged && judged.error().reason == Reason::kTooLarge && explains && question.members.empty()) {
@@ -499,13 +513,14 @@ Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& op
 Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask, const OpenTensor& open,
                                                        const RecomputeOptions& options, const RunContext& context) {
   std::vector<OperatorJudgement> judgements(count);
-  const auto judge_again = [&](const std::vector<size_t>& which, const DeviceTraits& device, bool explains) {
+  const auto judge_again = [&](const std::vector<size_t>& which, const DeviceTraits& device, bool explains,
+                               const RecomputeOptions& options_of_pass) {
     context.pool.ordered_for(
         static_cast<int64_t>(which.size()),
         [&](int64_t i) {
           const size_t one = which[static_cast<size_t>(i)];
           if (context.cancel.cancelled()) return judgements[one];
-          return judge_question(ask(one), open, options, device, explains);
+          return judge_question(ask(one), open, options_of_pass, device, explains);
         },
         [&](int64_t i, OperatorJudgement&& judgement) {
           judgements[which[static_cast<size_t>(i)]] = std::move(judgement);
@@ -514,13 +529,15 @@ Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQu
   };
   std::vector<size_t> all(count);
   std::iota(all.begin(), all.end(), 0);
-  MSDUMP_CHECK_OK(judge_again(all, {}, false));
+  RecomputeOptions once = options;
+  once.golden = {};
+  MSDUMP_CHECK_OK(judge_again(all, {}, false, options));
   const DeviceTraits traits = traits_of(judgements);
-  if (!traits.is_plain()) MSDUMP_CHECK_OK(judge_again(wrong_ones(judgements), traits, false));
+  if (!traits.is_plain()) MSDUMP_CHECK_OK(judge_again(wrong_ones(judgements), traits, false, once));
   leave_out_gradients(judgements);
   std::vector<size_t> explained = wrong_ones(judgements);
   if (explained.size() > options.most_explained) explained.resize(options.most_explained);
-  MSDUMP_CHECK_OK(judge_again(explained, traits, true));
+  MSDUMP_CHECK_OK(judge_again(explained, traits, true, once));
   return judgements;
 }
 

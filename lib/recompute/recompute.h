@@ -80,6 +80,9 @@ struct RecomputeOptions {
   static constexpr double kSampled = 0x1p24, kInFull = 0x1p31;
   // Wrong operators whose mistake is looked for, in their order: it takes up to a second each, and the first ones tell.
   size_t most_explained = 32;
+  // Takes what an output should be, with its shape and dtype, once for each. Called by several threads. Then operators are computed as
+  // a whole: those that are too large are not.
+  std::function<void(TensorId tensor, const Array& expected)> golden = {};
 };
 
 // Reads tensors of a dump as arrays.

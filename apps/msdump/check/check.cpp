@@ -67,42 +67,51 @@ class Check : public Command {
     options.add(ir_option(options_.graph.ir, "search in and next to the dump"));
     options.add(selection_options(options_.graph.selection));
     options.add(rule_options());
-    options.add({{.names = "--watched",
-                  .value = OptionValue::texts(options_.watched, "GLOB"),
-                  .group = kRuleGroup,
-                  .help = "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not "
-                          "tell: LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated"},
-                 recompute_option(options_.recompute, kRuleGroup,
-                                  "Compute every operator again from its own dumped inputs, also in large dumps (rule "
-                                  "wrong_output)",
-                                  {{"no-recompute"}, {"first"}, {"trend", kNoFindings}}),
-                 {.names = "--no-recompute",
-                  .value = OptionValue::flag(options_.no_recompute),
-                  .group = kRuleGroup,
-                  .help = "Do not compute operators again; the same as --rule wrong_output:off"},
-                 {.names = "--first",
-                  .value = OptionValue::flag(options_.first),
-                  .group = kOutputGroup,
-                  .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
-                          "where ranks that had the same differ; stop there"},
-                 {.names = "--trend",
-                  .value = OptionValue::flag(options_.trend),
-                  .group = kOutputGroup,
-                  .help = "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for "
-                          "scripts",
-                  .excludes = {{"first"}, {"rule", kNoFindings}, {"rules", kNoFindings}}},
-                 {.names = "--all",
-                  .value = OptionValue::flag(options_.all),
-                  .group = kOutputGroup,
-                  .help = "Show notes and every row in the table",
-                  .use = OptionUse::kOutput},
-                 {.names = "--junit",
-                  .value = OptionValue::text(options_.junit, "FILE"),
-                  .group = kOutputGroup,
-                  .help = "Also write the findings as JUnit XML, for CI",
-                  .use = OptionUse::kOutput,
-                  .excludes = {{"trend", kNoFindings}}},
-                 std::move(page)});
+    options.add(
+        {{.names = "--watched",
+          .value = OptionValue::texts(options_.watched, "GLOB"),
+          .group = kRuleGroup,
+          .help = "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not "
+                  "tell: LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated"},
+         recompute_option(options_.recompute, kRuleGroup,
+                          "Compute every operator again from its own dumped inputs, also in large dumps (rule "
+                          "wrong_output)",
+                          {{"no-recompute"}, {"first"}, {"trend", kNoFindings}}),
+         {.names = "--golden",
+          .value = OptionValue::text(options_.golden, "DIR"),
+          .group = kOutputGroup,
+          .help =
+              "Write what each output should be, computed from the operator's own dumped inputs, as arrays of float64 "
+              "in DIR, which mirrors the dump",
+          .use = OptionUse::kOutput,
+          .excludes = {{"no-recompute"}, {"first"}, {"trend", kNoFindings}}},
+         {.names = "--no-recompute",
+          .value = OptionValue::flag(options_.no_recompute),
+          .group = kRuleGroup,
+          .help = "Do not compute operators again; the same as --rule wrong_output:off"},
+         {.names = "--first",
+          .value = OptionValue::flag(options_.first),
+          .group = kOutputGroup,
+          .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
+                  "where ranks that had the same differ; stop there"},
+         {.names = "--trend",
+          .value = OptionValue::flag(options_.trend),
+          .group = kOutputGroup,
+          .help = "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for "
+                  "scripts",
+          .excludes = {{"first"}, {"rule", kNoFindings}, {"rules", kNoFindings}}},
+         {.names = "--all",
+          .value = OptionValue::flag(options_.all),
+          .group = kOutputGroup,
+          .help = "Show notes and every row in the table",
+          .use = OptionUse::kOutput},
+         {.names = "--junit",
+          .value = OptionValue::text(options_.junit, "FILE"),
+          .group = kOutputGroup,
+          .help = "Also write the findings as JUnit XML, for CI",
+          .use = OptionUse::kOutput,
+          .excludes = {{"trend", kNoFindings}}},
+         std::move(page)});
     options.add(part_options(options_.sharding, options_.part));
     options.add(report_options(options_.form));
   }
@@ -142,7 +151,8 @@ class Check : public Command {
         open_check(session, options_.graph, std::move(*rules), options_.watched);
     if (!result) return session.end_with(result.error());
     const OpenedCheck& opened = **result;
-    opened.run->recompute = options_.recompute;
+    opened.run->recompute = options_.golden.empty() ? options_.recompute : recompute::Extent::kAll;
+    opened.run->golden = options_.golden;
     if (const Status same = check_inputs(session, {&opened.catalogue().index}); !same)
       return session.end_with(same.error());
     if (options_.sharding.shard) return write_part(session, opened);

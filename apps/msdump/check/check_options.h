@@ -20,6 +20,7 @@ struct CheckOptions {
   Severity fail_level = Severity::kWarning;
   bool list_rules = false, first = false, trend = false, all = false, no_recompute = false;
   recompute::Extent recompute = recompute::Extent::kIfCheap;
+  std::string golden;
   ShardOptions sharding;
   std::string part;  // where --shard writes to
   report::Form form = report::Form::kTable;

@@ -208,6 +208,8 @@ std::string recompute_text(const check::CheckRun& run) {
   for (const auto& [reason, operators] : reasons)
     text += fmt::format("{} {} {}", text.empty() ? ";" : ",", operators, name_of(reason));
   const std::string sampled = counts.sampled > 0 ? fmt::format(" ({} by samples)", counts.sampled) : "";
+  if (!run.golden.empty())
+    text += fmt::format("; {} written to {}", plural(recomputed.golden, "array"), escape_for_terminal(run.golden));
   return fmt::format("{} of {} computed again{}, {} wrong{}", counts.right + counts.wrong,
                      plural(counts.operators, "operator"), sampled, counts.wrong, text);
 }

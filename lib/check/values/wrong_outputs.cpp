@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "recompute/golden.h"
 #include "recompute/identities.h"
 
 namespace msdump::check {
@@ -47,8 +48,8 @@ void judge_statistics(RuleContext& context, const std::vector<bool>& chosen) {
 
 }  // namespace
 
-Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
-                                        recompute::Extent extent) {
+Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen, recompute::Extent extent,
+                                        const std::string& golden) {
   RecomputedOutputs result;
   if (context.run.facts != nullptr) return result;  // parts have no elements
   const CheckedDump& dump = context.dump;
@@ -70,8 +71,17 @@ Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<
     result.too_much = bytes;
     return result;
   }
-  MSDUMP_TRY(result.judgements, recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), runs, context.run,
-                                                     recompute::options_of(extent)));
+  recompute::GoldenFolder folder(dump.index(), *dump.dump().tensors, golden);
+  recompute::RecomputeOptions options = recompute::options_of(extent);
+  if (!golden.empty()) {
+    options.golden = [&](TensorId tensor, const recompute::Array& expected) {
+      if (chosen[tensor]) folder.write(tensor, expected);
+    };
+  }
+  MSDUMP_TRY(result.judgements,
+             recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), runs, context.run, options));
+  result.golden = folder.written();
+  for (Error& error : folder.take_failures()) MSDUMP_CHECK_OK(context.keep_failure(std::move(error)));
   for (const recompute::OperatorJudgement& judgement : result.judgements) {
     for (const recompute::OutputJudgement& output : judgement.outputs) {
       if (!output.judgement.is_wrong() || !context.judges(RuleId::kWrongOutput, output.tensor)) continue;

@@ -12,12 +12,13 @@ namespace msdump::check {
 
 struct RecomputedOutputs {
   std::vector<recompute::OperatorJudgement> judgements;  // in the order of the flow
+  uint64_t golden = 0;                                   // arrays that were written
   uint64_t too_much = 0;                                 // bytes of tensors that it would have read; 0: it was done
 };
 
 // Judges the executions that have a chosen output with elements. The extent is at least kSampled if the rule was asked for by its
-// name. An error only if it is interrupted.
+// name. `golden` is a folder for what the outputs should be; it may be empty. An error only if it is interrupted.
 [[nodiscard]] Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
-                                                      recompute::Extent extent);
+                                                      recompute::Extent extent, const std::string& golden);
 
 }  // namespace msdump::check
