@@ -276,7 +276,9 @@ class OutputJudge::OfAnswer {
   }
 
   void compare_rounded(std::span<const double> found, const Answer& answer, int64_t first, int64_t step) {
-    const double largest = std::min(largest_value(dtype_), Limits::kLargest) * (1 - 2 * bound_.u), u = bound_.u;
+    const double u = bound_.u, below_overflow = 1 - 2 * u;
+    const double largest = std::min(largest_value(dtype_), Limits::kLargest) * below_overflow;
+    const double largest_of_format = largest_value(format_);
     const double* const values = answer.y.values.data();
     const double* const terms = answer.terms.empty() ? nullptr : answer.terms.data();
     for (size_t i = 0; i < found.size() && values_.size() < kFewValues; ++i) {
@@ -288,6 +290,10 @@ class OutputJudge::OfAnswer {
       const double expected = values[i], magnitude = std::fabs(expected);
       const double size = terms == nullptr ? magnitude : terms[i];
       if (!(magnitude <= largest) || !std::isfinite(size)) continue;
+      // What the format cannot hold is Inf or its largest number on a device, whatever dtype the file has.
+      if (magnitude > largest_of_format * below_overflow &&
+          (!std::isfinite(found[i]) || std::fabs(found[i]) == largest_of_format))
+        continue;
       ++elements_;
       const double error = std::isfinite(found[i]) ? std::fabs(found[i] - expected) : kInfinity;
       squares += expected * expected;

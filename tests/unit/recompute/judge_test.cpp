@@ -93,6 +93,27 @@ TEST_CASE("wrong elements that fill a block tell its size") {
   CHECK(judged(y, "mul", output).place->multiple_of == 0);
 }
 
+TEST_CASE("what overflows the format of a device is not judged, in a file of any dtype") {
+  Sample sample = sample_of(100, 7);
+  for (double& value : sample.stored.values) value = rounded_to(value, 10);
+  for (const double overflown : {HUGE_VAL, 65504.0}) {
+    sample.exact.values[3] = 7e4;
+    sample.stored.values[3] = overflown;
+    find_effective_format(sample.stored);
+    REQUIRE(sample.stored.effective == DType::kFloat16);
+    const Judgement judgement = judged(sample.stored, "mul", output_of(sample.exact), {DType::kFloat16, kFloat});
+    CHECK(judgement.is_right());
+    CHECK(judgement.elements == 99);
+    sample.exact.values[3] = 6e4;
+    CHECK(judged(sample.stored, "mul", output_of(sample.exact), {DType::kFloat16, kFloat}).is_wrong());
+  }
+  // A loss that is scaled in float32, in a dump of float16: it is judged, because it shows that it is no float16.
+  const Array scaled{{1}, {7e4}, kFloat, kFloat, true};
+  const DeviceTraits device{.usual = DType::kFloat16};
+  CHECK(judged(scaled, "mul", output_of(Array{{1}, {7e4}}), {}, device).is_right());
+  CHECK(judged(scaled, "mul", output_of(Array{{1}, {9e4}}), {}, device).is_wrong());
+}
+
 TEST_CASE("of several answers, damage is told against the one that fits most elements") {
   Sample sample = sample_of(100, 5);
   Output output = output_of(sample.exact);
