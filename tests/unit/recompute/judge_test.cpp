@@ -1,7 +1,10 @@
 #include "recompute/judge.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "support/catch.h"
 
@@ -233,38 +236,88 @@ TEST_CASE("the answer that fits best counts") {
   CHECK(judged(y, "mul", output_of(Array{{2}, {2, 2}})).why.reason == Reason::kShape);
 }
 
-TEST_CASE("ten thousand right products raise no alarm") {
-  std::mt19937 random(7);
-  std::normal_distribution<float> normal;
-  const Kernel* const matmul = find_kernel("matmul");
-  for (int trial = 0; trial < 10'000; ++trial) {
-    const int64_t inner = 1 + static_cast<int64_t>(random() % 24);
-    Array a = make_array({2, inner}), b = make_array({inner, 2});
-    a.dtype = b.dtype = kFloat;
-    for (Array* const x : {&a, &b}) {
-      for (double& value : x->values) value = static_cast<double>(normal(random));
-    }
-    Array y = make_array({2, 2});
-    y.dtype = kFloat;
-    for (size_t i = 0; i < 4; ++i) {
-      float sum = 0;
-      for (size_t k = 0; k < static_cast<size_t>(inner); ++k)
-        sum += static_cast<float>(a.values[i / 2 * static_cast<size_t>(inner) + k]) *
-               static_cast<float>(b.values[2 * k + i % 2]);
-      y.values[i] = static_cast<double>(sum);
-    }
-    find_effective_format(y);
-    Call call;
-    Value left, right;
-    left.tensor = share(std::move(a));
-    right.tensor = share(std::move(b));
-    call.set("a", std::move(left));
-    call.set("b", std::move(right));
-    const Maybe<Outputs> outputs = matmul->compute(call);
-    REQUIRE(outputs);
-    const Judgement judgement = judge(y, *matmul, outputs->front(), formats_of(call), {});
-    REQUIRE(judgement.is_right());
+namespace {
+
+// To the nearest number of a float format, in double; beyond its largest: infinite.
+double stored_as(double value, DType dtype) {
+  const FloatFormat format = info(dtype).traits.format;
+  const int smallest = 1 - format.bias, exponent = value == 0 ? smallest : std::max(std::ilogb(value), smallest);
+  const double step = std::ldexp(1.0, exponent - format.mantissa_bits);
+  const double rounded = std::nearbyint(value / step) * step;
+  return std::fabs(rounded) > float_limits(dtype)->largest ? std::copysign(HUGE_VAL, rounded) : rounded;
+}
+
+// Rows and columns of sizes that differ by orders of magnitude.
+Array scaled_matrix(int64_t rows, int64_t columns, DType format, std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  std::lognormal_distribution<double> scale(0, 2);
+  Array x = make_array({rows, columns});
+  std::vector<double> scales(static_cast<size_t>(columns));
+  for (double& one : scales) one = scale(random);
+  for (size_t i = 0; i < x.values.size();) {
+    const double row = scale(random);
+    for (const double column : scales) x.values[i++] = stored_as(row * column * normal(random), format);
   }
+  return x;
+}
+
+// a b with float32 sums: one term after the other, or in `lanes` sums that are added at the end.
+double float_sum(const Array& a, const Array& b, int64_t row, int64_t column, size_t lanes) {
+  const int64_t inner = a.shape[1], columns = b.shape[1];
+  std::vector<float> sums(lanes, 0.0F);
+  for (int64_t k = 0; k < inner; ++k) {
+    sums[static_cast<size_t>(k) % lanes] += static_cast<float>(a.values[static_cast<size_t>(row * inner + k)]) *
+                                            static_cast<float>(b.values[static_cast<size_t>(k * columns + column)]);
+  }
+  float sum = 0;
+  for (const float one : sums) sum += one;
+  return static_cast<double>(sum);
+}
+
+}  // namespace
+
+TEST_CASE("ten thousand right products raise no alarm, in any format and at any scale") {
+  std::mt19937 random(7);
+  const Kernel& matmul = *find_kernel("matmul");
+  const auto below = [&](uint32_t most) { return 1 + static_cast<int64_t>(random() % most); };
+  double largest = 0;
+  int judged = 0;
+  for (int trial = 0; trial < 10'000; ++trial) {
+    constexpr std::array kFormats = {DType::kFloat32, DType::kFloat16, DType::kBfloat16};
+    const DType format = kFormats[static_cast<size_t>(trial) % 3];
+    const int64_t inner = below(trial % 10 == 0 ? 300 : 24);
+    Array a = scaled_matrix(below(10), inner, format, random), b = scaled_matrix(inner, below(10), format, random);
+    Array y = make_array({a.shape[0], b.shape[1]});
+    const size_t lanes = random() % 2 == 0 ? 1 : 8;
+    for (int64_t i = 0; i < y.size(); ++i) {
+      const double sum = float_sum(a, b, i / y.shape[1], i % y.shape[1], lanes);
+      y.values[static_cast<size_t>(i)] = stored_as(sum, format);
+    }
+    // A device of 16 bits dumps them as they are, or as float32.
+    const bool widened = random() % 2 == 0;
+    for (Array* const x : {&a, &b, &y}) {
+      x->dtype = widened ? kFloat : format;
+      find_effective_format(*x);
+    }
+    Call call;
+    for (auto [name, operand] : {std::pair("a", &a), std::pair("b", &b)}) {
+      Value value;
+      value.tensor = share(std::move(*operand));
+      call.set(name, std::move(value));
+    }
+    const Maybe<Outputs> outputs = matmul.compute(call);
+    REQUIRE(outputs);
+    // Few values do not tell their format: that of most outputs of the dump counts.
+    const bool told = format == kFloat || (!y.undecided && random() % 2 == 0);
+    const DeviceTraits device{.usual = told ? DType::kUndefined : format};
+    const Judgement judgement = judge(y, matmul, outputs->front(), formats_of(call), device);
+    INFO("trial " << trial << ": " << name_of(format) << ", " << judgement.units << " units");
+    REQUIRE_FALSE(judgement.is_wrong());
+    judged += judgement.is_right() ? 1 : 0;
+    largest = std::max(largest, judgement.units);
+  }
+  CHECK(judged > 9'990);  // the others have no finite element
+  CHECK(largest > 0.9);   // they do round
 }
 
 }  // namespace msdump::recompute
