@@ -151,7 +151,20 @@ CheckUnits check_units(const CheckRun& run) {
     units.tensors.push_back(tensor);
     units.bytes.push_back(record.bytes.value_or(run.dump.index().files()[record.file].size));
   }
+  units.runs = recomputed_runs(run.dump, run.rules, run.chosen, run.recompute).runs;
+  for (const ExecutionId one : units.runs)
+    units.bytes_of_runs.push_back(recompute::bytes_of(run.dump.dump(), run.dump.run_graph(), {one}));
   return units;
+}
+
+Status recompute_share(const CheckRun& run, const std::vector<ExecutionId>& runs, const RunContext& context) {
+  if (runs.empty()) return {};
+  recompute::RecomputeOptions options = recompute::options_of(run.recompute);
+  options.most_explained = 0;
+  options.facts = context.facts;
+  MSDUMP_TRY(const auto kept,
+             recompute::recompute(run.dump.dump(), run.dump.run_graph(), run.dump.operators(), runs, context, options));
+  return {};
 }
 
 namespace {

@@ -90,12 +90,16 @@ Status check_all(CheckRun& run, const Selection& selection, const RunContext& co
 // Reads only what the search for the first fault needs; the findings are about that operator.
 Status check_first(CheckRun& run, const Selection& selection, const RunContext& context);
 
-// The units of work that processes share with --shard: the tensors whose elements are read. A share has their statistics;
-// the rules judge in the run that merges.
+// The units of work that processes share with --shard: the tensors whose elements are read, and the executions that are computed
+// again. A share has their statistics and judgements; the rules judge in the run that merges.
 struct CheckUnits {
   std::vector<TensorId> tensors;
   std::vector<uint64_t> bytes;  // of each
+  std::vector<ExecutionId> runs;
+  std::vector<uint64_t> bytes_of_runs;
 };
 [[nodiscard]] CheckUnits check_units(const CheckRun& run);
+// Keeps the judgements of these executions in context.facts.
+Status recompute_share(const CheckRun& run, const std::vector<ExecutionId>& runs, const RunContext& context);
 
 }  // namespace msdump::check

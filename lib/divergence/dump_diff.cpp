@@ -322,10 +322,8 @@ Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails 
     run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
   };
   if (run.cuts.empty()) {
-    if (context.facts == nullptr) {  // parts have no elements
-      MSDUMP_TRY(run.computed,
-                 compute_outputs(run.a->side, run.b->side, run.pairing, run.diffs, details.recompute, context));
-    }
+    MSDUMP_TRY(run.computed,
+               compute_outputs(run.a->side, run.b->side, run.pairing, run.diffs, details.recompute, context));
     find();
     return {};
   }

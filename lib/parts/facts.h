@@ -209,8 +209,9 @@ enum class FactKind : uint8_t {
   kStatistics = 1,  // of a tensor: file, item
   kConverted = 3,   // the outcome of an input of convert: its number
   kPair = 4,        // a pair of diff: its number
+  kRecomputed = 5,  // the judgement of an execution: its number, the traits of the device
 };
-[[nodiscard]] constexpr bool is_fact_kind(uint8_t number) { return number == 1 || number == 3 || number == 4; }
+[[nodiscard]] constexpr bool is_fact_kind(uint8_t number) { return number == 1 || (number >= 3 && number <= 5); }
 
 // Numbers are those of the catalogue, which is the same wherever it is made.
 struct FactKey {

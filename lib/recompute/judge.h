@@ -70,7 +70,7 @@ struct Judgement {
   std::optional<double> sampled;
   std::optional<Box> place;          // around the wrong elements
   Shape shape;                       // of the output
-  std::string_view variant;          // of the answer that fits best
+  std::string variant;               // of the answer that fits best
   DType format = DType::kUndefined;  // effective, of the output
   // Of each precision; infinite if it cannot apply. Products decide whether kTensor may.
   std::array<double, kPrecisions> units_of{};

@@ -84,6 +84,7 @@ struct Value {
   bool is_none = false;         // the call says None
   std::string text;             // as written
 };
+[[nodiscard]] constexpr Value::From last_of(Value::From) { return Value::From::kFitted; }
 [[nodiscard]] std::string_view name_of(Value::From from);
 
 // The operands and attributes of one execution by name, and what is known of its outputs.

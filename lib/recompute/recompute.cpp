@@ -15,6 +15,7 @@
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
 #include "recompute/in_parts.h"
+#include "recompute/kept_judgement.h"
 #include "recompute/region.h"
 
 namespace msdump::recompute {
@@ -502,6 +503,13 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
   return traits;
 }
 
+std::optional<OperatorJudgement> find_kept(const FactStore& facts, const FactKey& key, const Question& question) {
+  const auto bytes = facts.find(key);
+  if (!bytes) return std::nullopt;
+  Result<KeptJudgement> kept = decode_result<KeptJudgement>(*bytes);
+  return kept ? judgement_of(question, std::move(*kept)) : std::nullopt;
+}
+
 }  // namespace
 
 Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& open) {
@@ -520,7 +528,16 @@ Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQu
         [&](int64_t i) {
           const size_t one = which[static_cast<size_t>(i)];
           if (context.cancel.cancelled()) return judgements[one];
-          return judge_question(ask(one), open, options_of_pass, device, explains);
+          const Question question = ask(one);
+          const bool is_kept = options.facts != nullptr && !explains && question.members.empty();
+          const FactKey key = judgement_key(question.run, device);
+          if (is_kept) {
+            if (auto known = find_kept(*options.facts, key, question)) return std::move(*known);
+          }
+          OperatorJudgement judgement = judge_question(question, open, options_of_pass, device, explains);
+          if (is_kept && !context.cancel.cancelled())
+            options.facts->keep(key, encode_result(Result<KeptJudgement>(kept_judgement(question, judgement))));
+          return judgement;
         },
         [&](int64_t i, OperatorJudgement&& judgement) {
           judgements[which[static_cast<size_t>(i)]] = std::move(judgement);

@@ -83,6 +83,8 @@ struct RecomputeOptions {
   // Takes what an output should be, with its shape and dtype, once for each. Called by several threads. Then operators are computed as
   // a whole: those that are too large are not.
   std::function<void(TensorId tensor, const Array& expected)> golden = {};
+  // Judgements of questions that are no regions are taken from it if it has them, else kept there (kept_judgement.h). May be null.
+  FactStore* facts = nullptr;
 };
 
 // Reads tensors of a dump as arrays.

@@ -5,6 +5,7 @@
 #include "fuzz_file.h"
 #include "kernels/digest/digest.h"
 #include "parts/part_file.h"
+#include "recompute/kept_judgement.h"
 #include "stats/compute.h"
 
 namespace {
@@ -23,6 +24,7 @@ void read_facts(std::string_view bytes) {
   read_fact<FileOutcome>(bytes);
   read_fact<TensorDiff>(bytes);
   read_fact<PairDetails>(bytes);
+  read_fact<recompute::KeptJudgement>(bytes);
 }
 
 void read_text(std::string_view text) {

@@ -7,6 +7,7 @@
 #include "compare/dumps/compare_dumps.h"
 #include "convert/convert.h"
 #include "parts/part_file.h"
+#include "recompute/kept_judgement.h"
 #include "stats/compute.h"
 #include "support/dump_builder.h"
 #include "support/ge_builder.h"
@@ -416,11 +417,17 @@ void parts(const fs::path& folder) {
   PairDetails details;
   details.worst = WorstElement{{1, 2}, report::Value(1.5F), report::List{report::Value(1), report::Value(2)}, 0.5};
   details.look.axes.axes.push_back({0, 4, {{0, 1, 0.5, 1, 2}}, 0.5});
+  recompute::KeptJudgement judgement;
+  judgement.outputs.push_back({0, "y", {}});
+  judgement.outputs.back().judgement.shape = {2, 3};
+  judgement.outputs.back().judgement.place = recompute::Box{{0, 1}, {1, 2}, 0};
+  judgement.asked.push_back({"transpose_b", "true", recompute::Value::From::kAttribute});
   const std::map<FactKey, std::string> facts = {
       {{FactKind::kStatistics, 1, 2}, encode_result(Result<TensorNumbers>(statistics))},
       {{FactKind::kConverted, 1}, encode_result(Result<FileOutcome>(outcome))},
       {{FactKind::kPair, 300}, encode_result(Result<TensorDiff>(diff))},
-      {{FactKind::kPair, 301}, encode_result(Result<PairDetails>(details))}};
+      {{FactKind::kPair, 301}, encode_result(Result<PairDetails>(details))},
+      {{FactKind::kRecomputed, 7, 1}, encode_result(Result<recompute::KeptJudgement>(judgement))}};
   const std::string text = part_text({"1", "stats", {1, 2}, "digest", 4, {"--op=100%\n", "--", "a"}}, facts);
   write_seed(folder, "good", text);
   write_seed(folder, "cut", text.substr(0, text.size() - 9));

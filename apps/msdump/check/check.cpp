@@ -83,7 +83,7 @@ class Check : public Command {
           .help =
               "Write what each output should be, computed from the operator's own dumped inputs, as arrays of float64 "
               "in DIR, which mirrors the dump",
-          .use = OptionUse::kOutput,
+          .use = OptionUse::kWholeRun,
           .excludes = {{"no-recompute"}, {"first"}, {"trend", kNoFindings}}},
          {.names = "--no-recompute",
           .value = OptionValue::flag(options_.no_recompute),
@@ -201,7 +201,15 @@ class Check : public Command {
     std::vector<bool> tensors(opened.run->dump.tensors(), false);
     for (size_t i = 0; i < own.size(); ++i) tensors[units.tensors[i]] = own[i];
     opened.run->facts.limit_to(tensors);
-    const Status done = opened.run->facts.read_all(part.context());
+    Status done = opened.run->facts.read_all(part.context());
+    if (done && !options_.first && !options_.trend) {
+      std::vector<ExecutionId> runs;
+      const std::vector<bool> shared = part.share(units.bytes_of_runs);
+      for (size_t i = 0; i < shared.size(); ++i) {
+        if (shared[i]) runs.push_back(units.runs[i]);
+      }
+      done = check::recompute_share(*opened.run, runs, part.context());
+    }
     return done ? part.finish("tensor") : session.end_with(done.error());
   }
 

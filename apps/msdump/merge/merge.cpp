@@ -30,7 +30,8 @@ const CommandInfo& merge_info() {
           "Makes of all parts of a run of stats, check, diff or convert what one run without --shard would have "
           "written, to the byte, with its exit code. Reads the names and headers of the dump; its tensors only for "
           "rules of "
-          "check that compare several. Refuses a part that is cut, given twice, or of another version, other options "
+          "check that compare several, and for operators that are wrong or differ. Refuses a part that is cut, given "
+          "twice, or of another version, other options "
           "or "
           "another dump, and names those that are missing. Runs in the folder that the shards ran in, as their paths "
           "may be relative to it.",

@@ -156,10 +156,15 @@ bool PartRun::is_done() const {
   return same;
 }
 
-std::vector<bool> PartRun::take(std::span<const uint64_t> bytes) {
+std::vector<bool> PartRun::share(std::span<const uint64_t> bytes) const {
   const std::vector<uint32_t> shares = shares_of(bytes, header_.shard.count);
   std::vector<bool> own(shares.size());
   for (size_t i = 0; i < own.size(); ++i) own[i] = shares[i] == header_.shard.index;
+  return own;
+}
+
+std::vector<bool> PartRun::take(std::span<const uint64_t> bytes) {
+  std::vector<bool> own = share(bytes);
   count(own.size(), static_cast<uint64_t>(std::count(own.begin(), own.end(), true)));
   return own;
 }

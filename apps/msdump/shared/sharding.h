@@ -49,6 +49,8 @@ class PartRun {
   [[nodiscard]] bool is_done() const;
   // True for each unit that this run has to do.
   [[nodiscard]] std::vector<bool> take(std::span<const uint64_t> bytes);
+  // The same of other work on the units, which does not count.
+  [[nodiscard]] std::vector<bool> share(std::span<const uint64_t> bytes) const;
   // The same if the work itself chose its units.
   void count(uint64_t units, uint64_t own);
   // The session's, with the store for what is found out.

@@ -48,38 +48,43 @@ void judge_statistics(RuleContext& context, const std::vector<bool>& chosen) {
 
 }  // namespace
 
-Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen, recompute::Extent extent,
-                                        const std::string& golden) {
-  RecomputedOutputs result;
-  if (context.run.facts != nullptr) return result;  // parts have no elements
-  const CheckedDump& dump = context.dump;
-  judge_statistics(context, chosen);
+RecomputedRuns recomputed_runs(const CheckedDump& dump, const RuleSet& rules, const std::vector<bool>& chosen,
+                               recompute::Extent extent) {
+  RecomputedRuns result;
+  if (extent == recompute::Extent::kNever || !rules.on(RuleId::kWrongOutput)) return result;
   const auto is_judged = [&](TensorId tensor) {
     const TensorRecord& record = dump.record(tensor);
     return chosen[tensor] && record.has_elements && !record.broken && dump.index().files()[record.file].size > 0;
   };
-  std::vector<ExecutionId> runs;
   for (ExecutionId run{0}; run < dump.runs().size(); ++run) {
     const std::vector<TensorId>& outputs = dump.runs()[run].outputs;
     if (dump.operators()[dump.runs()[run].op].type.empty()) continue;  // a parameter
-    if (std::any_of(outputs.begin(), outputs.end(), is_judged)) runs.push_back(run);
+    if (std::any_of(outputs.begin(), outputs.end(), is_judged)) result.runs.push_back(run);
   }
-  if (runs.empty()) return result;
-  const uint64_t bytes = recompute::bytes_of(dump.dump(), dump.run_graph(), runs);
-  const bool is_asked = context.rules[RuleId::kWrongOutput].is_named || extent != recompute::Extent::kIfCheap;
-  if (!is_asked && bytes > recompute::kCheapBytes) {
-    result.too_much = bytes;
-    return result;
-  }
-  recompute::GoldenFolder folder(dump.index(), *dump.dump().tensors, golden);
+  if (rules[RuleId::kWrongOutput].is_named || extent != recompute::Extent::kIfCheap) return result;
+  const uint64_t bytes = recompute::bytes_of(dump.dump(), dump.run_graph(), result.runs);
+  if (bytes <= recompute::kCheapBytes) return result;
+  return {{}, bytes};
+}
+
+Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
+                                        recompute::Extent extent, const std::string& golden) {
+  RecomputedOutputs result;
+  const CheckedDump& dump = context.dump;
+  judge_statistics(context, chosen);
+  const RecomputedRuns asked = recomputed_runs(dump, context.rules, chosen, extent);
+  result.too_much = asked.too_much;
+  if (asked.runs.empty()) return result;
   recompute::RecomputeOptions options = recompute::options_of(extent);
+  options.facts = context.run.facts;
+  recompute::GoldenFolder folder(dump.index(), *dump.dump().tensors, golden);
   if (!golden.empty()) {
     options.golden = [&](TensorId tensor, const recompute::Array& expected) {
       if (chosen[tensor]) folder.write(tensor, expected);
     };
   }
   MSDUMP_TRY(result.judgements,
-             recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), runs, context.run, options));
+             recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), asked.runs, context.run, options));
   result.golden = folder.written();
   for (Error& error : folder.take_failures()) MSDUMP_CHECK_OK(context.keep_failure(std::move(error)));
   for (const recompute::OperatorJudgement& judgement : result.judgements) {

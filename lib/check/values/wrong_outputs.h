@@ -16,6 +16,14 @@ struct RecomputedOutputs {
   uint64_t too_much = 0;                                 // bytes of tensors that it would have read; 0: it was done
 };
 
+// The executions that are computed again, and the bytes of their tensors.
+struct RecomputedRuns {
+  std::vector<ExecutionId> runs;
+  uint64_t too_much = 0;  // as in RecomputedOutputs; then there are none
+};
+[[nodiscard]] RecomputedRuns recomputed_runs(const CheckedDump& dump, const RuleSet& rules,
+                                             const std::vector<bool>& chosen, recompute::Extent extent);
+
 // Judges the executions that have a chosen output with elements. The extent is at least kSampled if the rule was asked for by its
 // name. `golden` is a folder for what the outputs should be; it may be empty. An error only if it is interrupted.
 [[nodiscard]] Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
