@@ -23,6 +23,7 @@
 #include "graph/flow/run_graph.h"
 #include "io/worker_pool.h"
 #include "report/page/page_data.h"
+#include "shared/recomputed.h"
 #include "shared/report_page.h"
 #include "shared/rows.h"
 
@@ -199,6 +200,23 @@ std::string short_place(const CheckRun& run, OperatorId op) {
   return text;
 }
 
+constexpr std::string_view kWrongHeading = "Computes something else than its inputs give";
+constexpr size_t kMostWrong = 16;  // in full
+
+// The first operators that are wrong by their own inputs.
+std::vector<const recompute::OperatorJudgement*> wrong_operators(const CheckRun& run) {
+  std::vector<const recompute::OperatorJudgement*> wrong;
+  for (const recompute::OperatorJudgement& judgement : run.report.recomputed.judgements) {
+    if (judgement.is_wrong() && wrong.size() < kMostWrong) wrong.push_back(&judgement);
+  }
+  return wrong;
+}
+
+const recompute::OutputJudgement& wrong_output_of(const recompute::OperatorJudgement& judgement) {
+  return *std::find_if(judgement.outputs.begin(), judgement.outputs.end(),
+                       [](const recompute::OutputJudgement& output) { return output.judgement.is_wrong(); });
+}
+
 std::pair<std::string, report::Tone> check_answer(const CheckRun& run) {
   if (!run.selects_any()) return {"Nothing was checked: the selection matches nothing", report::Tone::kNeutral};
   const size_t errors = run.count(Severity::kError), warnings = run.count(Severity::kWarning);
@@ -210,6 +228,10 @@ std::pair<std::string, report::Tone> check_answer(const CheckRun& run) {
   if (run.report.first_divergence) {
     text += fmt::format("; {}: {}", kDivergenceHeading,
                         short_place(run, run.dump.op_of(run.report.first_divergence->tensor)));
+    return {text, report::Tone::kBad};
+  }
+  if (const auto wrong = wrong_operators(run); !wrong.empty()) {
+    text += fmt::format("; {}: {}", kWrongHeading, short_place(run, run.dump.runs()[wrong.front()->run].op));
     return {text, report::Tone::kBad};
   }
   return {text + ", but no operator that makes NaN or an infinity",
@@ -263,10 +285,27 @@ report::PageCause divergence_cause(const CheckRun& run) {
   return cause;
 }
 
+report::PageCause wrong_cause(const CheckRun& run, const recompute::OperatorJudgement& judgement) {
+  const recompute::OutputJudgement& wrong = wrong_output_of(judgement);
+  const OpRun& at = run.dump.runs()[judgement.run];
+  report::PageCause cause = cause_at(run, std::string(kWrongHeading), at.op, wrong.tensor);
+  size_t inputs = 0;
+  for (const RunInput& input : at.inputs) {
+    const TensorId tensor = check::tensor_of(input);
+    if (tensor != kNoId && inputs++ < kMostEvidence) cause.evidence.push_back(evidence_of(run, "in", tensor));
+  }
+  add_more_evidence("in", inputs, cause);
+  cause.evidence.push_back(evidence_of(run, "out", wrong.tensor));
+  cause.facts.push_back({"why", escape_for_terminal(recompute::describe_wrong(wrong))});
+  add_wrong_output(wrong, judgement.asked, cause);
+  return cause;
+}
+
 std::vector<report::PageCause> causes_of(const CheckRun& run) {
   std::vector<report::PageCause> causes;
   if (run.report.first) causes.push_back(first_cause(run));
   if (run.report.first_divergence) causes.push_back(divergence_cause(run));
+  for (const auto* const wrong : wrong_operators(run)) causes.push_back(wrong_cause(run, *wrong));
   return causes;
 }
 
@@ -348,6 +387,13 @@ report::List evidence_of_causes(const CheckRun& run, const CheckPoints& points) 
   }
   if (const auto& divergence = run.report.first_divergence)
     causes.emplace_back(evidence_points(points, divergence->tensor, {divergence->sibling}));
+  for (const auto* const wrong : wrong_operators(run)) {
+    std::vector<TensorId> tensors;
+    for (const RunInput& input : run.dump.runs()[wrong->run].inputs) {
+      if (const TensorId tensor = check::tensor_of(input); tensor != kNoId) tensors.push_back(tensor);
+    }
+    causes.emplace_back(evidence_points(points, wrong_output_of(*wrong).tensor, tensors));
+  }
   return causes;
 }
 

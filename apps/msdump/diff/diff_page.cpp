@@ -17,6 +17,7 @@
 #include "diff/diff_text.h"
 #include "report/json.h"
 #include "report/page/page_data.h"
+#include "shared/recomputed.h"
 #include "shared/report_page.h"
 #include "shared/rows.h"
 
@@ -366,6 +367,12 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
   if (std::any_of(root.inputs.begin(), root.inputs.end(), is_scaled) ||
       std::any_of(root.outputs.begin(), root.outputs.end(), is_scaled))
     cause.facts.push_back({"scale", loss_scale_text(run.divergence.loss_scale)});
+  for (const TensorId output : root.outputs) {
+    const auto wrong = run.computed.wrong.find(output);
+    if (wrong == run.computed.wrong.end()) continue;
+    add_wrong_output(wrong->second.output, wrong->second.asked, cause);
+    break;
+  }
   return cause;
 }
 

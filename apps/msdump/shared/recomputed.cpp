@@ -3,7 +3,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "frame/usage.h"
 
 namespace msdump::cli {
@@ -205,6 +207,27 @@ report::Object recomputed_output(report::Object place, const recompute::OutputJu
   }
   object.add("asked", std::move(arguments)).add("instead", std::move(mistakes));
   return object;
+}
+
+void add_wrong_output(const recompute::OutputJudgement& output, const std::vector<recompute::AskedArgument>& asked,
+                      report::PageCause& cause) {
+  const Judgement& judgement = output.judgement;
+  if (!judgement.worst.empty())
+    cause.facts.push_back(
+        {"worst element", fmt::format("{:.6g} at [{}], where its inputs lead to {:.6g}", judgement.worst_value,
+                                      fmt::join(judgement.worst, ", "), judgement.worst_expected)});
+  for (const recompute::Instead& instead : output.instead)
+    cause.facts.push_back({"instead", escape_for_terminal(recompute::describe(instead))});
+  std::string arguments;
+  for (const recompute::AskedArgument& one : asked)
+    arguments += fmt::format("{}{} = {} ({})", arguments.empty() ? "" : ", ", one.name, one.value, name_of(one.from));
+  if (!arguments.empty()) cause.facts.push_back({"asked", escape_for_terminal(arguments)});
+  if (!judgement.place) return;
+  if (const std::string place = recompute::describe_place(judgement); !place.empty())
+    cause.facts.push_back({"region", place});
+  const auto& [from, to, multiple] = *judgement.place;
+  if (judgement.shape.size() == 2)
+    cause.region = {{judgement.shape[0], judgement.shape[1]}, {from[0], from[1]}, {to[0], to[1]}};
 }
 
 }  // namespace msdump::cli

@@ -7,6 +7,7 @@
 
 #include "frame/options.h"
 #include "recompute/recompute.h"
+#include "report/page/page.h"
 #include "report/row_type.h"
 
 namespace msdump::cli {
@@ -24,5 +25,9 @@ namespace msdump::cli {
 // `place`: op_name, op_type, rank, step and slot.
 [[nodiscard]] report::Object recomputed_output(report::Object place, const recompute::OutputJudgement& output,
                                                const std::vector<recompute::AskedArgument>& asked);
+
+// What a page shows of an output that is wrong: the worst element, what it computed instead, what it was asked, and where.
+void add_wrong_output(const recompute::OutputJudgement& output, const std::vector<recompute::AskedArgument>& asked,
+                      report::PageCause& cause);
 
 }  // namespace msdump::cli

@@ -73,6 +73,30 @@ std::string gauge_html(const PageCause& cause) {
          bar("error expected", *cause.expected, "expected") + "</dl>\n";
 }
 
+// The tensor with rows downwards, and the box in it. Long axes are shortened, and nothing becomes thinner than it can be seen.
+std::string region_html(const PageCause& cause) {
+  if (!cause.region) return {};
+  const PageRegion& region = *cause.region;
+  constexpr double kLongest = 160, kShortest = 16, kThinnest = 2;
+  std::array<double, 2> extent{}, begin{}, size{};
+  const auto longest = static_cast<double>(std::max({region.shape[0], region.shape[1], int64_t{1}}));
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const auto shape = static_cast<double>(std::max<int64_t>(region.shape[axis], 1));
+    extent[axis] = std::max(kShortest, kLongest * shape / longest);
+    size[axis] =
+        std::max(kThinnest, extent[axis] * static_cast<double>(region.to[axis] - region.from[axis] + 1) / shape);
+    begin[axis] = std::min(extent[axis] * static_cast<double>(region.from[axis]) / shape, extent[axis] - size[axis]);
+  }
+  return fmt::format(
+      "<svg class=\"region\" role=\"img\" aria-label=\"rows {6}-{7} of {8}, columns {9}-{10} of {11}\" "
+      "width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\"><rect width=\"{0:.0f}\" height=\"{1:.0f}\"/><rect class=\"wrong\" x=\"{2:.1f}\" "
+      "y=\"{3:.1f}\" "
+      "width=\"{4:.1f}\" height=\"{5:.1f}\"/></svg>\n",
+      extent[1], extent[0], begin[1], begin[0], size[1], size[0], region.from[0], region.to[0], region.shape[0],
+      region.from[1], region.to[1], region.shape[1]);
+}
+
 std::string cause_html(const PageCause& cause, bool is_first) {
   std::string text =
       fmt::format("<p class=\"who\"><span class=\"name\">{}</span> <span class=\"quiet\">{}</span></p>\n",
@@ -81,7 +105,7 @@ std::string cause_html(const PageCause& cause, bool is_first) {
     text += fmt::format("<p class=\"source\"><span class=\"quiet\">{}</span> <code>{}</code></p>\n", html(cause.source),
                         html(cause.code));
   text += "<div class=\"pair\"><div>\n" + evidence_html(cause) + "</div><div>\n" + gauge_html(cause) +
-          facts_html(cause.facts) + "</div></div>\n";
+          facts_html(cause.facts) + region_html(cause) + "</div></div>\n";
   if (is_first) {
     return fmt::format(
         "<section class=\"cause\" aria-labelledby=\"cause-title\"><h2 id=\"cause-title\">{}</h2>\n{}</section>\n",

@@ -10,6 +10,8 @@
 // Every text is escaped on its way into the page; the script puts texts into the document as text, never as markup.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,11 @@ struct PageEvidence {
   std::string side, name, verdict, value;  // "in", "input 0", "differ", "0.52"
 };
 
+// A box of elements in a tensor of two axes.
+struct PageRegion {
+  std::array<int64_t, 2> shape = {1, 1}, from = {0, 0}, to = {0, 0};  // from <= index <= to
+};
+
 // A cause of the differences: the first of them, or one of several.
 struct PageCause {
   std::string title, name, place;  // "First divergence", the operator, "MatMul, rank 0, step 1"
@@ -38,6 +45,7 @@ struct PageCause {
   std::string evidence_title = "relative error";  // of its last column
   std::optional<double> measured, expected;       // errors
   std::vector<PageFact> facts;
+  std::optional<PageRegion> region;  // where its output is wrong
 };
 
 struct PageCount {

@@ -63,4 +63,4 @@ mul_net right chain 0
 for i in 1 2; do msdump diff net right --shard "$i/2" -out "pairs/$i" -q; done
 msdump diff net right --json >whole.json 2>/dev/null
 msdump merge pairs/* --json 2>/dev/null | cmp whole.json - && echo 'the same: diff'
-jq -c '.summary.recompute' whole.json
+jq -r '.first_divergence[] | "\(.op_name) \(.decided_by)"' whole.json
