@@ -61,7 +61,10 @@ Status GoldenFolder::write_array(TensorId tensor, const Array& expected) const {
   const TensorRecord& record = tensors_[tensor];
   const IndexedFile& file = index_.files()[record.file];
   const std::string& folder = index_.folder_of(file);
-  const std::string in_dump = (folder.empty() ? "" : folder + "/") + std::string(file.shown_name());
+  // A mapping.csv may name anything.
+  const std::string_view shown = file.shown_name();
+  const std::string_view name = shown.find('/') == std::string_view::npos ? shown : file.name;
+  const std::string in_dump = (folder.empty() ? "" : folder + "/") + std::string(name);
   const std::string path = folder_ + "/" + name_in_golden(in_dump, record, expected.shape);
   std::error_code missing;
   if (std::filesystem::equivalent(path, index_.path_of(file), missing))

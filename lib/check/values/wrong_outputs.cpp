@@ -67,8 +67,8 @@ RecomputedRuns recomputed_runs(const CheckedDump& dump, const RuleSet& rules, co
   return {{}, bytes};
 }
 
-Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
-                                        recompute::Extent extent, const std::string& golden) {
+Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen, recompute::Extent extent,
+                                        const std::string& golden) {
   RecomputedOutputs result;
   const CheckedDump& dump = context.dump;
   judge_statistics(context, chosen);

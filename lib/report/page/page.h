@@ -45,7 +45,7 @@ struct PageCause {
   std::string evidence_title = "relative error";  // of its last column
   std::optional<double> measured, expected;       // errors
   std::vector<PageFact> facts;
-  std::optional<PageRegion> region;  // where its output is wrong
+  std::optional<PageRegion> region = {};  // where its output is wrong
 };
 
 struct PageCount {

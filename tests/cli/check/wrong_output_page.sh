@@ -19,7 +19,7 @@ msdump check flat --rule none --rule wrong_output --junit x.xml --report x.html 
 grep -A1 '<failure' x.xml
 cause x.html
 grep -o '<p class="answer.*' x.html
-msdump diff flat flat_right --report d.html -q >diff
+msdump diff flat flat_right --report d.html -q >rows
 cause d.html
 
 # Three axes: as text.
