@@ -201,12 +201,20 @@ void check_sample(std::string_view name, const Call& call, const std::vector<std
     }
     const auto judgements = judge_in_parts(kernel, streamed(call), written, {}, 0);
     REQUIRE(judgements);
+    const Call blocks = streamed(call);
+    const auto samples = kernel.sample(blocks);
+    REQUIRE(samples);
     for (size_t i = 0; i < outputs.size(); ++i) {
       INFO(name << " " << outputs[i] << (damaged ? " damaged" : ""));
       const Judgement& judgement = (*judgements)[i];
       REQUIRE(judgement.verdict != Judgement::Verdict::kNotJudged);
       CHECK(judgement.is_wrong() == damaged);
       CHECK(judgement.sampled.has_value());
+      // The projection suspects no row of a right output: only those are computed that always are.
+      const AxisView rows = (*samples)[i].rows;
+      const auto usual = static_cast<int64_t>(sampled_rows(rows.outer * rows.inner).size());
+      CHECK(judgement.elements >= usual * rows.length);
+      CHECK(judgement.elements <= (usual + (damaged ? 1 : 0)) * rows.length);
       CHECK(judgement.wrong == (damaged ? 1 : 0));
       const Array& y = *written[i].y;
       if (damaged) CHECK(judgement.worst == index_from(size_of(y.shape) / 3, y.shape));
