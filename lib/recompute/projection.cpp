@@ -28,6 +28,25 @@ std::vector<double> signs_of_columns(int64_t columns) {
   return signs;
 }
 
+ProjectedColumns project_columns(const double* elements, int64_t outer, int64_t columns, int64_t inner) {
+  ProjectedColumns projected{std::vector<double>(static_cast<size_t>(outer * kProjectedParts * inner)),
+                             std::vector<double>(static_cast<size_t>(kProjectedParts))};
+  const std::vector<double> signs = signs_of_columns(columns);
+  for (int64_t at = 0; at < outer; ++at) {
+    for (int64_t part = 0; part < kProjectedParts; ++part) {
+      double* const sums = projected.sums.data() + (at * kProjectedParts + part) * inner;
+      for (int64_t column = first_column(part, columns); column < first_column(part + 1, columns); ++column) {
+        const double* const from = elements + (at * columns + column) * inner;
+        for (int64_t i = 0; i < inner; ++i) {
+          sums[i] += signs[static_cast<size_t>(column)] * from[i];
+          projected.squares[static_cast<size_t>(part)] += from[i] * from[i];
+        }
+      }
+    }
+  }
+  return projected;
+}
+
 std::vector<int64_t> sampled_rows(int64_t rows) {
   constexpr int64_t kIntervals = 9;
   std::vector<int64_t> sampled;

@@ -26,6 +26,14 @@ inline constexpr int64_t kProjectedParts = 8;
 // Rows of a product of `rows` rows that are computed exactly: the first, the last, and 8 between.
 [[nodiscard]] std::vector<int64_t> sampled_rows(int64_t rows);
 
+// Columns with their signs, summed by part.
+struct ProjectedColumns {
+  std::vector<double> sums;     // outer x parts x inner
+  std::vector<double> squares;  // by part: of all elements
+};
+// `elements` has outer x columns x inner.
+[[nodiscard]] ProjectedColumns project_columns(const double* elements, int64_t outer, int64_t columns, int64_t inner);
+
 // Some rows of an output. A row is an index of the axes before and after that of the columns (AxisView); a block is all rows of
 // some outer indices, whose elements follow each other.
 struct ProjectedBlock {

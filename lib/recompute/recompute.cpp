@@ -1,9 +1,7 @@
 #include "recompute/recompute.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -12,25 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "dump/elements/host_tensor.h"
-#include "kernels/pair/pair_dtype.h"
 #include "recompute/in_parts.h"
 #include "recompute/kept_judgement.h"
 #include "recompute/region.h"
 
 namespace msdump::recompute {
 namespace {
-
-// The first half of a float32 buffer under a float16 header; the rest is unknown.
-void read_half_written(const std::vector<std::byte>& stored, std::vector<double>& values) {
-  const size_t known = values.size() / 2;
-  for (size_t i = 0; i < known; ++i) {
-    uint32_t bits = 0;
-    std::memcpy(&bits, stored.data() + i * sizeof bits, sizeof bits);
-    values[i] = std::bit_cast<float>(bits);
-  }
-  std::fill(values.begin() + static_cast<std::ptrdiff_t>(known), values.end(), std::nan(""));
-}
 
 bool has_size(const Output& output, int64_t size) {
   return std::any_of(output.answers.begin(), output.answers.end(),
@@ -106,99 +91,12 @@ RecomputeCounts count(const std::vector<OperatorJudgement>& judgements) {
   return counts;
 }
 
-namespace {
-
-// Elements of a file, as double.
-class FileElements : public ElementSource {
- public:
-  explicit FileElements(HostTensor host) : host_(std::move(host)) {}
-
-  bool read(int64_t first, int64_t count, double* into) override {
-    if (first < 0 || count < 0 || first + count > host_.count()) return false;
-    stored_.resize(static_cast<size_t>(count) * host_.element_bytes());
-    if (!host_.read(first, count, stored_.data())) return false;
-    kernels::widen_to(host_.dtype(), DType::kFloat64, stored_.data(), count, reinterpret_cast<std::byte*>(into));
-    return true;
-  }
-
- private:
-  HostTensor host_;
-  std::vector<std::byte> stored_;
-};
-
-Maybe<void> load(Array& array) {
-  if (!array.source) return {};
-  array.values.resize(static_cast<size_t>(size_of(array.shape)));
-  const auto source = std::exchange(array.source, nullptr);
-  if (!source->read(0, array.size(), array.values.data())) return unjudged(Reason::kUnreadable);
-  find_effective_format(array);
-  return {};
-}
-
-// The format that blocks at the begin, in the middle and at the end have.
-Maybe<void> sample_format(Array& array) {
-  constexpr int64_t kSampled = 4096;
-  const int64_t size = size_of(array.shape);
-  Array sample{.dtype = array.dtype};
-  std::vector<double> buffer;
-  for (const int64_t first : {int64_t{0}, size / 2, size - kSampled}) {
-    const double* const elements = elements_of(array, std::max<int64_t>(0, first), std::min(size, kSampled), buffer);
-    if (elements == nullptr) return unjudged(Reason::kUnreadable);
-    sample.values.insert(sample.values.end(), elements, elements + std::min(size, kSampled));
-  }
-  find_effective_format(sample);
-  array.effective = sample.effective;
-  array.undecided = sample.undecided;
-  return {};
-}
-
-}  // namespace
-
-Maybe<Array> TensorReader::open(TensorId tensor, const Shape* shape) const {
-  const TensorRecord& record = (*dump_.tensors)[tensor];
-  if (!record.has_elements) return unjudged(Reason::kStatistics);
-  if (record.broken) return unjudged(Reason::kUnreadable, record.name.op_name);
-  Result<HostTensor> opened = HostTensor::open(*dump_.index, record, {});
-  if (!opened) return unjudged(Reason::kUnreadable, opened.error().message);
-  HostTensor& host = *opened;
-  if (kernels::common_dtype(host.dtype(), DType::kFloat64) != DType::kFloat64)
-    return unjudged(Reason::kFormat, name_of(host.dtype()));
-  Array array{.shape = host.shape(), .dtype = host.original_dtype()};
-  if (shape != nullptr && size_of(*shape) == host.count()) array.shape = *shape;
-  if (half_written_[tensor] && host.dtype() == DType::kFloat16) {
-    if (host.count() > most_elements_) return unjudged(Reason::kTooLarge);
-    std::vector<std::byte> stored(static_cast<size_t>(host.count()) * host.element_bytes());
-    if (const Status status = host.read(0, host.count(), stored.data()); !status)
-      return unjudged(Reason::kUnreadable, status.error().message);
-    array.values.resize(static_cast<size_t>(host.count()));
-    read_half_written(stored, array.values);
-    array.known = array.size() / 2;
-    array.dtype = DType::kFloat32;
-    find_effective_format(array);
-    return array;
-  }
-  const int64_t count = host.count();
-  array.source = std::make_shared<FileElements>(std::move(host));
-  if (count > kBlockElements)
-    MSDUMP_CHECK_OK(sample_format(array));
-  else
-    MSDUMP_CHECK_OK(load(array));
-  return array;
-}
-
-Maybe<Tensor> TensorReader::read(TensorId tensor, const Shape* shape) const {
-  MSDUMP_TRY(Array array, open(tensor, shape));
-  if (size_of(array.shape) > most_elements_) return unjudged(Reason::kTooLarge);
-  MSDUMP_CHECK_OK(load(array));
-  return share(std::move(array));
-}
-
 Maybe<void> ReadQuestion::load(int64_t most_elements) {
   if (elements > most_elements) return unjudged(Reason::kTooLarge);
   const auto load_one = [](Tensor& tensor) -> Maybe<void> {
     if (!tensor || !tensor->source) return {};
     Array array = *tensor;
-    MSDUMP_CHECK_OK(recompute::load(array));
+    MSDUMP_CHECK_OK(load_elements(array));
     tensor = share(std::move(array));
     return {};
   };

@@ -19,6 +19,7 @@
 #include "recompute/judge.h"
 #include "recompute/question.h"
 #include "recompute/region.h"
+#include "recompute/tensor_reader.h"
 
 namespace msdump::recompute {
 
@@ -85,23 +86,6 @@ struct RecomputeOptions {
   std::function<void(TensorId tensor, const Array& expected)> golden = {};
   // Judgements of questions that are no regions are taken from it if it has them, else kept there (kept_judgement.h). May be null.
   FactStore* facts = nullptr;
-};
-
-// Reads tensors of a dump as arrays.
-class TensorReader {
- public:
-  // The objects must outlive it.
-  TensorReader(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t most_elements)
-      : dump_(dump), half_written_(float32_on_device(dump, operators)), most_elements_(most_elements) {}
-  // With the shape of the graph if it has as many elements. Its elements have a source unless they are few.
-  [[nodiscard]] Maybe<Array> open(TensorId tensor, const Shape* shape) const;
-  // With its elements.
-  [[nodiscard]] Maybe<Tensor> read(TensorId tensor, const Shape* shape) const;
-
- private:
-  const DumpWithGraph dump_;
-  const std::vector<bool> half_written_;  // by tensor: a float16 file with half of a float32 buffer
-  const int64_t most_elements_;
 };
 
 // Opens the tensor of an operand or output; its elements may have a source.

@@ -33,11 +33,31 @@ Tensor as_rows(const Tensor& x) {
   return share(with_shape(*x, {size_of(x->shape) / last, last}));
 }
 
+namespace {
+
+// Files of an operand of MindSpore's MatMul may have the shape of their producer; the output tells the two axes.
 Tensor folded(const Tensor& x, int64_t rows, bool transposed) {
   const int64_t elements = size_of(x->shape);
   if (x->rank() == 2 || rows <= 0 || elements % rows != 0) return x;
   const int64_t columns = elements / rows;
   return share(with_shape(*x, transposed ? Shape{columns, rows} : Shape{rows, columns}));
+}
+
+}  // namespace
+
+Maybe<ProductOperands> product_operands(const Call& call) {
+  ProductOperands operands;
+  MSDUMP_TRY(operands.a, call.tensor("a"));
+  MSDUMP_TRY(operands.b, call.tensor("b"));
+  MSDUMP_TRY(operands.bias, call.tensor_if("bias"));
+  operands.transpose_a = call.flag_or("transpose_a", false);
+  operands.transpose_b = call.flag_or("transpose_b", false);
+  const Shape* const y = call.output_shape("y");
+  if (call.type.starts_with("MatMul") && y != nullptr && y->size() == 2) {
+    operands.a = folded(operands.a, (*y)[0], operands.transpose_a);
+    operands.b = folded(operands.b, (*y)[1], !operands.transpose_b);
+  }
+  return operands;
 }
 
 namespace {
@@ -168,15 +188,8 @@ Maybe<Outputs> product(const Array& a, const Array& b, bool transpose_a, bool tr
 }
 
 Maybe<Outputs> mat_mul(const Call& call) {
-  MSDUMP_TRY(Tensor a, call.tensor("a"));
-  MSDUMP_TRY(Tensor b, call.tensor("b"));
-  MSDUMP_TRY(const Tensor bias, call.tensor_if("bias"));
-  const bool transpose_a = call.flag_or("transpose_a", false), transpose_b = call.flag_or("transpose_b", false);
-  const Shape* const y = call.output_shape("y");
-  if (call.type.starts_with("MatMul") && y != nullptr && y->size() == 2) {
-    a = folded(a, (*y)[0], transpose_a);
-    b = folded(b, (*y)[1], !transpose_b);
-  }
+  MSDUMP_TRY(const ProductOperands operands, product_operands(call));
+  const auto& [a, b, bias, transpose_a, transpose_b] = operands;
   if (!call.fitted) return product(*a, *b, transpose_a, transpose_b, bias);
   Outputs outputs;
   for (const bool first : {false, true}) {

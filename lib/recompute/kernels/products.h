@@ -1,7 +1,8 @@
-// Shapes of matrix products and convolutions, which are computed in full (products.cpp) or sampled (sampled.cpp).
+// Shapes of matrix products and convolutions, which are computed in full (products.cpp) or sampled (sampled_*.cpp).
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "recompute/kernel.h"
@@ -24,8 +25,12 @@ struct Batch {
 // numpy.matmul with flags for transposed operands of two axes or more.
 [[nodiscard]] Maybe<Batch> batch_of(const Shape& a, const Shape& b, bool transpose_a, bool transpose_b);
 
-// Files of an operand of MindSpore's MatMul may have the shape of their producer; the output tells the two axes.
-[[nodiscard]] Tensor folded(const Tensor& x, int64_t rows, bool transposed);
+// What a call of matmul multiplies.
+struct ProductOperands {
+  Tensor a, b, bias;  // the bias may be null
+  bool transpose_a = false, transpose_b = false;
+};
+[[nodiscard]] Maybe<ProductOperands> product_operands(const Call& call);
 
 // The tensor as rows of its last axis.
 [[nodiscard]] Tensor as_rows(const Tensor& x);
@@ -49,8 +54,17 @@ struct Geometry {
 [[nodiscard]] Maybe<Geometry> geometry_of(const Call& call, const Shape& x, const Shape& w, const Shape& y);
 enum class ConvolutionPart : uint8_t { kForward, kInput, kFilter };
 
+// Doubles that a sample holds beside the block that it reads.
+inline constexpr int64_t kMostHeld = int64_t{1} << 24;
+
 // Kernel::sample of these kernels.
 using Samples = std::vector<SampledOutput>;
+[[nodiscard]] inline Maybe<Samples> one_sample(Maybe<SampledOutput> sample) {
+  if (!sample) return fail(sample.error());
+  Samples samples;
+  samples.push_back(std::move(*sample));
+  return samples;
+}
 [[nodiscard]] Maybe<Samples> sample_mat_mul(const Call& call);
 [[nodiscard]] Maybe<Samples> sample_linear(const Call& call);
 [[nodiscard]] Maybe<Samples> sample_add_mm(const Call& call);
