@@ -192,15 +192,14 @@ class CheckedRounds : public PlanSource {
 
   std::vector<Suspect> find_suspects() override {
     std::optional<FoundSuspect> found = first_wrong_output(last_);
-    if (found && (!last_.report.first || found->run < last_.report.first->run)) {
-      // Nothing before it is to blame.
-    } else if (last_.report.first) {
+    const bool is_first = found && (!last_.report.first || found->run < last_.report.first->run);
+    if (last_.report.first && !is_first) {
       found = suspect_of(last_, *last_.report.first, rounds_.back().extent);
       if (enters_network(*found)) {
         const bool earlier = begins_here(first_, found->shown.place.step);
         found->shown.open = earlier ? Open::kStepsBefore : Open::kPinned;
       }
-    } else {
+    } else if (!is_first) {
       found = first_overflow(last_);
       if (!found) found = first_growth(last_);
     }

@@ -27,7 +27,7 @@ class GoldenFolder {
   void write(TensorId tensor, const Array& expected);
 
   [[nodiscard]] uint64_t written() const { return written_; }
-  // One for each array that could not be written.
+  // An error for each array that could not be written.
   [[nodiscard]] std::vector<Error> take_failures() { return std::move(failures_); }
 
  private:

@@ -167,7 +167,7 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
       if (outputs[i].name.empty()) next = found + 1;
       const int64_t place = first * blocks.row_of(outputs[i].y->shape);
       const double* const written = elements_of(*outputs[i].y, place, count, buffer);
-      if (written == nullptr) return give_up({Reason::kUnreadable, outputs[i].y ? std::string(outputs[i].name) : ""});
+      if (written == nullptr) return give_up({Reason::kUnreadable, std::string(outputs[i].name)});
       judges[i]->add({written, static_cast<size_t>(count)}, *found, place);
     }
   }

@@ -187,12 +187,11 @@ class OutputJudge::OfAnswer {
       of_[static_cast<size_t>(Precision::kLow)].step += Limits::kSigmoidStep;
   }
 
-  // An answer that has another number of elements is none.
   [[nodiscard]] bool is_comparable() const { return comparable_; }
 
+  // Null: the kernel has no such answer for the block, or one of another size.
   void add(std::span<const double> found, const Answer* answer, int64_t first, int64_t step) {
-    comparable_ = comparable_ && answer != nullptr && answer->y.values.size() >= found.size() &&
-                  (answer->terms.empty() || answer->terms.size() >= found.size());
+    comparable_ = comparable_ && answer != nullptr;
     if (!comparable_) return;
     if (is_exact())
       compare_exactly(found, *answer, first, step);
@@ -224,7 +223,7 @@ class OutputJudge::OfAnswer {
   }
 
  private:
-  // What is known in one precision.
+  // The worst element, the wrong ones and the sums of one precision.
   struct OfPrecision {
     double scale = kInfinity;  // v (2 + g); infinite: it cannot apply
     double step = 0, limit = 0;
@@ -247,7 +246,7 @@ class OutputJudge::OfAnswer {
     return kernel_.arithmetic == Arithmetic::kExact ? Limits::kUnits : limit_of(kernel_, precision);
   }
 
-  // What an element of an integer type holds; NaN: unknown.
+  // The number that the output's type stores for a value; NaN if that is not known.
   [[nodiscard]] double stored_value(double value) const {
     switch (kind_of(dtype_)) {
       case DTypeKind::kBool: return std::isnan(value) ? value : value != 0 ? 1 : 0;
@@ -290,7 +289,7 @@ class OutputJudge::OfAnswer {
       const double expected = values[i], magnitude = std::fabs(expected);
       const double size = terms == nullptr ? magnitude : terms[i];
       if (!(magnitude <= largest) || !std::isfinite(size)) continue;
-      // What the format cannot hold is Inf or its largest number on a device, whatever dtype the file has.
+      // A device writes Inf or the largest number where its format overflows, whatever dtype the file has.
       if (magnitude > largest_of_format * below_overflow &&
           (!std::isfinite(found[i]) || std::fabs(found[i]) == largest_of_format))
         continue;

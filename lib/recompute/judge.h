@@ -105,7 +105,7 @@ void find_effective_format(Array& array);
 // Judges an output in parts.
 class OutputJudge {
  public:
-  // Of `y` the shape, dtype and effective format count, not the elements.
+  // Uses the shape, dtype and effective format of `y`, not its elements.
   OutputJudge(const Array& y, const Kernel& kernel, const OperandFormats& formats, const DeviceTraits& device);
   ~OutputJudge();
 
@@ -123,7 +123,7 @@ class OutputJudge {
   std::vector<OfAnswer> answers_;  // by place in Output::answers
 };
 
-// What rounding can do to elements of an output in a precision: u |e| + t + v (2 + g) S.
+// The terms of E (above) for the elements of an output, by precision.
 struct Bound {
   double u = 0, t = 0;
   std::array<double, kPrecisions> v{};  // infinite: cannot apply

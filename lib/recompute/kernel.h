@@ -136,8 +136,7 @@ class Call {
   std::map<std::string, std::pair<Shape, DType>, std::less<>> outputs_;
 };
 
-// An output that is too large to compute in full: some rows and a projection of it (projection.h). The call outlives it; its
-// tensors may have a source in the place of values.
+// An output that is too large to compute in full: some rows and a projection of it (projection.h).
 struct SampledOutput {
   std::string name;
   double multiplications = 0;  // of the output in full

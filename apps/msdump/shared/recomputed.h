@@ -26,7 +26,7 @@ namespace msdump::cli {
 [[nodiscard]] report::Object recomputed_output(report::Object place, const recompute::OutputJudgement& output,
                                                const std::vector<recompute::AskedArgument>& asked);
 
-// What a page shows of an output that is wrong: the worst element, what it computed instead, what it was asked, and where.
+// Adds facts of a wrong output to a cause of the page: the worst element, the mistake that explains it, the arguments, the region.
 void add_wrong_output(const recompute::OutputJudgement& output, const std::vector<recompute::AskedArgument>& asked,
                       report::PageCause& cause);
 
