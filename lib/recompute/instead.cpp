@@ -594,6 +594,7 @@ class Search {
   void propose_copied() {
     const int64_t size = wrong_.y.size();
     Array y = wrong_.y;
+    y.known = 0;
     for (int64_t right = 0, wrong = size; wrong - right > 1;) {
       y.known = right + (wrong - right) / 2;
       const Judgement judgement = judged(y, wrong_.kernel, wrong_.output);
