@@ -109,7 +109,6 @@ WRONG = {
         Functional.cross_entropy.0  no smoothing
         Torch.sum.3                 rolled
         Tensor.__truediv__.0        factor 1.01
-        Functional.linear.1         factor 1.001
         Torch.bmm.0                 noise
         Functional.gelu.0           tanh for erf
         Functional.linear.1-        rolled
@@ -210,9 +209,8 @@ WRONG = {
         Functional.mse_loss.0-      factor 1.001
     """,
 }
-# bfloat16 rounds by 0.2 %: what a factor of 0.1 %, noise of 0.01 % and the approximation of GELU change is less.
-HIDDEN = {("experts auto", "Functional.linear.1", "factor 1.001"), ("experts auto", "Torch.bmm.0", "noise"),
-          ("experts auto", "Functional.gelu.0", "tanh for erf")}
+# bfloat16 rounds by 0.2 %: noise of 0.01 % and the approximation of GELU change less. (A factor of 0.1 % changes nothing.)
+HIDDEN = {("experts auto", "Torch.bmm.0", "noise"), ("experts auto", "Functional.gelu.0", "tanh for erf")}
 CLEAN = {"ref": {}, "threads": {"threads": 2}, "seed": {"seed": 2}, "wide": {"seed": 3, "width": 32}}
 
 
