@@ -32,6 +32,19 @@ double smallest_step(DType format) {
   }
 }
 
+double nearest_number(double value, DType format) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  double least = 0;  // subnormal
+  switch (format) {
+    case DType::kFloat16: least = 0x1p-24; break;
+    case DType::kBfloat16: least = 0x1p-133; break;
+    case DType::kFloat32: least = 0x1p-149; break;
+    default: return value;
+  }
+  const double step = std::max(std::ldexp(2 * unit_roundoff(format), std::ilogb(value)), least);
+  return std::nearbyint(value / step) * step;
+}
+
 double largest_value(DType dtype) {
   const auto limits = float_limits(dtype);
   return limits ? limits->largest : Limits::kLargest;
@@ -247,7 +260,7 @@ class OutputJudge::OfAnswer {
     return kernel_.arithmetic == Arithmetic::kExact ? Limits::kUnits : limit_of(kernel_, precision);
   }
 
-  // What an element of an integer type holds; NaN: unknown.
+  // What an element of this type holds: an integer, or the nearest number, as of a constant of the call. NaN: unknown.
   [[nodiscard]] double stored_value(double value) const {
     switch (kind_of(dtype_)) {
       case DTypeKind::kBool: return std::isnan(value) ? value : value != 0 ? 1 : 0;
@@ -258,7 +271,7 @@ class OutputJudge::OfAnswer {
         const double whole = std::trunc(value);
         return whole >= most || whole < (is_unsigned(dtype_) ? 0 : -most) ? std::nan("") : whole;
       }
-      default: return value;
+      default: return nearest_number(value, dtype_);
     }
   }
 

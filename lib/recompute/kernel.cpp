@@ -181,6 +181,24 @@ const Kernel* find_kernel(std::string_view name) {
   return found == kAll.end() ? nullptr : found->second;
 }
 
+Outputs::const_iterator output_at(const Outputs& outputs, Outputs::const_iterator next, uint32_t slot,
+                                  const Shape& shape) {
+  const int64_t size = size_of(shape);
+  const auto has_shape = [&](const Output& output) {
+    return std::any_of(output.answers.begin(), output.answers.end(),
+                       [&](const Answer& answer) { return answer.y.shape == shape && answer.y.size() == size; });
+  };
+  const auto has_size = [&](const Output& output) {
+    return std::any_of(output.answers.begin(), output.answers.end(),
+                       [&](const Answer& answer) { return answer.y.size() == size; });
+  };
+  const bool is_ahead = slot < outputs.size() && next - outputs.begin() <= static_cast<std::ptrdiff_t>(slot);
+  const auto own = is_ahead ? outputs.begin() + static_cast<std::ptrdiff_t>(slot) : outputs.end();
+  if (is_ahead && has_size(*own)) return own;
+  const auto found = std::find_if(next, outputs.end(), has_shape);
+  return found != outputs.end() ? found : std::find_if(next, outputs.end(), has_size);
+}
+
 bool KernelRow::updates(std::string_view input) const {
   return std::find(outputs.begin(), outputs.end(), input) != outputs.end();
 }

@@ -135,6 +135,11 @@ class Call {
   std::map<std::string, std::pair<Shape, DType>, std::less<>> outputs_;
 };
 
+// The output from `next` on that a tensor of this shape is: the one at its slot if it has as many elements, else the first of this
+// shape, else of as many elements. Gradients that nobody asks for have no tensor, and calls of one name may order them in several ways.
+[[nodiscard]] Outputs::const_iterator output_at(const Outputs& outputs, Outputs::const_iterator next, uint32_t slot,
+                                                const Shape& shape);
+
 // An output that is too large to compute in full: some rows and a projection of it (projection.h). The call outlives it; its
 // tensors may have a source in the place of values.
 struct SampledOutput {

@@ -1,5 +1,6 @@
 #include "recompute/judge.h"
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -212,25 +213,59 @@ TEST_CASE("the answer that fits best counts") {
   CHECK(judged(y, "mul", output_of(Array{{2}, {2, 2}})).why.reason == Reason::kShape);
 }
 
+TEST_CASE("a move holds the nearest number to a constant of its call") {
+  Array y = make_array({3}, static_cast<double>(0.1F));
+  y.dtype = kFloat;
+  find_effective_format(y);
+  CHECK(judged(y, "clamp", output_of(make_array({3}, 0.1))).is_right());
+  y.values[1] = static_cast<double>(std::nextafter(0.1F, 1.0F));
+  CHECK(judged(y, "clamp", output_of(make_array({3}, 0.1))).wrong == 1);
+  Array half = make_array({3}, rounded_to(0.1, 10));
+  half.dtype = DType::kFloat16;
+  find_effective_format(half);
+  CHECK(judged(half, "clamp", output_of(make_array({3}, 0.1)), {DType::kFloat16, DType::kFloat16}).is_right());
+  // Subnormal numbers move as they are.
+  Array least = make_array({1}, 0x1p-149);
+  least.dtype = kFloat;
+  find_effective_format(least);
+  CHECK(judged(least, "clamp", output_of(make_array({1}, 0x1p-149))).is_right());
+  CHECK(judged(least, "clamp", output_of(make_array({1}, 0x1p-148))).is_wrong());
+}
+
+// Rows of one scale each, as what a net reads has them; sums in float32, in the order of the loop.
 TEST_CASE("ten thousand right products raise no alarm") {
+  struct Format {
+    DType dtype;
+    int bits;
+  };
+  constexpr std::array<Format, 3> kFormats = {{{kFloat, 23}, {DType::kFloat16, 10}, {DType::kBfloat16, 7}}};
   std::mt19937 random(7);
-  std::normal_distribution<float> normal;
+  std::normal_distribution<double> normal;
   const Kernel* const matmul = find_kernel("matmul");
-  for (int trial = 0; trial < 10'000; ++trial) {
-    const int64_t inner = 1 + static_cast<int64_t>(random() % 24);
-    Array a = make_array({2, inner}), b = make_array({inner, 2});
-    a.dtype = b.dtype = kFloat;
+  for (size_t trial = 0; trial < 10'000; ++trial) {
+    const Format format = kFormats[trial % kFormats.size()];
+    const auto rows = static_cast<int64_t>(1 + random() % 4), columns = static_cast<int64_t>(1 + random() % 4);
+    const auto inner = static_cast<int64_t>(1 + random() % 48);
+    Array a = make_array({rows, inner}), b = make_array({inner, columns});
     for (Array* const x : {&a, &b}) {
-      for (double& value : x->values) value = static_cast<double>(normal(random));
+      x->dtype = format.dtype;
+      const auto length = static_cast<size_t>(x->shape[1]);
+      double scale = 1;
+      for (size_t i = 0; i < x->values.size(); ++i) {
+        if (i % length == 0) scale = std::exp(normal(random));
+        x->values[i] = rounded_to(scale * normal(random), format.bits);
+      }
+      find_effective_format(*x);
     }
-    Array y = make_array({2, 2});
-    y.dtype = kFloat;
-    for (size_t i = 0; i < 4; ++i) {
+    Array y = make_array({rows, columns});
+    y.dtype = format.dtype;
+    for (size_t i = 0; i < y.values.size(); ++i) {
+      const auto width = static_cast<size_t>(columns), depth = static_cast<size_t>(inner);
       float sum = 0;
-      for (size_t k = 0; k < static_cast<size_t>(inner); ++k)
-        sum += static_cast<float>(a.values[i / 2 * static_cast<size_t>(inner) + k]) *
-               static_cast<float>(b.values[2 * k + i % 2]);
-      y.values[i] = static_cast<double>(sum);
+      for (size_t k = 0; k < depth; ++k)
+        sum +=
+            static_cast<float>(a.values[i / width * depth + k]) * static_cast<float>(b.values[k * width + i % width]);
+      y.values[i] = rounded_to(static_cast<double>(sum), format.bits);
     }
     find_effective_format(y);
     Call call;
@@ -242,6 +277,7 @@ TEST_CASE("ten thousand right products raise no alarm") {
     const Maybe<Outputs> outputs = matmul->compute(call);
     REQUIRE(outputs);
     const Judgement judgement = judge(y, *matmul, outputs->front(), formats_of(call), {});
+    INFO(trial << ": " << judgement.units << " units");
     REQUIRE(judgement.is_right());
   }
 }
