@@ -200,5 +200,7 @@ def wrong_gradients(kind, gradients):
     gradients = list(gradients)
     with Plain():
         at = next(i for i, gradient in enumerate(gradients) if gradient is not None)
-        gradients[at] = OUTPUT[kind](gradients[at].contiguous())
+        wrong = OUTPUT[kind](gradients[at].contiguous())
+        assert not torch.equal(wrong, gradients[at]), f"{kind} changes nothing"
+        gradients[at] = wrong
     return tuple(gradients)
