@@ -154,12 +154,8 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!judges[i]) continue;
       const int64_t count = rows * blocks.row_of(outputs[i].y->shape);
-      const auto fits = [&](const Output& output) {
-        if (!outputs[i].name.empty()) return output.name == outputs[i].name;
-        return std::any_of(output.answers.begin(), output.answers.end(),
-                           [&](const Answer& answer) { return answer.y.size() == count; });
-      };
-      const auto found = std::find_if(outputs[i].name.empty() ? next : computed->begin(), computed->end(), fits);
+      const auto found = find_output(*computed, next,
+                                     {outputs[i].name, outputs[i].slot, blocks.shape_of(outputs[i].y->shape, rows)});
       if (found == computed->end()) {
         judges[i].reset();
         continue;

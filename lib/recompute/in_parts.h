@@ -14,8 +14,9 @@ namespace msdump::recompute {
 
 // An output to judge, and its elements or their source; null: no file has it.
 struct WrittenOutput {
-  std::string_view name;  // of the kernel; empty: the next one that fits, in order
+  std::string_view name;  // of the kernel; empty: see find_output()
   Tensor y;
+  uint32_t slot = UINT32_MAX;
 };
 
 // By place in `outputs`; an output without judgement has a reason. None if the operator is not computed in parts: a product of at most

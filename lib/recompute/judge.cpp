@@ -32,6 +32,14 @@ double smallest_step(DType format) {
   }
 }
 
+// To the nearest number of a format; one beyond the largest stays.
+double nearest_number(double value, DType dtype) {
+  const FloatFormat format = info(dtype).traits.format;
+  if (format.exponent_bits == 0 || value == 0 || !std::isfinite(value)) return value;
+  const double step = std::ldexp(1, std::max(std::ilogb(value), 1 - format.bias) - format.mantissa_bits);
+  return std::nearbyint(value / step) * step;
+}
+
 double largest_value(DType dtype) {
   const auto limits = float_limits(dtype);
   return limits ? limits->largest : Limits::kLargest;
@@ -246,7 +254,7 @@ class OutputJudge::OfAnswer {
     return kernel_.arithmetic == Arithmetic::kExact ? Limits::kUnits : limit_of(kernel_, precision);
   }
 
-  // The number that the output's type stores for a value; NaN if that is not known.
+  // The number that the output's type stores for a value, as for a constant of the call; NaN if that is not known.
   [[nodiscard]] double stored_value(double value) const {
     switch (kind_of(dtype_)) {
       case DTypeKind::kBool: return std::isnan(value) ? value : value != 0 ? 1 : 0;
@@ -257,7 +265,7 @@ class OutputJudge::OfAnswer {
         const double whole = std::trunc(value);
         return whole >= most || whole < (is_unsigned(dtype_) ? 0 : -most) ? std::nan("") : whole;
       }
-      default: return value;
+      default: return nearest_number(value, dtype_);
     }
   }
 

@@ -181,6 +181,26 @@ const Kernel* find_kernel(std::string_view name) {
   return found == kAll.end() ? nullptr : found->second;
 }
 
+Outputs::const_iterator find_output(const Outputs& outputs, Outputs::const_iterator next, const OutputKey& key) {
+  if (!key.name.empty())
+    return std::find_if(outputs.begin(), outputs.end(), [&](const Output& output) { return output.name == key.name; });
+  const int64_t size = size_of(key.shape);
+  const auto has_size = [&](const Output& output) {
+    return std::any_of(output.answers.begin(), output.answers.end(),
+                       [&](const Answer& answer) { return answer.y.size() == size; });
+  };
+  const auto has_shape = [&](const Output& output) {
+    return std::any_of(output.answers.begin(), output.answers.end(),
+                       [&](const Answer& answer) { return answer.y.shape == key.shape; });
+  };
+  if (key.slot < outputs.size()) {
+    const auto own = outputs.begin() + static_cast<std::ptrdiff_t>(key.slot);
+    if (own >= next && has_size(*own)) return own;
+  }
+  const auto found = std::find_if(next, outputs.end(), has_shape);
+  return found != outputs.end() ? found : std::find_if(next, outputs.end(), has_size);
+}
+
 bool KernelRow::updates(std::string_view input) const {
   return std::find(outputs.begin(), outputs.end(), input) != outputs.end();
 }

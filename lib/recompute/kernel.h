@@ -136,6 +136,17 @@ class Call {
   std::map<std::string, std::pair<Shape, DType>, std::less<>> outputs_;
 };
 
+// What a dumped tensor tells of the output it is.
+struct OutputKey {
+  std::string_view name;  // of the kernel; empty: unknown
+  uint32_t slot;          // UINT32_MAX: unknown
+  const Shape& shape;
+};
+
+// By name if the key has one. Else, from `next` on: the output at the slot if it has as many elements, or the first of this shape, or
+// of as many elements. A gradient that nobody asked for has no tensor, and functions of one name may order them in several ways.
+[[nodiscard]] Outputs::const_iterator find_output(const Outputs& outputs, Outputs::const_iterator next, const OutputKey& key);
+
 // An output that is too large to compute in full: some rows and a projection of it (projection.h).
 struct SampledOutput {
   std::string name;

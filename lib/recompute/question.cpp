@@ -349,7 +349,7 @@ class GraphAsker {
   Question question_;
 };
 
-// Position and place within it: "1" is (1, none), "0.2" is (0, 2).
+// Position or keyword, and place within it: "1" is (1, none), "0.2" is (0, 2), "padding.1" (padding, 1).
 struct CallSlot {
   std::optional<uint32_t> position, within;
   std::string_view keyword;
@@ -359,10 +359,8 @@ CallSlot call_slot(std::string_view slot) {
   const size_t dot = slot.find('.');
   CallSlot result;
   result.position = slot_number(slot.substr(0, dot));
-  if (!result.position)
-    result.keyword = slot;
-  else if (dot != std::string_view::npos)
-    result.within = slot_number(slot.substr(dot + 1));
+  if (dot != std::string_view::npos) result.within = slot_number(slot.substr(dot + 1));
+  if (!result.position) result.keyword = result.within ? slot.substr(0, dot) : slot;
   return result;
 }
 
@@ -427,7 +425,9 @@ Question Questions::ask_gradient(ExecutionId run) const {
     if (input.tensor != kNoId && (*dump_.tensors)[input.tensor].name.slot == "0") add("dy", input.tensor);
   }
   question.outputs.clear();
-  for (const TensorId tensor : execution.outputs) question.outputs.push_back({tensor, {}, nullptr});
+  for (const TensorId tensor : execution.outputs)
+    question.outputs.push_back(
+        {tensor, {}, nullptr, slot_number((*dump_.tensors)[tensor].name.slot).value_or(UINT32_MAX)});
   if (question.outputs.empty()) {
     question.row = nullptr;
     question.why = {Reason::kNoInput, "no output was dumped"};
@@ -480,12 +480,14 @@ Question Questions::ask_call(ExecutionId run) const {
       const CallSlot slot = call_slot(argument.slot);
       const KernelRow::Input* const named = name_at(slot);
       Operand operand;
-      operand.name = named == nullptr ? std::string(argument.slot) : std::string(named->name);
+      operand.name = named != nullptr ? std::string(named->name)
+                     : slot.position  ? std::string(argument.slot)
+                                      : std::string(slot.keyword);
       operand.value = literal_value(argument.value.text, Value::From::kCall);
       operand.value.is_none =
           argument.value.kind == CallValue::Kind::kNone || argument.value.kind == CallValue::Kind::kAbsent;
-      // view(2, 3): positions beyond the last one are more numbers of it.
-      const bool more = slot.position && (*slot.position >= row->positions || slot.within);
+      // view(2, 3): positions beyond the last one are more numbers of it; padding=(1, 0) has two places.
+      const bool more = slot.within || (slot.position && *slot.position >= row->positions);
       const auto before = std::find_if(question.operands.begin(), question.operands.end(), [&](const Operand& one) {
         return one.name == operand.name && one.tensor == kNoId;
       });
@@ -514,7 +516,7 @@ Question Questions::ask_call(ExecutionId run) const {
   for (const TensorId tensor : execution.outputs) {
     const auto slot = slot_number((*dump_.tensors)[tensor].name.slot);
     const auto name = slot ? output_name(*row, *slot) : std::nullopt;
-    if (name) question.outputs.push_back({tensor, *name, nullptr});
+    if (name) question.outputs.push_back({tensor, *name, nullptr, *slot});
   }
   if (question.outputs.empty()) {
     question.why = {Reason::kNoInput, "no output was dumped"};

@@ -36,8 +36,9 @@ struct Operand {
 
 struct AskedOutput {
   TensorId tensor;   // kNoId: within a region, no file has it
-  std::string name;  // of the kernel; empty: the next one that fits, in order
+  std::string name;  // of the kernel; empty: see find_output()
   const Shape* shape = nullptr;
+  uint32_t slot = UINT32_MAX;
 };
 
 struct Question {

@@ -17,11 +17,6 @@
 namespace msdump::recompute {
 namespace {
 
-bool has_size(const Output& output, int64_t size) {
-  return std::any_of(output.answers.begin(), output.answers.end(),
-                     [&](const Answer& answer) { return answer.y.size() == size; });
-}
-
 std::string shown_value(const Value& value) {
   if (!value.tensor) return value.text;
   std::string text;
@@ -211,10 +206,7 @@ void judge_outputs(const Question& question, const ReadQuestion& opened, const O
     const Tensor& written = opened.outputs[i];
     if (written == nullptr) continue;
     const std::string& name = question.outputs[i].name;
-    const auto fits = [&](const Output& output) {
-      return name.empty() ? has_size(output, written->size()) : output.name == name;
-    };
-    const auto found = std::find_if(name.empty() ? next : computed.begin(), computed.end(), fits);
+    const auto found = find_output(computed, next, {name, question.outputs[i].slot, written->shape});
     if (found == computed.end()) {
       // The new state of an optimizer whose old one is unknown.
       const auto unknown = std::find_if(question.unknown.begin(), question.unknown.end(),
@@ -250,7 +242,8 @@ void note_asked(const Call& call, OperatorJudgement& result) {
 bool judge_parts(const Question& question, const ReadQuestion& opened, const RecomputeOptions& options,
                  const DeviceTraits& device, OperatorJudgement& result) {
   std::vector<WrittenOutput> outputs;
-  for (size_t i = 0; i < question.outputs.size(); ++i) outputs.push_back({question.outputs[i].name, opened.outputs[i]});
+  for (size_t i = 0; i < question.outputs.size(); ++i)
+    outputs.push_back({question.outputs[i].name, opened.outputs[i], question.outputs[i].slot});
   const double most = opened.elements > options.most_elements ? 0 : options.most_multiplications;
   const auto judgements = judge_in_parts(*question.row->kernel, opened.call, outputs, device, most);
   if (!judgements) return false;

@@ -160,6 +160,43 @@ Maybe<Outputs> scatter_add_rows(const Call& call) {
   return one_output(std::move(y), std::move(terms.values), most);
 }
 
+// PyTorch: x with alpha times updates added. `indices` has one place for each row along the axis, or, if kElements, one for each
+// element.
+template <bool kElements>
+Maybe<Outputs> add_along_axis(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Tensor indices, call.tensor("indices"));
+  MSDUMP_TRY(const Tensor updates, call.tensor("updates"));
+  MSDUMP_TRY(const int64_t dim, call.integer("axis"));
+  MSDUMP_TRY(const size_t axis, fitted(axis_from_front(dim, x->rank())));
+  const double alpha = call.number_or("alpha", 1);
+  const Shape& shape = kElements ? indices->shape : updates->shape;
+  if (updates->rank() != x->rank() || shape.size() != x->rank() || (!kElements && indices->size() != shape[axis]))
+    return unjudged(Reason::kShape);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] > updates->shape[i] || (i != axis && shape[i] > x->shape[i])) return unjudged(Reason::kShape);
+  }
+  const std::vector<int64_t> own = strides_of(x->shape);
+  std::vector<int64_t> to = own, from = strides_of(shape);
+  to[axis] = 0;
+  if (!kElements) {
+    from.assign(from.size(), 0);
+    from[axis] = 1;
+  }
+  Array y = *x, terms = absolute(y), count = make_array(x->shape);
+  walk<3>(shape, {to, from, strides_of(updates->shape)}, [&](const std::array<int64_t, 3>& at) {
+    const int64_t place = place_of(indices->values[static_cast<size_t>(at[1])], x->shape[axis]);
+    if (place < 0) return;
+    const auto target = static_cast<size_t>(at[0] + place * own[axis]);
+    const double value = alpha * updates->values[static_cast<size_t>(at[2])];
+    y.values[target] += value;
+    terms.values[target] += std::fabs(value);
+    ++count.values[target];
+  });
+  const double most = count.values.empty() ? 0 : *std::max_element(count.values.begin(), count.values.end());
+  return one_output(std::move(y), std::move(terms.values), most + 1);
+}
+
 // Replaces rows of x. Rows that are named twice hold one of the updates: they are not judged (NaN).
 Maybe<Outputs> scatter_update_rows(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
@@ -250,6 +287,8 @@ constexpr Kernel kIndicesKernels[] = {
     {"gather_elements_grad", Arithmetic::kReduction, 4, gather_elements_grad},
     {"gather_nd", Arithmetic::kExact, 0, gather_nd},
     {"scatter_add_rows", Arithmetic::kReduction, 4, scatter_add_rows},
+    {"index_add", Arithmetic::kReduction, 4, add_along_axis<false>},
+    {"scatter_add", Arithmetic::kReduction, 4, add_along_axis<true>},
     {"scatter_update_rows", Arithmetic::kExact, 0, scatter_update_rows},
     {"unsorted_segment_sum", Arithmetic::kReduction, 4, unsorted_segment<Segment::kSum>},
     {"unsorted_segment_max", Arithmetic::kExact, 0, unsorted_segment<Segment::kMax>},

@@ -78,7 +78,9 @@ Answer normalise(const Array& x, const Groups& groups, const Moments& m, double 
     const double r = 1 / std::sqrt(m.variance[group] + epsilon), h = (x.values[i] - m.mean[group]) * r;
     const double g = gamma.at(i), b = beta.at(i);
     answer.y.values[i] = h * g + b;
-    answer.terms[i] = (std::fabs(x.values[i]) + std::fabs(m.mean[group])) * r * std::fabs(g) +
+    // The mean is a sum: it is off by as much as its terms are, however small it is.
+    const double centre = std::max(std::fabs(m.mean[group]), m.mean_abs.empty() ? 0 : m.mean_abs[group]);
+    answer.terms[i] = (std::fabs(x.values[i]) + centre) * r * std::fabs(g) +
                       std::fabs(h * g) * (1 + m.square[group] * r * r) + std::fabs(b);
   }
   return answer;
@@ -149,8 +151,10 @@ Outputs norm_gradients(const Array& x, const Array& dy, const Groups& groups, co
   std::vector<double> d_mean(count), d_size(count), dh_mean(count), dh_size(count), h_mean(count);
   Array dgamma = make_array({static_cast<int64_t>(weights)}), dbeta = dgamma, dgamma_size = dgamma, dbeta_size = dgamma;
   const auto h_of = [&](size_t i, size_t g) { return (x.values[i] - mean[g]) * r[g]; };
+  std::vector<double> centre(count);  // what the mean may be off by, as in normalise
+  for (size_t i = 0; i < x.values.size(); ++i) centre[groups.group(i)] += std::fabs(x.values[i]) / length;
   const auto h_size = [&](size_t i, size_t g) {
-    return (std::fabs(x.values[i]) + std::fabs(mean[g])) * std::fabs(r[g]);
+    return (std::fabs(x.values[i]) + std::max(centre[g], std::fabs(mean[g]))) * std::fabs(r[g]);
   };
   for (size_t i = 0; i < x.values.size(); ++i) {
     const size_t g = groups.group(i), weight = i / gamma.inner % weights;

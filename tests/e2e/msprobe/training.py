@@ -13,8 +13,8 @@ def changed(text, changes):
     return text
 
 
-def start(script, environment):
-    """Torch and msprobe are loaded once, and every run has them fresh. The log is beside the script."""
+def start(script, environment, log=None):
+    """Torch and msprobe are loaded once, and every run has them fresh. The log is beside the script, if no other is named."""
     child = os.fork()
     if child:
         return child
@@ -22,7 +22,7 @@ def start(script, environment):
     try:
         os.environ.update(environment)
         folder = os.path.dirname(script)
-        log = open(f"{folder}/log", "w", encoding="utf-8")
+        log = open(log or f"{folder}/log", "w", encoding="utf-8")
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         sys.path.insert(0, folder)

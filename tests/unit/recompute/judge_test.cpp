@@ -236,6 +236,25 @@ TEST_CASE("the answer that fits best counts") {
   CHECK(judged(y, "mul", output_of(Array{{2}, {2, 2}})).why.reason == Reason::kShape);
 }
 
+TEST_CASE("a move holds the nearest number to a constant of its call") {
+  Array y = make_array({3}, static_cast<double>(0.1F));
+  y.dtype = kFloat;
+  find_effective_format(y);
+  CHECK(judged(y, "clamp", output_of(make_array({3}, 0.1))).is_right());
+  y.values[1] = static_cast<double>(std::nextafter(0.1F, 1.0F));
+  CHECK(judged(y, "clamp", output_of(make_array({3}, 0.1))).wrong == 1);
+  Array half = make_array({3}, rounded_to(0.1, 10));
+  half.dtype = DType::kFloat16;
+  find_effective_format(half);
+  CHECK(judged(half, "clamp", output_of(make_array({3}, 0.1)), {DType::kFloat16, DType::kFloat16}).is_right());
+  // Subnormal numbers move as they are.
+  Array least = make_array({1}, 0x1p-149);
+  least.dtype = kFloat;
+  find_effective_format(least);
+  CHECK(judged(least, "clamp", output_of(make_array({1}, 0x1p-149))).is_right());
+  CHECK(judged(least, "clamp", output_of(make_array({1}, 0x1p-148))).is_wrong());
+}
+
 namespace {
 
 // To the nearest number of a float format, in double; beyond its largest: infinite.

@@ -556,4 +556,101 @@ TEST_CASE("every row of the table has a kernel or a reason") {
   CHECK(rows > 300);
 }
 
+TEST_CASE("a mean of nothing is off by as much as its terms") {
+  const Maybe<Outputs> outputs =
+      Asked("layer_norm").with("x", {3}, {1, -1, 0}).with("normalized_shape", {3}).with("epsilon", {1e-5}).outputs();
+  REQUIRE(outputs);
+  CHECK(outputs->front().answers.front().terms[2] > 0.5);
+}
+
+TEST_CASE("gelu is that of erf where the call says nothing") {
+  const KernelRow* const row = find_row(Framework::kTorch, "gelu");
+  REQUIRE(row != nullptr);
+  Call call;
+  call.set("x", tensor(array({1}, {2})));
+  for (const KernelRow::Input& input : row->inputs) {
+    if (input.has_default) call.set(std::string(input.name), numbers({}, std::string(input.fallback)));
+  }
+  const Maybe<Outputs> outputs = row->kernel->compute(call);
+  REQUIRE(outputs);
+  REQUIRE(outputs->front().answers.size() == 1);
+  CHECK(outputs->front().answers.front().variant == "erf");
+}
+
+TEST_CASE("a gradient is found by its slot and shape, though another has as many elements or none was asked for") {
+  const Maybe<Outputs> two = Asked("conv_back")
+                                 .with("x", {1, 2, 3}, {1, 2, 3, 4, 5, 6})
+                                 .with("w", {3, 2, 1}, {1, 1, 1, 1, 1, 1})
+                                 .with("dy", {1, 3, 3}, Values(9, 1))
+                                 .with("stride", {1})
+                                 .with("padding", {0})
+                                 .outputs();
+  REQUIRE(two);
+  const auto place = [&](size_t next, uint32_t slot, const Shape& shape) {
+    return find_output(*two, two->begin() + static_cast<std::ptrdiff_t>(next), {{}, slot, shape}) - two->begin();
+  };
+  CHECK(place(0, 1, {3, 2, 1}) == 1);
+  CHECK(place(0, 0, {3, 2, 1}) == 0);  // a view of what the slot has
+  CHECK(place(0, UINT32_MAX, {3, 2, 1}) == 1);
+  CHECK(place(0, UINT32_MAX, {1, 2, 3}) == 0);
+  CHECK(place(0, 1, {6}) == 1);
+  CHECK(place(0, UINT32_MAX, {6}) == 0);
+  CHECK(place(1, 0, {1, 2, 3}) == 1);  // only what comes after those that were found
+  CHECK(place(0, 0, {5}) == 2);
+}
+
+TEST_CASE("gradients of NaN are not judged") {
+  const double nan = std::nan("");
+  for (const std::string_view kernel : {"abs_back", "relu6_back", "clamp_back"}) {
+    INFO(kernel);
+    CHECK(std::isnan(Asked(kernel).with("x", {1}, {nan}).with("dy", {1}, {2}).values("d0").front()));
+  }
+  CHECK(std::isnan(Asked("relu_back").with("y", {1}, {nan}).with("dy", {1}, {2}).values("d0").front()));
+  CHECK(
+      std::isnan(Asked("maximum_back").with("a", {1}, {nan}).with("b", {1}, {1}).with("dy", {1}, {2}).values("d0")[0]));
+  CHECK(std::isnan(
+      Asked("amax_back").with("x", {2}, {1, nan}).with("y", {}, {nan}).with("dy", {}, {2}).values("d0").front()));
+  CHECK(std::isnan(
+      Asked("smooth_l1_back").with("a", {1}, {nan}).with("b", {1}, {1}).with("dy", {}, {2}).values("d0").front()));
+}
+
+TEST_CASE("updates are added along an axis, and at each element") {
+  CHECK(Asked("index_add")
+            .with("x", {2, 2}, {1, 2, 3, 4})
+            .with("indices", {3}, {1, 1, 0})
+            .with("updates", {3, 2}, {10, 20, 30, 40, 50, 60})
+            .with("axis", {0})
+            .with("alpha", {2})
+            .values() == Values{101, 122, 83, 124});
+  CHECK(Asked("scatter_add")
+            .with("x", {2, 2}, {1, 2, 3, 4})
+            .with("indices", {1, 2}, {1, 1})
+            .with("updates", {2, 3}, {10, 20, 0, 0, 0, 0})
+            .with("axis", {0})
+            .values() == Values{1, 2, 13, 24});
+  CHECK(Asked("index_add")
+            .with("x", {2, 2}, {1, 2, 3, 4})
+            .with("indices", {2}, {0, 1})
+            .with("updates", {3, 2}, {1, 1, 1, 1, 1, 1})
+            .with("axis", {0})
+            .reason() == Reason::kShape);
+}
+
+TEST_CASE("the last node of a linear call on a matrix has the weight transposed, and the bias first") {
+  const auto linear = [] {
+    return Asked("linear_back")
+        .with("x", {2, 3}, {1, 2, 3, 4, 5, 6})
+        .with("w", {1, 3}, {1, 1, 1})
+        .with("dy", {2, 1}, {1, 10});
+  };
+  const Maybe<Outputs> plain = linear().outputs();
+  REQUIRE(plain);
+  CHECK((*plain)[1].answers.back().y.shape == Shape{3, 1});
+  CHECK((*plain)[1].answers.back().y.values == Values{41, 52, 63});
+  const Maybe<Outputs> biased = linear().with("bias", {1}, {0}).outputs();
+  REQUIRE(biased);
+  CHECK(biased->front().answers.front().y.values == Values{11});
+  CHECK((*biased)[1].answers.front().y.shape == Shape{2, 3});
+}
+
 }  // namespace msdump::recompute
