@@ -189,8 +189,10 @@ class OutputComputer {
         if (const ExecutionId run = candidate.dump.run_of(output.tensor); run != kNoId) runs.insert(run);
       }
     }
+    recompute::RecomputeOptions options = unexplained();
+    options.device = recompute::traits_of(judgements);  // those that are wrong do not show it
     MSDUMP_TRY(const auto own, recompute::recompute(a_, candidate.dump.run_graph(), candidate.dump.operators(),
-                                                    {runs.begin(), runs.end()}, context_, unexplained()));
+                                                    {runs.begin(), runs.end()}, context_, options));
     std::set<TensorId> right;
     for (const OperatorJudgement& judgement : own) {
       for (const OutputJudgement& output : judgement.outputs) {

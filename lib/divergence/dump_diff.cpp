@@ -383,9 +383,11 @@ void settle_roots(DiffResult& run) {
   const bool any_difference = std::any_of(run.rows.begin(), run.rows.end(), differs) ||
                               std::any_of(run.arguments.begin(), run.arguments.end(),
                                           [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
-  // A divergence of replicas counts however small the difference to the reference is.
+  // A divergence of replicas counts however small the difference to the reference is, and so does an operator that computes wrongly.
   const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
-  std::erase_if(roots, [&](const Divergence& root) { return !keeps_any || is_accepted(run, root); });
+  std::erase_if(roots, [&](const Divergence& root) {
+    return (!keeps_any && root.decided_by != DecidedBy::kComputed) || is_accepted(run, root);
+  });
   std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
     const bool exact = left.decided_by != DecidedBy::kEstimate;
     if (exact != (right.decided_by != DecidedBy::kEstimate)) return exact;
@@ -496,8 +498,8 @@ bool fails(const DiffResult& run, FailLevel level) {
   bool any_argument = false;
   for (size_t i = 0; i < run.arguments.size(); ++i) any_argument = any_argument || argument_counts(run, i);
   const bool unjudged = run.single_pair || run.pairing.of_parameters || run.pairing.likeness.two_networks();
-  if (level == FailLevel::kAny || unjudged) return any_row || any_argument;
   const bool any_root = !run.divergence.roots.empty();
+  if (level == FailLevel::kAny || unjudged) return any_row || any_argument || any_root;
   if (level == FailLevel::kUnexplained)
     return any_root || any_argument ||
            std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) { return is_unexplained(run, row); });

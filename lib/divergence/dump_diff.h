@@ -132,7 +132,7 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 
 // The differences that make a comparison fail.
 //
-//   kAny          any
+//   kAny          any, and roots
 //   kUnexplained  roots, rows without an explanation (explanation.h), and arguments
 //   kRoot         roots, and differences that were not judged although rounding does not lead to them, such as NaN, another
 //                 shape, no partner, or a large error of unknown source

@@ -211,10 +211,15 @@ Question PartnerQuestions::ask_alone(ExecutionId run) const {
   if (question.row == nullptr) return question;
   std::vector<Operand> operands;
   const SequencedOpId asked = device_of(run);
+  const OperatorId op = op_of(run);
+  const auto is_own = [&](TensorId tensor) {
+    return op != kNoId && pairing_.operators[pairing_.tensors[pair_of_[tensor]].op].b == pairing_.operators[op].b;
+  };
   for (Operand& operand : question.operands) {
-    // Operators of the device that are one of the network have a part of the inputs each.
+    // Operators of the device that are one of the network have a part of the inputs each. A gradient reads those of its forward
+    // operator, too.
     if (operand.tensor != kNoId && (*b_.tensors)[operand.tensor].name.io == Io::kInput &&
-        partner_[operand.tensor] != kNoId &&
+        partner_[operand.tensor] != kNoId && is_own(operand.tensor) &&
         pairing_.operators[pairing_.tensors[pair_of_[operand.tensor]].op].a != asked) {
       question.unknown.emplace_back(operand.name, recompute::Unjudged{Reason::kRegion, operand.name});
       continue;

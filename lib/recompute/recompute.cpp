@@ -361,7 +361,15 @@ std::vector<size_t> wrong_ones(const std::vector<OperatorJudgement>& judgements)
   return wrong;
 }
 
-// Tensor cores and 16-bit storage show in most outputs of a dump, or in none.
+std::optional<OperatorJudgement> find_kept(const FactStore& facts, const FactKey& key, const Question& question) {
+  const auto bytes = facts.find(key);
+  if (!bytes) return std::nullopt;
+  Result<KeptJudgement> kept = decode_result<KeptJudgement>(*bytes);
+  return kept ? judgement_of(question, std::move(*kept)) : std::nullopt;
+}
+
+}  // namespace
+
 DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
   std::vector<double> products, transcendental;
   uint64_t outputs = 0, halves = 0, bfloats = 0;
@@ -393,15 +401,6 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
   if (2 * (halves + bfloats) > outputs) traits.usual = halves > bfloats ? DType::kFloat16 : DType::kBfloat16;
   return traits;
 }
-
-std::optional<OperatorJudgement> find_kept(const FactStore& facts, const FactKey& key, const Question& question) {
-  const auto bytes = facts.find(key);
-  if (!bytes) return std::nullopt;
-  Result<KeptJudgement> kept = decode_result<KeptJudgement>(*bytes);
-  return kept ? judgement_of(question, std::move(*kept)) : std::nullopt;
-}
-
-}  // namespace
 
 Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& open) {
   ReadQuestion opened = read_member(question, {}, open);
@@ -440,7 +439,7 @@ Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQu
   RecomputeOptions once = options;
   once.golden = {};
   MSDUMP_CHECK_OK(judge_again(all, {}, false, options));
-  const DeviceTraits traits = traits_of(judgements);
+  const DeviceTraits traits = options.device.value_or(traits_of(judgements));
   if (!traits.is_plain()) MSDUMP_CHECK_OK(judge_again(wrong_ones(judgements), traits, false, once));
   leave_out_gradients(judgements);
   std::vector<size_t> explained = wrong_ones(judgements);

@@ -81,6 +81,8 @@ struct RecomputeOptions {
   static constexpr double kSampled = 0x1p24, kInFull = 0x1p31;
   // Wrong operators whose mistake is looked for, in their order: it takes up to a second each, and the first ones tell.
   size_t most_explained = 32;
+  // How the device computes, if that is known from more than is judged.
+  std::optional<DeviceTraits> device = {};
   // Takes what an output should be, with its shape and dtype, once for each. Called by several threads. Then operators are computed as
   // a whole: those that are too large are not.
   std::function<void(TensorId tensor, const Array& expected)> golden = {};
@@ -104,6 +106,9 @@ struct ReadQuestion {
 };
 // Of a question that is no region, with all elements. Operands that cannot be read are unknown.
 [[nodiscard]] Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& open);
+
+// Tensor cores and 16-bit storage show in most outputs of a dump, or in none.
+[[nodiscard]] DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements);
 
 using AskQuestion = std::function<Question(size_t i)>;
 

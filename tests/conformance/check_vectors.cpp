@@ -1,4 +1,5 @@
 // What PyTorch itself computed, forward and backward, of each API with a kernel: testdata/recorded/vectors.tar.zst.
+#include <filesystem>
 #include <iostream>
 #include <set>
 #include <string>
@@ -10,9 +11,11 @@
 #include "support/catch.h"
 #include "support/paths.h"
 #include "support/program/run_program.h"
+#include "support/scratch_dir.h"
 
 using namespace msdump;
 using namespace msdump::test;
+namespace fs = std::filesystem;
 
 TEST_CASE("kernels compute what PyTorch computes, within half their limit") {
   const auto vectors = corpus_or_skip("vectors");
@@ -50,4 +53,21 @@ TEST_CASE("kernels compute what PyTorch computes, within half their limit") {
   CHECK(outputs >= 450);
   // msprobe 26.2 does not wrap these.
   CHECK(lacking == std::set<std::string>{"ones_like", "rms_norm", "zeros_like"});
+}
+
+TEST_CASE("a gradient is computed from what its forward call read, of the candidate alone") {
+  const auto vectors = corpus_or_skip("vectors");
+  if (!vectors) return;
+  const ScratchDir scratch;
+  const fs::path wrong = scratch.path() / "wrong";
+  fs::copy(*vectors, wrong, fs::copy_options::recursive);
+  const fs::path tensors = wrong / "step0" / "rank" / "dump_tensor_data";
+  fs::copy_file(tensors / "Functional.linear.1.backward.output.0.pt",
+                tensors / "Functional.linear.0.backward.output.1.pt", fs::copy_options::overwrite_existing);
+  const auto document = parse_json(cli::run_program({"diff", "--json", wrong.string(), vectors->string()}).out);
+  REQUIRE(document);
+  const std::vector<JsonValue>& roots = document->find("first_divergence")->items;
+  REQUIRE(roots.size() == 1);
+  CHECK(roots[0].find("op_name")->text == "Functional.linear.0.backward");
+  CHECK(roots[0].find("decided_by")->text == "computed");
 }

@@ -22,7 +22,7 @@ scaled_net bad 2 0.25
 printf '# by operator and tensor\n*Add* rtol=0.2\n*ReLU*:input:0 max_abs<=0.5\n' >some
 printf 'type:Add rtol=0.2\ntype:ReLU cosine>=0.9\n' >all
 show msdump diff bad ref --tolerances some
-show msdump diff bad ref --tolerances all
+show msdump diff --no-recompute bad ref --tolerances all
 printf '*Add* rtol=0.2\n*ReLU* rtoll=0.2\n' >broken
 show msdump diff bad ref --tolerances broken
 show msdump diff bad ref --tolerances missing
