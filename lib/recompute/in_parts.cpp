@@ -154,8 +154,8 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!judges[i]) continue;
       const int64_t count = rows * blocks.row_of(outputs[i].y->shape);
-      const auto found = find_output(*computed, next,
-                                     {outputs[i].name, outputs[i].slot, blocks.shape_of(outputs[i].y->shape, rows)});
+      const auto found =
+          find_output(*computed, next, {outputs[i].name, outputs[i].slot, blocks.shape_of(outputs[i].y->shape, rows)});
       if (found == computed->end()) {
         judges[i].reset();
         continue;
