@@ -432,7 +432,8 @@ bool matters(const BlameState& state, ExecutionId run, const RunInputs& inputs, 
 
 bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) {
   if (state.view.other_framework()) return false;
-  const RunInput& input = *inputs.changed.front();
+  const bool shown = inputs.handed_on != nullptr;
+  const RunInput& input = shown ? *inputs.handed_on : *inputs.changed.front();
   const ExecutionId first(input.producer + (state.view.one_sided(input.producer) ? 0 : 1));
   // Calls that only one side has are normal if the sides are sharded differently.
   if (state.view.is_sharded() && inputs.downstream && state.view.one_sided(input.producer)) return false;
@@ -451,11 +452,18 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
   }
   if (alarmed_reader_writes(state, run, input)) return true;
   if (state.roots.is_changed_after(input.producer)) return true;
-  if (inputs.downstream && !state.view.is_sharded()) return false;
+  if (inputs.downstream && !shown && !state.view.is_sharded()) return false;
   Root& root = state.roots.add_changed(run, inputs, input);
   root.divergence.reason =
       fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),
                   state.view.name(input.producer), happened_between(state, first, run));
+  if (shown) {
+    root.divergence.decided_by = DecidedBy::kHandedOn;
+    root.divergence.confidence = kSureByIr;
+    root.divergence.written = input.produced;
+    root.divergence.reason =
+        fmt::format("its input {} is not what {} wrote", state.view.slot(input.tensor), state.view.name(input.producer));
+  }
   const bool known = !state.view.is_sharded() && state.one_sided.first_of_candidate(first, run) != kNoId;
   if (!root.exchanges && !known) root.divergence.after = input.producer;
   return true;

@@ -300,11 +300,13 @@ class Finder {
     const size_t before = state_.roots.size();
     if (!inputs.entering.empty() && !view_.heals(run)) entering_.judge(run, inputs);
     const bool any_alarm = state_.alarmed_before || state_.any_before || state_.roots.size() > before;
+    const bool handed_on = inputs.handed_on != nullptr && !follows && judge_changed(state_, run, inputs);
     if (judge_computed(run, inputs, outputs)) return;
     if (!inputs.carried.empty() && !any_alarm) entering_.judge_carried(run, inputs, outputs);
     if (!inputs.constants.empty()) judge_constants(state_, run, inputs, outputs);
-    const bool known = !inputs.changed.empty() && (inputs.rescaled || matters(state_, run, inputs, outputs)) &&
-                       (follows || judge_changed(state_, run, inputs));
+    const bool known =
+        handed_on || (!inputs.changed.empty() && (inputs.rescaled || matters(state_, run, inputs, outputs)) &&
+                      (follows || judge_changed(state_, run, inputs)));
     own(run).downstream = own(run).downstream || known;
     if (state_.roots.size() == before && !known) judge_shape(state_, run, inputs, outputs);
     if (state_.roots.size() == before && !known && !is_acquitted(outputs)) judge_outputs(state_, run, inputs, outputs);
@@ -462,7 +464,7 @@ std::string_view name_of(DivergenceKind kind) {
 }
 
 std::string_view name_of(DecidedBy decided_by) {
-  static constexpr auto kNames = enum_table<DecidedBy, std::string_view>("estimate", "asked", "computed");
+  static constexpr auto kNames = enum_table<DecidedBy, std::string_view>("estimate", "asked", "computed", "handed_on");
   return kNames[decided_by];
 }
 

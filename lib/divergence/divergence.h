@@ -42,13 +42,14 @@ namespace msdump {
 enum class DivergenceKind : uint8_t { kValue, kNan, kShape, kMissing, kParameter, kInput };
 [[nodiscard]] std::string_view name_of(DivergenceKind kind);
 
-// The evidence for a root. kAsked and kComputed are exact.
+// The evidence for a root. All but kEstimate are exact.
 enum class DecidedBy : uint8_t {
   kEstimate,  // its error is larger than what its inputs and rounding lead one to expect
   kAsked,     // it was asked something else than the reference's operator
   kComputed,  // it computes something else than its own inputs lead to
+  kHandedOn,  // it reads something else than what the operator before it wrote
 };
-[[nodiscard]] constexpr DecidedBy last_of(DecidedBy) { return DecidedBy::kComputed; }
+[[nodiscard]] constexpr DecidedBy last_of(DecidedBy) { return DecidedBy::kHandedOn; }
 [[nodiscard]] std::string_view name_of(DecidedBy decided_by);
 
 // An argument of the operator that differs, as text.
@@ -81,6 +82,7 @@ struct Divergence {
   std::vector<OperatorId> chain;            // further calls of the candidate alone that may be to blame
   std::optional<UnseenCalls> unseen;        // msprobe: calls that were not dumped
   std::optional<ExecutionId> after;         // the producer of an input; something changed it since
+  TensorId written;                         // kHandedOn: the producer's output that the first of `outputs` should be
   std::optional<GradientCut> cut;           // the cut of the gradient that it shows
   std::vector<int64_t> ranks;               // sharded: the candidate's ranks that diverged; empty if unknown
   uint64_t downstream = 0;                  // diverged tensors that it explains, with its own

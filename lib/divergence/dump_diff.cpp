@@ -360,7 +360,9 @@ void settle_account(const std::vector<Divergence>& roots, bool any_difference, R
     return one.op == account.op || std::any_of(one.places.begin(), one.places.end(),
                                                [&](const DivergencePlace& other) { return other.op == account.op; });
   });
-  if (root != roots.end() && !account.is_root && !enters(*root)) {
+  if (root != roots.end()) {
+    if (account.is_root && root->decided_by == DecidedBy::kEstimate) return;
+    if (enters(*root)) return;
     account.is_root = true;
     account.root_op = root->op;
     account.conclusion = "a root: " + root->reason;
@@ -383,10 +385,12 @@ void settle_roots(DiffResult& run) {
   const bool any_difference = std::any_of(run.rows.begin(), run.rows.end(), differs) ||
                               std::any_of(run.arguments.begin(), run.arguments.end(),
                                           [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
-  // A divergence of replicas counts however small the difference to the reference is, and so does an operator that computes wrongly.
+  // However small the difference to the reference is, replicas that diverge count, as do operators that compute wrongly and values that
+  // are not handed on.
   const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
   std::erase_if(roots, [&](const Divergence& root) {
-    return (!keeps_any && root.decided_by != DecidedBy::kComputed) || is_accepted(run, root);
+    const bool is_shown = root.decided_by == DecidedBy::kComputed || root.decided_by == DecidedBy::kHandedOn;
+    return (!keeps_any && !is_shown) || is_accepted(run, root);
   });
   std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
     const bool exact = left.decided_by != DecidedBy::kEstimate;
@@ -404,6 +408,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   judge_arguments(run, rules, context);
   if (run.cuts.empty()) blame_one_sided_line(run);  // else each way of sharding has its own calls
+  note_changes(run, context.cancel);
   note_exchanges(run);
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;

@@ -132,8 +132,11 @@ class Gatherer {
       if (begins_scale(tensor, input.producer)) inputs_.rescaled = true;
       if (inputs_.rescaled || is_off(tensor, error_before(input.producer), rounding_of(input.producer)))
         inputs_.changed.push_back(&input);
-    } else if (!doubtful && made && tensor != input.produced && is_off(tensor, error_of_made(input))) {
-      inputs_.changed.push_back(&input);
+    } else if (!doubtful && made && tensor != input.produced) {
+      const bool shown =
+          view_.changed_in_candidate(tensor, input.produced) && view_.is_candidate_edge(tensor, input.produced);
+      if (shown && inputs_.handed_on == nullptr) inputs_.handed_on = &input;
+      if (shown || is_off(tensor, error_of_made(input))) inputs_.changed.push_back(&input);
     }
     const double healthy = history_.healthy[view_.compared(input.produced) ? input.produced : tensor];
     if (error && history_.states[input.producer].downstream && error->relative > kElevated * healthy)

@@ -348,7 +348,8 @@ const ObjectType& root_type() {
         .type = "string",
         .text =
             "the evidence (docs/blame.md): asked (it was asked something else), computed (it computes something else), "
-            "or estimate (its error is larger than what is expected)"},
+            "handed_on (it reads something else than what was written), or estimate (its error is larger than what is "
+            "expected)"},
        {.key = "confidence", .type = "number", .unit = "0..1", .text = "that this is a cause"},
        {.key = "reason", .type = "string", .text = "why, in words that may change"},
        {.key = "evidence", .type = "object", .text = "its inputs and outputs", .of = evidence_type},

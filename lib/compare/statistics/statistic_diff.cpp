@@ -61,7 +61,9 @@ class Comparer {
   TensorDiff run() {
     if (shapes_differ() || dtypes_differ()) return std::move(diff_);
     fill_metrics();
-    if (!b_.checksums.empty()) diff_.checksum_b = std::hash<std::string>()(b_.checksums.front().text);
+    for (auto [checksum, side] : {std::pair(&diff_.checksum_a, &a_), std::pair(&diff_.checksum_b, &b_)}) {
+      if (!side->checksums.empty()) *checksum = std::hash<std::string>()(side->checksums.front().text);
+    }
     if (a_.elements() == std::optional<int64_t>(0) && b_.elements() == std::optional<int64_t>(0)) {
       diff_.verdict = Verdict::kEmpty;
       return std::move(diff_);

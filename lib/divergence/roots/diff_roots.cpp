@@ -257,6 +257,23 @@ void blame_one_sided_line(DiffResult& run) {
   run.divergence.roots.push_back(std::move(root));
 }
 
+void note_changes(DiffResult& run, const CancelToken& cancel) {
+  const CompareSide& a = run.a->side;
+  for (Divergence& root : run.divergence.roots) {
+    if (root.written == kNoId || root.outputs.empty()) continue;
+    const TensorRecord& read = (*a.tensors)[run.pairing.tensors[root.outputs.front()].a];
+    const TensorRecord& written = (*a.tensors)[run.pairing.tensors[root.written].a];
+    if (!read.has_elements || !written.has_elements) continue;
+    auto opened = open_pair(*a.index, read, *a.index, written);
+    if (!opened) continue;
+    const auto diff = diff_tensors(opened->left, opened->right, {}, cancel, {.any_shape = true});
+    if (!diff || !has_metrics(diff->verdict)) continue;
+    const kernels::PairMetrics& metrics = diff->metrics;
+    root.reason += fmt::format(": {} of {} changed on the way", metrics.count - metrics.equal,
+                               plural(metrics.count, "element"));
+  }
+}
+
 namespace {
 
 // The errors of single local tensors; none if one cannot be compared.

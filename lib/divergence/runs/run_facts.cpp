@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "check/checked_dump.h"
 #include "compare/pair/precision.h"
 #include "divergence/model/constants.h"
 #include "graph/flow/communication.h"
@@ -16,6 +17,9 @@
 
 namespace msdump {
 namespace {
+
+// Of the mean of a statistics file, which is a sum of float32.
+constexpr double kRoundingOfMean = 1e-5;
 
 // A hash of the reference's values; 0 if they prove nothing, because many tensors have them.
 uint64_t contents_of(const TensorDiff& diff) {
@@ -155,6 +159,35 @@ double TensorFacts::largest_error(const std::vector<TensorId>& tensors) const {
 bool TensorFacts::same_in_a(TensorId left, TensorId right) const {
   const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
   return x.max_a == y.max_a && x.min_a == y.min_a && x.mean_a == y.mean_a;
+}
+
+bool TensorFacts::is_candidate_edge(TensorId input, TensorId written) const {
+  if (cuts_ != nullptr || !has_flow(a_) || !has_flow(b_)) return false;
+  if (!edges_) {
+    edges_.emplace();
+    const check::CheckedDump dump(a_);
+    for (const OpRun& run : dump.runs()) {
+      for (const RunInput& edge : run.inputs) {
+        if (edge.tensor != kNoId && edge.produced != kNoId) edges_->emplace(edge.tensor, edge.produced);
+      }
+    }
+  }
+  const auto found = edges_->find(TensorId(uint32_t{pairing_.tensors[input].a}));
+  return found != edges_->end() && found->second == TensorId(uint32_t{pairing_.tensors[written].a});
+}
+
+bool TensorFacts::changed_in_candidate(TensorId input, TensorId written) const {
+  const TensorDiff &in = diffs_[input], &out = diffs_[written];
+  if (in.mislabelled || out.mislabelled || in.dtype_a != out.dtype_a || is_scaled(input) != is_scaled(written))
+    return false;
+  if (contents_of(in) == 0 || contents_of(in) != contents_of(out)) return false;
+  if (in.checksum_a != 0 && out.checksum_a != 0) return in.checksum_a != out.checksum_a;
+  // A view may lie between, whose elements are added up in another order.
+  const kernels::PairMetrics &x = in.metrics, &y = out.metrics;
+  if (!x.max_a || !x.min_a || !y.max_a || !y.min_a) return false;
+  const double rounding = kRoundingOfMean * std::max(std::fabs(*x.max_a), std::fabs(*x.min_a));
+  return x.max_a != y.max_a || x.min_a != y.min_a ||
+         (x.mean_a && y.mean_a && std::fabs(*x.mean_a - *y.mean_a) > rounding);
 }
 
 bool TensorFacts::same_in_b(TensorId left, TensorId right) const {

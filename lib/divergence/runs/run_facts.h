@@ -96,6 +96,10 @@ class TensorFacts {
   // True if two tensors have the same range and mean in the candidate, or in the reference. Unknown values are the same.
   [[nodiscard]] bool same_in_a(TensorId left, TensorId right) const;
   [[nodiscard]] bool same_in_b(TensorId left, TensorId right) const;
+  // True if the candidate's own IR has this edge, too: a script may read another value than the reference's.
+  [[nodiscard]] bool is_candidate_edge(TensorId input, TensorId written) const;
+  // True if the input is what its producer wrote, by checksums or statistics, in the reference alone.
+  [[nodiscard]] bool changed_in_candidate(TensorId input, TensorId written) const;
   [[nodiscard]] std::string_view slot(TensorId tensor) const;  // the reference's, if it has the tensor
   // The operator's name as the file spells it, with its rank and step.
   [[nodiscard]] std::pair<std::string_view, FolderIdentity> name_and_place(TensorId tensor) const;
@@ -122,6 +126,7 @@ class TensorFacts {
   std::vector<std::optional<TensorError>> errors_;  // by tensor
   // Module parameters of the reference by their values, in Pairing::tensors; filled on first use.
   mutable std::optional<HashSlots> parameters_;
+  mutable std::optional<std::map<TensorId, TensorId>> edges_;  // of the candidate, from its inputs to outputs; likewise
 };
 
 // Facts about executions: operators, names, source lines, and the calls that msprobe's names connect.
