@@ -253,7 +253,7 @@ class Check : public Command {
   [[nodiscard]] Status check_golden_folder(const DumpIndex& index) const {
     namespace fs = std::filesystem;
     std::error_code failed;
-    const std::string folder = fs::weakly_canonical(options_.golden, failed).string() + '/';
+    const std::string folder = fs::weakly_canonical(fs::absolute(options_.golden, failed), failed).string() + '/';
     for (const std::string& path : index.paths()) {
       const fs::path dump = fs::weakly_canonical(path, failed);
       const bool is_inside = fs::is_directory(dump, failed) ? folder.starts_with(dump.string() + '/')

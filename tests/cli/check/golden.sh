@@ -23,6 +23,7 @@ msdump diff few fan -q --io output --json | jq -c '.rows[] | select(.verdict != 
 # Nothing is written into the dump, also not through a link; a folder beside a single file is not the dump.
 show msdump check wrong --golden wrong/golden
 show msdump check wrong --golden wrong/../wrong
+(cd wrong && show msdump check . --golden there)
 net=wrong/rank_0/Net/0/0
 show msdump check $net/Add.Default_Add-op0.0.0.1700000000000002.output.0.DefaultFormat.Float32.npy --golden $net
 show msdump check -q $net/Add.Default_Add-op0.0.0.1700000000000002.*.npy --golden $net/golden --rule none
