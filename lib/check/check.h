@@ -75,7 +75,7 @@ struct CheckRun {
   OperatorLines lines;
   std::vector<bool> chosen;                                   // by tensor: requested, so findings may be about it
   recompute::Extent recompute = recompute::Extent::kIfCheap;  // of rule wrong_output
-  std::string golden;  // the folder for what outputs should be (recompute/golden.h); empty: none
+  recompute::GoldenRequest golden;
   std::vector<const Error*> listing_failures;  // of the list and the graph; the pointers must stay valid
   CheckReport report;
 

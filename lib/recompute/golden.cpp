@@ -1,92 +1,183 @@
 #include "recompute/golden.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstring>
 #include <filesystem>
-#include <span>
 #include <system_error>
-#include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <Eigen/Core>
 
-#include "dump/names/identity.h"
+#include "dump/elements/host_tensor.h"
 #include "io/atomic_file.h"
+#include "io/dir_walk.h"
 #include "npy/npy.h"
 
 namespace msdump::recompute {
 namespace {
 
-std::string name_in_golden(const std::string& path, const TensorRecord& record, const Shape& shape) {
-  for (const std::string_view extension : {".npy", ".pt"}) {
-    if (path.ends_with(extension)) return path.substr(0, path.size() - extension.size()) + ".npy";
-  }
-  const std::string extents = shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
-  return fmt::format("{}.{}.{}.{}.npy", path, name_of(record.name.io), record.name.slot, extents);
+// Not the options of convert, whose --resume would take the files for its own.
+ConvertOptions convert_options(const GoldenRequest& request) {
+  ConvertOptions options;
+  options.out = request.folder;
+  options.version = request.version + " check --golden";
+  return options;
 }
 
-DType golden_dtype(DType stored) {
-  switch (kind_of(stored)) {
-    case DTypeKind::kBool: return DType::kBool;
-    case DTypeKind::kInteger: return DType::kInt64;
-    default: return DType::kFloat64;
-  }
+template <class T>
+void append_bits(T value, std::string& bytes) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-template <class Stored>
-void store(double value, std::byte*& into) {
-  const auto stored = static_cast<Stored>(value);
-  std::memcpy(into, &stored, sizeof stored);
-  into += sizeof stored;
-}
-
-std::vector<std::byte> bytes_of(const Array& expected, DType dtype) {
-  std::vector<std::byte> bytes(expected.values.size() * (dtype == DType::kBool ? 1 : sizeof(double)));
-  std::byte* into = bytes.data();
-  for (const double value : expected.values) {
-    if (dtype == DType::kBool)
-      store<uint8_t>(value != 0 ? 1 : 0, into);
-    else if (dtype == DType::kInt64)
-      store<int64_t>(std::fabs(value) < 0x1p63 ? value : 0, into);
-    else
-      store<double>(value, into);
+// Little-endian as this machine is. None if an element cannot be told, or the dtype has no numbers.
+Maybe<std::string> npy_file(DType dtype, const Shape& shape, const std::vector<double>& values) {
+  const DType npy = info(dtype).npy_dtype;
+  const bool is_whole = kind_of(dtype) != DTypeKind::kFloat;
+  const size_t width = static_cast<size_t>(std::max(info(npy).bits, 8)) / 8;
+  std::string bytes = npy::make_header(npy, shape);
+  bytes.reserve(bytes.size() + values.size() * width + sizeof(int64_t));
+  for (const double exact : values) {
+    const std::optional<double> value = round_to(dtype, exact);
+    if (!value) return unjudged(Reason::kFormat, name_of(dtype));
+    if (is_whole && std::isnan(*value)) return unjudged(Reason::kFormat, "integers beyond 2^53 or their type");
+    if (is_whole) {
+      append_bits(static_cast<int64_t>(*value), bytes);
+      bytes.resize(bytes.size() - sizeof(int64_t) + width);
+    } else if (npy == DType::kFloat16) {
+      append_bits(Eigen::half(static_cast<float>(*value)).x, bytes);
+    } else if (npy == DType::kFloat32) {
+      append_bits(static_cast<float>(*value), bytes);
+    } else {
+      append_bits(*value, bytes);
+    }
   }
   return bytes;
 }
 
 }  // namespace
 
-Status GoldenFolder::write_array(TensorId tensor, const Array& expected) const {
-  const TensorRecord& record = tensors_[tensor];
-  const IndexedFile& file = index_.files()[record.file];
-  const std::string& folder = index_.folder_of(file);
-  // A mapping.csv may name anything.
-  const std::string_view shown = file.shown_name();
-  const std::string_view name = shown.find('/') == std::string_view::npos ? shown : file.name;
-  const std::string in_dump = (folder.empty() ? "" : folder + "/") + std::string(name);
-  const std::string path = folder_ + "/" + name_in_golden(in_dump, record, expected.shape);
-  std::error_code missing;
-  if (std::filesystem::equivalent(path, index_.path_of(file), missing))
-    return fail(make_error(ErrorCode::kUsage, "is the dump's own file, and is not replaced").with_path(path));
-  MSDUMP_CHECK_OK(make_directories(path.substr(0, path.rfind('/'))));
-  const DType dtype = golden_dtype(expected.dtype);
-  const std::string header = npy::make_header(dtype, expected.shape);
-  const std::vector<std::byte> elements = bytes_of(expected, dtype);
-  MSDUMP_TRY(AtomicFile out, AtomicFile::create(path));
-  MSDUMP_CHECK_OK(out.set_size(header.size() + elements.size()));
-  MSDUMP_CHECK_OK(out.write_at(0, std::as_bytes(std::span(header.data(), header.size()))));
-  MSDUMP_CHECK_OK(out.write_at(header.size(), elements));
-  return out.commit();
+std::string Goldens::FileName::path() const { return join_path(folder, name.name); }
+
+Goldens::Goldens(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<bool>& chosen,
+                 const GoldenRequest& request, const CancelToken& cancel)
+    : dump_(dump),
+      flow_(flow),
+      chosen_(chosen),
+      request_(request),
+      options_(convert_options(request)),
+      settings_(options_),
+      tree_(request.folder, settings_, cancel) {
+  if (request.folder.empty()) return;
+  for (const OpRun& run : flow.runs()) {
+    for (const TensorId tensor : run.outputs) {
+      if (chosen[tensor]) owners_.try_emplace(file_of(tensor).path(), tensor);
+    }
+  }
 }
 
-void GoldenFolder::write(TensorId tensor, const Array& expected) {
-  Status status = write_array(tensor, expected);
+Status Goldens::begin() { return request_.folder.empty() ? Status() : tree_.create_root(); }
+
+Goldens::FileName Goldens::file_of(TensorId tensor) const {
+  const TensorRecord& record = (*dump_.tensors)[tensor];
+  const IndexedFile& file = dump_.index->files()[record.file];
+  std::string base(file.shown_name());
+  Plan kept;
+  kept.identity = true;
+  if (file.kind == FileKind::kNpy || file.kind == FileKind::kPt)
+    return {dump_.index->folder_of(file), npy_output_name(base.substr(0, base.rfind('.')) + ".npy", kept)};
+  NameRequest request;
+  request.input_name = std::move(base);
+  StoredTensor stored;
+  stored.io = record.name.io;
+  stored.slot = record.name.slot;
+  return {dump_.index->folder_of(file), output_name(request, stored, kept)};
+}
+
+Status Goldens::write(const ComputedOutput& output, GoldenOutput& golden) {
+  const TensorRecord& record = (*dump_.tensors)[output.tensor];
+  // The graph may have another shape.
+  const auto stored = HostTensor::open(*dump_.index, record, {});
+  const Shape& shape = stored ? stored->shape() : output.written.shape;
+  const Maybe<std::string> content = npy_file(output.written.dtype, shape, output.expected.values);
+  if (!content) {
+    golden.why = content.error();
+    return {};
+  }
+  const FileName file = file_of(output.tensor);
+  const std::string path = file.path(), target = tree_.path_of(path);
+  const std::string own = dump_.index->path_of(dump_.index->files()[record.file]);
+  if (owners_.at(path) != output.tensor)
+    return fail(make_error(ErrorCode::kWriteFailed, "'{}' is the golden of another output", path).with_path(own));
+  std::error_code missing;
+  if (std::filesystem::equivalent(target, own, missing))
+    return fail(make_error(ErrorCode::kUsage, "is the dump's own file, and is not replaced").with_path(target));
+  MSDUMP_CHECK_OK(tree_.create_folder(file.folder));
+  MSDUMP_CHECK_OK(write_file(target, *content));
+  golden.path = path;
+  if (file.name.original) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    tree_.add_mapping(file.folder, file.name.name, *file.name.original);
+  }
+  return {};
+}
+
+void Goldens::judge(const ComputedOutput& output, GoldenOutput& golden) const {
+  Tensor reference;
+  if (*request_.standard != Standard::kOpen) {
+    Maybe<Tensor> read = request_.reference(output.tensor);
+    if (!read) {
+      golden.why = std::move(read).error();
+      return;
+    }
+    reference = *read;
+  }
+  const bool moves = output.kernel.arithmetic == Arithmetic::kExact;
+  golden.verdict = judge_by(*request_.standard, output.written, output.expected, moves, reference.get());
+  if (!golden.verdict) golden.why = Unjudged{Reason::kFormat, "the standard has no rule for it"};
+}
+
+void Goldens::take(const ComputedOutput& output) {
+  if (!chosen_[output.tensor]) return;
+  GoldenOutput golden;
+  golden.tensor = output.tensor;
+  Status done;
+  if (output.incomplete)
+    golden.why = Unjudged{Reason::kNoInput, "some elements"};
+  else if (!request_.folder.empty())
+    done = write(output, golden);
+  if (request_.standard && done && !golden.why) judge(output, golden);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (status)
-    ++written_;
-  else
-    failures_.push_back(std::move(status).error());
+  taken_.insert_or_assign(output.tensor, std::pair(std::move(golden), std::move(done)));
+}
+
+std::vector<GoldenOutput> Goldens::finish(const std::vector<OperatorJudgement>& judgements,
+                                          std::vector<Error>& failures) {
+  // Of an output that was not taken.
+  const auto why_not = [](const OperatorJudgement& of, TensorId tensor) -> Unjudged {
+    const auto judged =
+        std::find_if(of.outputs.begin(), of.outputs.end(), [&](const auto& one) { return one.tensor == tensor; });
+    if (judged == of.outputs.end()) return of.outputs.empty() ? of.why : Unjudged{Reason::kNoKernel, "this output"};
+    const Judgement& judgement = judged->judgement;
+    return judgement.verdict == Judgement::Verdict::kNotJudged ? judgement.why : Unjudged{Reason::kTooLarge, {}};
+  };
+  std::vector<GoldenOutput> outputs;
+  for (const OperatorJudgement& judgement : judgements) {
+    for (const TensorId tensor : flow_.runs()[judgement.run].outputs) {
+      if (!chosen_[tensor] || !(*dump_.tensors)[tensor].has_elements) continue;
+      GoldenOutput& output = outputs.emplace_back();
+      if (const auto found = taken_.find(tensor); found != taken_.end()) {
+        output = std::move(found->second.first);
+        if (!found->second.second) failures.push_back(std::move(found->second.second).error());
+      } else {
+        output.why = why_not(judgement, tensor);
+      }
+      output.tensor = tensor;
+      output.type = judgement.type;
+    }
+  }
+  if (request_.folder.empty()) return outputs;
+  for (Error& error : tree_.write_mappings()) failures.push_back(std::move(error));
+  settings_.end();
+  return outputs;
 }
 
 }  // namespace msdump::recompute

@@ -1,44 +1,78 @@
-// Golden tensors: what operators should have written, as arrays under a folder that mirrors the dump.
+// What outputs should be: writes it as files (golden tensors), and judges outputs against it by a standard of CANN.
 //
-// An array has the name that `convert` gives the tensor (an .npy or .pt keeps its own). Numbers are float64, not rounded to the
-// output's type; integers are int64 and truth values bool, as the kind of the output is.
+// A golden is the answer of the kernel that fits the output best, in double, rounded to the output's dtype. Its file has the name
+// that convert gives the output, so that diff pairs the two. An output that is not computed in full has none.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "dump/index/dump_index.h"
-#include "dump/index/tensor_list.h"
-#include "graph/flow/run_graph.h"
-#include "recompute/array.h"
+#include "convert/convert.h"
+#include "convert/output_tree.h"
+#include "recompute/recompute.h"
+#include "recompute/standard.h"
 
 namespace msdump::recompute {
 
-class GoldenFolder {
+struct GoldenRequest {
+  std::string folder;   // where the files go; empty: none are written
+  std::string version;  // of msdump
+  std::optional<Standard> standard;
+  // The output of another device for the same inputs, for levels of a standard. Called by several threads.
+  std::function<Maybe<Tensor>(TensorId tensor)> reference;
+
+  [[nodiscard]] bool is_empty() const { return folder.empty() && !standard; }
+};
+
+struct GoldenOutput {
+  TensorId tensor;
+  std::string_view type;            // of the operator
+  std::optional<std::string> path;  // relative to the folder; none: not written
+  std::optional<StandardVerdict> verdict;
+  std::optional<Unjudged> why;  // it has no golden, or the standard does not judge it
+};
+
+class Goldens {
  public:
-  // The index and the list must outlive it. The folder is made if it is missing.
-  GoldenFolder(const DumpIndex& index, const std::vector<TensorRecord>& tensors, std::string folder)
-      : index_(index), tensors_(tensors), folder_(std::move(folder)) {}
+  // The objects must outlive it. Of two outputs with one name, the first in the order of executions has it.
+  Goldens(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<bool>& chosen,
+          const GoldenRequest& request, const CancelToken& cancel);
 
-  // Thread-safe. An array of an earlier run is replaced.
-  void write(TensorId tensor, const Array& expected);
-
-  [[nodiscard]] uint64_t written() const { return written_; }
-  // An error for each array that could not be written.
-  [[nodiscard]] std::vector<Error> take_failures() { return std::move(failures_); }
+  // Makes the folder.
+  [[nodiscard]] Status begin();
+  // RecomputeOptions::golden. Thread-safe.
+  void take(const ComputedOutput& output);
+  // The chosen outputs of the executions that were judged, in their order. Adds what could not be written to `failures`.
+  [[nodiscard]] std::vector<GoldenOutput> finish(const std::vector<OperatorJudgement>& judgements,
+                                                 std::vector<Error>& failures);
 
  private:
-  [[nodiscard]] Status write_array(TensorId tensor, const Array& expected) const;
+  struct FileName {
+    std::string folder;
+    OutputName name;
+    [[nodiscard]] std::string path() const;
+  };
+  [[nodiscard]] FileName file_of(TensorId tensor) const;
+  Status write(const ComputedOutput& output, GoldenOutput& golden);
+  void judge(const ComputedOutput& output, GoldenOutput& golden) const;
 
-  const DumpIndex& index_;
-  const std::vector<TensorRecord>& tensors_;
-  const std::string folder_;
+  const DumpWithGraph& dump_;
+  const RunGraph& flow_;
+  const std::vector<bool>& chosen_;
+  const GoldenRequest& request_;
+  const ConvertOptions options_;
+  const SettingsFile settings_;
+  OutputTree tree_;
+  std::map<std::string, TensorId> owners_;  // of the paths
   std::mutex mutex_;
-  uint64_t written_ = 0;
-  std::vector<Error> failures_;
+  std::map<TensorId, std::pair<GoldenOutput, Status>> taken_;
 };
 
 }  // namespace msdump::recompute

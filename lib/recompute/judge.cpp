@@ -420,9 +420,10 @@ void OutputJudge::add(std::span<const double> found, const Output& expected, int
 Judgement OutputJudge::finish() const {
   Judgement best;
   best.why = {Reason::kShape, {}};
-  for (const OfAnswer& answer : answers_) {
-    if (!answer.is_comparable()) continue;
-    Judgement judgement = answer.finish();
+  for (size_t i = 0; i < answers_.size(); ++i) {
+    if (!answers_[i].is_comparable()) continue;
+    Judgement judgement = answers_[i].finish();
+    judgement.answer = i;
     if (best.verdict == Judgement::Verdict::kNotJudged || share_of(judgement) < share_of(best))
       best = std::move(judgement);
   }

@@ -71,6 +71,7 @@ struct Judgement {
   std::optional<Box> place;          // around the wrong elements
   Shape shape;                       // of the output
   std::string variant;               // of the answer that fits best
+  size_t answer = 0;                 // its place in Output::answers; not kept in parts
   DType format = DType::kUndefined;  // effective, of the output
   // Of each precision; infinite if it cannot apply. Products decide whether kTensor may.
   std::array<double, kPrecisions> units_of{};

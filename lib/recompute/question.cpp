@@ -92,13 +92,14 @@ std::vector<uint32_t> device_operands(std::string_view mindspore, std::string_vi
 class GraphAsker {
  public:
   GraphAsker(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators,
-             ExecutionId run)
+             ExecutionId run, bool fits)
       : dump_(dump),
         flow_(flow),
         operators_(operators),
         run_index_(run),
         run_(flow.runs()[run]),
-        op_(operators[run_.op]) {}
+        op_(operators[run_.op]),
+        fits_(fits) {}
 
   Question ask() {
     // The files of a fused operator have its own type, the graph that of a member.
@@ -113,7 +114,8 @@ class GraphAsker {
     row_ = row;
     read_graph();
     collect_files();
-    if (node_ == nullptr && !has_every_input()) {
+    question_.fitted = node_ == nullptr && !has_every_input();
+    if (question_.fitted && !fits_) {
       question_.why = {Reason::kUnknownArgument, "no graph has its attributes"};
       return std::move(question_);
     }
@@ -338,6 +340,7 @@ class GraphAsker {
   const ExecutionId run_index_;
   const OpRun& run_;
   const SequencedOp& op_;
+  const bool fits_;
   std::string_view type_;
   const KernelRow* row_ = nullptr;
   const IrGraph* ir_ = nullptr;
@@ -366,8 +369,9 @@ CallSlot call_slot(std::string_view slot) {
 
 }  // namespace
 
-Questions::Questions(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators)
-    : dump_(dump), flow_(flow), operators_(operators) {
+Questions::Questions(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators,
+                     bool fits)
+    : dump_(dump), flow_(flow), operators_(operators), fits_(fits) {
   for (ExecutionId run{0}; run < flow.runs().size(); ++run) {
     const OpRun& execution = flow.runs()[run];
     const std::string_view name = operators[execution.op].name;
@@ -435,7 +439,7 @@ Question Questions::ask_gradient(ExecutionId run) const {
   return question;
 }
 
-Question Questions::ask_graph(ExecutionId run) const { return GraphAsker(dump_, flow_, operators_, run).ask(); }
+Question Questions::ask_graph(ExecutionId run) const { return GraphAsker(dump_, flow_, operators_, run, fits_).ask(); }
 
 Question Questions::ask_call(ExecutionId run) const {
   const OpRun& execution = flow_.runs()[run];

@@ -57,8 +57,9 @@ struct Question {
 
 class Questions {
  public:
-  // The objects must outlive it.
-  Questions(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators);
+  // The objects must outlive it. With `fits`, an operator without a graph is asked all the same: what verifies is its question.
+  Questions(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators,
+            bool fits = false);
   [[nodiscard]] Question ask(ExecutionId run) const;
 
  private:
@@ -70,6 +71,7 @@ class Questions {
   const DumpWithGraph dump_;
   const RunGraph& flow_;
   const std::vector<SequencedOp>& operators_;
+  const bool fits_;
   // By table and name of the call: its arguments, as a range of DumpWithGraph::arguments.
   std::map<std::pair<uint32_t, std::string_view>, std::pair<size_t, size_t>> arguments_;
   // Executions of forward calls, by rank, step and name.

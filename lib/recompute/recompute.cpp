@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -145,6 +146,7 @@ ReadQuestion read_member(const Question& question, const InnerValues& computed, 
         continue;
       }
       opened.elements += size_of(tensor->shape);
+      opened.incomplete = opened.incomplete || tensor->known >= 0;
       value.tensor = share(std::move(*tensor));
     }
     if (operand.in_list)
@@ -185,17 +187,10 @@ Maybe<void> compute_inner(const Question& question, const std::vector<Outputs>& 
   return {};
 }
 
-// The answer that the output was judged by.
-void hand_on_golden(const Output& computed, const Array& written, const OutputJudgement& output,
-                    const RecomputeOptions& options) {
-  if (output.judgement.verdict == Judgement::Verdict::kNotJudged) return;
-  for (const Answer& answer : computed.answers) {
-    if (answer.variant != output.judgement.variant || answer.y.size() != written.size()) continue;
-    Array expected = with_shape(answer.y, written.shape);
-    expected.dtype = written.dtype;
-    options.golden(output.tensor, expected);
-    return;
-  }
+// The answer that the output was judged by. Null: it was not judged, or no usual argument fits.
+const Answer* answer_of(const Output& computed, const Question& question, const Judgement& judgement) {
+  const bool verified = judgement.is_right() || (judgement.is_wrong() && !question.fitted);
+  return verified ? &computed.answers[judgement.answer] : nullptr;
 }
 
 void judge_outputs(const Question& question, const ReadQuestion& opened, const Outputs& computed, const Kernel& kernel,
@@ -220,7 +215,8 @@ void judge_outputs(const Question& question, const ReadQuestion& opened, const O
     result.outputs.push_back(
         {question.outputs[i].tensor, found->name, judge(*written, kernel, *found, formats, device), {}});
     OutputJudgement& output = result.outputs.back();
-    if (options.golden) hand_on_golden(*found, *written, output, options);
+    if (const Answer* const answer = options.golden ? answer_of(*found, question, output.judgement) : nullptr)
+      options.golden({output.tensor, kernel, *written, answer->y, opened.incomplete || written->known >= 0});
     if (explains && output.judgement.is_wrong())
       output.instead = find_instead({*written, kernel, opened.call, *found, formats, device, output.judgement});
   }
@@ -281,6 +277,7 @@ Maybe<void> judge_whole(const Question& question, ReadQuestion last, const OpenT
     if (one.why) result.why = *one.why;
     MSDUMP_CHECK_OK(one.load(options.most_elements - elements));
     elements += one.elements;
+    one.incomplete = one.incomplete || (opened.size() > 1 && opened[opened.size() - 2].incomplete);
     if (!is_alone) leave_out_copies(*member, one.outputs, one.call);
     MSDUMP_TRY(Outputs outputs, compute_with(*member->row->kernel, one.call, one.inner));
     computed.push_back(std::move(outputs));
@@ -302,8 +299,9 @@ bool is_written(const ReadQuestion& opened) {
                      [](const Tensor& tensor) { return tensor != nullptr; });
 }
 
+// `large` is held while a large operator is computed in full that would else be judged in parts.
 OperatorJudgement judge_question(const Question& question, const OpenTensor& open, const RecomputeOptions& options,
-                                 const DeviceTraits& device, bool explains) {
+                                 const DeviceTraits& device, bool explains, std::mutex& large) {
   OperatorJudgement result;
   result.run = question.run;
   result.type = question.type;
@@ -322,8 +320,11 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
     // What is explained is computed as a whole if it can be.
     in_parts = !explains && !options.golden && judge_parts(question, last, options, device, result);
   }
+  std::unique_lock<std::mutex> alone(large, std::defer_lock);
+  if (options.golden && last.elements > options.large_elements) alone.lock();
   if (!in_parts) judged = judge_whole(question, last, open, options, device, explains, result);
-  if (!judged && judged.error().reason == Reason::kTooLarge && explains && question.members.empty()) {
+  const bool falls_back = (explains || options.golden) && question.members.empty();
+  if (!judged && judged.error().reason == Reason::kTooLarge && falls_back) {
     result.outputs.clear();
     if (judge_parts(question, last, options, device, result)) judged = {};
   }
@@ -411,6 +412,7 @@ Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& op
 Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask, const OpenTensor& open,
                                                        const RecomputeOptions& options, const RunContext& context) {
   std::vector<OperatorJudgement> judgements(count);
+  std::mutex large;
   const auto judge_again = [&](const std::vector<size_t>& which, const DeviceTraits& device, bool explains,
                                const RecomputeOptions& options_of_pass) {
     context.pool.ordered_for(
@@ -424,7 +426,7 @@ Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQu
           if (is_kept) {
             if (auto known = find_kept(*options.facts, key, question)) return std::move(*known);
           }
-          OperatorJudgement judgement = judge_question(question, open, options_of_pass, device, explains);
+          OperatorJudgement judgement = judge_question(question, open, options_of_pass, device, explains, large);
           if (is_kept && !context.cancel.cancelled())
             options.facts->keep(key, encode_result(Result<KeptJudgement>(kept_judgement(question, judgement))));
           return judgement;
@@ -496,7 +498,7 @@ Result<std::vector<OperatorJudgement>> recompute(const DumpWithGraph& dump, cons
                                                  const std::vector<SequencedOp>& operators,
                                                  const std::vector<ExecutionId>& runs, const RunContext& context,
                                                  const RecomputeOptions& options) {
-  const Questions questions(dump, flow, operators);
+  const Questions questions(dump, flow, operators, options.fits);
   const TensorReader reader(dump, operators, options.most_elements);
   MSDUMP_TRY(auto judgements,
              judge_questions(

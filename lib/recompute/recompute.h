@@ -74,6 +74,15 @@ struct RecomputeCounts {
 };
 [[nodiscard]] RecomputeCounts count(const std::vector<OperatorJudgement>& judgements);
 
+// An output as a kernel computed it in full, not rounded.
+struct ComputedOutput {
+  TensorId tensor;
+  const Kernel& kernel;
+  const Array& written;   // in the dump
+  const Array& expected;  // the answer that it was judged by
+  bool incomplete;        // elements of it or of what the operator read are unknown
+};
+
 struct RecomputeOptions {
   int64_t most_elements = kMostElements;  // that are held of an operator; larger ones are computed in parts
   // Products of more multiplications are sampled.
@@ -83,9 +92,11 @@ struct RecomputeOptions {
   size_t most_explained = 32;
   // How the device computes, if that is known from more than is judged.
   std::optional<DeviceTraits> device = {};
-  // Takes what an output should be, with its shape and dtype, once for each. Called by several threads. Then operators are computed as
-  // a whole: those that are too large are not.
-  std::function<void(TensorId tensor, const Array& expected)> golden = {};
+  bool fits = false;  // see Questions
+  // Takes each output that was judged and computed in full, once. Called by several threads. Then what can be is computed in full, one
+  // operator of more than `large_elements` at a time.
+  std::function<void(const ComputedOutput& output)> golden = {};
+  int64_t large_elements = int64_t{1} << 22;
   // Judgements of questions that are no regions are taken from it if it has them, else kept there (kept_judgement.h). May be null.
   FactStore* facts = nullptr;
 };
@@ -99,6 +110,7 @@ struct ReadQuestion {
   std::vector<InnerOperand> inner;  // of a member of a region
   std::vector<Tensor> outputs;      // by Question::outputs; null: not in a file, or it cannot be read
   std::optional<Unjudged> why;      // of an output that cannot be read
+  bool incomplete = false;          // elements of operands are unknown
   int64_t elements = 0;             // of all
 
   // Reads what has a source, if no more than `most_elements` are held then.

@@ -111,7 +111,7 @@ MadeNet::Tensor MadeNet::op(std::string_view type, const std::vector<Tensor>& in
 void MadeNet::write_tensor(const fs::path& folder, const Node& node, size_t time, const std::string& tensor,
                            const Values& values, const Shape& shape, bool half) const {
   const std::string name = fmt::format("{}.{}.0.0.{}.{}.DefaultFormat.{}.npy", node.type, normalised_op_name(node.name),
-                                       1'700'000'000'000'000 + time, tensor, half ? "Float16" : "Float32");
+                                       1'700'000'000'000'000 + begin_ + time, tensor, half ? "Float16" : "Float32");
   const Shape stored = shape.empty() ? Shape{static_cast<int64_t>(values.size())} : shape;
   test::write_bytes(folder / name, test::npy_of(half ? "<f2" : "<f4", stored, bytes_of(values, half)));
 }

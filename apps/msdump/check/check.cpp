@@ -1,7 +1,10 @@
 // msdump check: finds non-finite, saturated, unchanged and missing tensors in one dump, and the first operator that is
 // at fault.
 #include <algorithm>
+#include <filesystem>
+#include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,7 +18,9 @@
 #include "check/check_text.h"
 #include "check/tree/tool_results.h"
 #include "check/trend.h"
+#include "check/values/reference_dump.h"
 #include "check/values/value_rules.h"
+#include "frame/cli.h"
 #include "frame/usage.h"
 #include "info/tree_facts.h"
 #include "shared/opened_graph.h"
@@ -67,51 +72,50 @@ class Check : public Command {
     options.add(ir_option(options_.graph.ir, "search in and next to the dump"));
     options.add(selection_options(options_.graph.selection));
     options.add(rule_options());
-    options.add(
-        {{.names = "--watched",
-          .value = OptionValue::texts(options_.watched, "GLOB"),
-          .group = kRuleGroup,
-          .help = "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not "
-                  "tell: LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated"},
-         recompute_option(options_.recompute, kRuleGroup,
-                          "Compute every operator again from its own dumped inputs, also in large dumps (rule "
-                          "wrong_output)",
-                          {{"no-recompute"}, {"first"}, {"trend", kNoFindings}}),
-         {.names = "--golden",
-          .value = OptionValue::text(options_.golden, "DIR"),
-          .group = kOutputGroup,
-          .help =
-              "Write what each output should be, computed from the operator's own dumped inputs, as arrays of float64 "
-              "in DIR, which mirrors the dump",
-          .use = OptionUse::kWholeRun,
-          .excludes = {{"no-recompute"}, {"first"}, {"trend", kNoFindings}}},
-         {.names = "--no-recompute",
-          .value = OptionValue::flag(options_.no_recompute),
-          .group = kRuleGroup,
-          .help = "Do not compute operators again; the same as --rule wrong_output:off"},
-         {.names = "--first",
-          .value = OptionValue::flag(options_.first),
-          .group = kOutputGroup,
-          .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
-                  "where ranks that had the same differ; stop there"},
-         {.names = "--trend",
-          .value = OptionValue::flag(options_.trend),
-          .group = kOutputGroup,
-          .help = "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for "
-                  "scripts",
-          .excludes = {{"first"}, {"rule", kNoFindings}, {"rules", kNoFindings}}},
-         {.names = "--all",
-          .value = OptionValue::flag(options_.all),
-          .group = kOutputGroup,
-          .help = "Show notes and every row in the table",
-          .use = OptionUse::kOutput},
-         {.names = "--junit",
-          .value = OptionValue::text(options_.junit, "FILE"),
-          .group = kOutputGroup,
-          .help = "Also write the findings as JUnit XML, for CI",
-          .use = OptionUse::kOutput,
-          .excludes = {{"trend", kNoFindings}}},
-         std::move(page)});
+    options.add({{.names = "--watched",
+                  .value = OptionValue::texts(options_.watched, "GLOB"),
+                  .group = kRuleGroup,
+                  .help = "The operators whose outputs CANN's watcher mode watched, where the names of the dump do not "
+                          "tell: LAYER_To_GLOB is the output of GLOB after LAYER ran; may be repeated"},
+                 recompute_option(options_.recompute, kRuleGroup,
+                                  "Compute every operator again from its own dumped inputs, also in large dumps (rule "
+                                  "wrong_output)",
+                                  {{"no-recompute"}, {"first"}, {"trend", kNoFindings}}),
+                 {.names = "--no-recompute",
+                  .value = OptionValue::flag(options_.no_recompute),
+                  .group = kRuleGroup,
+                  .help = "Do not compute operators again; the same as --rule wrong_output:off"},
+                 golden_option(),
+                 standard_option(),
+                 {.names = "--ref",
+                  .value = OptionValue::text(options_.reference, "PATH"),
+                  .group = kRuleGroup,
+                  .help = "With --standard: the outputs of another device for the same inputs",
+                  .use = OptionUse::kWholeRun,
+                  .needs = {{"standard"}}},
+                 {.names = "--first",
+                  .value = OptionValue::flag(options_.first),
+                  .group = kOutputGroup,
+                  .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
+                          "where ranks that had the same differ; stop there"},
+                 {.names = "--trend",
+                  .value = OptionValue::flag(options_.trend),
+                  .group = kOutputGroup,
+                  .help = "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for "
+                          "scripts",
+                  .excludes = {{"first"}, {"rule", kNoFindings}, {"rules", kNoFindings}}},
+                 {.names = "--all",
+                  .value = OptionValue::flag(options_.all),
+                  .group = kOutputGroup,
+                  .help = "Show notes and every row in the table",
+                  .use = OptionUse::kOutput},
+                 {.names = "--junit",
+                  .value = OptionValue::text(options_.junit, "FILE"),
+                  .group = kOutputGroup,
+                  .help = "Also write the findings as JUnit XML, for CI",
+                  .use = OptionUse::kOutput,
+                  .excludes = {{"trend", kNoFindings}}},
+                 std::move(page)});
     options.add(part_options(options_.sharding, options_.part));
     options.add(report_options(options_.form));
   }
@@ -132,7 +136,11 @@ class Check : public Command {
                          {.key = "recompute",
                           .type = "object[]",
                           .text = "outputs that are not what the operator's own dumped inputs lead to",
-                          .of = recomputed_output_type}}},
+                          .of = recomputed_output_type},
+                         {.key = "golden",
+                          .type = "object[]",
+                          .text = "outputs that --golden or --standard asks for",
+                          .of = golden_type}}},
             {.name = "check --trend",
              .text = "Tensors over the steps, a row for each step.",
              .row = &trend_type(),
@@ -145,14 +153,15 @@ class Check : public Command {
     if (options_.list_rules) return list_rules(session);
     if (options_.sharding.shard) check_shard_options(session);
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
+    check_standard();
     Result<check::RuleSet> rules = rules_of(options_);
     if (!rules) return session.end_with(rules.error());
     const Result<std::unique_ptr<OpenedCheck>> result =
         open_check(session, options_.graph, std::move(*rules), options_.watched);
     if (!result) return session.end_with(result.error());
     const OpenedCheck& opened = **result;
-    opened.run->recompute = options_.golden.empty() ? options_.recompute : recompute::Extent::kAll;
-    opened.run->golden = options_.golden;
+    opened.run->recompute = options_.recompute;
+    if (const Status asked = ask_for_golden(session, opened); !asked) return session.end_with(asked.error());
     if (const Status same = check_inputs(session, {&opened.catalogue().index}); !same)
       return session.end_with(same.error());
     if (options_.sharding.shard) return write_part(session, opened);
@@ -182,6 +191,78 @@ class Check : public Command {
              .group = kRuleGroup,
              .help = "Exit code 1 from this severity on",
              .otherwise = "warning"}};
+  }
+
+  Option golden_option() {
+    return {
+        .names = "--golden",
+        .value = OptionValue::text(options_.golden, "DIR"),
+        .group = kRuleGroup,
+        .help =
+            "Also write what each output should be, computed from the operator's inputs, as .npy below DIR, named as "
+            "convert names the arrays",
+        .use = OptionUse::kWholeRun,
+        .excludes = {{"no-recompute"}, {"first"}, {"trend"}}};
+  }
+
+  Option standard_option() {
+    using recompute::Standard;
+    std::vector<std::pair<std::string, Standard>> standards;
+    for (const Standard one : {Standard::kOpen, Standard::kL0, Standard::kL1, Standard::kL2})
+      standards.emplace_back(name_of(one), one);
+    return {.names = "--standard",
+            .value = OptionValue::choice(options_.standard, standards, {"standard"}),
+            .group = kRuleGroup,
+            .help =
+                "Judge outputs by a precision standard of CANN: cann by what they should be alone; a level by the "
+                "errors of another device, too (--ref)",
+            .use = OptionUse::kWholeRun,
+            .excludes = {{"no-recompute"}, {"first"}, {"trend"}}};
+  }
+
+  void check_standard() const {
+    const bool needs = options_.standard && *options_.standard != recompute::Standard::kOpen;
+    if (needs && options_.reference.empty())
+      throw UsageError(fmt::format("--standard {} compares with another device", name_of(*options_.standard)),
+                       "--ref takes its outputs for the same inputs; --standard cann needs none");
+    if (!needs && !options_.reference.empty()) throw UsageError("--standard cann takes no --ref");
+  }
+
+  // --golden and --standard.
+  Status ask_for_golden(Session& session, const OpenedCheck& opened) {
+    recompute::GoldenRequest& request = opened.run->golden;
+    request.folder = options_.golden;
+    request.version = version_number();
+    request.standard = options_.standard;
+    if (request.is_empty()) return {};
+    opened.run->recompute = recompute::Extent::kAll;
+    if (!options_.golden.empty()) MSDUMP_CHECK_OK(check_golden_folder(opened.catalogue().index));
+    if (options_.reference.empty()) return {};
+    DumpOptions of_reference;
+    of_reference.options = {options_.reference};
+    const SelectionOptions everything;
+    MSDUMP_TRY(Catalogue reference,
+               open_catalogue(session.context, {of_reference, everything, {Headers::kWhereNeeded}}));
+    for (const Error& error : reference.list.failures()) session.messages.warning(error);
+    reference_ = std::make_unique<check::ReferenceDump>(std::move(reference), opened.run->dump);
+    request.reference = [this](TensorId tensor) { return reference_->output(tensor); };
+    return {};
+  }
+
+  // The next run would take the files for tensors of the dump.
+  [[nodiscard]] Status check_golden_folder(const DumpIndex& index) const {
+    namespace fs = std::filesystem;
+    std::error_code failed;
+    const std::string folder = fs::weakly_canonical(fs::absolute(options_.golden, failed), failed).string() + '/';
+    for (const std::string& path : index.paths()) {
+      const fs::path dump = fs::weakly_canonical(path, failed);
+      const bool is_inside = fs::is_directory(dump, failed) ? folder.starts_with(dump.string() + '/')
+                                                            : folder == dump.parent_path().string() + '/';
+      if (is_inside)
+        return fail(make_error(ErrorCode::kUsage, "--golden: {} lies in the dump", options_.golden)
+                        .with_hint("name a folder beside it"));
+    }
+    return {};
   }
 
   // Ascend writes records of overflows whether or not tensors are dumped; results of tools often lie alone.
@@ -272,8 +353,19 @@ class Check : public Command {
         session.messages.warning(line, "it was not judged");
       if (const std::string text = collectives_text(run); !text.empty()) session.messages.note(text);
       if (const std::string text = recompute_text(run); !text.empty()) session.messages.note(text);
+      note_golden(session, run);
     }
     return published ? conclude(session, opened) : session.end_with(published.error());
+  }
+
+  void note_golden(Session& session, const check::CheckRun& run) const {
+    if (run.golden.is_empty()) return;
+    if (run.report.recomputed.golden.empty())
+      session.messages.warning(
+          "no output of an operator is there to be computed",
+          "names tell operator and slot: MatMul.NAME.0.0.0.input.0.npy, MatMul.NAME.0.0.0.output.0.npy");
+    else
+      session.messages.note(golden_text(run));
   }
 
   // Writes the results to the terminal or pipe, as a page and as JUnit.
@@ -296,7 +388,7 @@ class Check : public Command {
     }
     report::Object further;
     further.add("first", first_value(run)).add("first_apart", first_divergence_value(run));
-    further.add("recompute", wrong_outputs_value(run));
+    further.add("recompute", wrong_outputs_value(run)).add("golden", golden_value(run));
     // Other forms do not have them; there may be as many as files.
     const bool document = has_document(options_.form);
     (void)sink->finish({check_summary(run),
@@ -399,6 +491,7 @@ class Check : public Command {
   [[nodiscard]] bool shows_notes() const { return options_.fail_level == Severity::kNote; }
 
   CheckOptions options_;
+  std::unique_ptr<check::ReferenceDump> reference_;
 };
 
 const Registration kCheckCommand{[] { return std::make_unique<Check>(); }};

@@ -13,7 +13,9 @@ Result<check::RuleSet> rules_of(const CheckOptions& options) {
     const Status applied = rules.apply(text);
     if (!applied) throw UsageError("--rule: " + applied.error().message, applied.error().hint);
   }
-  if (options.recompute != recompute::Extent::kIfCheap || !options.golden.empty()) (void)rules.apply("wrong_output");
+  const bool is_golden = !options.golden.empty() || options.standard;
+  if (options.recompute != recompute::Extent::kIfCheap || is_golden) (void)rules.apply("wrong_output");
+  if (options.standard) (void)rules.apply("standard");
   if (options.no_recompute) (void)rules.apply("wrong_output:off");
   if (const Status complete = rules.check_complete(); !complete)
     throw UsageError(complete.error().message, complete.error().hint);

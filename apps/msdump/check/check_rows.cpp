@@ -219,17 +219,95 @@ const report::ObjectType& finding_type() {
   return type;
 }
 
+namespace {
+
+// The keys that say which output an object is about.
+report::Object place_of_output(const check::CheckRun& run, TensorId tensor, std::string_view type) {
+  const TensorRecord& record = run.dump.record(tensor);
+  const Identity identity = identity_of(run.dump.index(), record);
+  report::Object place;
+  place.add("op_name", run.op_name(run.dump.op_of(tensor))).add("op_type", type);
+  return std::move(
+      place.add("rank", identity.rank).add("step", identity.step).add("slot", slot_value(record.name.slot)));
+}
+
+const report::ObjectType& output_errors_type() {
+  static const report::ObjectType type{
+      "OutputErrors",
+      "The errors of an output by CANN's standard.",
+      {{.key = "mare", .type = "number", .text = "largest |y - g| / (|g| + 1e-7), g is what it should be"},
+       {.key = "mere", .type = "number", .text = "mean of the same"},
+       {.key = "rmse", .type = "number", .text = "root of the mean square of y - g"},
+       {.key = "small_errors", .type = "integer", .text = "elements that are wrong where g is nearly zero"}}};
+  return type;
+}
+
+const report::ObjectType& standard_type() {
+  static const report::ObjectType type{
+      "StandardVerdict",
+      "Whether an output meets a standard; keys of other standards are null.",
+      {{.key = "passes", .type = "boolean", .text = "true if it does"},
+       {.key = "reason", .type = "string|null", .text = "why not, in words that may change"},
+       {.key = "errors", .type = "object|null", .text = "levels: of the output", .of = output_errors_type},
+       {.key = "reference_errors", .type = "object|null", .text = "levels: of --ref", .of = output_errors_type},
+       {.key = "matched", .type = "number|null", .text = "cann: share of the elements within the tolerance"},
+       {.key = "largest", .type = "number|null", .text = "cann: largest error of an element"},
+       {.key = "largest_limit", .type = "number|null", .text = "cann: limit of that"}}};
+  return type;
+}
+
+report::Value errors_value(const std::optional<recompute::OutputErrors>& errors) {
+  if (!errors) return {};
+  report::Object object;
+  object.add("mare", errors->mare).add("mere", errors->mere).add("rmse", errors->rmse);
+  return std::move(object.add("small_errors", errors->small_errors));
+}
+
+report::Value standard_value(const std::optional<recompute::StandardVerdict>& verdict) {
+  if (!verdict) return {};
+  report::Object object;
+  object.add("passes", verdict->passes).add("reason", report::text_or_null(verdict->reason));
+  object.add("errors", errors_value(verdict->y)).add("reference_errors", errors_value(verdict->r));
+  object.add("matched", verdict->matched).add("largest", verdict->largest);
+  return std::move(object.add("largest_limit", verdict->largest_limit));
+}
+
+}  // namespace
+
+report::List golden_value(const check::CheckRun& run) {
+  report::List list;
+  for (const recompute::GoldenOutput& one : run.report.recomputed.golden) {
+    report::Object object = place_of_output(run, one.tensor, one.type);
+    object.add("path", one.path).add("standard", standard_value(one.verdict));
+    object.add("reason", one.why ? report::Value(name_of(one.why->reason)) : report::Value());
+    list.emplace_back(std::move(object.add("what", report::text_or_null(one.why ? one.why->what : ""))));
+  }
+  return list;
+}
+
+const report::ObjectType& golden_type() {
+  static const report::ObjectType type{
+      "GoldenOutput",
+      "An output that --golden writes as it should be, or that --standard judges.",
+      {{.key = "op_name", .type = "string", .text = "full scope name of the operator"},
+       {.key = "op_type", .type = "string", .text = "its type"},
+       {.key = "rank", .type = "integer|null", .text = "process of a distributed run"},
+       {.key = "step", .type = "integer|null", .text = "iteration of the training run"},
+       {.key = "slot", .type = "integer|string|null", .text = "which output"},
+       {.key = "path", .type = "string|null", .text = "file, relative to the folder of --golden; null: none"},
+       {.key = "standard", .type = "object|null", .text = "null: not judged by a standard", .of = standard_type},
+       {.key = "reason", .type = "string|null", .text = "why it is not written or judged; as in NotRecomputed"},
+       {.key = "what", .type = "string|null", .text = "the input, argument or file that lacks"}}};
+  return type;
+}
+
 report::List wrong_outputs_value(const check::CheckRun& run) {
   report::List list;
   for (const recompute::OperatorJudgement& judgement : run.report.recomputed.judgements) {
     for (const recompute::OutputJudgement& output : judgement.outputs) {
       if (!output.judgement.is_wrong()) continue;
-      const TensorRecord& record = run.dump.record(output.tensor);
-      const Identity identity = identity_of(run.dump.index(), record);
-      report::Object place;
-      place.add("op_name", run.op_name(run.dump.op_of(output.tensor))).add("op_type", judgement.type);
-      place.add("rank", identity.rank).add("step", identity.step).add("slot", slot_value(record.name.slot));
-      list.emplace_back(recomputed_output(std::move(place), output, judgement.asked));
+      list.emplace_back(
+          recomputed_output(place_of_output(run, output.tensor, judgement.type), output, judgement.asked));
     }
   }
   return list;

@@ -20,6 +20,8 @@ namespace msdump::cli {
 [[nodiscard]] report::Value first_divergence_value(const check::CheckRun& run);
 // The outputs that are not what their operators' inputs lead to.
 [[nodiscard]] report::List wrong_outputs_value(const check::CheckRun& run);
+// The outputs of --golden and --standard.
+[[nodiscard]] report::List golden_value(const check::CheckRun& run);
 [[nodiscard]] std::vector<report::Object> check_failure_objects(const OpenedGraph& opened, const check::CheckRun& run);
 
 // --trend: a row per tensor and step.
@@ -39,6 +41,7 @@ struct RuleRow {
 // The keys of the above.
 [[nodiscard]] const report::ObjectType& finding_type();
 [[nodiscard]] const report::ObjectType& check_summary_type();
+[[nodiscard]] const report::ObjectType& golden_type();
 [[nodiscard]] const report::ObjectType& first_type();
 [[nodiscard]] const report::ObjectType& first_apart_type();
 [[nodiscard]] const report::ObjectType& trend_type();

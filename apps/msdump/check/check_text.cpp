@@ -195,6 +195,36 @@ std::string collectives_text(const check::CheckRun& run) {
                      escape_for_terminal(text));
 }
 
+namespace {
+
+std::string reasons_text(const std::map<recompute::Reason, uint64_t>& reasons) {
+  std::string text;
+  for (const auto& [reason, count] : reasons)
+    text += fmt::format("{} {} {}", text.empty() ? ";" : ",", count, name_of(reason));
+  return text;
+}
+
+}  // namespace
+
+std::string golden_text(const check::CheckRun& run) {
+  std::map<recompute::Reason, uint64_t> reasons;
+  size_t written = 0, judged = 0, passed = 0;
+  const std::vector<recompute::GoldenOutput>& outputs = run.report.recomputed.golden;
+  for (const recompute::GoldenOutput& one : outputs) {
+    if (one.why) ++reasons[one.why->reason];
+    written += one.path ? 1U : 0U;
+    judged += one.verdict ? 1U : 0U;
+    passed += one.verdict && one.verdict->passes ? 1U : 0U;
+  }
+  std::string text;
+  if (!run.golden.folder.empty())
+    text = fmt::format("golden of {} of {} written", written, plural(outputs.size(), "output"));
+  if (run.golden.standard)
+    text += fmt::format("{}{} of {} judged by {} pass", text.empty() ? "" : ", ", passed, plural(judged, "output"),
+                        name_of(*run.golden.standard));
+  return text + reasons_text(reasons);
+}
+
 std::string recompute_text(const check::CheckRun& run) {
   const check::RecomputedOutputs& recomputed = run.report.recomputed;
   if (recomputed.too_much > 0)
@@ -204,14 +234,9 @@ std::string recompute_text(const check::CheckRun& run) {
   if (counts.right + counts.wrong == 0) return {};
   std::map<recompute::Reason, uint64_t> reasons;
   for (const recompute::RecomputeCounts::OfReason& one : counts.not_judged) reasons[one.reason] += one.operators;
-  std::string text;
-  for (const auto& [reason, operators] : reasons)
-    text += fmt::format("{} {} {}", text.empty() ? ";" : ",", operators, name_of(reason));
   const std::string sampled = counts.sampled > 0 ? fmt::format(" ({} by samples)", counts.sampled) : "";
-  if (!run.golden.empty())
-    text += fmt::format("; {} written to {}", plural(recomputed.golden, "array"), escape_for_terminal(run.golden));
   return fmt::format("{} of {} computed again{}, {} wrong{}", counts.right + counts.wrong,
-                     plural(counts.operators, "operator"), sampled, counts.wrong, text);
+                     plural(counts.operators, "operator"), sampled, counts.wrong, reasons_text(reasons));
 }
 
 std::string overflowed_calls_text(const check::CheckRun& run) {

@@ -41,6 +41,8 @@ inline constexpr const char* kDivergenceHeading = "the first place where ranks d
 [[nodiscard]] std::string collectives_text(const check::CheckRun& run);
 // "1144 of 1208 operators computed again, 1 wrong; 60 old_value, 4 no_kernel"; empty if nothing was.
 [[nodiscard]] std::string recompute_text(const check::CheckRun& run);
+// "golden of 3 of 5 outputs written, 2 of 3 outputs judged by cann:L0 pass; 1 no_input, 1 unknown_argument".
+[[nodiscard]] std::string golden_text(const check::CheckRun& run);
 // "2 of 3 calls overflowed (nan_check)"; empty if msprobe did not look for overflows.
 [[nodiscard]] std::string overflowed_calls_text(const check::CheckRun& run);
 // "1237 tensors: 8 errors (nan 6, inf 2), 1 warning (saturation 1), 12 notes"

@@ -151,10 +151,13 @@ ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
     session.messages.warning("there are files of tensors, but none holds a tensor");
     return ExitCode::kNo;
   }
+  const auto is_raw = [](const IndexedFile& file) { return file.name.ends_with(".bin"); };
+  const auto& files = catalogue.index.files();
   session.messages.error(
-      ErrorCode::kNotADump,
-      fmt::format("no tensors: {} found, none of them holds any", plural(catalogue.index.files().size(), "file")),
-      "-d takes a directory of a dump, or its files; msdump info says what a path is");
+      ErrorCode::kNotADump, fmt::format("no tensors: {} found, none of them holds any", plural(files.size(), "file")),
+      std::any_of(files.begin(), files.end(), is_raw)
+          ? "a .bin alone has neither dtype nor shape: save arrays as TYPE.NAME.0.0.0.input.0.npy and so on"
+          : "-d takes a directory of a dump, or its files; msdump info says what a path is");
   return ExitCode::kUsage;
 }
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "recompute/golden.h"
 #include "recompute/identities.h"
 
 namespace msdump::check {
@@ -68,7 +67,7 @@ RecomputedRuns recomputed_runs(const CheckedDump& dump, const RuleSet& rules, co
 }
 
 Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen, recompute::Extent extent,
-                                        const std::string& golden) {
+                                        const recompute::GoldenRequest& golden) {
   RecomputedOutputs result;
   const CheckedDump& dump = context.dump;
   judge_statistics(context, chosen);
@@ -77,16 +76,23 @@ Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<
   if (asked.runs.empty()) return result;
   recompute::RecomputeOptions options = recompute::options_of(extent);
   options.facts = context.run.facts;
-  recompute::GoldenFolder folder(dump.index(), *dump.dump().tensors, golden);
-  if (!golden.empty()) {
-    options.golden = [&](TensorId tensor, const recompute::Array& expected) {
-      if (chosen[tensor]) folder.write(tensor, expected);
-    };
+  options.fits = !golden.is_empty();
+  recompute::Goldens goldens(dump.dump(), dump.run_graph(), chosen, golden, context.run.cancel);
+  if (!golden.is_empty()) {
+    MSDUMP_CHECK_OK(goldens.begin());
+    options.golden = [&](const recompute::ComputedOutput& output) { goldens.take(output); };
   }
   MSDUMP_TRY(result.judgements,
              recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), asked.runs, context.run, options));
-  result.golden = folder.written();
-  for (Error& error : folder.take_failures()) MSDUMP_CHECK_OK(context.keep_failure(std::move(error)));
+  std::vector<Error> failures;
+  if (!golden.is_empty()) result.golden = goldens.finish(result.judgements, failures);
+  for (Error& error : failures) MSDUMP_CHECK_OK(context.keep_failure(std::move(error)));
+  for (const recompute::GoldenOutput& output : result.golden) {
+    if (!output.verdict || output.verdict->passes || !context.judges(RuleId::kStandard, output.tensor)) continue;
+    const std::string_view standard = name_of(*golden.standard);
+    context.report(RuleId::kStandard, output.tensor, report::Value(standard),
+                   fmt::format("does not meet {}: {}", standard, output.verdict->reason));
+  }
   for (const recompute::OperatorJudgement& judgement : result.judgements) {
     for (const recompute::OutputJudgement& output : judgement.outputs) {
       if (!output.judgement.is_wrong() || !context.judges(RuleId::kWrongOutput, output.tensor)) continue;

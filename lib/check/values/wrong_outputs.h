@@ -2,17 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "check/rules/rule_context.h"
+#include "recompute/golden.h"
 #include "recompute/recompute.h"
 
 namespace msdump::check {
 
 struct RecomputedOutputs {
   std::vector<recompute::OperatorJudgement> judgements;  // in the order of the flow
-  uint64_t golden = 0;                                   // arrays that were written
+  std::vector<recompute::GoldenOutput> golden;           // of the request
   uint64_t too_much = 0;                                 // bytes of tensors that it would have read; 0: it was done
 };
 
@@ -25,8 +25,8 @@ struct RecomputedRuns {
                                              const std::vector<bool>& chosen, recompute::Extent extent);
 
 // Judges the executions that have a chosen output with elements. The extent is at least kSampled if the rule was asked for by its
-// name. `golden` is a folder for what the outputs should be; it may be empty. An error only if it is interrupted.
+// name. Writes what `golden` asks for, and judges it (rule standard). An error only if it is interrupted, or no file can be written.
 [[nodiscard]] Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
-                                                      recompute::Extent extent, const std::string& golden);
+                                                      recompute::Extent extent, const recompute::GoldenRequest& golden);
 
 }  // namespace msdump::check

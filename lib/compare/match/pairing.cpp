@@ -105,7 +105,7 @@ class Pairer {
 
   Pairing run() {
     if (map_ != nullptr) by_map();
-    if (map_ != nullptr || !by_names()) {
+    if (map_ != nullptr || !(by_names() || by_files())) {
       if (map_ == nullptr && names_a_.empty() && pair_with_device(result_, side_a_, side_b_, lone_step_))
         return std::move(result_);
       by_position();
@@ -249,6 +249,44 @@ class Pairer {
       if (partners[i] == kNoId) continue;
       pair(i, partners[i], partners[i] == (*named)[i] ? PairedBy::kName : PairedBy::kNeighbours);
     }
+    return true;
+  }
+
+  // Pairs a folder with the dump that it was made of: convert and check --golden keep the names of files, and the time stamps in
+  // them. Files that have none, nor msprobe's record of their order, have nothing but their names. False unless each operator of one
+  // side has its name in common with another operator of the other.
+  bool by_files() {
+    const bool part_is_a = result_.a.size() < result_.b.size();
+    const CompareSide &part = part_is_a ? side_a_ : side_b_, &whole = part_is_a ? side_b_ : side_a_;
+    const std::vector<SequencedOp>& of_part = part_is_a ? result_.a : result_.b;
+    const std::vector<SequencedOp>& of_whole = part_is_a ? result_.b : result_.a;
+    using FileName = std::tuple<std::string_view, Place, std::string_view, std::string_view>;
+    const auto file_name = [&](const CompareSide& side, const SequencedOp& op, RecordId tensor) {
+      const NameFacts& name = (*side.tensors)[tensor].name;
+      return FileName(name.timestamp, places_.of(op), name.op_type, name.op_name);
+    };
+    std::map<FileName, SequencedOpId> named;
+    for (SequencedOpId i{0}; i < of_part.size(); ++i) {
+      if (of_part[i].tensors.empty()) return false;
+      const RecordId first = of_part[i].tensors.front();
+      const TensorRecord& record = (*part.tensors)[first];
+      if (record.name.timestamp.empty() && record.order != kNoOrder) return false;
+      if (!named.try_emplace(file_name(part, of_part[i], first), i).second) return false;
+    }
+    Partners partners(of_part.size(), kNoId);
+    size_t found = 0;
+    for (SequencedOpId i{0}; i < of_whole.size(); ++i) {
+      const auto is_named = [&](RecordId tensor) {
+        const auto partner = named.find(file_name(whole, of_whole[i], tensor));
+        if (partner == named.end() || partners[partner->second] != kNoId) return false;
+        partners[partner->second] = i;
+        return true;
+      };
+      found += std::any_of(of_whole[i].tensors.begin(), of_whole[i].tensors.end(), is_named) ? 1U : 0U;
+    }
+    if (found == 0 || found != of_part.size()) return false;
+    for (SequencedOpId i{0}; i < partners.size(); ++i)
+      part_is_a ? pair(i, partners[i], PairedBy::kName) : pair(partners[i], i, PairedBy::kName);
     return true;
   }
 

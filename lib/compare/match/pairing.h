@@ -32,12 +32,14 @@ struct Likeness {
 [[nodiscard]] Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                    const std::vector<bool>& outside_a, const std::vector<bool>& outside_b);
 
-// pair_sides(): pairs the operators and tensors of two dumps, never by time stamp, task or stream.
+// pair_sides(): pairs the operators and tensors of two dumps. Time stamps, tasks and streams of two runs mean nothing.
 //
 //   0. the user's mapping (rename/name_map.h); without one, wrappers around all modules of one side are removed from their
 //      names (rename/name_map.h)
 //   1. operators with the same name and type, if the two sides have the same names throughout. The graphs decide instead if
-//      they disagree less without names: save_graphs may number the same operators differently
+//      they disagree less without names: save_graphs may number the same operators differently.
+//      A folder that convert or check --golden made of some files of the other side is paired by the names of the files,
+//      and so is what has neither time stamps nor msprobe's record of the order
 //   2. if a compiler for the device named one side: by the operators that it renamed, split and fused
 //      (device/device_match.h)
 //   3. else by the graphs (graph_match.h), and the rest by position: the sequences of operators are aligned by their

@@ -20,5 +20,5 @@ reasons shifted_bad shifted_ref
 # The candidate's operator of that name is the reference's other one.
 dumped other_ref Add.Default_Add-op0 1 output.0 1 2
 dumped other_ref Add.Default_Add-op1 2 output.0 1 2 3 4
-dumped other_bad Add.Default_Add-op0 1 output.0 1 2 3 4
+dumped other_bad Add.Default_Add-op0 3 output.0 1 2 3 4
 reasons other_bad other_ref

@@ -1,7 +1,11 @@
 #include "recompute/region.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <random>
+#include <thread>
 
 #include "io/worker_pool.h"
 #include "recompute/judge.h"
@@ -83,12 +87,12 @@ struct FusedProduct {
     asked.members.push_back(product);
   }
 
-  [[nodiscard]] OperatorJudgement judged() const {
+  [[nodiscard]] OperatorJudgement judged(const RecomputeOptions& options = {}) const {
     WorkerPool pool(1);
     const CancelToken cancel;
     const auto judgements = judge_questions(
         1, [&](size_t) { return asked; }, [&](TensorId tensor, const Shape*) -> Maybe<Array> { return files[tensor]; },
-        {}, RunContext{pool, cancel});
+        options, RunContext{pool, cancel});
     REQUIRE(judgements);
     return judgements->front();
   }
@@ -103,6 +107,66 @@ TEST_CASE("a region is computed from what enters it") {
   CHECK(right.outputs.front().judgement.units < 1);
   // A lone product beyond float32 passes for one of tensor cores: the fault is beyond these as well.
   CHECK(FusedProduct(3).judged().is_wrong());
+}
+
+TEST_CASE("what is computed in full is handed on, of a region as well, with what is not known") {
+  FusedProduct product(3);
+  std::vector<Array> expected;
+  RecomputeOptions options;
+  options.golden = [&](const ComputedOutput& output) {
+    CHECK(output.tensor == TensorId(3));
+    CHECK(output.written.shape == Shape{4, 8});
+    CHECK_FALSE(output.incomplete);
+    expected.push_back(output.expected);
+  };
+  CHECK(product.judged(options).is_wrong());
+  REQUIRE(expected.size() == 1);
+  product.files[3] = stored(expected.front());
+  CHECK(product.judged().is_right());
+  // An operand of the first member has half of its elements.
+  product.files[0].known = 128;
+  size_t incomplete = 0;
+  options.golden = [&](const ComputedOutput& output) { incomplete += output.incomplete ? 1U : 0U; };
+  (void)product.judged(options);
+  CHECK(incomplete == 1);
+}
+
+TEST_CASE("large operators are computed in full one at a time") {
+  const Array x = stored(normal({2, 1000}, 5));
+  const Question asked = question("Neg", {{"x", 0}}, 0);
+  WorkerPool pool(4);
+  const CancelToken cancel;
+  std::atomic<int> now = 0, most = 0;
+  RecomputeOptions options;
+  options.golden = [&](const ComputedOutput&) {
+    most = std::max<int>(most, ++now);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    --now;
+  };
+  options.large_elements = 1000;
+  const auto open = [&](TensorId, const Shape*) -> Maybe<Array> { return x; };
+  const RunContext context{pool, cancel};
+  REQUIRE(judge_questions(
+      8, [&](size_t) { return asked; }, open, options, context));
+  CHECK(most == 1);
+}
+
+TEST_CASE("what is too large to be computed in full is judged in parts and not handed on") {
+  FusedProduct product;
+  const Array x = stored(normal({2, kBlockElements}, 5));
+  product.files = {x, x, stored(map(x, [](double value) { return 2 * value; }))};
+  product.asked = question("Add", {{"a", 0}, {"b", 1}}, 2);
+  RecomputeOptions options;
+  size_t handed_on = 0;
+  options.golden = [&](const ComputedOutput&) { ++handed_on; };
+  CHECK(product.judged(options).is_right());
+  CHECK(handed_on == 1);
+  options.most_elements = kBlockElements;
+  const OperatorJudgement judgement = product.judged(options);
+  CHECK(judgement.is_right());
+  CHECK(handed_on == 1);
+  product.files[2].values[70000] += 1;
+  CHECK(product.judged(options).is_wrong());
 }
 
 TEST_CASE("a member that is not asked leaves its region without judgement") {
