@@ -10,7 +10,7 @@ fault("dlrm-rows-unmasked", "rows of other ranks are not masked", "dlrm-rows2",
       "row_mask lookup_rows", near="all_reduce reduce_forward")
 fault("dlrm-rows-reduce", "no all-reduce after the bags", "dlrm-rows2",
       ('return ReduceFromRegion.apply(x, run.group("tp"))  # @rows_reduce', "return x  # @rows_reduce"),
-      "rows_reduce row_mask reduce_forward", near="join", check="replica")
+      "rows_reduce row_mask reduce_forward", near="join dots", check="replica")
 fault("dlrm-width-order", "the parts of a width are joined in reverse", "dlrm-tp2",
       ('gather(x, run.group("tp"), 1)  # @width_gather', 'gather(x, run.group("tp"), 1).roll(4, 1)  # @width_gather'),
       "width_gather gather_cat", near="join")
@@ -23,7 +23,7 @@ fault("dlrm-tables-exchanged", "the ranks have each other's tables", "dlrm-ep2",
       near="travel exchange all_to_all arrived join")
 fault("dlrm-arrival-order", "what arrives is taken for that of other ranks", "dlrm-ep2",
       ('torch.cat(made.chunk(run.size("ep")), 1)', 'torch.cat(made.chunk(run.size("ep"))[::-1], 1)'), "arrived",
-      near="join")
+      near="join dots")
 fault("dlrm-next-ids", "the ids of the next table", "dlrm-ep4",
       ("self.bag(ids[:, number], table, number)", "self.bag(ids[:, (number + 1) % run.tables], table, number)"),
           "bags lookup")
