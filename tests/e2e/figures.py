@@ -29,11 +29,11 @@ class Figures:
         found = {"cases": 1, "first": first, "passed": first and not innocent, "silent": not roots, "innocent": innocent
                  } if is_fault else {"right pairs": 1, "pairs silent": not roots, "innocent there": innocent}
         for row in ("all", f"net {net}", f"form {form}"):
-            self.rows[half, row].update(found)
+            self.rows[half, row].update({key: int(number) for key, number in found.items()})
         for place, (right, kind) in enumerate(roots):
             self.rows[half, f"decided by {kind}"].update({
-                "first": is_fault and place == 0 and right is True, "passed": 0, "cases": is_fault and place == 0,
-                "innocent": right is False or not is_fault, "innocent there": not is_fault})
+                "first": int(is_fault and place == 0 and right is True), "cases": int(is_fault and place == 0),
+                "innocent": int(is_fault and right is False), "innocent there": int(not is_fault)})
 
     def write(self):
         """A row by evidence counts the cases whose first root it decided, and all innocents that it named."""
