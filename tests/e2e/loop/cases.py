@@ -235,7 +235,7 @@ def first_of(fault):
     return Case(fault.net, fault.name, level, 0.0 if exact else NOISES[level], fault)
 
 
-CASES = [first_of(fault) for fault in (*FAULTS, *ALL) if fault.name in FIRST[fault.net]]
+CASES = [first_of(fault) for fault in (*FAULTS, *ALL) if fault.name in FIRST.get(fault.net, ())]
 CASES += [Case(net, f"clean-{kind}", level, noise, None, threads) for net, kind, level, noise, threads in CLEAN]
 CASES += [alone_of(fault) for fault in NONFINITE]
 CASES += [Case(net, "clean-alone", level, alone=True) for net, level in CLEAN_ALONE.items()]

@@ -32,6 +32,7 @@ FORMS = {
     "G": Form("mix", "statistics", device="autocast"),
     "H": Form("mix", "statistics"),
     "I": Form("L0", "tensor", 1e-3),
+    "J": Form("mix", "tensor", 1e-5),
 }
 
 # The optimizer runs outside of every module: level L0 sees what it made, the parameters of the next step.
@@ -50,6 +51,16 @@ class Fault:
     near: tuple = ()
     unseen: tuple = ()  # lines that read the result next, at level L1, which does not see a recurrent layer
     hidden: str = ""  # forms in which nobody can see it: below the noise, or not in the dump
+    both: tuple = ()  # changes of the reference, too, which then is a run of its own
+
+    @property
+    def reference(self):
+        return f"{self.name}-ref" if self.both else "ref"
+
+    @property
+    def is_fault(self):
+        """Others are pairs that differ by rounding, whatever was changed."""
+        return bool(self.lines or self.modules)
 
 
 def after_start(net, name, what, statement, **truth):
@@ -207,12 +218,150 @@ RECURRENT = [
           (("self.emb(tokens)", "self.emb((tokens + 1) % 37)"),), ("embed",), ("emb",)),
     Fault("recurrent", "elu", "ReLU instead of ELU", (("F.elu(", "F.relu("),), ("hidden",), near=("out",)),
 ]
-ALL = DECODER + TRANSLATOR + CONVOLUTION + RECURRENT
-NETS = ("decoder", "translator", "convolution", "recurrent")
+
+# Nets of kinds that no other set has. Their faults, truths and right pairs were written down, and the nets split into
+# those to look at and HELD, before msdump saw a dump of them.
+LAYERS = ("blocks.0", "blocks.1", "blocks.2")
+
+
+def kernel(net, name, call, kind, **truth):
+    """Below msprobe (kernels/plant.py), of which level L0 has no call."""
+    return after_start(net, name, f"{call}: {kind}", f'from plant import plant; plant("{call}", "{kind}")', hidden="DI",
+                       **truth)
+
+
+WAVENET = [
+    after_start("wavenet", "dilation", "one convolution with another dilation", "model.blocks[2].causal.dilation = 1",
+                lines=("pad", "conv"), modules=("blocks.2.causal",)),
+    Fault("wavenet", "ahead", "convolutions look ahead", (("(self.dilation * (TAPS - 1), 0)",
+          "(0, self.dilation * (TAPS - 1))"),),
+          ("pad", "conv"), ("blocks.*.causal",)),
+    Fault("wavenet", "gates", "wave and gate are exchanged", (("wave, gate = ", "gate, wave = "),), ("chunk", "gated"),
+          LAYERS, near=("blocks.*.skip", "blocks.*.out")),
+    Fault("wavenet", "residual", "the sum of the residual is not scaled", ((" * math.sqrt(0.5), skip", ", skip"),),
+          ("residual", "pad"), LAYERS, near=("blocks.*.causal",)),
+    Fault("wavenet", "skips", "the last block's skip alone is used", (("total = total + skip", "total = skip"),),
+          ("total", "skipped"), near=("middle",)),
+    Fault("wavenet", "local", "the condition is not added", (("h = h + self.local(condition)", "h = h"),),
+          ("local", "chunk"), (*LAYERS, "blocks.*.local"), near=("blocks.*.skip", "blocks.*.out")),
+    Fault("wavenet", "axis", "weights normalised for each input channel", (("norm(dim=(1, 2)", "norm(dim=(0, 2)"),),
+          ("size", "weight"), ("blocks.*.causal",)),
+    kernel("wavenet", "kernel", "Functional.conv1d.5", "tail", lines=("local",), modules=("blocks.1",
+          "blocks.1.local")),
+    Fault("wavenet", "detached", "no gradient into the condition",
+          (("self.upsample(frames)", "self.upsample(frames).detach()"),), ("upsample", "condition", "local"),
+          ("upsample", "blocks.*.local"), near=UPDATED),
+    Fault("wavenet", "twice", "two updates with one gradient", (("optimizer.step()",
+          "optimizer.step(), optimizer.step()"),),
+          ("step",), near=UPDATED),
+]
+OUTS = ("0", "0.policy", "0.policy.out", "0.critic", "0.critic.out")
+ACTOR = [
+    Fault("actor", "lambda", "advantages forget faster", (("0.97 * 0.9 *", "0.97 * 0.5 *"),), ("running",), near=OUTS),
+    Fault("actor", "alive", "what comes after the end counts", (("value[moment + 1] * alive[moment]",
+          "value[moment + 1]"),),
+          ("ahead", "error"), near=OUTS),
+    Fault("actor", "spread", "advantages are not divided by their deviation", ((" / (gain.std() + 1e-6)", ""),),
+          ("normalised", "better"), near=OUTS),
+    Fault("actor", "ratio", "the ratio upside down", (("torch.exp(now - old)", "torch.exp(old - now)"),), ("ratio",),
+          near=OUTS),
+    Fault("actor", "better", "the larger of the two ratios", (("torch.minimum(", "torch.maximum("),), ("better",),
+          near=OUTS),
+    Fault("actor", "wanted", "the critic learns the advantage, not the return", (("wanted = gain + stable[:-1]",
+          "wanted = gain"),),
+          ("wanted", "huber"), near=OUTS),
+    Fault("actor", "slow", "the critic itself is asked, not its slow copy", (("stable = slow(seen)",
+          "stable = model.critic(seen)"),),
+          ("slow", "ahead", "error"), ("1", "1.*", "0.critic", "0.critic.*"), unseen=("first",)),
+    Fault("actor", "follow", "the slow copy does not follow", (("theirs.lerp_(ours, 0.2)", "pass"),), ("follow",),
+          ("1", "1.*"), unseen=("slow", "first")),
+    Fault("actor", "bfloat16", "what a layer gives is rounded to bfloat16",
+          (("F.mish(self.second(h))", "F.mish(self.second(h).bfloat16().float())"),), ("second",),
+          ("0.policy", "0.critic", "1"), near=("0.policy.out", "0.critic.out", "1.out"), hidden="CEFGI"),
+    kernel("actor", "kernel", "Functional.layer_norm.1", "factor 1.01", lines=("first",),
+           modules=("0.critic", "0.critic.norm")),
+]
+SWIN = [
+    Fault("swin", "roll", "moved the other way", (("torch.roll(h, (-self.shift, -self.shift)",
+          "torch.roll(h, (self.shift, self.shift)"),),
+          ("roll",), ("blocks.1",), near=("blocks.1.attn", "blocks.1.attn.qkv")),
+    Fault("swin", "unmasked", "what the move brought together sees each other",
+          (("mask_of(side, shift) if shift else None", "None"),),
+          ("masked", "softmax"), ("blocks.1.attn",), near=("blocks.1.attn.proj",)),
+    Fault("swin", "table", "the table of places is read with its axes exchanged",
+          (("apart[0] * (2 * WINDOW - 1) + apart[1]", "apart[1] * (2 * WINDOW - 1) + apart[0]"),), ("table", "scores"),
+          ("blocks.*.attn", "last.attn"), near=("blocks.*.attn.proj", "last.attn.proj")),
+    Fault("swin", "scale", "scores are divided by the root of the whole width", (("(width // HEADS) ** -0.5",
+          "width ** -0.5"),),
+          ("scores",), ("blocks.*.attn", "last.attn"), near=("blocks.*.attn.proj", "last.attn.proj")),
+    Fault("swin", "merge", "neighbours are joined row by row",
+          (("x[:, 1::2, 0::2], x[:, 0::2, 1::2]", "x[:, 0::2, 1::2], x[:, 1::2, 0::2]"),), ("merge", "reduce"),
+          ("merge", "merge.norm")),
+    Fault("swin", "unrolled", "not moved back", (("h = torch.roll(h, (self.shift, self.shift), (1, 2))", "h = h"),),
+          ("rolled", "residual1"), ("blocks.0", "blocks.1", "last"), near=("blocks.*.norm2", "last.norm2")),
+    after_start("swin", "loaded", "queries and keys of one layer are loaded exchanged",
+                "w = model.blocks[1].attn.qkv.weight; w.data = w.data.unflatten(0, (3, -1))[[1, 0, 2]].flatten(0, 1)",
+                lines=("qkv",), modules=("blocks.1.attn.qkv",)),
+    kernel("swin", "kernel", "Torch.softmax.1", "other axis", lines=("softmax",), modules=("blocks.1.attn",)),
+    Fault("swin", "labels", "the labels of another batch", (('f"labels{step}"', 'f"labels{step + 1}"'),), ("loss",),
+          near=("head",)),
+    Fault("swin", "again", "the last block is run twice", (("x = self.last(x)", "x = self.last(self.last(x))"),),
+          ("last", "norm1", "mean"), ("last", "last.*"), near=("final_norm",)),
+]
+
+
+def right(net, name, what, changes=(), **more):
+    return Fault(net, f"right-{name}", what, changes, **more)
+
+
+NOISY = "BCDEFIJ"  # a real device computes again what it computed, noise of its own is another
+RIGHT = [
+    right("wavenet", "sigmoid", "a sigmoid by tanh", (("torch.sigmoid(gate)", "(0.5 * torch.tanh(0.5 * gate) + 0.5)"),
+          )),
+    right("wavenet", "cat", "padded by joining zeros", (
+        ("F.pad(x, (self.dilation * (TAPS - 1), 0))",
+         "torch.cat((x.new_zeros(*x.shape[:2], self.dilation * (TAPS - 1)), x), 2)"),)),
+    right("wavenet", "renamed", "a class has another name", (("class Block(", "class Layer("), ("(Block(", "(Layer("))),
+    right("wavenet", "wide", "other sizes", both=(("= 32, 12, 4, 8,", "= 48, 24, 6, 8,"),)),
+    right("actor", "distribution", "the likelihood by torch.distributions",
+          (("-0.5 * z.square() - spread - 0.5 * math.log(2 * math.pi)",
+            "torch.distributions.Normal(mean, torch.exp(spread)).log_prob(actions)"),)),
+    right("actor", "smooth", "the loss by its other name", (("F.huber_loss(", "F.smooth_l1_loss("),)),
+    right("actor", "checkpoint", "the policy's activations are computed again", (
+        ("self.policy(seen)", "torch.utils.checkpoint.checkpoint(self.policy, seen, use_reentrant=False)"),),
+          hidden=NOISY),
+    right("actor", "wide", "other sizes", both=(("= 9, 3, 32, 5, 4", "= 9, 3, 48, 6, 6"),)),
+    right("swin", "sdpa", "fused attention", (
+        ("scores = torch.matmul(q * self.scale, k.transpose(-1, -2)) + bias", "scores = bias"),
+        ("weights = torch.softmax(scores, -1)", "scale = self.scale"),
+        ("torch.matmul(weights, v)", "F.scaled_dot_product_attention(q, k, v, attn_mask=scores, scale=scale)"))),
+    right("swin", "scaled", "scores are scaled after the product",
+          (("torch.matmul(q * self.scale, k.transpose(-1, -2))", "torch.matmul(q, k.transpose(-1, -2)) * self.scale"),
+          )),
+    right("swin", "checkpoint", "the last block's activations are computed again",
+          (("self.last(x)", "torch.utils.checkpoint.checkpoint(self.last, x, use_reentrant=False)"),), hidden=NOISY),
+    right("swin", "wide", "other sizes", both=(("= 8, 4, 16, 2, 2, 6", "= 8, 4, 32, 4, 3, 6"),)),
+]
+KINDS, HELD = ("wavenet", "actor", "swin"), ("actor", "swin")
+ALL = DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + RIGHT
+NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
 
 # Of every net, in every form: nothing but the noise. More of them in these forms.
-CLEAN = {"noise": "ABCDEFGHI", "noise2": "BCDEFI", "threads": "BDF"}
+CLEAN = {"noise": "ABCDEFGHIJ", "noise2": "BCDEFIJ", "threads": "BDF"}
 
 
-def held_out(fault):
-    return ALL.index(fault) % 2 == 1
+def forms_of(net):
+    return "ABDEFGJ" if net in KINDS else "ABCDEFGHI"
+
+
+def pairs_of(net, form):
+    """Those with a change, then those with noise alone."""
+    return [fault for fault in ALL if fault.net == net and form in forms_of(net) and form not in fault.hidden] + [
+        Fault(net, f"clean-{kind}", "", ()) for kind, forms in CLEAN.items() if form in forms and form in forms_of(net)]
+
+
+def is_held(fault):
+    """Of the older nets every second fault, and every second net's clean pairs."""
+    if fault.net in KINDS:
+        return fault.net in HELD
+    return (ALL.index(fault) if fault in ALL else NETS.index(fault.net)) % 2 == 1

@@ -294,3 +294,28 @@ for script, base, other in (("conv", CONV, {"channels": 16, "hidden": 32, "class
     pair(f"{script}-other-tp2-to-dp2", "in another net", f"{script}-other-tp2", f"{script}-other-dp2")
     statistics(f"{script}-other-tp2-statistics", "in another net, statistics alone", f"{script}-other-tp2",
                f"{script}-other-whole")
+
+# A recommender, which is no kind of the nets above; see faults_of_tables.py.
+DLRM = {"dense": 6, "hidden": 16, "width": 8, "rows": 12, "tables": 4, "bag": 3, "batch": 8, "by_rows": False,
+          "steps": 2,
+        "ranked": True}
+
+
+def dlrm(name, whole, sizes, what, **more):
+    clean("dlrm", DLRM, name, whole, sizes, what, **more)
+
+
+dlrm("dlrm-tp2", "dlrm-whole", {"tp": 2}, "perceptrons, and the width of tables")
+dlrm("dlrm-rows2", "dlrm-whole", {"tp": 2}, "perceptrons, and the rows of tables", cut={"by_rows": True})
+dlrm("dlrm-ep2", "dlrm-whole", {"ep": 2}, "two tables for each rank, bags by all-to-all")
+dlrm("dlrm-ep4", "dlrm-whole", {"ep": 4}, "a table for each rank")
+dlrm("dlrm-dp2", "dlrm-whole", {"dp": 2}, "parts of the batch")
+dlrm("dlrm-pp2", "dlrm-whole", {"pp": 2}, "bags and pairs on two stages")
+dlrm("dlrm-bf16-tp2", "dlrm-bf16-whole", {"tp": 2}, "bfloat16", precision="bfloat16")
+dlrm("dlrm-wide-ep2-dp2", "dlrm-wide-whole", {"ep": 2, "dp": 2}, "other sizes, tables and batch", width=16, hidden=32,
+          rows=30,
+     tables=6)
+pair("dlrm-tp2-to-dp2", "widths against batch", "dlrm-tp2", "dlrm-dp2")
+pair("dlrm-ep4-to-ep2", "a table a rank against two", "dlrm-ep4", "dlrm-ep2")
+statistics("dlrm-rows2-statistics", "rows of tables, statistics alone", "dlrm-rows2", "dlrm-whole")
+statistics("dlrm-ep2-statistics", "two tables a rank, statistics alone", "dlrm-ep2", "dlrm-whole")

@@ -6,6 +6,7 @@ import faults_of_mixtures  # noqa: F401
 import faults_of_ranks  # noqa: F401
 import faults_of_training  # noqa: F401
 import faults_again  # noqa: F401
+import faults_of_tables  # noqa: F401
 from fault import FAULTS
 
 __all__ = ["FAULTS"]

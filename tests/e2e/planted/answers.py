@@ -16,8 +16,8 @@ def run(*command):
 
 
 def plain(name):
-    """As in file names, and a parameter without the number of its node."""
-    return re.sub(r"^para\d+_", "", (name or "").replace("/", "_").replace(".", "_"))
+    """As in file names, and a parameter without the number of its node, or of its output where no graph names it."""
+    return re.sub(r"^para\d+_|:\d+$", "", (name or "").replace("/", "_").replace(".", "_"))
 
 
 def fits(name, answer):

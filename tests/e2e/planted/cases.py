@@ -1,4 +1,5 @@
 """The faults: of a net in nets/ the line that is changed, and the operators that the changed line became (case.py)."""
+import cases_kinds
 import cases_more
 from case import Case, Root, value
 
@@ -170,5 +171,5 @@ REST = [
          seen={"bad": True, "bad_f16": True}),
 ]
 
-ALL = FIRST + REST + cases_more.ALL
-NETS = ("mlp", "transformer", "cnn", "custom", "loop", "resnet", "decoder", "unet")
+ALL = FIRST + REST + cases_more.ALL + cases_kinds.ALL
+NETS = ("mlp", "transformer", "cnn", "custom", "loop", "resnet", "decoder", "unet", *cases_kinds.KINDS)

@@ -1,5 +1,6 @@
 """Dump trees as they lie on the disk: which .npy files an operator has, and trees made from others."""
 import fnmatch
+import io
 import os
 import shutil
 
@@ -71,3 +72,44 @@ def copy_rounded(path, there):
     parts[8] = "Float16"
     with np.errstate(over="ignore"):
         np.save(os.path.join(there, ".".join(parts)), np.load(path).astype(np.float16))
+
+
+def without_graphs(source, target):
+    link(source, target)
+    shutil.rmtree(os.path.join(target, "rank_0/graphs"))
+
+
+STATISTICS = ("Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,"
+              "L2Norm Value")
+
+
+def load(path):
+    """A tensor and its bytes. numpy has no bfloat16, which MindSpore's header calls E2."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    is_bfloat16 = b"'<E2'" in raw[:128]
+    values = np.load(io.BytesIO(raw.replace(b"'<E2'", b"'<u2'", 1)))
+    return (values.astype(np.uint32) << 16).view(np.float32) if is_bfloat16 else values, values.nbytes
+
+
+def as_statistics(source, target):
+    """What 2.10.0 writes of each tensor by itself, in the order of the files; graphs as they are."""
+    link(source, target)
+    for where, _, names in os.walk(os.path.join(target, "rank_0/Net")):
+        rows = []
+        for name in sorted(names, key=lambda name: fields_of(name)["time"]):
+            path, parts = os.path.join(where, name), name.split(".")
+            values, size = load(path)
+            wide = values.astype(np.float64)
+            known = (wide.max(), wide.min(), np.linalg.norm(wide)) if wide.size else (-np.inf, np.inf, 0.0)
+            shape = "[" + ",".join(map(str, values.shape)) + "]"
+            rows.append(",".join([*parts[:7], str(size), parts[8].lower(), f'"{shape}"',
+            *(f"{value:.6g}" for value in known)]))
+            os.remove(path)
+        if rows:
+            with open(os.path.join(where, "statistic.csv"), "w", encoding="utf-8") as file:
+                file.write("\n".join([STATISTICS, *(row + "," for row in rows), ""]))
+
+
+# Of both sides of a case, beside the tensors with graphs.
+FORMS = {"no_ir": without_graphs, "statistics": as_statistics}

@@ -1,6 +1,8 @@
 """What `msdump diff` says about a case, against its truth. Every root that it names is to be a right answer, and every
 fault that can be seen is to be named.
 """
+import os
+
 from answers import fits, lines_of, run
 
 UNREADABLE = (2, 4)  # usage and internal errors: no answer at all
@@ -41,17 +43,20 @@ def count(divergences, truth, variant):
     """For the table: is the first root right, are all faults named, how many innocent operators are."""
     hits = [next((number for number, root in enumerate(truth["roots"]) if any(
         fits(found["op_name"], answer) for answer in root["any_of"])), None) for found in divergences]
-    innocent = [found for found, hit in zip(divergences, hits) if hit is None and not any(
-        fits(found["op_name"], answer) for answer in truth["also_acceptable"])]
+    verdicts = [hit is not None or (None if any(fits(found["op_name"], answer) for answer in truth["also_acceptable"])
+                                    else False) for found, hit in zip(divergences, hits)]
     kind = "silent" if not truth["roots"] else "fault" if truth["must_be_named"].get(variant) else "too small to see"
     return {"kind": kind, "cases": 1, "first right": hits[:1] not in ([], [None]),
             "all right": bool(truth["roots"]) and set(hits) >= set(range(len(truth["roots"]))),
-            "innocent": len(innocent), "with innocent": bool(innocent), "nothing named": not divergences}
+            "innocent": verdicts.count(False), "with innocent": False in verdicts, "nothing named": not divergences,
+            "roots": [(verdict, found["decided_by"]) for found, verdict in zip(divergences, verdicts)]}
 
 
 def judge(msdump, folder, variant, truth):
     """What is wrong, what is remarkable, and what to count."""
-    code, report, complaint = run(msdump, "diff", "--json", f"{folder}/{variant}", f"{folder}/ref")
+    of_form = f"{folder}/{variant.replace('bad', 'ref')}"
+    reference = of_form if os.path.isdir(of_form) else f"{folder}/ref"
+    code, report, complaint = run(msdump, "diff", "--json", f"{folder}/{variant}", reference)
     if report is None or code in UNREADABLE:
         return [f"exit code {code}: {complaint}"], [], {}
     wrong, remarks = judge_roots(report["first_divergence"], truth, variant)

@@ -143,7 +143,7 @@ def truth_of(case, ref, bad):
     also = [describe(ref, bad, operator, ("value", "missing")) for operator in case.also]
     taken = nodes_of(ref, bad, [operator for root in case.roots for operator in root.operators] + list(case.also))
     also += [describe_nodes(*nodes, ("value", "missing")) for nodes in side_effects(found, ref, bad)
-             if not {id(node) for node in nodes} & taken]
+             if (case.roots or case.also) and not {id(node) for node in nodes} & taken]
     truth = {
         "schema": 1, "id": case.name, "net": case.net, "kind": case.what, "command": "diff", "steps": case.steps,
         "first_step": case.first_step, "planted": places, "roots": roots, "also_acceptable": also,
