@@ -8,6 +8,8 @@ namespace {
 
 // An operand that every block needs may have so many elements.
 constexpr int64_t kMostShared = int64_t{1} << 20;
+// Elements of a block: a few tensors of it lie in the cache of a core.
+constexpr int64_t kPartElements = int64_t{1} << 13;
 // Rows that belong together.
 constexpr int64_t kMostRow = int64_t{1} << 22;
 
@@ -73,7 +75,7 @@ class Blocks {
     blocks.outer_ = size_of(Shape(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axes)));
     const int64_t row = elements_from(shape, axes);
     if (axes == 0 || row == 0 || row > kMostRow) return std::nullopt;
-    blocks.rows_ = std::max<int64_t>(1, kBlockElements / row);
+    blocks.rows_ = std::max<int64_t>(1, kPartElements / row);
     for (const auto& [name, values] : call.values()) {
       for (const Value& value : values) {
         if (has_elements(value) && !blocks.is_cut(value.tensor->shape) && size_of(value.tensor->shape) > kMostShared)
@@ -106,14 +108,13 @@ class Blocks {
   int64_t outer_ = 0, rows_ = 0;
 };
 
-std::optional<Array> block_of(const Blocks& blocks, const Array& x, int64_t first, int64_t rows) {
+Maybe<Array> block_of(const Blocks& blocks, const Array& x, int64_t first, int64_t rows) {
   Array block{.dtype = x.dtype, .effective = x.effective, .undecided = x.undecided};
   const bool cut = blocks.is_cut(x.shape);
   const int64_t row = cut ? blocks.row_of(x.shape) : 0, count = cut ? rows * row : size_of(x.shape);
   block.shape = cut ? blocks.shape_of(x.shape, rows) : x.shape;
   std::vector<double> buffer;
-  const double* const elements = elements_of(x, first * row, count, buffer);
-  if (elements == nullptr) return std::nullopt;
+  MSDUMP_TRY(const double* const elements, elements_of(x, first * row, count, buffer));
   block.values = buffer.empty() ? std::vector<double>(elements, elements + count) : std::move(buffer);
   return block;
 }
@@ -140,8 +141,8 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
       const auto& whole = call.values().find(name)->second;
       for (size_t i = 0; i < values.size(); ++i) {
         if (!has_elements(whole[i]) || (first > 0 && !blocks.is_cut(whole[i].tensor->shape))) continue;
-        auto part = block_of(blocks, *whole[i].tensor, first, rows);
-        if (!part) return give_up({Reason::kUnreadable, name});
+        Maybe<Array> part = block_of(blocks, *whole[i].tensor, first, rows);
+        if (!part) return give_up(part.error());
         values[i].tensor = share(std::move(*part));
       }
     }
@@ -162,9 +163,9 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
       }
       if (outputs[i].name.empty()) next = found + 1;
       const int64_t place = first * blocks.row_of(outputs[i].y->shape);
-      const double* const written = elements_of(*outputs[i].y, place, count, buffer);
-      if (written == nullptr) return give_up({Reason::kUnreadable, std::string(outputs[i].name)});
-      judges[i]->add({written, static_cast<size_t>(count)}, *found, place);
+      const Maybe<const double*> written = elements_of(*outputs[i].y, place, count, buffer);
+      if (!written) return give_up(written.error());
+      judges[i]->add({*written, static_cast<size_t>(count)}, *found, place);
     }
   }
   std::vector<Judgement> judgements = without_judgement(outputs.size(), {Reason::kShape, {}});

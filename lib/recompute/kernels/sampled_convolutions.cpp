@@ -76,15 +76,12 @@ class SampledConvolution {
 
   [[nodiscard]] Maybe<const double*> image_of(const Tensor& x, int64_t n, std::vector<double>& buffer) const {
     const int64_t size = size_of(x->shape) / g_.n;
-    const double* const elements = elements_of(*x, n * size, size, buffer);
-    if (elements == nullptr) return unjudged(Reason::kUnreadable);
-    return elements;
+    return elements_of(*x, n * size, size, buffer);
   }
   [[nodiscard]] Maybe<std::vector<double>> filter() const {
     std::vector<double> buffer;
     const int64_t size = size_of(w_->shape);
-    const double* const elements = elements_of(*w_, 0, size, buffer);
-    if (elements == nullptr) return unjudged(Reason::kUnreadable);
+    MSDUMP_TRY(const double* const elements, elements_of(*w_, 0, size, buffer));
     return std::vector<double>(elements, elements + size);
   }
   [[nodiscard]] int64_t tap(int64_t c, int64_t i, int64_t j) const { return (c * g_.kh + i) * g_.kw + j; }

@@ -133,10 +133,11 @@ namespace {
 class Elements : public ElementSource {
  public:
   explicit Elements(std::vector<double> values) : values_(std::move(values)) {}
-  bool read(int64_t first, int64_t count, double* into) override {
-    if (first < 0 || first + count > static_cast<int64_t>(values_.size())) return false;
+  Status read(int64_t first, int64_t count, double* into) override {
+    if (first < 0 || first + count > static_cast<int64_t>(values_.size()))
+      return fail(make_error(ErrorCode::kTruncated, "y.npy: ends early"));
     std::copy_n(values_.begin() + first, count, into);
-    return true;
+    return {};
   }
 
  private:
@@ -385,7 +386,7 @@ TEST_CASE("what needs all of its operands is not cut") {
   CHECK(!cut(sum, "reduce_sum", {400, 400}));
 }
 
-TEST_CASE("a source that ends early leaves no judgement") {
+TEST_CASE("a source that ends early leaves no judgement, and says why") {
   Call call;
   Array x = random_array({400, 400}, 1);
   x.values.resize(100000);
@@ -395,6 +396,7 @@ TEST_CASE("a source that ends early leaves no judgement") {
   REQUIRE(judgements);
   CHECK(judgements->front().verdict == Judgement::Verdict::kNotJudged);
   CHECK(judgements->front().why.reason == Reason::kUnreadable);
+  CHECK(judgements->front().why.what == "y.npy: ends early");
 }
 
 TEST_CASE("signs are random, and the same in every run") {
