@@ -179,6 +179,8 @@ struct Kernel {
   Maybe<size_t> (*own_axes)(const Call& call) = nullptr;
   // Null: an output that is too large is not computed.
   Maybe<std::vector<SampledOutput>> (*sample)(const Call& call) = nullptr;
+  // Axes in front that its operands and outputs have in common, of tensors that may differ in the others: as own_axes else.
+  Maybe<size_t> (*common_axes)(const Call& call) = nullptr;
 };
 
 [[nodiscard]] const Kernel* find_kernel(std::string_view name);
