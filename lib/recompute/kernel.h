@@ -153,7 +153,8 @@ struct OutputKey {
 
 // By name if the key has one. Else, from `next` on: the output at the slot if it has as many elements, or the first of this shape, or
 // of as many elements. A gradient that nobody asked for has no tensor, and functions of one name may order them in several ways.
-[[nodiscard]] Outputs::const_iterator find_output(const Outputs& outputs, Outputs::const_iterator next, const OutputKey& key);
+[[nodiscard]] Outputs::const_iterator find_output(const Outputs& outputs, Outputs::const_iterator next,
+                                                  const OutputKey& key);
 
 // An output that is too large to compute in full: some rows and a projection of it (projection.h).
 struct SampledOutput {
