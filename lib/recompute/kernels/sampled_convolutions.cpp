@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/product/add_product.h"
 #include "recompute/kernels/kernels.h"
 #include "recompute/kernels/products.h"
 
@@ -210,21 +211,22 @@ class SampledConvolution {
     MSDUMP_TRY(const std::vector<double> w, filter());
     const std::vector<ProjectedColumns> projected = project_filters(w, 1, g_.o, g_.patch());  // parts x patch
     const int64_t inner = g_.places();
-    std::vector<double> buffer;
+    std::vector<double> buffer, row(static_cast<size_t>(g_.wo));
     for (int64_t n = 0; n < g_.n; ++n) {
       MSDUMP_TRY(const double* const x, image_of(x_, n, buffer));
       const ProjectedColumns& filters = projected[group_of(n)];
       std::vector<double> sums(static_cast<size_t>(inner * kProjectedParts)), sizes(static_cast<size_t>(inner));
       for_each_row_pair([&](const RowPair& pair) {
+        const int64_t count = pair.end - pair.begin, place = pair.out_row * g_.wo + pair.begin;
         for (int64_t c = 0; c < g_.c; ++c) {
-          const double* const in = x + (c * g_.h + pair.in_row) * g_.w;
-          double* const size = sizes.data() + pair.out_row * g_.wo;
-          for (int64_t at = pair.begin; at < pair.end; ++at) size[at] += in[pair.in(g_, at)] * in[pair.in(g_, at)];
-          for (int64_t part = 0; part < kProjectedParts; ++part) {
-            const double factor = filters.sums[static_cast<size_t>(part * g_.patch() + tap(c, pair.i, pair.j))];
-            double* const out = sums.data() + part * inner + pair.out_row * g_.wo;
-            for (int64_t at = pair.begin; at < pair.end; ++at) out[at] += factor * in[pair.in(g_, at)];
+          const double* const in = x + (c * g_.h + pair.in_row) * g_.w + pair.in(g_, pair.begin);
+          for (int64_t i = 0; i < count; ++i) {
+            const double value = row[static_cast<size_t>(i)] = in[i * g_.sw];
+            sizes[static_cast<size_t>(place + i)] += value * value;
           }
+          const double* const factors = filters.sums.data() + tap(c, pair.i, pair.j);
+          kernels::add_product({factors, kProjectedParts, 1, g_.patch()}, {row.data(), 1, count, count},
+                               sums.data() + place, nullptr, inner);
         }
       });
       MSDUMP_CHECK_OK(hand_on(n, inner, sums, sizes, filters.squares, visit));
