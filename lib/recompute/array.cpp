@@ -13,12 +13,6 @@ std::optional<int64_t> bounded_count(const Shape& shape) {
   return count && *count <= kMostElements ? count : std::nullopt;
 }
 
-const double* elements_of(const Array& x, int64_t first, int64_t count, std::vector<double>& buffer) {
-  if (!x.source) return first + count <= x.size() ? x.values.data() + first : nullptr;
-  buffer.resize(static_cast<size_t>(count));
-  return x.source->read(first, count, buffer.data()) ? buffer.data() : nullptr;
-}
-
 Array make_array(Shape shape, double value) {
   Array array;
   array.values.assign(static_cast<size_t>(size_of(shape)), value);

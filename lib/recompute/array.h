@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -19,8 +20,8 @@ namespace msdump::recompute {
 class ElementSource {
  public:
   virtual ~ElementSource() = default;
-  // Reads elements [first, first + count). False if the file cannot be read.
-  [[nodiscard]] virtual bool read(int64_t first, int64_t count, double* into) = 0;
+  // Reads elements [first, first + count).
+  [[nodiscard]] virtual Status read(int64_t first, int64_t count, double* into) = 0;
 };
 
 struct Array {
@@ -44,9 +45,7 @@ inline constexpr int64_t kMostElements = int64_t{1} << 25;
 [[nodiscard]] std::optional<int64_t> bounded_count(const Shape& shape);
 
 [[nodiscard]] int64_t size_of(const Shape& shape);
-// Elements of `values` or `source`: where they are, or a copy in `buffer`. Null if they cannot be read.
-[[nodiscard]] const double* elements_of(const Array& x, int64_t first, int64_t count, std::vector<double>& buffer);
-// Elements that are held at once where a tensor is read in blocks.
+// Tensors of more elements are opened, and read in blocks.
 inline constexpr int64_t kBlockElements = int64_t{1} << 16;
 // Zeros.
 [[nodiscard]] Array make_array(Shape shape, double value = 0);

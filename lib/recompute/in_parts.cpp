@@ -8,6 +8,10 @@ namespace {
 
 // An operand that every block needs may have so many elements.
 constexpr int64_t kMostShared = int64_t{1} << 20;
+// Elements of a block: a few tensors of it lie in the cache of a core.
+constexpr int64_t kPartElements = int64_t{1} << 13;
+// Elements of a vector that may be an argument.
+constexpr int64_t kMostListed = 64;
 // Rows that belong together.
 constexpr int64_t kMostRow = int64_t{1} << 22;
 
@@ -37,49 +41,39 @@ int64_t elements_from(const Shape& shape, size_t axis) {
   return size_of(Shape(shape.begin() + static_cast<std::ptrdiff_t>(std::min(axis, shape.size())), shape.end()));
 }
 
-// How an operator is cut: its output is `outer` rows, indices of the axes in front.
+int64_t elements_before(const Shape& shape, size_t axis) {
+  return size_of(Shape(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis)));
+}
+
+// How an operator is cut: its largest tensor is `outer` rows, indices of the axes in front.
 class Blocks {
  public:
   static std::optional<Blocks> make(const Kernel& kernel, const Call& call, const std::vector<WrittenOutput>& outputs) {
-    if (kernel.own_axes == nullptr) return std::nullopt;
-    const Maybe<size_t> own = kernel.own_axes(call);
-    if (!own) return std::nullopt;
+    Shapes written, operands;
+    for (const WrittenOutput& output : outputs) {
+      if (output.y) written.push_back(&output.y->shape);
+    }
+    for (const auto& [name, values] : call.values()) {
+      for (const Value& value : values) {
+        if (has_elements(value)) operands.push_back(&value.tensor->shape);
+      }
+    }
     Blocks blocks;
-    for (const WrittenOutput& output : outputs) {
-      if (output.y && size_of(output.y->shape) > size_of(blocks.shape_)) blocks.shape_ = output.y->shape;
-    }
-    const Shape& shape = blocks.shape_;
-    if (shape.size() <= *own || size_of(shape) <= kBlockElements) return std::nullopt;
-    size_t axes = shape.size() - *own;
-    for (const WrittenOutput& output : outputs) {
-      if (!output.y) continue;
-      if (*own == 0 && output.y->shape != shape) return std::nullopt;
-      axes = std::min(axes, common_axes(output.y->shape, shape));
-    }
-    for (const auto& [name, values] : call.values()) {
-      for (const Value& value : values) {
-        if (!has_elements(value)) continue;
-        const auto own_shape = padded(value.tensor->shape, shape.size());
-        if (!own_shape) return std::nullopt;
-        if (broadcast_shape(*own_shape, shape) != shape) {
-          // A vector along an axis of the row, as a bias of channels.
-          if (*own > 0 && value.tensor->rank() <= *own) continue;
-          return std::nullopt;
-        }
-        axes = std::min(axes, std::max(common_axes(*own_shape, shape), leading_ones(*own_shape)));
-      }
-    }
-    blocks.axes_ = axes;
-    blocks.outer_ = size_of(Shape(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axes)));
-    const int64_t row = elements_from(shape, axes);
-    if (axes == 0 || row == 0 || row > kMostRow) return std::nullopt;
-    blocks.rows_ = std::max<int64_t>(1, kBlockElements / row);
-    for (const auto& [name, values] : call.values()) {
-      for (const Value& value : values) {
-        if (has_elements(value) && !blocks.is_cut(value.tensor->shape) && size_of(value.tensor->shape) > kMostShared)
-          return std::nullopt;
-      }
-    }
+    blocks.broadcasts_ = kernel.own_axes != nullptr;
+    const auto asked = blocks.broadcasts_ ? kernel.own_axes : kernel.common_axes;
+    if (asked == nullptr) return std::nullopt;
+    const Maybe<size_t> axes = asked(call);
+    if (!axes || !(blocks.broadcasts_ ? blocks.cut_output(*axes, written, operands)
+                                      : blocks.cut_in_front(*axes, written, operands)))
+      return std::nullopt;
+    blocks.outer_ = elements_before(blocks.shape_, blocks.axes_);
+    const int64_t row = elements_from(blocks.shape_, blocks.axes_);
+    if (size_of(blocks.shape_) <= kBlockElements || blocks.axes_ == 0 || row == 0 || row > kMostRow)
+      return std::nullopt;
+    blocks.rows_ = std::max<int64_t>(1, kPartElements / row);
+    if (std::any_of(operands.begin(), operands.end(),
+                    [&](const Shape* shape) { return !blocks.is_cut(*shape) && size_of(*shape) > kMostShared; }))
+      return std::nullopt;
     return blocks;
   }
 
@@ -87,33 +81,79 @@ class Blocks {
   [[nodiscard]] int64_t rows() const { return rows_; }  // of a block
 
   [[nodiscard]] bool is_cut(const Shape& shape) const {
-    const auto own = padded(shape, shape_.size());
-    return own && common_axes(*own, shape_) >= axes_;
+    const auto own = aligned(shape);
+    return own && (broadcasts_ || shape.size() > 1) && common_axes(*own, shape_) >= axes_;
   }
   // Elements of a row of a tensor that is cut.
-  [[nodiscard]] int64_t row_of(const Shape& shape) const { return elements_from(*padded(shape, shape_.size()), axes_); }
+  [[nodiscard]] int64_t row_of(const Shape& shape) const { return elements_from(*aligned(shape), axes_); }
   // The shape of so many rows of it.
   [[nodiscard]] Shape shape_of(const Shape& shape, int64_t rows) const {
-    Shape block = *padded(shape, shape_.size());
+    Shape block = *aligned(shape);
     std::fill_n(block.begin(), axes_, 1);
     block[axes_ - 1] = rows;
     return block;
   }
 
  private:
-  Shape shape_;  // of the largest output
+  using Shapes = std::vector<const Shape*>;
+
+  void choose_largest(const Shapes& shapes) {
+    for (const Shape* const shape : shapes) {
+      if (size_of(*shape) > size_of(shape_)) shape_ = *shape;
+    }
+  }
+
+  // Along the axes before the last `own` ones of the largest output, to which operands are broadcast.
+  bool cut_output(size_t own, const Shapes& written, const Shapes& operands) {
+    choose_largest(written);
+    if (shape_.size() <= own) return false;
+    axes_ = shape_.size() - own;
+    for (const Shape* const shape : written) {
+      if (own == 0 && *shape != shape_) return false;
+      axes_ = std::min(axes_, common_axes(*shape, shape_));
+    }
+    for (const Shape* const shape : operands) {
+      const auto own_shape = padded(*shape, shape_.size());
+      if (!own_shape) return false;
+      if (broadcast_shape(*own_shape, shape_) != shape_) {
+        // A vector along an axis of the row, as a bias of channels.
+        if (own > 0 && shape->size() <= own) continue;
+        return false;
+      }
+      axes_ = std::min(axes_, std::max(common_axes(*own_shape, shape_), leading_ones(*own_shape)));
+    }
+    return true;
+  }
+
+  // Along the first `axes` axes of all tensors. Vectors are lists of sizes or axes, and are not cut.
+  bool cut_in_front(size_t axes, const Shapes& written, const Shapes& operands) {
+    choose_largest(written);
+    choose_largest(operands);
+    axes_ = axes;
+    const auto fits = [&](const Shape* shape) { return common_axes(*shape, shape_) >= axes_; };
+    return std::all_of(written.begin(), written.end(), fits) &&
+           std::all_of(operands.begin(), operands.end(), [&](const Shape* shape) {
+             return shape->size() <= 1 ? size_of(*shape) <= kMostListed : fits(shape);
+           });
+  }
+
+  [[nodiscard]] std::optional<Shape> aligned(const Shape& shape) const {
+    return broadcasts_ ? padded(shape, shape_.size()) : shape;
+  }
+
+  bool broadcasts_ = true;
+  Shape shape_;  // of the largest tensor
   size_t axes_ = 0;
   int64_t outer_ = 0, rows_ = 0;
 };
 
-std::optional<Array> block_of(const Blocks& blocks, const Array& x, int64_t first, int64_t rows) {
+Maybe<Array> block_of(const Blocks& blocks, const Array& x, int64_t first, int64_t rows) {
   Array block{.dtype = x.dtype, .effective = x.effective, .undecided = x.undecided};
   const bool cut = blocks.is_cut(x.shape);
   const int64_t row = cut ? blocks.row_of(x.shape) : 0, count = cut ? rows * row : size_of(x.shape);
   block.shape = cut ? blocks.shape_of(x.shape, rows) : x.shape;
   std::vector<double> buffer;
-  const double* const elements = elements_of(x, first * row, count, buffer);
-  if (elements == nullptr) return std::nullopt;
+  MSDUMP_TRY(const double* const elements, elements_of(x, first * row, count, buffer));
   block.values = buffer.empty() ? std::vector<double>(elements, elements + count) : std::move(buffer);
   return block;
 }
@@ -140,8 +180,8 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
       const auto& whole = call.values().find(name)->second;
       for (size_t i = 0; i < values.size(); ++i) {
         if (!has_elements(whole[i]) || (first > 0 && !blocks.is_cut(whole[i].tensor->shape))) continue;
-        auto part = block_of(blocks, *whole[i].tensor, first, rows);
-        if (!part) return give_up({Reason::kUnreadable, name});
+        Maybe<Array> part = block_of(blocks, *whole[i].tensor, first, rows);
+        if (!part) return give_up(part.error());
         values[i].tensor = share(std::move(*part));
       }
     }
@@ -162,9 +202,9 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
       }
       if (outputs[i].name.empty()) next = found + 1;
       const int64_t place = first * blocks.row_of(outputs[i].y->shape);
-      const double* const written = elements_of(*outputs[i].y, place, count, buffer);
-      if (written == nullptr) return give_up({Reason::kUnreadable, std::string(outputs[i].name)});
-      judges[i]->add({written, static_cast<size_t>(count)}, *found, place);
+      const Maybe<const double*> written = elements_of(*outputs[i].y, place, count, buffer);
+      if (!written) return give_up(written.error());
+      judges[i]->add({*written, static_cast<size_t>(count)}, *found, place);
     }
   }
   std::vector<Judgement> judgements = without_judgement(outputs.size(), {Reason::kShape, {}});

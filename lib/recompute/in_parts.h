@@ -1,7 +1,7 @@
 // Judges an operator whose tensors are too large to hold, or take too long to compute.
 //
 //   products, convolutions            some rows exactly, all of them by a projection (projection.h)
-//   kernels that work element by element, or by rows: in blocks along the axes in front, one after the other
+//   kernels that work element by element, by rows, or behind the axes in front: in blocks along these, one after the other
 #pragma once
 
 #include <optional>

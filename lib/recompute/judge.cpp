@@ -4,12 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/containers.h"
+#include "kernels/judge/judge_block.h"
 
 namespace msdump::recompute {
 namespace {
@@ -201,10 +201,11 @@ class OutputJudge::OfAnswer {
   void add(std::span<const double> found, const Answer* answer, int64_t first, int64_t step) {
     comparable_ = comparable_ && answer != nullptr;
     if (!comparable_) return;
+    const Part part{found, *answer, first, step};
     if (is_exact())
-      compare_exactly(found, *answer, first, step);
+      compare_exactly(part);
     else
-      compare_rounded(found, *answer, first, step);
+      compare_rounded(part);
   }
 
   [[nodiscard]] Judgement finish() const {
@@ -225,7 +226,8 @@ class OutputJudge::OfAnswer {
     result.worst_expected = chosen.worst_expected;
     if (result.place) result.place->multiple_of = block_of(*result.place, shape_, result.wrong);
     if (chosen.worst >= 0) result.worst = index_of(chosen.worst, shape_);
-    result.relative_error = squares_ > 0 ? std::sqrt(errors_ / squares_) : errors_ > 0 ? kInfinity : 0;
+    const double squares = sums_.squares.total(), errors = sums_.errors.total();
+    result.relative_error = squares > 0 ? std::sqrt(errors / squares) : errors > 0 ? kInfinity : 0;
     if (!is_exact()) judge_slope(result, chosen);
     return result;
   }
@@ -269,57 +271,110 @@ class OutputJudge::OfAnswer {
     }
   }
 
-  void compare_exactly(std::span<const double> found, const Answer& answer, int64_t first, int64_t step) {
-    for (size_t i = 0; i < found.size(); ++i) {
-      const double expected = stored_value(answer.y.values[i]);
-      if (std::isnan(expected)) continue;
-      ++elements_;
-      const double error = std::isinf(expected) && expected == found[i] ? 0 : std::fabs(found[i] - expected);
-      count(expected, found[i], error);
-      if (error == 0) continue;
-      const double units = std::isnan(error) ? kInfinity : error / std::max(std::fabs(expected) * 0x1p-24, 0x1p-126);
-      note(of_.front(), first + static_cast<int64_t>(i) * step, found[i], expected, units);
+  // Numbers that stored_value() returns as they are.
+  [[nodiscard]] kernels::StoredNumbers stored_numbers() const {
+    const DTypeKind kind = kind_of(dtype_);
+    if (kind == DTypeKind::kBool) return {.least = 0, .beyond = 2, .whole = true};
+    if (kind == DTypeKind::kInteger) {
+      const int bits = std::min(info(dtype_).bits, 53);
+      const double beyond = std::ldexp(1.0, is_unsigned(dtype_) ? bits : bits - 1);
+      return {.least = is_unsigned(dtype_) ? 0 : -beyond, .beyond = beyond, .whole = true};
+    }
+    kernels::StoredNumbers numbers{.least = std::numeric_limits<double>::lowest(), .beyond = kInfinity};
+    const FloatFormat format = info(dtype_).traits.format;
+    if (format.exponent_bits == 0 || dtype_ == DType::kFloat64) return numbers;
+    numbers.zero_bits = (uint64_t{1} << static_cast<unsigned>(52 - format.mantissa_bits)) - 1;
+    numbers.smallest = std::ldexp(1, 1 - format.bias);
+    return numbers;
+  }
+
+  // Elements [begin, end) of what was found and of the answer.
+  struct Part {
+    std::span<const double> found;
+    const Answer& answer;
+    int64_t first, step;  // of the output: see OutputJudge::add()
+    [[nodiscard]] kernels::JudgedBlock block(size_t begin, size_t count) const {
+      const double* const terms = answer.terms.empty() ? nullptr : answer.terms.data() + begin;
+      return {found.data() + begin, answer.y.values.data() + begin, terms, count};
+    }
+    [[nodiscard]] int64_t place(size_t i) const { return first + static_cast<int64_t>(i) * step; }
+  };
+
+  // Adds blocks that are surely right at once; others, and what is left at the end, element by element.
+  template <class AddBlock, class AddElement>
+  void for_each_block(const Part& part, const AddBlock& add_block, const AddElement& add_element) {
+    const size_t size = part.found.size();
+    for (size_t begin = 0; begin < size; begin += kernels::kJudgeBlock) {
+      const size_t count = std::min(kernels::kJudgeBlock, size - begin);
+      const size_t lanes = count - count % kernels::kJudgeLanes;
+      const size_t added = add_block(part.block(begin, lanes)) ? lanes : 0;
+      elements_ += static_cast<int64_t>(added);
+      for (size_t i = begin + added; i < begin + count; ++i) add_element(i);
     }
   }
 
-  void compare_rounded(std::span<const double> found, const Answer& answer, int64_t first, int64_t step) {
+  void compare_exactly(const Part& part) {
+    const kernels::StoredNumbers numbers = stored_numbers();
+    for_each_block(
+        part, [&](const kernels::JudgedBlock& block) { return kernels::add_if_equal(block, numbers, sums_); },
+        [&](size_t i) {
+          const double found = part.found[i], expected = stored_value(part.answer.y.values[i]);
+          if (std::isnan(expected)) return;
+          ++elements_;
+          const double error = std::isinf(expected) && expected == found ? 0 : std::fabs(found - expected);
+          if (std::isfinite(expected)) count(i, expected, found, error);
+          if (error == 0) return;
+          const double units =
+              std::isnan(error) ? kInfinity : error / std::max(std::fabs(expected) * 0x1p-24, 0x1p-126);
+          note(of_.front(), part.place(i), found, expected, units);
+        });
+  }
+
+  void compare_rounded(const Part& part) {
+    note_values(part.found);
     const double u = bound_.u, below_overflow = 1 - 2 * u;
     const double largest = std::min(largest_value(dtype_), Limits::kLargest) * below_overflow;
     const double largest_of_format = largest_value(format_);
-    const double* const values = answer.y.values.data();
-    const double* const terms = answer.terms.empty() ? nullptr : answer.terms.data();
-    for (size_t i = 0; i < found.size() && values_.size() < kFewValues; ++i) {
-      if (std::isfinite(found[i])) values_.insert(found[i]);
+    kernels::RoundingRule rule{.u = u, .largest = std::min(largest, largest_of_format * below_overflow)};
+    std::array<OfPrecision*, kPrecisions> bounds{};
+    for (OfPrecision& of : of_) {
+      if (of.scale == kInfinity) continue;
+      rule.of[rule.bounds] = {of.scale, of.step};
+      bounds[rule.bounds++] = &of;
     }
-    std::array<double, kPrecisions> spread{};
-    double squares = 0, errors = 0, products = 0;  // of the block
-    for (size_t i = 0; i < found.size(); ++i) {
-      const double expected = values[i], magnitude = std::fabs(expected);
-      const double size = terms == nullptr ? magnitude : terms[i];
-      if (!(magnitude <= largest) || !std::isfinite(size)) continue;
+    const auto add_block = [&](const kernels::JudgedBlock& block) {
+      for (size_t k = 0; k < rule.bounds; ++k) rule.of[k].most = std::min(bounds[k]->units, bounds[k]->limit);
+      return kernels::add_if_rounded(block, rule, sums_);
+    };
+    const std::vector<double>&values = part.answer.y.values, &terms = part.answer.terms;
+    for_each_block(part, add_block, [&](size_t i) {
+      const double found = part.found[i], expected = values[i], magnitude = std::fabs(expected);
+      const double size = terms.empty() ? magnitude : terms[i];
+      if (!(magnitude <= largest) || !std::isfinite(size)) return;
       // A device writes Inf or the largest number where its format overflows, whatever dtype the file has.
       if (magnitude > largest_of_format * below_overflow &&
-          (!std::isfinite(found[i]) || std::fabs(found[i]) == largest_of_format))
-        continue;
+          (!std::isfinite(found) || std::fabs(found) == largest_of_format))
+        return;
       ++elements_;
-      const double error = std::isfinite(found[i]) ? std::fabs(found[i] - expected) : kInfinity;
-      squares += expected * expected;
-      errors += error * error;
-      products += expected * found[i];
-      for (size_t p = 0; p < kPrecisions; ++p) {
-        OfPrecision& of = of_[p];
-        if (of.scale == kInfinity) continue;
+      const double error = std::isfinite(found) ? std::fabs(found - expected) : kInfinity;
+      count(i, expected, found, error);
+      for (size_t k = 0; k < rule.bounds; ++k) {
+        OfPrecision& of = *bounds[k];
         const double rounding = u * magnitude + of.scale * size;
-        spread[p] += expected * expected * rounding * rounding;
+        sums_.spread[k].add(i, expected * expected * rounding * rounding);
         const double bound = rounding + of.step;
         if (error > of.units * bound || error > of.limit * bound)
-          note(of, first + static_cast<int64_t>(i) * step, found[i], expected, error / bound);
+          note(of, part.place(i), found, expected, error / bound);
       }
+    });
+    for (size_t k = 0; k < rule.bounds; ++k) bounds[k]->spread = sums_.spread[k].total();
+  }
+
+  void note_values(std::span<const double> found) {
+    for (size_t i = 0; i < found.size() && values_.size() < kFewValues; ++i) {
+      if (!std::isfinite(found[i]) || (i > 0 && found[i] == found[i - 1])) continue;
+      if (std::find(values_.begin(), values_.end(), found[i]) == values_.end()) values_.push_back(found[i]);
     }
-    squares_ += squares;
-    errors_ += errors;
-    products_ += products;
-    for (size_t p = 0; p < kPrecisions; ++p) of_[p].spread += spread[p];
   }
 
   // The first precision that fits, else the one that is nearest to its limit.
@@ -347,19 +402,19 @@ class OutputJudge::OfAnswer {
 
   // A common factor shows in all elements together before it shows in one.
   void judge_slope(Judgement& result, const OfPrecision& chosen) const {
-    if (elements_ < Limits::kSlopeElements || squares_ == 0 || !std::isfinite(products_)) return;
-    result.slope = products_ / squares_;
+    const double squares = sums_.squares.total(), products = sums_.products.total();
+    if (elements_ < Limits::kSlopeElements || squares == 0 || !std::isfinite(products)) return;
+    result.slope = products / squares;
     if (result.is_wrong() || result.precision == Precision::kTensor || !rounds_independently()) return;
-    const double chance = Limits::kUnits * std::sqrt(chosen.spread) / squares_;
+    const double chance = Limits::kUnits * std::sqrt(chosen.spread) / squares;
     const double most = std::max(Limits::kSlope * bound_.u, chance);
     if (std::fabs(*result.slope - 1) > most) result.verdict = Judgement::Verdict::kWrong;
   }
 
-  void count(double expected, double found, double error) {
-    if (!std::isfinite(expected)) return;
-    squares_ += expected * expected;
-    errors_ += error * error;
-    products_ += expected * found;
+  void count(size_t i, double expected, double found, double error) {
+    sums_.squares.add(i, expected * expected);
+    sums_.errors.add(i, error * error);
+    sums_.products.add(i, expected * found);
   }
 
   void note(OfPrecision& of, int64_t place, double found, double expected, double units) const {
@@ -391,8 +446,8 @@ class OutputJudge::OfAnswer {
   bool rounds_, comparable_ = true;
   std::array<OfPrecision, kPrecisions> of_;
   int64_t elements_ = 0;
-  double squares_ = 0, errors_ = 0, products_ = 0;
-  std::set<double> values_;  // some that differ
+  kernels::JudgeSums sums_;     // spread: by place among the precisions that can apply
+  std::vector<double> values_;  // some that differ
 };
 
 OutputJudge::OutputJudge(const Array& y, const Kernel& kernel, const OperandFormats& formats,
@@ -452,9 +507,10 @@ class RowReader {
 
   Maybe<std::vector<double>> read(int64_t row) {
     const int64_t outer = row / view_.inner, within = row % view_.inner, size = view_.length * view_.inner;
-    if (outer != outer_) block_ = elements_of(y_, outer * size, size, buffer_);
-    outer_ = outer;
-    if (block_ == nullptr) return unjudged(Reason::kUnreadable);
+    if (outer != outer_) {
+      MSDUMP_TRY(block_, elements_of(y_, outer * size, size, buffer_));
+      outer_ = outer;
+    }
     std::vector<double> elements(static_cast<size_t>(view_.length));
     for (int64_t i = 0; i < view_.length; ++i) elements[static_cast<size_t>(i)] = block_[i * view_.inner + within];
     return elements;
@@ -481,9 +537,8 @@ Maybe<bool> are_equal(const Array& x, const Array& y) {
   std::vector<double> of_x, of_y;
   for (int64_t first = 0; first < size; first += kBlockElements) {
     const int64_t count = std::min(kBlockElements, size - first);
-    const double* const left = elements_of(x, first, count, of_x);
-    const double* const right = elements_of(y, first, count, of_y);
-    if (left == nullptr || right == nullptr) return unjudged(Reason::kUnreadable);
+    MSDUMP_TRY(const double* const left, elements_of(x, first, count, of_x));
+    MSDUMP_TRY(const double* const right, elements_of(y, first, count, of_y));
     if (!std::equal(left, left + count, right)) return false;
   }
   return true;
@@ -516,8 +571,7 @@ Maybe<Judgement> judge_sample(const Array& y, const Kernel& kernel, const Sample
   std::vector<double> buffer;
   MSDUMP_CHECK_OK(expected.project([&](const ProjectedBlock& block) -> Maybe<void> {
     const int64_t size = view.length * view.inner;
-    const double* const found = elements_of(y, block.first_outer * size, block.outers * size, buffer);
-    if (found == nullptr) return unjudged(Reason::kUnreadable);
+    MSDUMP_TRY(const double* const found, elements_of(y, block.first_outer * size, block.outers * size, buffer));
     check.add(block, found);
     return {};
   }));

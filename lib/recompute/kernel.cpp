@@ -19,6 +19,17 @@ std::string_view name_of(Reason reason) {
   return kNames[reason];
 }
 
+Maybe<const double*> elements_of(const Array& x, int64_t first, int64_t count, std::vector<double>& buffer) {
+  if (!x.source) {
+    if (first + count > x.size()) return unjudged(Reason::kUnreadable);
+    return x.values.data() + first;
+  }
+  buffer.resize(static_cast<size_t>(count));
+  if (const Status read = x.source->read(first, count, buffer.data()); !read)
+    return unjudged(Reason::kUnreadable, read.error().message);
+  return buffer.data();
+}
+
 std::string_view name_of(Value::From from) {
   switch (from) {
     case Value::From::kFile: return "file";

@@ -46,6 +46,14 @@ struct Unjudged {
 template <class T>
 using Maybe = tl::expected<T, Unjudged>;
 
+[[nodiscard]] inline tl::unexpected<Unjudged> unjudged(Reason reason, std::string_view what = {}) {
+  return tl::unexpected<Unjudged>(Unjudged{reason, std::string(what)});
+}
+
+// Elements of `values` or `source`: where they are, or a copy in `buffer`.
+[[nodiscard]] Maybe<const double*> elements_of(const Array& x, int64_t first, int64_t count,
+                                               std::vector<double>& buffer);
+
 // The kind of arithmetic decides the bound (judge.h).
 enum class Arithmetic : uint8_t {
   kExact,
@@ -172,6 +180,8 @@ struct Kernel {
   Maybe<size_t> (*own_axes)(const Call& call) = nullptr;
   // Null: an output that is too large is not computed.
   Maybe<std::vector<SampledOutput>> (*sample)(const Call& call) = nullptr;
+  // Axes in front that its operands and outputs have in common, of tensors that may differ in the others: as own_axes else.
+  Maybe<size_t> (*common_axes)(const Call& call) = nullptr;
 };
 
 [[nodiscard]] const Kernel* find_kernel(std::string_view name);
@@ -199,10 +209,6 @@ enum class Framework : uint8_t { kMindSpore, kTorch, kTorchBackward, kModule };
 // Null if the table does not have the type. Types of GE are looked up as MindSpore's.
 [[nodiscard]] const KernelRow* find_row(Framework framework, std::string_view type);
 void for_each_row(const std::function<void(const KernelRow& row)>& visit);
-
-[[nodiscard]] inline tl::unexpected<Unjudged> unjudged(Reason reason, std::string_view what = {}) {
-  return tl::unexpected<Unjudged>(Unjudged{reason, std::string(what)});
-}
 
 }  // namespace msdump::recompute
 

@@ -30,12 +30,13 @@ class FileElements : public ElementSource {
  public:
   explicit FileElements(HostTensor host) : host_(std::move(host)) {}
 
-  bool read(int64_t first, int64_t count, double* into) override {
-    if (first < 0 || count < 0 || first + count > host_.count()) return false;
+  Status read(int64_t first, int64_t count, double* into) override {
+    if (first < 0 || count < 0 || first + count > host_.count())
+      return fail(make_error(ErrorCode::kShapeMismatch, "{}: has only {} elements", host_.path(), host_.count()));
     stored_.resize(static_cast<size_t>(count) * host_.element_bytes());
-    if (!host_.read(first, count, stored_.data())) return false;
+    MSDUMP_CHECK_OK(host_.read(first, count, stored_.data()));
     kernels::widen_to(host_.dtype(), DType::kFloat64, stored_.data(), count, reinterpret_cast<std::byte*>(into));
-    return true;
+    return {};
   }
 
  private:
@@ -50,8 +51,8 @@ Maybe<void> sample_format(Array& array) {
   Array sample{.dtype = array.dtype};
   std::vector<double> buffer;
   for (const int64_t first : {int64_t{0}, size / 2, size - kSampled}) {
-    const double* const elements = elements_of(array, std::max<int64_t>(0, first), std::min(size, kSampled), buffer);
-    if (elements == nullptr) return unjudged(Reason::kUnreadable);
+    MSDUMP_TRY(const double* const elements,
+               elements_of(array, std::max<int64_t>(0, first), std::min(size, kSampled), buffer));
     sample.values.insert(sample.values.end(), elements, elements + std::min(size, kSampled));
   }
   find_effective_format(sample);
@@ -66,7 +67,8 @@ Maybe<void> load_elements(Array& array) {
   if (!array.source) return {};
   array.values.resize(static_cast<size_t>(size_of(array.shape)));
   const auto source = std::exchange(array.source, nullptr);
-  if (!source->read(0, array.size(), array.values.data())) return unjudged(Reason::kUnreadable);
+  if (const Status read = source->read(0, array.size(), array.values.data()); !read)
+    return unjudged(Reason::kUnreadable, read.error().message);
   find_effective_format(array);
   return {};
 }

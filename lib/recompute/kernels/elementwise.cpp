@@ -16,7 +16,7 @@ using BinaryTerms = double (*)(double a, double b, double y);
 template <Function F, UnaryTerms S = nullptr>
 Maybe<Outputs> unary(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
-  Array y = map(*x, F);
+  Array y = map(*x, [](double v) { return F(v); });
   std::vector<double> terms;
   if constexpr (S != nullptr) {
     terms.resize(y.values.size());
@@ -25,11 +25,21 @@ Maybe<Outputs> unary(const Call& call) {
   return one_output(std::move(y), std::move(terms));
 }
 
-template <BinaryTerms S>
-Maybe<std::vector<double>> terms_of(const Array& a, const Array& b, const Array& y) {
-  MSDUMP_TRY(const Array terms, fitted(combine(a, b, [](double u, double v) { return S(u, v, 0); })));
-  if (terms.values.size() != y.values.size()) return unjudged(Reason::kShape);
-  return terms.values;
+// An output and its terms.
+template <class F, class S>
+Maybe<Outputs> combine_with_terms(const Array& a, const Array& b, const F& f, const S& s) {
+  if (a.shape != b.shape) {
+    MSDUMP_TRY(Array y, fitted(combine(a, b, f)));
+    MSDUMP_TRY(Array terms, fitted(combine(a, b, s)));
+    return one_output(std::move(y), std::move(terms.values));
+  }
+  Array y = make_array(a.shape);
+  std::vector<double> terms(y.values.size());
+  for (size_t i = 0; i < terms.size(); ++i) {
+    y.values[i] = f(a.values[i], b.values[i]);
+    terms[i] = s(a.values[i], b.values[i]);
+  }
+  return one_output(std::move(y), std::move(terms));
 }
 
 // S sees no y: it is a sum of absolute values of products of the operands.
@@ -37,12 +47,13 @@ template <BinaryFunction F, BinaryTerms S = nullptr>
 Maybe<Outputs> binary(const Call& call) {
   MSDUMP_TRY(const Tensor a, call.tensor("a"));
   MSDUMP_TRY(const Tensor b, call.tensor("b"));
-  MSDUMP_TRY(Array y, fitted(combine(*a, *b, F)));
-  std::vector<double> terms;
+  const auto function = [](double u, double v) { return F(u, v); };
   if constexpr (S != nullptr) {
-    MSDUMP_TRY(terms, terms_of<S>(*a, *b, y));
+    return combine_with_terms(*a, *b, function, [](double u, double v) { return S(u, v, 0); });
+  } else {
+    MSDUMP_TRY(Array y, fitted(combine(*a, *b, function)));
+    return one_output(std::move(y));
   }
-  return one_output(std::move(y), std::move(terms));
 }
 
 double nan_or(double x, double y) { return std::isnan(x) ? x : y; }
@@ -121,24 +132,15 @@ double of_output_grad(double y, double dy, double) { return std::fabs(dy * y) * 
 double of_tanh_grad(double y, double dy, double) { return std::fabs(dy) * (1 + y * y); }
 double of_input_grad(double dy, double x, double) { return std::fabs(dy) * (1 + std::fabs(x)); }
 
+// a + alpha b, or a - alpha b.
+template <int kSign>
 Maybe<Outputs> add(const Call& call) {
   MSDUMP_TRY(const Tensor a, call.tensor("a"));
   MSDUMP_TRY(const Tensor b, call.tensor("b"));
-  const double alpha = call.number_or("alpha", 1);
-  MSDUMP_TRY(Array y, fitted(combine(*a, *b, [=](double u, double v) { return u + alpha * v; })));
-  MSDUMP_TRY(Array terms,
-             fitted(combine(*a, *b, [=](double u, double v) { return std::fabs(u) + std::fabs(alpha * v); })));
-  return one_output(std::move(y), std::move(terms.values));
-}
-
-Maybe<Outputs> subtract(const Call& call) {
-  MSDUMP_TRY(const Tensor a, call.tensor("a"));
-  MSDUMP_TRY(const Tensor b, call.tensor("b"));
-  const double alpha = call.number_or("alpha", 1);
-  MSDUMP_TRY(Array y, fitted(combine(*a, *b, [=](double u, double v) { return u - alpha * v; })));
-  MSDUMP_TRY(Array terms,
-             fitted(combine(*a, *b, [=](double u, double v) { return std::fabs(u) + std::fabs(alpha * v); })));
-  return one_output(std::move(y), std::move(terms.values));
+  const double factor = kSign * call.number_or("alpha", 1);
+  return combine_with_terms(
+      *a, *b, [=](double u, double v) { return u + factor * v; },
+      [=](double u, double v) { return std::fabs(u) + std::fabs(factor * v); });
 }
 
 Maybe<Outputs> divide(const Call& call) {
@@ -193,9 +195,9 @@ Maybe<Outputs> bias_add(const Call& call) {
     bias.shape.assign(x->rank() - 1, 1);
     bias.shape.front() = b->size();
   }
-  MSDUMP_TRY(Array y, fitted(combine(*x, bias, [](double u, double v) { return u + v; })));
-  MSDUMP_TRY(Array terms, fitted(combine(*x, bias, [](double u, double v) { return std::fabs(u) + std::fabs(v); })));
-  return one_output(std::move(y), std::move(terms.values));
+  return combine_with_terms(
+      *x, bias, [](double u, double v) { return u + v; },
+      [](double u, double v) { return std::fabs(u) + std::fabs(v); });
 }
 
 // a where the condition holds, else b.
@@ -403,8 +405,8 @@ constexpr Kernel kElementwiseKernels[] = {
     {"silu", Arithmetic::kTranscendental, 16, unary<silu, of_exp>, by_element},
     {"softplus", Arithmetic::kTranscendental, 16, unary<softplus, of_log>, by_element},
     {"mul", Arithmetic::kElementwise, 4, binary<mul>, by_element},
-    {"add", Arithmetic::kElementwise, 4, add, by_element},
-    {"sub", Arithmetic::kElementwise, 4, subtract, by_element},
+    {"add", Arithmetic::kElementwise, 4, add<1>, by_element},
+    {"sub", Arithmetic::kElementwise, 4, add<-1>, by_element},
     {"div", Arithmetic::kElementwise, 4, divide, by_element},
     {"pow", Arithmetic::kElementwise, 4, power, by_element},
     {"add_n", Arithmetic::kElementwise, 4, add_n, by_element},

@@ -283,7 +283,7 @@ Maybe<Outputs> one_hot(const Call& call) {
 
 constexpr Kernel kIndicesKernels[] = {
     {"gather", Arithmetic::kExact, 0, gather},
-    {"gather_elements", Arithmetic::kExact, 0, gather_elements},
+    {"gather_elements", Arithmetic::kExact, 0, gather_elements, nullptr, nullptr, axes_before_axis},
     {"gather_elements_grad", Arithmetic::kReduction, 4, gather_elements_grad},
     {"gather_nd", Arithmetic::kExact, 0, gather_nd},
     {"scatter_add_rows", Arithmetic::kReduction, 4, scatter_add_rows},

@@ -44,6 +44,9 @@ template <class T>
 // Kernel::own_axes of kernels that compute each element from those at its place.
 [[nodiscard]] inline Maybe<size_t> by_element(const Call& /*call*/) { return size_t{0}; }
 
+// Kernel::common_axes of kernels that work along an axis.
+[[nodiscard]] Maybe<size_t> axes_before_axis(const Call& call);
+
 // The axes named by an argument; all if it is not given.
 [[nodiscard]] Maybe<ReducedAxes> axes_of(const Call& call, size_t rank);
 

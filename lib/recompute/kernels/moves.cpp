@@ -17,30 +17,49 @@ Maybe<Outputs> reshape(const Call& call) {
   return one_output(with_shape(*x, *shape));
 }
 
-Maybe<Outputs> transpose_axes(const Call& call) {
+Maybe<size_t> axes_before_reshape(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
-  MSDUMP_TRY(const std::vector<int64_t> perm, call.integers("perm"));
+  const Shape* const shape = call.output_shape("y");
+  if (shape == nullptr) return unjudged(Reason::kShape);
+  const size_t most = std::min(shape->size(), x->rank());
+  return static_cast<size_t>(
+      std::mismatch(shape->begin(), shape->begin() + static_cast<std::ptrdiff_t>(most), x->shape.begin()).first -
+      shape->begin());
+}
+
+using Permutation = std::vector<int64_t>;
+Maybe<Permutation> permutation(const Call& call, size_t /*rank*/) { return call.integers("perm"); }
+
+// Two axes change places.
+Maybe<Permutation> swapped_axes(const Call& call, size_t rank) {
+  // MindSpore's transpose() takes a permutation instead.
+  if (const auto dims = call.integers_if("dim0"); dims && dims->size() == rank && !call.has("dim1")) return *dims;
+  Permutation perm(rank);
+  std::iota(perm.begin(), perm.end(), int64_t{0});
+  if (rank < 2) return perm;
+  MSDUMP_TRY(const int64_t dim0, call.integer("dim0"));
+  MSDUMP_TRY(const int64_t dim1, call.integer("dim1"));
+  MSDUMP_TRY(const size_t first, fitted(axis_from_front(dim0, rank)));
+  MSDUMP_TRY(const size_t second, fitted(axis_from_front(dim1, rank)));
+  std::swap(perm[first], perm[second]);
+  return perm;
+}
+
+template <Maybe<Permutation> (*kAxes)(const Call& call, size_t rank)>
+Maybe<Outputs> transposed(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const Permutation perm, kAxes(call, x->rank()));
   MSDUMP_TRY(Array y, fitted(transpose(*x, perm)));
   return one_output(std::move(y));
 }
 
-// Two axes change places.
-Maybe<Outputs> swap_axes(const Call& call) {
+template <Maybe<Permutation> (*kAxes)(const Call& call, size_t rank)>
+Maybe<size_t> axes_before_move(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
-  std::vector<int64_t> perm(x->rank());
-  std::iota(perm.begin(), perm.end(), int64_t{0});
-  // MindSpore's transpose() takes a permutation instead.
-  if (const auto dims = call.integers_if("dim0"); dims && dims->size() == x->rank() && !call.has("dim1")) {
-    perm = *dims;
-  } else if (x->rank() >= 2) {
-    MSDUMP_TRY(const int64_t dim0, call.integer("dim0"));
-    MSDUMP_TRY(const int64_t dim1, call.integer("dim1"));
-    MSDUMP_TRY(const size_t first, fitted(axis_from_front(dim0, x->rank())));
-    MSDUMP_TRY(const size_t second, fitted(axis_from_front(dim1, x->rank())));
-    std::swap(perm[first], perm[second]);
-  }
-  MSDUMP_TRY(Array y, fitted(transpose(*x, perm)));
-  return one_output(std::move(y));
+  MSDUMP_TRY(const Permutation perm, kAxes(call, x->rank()));
+  size_t axis = 0;
+  while (axis < perm.size() && perm[axis] == static_cast<int64_t>(axis)) ++axis;
+  return axis;
 }
 
 Maybe<Outputs> concat(const Call& call) {
@@ -339,14 +358,14 @@ Maybe<Outputs> triangle(const Call& call) {
 }
 
 constexpr Kernel kMovesKernels[] = {
-    {"reshape", Arithmetic::kExact, 0, reshape},
-    {"transpose", Arithmetic::kExact, 0, transpose_axes},
-    {"swap_axes", Arithmetic::kExact, 0, swap_axes},
-    {"concat", Arithmetic::kExact, 0, concat},
-    {"split", Arithmetic::kExact, 0, split},
-    {"split_by_size", Arithmetic::kExact, 0, split_by_size},
+    {"reshape", Arithmetic::kExact, 0, reshape, nullptr, nullptr, axes_before_reshape},
+    {"transpose", Arithmetic::kExact, 0, transposed<permutation>, nullptr, nullptr, axes_before_move<permutation>},
+    {"swap_axes", Arithmetic::kExact, 0, transposed<swapped_axes>, nullptr, nullptr, axes_before_move<swapped_axes>},
+    {"concat", Arithmetic::kExact, 0, concat, nullptr, nullptr, axes_before_axis},
+    {"split", Arithmetic::kExact, 0, split, nullptr, nullptr, axes_before_axis},
+    {"split_by_size", Arithmetic::kExact, 0, split_by_size, nullptr, nullptr, axes_before_axis},
     {"stack", Arithmetic::kExact, 0, stack},
-    {"unstack", Arithmetic::kExact, 0, unstack},
+    {"unstack", Arithmetic::kExact, 0, unstack, nullptr, nullptr, axes_before_axis},
     {"tile", Arithmetic::kExact, 0, tile},
     {"broadcast", Arithmetic::kExact, 0, broadcast},
     {"slice", Arithmetic::kExact, 0, slice_box},

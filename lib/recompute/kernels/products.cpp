@@ -139,9 +139,6 @@ void multiply(const Block& block, const double* a, const double* b, double* y) {
     result.noalias() = left * right;
 }
 
-// Products of more multiplications take seconds: they are sampled.
-constexpr double kMostMultiplications = 0x1p31;
-
 // Calls visit(matrix of a, matrix of b, number of the product).
 template <class Visit>
 void for_each_product(const Batch& batch, const Array& a, const Array& b, const Visit& visit) {

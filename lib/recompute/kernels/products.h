@@ -54,6 +54,8 @@ struct Geometry {
 [[nodiscard]] Maybe<Geometry> geometry_of(const Call& call, const Shape& x, const Shape& w, const Shape& y);
 enum class ConvolutionPart : uint8_t { kForward, kInput, kFilter };
 
+// Products of more multiplications take seconds: they are sampled.
+inline constexpr double kMostMultiplications = 0x1p31;
 // Doubles that a sample holds beside the block that it reads.
 inline constexpr int64_t kMostHeld = int64_t{1} << 24;
 

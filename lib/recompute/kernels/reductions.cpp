@@ -11,7 +11,19 @@ Maybe<ReducedAxes> axes_of(const Call& call, size_t rank) {
   return fitted(reduced_axes(axes, rank, call.flag_or("keep_dims", false)));
 }
 
+Maybe<size_t> axes_before_axis(const Call& call) {
+  MSDUMP_TRY(const std::vector<Tensor> all, call.tensors("x"));
+  if (all.empty()) return unjudged(Reason::kNoInput, "x");
+  return fitted(axis_from_front(call.integer_or("axis", 0), all.front()->rank()));
+}
+
 namespace {
+
+Maybe<size_t> axes_before_reduced(const Call& call) {
+  MSDUMP_TRY(const Tensor x, call.tensor("x"));
+  MSDUMP_TRY(const ReducedAxes axes, axes_of(call, x->rank()));
+  return static_cast<size_t>(std::find(axes.reduced.begin(), axes.reduced.end(), true) - axes.reduced.begin());
+}
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -180,19 +192,19 @@ Maybe<Outputs> norm(const Call& call) {
 }
 
 constexpr Kernel kReductionsKernels[] = {
-    {"reduce_sum", Arithmetic::kReduction, 4, reduce_sum},
-    {"reduce_mean", Arithmetic::kReduction, 4, reduce_mean},
-    {"reduce_prod", Arithmetic::kReduction, 4, reduce_prod},
-    {"reduce_max", Arithmetic::kExact, 0, reduce_choice<Fold::kMax>},
-    {"reduce_min", Arithmetic::kExact, 0, reduce_choice<Fold::kMin>},
-    {"reduce_all", Arithmetic::kExact, 0, reduce_choice<Fold::kAll>},
-    {"reduce_any", Arithmetic::kExact, 0, reduce_choice<Fold::kAny>},
-    {"argmax", Arithmetic::kExact, 0, arg_choice<true>},
-    {"argmin", Arithmetic::kExact, 0, arg_choice<false>},
-    {"top_k", Arithmetic::kExact, 0, top_k},
-    {"cumsum", Arithmetic::kReduction, 4, cumulative_sum},
+    {"reduce_sum", Arithmetic::kReduction, 4, reduce_sum, nullptr, nullptr, axes_before_reduced},
+    {"reduce_mean", Arithmetic::kReduction, 4, reduce_mean, nullptr, nullptr, axes_before_reduced},
+    {"reduce_prod", Arithmetic::kReduction, 4, reduce_prod, nullptr, nullptr, axes_before_reduced},
+    {"reduce_max", Arithmetic::kExact, 0, reduce_choice<Fold::kMax>, nullptr, nullptr, axes_before_reduced},
+    {"reduce_min", Arithmetic::kExact, 0, reduce_choice<Fold::kMin>, nullptr, nullptr, axes_before_reduced},
+    {"reduce_all", Arithmetic::kExact, 0, reduce_choice<Fold::kAll>, nullptr, nullptr, axes_before_reduced},
+    {"reduce_any", Arithmetic::kExact, 0, reduce_choice<Fold::kAny>, nullptr, nullptr, axes_before_reduced},
+    {"argmax", Arithmetic::kExact, 0, arg_choice<true>, nullptr, nullptr, axes_before_axis},
+    {"argmin", Arithmetic::kExact, 0, arg_choice<false>, nullptr, nullptr, axes_before_axis},
+    {"top_k", Arithmetic::kExact, 0, top_k, nullptr, nullptr, axes_before_axis},
+    {"cumsum", Arithmetic::kReduction, 4, cumulative_sum, nullptr, nullptr, axes_before_axis},
     {"bias_add_grad", Arithmetic::kReduction, 4, bias_add_grad},
-    {"norm", Arithmetic::kReduction, 4, norm},
+    {"norm", Arithmetic::kReduction, 4, norm, nullptr, nullptr, axes_before_reduced},
 };
 
 }  // namespace

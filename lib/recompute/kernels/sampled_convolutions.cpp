@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/product/add_product.h"
 #include "recompute/kernels/kernels.h"
 #include "recompute/kernels/products.h"
 
@@ -14,40 +15,49 @@ namespace {
 // Multiplications that are left of a projected convolution.
 constexpr double kMostProjected = 0x1p33;
 
-// A convolution without groups, or its gradient. Images are read one by one.
+// A convolution or its gradient. Images are read one by one; each group of channels is an image of its own, with its own filters.
 class SampledConvolution {
  public:
   // x, w, dy: the result is null.
-  SampledConvolution(const Geometry& g, ConvolutionPart part, Tensor x, Tensor w, Tensor dy, Tensor bias)
+  SampledConvolution(const Geometry& g, int64_t groups, ConvolutionPart part, Tensor x, Tensor w, Tensor dy,
+                     Tensor bias)
       : g_(g),
+        groups_(groups),
         part_(part),
         x_(std::move(x)),
         w_(std::move(w)),
         dy_(std::move(dy)),
-        bias_(std::move(bias)),
-        projected_bias_(project_columns(bias_ ? bias_->values.data() : nullptr, 1, bias_ ? bias_->size() : 0, 1)) {}
+        bias_(std::move(bias)) {
+    for (int64_t group = 0; group < groups_; ++group)
+      projected_bias_.push_back(
+          project_columns(bias_ ? bias_->values.data() + group * g_.o : nullptr, 1, bias_ ? g_.o : 0, 1));
+  }
 
-  [[nodiscard]] static Maybe<SampledOutput> make(std::string name, const Geometry& g, ConvolutionPart part, Tensor x,
-                                                 Tensor w, Tensor dy, Tensor bias = nullptr) {
-    if (g.groups != 1) return unjudged(Reason::kTooLarge);
+  [[nodiscard]] static Maybe<SampledOutput> make(std::string name, Geometry g, ConvolutionPart part, Tensor x, Tensor w,
+                                                 Tensor dy, Tensor bias = nullptr) {
     const bool forward = part == ConvolutionPart::kForward, input = part == ConvolutionPart::kInput;
+    if (bias && bias->size() != g.o) return unjudged(Reason::kShape);
+    const int64_t groups = g.groups;
+    g.n *= groups, g.c /= groups, g.o /= groups, g.groups = 1;
     const int64_t columns = input ? g.c : g.o;
-    if (bias && bias->size() != columns) return unjudged(Reason::kShape);
     if (g.multiplications() / static_cast<double>(columns) * (kProjectedParts + 1) > kMostProjected)
       return unjudged(Reason::kTooLarge);
-    const int64_t held = std::max({g.c * g.h * g.w, g.o * g.places(), g.o * g.patch()});
+    const int64_t held =
+        std::max({g.c * g.h * g.w, g.o * g.places(), groups * std::max(g.o, 2 * kProjectedParts) * g.patch()});
     if (held > kMostHeld || kProjectedParts * std::max(g.h * g.w, g.places()) > kMostHeld)
       return unjudged(Reason::kTooLarge);
     SampledOutput output;
     output.name = std::move(name);
-    output.multiplications = g.multiplications();
-    output.rows = {part == ConvolutionPart::kFilter ? 1 : g.n, columns,
+    // Rows of a group are short, and a projection of them costs as much as the output: only what cannot be computed in full is sampled.
+    const bool is_short = groups > 1 && g.multiplications() <= kMostMultiplications;
+    output.multiplications = is_short ? 1 : g.multiplications();
+    output.rows = {part == ConvolutionPart::kFilter ? groups : g.n, columns,
                    forward ? g.places()
                    : input ? g.h * g.w
                            : g.patch()};
     output.length = static_cast<double>(forward ? g.patch() : input ? g.o * g.kh * g.kw : g.n * g.places());
-    const auto convolution =
-        std::make_shared<const SampledConvolution>(g, part, std::move(x), std::move(w), std::move(dy), std::move(bias));
+    const auto convolution = std::make_shared<const SampledConvolution>(g, groups, part, std::move(x), std::move(w),
+                                                                        std::move(dy), std::move(bias));
     output.compute = [convolution](const auto& rows, const auto& visit) { return convolution->compute(rows, visit); };
     output.project = [convolution](const auto& visit) { return convolution->project(visit); };
     return output;
@@ -76,17 +86,23 @@ class SampledConvolution {
 
   [[nodiscard]] Maybe<const double*> image_of(const Tensor& x, int64_t n, std::vector<double>& buffer) const {
     const int64_t size = size_of(x->shape) / g_.n;
-    const double* const elements = elements_of(*x, n * size, size, buffer);
-    if (elements == nullptr) return unjudged(Reason::kUnreadable);
-    return elements;
+    return elements_of(*x, n * size, size, buffer);
   }
   [[nodiscard]] Maybe<std::vector<double>> filter() const {
     std::vector<double> buffer;
     const int64_t size = size_of(w_->shape);
-    const double* const elements = elements_of(*w_, 0, size, buffer);
-    if (elements == nullptr) return unjudged(Reason::kUnreadable);
+    MSDUMP_TRY(const double* const elements, elements_of(*w_, 0, size, buffer));
     return std::vector<double>(elements, elements + size);
   }
+  // Filters of a group, columns by parts: by group.
+  [[nodiscard]] std::vector<ProjectedColumns> project_filters(const std::vector<double>& w, int64_t outer,
+                                                              int64_t columns, int64_t inner) const {
+    std::vector<ProjectedColumns> filters;
+    for (int64_t group = 0; group < groups_; ++group)
+      filters.push_back(project_columns(w.data() + group * g_.o * g_.patch(), outer, columns, inner));
+    return filters;
+  }
+  [[nodiscard]] size_t group_of(int64_t image) const { return static_cast<size_t>(image % groups_); }
   [[nodiscard]] int64_t tap(int64_t c, int64_t i, int64_t j) const { return (c * g_.kh + i) * g_.kw + j; }
 
   // All columns of some rows.
@@ -108,15 +124,15 @@ class SampledConvolution {
         y[static_cast<size_t>(column)] += left * right;
         terms[static_cast<size_t>(column)] += std::fabs(left * right);
       };
-      const int64_t at = row % inner;
+      const int64_t at = row % inner, group = opened % groups_;
+      const double* const filters = w.data() + group * g_.o * g_.patch();
       for_each_row_pair([&](const RowPair& pair) {
         if (forward) {
           const int64_t x = at % g_.wo;
           if (pair.out_row != at / g_.wo || x < pair.begin || x >= pair.end) return;
           for (int64_t c = 0; c < g_.c; ++c) {
             const double value = image[(c * g_.h + pair.in_row) * g_.w + pair.in(g_, x)];
-            for (int64_t o = 0; o < g_.o; ++o)
-              add(o, value, w[static_cast<size_t>(o * g_.patch() + tap(c, pair.i, pair.j))]);
+            for (int64_t o = 0; o < g_.o; ++o) add(o, value, filters[o * g_.patch() + tap(c, pair.i, pair.j)]);
           }
           return;
         }
@@ -125,13 +141,13 @@ class SampledConvolution {
         if (from % g_.sw != 0 || from / g_.sw < pair.begin || from / g_.sw >= pair.end) return;
         for (int64_t o = 0; o < g_.o; ++o) {
           const double value = image[(o * g_.ho + pair.out_row) * g_.wo + from / g_.sw];
-          for (int64_t c = 0; c < g_.c; ++c)
-            add(c, value, w[static_cast<size_t>(o * g_.patch() + tap(c, pair.i, pair.j))]);
+          for (int64_t c = 0; c < g_.c; ++c) add(c, value, filters[o * g_.patch() + tap(c, pair.i, pair.j)]);
         }
       });
       for (size_t o = 0; bias_ && o < y.size(); ++o) {
-        y[o] += bias_->values[o];
-        terms[o] += std::fabs(bias_->values[o]);
+        const double bias = bias_->values[static_cast<size_t>(group * g_.o) + o];
+        y[o] += bias;
+        terms[o] += std::fabs(bias);
       }
       MSDUMP_CHECK_OK(visit(row, std::move(y), std::move(terms)));
     }
@@ -146,8 +162,8 @@ class SampledConvolution {
       MSDUMP_TRY(const double* const dy, image_of(dy_, n, of_dy));
       for_each_row_pair([&](const RowPair& pair) {
         for (size_t k = 0; k < rows.size(); ++k) {
-          const int64_t c = rows[k] / (g_.kh * g_.kw);
-          if (rows[k] != tap(c, pair.i, pair.j)) continue;
+          const int64_t row = rows[k] % g_.patch(), c = row / (g_.kh * g_.kw);
+          if (rows[k] / g_.patch() != n % groups_ || row != tap(c, pair.i, pair.j)) continue;
           for (int64_t o = 0; o < g_.o; ++o) {
             const double* const out = dy + (o * g_.ho + pair.out_row) * g_.wo;
             const double* const in = x + (c * g_.h + pair.in_row) * g_.w;
@@ -179,12 +195,13 @@ class SampledConvolution {
   // The block of one image: `sums` has parts x inner, `sizes` inner elements.
   Maybe<void> hand_on(int64_t n, int64_t inner, const std::vector<double>& sums, const std::vector<double>& sizes,
                       const std::vector<double>& squares, const SampledOutput::VisitBlock& visit) const {
+    const ProjectedColumns& bias = projected_bias_[group_of(n)];
     std::vector<double> expected(static_cast<size_t>(inner * kProjectedParts)), bounds(expected.size());
     for (int64_t i = 0; i < inner; ++i) {
       for (int64_t part = 0; part < kProjectedParts; ++part) {
         const auto at = static_cast<size_t>(i * kProjectedParts + part), own = static_cast<size_t>(part);
-        expected[at] = sums[static_cast<size_t>(part * inner + i)] + projected_bias_.sums[own];
-        bounds[at] = sizes[static_cast<size_t>(i)] * squares[own] + projected_bias_.squares[own];
+        expected[at] = sums[static_cast<size_t>(part * inner + i)] + bias.sums[own];
+        bounds[at] = sizes[static_cast<size_t>(i)] * squares[own] + bias.squares[own];
       }
     }
     return visit({n, 1, expected.data(), bounds.data()});
@@ -192,22 +209,24 @@ class SampledConvolution {
 
   Maybe<void> project_forward(const SampledOutput::VisitBlock& visit) const {
     MSDUMP_TRY(const std::vector<double> w, filter());
-    const ProjectedColumns filters = project_columns(w.data(), 1, g_.o, g_.patch());  // parts x patch
+    const std::vector<ProjectedColumns> projected = project_filters(w, 1, g_.o, g_.patch());  // parts x patch
     const int64_t inner = g_.places();
-    std::vector<double> buffer;
+    std::vector<double> buffer, row(static_cast<size_t>(g_.wo));
     for (int64_t n = 0; n < g_.n; ++n) {
       MSDUMP_TRY(const double* const x, image_of(x_, n, buffer));
+      const ProjectedColumns& filters = projected[group_of(n)];
       std::vector<double> sums(static_cast<size_t>(inner * kProjectedParts)), sizes(static_cast<size_t>(inner));
       for_each_row_pair([&](const RowPair& pair) {
+        const int64_t count = pair.end - pair.begin, place = pair.out_row * g_.wo + pair.begin;
         for (int64_t c = 0; c < g_.c; ++c) {
-          const double* const in = x + (c * g_.h + pair.in_row) * g_.w;
-          double* const size = sizes.data() + pair.out_row * g_.wo;
-          for (int64_t at = pair.begin; at < pair.end; ++at) size[at] += in[pair.in(g_, at)] * in[pair.in(g_, at)];
-          for (int64_t part = 0; part < kProjectedParts; ++part) {
-            const double factor = filters.sums[static_cast<size_t>(part * g_.patch() + tap(c, pair.i, pair.j))];
-            double* const out = sums.data() + part * inner + pair.out_row * g_.wo;
-            for (int64_t at = pair.begin; at < pair.end; ++at) out[at] += factor * in[pair.in(g_, at)];
+          const double* const in = x + (c * g_.h + pair.in_row) * g_.w + pair.in(g_, pair.begin);
+          for (int64_t i = 0; i < count; ++i) {
+            const double value = row[static_cast<size_t>(i)] = in[i * g_.sw];
+            sizes[static_cast<size_t>(place + i)] += value * value;
           }
+          const double* const factors = filters.sums.data() + tap(c, pair.i, pair.j);
+          kernels::add_product({factors, kProjectedParts, 1, g_.patch()}, {row.data(), 1, count, count},
+                               sums.data() + place, nullptr, inner);
         }
       });
       MSDUMP_CHECK_OK(hand_on(n, inner, sums, sizes, filters.squares, visit));
@@ -218,10 +237,11 @@ class SampledConvolution {
   Maybe<void> project_input(const SampledOutput::VisitBlock& visit) const {
     MSDUMP_TRY(const std::vector<double> w, filter());
     const int64_t taps = g_.kh * g_.kw, inner = g_.h * g_.w;
-    const ProjectedColumns filters = project_columns(w.data(), g_.o, g_.c, taps);  // o x parts x taps
+    const std::vector<ProjectedColumns> projected = project_filters(w, g_.o, g_.c, taps);  // o x parts x taps
     std::vector<double> buffer;
     for (int64_t n = 0; n < g_.n; ++n) {
       MSDUMP_TRY(const double* const dy, image_of(dy_, n, buffer));
+      const ProjectedColumns& filters = projected[group_of(n)];
       std::vector<double> sums(static_cast<size_t>(inner * kProjectedParts)), sizes(static_cast<size_t>(inner));
       for_each_row_pair([&](const RowPair& pair) {
         for (int64_t o = 0; o < g_.o; ++o) {
@@ -243,35 +263,46 @@ class SampledConvolution {
 
   Maybe<void> project_filter(const SampledOutput::VisitBlock& visit) const {
     const int64_t inner = g_.patch();
-    std::vector<double> sums(static_cast<size_t>(inner * kProjectedParts)), sizes(static_cast<size_t>(inner));
-    std::vector<double> squares(static_cast<size_t>(kProjectedParts)), of_x, of_dy;
+    struct OfGroup {
+      std::vector<double> sums, sizes, squares;
+    };
+    const auto zeros = [](int64_t count) { return std::vector<double>(static_cast<size_t>(count)); };
+    std::vector<OfGroup> groups(static_cast<size_t>(groups_),
+                                {zeros(inner * kProjectedParts), zeros(inner), zeros(kProjectedParts)});
+    std::vector<double> of_x, of_dy;
     for (int64_t n = 0; n < g_.n; ++n) {
       MSDUMP_TRY(const double* const x, image_of(x_, n, of_x));
       MSDUMP_TRY(const double* const dy, image_of(dy_, n, of_dy));
+      OfGroup& of = groups[group_of(n)];
       const ProjectedColumns gradients = project_columns(dy, 1, g_.o, g_.places());  // parts x places
-      for (size_t part = 0; part < squares.size(); ++part) squares[part] += gradients.squares[part];
+      for (size_t part = 0; part < of.squares.size(); ++part) of.squares[part] += gradients.squares[part];
       for_each_row_pair([&](const RowPair& pair) {
         for (int64_t c = 0; c < g_.c; ++c) {
           const double* const in = x + (c * g_.h + pair.in_row) * g_.w;
           const int64_t row = tap(c, pair.i, pair.j);
           for (int64_t at = pair.begin; at < pair.end; ++at)
-            sizes[static_cast<size_t>(row)] += in[pair.in(g_, at)] * in[pair.in(g_, at)];
+            of.sizes[static_cast<size_t>(row)] += in[pair.in(g_, at)] * in[pair.in(g_, at)];
           for (int64_t part = 0; part < kProjectedParts; ++part) {
             const double* const out = gradients.sums.data() + part * g_.places() + pair.out_row * g_.wo;
             double sum = 0;
             for (int64_t at = pair.begin; at < pair.end; ++at) sum += out[at] * in[pair.in(g_, at)];
-            sums[static_cast<size_t>(part * inner + row)] += sum;
+            of.sums[static_cast<size_t>(part * inner + row)] += sum;
           }
         }
       });
     }
-    return hand_on(0, inner, sums, sizes, squares, visit);
+    for (int64_t group = 0; group < groups_; ++group) {
+      const OfGroup& of = groups[static_cast<size_t>(group)];
+      MSDUMP_CHECK_OK(hand_on(group, inner, of.sums, of.sizes, of.squares, visit));
+    }
+    return {};
   }
 
-  Geometry g_;
+  Geometry g_;  // of a group
+  int64_t groups_;
   ConvolutionPart part_;
   Tensor x_, w_, dy_, bias_;
-  ProjectedColumns projected_bias_;
+  std::vector<ProjectedColumns> projected_bias_;  // by group
 };
 
 }  // namespace

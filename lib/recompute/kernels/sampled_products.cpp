@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 
+#include "kernels/product/add_product.h"
 #include "recompute/kernels/kernels.h"
 #include "recompute/kernels/products.h"
 
@@ -25,6 +26,11 @@ Matrix project_block(const ConstMap& from, const VectorXd& signs) {
     to.col(part).noalias() = from.middleCols(begin, count) * signs.segment(begin, count);
   }
   return to;
+}
+
+template <class Rows>
+kernels::MatrixRows rows_of(const Rows& x) {
+  return {x.data(), x.rows(), x.cols(), x.outerStride()};
 }
 
 VectorXd signs_of(int64_t columns) {
@@ -68,8 +74,8 @@ class SampledProduct {
     output.multiplications = batch.multiplications;
     output.rows = {rows, block.columns, 1};
     output.length = static_cast<double>(block.inner);
-    const auto product = std::make_shared<const SampledProduct>(std::move(a), std::move(b), std::move(batch),
-                                                                std::move(bias), alpha, beta);
+    const auto product =
+        std::make_shared<SampledProduct>(std::move(a), std::move(b), std::move(batch), std::move(bias), alpha, beta);
     output.compute = [product](const auto& rows_wanted, const auto& visit) {
       return product->compute(rows_wanted, visit);
     };
@@ -87,8 +93,7 @@ class SampledProduct {
     const int64_t most = std::max<int64_t>(1, kBlockElements / columns);
     for (int64_t row = 0; row < rows; row += most) {
       const int64_t count = std::min(most, rows - row);
-      const double* const elements = elements_of(x, (place * rows + row) * columns, count * columns, buffer);
-      if (elements == nullptr) return unjudged(Reason::kUnreadable);
+      MSDUMP_TRY(const double* const elements, elements_of(x, (place * rows + row) * columns, count * columns, buffer));
       MSDUMP_CHECK_OK(visit(row, ConstMap(elements, count, columns)));
     }
     return {};
@@ -104,7 +109,7 @@ class SampledProduct {
                           block_.transpose_b ? block_.inner : block_.columns, visit);
   }
 
-  Maybe<void> compute(const Rows& wanted, const SampledOutput::VisitRow& visit) const {
+  Maybe<void> compute(const Rows& wanted, const SampledOutput::VisitRow& visit) {
     for (auto first = wanted.begin(); first != wanted.end();) {
       const auto item = static_cast<size_t>(*first / block_.rows);
       const auto last = std::find_if(first, wanted.end(),
@@ -115,7 +120,7 @@ class SampledProduct {
     return {};
   }
 
-  Maybe<void> compute_item(size_t item, const Rows& wanted, const SampledOutput::VisitRow& visit) const {
+  Maybe<void> compute_item(size_t item, const Rows& wanted, const SampledOutput::VisitRow& visit) {
     const auto count = static_cast<int64_t>(wanted.size());
     Matrix rows(count, block_.inner);
     const auto row_of = [&](int64_t i) { return wanted[static_cast<size_t>(i)] % block_.rows; };
@@ -128,20 +133,21 @@ class SampledProduct {
       std::vector<double> buffer;
       for (int64_t i = 0; i < count; ++i) {
         const int64_t place = (places_[item].first * block_.rows + row_of(i)) * block_.inner;
-        const double* const elements = elements_of(*a_, place, block_.inner, buffer);
-        if (elements == nullptr) return unjudged(Reason::kUnreadable);
+        MSDUMP_TRY(const double* const elements, elements_of(*a_, place, block_.inner, buffer));
         rows.row(i) = Eigen::Map<const Eigen::RowVectorXd>(elements, block_.inner);
       }
     }
-    const Matrix sizes = rows.cwiseAbs();
     Matrix y = Matrix::Zero(count, block_.columns), terms = y;
+    const bool projects = has_one_b() && projected_.b.size() == 0;
+    if (projects) begin_projection();
     MSDUMP_CHECK_OK(for_each_block_of_b(item, [&](int64_t first, const ConstMap& elements) -> Maybe<void> {
+      if (projects) project_block_of_b(first, elements);
       if (block_.transpose_b) {
-        y.middleCols(first, elements.rows()).noalias() = rows * elements.transpose();
-        terms.middleCols(first, elements.rows()).noalias() = sizes * elements.cwiseAbs().transpose();
+        const Matrix columns = elements.transpose();
+        kernels::add_product(rows_of(rows), rows_of(columns), y.data() + first, terms.data() + first, block_.columns);
       } else {
-        y.noalias() += rows.middleCols(first, elements.rows()) * elements;
-        terms.noalias() += sizes.middleCols(first, elements.rows()) * elements.cwiseAbs();
+        kernels::add_product(rows_of(rows.middleCols(first, elements.rows())), rows_of(elements), y.data(),
+                             terms.data(), block_.columns);
       }
       return {};
     }));
@@ -164,69 +170,80 @@ class SampledProduct {
     VectorXd bias, bias_squares;
   };
 
-  Maybe<void> project_b(size_t item, Projected& projected) const {
-    projected.b = Matrix::Zero(block_.inner, kProjectedParts);
-    projected.sizes = VectorXd::Zero(kProjectedParts);
+  void begin_projection() {
+    projected_.b = Matrix::Zero(block_.inner, kProjectedParts);
+    projected_.sizes = VectorXd::Zero(kProjectedParts);
+  }
+  void project_block_of_b(int64_t first, const ConstMap& elements) {
+    if (!block_.transpose_b) {
+      projected_.b.middleRows(first, elements.rows()) = project_block(elements, signs_);
+      for (int64_t part = 0; part < kProjectedParts; ++part) {
+        const int64_t begin = first_column(part, block_.columns);
+        const int64_t count = first_column(part + 1, block_.columns) - begin;
+        projected_.sizes(part) += elements.middleCols(begin, count).squaredNorm();
+      }
+      return;
+    }
+    int64_t part = 0;
+    for (int64_t i = 0; i < elements.rows(); ++i) {
+      while (first + i >= first_column(part + 1, block_.columns)) ++part;
+      projected_.b.col(part) += signs_(first + i) * elements.row(i).transpose();
+      projected_.sizes(part) += elements.row(i).squaredNorm();
+    }
+  }
+  Maybe<void> project_b(size_t item) {
+    begin_projection();
     return for_each_block_of_b(item, [&](int64_t first, const ConstMap& elements) -> Maybe<void> {
-      if (!block_.transpose_b) {
-        projected.b.middleRows(first, elements.rows()) = project_block(elements, signs_);
-        for (int64_t part = 0; part < kProjectedParts; ++part) {
-          const int64_t begin = first_column(part, block_.columns);
-          const int64_t count = first_column(part + 1, block_.columns) - begin;
-          projected.sizes(part) += elements.middleCols(begin, count).squaredNorm();
-        }
-        return {};
-      }
-      int64_t part = 0;
-      for (int64_t i = 0; i < elements.rows(); ++i) {
-        while (first + i >= first_column(part + 1, block_.columns)) ++part;
-        projected.b.col(part) += signs_(first + i) * elements.row(i).transpose();
-        projected.sizes(part) += elements.row(i).squaredNorm();
-      }
+      project_block_of_b(first, elements);
       return {};
     });
   }
+  // Then its projection is made where rows are computed: b is read once.
+  [[nodiscard]] bool has_one_b() const { return places_.front().second == places_.back().second; }
 
   // Rows first, first + 1, .. of an item, from a times the projection, and the squares of the rows of a.
-  [[nodiscard]] Maybe<void> hand_on(const Projected& projected, size_t item, int64_t first, Matrix expected,
-                                    const VectorXd& sizes, const SampledOutput::VisitBlock& visit) const {
-    Matrix squares = alpha_ * alpha_ * sizes * projected.sizes.transpose();
+  [[nodiscard]] Maybe<void> hand_on(size_t item, int64_t first, Matrix expected, const VectorXd& sizes,
+                                    const SampledOutput::VisitBlock& visit) const {
+    Matrix squares = alpha_ * alpha_ * sizes * projected_.sizes.transpose();
     expected *= alpha_;
     if (bias_) {
-      expected.rowwise() += projected.bias.transpose();
-      squares.rowwise() += projected.bias_squares.transpose();
+      expected.rowwise() += projected_.bias.transpose();
+      squares.rowwise() += projected_.bias_squares.transpose();
     }
     return visit({static_cast<int64_t>(item) * block_.rows + first, expected.rows(), expected.data(), squares.data()});
   }
 
-  Maybe<void> project(const SampledOutput::VisitBlock& visit) const {
-    Projected projected;
-    projected.bias = projected.bias_squares = VectorXd::Zero(kProjectedParts);
+  Maybe<void> project(const SampledOutput::VisitBlock& visit) {
     if (bias_) {
       const ProjectedColumns columns = project_columns(bias_->values.data(), 1, block_.columns, 1);
-      projected.bias = beta_ * Eigen::Map<const VectorXd>(columns.sums.data(), kProjectedParts);
-      projected.bias_squares = beta_ * beta_ * Eigen::Map<const VectorXd>(columns.squares.data(), kProjectedParts);
+      projected_.bias = beta_ * Eigen::Map<const VectorXd>(columns.sums.data(), kProjectedParts);
+      projected_.bias_squares = beta_ * beta_ * Eigen::Map<const VectorXd>(columns.squares.data(), kProjectedParts);
     }
     for (size_t item = 0; item < places_.size(); ++item) {
-      if (item == 0 || places_[item].second != places_[item - 1].second) MSDUMP_CHECK_OK(project_b(item, projected));
+      const bool is_projected =
+          item > 0 ? places_[item].second == places_[item - 1].second : has_one_b() && projected_.b.size() > 0;
+      if (!is_projected) MSDUMP_CHECK_OK(project_b(item));
       if (!block_.transpose_a) {
         MSDUMP_CHECK_OK(for_each_block_of_a(item, [&](int64_t first, const ConstMap& elements) {
-          return hand_on(projected, item, first, elements * projected.b, elements.rowwise().squaredNorm(), visit);
+          Matrix expected = Matrix::Zero(elements.rows(), kProjectedParts);
+          kernels::add_product(rows_of(elements), rows_of(projected_.b), expected.data(), nullptr, kProjectedParts);
+          return hand_on(item, first, std::move(expected), elements.rowwise().squaredNorm(), visit);
         }));
         continue;
       }
       Matrix expected = Matrix::Zero(block_.rows, kProjectedParts);
       VectorXd sizes = VectorXd::Zero(block_.rows);
       MSDUMP_CHECK_OK(for_each_block_of_a(item, [&](int64_t first, const ConstMap& elements) -> Maybe<void> {
-        expected.noalias() += elements.transpose() * projected.b.middleRows(first, elements.rows());
+        const Matrix rows = elements.transpose();
+        kernels::add_product(rows_of(rows), rows_of(projected_.b.middleRows(first, elements.rows())), expected.data(),
+                             nullptr, kProjectedParts);
         sizes += elements.colwise().squaredNorm().transpose();
         return {};
       }));
       const int64_t most = std::max<int64_t>(1, kBlockElements / block_.columns);
       for (int64_t first = 0; first < block_.rows; first += most) {
         const int64_t count = std::min(most, block_.rows - first);
-        MSDUMP_CHECK_OK(
-            hand_on(projected, item, first, expected.middleRows(first, count), sizes.segment(first, count), visit));
+        MSDUMP_CHECK_OK(hand_on(item, first, expected.middleRows(first, count), sizes.segment(first, count), visit));
       }
     }
     return {};
@@ -238,6 +255,7 @@ class SampledProduct {
   double alpha_, beta_;
   VectorXd signs_;
   std::vector<std::pair<int64_t, int64_t>> places_;  // by item of the batch: the matrices
+  Projected projected_;                              // of the b that was read last
 };
 
 }  // namespace

@@ -133,10 +133,11 @@ namespace {
 class Elements : public ElementSource {
  public:
   explicit Elements(std::vector<double> values) : values_(std::move(values)) {}
-  bool read(int64_t first, int64_t count, double* into) override {
-    if (first < 0 || first + count > static_cast<int64_t>(values_.size())) return false;
+  Status read(int64_t first, int64_t count, double* into) override {
+    if (first < 0 || first + count > static_cast<int64_t>(values_.size()))
+      return fail(make_error(ErrorCode::kTruncated, "y.npy: ends early"));
     std::copy_n(values_.begin() + first, count, into);
-    return true;
+    return {};
   }
 
  private:
@@ -253,40 +254,40 @@ TEST_CASE("products in all layouts are sampled as they are computed") {
 }
 
 TEST_CASE("convolutions and their gradients are sampled as they are computed") {
-  const auto geometry = [](Call& call, int64_t stride, int64_t dilation, int64_t pad) {
+  const auto geometry = [](Call& call, int64_t stride, int64_t dilation, int64_t pad, int64_t groups) {
+    call.set("group", given(std::vector<double>{double(groups)}));
     call.set("stride", given(std::vector<double>{double(stride), double(stride)}));
     call.set("dilation", given(std::vector<double>{double(dilation), double(dilation)}));
     call.set("padding", given(std::vector<double>{double(pad), double(pad)}));
   };
-  for (const int64_t stride : {1, 2}) {
-    for (const int64_t dilation : {1, 2}) {
-      const int64_t pad = 1, out = (12 + 2 * pad - dilation * 2 - 1) / stride + 1;
-      INFO("stride " << stride << ", dilation " << dilation);
-      const Array x = random_array({4, 9, 12, 12}, 1), w = random_array({10, 9, 3, 3}, 2);
-      const Array dy = random_array({4, 10, out, out}, 3);
-      Call forward;
-      geometry(forward, stride, dilation, pad);
-      forward.set("x", given(x));
-      forward.set("w", given(w));
-      forward.set("bias", given(random_array({10}, 4)));
-      forward.set_output("y", {4, 10, out, out}, DType::kFloat32);
-      check_sample("conv", forward, {"y"});
-      Call input;
-      geometry(input, stride, dilation, pad);
-      input.set("dy", given(dy));
-      input.set("w", given(w));
-      input.set_output("y", x.shape, DType::kFloat32);
-      check_sample("conv_input", input, {"y"});
-      Call filter;
-      geometry(filter, stride, dilation, pad);
-      filter.set("dy", given(dy));
-      filter.set("x", given(x));
-      filter.set_output("y", w.shape, DType::kFloat32);
-      check_sample("conv_filter", filter, {"y"});
-      forward.erase("bias");
-      forward.set("dy", given(dy));
-      check_sample("conv_back", forward, {"d0", "d1"});
-    }
+  for (const auto& [stride, dilation, groups] : std::vector<std::array<int64_t, 3>>{
+           {1, 1, 1}, {1, 2, 1}, {2, 1, 1}, {2, 2, 1}, {1, 1, 3}, {2, 2, 3}, {1, 1, 12}}) {
+    const int64_t pad = 1, out = (12 + 2 * pad - dilation * 2 - 1) / stride + 1;
+    INFO("stride " << stride << ", dilation " << dilation << ", " << groups << " groups");
+    const Array x = random_array({4, 12, 12, 12}, 1), w = random_array({12, 12 / groups, 3, 3}, 2);
+    const Array dy = random_array({4, 12, out, out}, 3);
+    Call forward;
+    geometry(forward, stride, dilation, pad, groups);
+    forward.set("x", given(x));
+    forward.set("w", given(w));
+    forward.set("bias", given(random_array({12}, 4)));
+    forward.set_output("y", {4, 12, out, out}, DType::kFloat32);
+    check_sample("conv", forward, {"y"});
+    Call input;
+    geometry(input, stride, dilation, pad, groups);
+    input.set("dy", given(dy));
+    input.set("w", given(w));
+    input.set_output("y", x.shape, DType::kFloat32);
+    check_sample("conv_input", input, {"y"});
+    Call filter;
+    geometry(filter, stride, dilation, pad, groups);
+    filter.set("dy", given(dy));
+    filter.set("x", given(x));
+    filter.set_output("y", w.shape, DType::kFloat32);
+    check_sample("conv_filter", filter, {"y"});
+    forward.erase("bias");
+    forward.set("dy", given(dy));
+    check_sample("conv_back", forward, {"d0", "d1"});
   }
 }
 
@@ -363,6 +364,35 @@ TEST_CASE("large operators are judged in blocks as a whole") {
   check_blocks("add_n", list);
 }
 
+TEST_CASE("reductions and moves that leave the axes in front are judged in blocks as a whole") {
+  const auto numbers = [](std::vector<double> values) { return given(std::move(values)); };
+  Call call;
+  call.set("x", given(random_array({37, 5, 999}, 1)));
+  call.set("axis", numbers({-1}));
+  for (const char* const name : {"reduce_sum", "reduce_mean", "reduce_max", "norm", "cumsum", "argmax"})
+    check_blocks(name, call);
+  call.set("keep_dims", numbers({1}));
+  check_blocks("reduce_mean", call);
+  call.set("k", numbers({3}));
+  check_blocks("top_k", call);
+  call.set("axis", numbers({2}));
+  call.set("output_num", numbers({3}));
+  check_blocks("split", call);
+  call.append("x", given(random_array({37, 5, 2}, 2)));
+  check_blocks("concat", call);
+  Call move;
+  move.set("x", given(random_array({37, 5, 999}, 1)));
+  for (const std::vector<double>& perm : {std::vector<double>{0, 2, 1}, {0, 1, 2}}) {
+    Array list{{3}, perm};
+    move.set("perm", given(std::move(list)));
+    check_blocks("transpose", move);
+  }
+  for (const Shape& shape : {Shape{37, 999, 5}, {37, 5, 999}, {37, 5, 999, 1}}) {
+    move.set_output("y", shape, DType::kFloat32);
+    check_blocks("reshape", move);
+  }
+}
+
 TEST_CASE("what needs all of its operands is not cut") {
   const Array x = random_array({400, 400}, 1);
   const auto cut = [&](const Call& call, std::string_view name, const Shape& shape) {
@@ -382,10 +412,17 @@ TEST_CASE("what needs all of its operands is not cut") {
   CHECK(!cut(softmax, "softmax", {400, 400}));
   Call sum;
   sum.set("x", given(x));
-  CHECK(!cut(sum, "reduce_sum", {400, 400}));
+  CHECK(!cut(sum, "reduce_sum", {1}));
+  sum.set("axis", given(std::vector<double>{0}));
+  CHECK(!cut(sum, "reduce_sum", {400}));
+  // A flat array has no axes in front.
+  Call flat;
+  flat.set("x", given(random_array({160000}, 1)));
+  flat.set_output("y", {160000, 1}, DType::kFloat32);
+  CHECK(!cut(flat, "reshape", {160000, 1}));
 }
 
-TEST_CASE("a source that ends early leaves no judgement") {
+TEST_CASE("a source that ends early leaves no judgement, and says why") {
   Call call;
   Array x = random_array({400, 400}, 1);
   x.values.resize(100000);
@@ -395,6 +432,7 @@ TEST_CASE("a source that ends early leaves no judgement") {
   REQUIRE(judgements);
   CHECK(judgements->front().verdict == Judgement::Verdict::kNotJudged);
   CHECK(judgements->front().why.reason == Reason::kUnreadable);
+  CHECK(judgements->front().why.what == "y.npy: ends early");
 }
 
 TEST_CASE("signs are random, and the same in every run") {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <random>
 #include <utility>
 
 #include "support/catch.h"
+#include "unit/kernels/each_target.h"
 
 namespace msdump::recompute {
 namespace {
@@ -65,6 +67,61 @@ TEST_CASE("rounding is right, and an element beyond it is wrong") {
   CHECK(wrong.worst == std::vector<int64_t>{700});
   CHECK(wrong.place->from == std::vector<int64_t>{700});
   CHECK(wrong.worst_expected == sample.exact.values[700]);
+}
+
+namespace {
+
+void check_same(const Judgement& one, const Judgement& other) {
+  CHECK(one.verdict == other.verdict);
+  CHECK(one.precision == other.precision);
+  CHECK(one.units == other.units);
+  CHECK(one.units_of == other.units_of);
+  const auto bits = [](double value) { return std::bit_cast<uint64_t>(value); };
+  CHECK(bits(one.relative_error) == bits(other.relative_error));
+  CHECK(bits(one.slope.value_or(0)) == bits(other.slope.value_or(0)));
+  CHECK(one.elements == other.elements);
+  CHECK(one.wrong == other.wrong);
+  CHECK(one.worst == other.worst);
+  CHECK(one.place.has_value() == other.place.has_value());
+}
+
+}  // namespace
+
+TEST_CASE("every CPU judges alike, bit by bit") {
+  constexpr size_t kCount = 5003;
+  const double kInf = HUGE_VAL, kNan = std::nan("");
+  const Sample sample = sample_of(kCount, 3);
+  std::vector<double> terms;
+  for (const double value : sample.exact.values) terms.push_back(3 * std::fabs(value));
+  Sample whole = sample;
+  for (size_t i = 0; i < kCount; ++i) whole.exact.values[i] = whole.stored.values[i] = static_cast<double>(i % 300);
+  // Elements that no block may take as they are, in what was computed and in the file.
+  const std::vector<std::pair<double, double>> unusual = {
+      {1, 1.5},   {1, kNan},     {1, kInf},        {kNan, 1},  {kInf, kInf},   {-kInf, 1}, {0x1p127, 1}, {0, -0.0},
+      {0, 1e-30}, {65520, kInf}, {1 + 0x1p-30, 1}, {0.5, 0.5}, {1e-40, 1e-40}, {-3, -3},   {300, 300},   {1e17, 1e17}};
+  for (size_t k = 0; k <= unusual.size(); ++k) {
+    for (const bool has_terms : {false, true}) {
+      for (const DType dtype :
+           {kFloat, DType::kFloat16, DType::kBfloat16, DType::kFloat64, DType::kInt64, DType::kUint8, DType::kBool}) {
+        for (const char* const kernel : {"mul", "reshape"}) {
+          Sample one = dtype == kFloat || dtype == DType::kFloat64 ? sample : whole;
+          if (k < unusual.size()) std::tie(one.exact.values[1700], one.stored.values[1700]) = unusual[k];
+          if (k < unusual.size()) std::tie(one.exact.values[5001], one.stored.values[5001]) = unusual[k];
+          if (std::string_view(kernel) == "reshape" && k != 10) one.exact.values = one.stored.values;
+          one.stored.dtype = one.stored.effective = dtype;
+          const Output output = output_of(one.exact, has_terms ? terms : std::vector<double>{});
+          const auto judge_it = [&] {
+            return judged(one.stored, kernel, output, {DType::kBfloat16, dtype}, {.tensor_cores = true});
+          };
+          INFO(kernel << " " << name_of(dtype) << " unusual pair " << k << (has_terms ? " with terms" : ""));
+          REQUIRE(kernels::choose_cpu_target("scalar").has_value());
+          const Judgement reference = judge_it();
+          CHECK(reference.elements >= 0);
+          kernels::for_each_target([&] { check_same(judge_it(), reference); });
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("wrong elements that fill a block tell its size") {
