@@ -184,7 +184,8 @@ class OutputJudge::OfAnswer {
         variant_(answer.variant),
         format_(format_of(y, device)),
         bound_(bound_of(kernel, format_, formats, device)),
-        rounds_(formats.stored != DType::kUndefined && formats.stored != y.dtype) {
+        rounds_(formats.stored != DType::kUndefined && formats.stored != y.dtype),
+        rounded_when_dumped_(formats.coarsest == DType::kFloat16) {
     for (size_t p = 0; p < kPrecisions; ++p) {
       const double factor = p == 0 ? 2 + std::sqrt(length_) : 2;
       of_[p].scale = bound_.v[p] == kInfinity ? kInfinity : bound_.v[p] * factor;
@@ -393,8 +394,10 @@ class OutputJudge::OfAnswer {
     result.verdict = result.units > result.limit ? Judgement::Verdict::kWrong : Judgement::Verdict::kRight;
   }
 
-  // True if rounding errors of the elements have nothing in common: those of a shared mean or sum, and of equal values, do.
+  // True if rounding errors of the elements have nothing in common: those of a shared mean or sum, of equal values, and of float16
+  // operands, which may be subnormal and rounded when they were dumped, do.
   [[nodiscard]] bool rounds_independently() const {
+    if (rounded_when_dumped_) return false;
     if (kernel_.arithmetic == Arithmetic::kNormalisation || kernel_.arithmetic == Arithmetic::kTranscendental)
       return false;
     return values_.size() >= kFewValues;
@@ -443,7 +446,7 @@ class OutputJudge::OfAnswer {
   std::string_view variant_;
   DType format_;
   Bound bound_;
-  bool rounds_, comparable_ = true;
+  bool rounds_, rounded_when_dumped_, comparable_ = true;
   std::array<OfPrecision, kPrecisions> of_;
   int64_t elements_ = 0;
   kernels::JudgeSums sums_;     // spread: by place among the precisions that can apply

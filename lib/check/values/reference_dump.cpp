@@ -25,12 +25,11 @@ bool are_same_elements(const Array& a, const Array& b) {
   std::vector<double> of_a, of_b;
   for (int64_t first = 0; first < size; first += recompute::kBlockElements) {
     const int64_t count = std::min(recompute::kBlockElements, size - first);
-    const double* const x = elements_of(a, first, count, of_a);
-    const double* const y = elements_of(b, first, count, of_b);
+    const Maybe<const double*> x = elements_of(a, first, count, of_a), y = elements_of(b, first, count, of_b);
     const auto same = [](double u, double v) {
       return u == v || std::bit_cast<uint64_t>(u) == std::bit_cast<uint64_t>(v);
     };
-    if (x == nullptr || y == nullptr || !std::equal(x, x + count, y, same)) return false;
+    if (!x || !y || !std::equal(*x, *x + count, *y, same)) return false;
   }
   return true;
 }

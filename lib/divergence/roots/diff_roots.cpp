@@ -219,41 +219,68 @@ void note_exchanges(DiffResult& run) {
   }
 }
 
+namespace {
+
+// How far the tensors of an operator differ.
+struct OperatorError {
+  bool differs = false, explained = true;
+  double largest = 0;
+};
+
+std::vector<OperatorError> operator_errors(const DiffResult& run) {
+  std::vector<OperatorError> errors(run.pairing.operators.size());
+  for (const TensorId row : run.rows) {
+    OperatorError& error = errors[run.pairing.tensors[row].op];
+    const bool differs = is_difference(run.diffs[row].verdict);
+    error.differs = error.differs || differs;
+    error.explained = error.explained && !(differs && run.divergence.explained[row] == Explanation::kNone);
+    error.largest = std::max(error.largest, judged_error(run, row).value_or(0));
+  }
+  return errors;
+}
+
+// True if the operator after one of the calls differs without an explanation, or by far more than the one before: else the calls
+// are another way to write the same.
+bool shows(const DiffResult& run, const OneSidedLine& line, const std::vector<OperatorError>& errors) {
+  const auto& operators = run.pairing.operators;
+  return std::any_of(line.operators.begin(), line.operators.end(), [&](OperatorId call) {
+    size_t next = call, before = call;
+    while (next < operators.size() && !operators[OperatorId(next)].is_paired()) ++next;
+    while (before > 0 && !operators[OperatorId(before)].is_paired()) --before;
+    if (next == operators.size() || !errors[next].differs) return false;
+    return !errors[next].explained || errors[next].largest > kChangedOnTheWay * errors[before].largest;
+  });
+}
+
+}  // namespace
+
 void blame_one_sided_line(DiffResult& run) {
   if (!run.divergence.roots.empty() || run.divergence.flow == FlowKind::kIr) return;
-  // Calls that one side alone has are another way to write the same if all that was compared agrees.
-  const auto unexplained = [&](TensorId row) {
-    const Verdict verdict = run.diffs[row].verdict;
-    return (is_difference(verdict) || verdict == Verdict::kUnmatched) &&
-           run.divergence.explained[row] == Explanation::kNone;
-  };
-  if (std::none_of(run.rows.begin(), run.rows.end(), unexplained)) return;
-  const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
-  const auto most = std::max_element(
-      lines.begin(), lines.end(),
-      [](const OneSidedLine& one, const OneSidedLine& other) { return one.operators.size() < other.operators.size(); });
-  if (most == lines.end()) return;
   Divergence root;
-  root.op = most->operators.front();
-  std::optional<GradientCut>& cut = run.divergence.cut;
-  const bool is_cut = cut && std::find(cut->operators.begin(), cut->operators.end(), root.op) != cut->operators.end();
-  if (is_cut) {
-    root.op = cut->at;
-    root.cut = std::move(cut);
-  }
-  const OpPair& pair = run.pairing.operators[root.op];
-  const SequencedOp& first = most->of_reference ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
-  root.place.rank = first.rank;
-  root.place.step = first.step;
-  root.kind = most->of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
-  root.confidence = kOneSidedLine;
-  const size_t calls = most->operators.size();
+  bool of_reference = true;
   root.reason = "no operator stands out";
-  if (!is_cut) {
+  if (run.divergence.cut) {
+    root.op = run.divergence.cut->at;
+    root.cut = std::move(run.divergence.cut);
+  } else {
+    const std::vector<OperatorError> errors = operator_errors(run);
+    const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
+    const auto first = std::find_if(lines.begin(), lines.end(),
+                                    [&](const OneSidedLine& line) { return shows(run, line, errors); });
+    if (first == lines.end()) return;
+    root.op = first->operators.front();
+    of_reference = first->of_reference;
+    const size_t calls = first->operators.size();
     root.reason =
         fmt::format("{} of this line {} only in the {}; {}", plural(calls, "call"), calls == 1 ? "exists" : "exist",
-                    most->of_reference ? "reference" : "candidate", root.reason);
+                    of_reference ? "reference" : "candidate", root.reason);
   }
+  const OpPair& pair = run.pairing.operators[root.op];
+  const SequencedOp& first = of_reference ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
+  root.place.rank = first.rank;
+  root.place.step = first.step;
+  root.kind = of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
+  root.confidence = kOneSidedLine;
   run.divergence.roots.push_back(std::move(root));
 }
 

@@ -56,6 +56,23 @@ Maybe<Outputs> binary(const Call& call) {
   }
 }
 
+// Files of 16 bits may hold rounded values of what was compared: which of two that rounding may exchange is larger is not known.
+template <BinaryFunction F>
+Maybe<Outputs> comparison(const Call& call) {
+  MSDUMP_TRY(const Tensor a, call.tensor("a"));
+  MSDUMP_TRY(const Tensor b, call.tensor("b"));
+  double u = 0;
+  for (const DType format : {a->effective, b->effective}) {
+    if (kind_of(format) == DTypeKind::kFloat && unit_roundoff(format) > unit_roundoff(DType::kFloat32))
+      u = std::max(u, unit_roundoff(format));
+  }
+  MSDUMP_TRY(Array y, fitted(combine(*a, *b, [u](double v, double w) {
+               const bool near = u > 0 && std::fabs(v - w) <= u * (std::fabs(v) + std::fabs(w));
+               return near ? std::nan("") : F(v, w);
+             })));
+  return one_output(std::move(y));
+}
+
 double nan_or(double x, double y) { return std::isnan(x) ? x : y; }
 
 double mul(double a, double b) { return a * b; }
@@ -415,12 +432,12 @@ constexpr Kernel kElementwiseKernels[] = {
     {"maximum", Arithmetic::kExact, 0, binary<maximum>, by_element},
     {"floor_div", Arithmetic::kExact, 0, binary<floor_div>, by_element},
     {"floor_mod", Arithmetic::kElementwise, 4, binary<floor_mod, of_sum>, by_element},
-    {"equal", Arithmetic::kExact, 0, binary<equal>, by_element},
-    {"not_equal", Arithmetic::kExact, 0, binary<not_equal>, by_element},
-    {"greater", Arithmetic::kExact, 0, binary<greater>, by_element},
-    {"greater_equal", Arithmetic::kExact, 0, binary<greater_equal>, by_element},
-    {"less", Arithmetic::kExact, 0, binary<less>, by_element},
-    {"less_equal", Arithmetic::kExact, 0, binary<less_equal>, by_element},
+    {"equal", Arithmetic::kExact, 0, comparison<equal>, by_element},
+    {"not_equal", Arithmetic::kExact, 0, comparison<not_equal>, by_element},
+    {"greater", Arithmetic::kExact, 0, comparison<greater>, by_element},
+    {"greater_equal", Arithmetic::kExact, 0, comparison<greater_equal>, by_element},
+    {"less", Arithmetic::kExact, 0, comparison<less>, by_element},
+    {"less_equal", Arithmetic::kExact, 0, comparison<less_equal>, by_element},
     {"logical_and", Arithmetic::kExact, 0, binary<logical_and>, by_element},
     {"logical_or", Arithmetic::kExact, 0, binary<logical_or>, by_element},
     {"logical_xor", Arithmetic::kExact, 0, binary<logical_xor>, by_element},
