@@ -29,6 +29,9 @@ constexpr size_t kParts = 10;
 // Confidence in a root that was computed again.
 constexpr double kExact = 0.95;
 
+// The most operators that another way to write the same takes.
+constexpr size_t kMostWays = 12;
+
 // The growth in the first rank and step, without integers and booleans.
 ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
   std::vector<double> errors, noises;
@@ -219,7 +222,7 @@ class Finder {
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
-    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
+    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root) || is_inert(root); });
     report.limits = state_.limits;
     report.limits.insert(asked_.limits.begin(), asked_.limits.end());
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) report.cut = GradientCuts(view_).first();
@@ -346,6 +349,34 @@ class Finder {
     const auto fused = [&](OperatorId op) { return computed_.fused.count(op) > 0; };
     return root.kind == DivergenceKind::kMissing && fused(root.op) &&
            std::all_of(root.places.begin(), root.places.end(), [&](const auto& place) { return fused(place.op); });
+  }
+
+  // True if both sides write the same in two ways: wherever the values differ after it by more than float32 rounds, they agree again a few
+  // operators further.
+  [[nodiscard]] bool is_inert(const Divergence& root) const {
+    const bool of_graph = root.kind == DivergenceKind::kShape || view_.one_sided(root.run);
+    if (!of_graph || root.decided_by != DecidedBy::kEstimate || view_.graph().flow() == FlowKind::kIr || view_.is_sharded())
+      return false;
+    size_t later = 0, in_a_row = 0;
+    const RunPlace& place = view_.place(root.run);
+    for (ExecutionId run(root.run + 1); run < view_.runs().size() && in_a_row <= kMostWays; ++run) {
+      const std::vector<TensorId>& outputs = view_.run(run).outputs;
+      const auto is_known = [&](TensorId tensor) { return view_.compared(tensor) && view_.error(tensor); };
+      if (view_.place(run).rank != place.rank || view_.place(run).step != place.step) break;
+      if (view_.one_sided(run) || std::none_of(outputs.begin(), outputs.end(), is_known)) continue;
+      ++later;
+      in_a_row = std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return only_rounds(tensor); })
+                     ? 0
+                     : in_a_row + 1;
+    }
+    return later > 2 * kMostWays && in_a_row == 0;
+  }
+
+  [[nodiscard]] bool only_rounds(TensorId tensor) const {
+    if (!view_.compared(tensor)) return true;
+    const auto error = view_.error(tensor);
+    if (!error || view_.is_scaled(tensor)) return !view_.differs(tensor);
+    return error->relative <= (error->discrete ? 0 : kElevated * kMostRoundings * unit_roundoff(DType::kFloat32));
   }
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.
