@@ -461,8 +461,8 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
     root.divergence.decided_by = DecidedBy::kHandedOn;
     root.divergence.confidence = kSureByIr;
     root.divergence.written = input.produced;
-    root.divergence.reason =
-        fmt::format("its input {} is not what {} wrote", state.view.slot(input.tensor), state.view.name(input.producer));
+    root.divergence.reason = fmt::format("its input {} is not what {} wrote", state.view.slot(input.tensor),
+                                         state.view.name(input.producer));
   }
   const bool known = !state.view.is_sharded() && state.one_sided.first_of_candidate(first, run) != kNoId;
   if (!root.exchanges && !known) root.divergence.after = input.producer;

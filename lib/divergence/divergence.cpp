@@ -355,7 +355,8 @@ class Finder {
   // operators further.
   [[nodiscard]] bool is_inert(const Divergence& root) const {
     const bool of_graph = root.kind == DivergenceKind::kShape || view_.one_sided(root.run);
-    if (!of_graph || root.decided_by != DecidedBy::kEstimate || view_.graph().flow() == FlowKind::kIr || view_.is_sharded())
+    if (!of_graph || root.decided_by != DecidedBy::kEstimate || view_.graph().flow() == FlowKind::kIr ||
+        view_.is_sharded())
       return false;
     size_t later = 0, in_a_row = 0;
     const RunPlace& place = view_.place(root.run);

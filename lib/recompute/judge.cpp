@@ -20,6 +20,8 @@ bool is_low(DType dtype) {
   return kind_of(dtype) == DTypeKind::kFloat && dtype != DType::kFloat32 && dtype != DType::kFloat64;
 }
 
+constexpr double kLeastNormalHalf = 0x1p-14;
+
 bool is_float(DType dtype) { return kind_of(dtype) == DTypeKind::kFloat; }
 
 // The step between the smallest numbers, halved.
@@ -121,6 +123,11 @@ bool fits_half(double value, uint32_t bits) {
 
 void find_effective_format(Array& array) {
   array.effective = array.dtype;
+  const auto find_subnormal = [&] {
+    array.subnormal = std::any_of(array.values.begin(), array.values.end(),
+                                  [](double value) { return value != 0 && std::fabs(value) < kLeastNormalHalf; });
+  };
+  if (array.dtype == DType::kFloat16) find_subnormal();
   if (array.dtype != DType::kFloat32) return;
   bool fits_bfloat16 = true, fits_float16 = true;
   int telling = 0;  // values with more than three bits of mantissa
@@ -134,10 +141,12 @@ void find_effective_format(Array& array) {
   }
   array.undecided = telling < Limits::kFormatValues;
   if (!array.undecided) array.effective = fits_bfloat16 ? DType::kBfloat16 : DType::kFloat16;
+  if (array.effective == DType::kFloat16) find_subnormal();
 }
 
 void OperandFormats::add(const OperandFormats& other) {
   if (other.stored == DType::kUndefined) return;
+  subnormal = subnormal || other.subnormal;
   const bool none = stored == DType::kUndefined;
   if (none || unit_roundoff(other.coarsest) > unit_roundoff(coarsest)) coarsest = other.coarsest;
   if (none || unit_roundoff(other.stored) < unit_roundoff(stored)) stored = other.stored;
@@ -148,7 +157,7 @@ OperandFormats formats_of(const Call& call) {
   for (const auto& [name, values] : call.values()) {
     for (const Value& value : values) {
       if (!value.tensor || !is_float(value.tensor->dtype)) continue;
-      formats.add({value.tensor->effective, value.tensor->dtype});
+      formats.add({value.tensor->effective, value.tensor->dtype, value.tensor->subnormal});
     }
   }
   return formats;
@@ -185,7 +194,7 @@ class OutputJudge::OfAnswer {
         format_(format_of(y, device)),
         bound_(bound_of(kernel, format_, formats, device)),
         rounds_(formats.stored != DType::kUndefined && formats.stored != y.dtype),
-        rounded_when_dumped_(formats.coarsest == DType::kFloat16) {
+        few_bits_(formats.subnormal) {
     for (size_t p = 0; p < kPrecisions; ++p) {
       const double factor = p == 0 ? 2 + std::sqrt(length_) : 2;
       of_[p].scale = bound_.v[p] == kInfinity ? kInfinity : bound_.v[p] * factor;
@@ -394,10 +403,10 @@ class OutputJudge::OfAnswer {
     result.verdict = result.units > result.limit ? Judgement::Verdict::kWrong : Judgement::Verdict::kRight;
   }
 
-  // True if rounding errors of the elements have nothing in common: those of a shared mean or sum, of equal values, and of float16
-  // operands, which may be subnormal and rounded when they were dumped, do.
+  // True if rounding errors of the elements have nothing in common: those of a shared mean or sum, of equal values, and of subnormal
+  // operands, if they were rounded when they were dumped, do.
   [[nodiscard]] bool rounds_independently() const {
-    if (rounded_when_dumped_) return false;
+    if (few_bits_) return false;
     if (kernel_.arithmetic == Arithmetic::kNormalisation || kernel_.arithmetic == Arithmetic::kTranscendental)
       return false;
     return values_.size() >= kFewValues;
@@ -446,7 +455,7 @@ class OutputJudge::OfAnswer {
   std::string_view variant_;
   DType format_;
   Bound bound_;
-  bool rounds_, rounded_when_dumped_, comparable_ = true;
+  bool rounds_, few_bits_, comparable_ = true;
   std::array<OfPrecision, kPrecisions> of_;
   int64_t elements_ = 0;
   kernels::JudgeSums sums_;     // spread: by place among the precisions that can apply

@@ -94,6 +94,7 @@ struct DeviceTraits {
 struct OperandFormats {
   DType coarsest = DType::kUndefined;  // effective format of the coarsest float operand
   DType stored = DType::kUndefined;    // the widest dtype among the float operands
+  bool subnormal = false;              // of one of them
   void add(const OperandFormats& other);
 };
 // Sets the narrowest float format that holds every value: the dtype itself if it is no float32.

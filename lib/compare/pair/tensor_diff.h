@@ -70,7 +70,7 @@ struct TensorDiff {
   bool reshaped = false;     // elements were compared although the shapes differ; `reason` has both
   bool mislabelled = false;  // the bytes of a side are not the values: graph/join/dump_operators.h
   bool nan_counted_a = false, nan_counted_b = false;
-  bool nan_in_a_alone = false;  // known, not assumed
+  bool nan_in_a_alone = false;              // known, not assumed
   uint64_t checksum_a = 0, checksum_b = 0;  // hashes of them; 0: none
   // Replaces relative_l2 for statistics: the largest deviation of a statistic, relative to the scale of the tensor, beyond
   // the rounding of its text. Infinite if b is 0; no value if no statistic can be compared.

@@ -239,15 +239,16 @@ std::vector<OperatorError> operator_errors(const DiffResult& run) {
   return errors;
 }
 
-// True if the operator after one of the calls differs without an explanation, or by far more than the one before: else the calls
-// are another way to write the same.
+// True if the operator after one of the calls differs without an explanation, or by far more than the one before, or if there is
+// none: else the calls are another way to write the same.
 bool shows(const DiffResult& run, const OneSidedLine& line, const std::vector<OperatorError>& errors) {
   const auto& operators = run.pairing.operators;
   return std::any_of(line.operators.begin(), line.operators.end(), [&](OperatorId call) {
     size_t next = call, before = call;
     while (next < operators.size() && !operators[OperatorId(next)].is_paired()) ++next;
     while (before > 0 && !operators[OperatorId(before)].is_paired()) --before;
-    if (next == operators.size() || !errors[next].differs) return false;
+    if (next == operators.size()) return true;
+    if (!errors[next].differs) return false;
     return !errors[next].explained || errors[next].largest > kChangedOnTheWay * errors[before].largest;
   });
 }
@@ -265,15 +266,14 @@ void blame_one_sided_line(DiffResult& run) {
   } else {
     const std::vector<OperatorError> errors = operator_errors(run);
     const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
-    const auto first = std::find_if(lines.begin(), lines.end(),
-                                    [&](const OneSidedLine& line) { return shows(run, line, errors); });
+    const auto first =
+        std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) { return shows(run, line, errors); });
     if (first == lines.end()) return;
     root.op = first->operators.front();
     of_reference = first->of_reference;
     const size_t calls = first->operators.size();
-    root.reason =
-        fmt::format("{} of this line {} only in the {}; {}", plural(calls, "call"), calls == 1 ? "exists" : "exist",
-                    of_reference ? "reference" : "candidate", root.reason);
+    root.reason = fmt::format("{} of this line {} only in the {}; {}", plural(calls, "call"),
+                              calls == 1 ? "exists" : "exist", of_reference ? "reference" : "candidate", root.reason);
   }
   const OpPair& pair = run.pairing.operators[root.op];
   const SequencedOp& first = of_reference ? run.pairing.b[pair.b] : run.pairing.a[pair.a];
@@ -296,8 +296,8 @@ void note_changes(DiffResult& run, const CancelToken& cancel) {
     const auto diff = diff_tensors(opened->left, opened->right, {}, cancel, {.any_shape = true});
     if (!diff || !has_metrics(diff->verdict)) continue;
     const kernels::PairMetrics& metrics = diff->metrics;
-    root.reason += fmt::format(": {} of {} changed on the way", metrics.count - metrics.equal,
-                               plural(metrics.count, "element"));
+    root.reason +=
+        fmt::format(": {} of {} changed on the way", metrics.count - metrics.equal, plural(metrics.count, "element"));
   }
 }
 

@@ -178,7 +178,8 @@ bool TensorFacts::is_candidate_edge(TensorId input, TensorId written) const {
 
 bool TensorFacts::changed_in_candidate(TensorId input, TensorId written) const {
   const TensorDiff &in = diffs_[input], &out = diffs_[written];
-  if (in.mislabelled || out.mislabelled || in.dtype_a != out.dtype_a || is_scaled(input) != is_scaled(written))
+  if (in.verdict == Verdict::kSame || in.mislabelled || out.mislabelled || in.dtype_a != out.dtype_a ||
+      is_scaled(input) != is_scaled(written))
     return false;
   if (contents_of(in) == 0 || contents_of(in) != contents_of(out)) return false;
   if (in.checksum_a != 0 && out.checksum_a != 0) return in.checksum_a != out.checksum_a;

@@ -98,7 +98,7 @@ class TensorFacts {
   [[nodiscard]] bool same_in_b(TensorId left, TensorId right) const;
   // True if the candidate's own IR has this edge, too: a script may read another value than the reference's.
   [[nodiscard]] bool is_candidate_edge(TensorId input, TensorId written) const;
-  // True if the input is what its producer wrote, by checksums or statistics, in the reference alone.
+  // True if the input differs, and is what its producer wrote, by checksums or statistics, in the reference alone.
   [[nodiscard]] bool changed_in_candidate(TensorId input, TensorId written) const;
   [[nodiscard]] std::string_view slot(TensorId tensor) const;  // the reference's, if it has the tensor
   // The operator's name as the file spells it, with its rank and step.

@@ -320,7 +320,7 @@ TEST_CASE("a root is accepted if the baseline has all that it shows, tensors and
   CHECK_FALSE(is_accepted_with(false, false));
 }
 
-TEST_CASE("where no operator stands out, the line with most calls of one side alone is named") {
+TEST_CASE("where no operator stands out, the first line of calls of one side alone is named") {
   const auto root = [](bool of_reference, bool agrees_after) {
     const DiffedDumps dumps;
     for (const bool bad : {false, true}) {
@@ -331,7 +331,6 @@ TEST_CASE("where no operator stands out, the line with most calls of one side al
         calls.ran(name, {some_values(5)}, {some_values(7)});
         calls.made_at(line);
       };
-      if (bad) calls.ran("Tensor.exp.0.forward", {some_values()}, {some_values(2)});  // of the candidate alone
       ran_alone("Tensor.abs.0.forward", 40);
       ran_alone("Tensor.neg.0.forward", 50);
       ran_alone("Tensor.sin.0.forward", 50);
@@ -345,10 +344,10 @@ TEST_CASE("where no operator stands out, the line with most calls of one side al
                        found.place.step.value_or(-1), found.confidence, found.reason);
   };
   CHECK(root(true, false) ==
-        "missing Tensor.neg.0.forward 0.0 0.5: 2 calls of this line exist only in the reference; no operator stands "
+        "missing Tensor.abs.0.forward 0.0 0.5: 1 call of this line exists only in the reference; no operator stands "
         "out");
   CHECK(root(false, false) ==
-        "value Tensor.neg.0.forward 0.0 0.5: 2 calls of this line exist only in the candidate; no operator stands "
+        "value Tensor.abs.0.forward 0.0 0.5: 1 call of this line exists only in the candidate; no operator stands "
         "out");
   // All that was compared agrees: the line is another way to write the same.
   CHECK(root(true, true).empty());
