@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -272,7 +273,7 @@ Maybe<void> judge_whole(const Question& question, ReadQuestion last, const OpenT
     }
     MSDUMP_CHECK_OK(compute_inner(*member, computed, inner));
     const bool is_alone = members.size() == 1;
-    opened.push_back(is_alone ? std::move(last) : read_member(*member, inner, open));
+    opened.push_back(is_alone ? std::exchange(last, {}) : read_member(*member, inner, open));
     ReadQuestion& one = opened.back();
     if (one.why) result.why = *one.why;
     MSDUMP_CHECK_OK(one.load(options.most_elements - elements));

@@ -40,7 +40,6 @@ struct StandardVerdict {
   std::string reason;                // if it does not pass: "MARE 12 times that of the reference (limit 10)"
   std::optional<OutputErrors> y, r;  // of the levels, where elements are floats that are computed
   std::optional<double> matched, largest, largest_limit;  // of kOpen: the share of elements, and the largest error
-  bool operator==(const StandardVerdict&) const = default;
 };
 
 // `g`: of as many elements, not rounded. `moves`: it copies elements. `r`: null for kOpen. None: the standard has no rule.

@@ -72,10 +72,11 @@ class OptionValue {
   static OptionValue number(uint32_t& target, uint32_t least, uint32_t most);
   static OptionValue word(std::vector<std::string> words, ChoiceText text, std::function<void(size_t)> chosen);
   template <class Enum, class Target>
-  static OptionValue choice(Target& target, const std::vector<std::pair<std::string, Enum>>& choices, ChoiceText text) {
+  static OptionValue choice(Target& target, const std::vector<std::pair<std::string, Enum>>& choices,
+                            const ChoiceText& text) {
     std::vector<std::string> words;
     for (const std::pair<std::string, Enum>& choice : choices) words.push_back(choice.first);
-    return word(std::move(words), std::move(text), [&target, choices](size_t i) { target = choices[i].second; });
+    return word(std::move(words), text, [&target, choices](size_t i) { target = choices[i].second; });
   }
 
   [[nodiscard]] Kind kind() const { return kind_; }

@@ -239,16 +239,15 @@ std::vector<OperatorError> operator_errors(const DiffResult& run) {
   return errors;
 }
 
-// True if the operator after one of the calls differs without an explanation, or by far more than the one before, or if there is
-// none: else the calls are another way to write the same.
+// True if the operator after one of the calls differs without an explanation, or by far more than the one before: else the calls
+// are another way to write the same, or one side ends earlier.
 bool shows(const DiffResult& run, const OneSidedLine& line, const std::vector<OperatorError>& errors) {
   const auto& operators = run.pairing.operators;
   return std::any_of(line.operators.begin(), line.operators.end(), [&](OperatorId call) {
     size_t next = call, before = call;
     while (next < operators.size() && !operators[OperatorId(next)].is_paired()) ++next;
     while (before > 0 && !operators[OperatorId(before)].is_paired()) --before;
-    if (next == operators.size()) return true;
-    if (!errors[next].differs) return false;
+    if (next == operators.size() || !errors[next].differs) return false;
     return !errors[next].explained || errors[next].largest > kChangedOnTheWay * errors[before].largest;
   });
 }

@@ -260,8 +260,9 @@ Maybe<Outputs> select_back(const Call& call) {
   for (const auto& [name, wanted] : {std::pair("a", true), std::pair("b", false)}) {
     MSDUMP_TRY(const Tensor operand, call.tensor(name));
     if (operand->dtype == DType::kUndefined) continue;  // a number
-    MSDUMP_TRY(const Array y,
-               fitted(combine(*dy, *condition, [&](double g, double c) { return (c != 0) == wanted ? g : 0; })));
+    MSDUMP_TRY(
+        const Array y,
+        fitted(combine(*dy, *condition, [is_a = wanted](double g, double c) { return (c != 0) == is_a ? g : 0; })));
     MSDUMP_CHECK_OK(gradients.add(y, absolute(y), operand->shape));
   }
   return gradients.take();

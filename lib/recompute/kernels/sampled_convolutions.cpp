@@ -119,7 +119,7 @@ class SampledConvolution {
         opened = row / inner;
         MSDUMP_TRY(image, image_of(forward ? x_ : dy_, opened, buffer));
       }
-      std::vector<double> y(static_cast<size_t>(columns)), terms(y.size());
+      std::vector<double> y(static_cast<size_t>(columns)), terms(static_cast<size_t>(columns));
       const auto add = [&](int64_t column, double left, double right) {
         y[static_cast<size_t>(column)] += left * right;
         terms[static_cast<size_t>(column)] += std::fabs(left * right);

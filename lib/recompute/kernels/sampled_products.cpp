@@ -151,9 +151,10 @@ class SampledProduct {
       }
       return {};
     }));
+    const auto columns = static_cast<size_t>(block_.columns);
     for (int64_t i = 0; i < count; ++i) {
-      std::vector<double> values(static_cast<size_t>(block_.columns)), of_terms(values.size());
-      for (size_t j = 0; j < values.size(); ++j) {
+      std::vector<double> values(columns), of_terms(columns);
+      for (size_t j = 0; j < columns; ++j) {
         const auto column = static_cast<int64_t>(j);
         const double bias = bias_ ? beta_ * bias_->values[j] : 0;
         values[j] = alpha_ * y(i, column) + bias;

@@ -325,7 +325,6 @@ TEST_CASE("where no operator stands out, the first line of calls of one side alo
     const DiffedDumps dumps;
     for (const bool bad : {false, true}) {
       MadeCalls calls(bad);
-      if (!agrees_after) calls.ran("Functional.relu.0.forward", {some_values(9)}, {some_values(11)});
       const auto ran_alone = [&](const std::string& name, int line) {
         if (bad == of_reference) return;
         calls.ran(name, {some_values(5)}, {some_values(7)});
@@ -334,7 +333,9 @@ TEST_CASE("where no operator stands out, the first line of calls of one side alo
       ran_alone("Tensor.abs.0.forward", 40);
       ran_alone("Tensor.neg.0.forward", 50);
       ran_alone("Tensor.sin.0.forward", 50);
-      if (agrees_after) calls.ran("Functional.relu.0.forward", {some_values(9)}, {some_values(11)});
+      // It draws random numbers, so that no model judges it.
+      const float drawn = bad && !agrees_after ? 12 : 11;
+      calls.ran("Functional.dropout.0.forward", {some_values(9)}, {some_values(drawn)});
       calls.write(dumps.side(bad));
     }
     const DiffResult run = dumps.diff();
