@@ -454,15 +454,16 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
   if (state.roots.is_changed_after(input.producer)) return true;
   if (inputs.downstream && !shown && !state.view.is_sharded()) return false;
   Root& root = state.roots.add_changed(run, inputs, input);
-  root.divergence.reason =
-      fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),
-                  state.view.name(input.producer), happened_between(state, first, run));
   if (shown) {
     root.divergence.decided_by = DecidedBy::kHandedOn;
-    root.divergence.confidence = kSureByIr;
+    root.divergence.confidence = kExact;
     root.divergence.written = input.produced;
     root.divergence.reason = fmt::format("its input {} is not what {} wrote", state.view.slot(input.tensor),
                                          state.view.name(input.producer));
+  } else {
+    root.divergence.reason =
+        fmt::format("its input {} has more error than {}, which wrote it: {} changes it", state.view.slot(input.tensor),
+                    state.view.name(input.producer), happened_between(state, first, run));
   }
   const bool known = !state.view.is_sharded() && state.one_sided.first_of_candidate(first, run) != kNoId;
   if (!root.exchanges && !known) root.divergence.after = input.producer;

@@ -26,11 +26,8 @@ namespace {
 
 constexpr size_t kParts = 10;
 
-// Confidence in a root that was computed again.
-constexpr double kExact = 0.95;
-
-// The most operators that another way to write the same takes.
-constexpr size_t kMostWays = 12;
+// The most operators in a row that differ where both sides write the same in two ways.
+constexpr size_t kMostRewritten = 12;
 
 // The growth in the first rank and step, without integers and booleans.
 ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
@@ -351,26 +348,38 @@ class Finder {
            std::all_of(root.places.begin(), root.places.end(), [&](const auto& place) { return fused(place.op); });
   }
 
-  // True if both sides write the same in two ways: wherever the values differ after it by more than float32 rounds, they agree again a few
-  // operators further.
-  [[nodiscard]] bool is_inert(const Divergence& root) const {
+  // True for an operator of one side, or of another shape, behind which values agree again after a few operators wherever they differ:
+  // both sides write the same in two ways.
+  [[nodiscard]] bool is_inert(const Divergence& root) {
     const bool of_graph = root.kind == DivergenceKind::kShape || view_.one_sided(root.run);
     if (!of_graph || root.decided_by != DecidedBy::kEstimate || view_.graph().flow() == FlowKind::kIr ||
         view_.is_sharded())
       return false;
-    size_t later = 0, in_a_row = 0;
-    const RunPlace& place = view_.place(root.run);
-    for (ExecutionId run(root.run + 1); run < view_.runs().size() && in_a_row <= kMostWays; ++run) {
+    if (agrees_behind_.empty()) find_agreement();
+    return agrees_behind_[root.run];
+  }
+
+  // Sets `agrees_behind_`: by run, true if in the rest of its step at most kMostRewritten operators in a row differ by more than float32
+  // rounds, and the last one does not.
+  void find_agreement() {
+    agrees_behind_.resize(view_.runs().size());
+    size_t behind = 0, in_a_row = 0, longest = 0;
+    bool last_agrees = true;
+    for (size_t i = agrees_behind_.size(); i-- > 0;) {
+      const ExecutionId run(i), next(i + 1);
+      const bool ends_step = i + 1 == agrees_behind_.size() || view_.place(next).rank != view_.place(run).rank ||
+                             view_.place(next).step != view_.place(run).step;
+      if (ends_step) behind = in_a_row = longest = 0;
+      agrees_behind_[run] = behind > 2 * kMostRewritten && longest <= kMostRewritten && last_agrees;
       const std::vector<TensorId>& outputs = view_.run(run).outputs;
       const auto is_known = [&](TensorId tensor) { return view_.compared(tensor) && view_.error(tensor); };
-      if (view_.place(run).rank != place.rank || view_.place(run).step != place.step) break;
       if (view_.one_sided(run) || std::none_of(outputs.begin(), outputs.end(), is_known)) continue;
-      ++later;
-      in_a_row = std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return only_rounds(tensor); })
-                     ? 0
-                     : in_a_row + 1;
+      const bool agrees =
+          std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return only_rounds(tensor); });
+      if (behind++ == 0) last_agrees = agrees;
+      in_a_row = agrees ? 0 : in_a_row + 1;
+      longest = std::max(longest, in_a_row);
     }
-    return later > 2 * kMostWays && in_a_row == 0;
   }
 
   [[nodiscard]] bool only_rounds(TensorId tensor) const {
@@ -468,6 +477,7 @@ class Finder {
   EnteringValues entering_;
   const ComputedOutputs& computed_;
   const AskedRoots asked_;
+  std::vector<bool> agrees_behind_;  // empty until it is asked for
 };
 
 // Drops estimates that what is shown leads to: only exact evidence makes a second root behind a root. Inputs that are equal

@@ -25,12 +25,12 @@ struct RunInputs {
   std::vector<const RunInput*> carried;   // likewise in a later step: off by more than earlier steps left; sharded only
   std::vector<const RunInput*> inherited;  // likewise in a later step: off by no more than earlier steps left
   std::vector<const RunInput*> changed;    // off by more than their producer's output
-  const RunInput* handed_on =
-      nullptr;                  // the first of these that is not what its producer wrote, as shown by the contents
-  bool all_same = true;         // all are kSame
-  bool unknown = false;         // some were not compared
-  bool unknown_source = false;  // the producer of one of these is unknown
-  bool bridged = false;         // the output of its producer stands in for one
+  // The first of these that is not what its producer wrote, by checksums or statistics; null: none.
+  const RunInput* handed_on = nullptr;
+  bool all_same = true;                                                // all are kSame
+  bool unknown = false;                                                // some were not compared
+  bool unknown_source = false;                                         // the producer of one of these is unknown
+  bool bridged = false;                                                // the output of its producer stands in for one
   bool downstream = false, downstream_of_nan = false, random = false;  // as RunState
   bool elevated = false;                        // one has more error than without the alarms upstream
   bool rescaled = false;                        // a loss scale begins at a producer that one side lacks

@@ -13,6 +13,13 @@ std::optional<int64_t> bounded_count(const Shape& shape) {
   return count && *count <= kMostElements ? count : std::nullopt;
 }
 
+double spacing_at(DType dtype, double value) {
+  const FloatFormat& format = info(dtype).traits.format;
+  const int least = 1 - format.bias;
+  const int exponent = value == 0 || !std::isfinite(value) ? least : std::max(std::ilogb(value), least);
+  return std::ldexp(1.0, exponent - format.mantissa_bits);
+}
+
 Array make_array(Shape shape, double value) {
   Array array;
   array.values.assign(static_cast<size_t>(size_of(shape)), value);

@@ -46,6 +46,8 @@ inline constexpr int64_t kMostElements = int64_t{1} << 25;
 [[nodiscard]] std::optional<int64_t> bounded_count(const Shape& shape);
 
 [[nodiscard]] int64_t size_of(const Shape& shape);
+// The distance between neighbouring numbers of a float dtype of fixed width, at a number of this size.
+[[nodiscard]] double spacing_at(DType dtype, double value);
 // Tensors of more elements are opened, and read in blocks.
 inline constexpr int64_t kBlockElements = int64_t{1} << 16;
 // Zeros.

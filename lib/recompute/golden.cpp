@@ -151,7 +151,7 @@ void Goldens::take(const ComputedOutput& output) {
 
 std::vector<GoldenOutput> Goldens::finish(const std::vector<OperatorJudgement>& judgements,
                                           std::vector<Error>& failures) {
-  // Of an output that was not taken.
+  // The reason why an output was not taken.
   const auto why_not = [](const OperatorJudgement& of, TensorId tensor) -> Unjudged {
     const auto judged =
         std::find_if(of.outputs.begin(), of.outputs.end(), [&](const auto& one) { return one.tensor == tensor; });

@@ -1,4 +1,4 @@
-// What outputs should be: writes it as files (golden tensors), and judges outputs against it by a standard of CANN.
+// Goldens: writes what outputs should be as files (golden tensors), and judges outputs against it by a precision standard of CANN.
 //
 // A golden is the answer of the kernel that fits the output best, in double, rounded to the output's dtype. Its file has the name
 // that convert gives the output, so that diff pairs the two. An output that is not computed in full has none.

@@ -36,9 +36,8 @@ double smallest_step(DType format) {
 
 // To the nearest number of a format; one beyond the largest stays.
 double nearest_number(double value, DType dtype) {
-  const FloatFormat format = info(dtype).traits.format;
-  if (format.exponent_bits == 0 || value == 0 || !std::isfinite(value)) return value;
-  const double step = std::ldexp(1, std::max(std::ilogb(value), 1 - format.bias) - format.mantissa_bits);
+  if (info(dtype).traits.format.exponent_bits == 0 || value == 0 || !std::isfinite(value)) return value;
+  const double step = spacing_at(dtype, value);
   return std::nearbyint(value / step) * step;
 }
 

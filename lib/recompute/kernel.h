@@ -144,7 +144,7 @@ class Call {
   std::map<std::string, std::pair<Shape, DType>, std::less<>> outputs_;
 };
 
-// What a dumped tensor tells of the output it is.
+// How a dumped tensor identifies the output that it is.
 struct OutputKey {
   std::string_view name;  // of the kernel; empty: unknown
   uint32_t slot;          // UINT32_MAX: unknown

@@ -39,15 +39,6 @@ constexpr LevelLimits limits_of(Standard standard) {
   }
 }
 
-// Distance of neighbours of the magnitude of `value`.
-double ulp_at(DType dtype, double value) {
-  const FloatFormat& format = info(dtype).traits.format;
-  const double size = std::fabs(value);
-  const int least = 1 - format.bias;
-  const int exponent = size == 0 || !std::isfinite(size) ? least : std::max(std::ilogb(size), least);
-  return std::ldexp(1.0, exponent - format.mantissa_bits);
-}
-
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 std::optional<StandardVerdict> judge_equality(const Array& y, const Array& g) {
@@ -82,7 +73,7 @@ StandardVerdict judge_open(const Array& y, const Array& g, const StandardLimits&
   const auto count = static_cast<double>(y.values.size());
   verdict.matched = count == 0 ? 1 : static_cast<double>(matched) / count;
   verdict.largest = largest;
-  verdict.largest_limit = std::max(limits.floor, kUlps * ulp_at(y.dtype, *round_to(y.dtype, at)));
+  verdict.largest_limit = std::max(limits.floor, kUlps * spacing_at(y.dtype, *round_to(y.dtype, at)));
   if (*verdict.matched < kRequiredMatches)
     verdict.reason =
         fmt::format("{:.4g} of the elements are within the tolerance (limit {})", *verdict.matched, kRequiredMatches);
@@ -178,7 +169,7 @@ std::optional<double> round_to(DType dtype, double value) {
     case DTypeKind::kFloat: {
       if (info(dtype).bits < 16 || !float_limits(dtype)) return std::nullopt;
       if (dtype == DType::kFloat64 || !std::isfinite(value) || value == 0) return value;
-      const double step = ulp_at(dtype, value), nearest = std::nearbyint(value / step) * step;
+      const double step = spacing_at(dtype, value), nearest = std::nearbyint(value / step) * step;
       return std::fabs(nearest) > float_limits(dtype)->largest ? std::copysign(kBeyond, value) : nearest;
     }
     default: return std::nullopt;

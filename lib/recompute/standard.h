@@ -9,7 +9,8 @@
 //
 // MARE and MERE are the largest and the mean |y - g| / (|g| + 1e-7), RMSE is the root of the mean (y - g)^2, ErrorCount the elements
 // with |y - g| > e. With a level, NaN and infinities of y have to be those of r, or of g rounded to the dtype; elements where r alone
-// is not finite are left out; integers and outputs of moves have to be equal to g. `cann` has no rule for these two. a, floor, T and e depend on the dtype (standard.cpp).
+// is not finite are left out; integers and outputs of moves have to be equal to g. `cann` has no rule for these two.
+// a, floor, T and e depend on the dtype (standard.cpp).
 //
 // Sources: repository cann/opbase (gitcode.com/cann/opbase), docs/zh/ops_precision_standard:
 //   cann      mixed_tolerance_standard.md, commit a5e8e716 (2026); earlier texts have other limits

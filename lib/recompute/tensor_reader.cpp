@@ -58,6 +58,7 @@ Maybe<void> sample_format(Array& array) {
   find_effective_format(sample);
   array.effective = sample.effective;
   array.undecided = sample.undecided;
+  array.subnormal = sample.subnormal;
   return {};
 }
 

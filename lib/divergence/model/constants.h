@@ -134,6 +134,9 @@ inline constexpr double kMostFlips = 0.1;
 
 // ---- confidence
 
+// The confidence in a root that is shown, not estimated.
+inline constexpr double kExact = 0.95;
+
 // Set by the source of the data flow. docs/blame.md has how often roots of a confidence are right on random nets.
 inline constexpr double kSureByIr = 0.95, kSureByValues = 0.9, kSureByOrder = 0.6;
 // Upper bounds; the lowest that applies counts.

@@ -221,10 +221,11 @@ void note_exchanges(DiffResult& run) {
 
 namespace {
 
-// How far the tensors of an operator differ.
+// How far the tensors of an operator differ, and the nearest operators with partners in the order of the pairing, which may be itself.
 struct OperatorError {
   bool differs = false, explained = true;
   double largest = 0;
+  size_t before = 0, after = 0;  // the first, or the number of all, if there is none
 };
 
 std::vector<OperatorError> operator_errors(const DiffResult& run) {
@@ -236,19 +237,20 @@ std::vector<OperatorError> operator_errors(const DiffResult& run) {
     error.explained = error.explained && !(differs && run.divergence.explained[row] == Explanation::kNone);
     error.largest = std::max(error.largest, judged_error(run, row).value_or(0));
   }
+  const auto is_paired = [&](size_t i) { return run.pairing.operators[OperatorId(i)].is_paired(); };
+  for (size_t i = 0; i < errors.size(); ++i) errors[i].before = is_paired(i) || i == 0 ? i : errors[i - 1].before;
+  for (size_t i = errors.size(); i-- > 0;)
+    errors[i].after = is_paired(i) ? i : i + 1 == errors.size() ? errors.size() : errors[i + 1].after;
   return errors;
 }
 
 // True if the operator after one of the calls differs without an explanation, or by far more than the one before: else the calls
 // are another way to write the same, or one side ends earlier.
-bool shows(const DiffResult& run, const OneSidedLine& line, const std::vector<OperatorError>& errors) {
-  const auto& operators = run.pairing.operators;
+bool shows(const OneSidedLine& line, const std::vector<OperatorError>& errors) {
   return std::any_of(line.operators.begin(), line.operators.end(), [&](OperatorId call) {
-    size_t next = call, before = call;
-    while (next < operators.size() && !operators[OperatorId(next)].is_paired()) ++next;
-    while (before > 0 && !operators[OperatorId(before)].is_paired()) --before;
-    if (next == operators.size() || !errors[next].differs) return false;
-    return !errors[next].explained || errors[next].largest > kChangedOnTheWay * errors[before].largest;
+    const size_t after = errors[call].after;
+    if (after == errors.size() || !errors[after].differs) return false;
+    return !errors[after].explained || errors[after].largest > kChangedOnTheWay * errors[errors[call].before].largest;
   });
 }
 
@@ -266,7 +268,7 @@ void blame_one_sided_line(DiffResult& run) {
     const std::vector<OperatorError> errors = operator_errors(run);
     const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
     const auto first =
-        std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) { return shows(run, line, errors); });
+        std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) { return shows(line, errors); });
     if (first == lines.end()) return;
     root.op = first->operators.front();
     of_reference = first->of_reference;

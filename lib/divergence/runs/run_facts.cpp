@@ -18,7 +18,7 @@
 namespace msdump {
 namespace {
 
-// Of the mean of a statistics file, which is a sum of float32.
+// The largest relative rounding of a mean that a device adds up in float32.
 constexpr double kRoundingOfMean = 1e-5;
 
 // A hash of the reference's values; 0 if they prove nothing, because many tensors have them.

@@ -27,6 +27,9 @@ class Gradients {
     add_output(outputs_, fmt::format("d{}", outputs_.size()), std::move(own), std::move(size.values), length * repeats);
     return {};
   }
+  Maybe<void> add(const Answer& answer, const Shape& argument) {
+    return add(answer.y, Array{answer.y.shape, answer.terms}, argument, answer.length);
+  }
   // One more answer for the last argument.
   void accept(const Array& y, std::string_view variant) { accept({y, absolute(y).values, 1, variant}); }
   void accept(Answer answer) { outputs_.back().answers.push_back(std::move(answer)); }
@@ -306,7 +309,7 @@ Maybe<Outputs> extreme_back(const Call& call) {
   return gradients.take();
 }
 
-// Of the Euclidean norm: dy x / y.
+// The gradient of the Euclidean norm is dy x / y.
 Maybe<Outputs> euclidean_back(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor y, call.tensor("y"));
@@ -429,8 +432,8 @@ Maybe<Outputs> linear_back(const Call& call) {
   MSDUMP_CHECK_OK(gradients.add(with_shape(dx.y, x->shape), Array{x->shape, dx.terms}, x->shape, dx.length));
   gradients.accept(*dy, "view");
   MSDUMP_TRY(const Answer dw, product_of(rows, true, in, false));
-  MSDUMP_CHECK_OK(gradients.add(dw.y, Array{dw.y.shape, dw.terms}, w->shape, dw.length));
-  // Of a matrix the last node is mm or addmm, which read w transposed.
+  MSDUMP_CHECK_OK(gradients.add(dw, w->shape));
+  // If x is a matrix, the last node of autograd is mm or addmm, which read w transposed.
   const bool is_matrix = x->rank() == 2;
   if (is_matrix) {
     MSDUMP_TRY(Answer node, product_of(in, true, rows, false));
@@ -485,10 +488,10 @@ Maybe<Outputs> matmul_back(const Call& call) {
   if (a->rank() < 2 || b->rank() < 2) return unjudged(Reason::kShape);
   Gradients gradients;
   MSDUMP_TRY(const Answer da, product_of(dy, false, b, true));
-  MSDUMP_CHECK_OK(gradients.add(da.y, Array{da.y.shape, da.terms}, a->shape, da.length));
+  MSDUMP_CHECK_OK(gradients.add(da, a->shape));
   gradients.accept(*dy, "view");
   MSDUMP_TRY(const Answer db, product_of(a, true, dy, false));
-  MSDUMP_CHECK_OK(gradients.add(db.y, Array{db.y.shape, db.terms}, b->shape, db.length));
+  MSDUMP_CHECK_OK(gradients.add(db, b->shape));
   return gradients.take();
 }
 
@@ -499,9 +502,9 @@ Maybe<Outputs> conv_back(const Call& call) {
   MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
   Gradients gradients;
   MSDUMP_TRY(const Answer dx, by_kernel("conv_input", call, x->shape));
-  MSDUMP_CHECK_OK(gradients.add(dx.y, Array{x->shape, dx.terms}, x->shape, dx.length));
+  MSDUMP_CHECK_OK(gradients.add(dx, x->shape));
   MSDUMP_TRY(const Answer dw, by_kernel("conv_filter", call, w->shape));
-  MSDUMP_CHECK_OK(gradients.add(dw.y, Array{w->shape, dw.terms}, w->shape, dw.length));
+  MSDUMP_CHECK_OK(gradients.add(dw, w->shape));
   if (bias && dy->rank() >= 2) {
     ReducedAxes axes{std::vector<bool>(dy->rank(), true), false};
     axes.reduced[1] = false;
@@ -531,11 +534,11 @@ Maybe<Outputs> embedding_back(const Call& call) {
   segments.set("ids", value_of(indices));
   MSDUMP_TRY(const Answer answer, by_kernel("unsorted_segment_sum", segments, table->shape));
   Gradients gradients;
-  MSDUMP_CHECK_OK(gradients.add(answer.y, Array{table->shape, answer.terms}, table->shape, answer.length));
+  MSDUMP_CHECK_OK(gradients.add(answer, table->shape));
   return gradients.take();
 }
 
-// Of index_select: dy added where it was read.
+// The gradient of index_select adds dy at the places that were read.
 Maybe<Outputs> gather_back(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor dy, call.tensor("dy"));
@@ -544,7 +547,7 @@ Maybe<Outputs> gather_back(const Call& call) {
   added.set("updates", value_of(dy));
   MSDUMP_TRY(const Answer answer, by_kernel("index_add", added, x->shape));
   Gradients gradients;
-  MSDUMP_CHECK_OK(gradients.add(answer.y, Array{x->shape, answer.terms}, x->shape, answer.length));
+  MSDUMP_CHECK_OK(gradients.add(answer, x->shape));
   return gradients.take();
 }
 
@@ -552,11 +555,11 @@ Maybe<Outputs> gather_elements_back(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Answer answer, by_kernel("gather_elements_grad", call, x->shape));
   Gradients gradients;
-  MSDUMP_CHECK_OK(gradients.add(answer.y, Array{x->shape, answer.terms}, x->shape, answer.length));
+  MSDUMP_CHECK_OK(gradients.add(answer, x->shape));
   return gradients.take();
 }
 
-// Of index_add and scatter_add: dy, and what of it is read at the places that were added to.
+// The gradients of index_add and scatter_add are dy for x, and for the updates the elements of dy at the places that they were added to.
 Maybe<Outputs> index_add_back(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   MSDUMP_TRY(const Tensor indices, call.tensor("indices"));
