@@ -355,6 +355,34 @@ TEST_CASE("where no operator stands out, the first line of calls of one side alo
   CHECK(root(false, true).empty());
 }
 
+TEST_CASE("a call of one side behind which the values agree again is no root by what reads it, only by its line") {
+  const auto roots = [](int later, int differing) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      if (bad) calls.ran("Tensor.exp.0.forward", {some_values(1)}, {some_values(2)});  // of the candidate alone
+      for (int i = 0; i < later; ++i) {
+        const float off = bad && i < differing ? 100 : 0, number = static_cast<float>(10 * i);
+        calls.ran(fmt::format("Functional.relu.{}.forward", i), {some_values(5 + number + off)},
+                  {some_values(7 + number + off)});
+      }
+      calls.write(dumps.side(bad));
+    }
+    const DiffResult run = dumps.diff();
+    Texts texts;
+    for (const Divergence& root : run.divergence.roots) texts.push_back(run.op_name(root.op) + ": " + root.reason);
+    return texts;
+  };
+  const Texts by_line = {
+      "Tensor.exp.0.forward: 1 call of this line exists only in the candidate; no operator stands out"};
+  const Texts by_reader = {
+      "Tensor.exp.0.forward: only the candidate has it, and Functional.relu.0.forward, which comes after it, reads "
+      "something else"};
+  CHECK(roots(30, 1) == by_line);
+  CHECK(roots(20, 1) == by_reader);   // too few to tell
+  CHECK(roots(30, 15) == by_reader);  // too many for a rewritten line
+}
+
 TEST_CASE("a reason says which values were exchanged: those of two weights, or two operands") {
   const auto reasons = [](const std::function<void(MadeNet&)>& build) {
     const DiffedDumps dumps;
