@@ -25,7 +25,7 @@ int64_t add_rows(const double* a, int64_t stride_a, const MatrixRows& b, double*
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t column = 0;
   for (; column + lanes <= b.columns; column += lanes) {
-    V sums[kRows], sizes[kRows];
+    V sums[static_cast<size_t>(kRows)], sizes[static_cast<size_t>(kRows)];
     for (int64_t row = 0; row < kRows; ++row) {
       sums[row] = hn::LoadU(d, y + row * stride + column);
       if constexpr (kHasTerms) sizes[row] = hn::LoadU(d, terms + row * stride + column);
