@@ -222,7 +222,10 @@ class Finder {
     std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root) || is_inert(root); });
     report.limits = state_.limits;
     report.limits.insert(asked_.limits.begin(), asked_.limits.end());
-    if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) report.cut = GradientCuts(view_).first();
+    if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) {
+      report.cut = GradientCuts(view_).first();
+      report.inert = find_inert();
+    }
     return report;
   }
 
@@ -352,11 +355,22 @@ class Finder {
   // both sides write the same in two ways.
   [[nodiscard]] bool is_inert(const Divergence& root) {
     const bool of_graph = root.kind == DivergenceKind::kShape || view_.one_sided(root.run);
-    if (!of_graph || root.decided_by != DecidedBy::kEstimate || view_.graph().flow() == FlowKind::kIr ||
-        view_.is_sharded())
-      return false;
+    return of_graph && root.decided_by == DecidedBy::kEstimate && view_.graph().flow() != FlowKind::kIr &&
+           agrees_behind(root.run);
+  }
+
+  [[nodiscard]] std::set<OperatorId> find_inert() {
+    std::set<OperatorId> inert;
+    for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
+      if (view_.one_sided(run) && agrees_behind(run)) inert.insert(view_.run(run).op);
+    }
+    return inert;
+  }
+
+  [[nodiscard]] bool agrees_behind(ExecutionId run) {
+    if (view_.is_sharded()) return false;
     if (agrees_behind_.empty()) find_agreement();
-    return agrees_behind_[root.run];
+    return agrees_behind_[run];
   }
 
   // Sets `agrees_behind_`: by run, true if in the rest of its step at most kMostRewritten operators in a row differ by more than float32

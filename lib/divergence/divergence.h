@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -114,10 +115,11 @@ struct DivergenceReport {
   std::vector<Divergence> roots;  // most upstream first (DiffResult: most evidence); empty if nothing stands out
   std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
   std::optional<GradientCut> cut;                  // if there is no root
-  FlowKind flow = FlowKind::kOrder;                // the source of the edges
-  std::vector<Explanation> explained;              // by Pairing::tensors
-  std::vector<Unjudged> unjudged;                  // likewise: Explanations
-  double loss_scale = 1;                           // factor of the candidate's gradients; it is divided out
+  std::set<OperatorId> inert;          // if there is no root: those of one side behind which values agree again
+  FlowKind flow = FlowKind::kOrder;    // the source of the edges
+  std::vector<Explanation> explained;  // by Pairing::tensors
+  std::vector<Unjudged> unjudged;      // likewise: Explanations
+  double loss_scale = 1;               // factor of the candidate's gradients; it is divided out
   ErrorGrowth growth;
   std::vector<ExecutionId> runs;     // by Pairing::tensors: its execution, or kNoId; only with the flow
   std::vector<FlowEdge> edges;       // between these executions; only with the flow
