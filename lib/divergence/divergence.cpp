@@ -494,21 +494,36 @@ class Finder {
   std::vector<bool> agrees_behind_;  // empty until it is asked for
 };
 
-// Drops estimates that what is shown leads to: only exact evidence makes a second root behind a root. Inputs that are equal
-// bit for bit hand nothing on.
-void drop_behind_exact(const RunView& view, std::vector<Divergence>& roots) {
-  const auto is_exact = [](const Divergence& root) { return root.decided_by != DecidedBy::kEstimate; };
-  std::vector<Divergence> exact;
-  std::copy_if(roots.begin(), roots.end(), std::back_inserter(exact), is_exact);
-  if (exact.empty() || exact.size() == roots.size()) return;
-  const RootReach reach(view, exact);
-  std::erase_if(roots, [&](const Divergence& root) {
-    const bool equal_inputs =
+// Drops estimates behind another root: the size of an error does not tell a second fault from what the first one leads to. A root leads to
+// whatever the flow takes it to, and to all later steps, by the optimizer; not to an operator whose inputs are equal bit for bit.
+void drop_behind_roots(const RunView& view, std::vector<Divergence>& roots) {
+  RootReach reach(view);
+  std::optional<int64_t> first_step;
+  const auto keep = [&](const Divergence& root) {
+    reach.add(root);
+    if (!first_step || root.place.step < first_step) first_step = root.place.step;
+  };
+  const auto is_behind = [&](const Divergence& root) {
+    // Only an IR shows that the parameters are among the inputs.
+    if (first_step && root.place.step > first_step && view.graph().flow() != FlowKind::kIr) return true;
+    const bool inputs_are_equal =
         !root.inputs.empty() && std::all_of(root.inputs.begin(), root.inputs.end(),
                                             [&](auto tensor) { return view.is(tensor, Verdict::kSame); });
-    return !is_exact(root) && !equal_inputs &&
-           reach.root_before(root.reader != kNoId ? root.reader : root.run) != kNoRoot;
-  });
+    return !inputs_are_equal && reach.root_before(root.reader != kNoId ? root.reader : root.run) != kNoRoot;
+  };
+  const auto is_exact = [](const Divergence& root) { return root.decided_by != DecidedBy::kEstimate; };
+  for (const Divergence& root : roots) {
+    if (is_exact(root)) keep(root);
+  }
+  std::vector<Divergence> kept;
+  for (Divergence& root : roots) {
+    if (!is_exact(root)) {
+      if (is_behind(root)) continue;
+      keep(root);
+    }
+    kept.push_back(std::move(root));
+  }
+  roots = std::move(kept);
 }
 
 }  // namespace
@@ -533,7 +548,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
   Finder finder(view, model, computed);
   DivergenceReport report = finder.run();
-  drop_behind_exact(view, report.roots);
+  drop_behind_roots(view, report.roots);
   report.flow = view.graph().flow();
   find_candidates(a, b, pairing, view, report.roots);
   find_chains(view, report.roots);

@@ -12,38 +12,44 @@
 
 namespace msdump {
 
-RootReach::RootReach(const RunView& view, const std::vector<Divergence>& roots)
-    : root_at_(view.runs().size(), kNoRoot), root_before_(view.runs().size(), kNoRoot) {
-  const Collectives& collectives = view.collectives();
-  std::vector<bool> spread(collectives.members.size());
+RootReach::RootReach(const RunView& view)
+    : view_(view),
+      root_at_(view.runs().size(), kNoRoot),
+      root_before_(view.runs().size(), kNoRoot),
+      exchanged_(view.collectives().members.size()) {}
+
+RootReach::RootReach(const RunView& view, const std::vector<Divergence>& roots) : RootReach(view) {
+  for (const Divergence& root : roots) add(root);
+}
+
+void RootReach::add(const Divergence& root) {
+  const uint32_t index = roots_++;
+  const Collectives& collectives = view_.collectives();
   std::vector<ExecutionId> work;
-  for (ExecutionId index{0}; index < roots.size(); ++index) {
-    const Divergence& root = roots[index];
-    const auto reach = [&](ExecutionId run) {
-      if (root_before_[run] != kNoRoot) return;
-      root_before_[run] = index;
-      work.push_back(run);
-    };
-    if (!enters(root)) {
-      root_at_[root.run] = index;
-      for (const DivergencePlace& other : root.places) root_at_[other.run] = index;
-    } else if (!root.parameter.empty()) {
-      for (const ExecutionId run : view.graph().readers_of_parameter(root.parameter, root.place)) reach(run);
-    }
-    reach(root.run);
-    if (root.reader != kNoId) reach(root.reader);
-    for (const DivergencePlace& other : root.places) reach(other.run);
-    while (!work.empty()) {
-      const ExecutionId run = work.back();
-      work.pop_back();
-      for (const auto* const readers : {&view.run(run).readers, &view.run(run).later}) {
-        for (const ExecutionId reader : *readers) {
-          reach(reader);
-          const CollectiveId group = collectives.at[reader];
-          if (group == kNoId || spread[group]) continue;
-          spread[group] = true;
-          for (const ExecutionId member : collectives.members[group]) reach(member);
-        }
+  const auto reach = [&](ExecutionId run) {
+    if (root_before_[run] != kNoRoot) return;
+    root_before_[run] = index;
+    work.push_back(run);
+  };
+  if (!enters(root)) {
+    root_at_[root.run] = index;
+    for (const DivergencePlace& other : root.places) root_at_[other.run] = index;
+  } else if (!root.parameter.empty()) {
+    for (const ExecutionId run : view_.graph().readers_of_parameter(root.parameter, root.place)) reach(run);
+  }
+  reach(root.run);
+  if (root.reader != kNoId) reach(root.reader);
+  for (const DivergencePlace& other : root.places) reach(other.run);
+  while (!work.empty()) {
+    const ExecutionId run = work.back();
+    work.pop_back();
+    for (const auto* const readers : {&view_.run(run).readers, &view_.run(run).later}) {
+      for (const ExecutionId reader : *readers) {
+        reach(reader);
+        const CollectiveId group = collectives.at[reader];
+        if (group == kNoId || exchanged_[group]) continue;
+        exchanged_[group] = true;
+        for (const ExecutionId member : collectives.members[group]) reach(member);
       }
     }
   }

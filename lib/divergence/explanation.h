@@ -20,7 +20,11 @@ inline constexpr uint32_t kNoRoot = UINT32_MAX;
 
 class RootReach {
  public:
+  explicit RootReach(const RunView& view);
   RootReach(const RunView& view, const std::vector<Divergence>& roots);
+
+  // The next root. What a root before it reaches stays with that one.
+  void add(const Divergence& root);
 
   // The root that the execution is, itself or as a further place; kNoRoot if it is none.
   [[nodiscard]] uint32_t root_at(ExecutionId run) const { return root_at_[run]; }
@@ -28,7 +32,10 @@ class RootReach {
   [[nodiscard]] uint32_t root_before(ExecutionId run) const { return root_before_[run]; }
 
  private:
+  const RunView& view_;
+  uint32_t roots_ = 0;
   std::vector<uint32_t> root_at_, root_before_;  // by run
+  std::vector<bool> exchanged_;                  // by collective: a root has reached all members
 };
 
 // Explains why a tensor differs, by data flow and noise model, or why it was not judged. Verdicts never depend on it.

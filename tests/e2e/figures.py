@@ -20,9 +20,10 @@ def interval(hits, cases):
 class Figures:
     def __init__(self):
         self.rows = collections.defaultdict(collections.Counter)
+        self.said = collections.defaultdict(collections.Counter)  # by half, evidence and confidence: all roots
 
     def add(self, half, net, form, is_fault, roots):
-        """`roots`: (right, wrong or neither as True, False, None; decided_by) of each."""
+        """`roots`: (right, wrong or neither as True, False, None; the object of `diff --json`) of each."""
         verdicts = [right for right, _ in roots]
         innocent = verdicts.count(False) if is_fault else len(roots)
         first = verdicts[:1] == [True]
@@ -30,13 +31,17 @@ class Figures:
                  } if is_fault else {"right pairs": 1, "pairs silent": not roots, "innocent there": innocent}
         for row in ("all", f"net {net}", f"form {form}"):
             self.rows[half, row].update({key: int(number) for key, number in found.items()})
-        for place, (right, kind) in enumerate(roots):
+        for place, (right, root) in enumerate(roots):
+            kind = root["decided_by"]
+            if right is not None:
+                self.said[half, kind, root["confidence"]].update({"right": int(is_fault and right), "named": 1})
             self.rows[half, f"decided by {kind}"].update({
                 "first": int(is_fault and place == 0 and right is True), "cases": int(is_fault and place == 0),
                 "innocent": int(is_fault and right is False), "innocent there": int(not is_fault)})
 
     def write(self):
-        """A row by evidence counts the cases whose first root it decided, and all innocents that it named."""
+        """A row by evidence counts the cases whose first root it decided, and all innocents that it named; the last rows
+        count all roots, those of right pairs among them, by the confidence that they were told with."""
         for half in dict.fromkeys(half for half, _ in self.rows):
             print(f"{half:<42}" + "".join(f"{key:>15}" for key in KEYS))
             for (which, title), row in sorted(self.rows.items(), key=lambda one: one[0][1]):
@@ -44,3 +49,6 @@ class Figures:
                     first = interval(row["first"], row["cases"])
                     silent = interval(row["pairs silent"], row["right pairs"])
                     print(f"  {title:<40}" + "".join(f"{row[key]:>15}" for key in KEYS) + f"   {first}   {silent}")
+            for (which, kind, confidence), row in sorted(self.said.items(), reverse=True):
+                if which == half:
+                    print(f"  {kind} at {confidence:.2f}: right in {interval(row['right'], row['named'])}")

@@ -49,7 +49,7 @@ def count(divergences, truth, variant):
     return {"kind": kind, "cases": 1, "first right": hits[:1] not in ([], [None]),
             "all right": bool(truth["roots"]) and set(hits) >= set(range(len(truth["roots"]))),
             "innocent": verdicts.count(False), "with innocent": False in verdicts, "nothing named": not divergences,
-            "roots": [(verdict, found["decided_by"]) for found, verdict in zip(divergences, verdicts)]}
+            "roots": [(verdict, found) for found, verdict in zip(divergences, verdicts)]}
 
 
 def judge(msdump, folder, variant, truth):
