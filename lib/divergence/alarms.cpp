@@ -60,10 +60,6 @@ ExecutionId maker_of_not_finite(const RunView& view, ExecutionId run) {
 BlameState::BlameState(const RunView& compared, const NoiseModel& expected)
     : view(compared), model(expected), one_sided(compared), roots(compared, one_sided, history) {
   history.states.resize(view.runs().size());
-  history.healthy.resize(view.tensors());
-  for (TensorId tensor{0}; tensor < view.tensors(); ++tensor) {
-    if (const auto error = view.error(tensor)) history.healthy[tensor] = error->relative;
-  }
 }
 
 void BlameState::begin(ExecutionId run) {
@@ -154,7 +150,6 @@ void EnteringValues::judge(ExecutionId run, const RunInputs& inputs) {
 }
 
 void EnteringValues::add_parameter(ExecutionId run, const RunInputs& inputs, const RunInput& input, TensorId tensor) {
-  state_.history.healthy[tensor] = 0;
   if (!reported_.insert(key_of(run, input)).second) {
     state_.history.states[run].downstream = true;  // of the root at its first reader
     return;
@@ -248,7 +243,7 @@ void add_discrete(const BlameState& state, const RunInputs& inputs, const std::v
                   std::vector<TensorId>& left) {
   if (!inputs.all_same || inputs.evidence.empty()) return;
   for (const TensorId tensor : outputs) {
-    if (inputs.unknown && (inputs.downstream || !state.view.layout_alike(tensor))) continue;
+    if (inputs.unknown && !state.view.layout_alike(tensor)) continue;
     const auto error = state.view.error(tensor);
     if (error && error->discrete && error->relative > 0) left.push_back(tensor);
   }
@@ -272,15 +267,7 @@ bool stands_out(const BlameState& state, const ScoredOutput& output, const RunIn
     // The values that the ranks sent show whether a collective is wrong by itself.
     if (state.view.is_collective(output.run)) return false;
   }
-  if (output.beyond_arithmetic && !inputs.downstream) return true;
-  // The expectation skips undumped operators, and so misses the error that an alarm upstream caused in the input.
-  if (inputs.elevated && output.past_operators && !inputs.all_same) return false;
-  double score = output.score;
-  if (inputs.elevated && !output.exact_inputs) {
-    const double spread = output.siblings.spread;
-    score *= spread / hypotenuse(spread, kSpreadOfFaults);
-  }
-  return score > state.model.threshold();
+  return (output.beyond_arithmetic && !inputs.downstream) || output.score > state.model.threshold();
 }
 
 void judge_shape(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
@@ -347,12 +334,8 @@ void judge_nan(BlameState& state, ExecutionId run, const RunInputs& inputs, cons
     return state.view.is(tensor, Verdict::kNan);
   });
   if (!makes_nan && !makes_inf) return;
-  // An overflow of values that were too large before: because of a root, or of the loss scale that a root sets.
-  const bool scaled = inputs.downstream && std::any_of(inputs.evidence.begin(), inputs.evidence.end(),
-                                                       [&](TensorId tensor) { return state.view.is_scaled(tensor); });
-  if (!makes_nan && (inputs.elevated || scaled)) return;
   Root& root = state.roots.add(run, DivergenceKind::kNan, inputs, outputs);
-  root.lower(kOfDownstream);
+  root.lower(kNotAllKnown);
   root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference lacks"
                                      : "one side alone has infinities or NaN in its outputs, and not in its inputs";
 }
@@ -366,7 +349,7 @@ void judge_entering_nan(BlameState& state, ExecutionId run, const RunInputs& inp
   std::erase_if(made, [&](TensorId output) { return state.view.ranks_not_finite(output).empty(); });
   Root& root = state.roots.add(maker, DivergenceKind::kNan, inputs, std::move(made));
   root.divergence.reader = run;
-  root.lower(kOfDownstream);
+  root.lower(kNotAllKnown);
   root.divergence.reason = "only the candidate has it: NaN or infinities come out of it, and none went in";
   state.history.states[run].downstream_of_nan = true;
 }
@@ -436,7 +419,7 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
   const RunInput& input = shown ? *inputs.handed_on : *inputs.changed.front();
   const ExecutionId first(input.producer + (state.view.one_sided(input.producer) ? 0 : 1));
   // Calls that only one side has are normal if the sides are sharded differently.
-  if (state.view.is_sharded() && inputs.downstream && state.view.one_sided(input.producer)) return false;
+  if (inputs.downstream && state.view.one_sided(input.producer)) return false;
   if (const ExecutionId other = one_sided_between(state, first, run, input); other != kNoId) {
     if (state.one_sided.turns_coarser(other)) {
       state.add_cast(other, run, inputs, input.tensor);
@@ -452,7 +435,6 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
   }
   if (alarmed_reader_writes(state, run, input)) return true;
   if (state.roots.is_changed_after(input.producer)) return true;
-  if (inputs.downstream && !shown && !state.view.is_sharded()) return false;
   Root& root = state.roots.add_changed(run, inputs, input);
   if (shown) {
     root.divergence.decided_by = DecidedBy::kHandedOn;

@@ -244,7 +244,6 @@ class Finder {
     }
     judge_exchange(run, before);
     if (state_.roots.size() > before) state_.note_alarm(run);
-    if (!view_.one_sided(run) && own(run).downstream) estimate_healthy(run);
   }
 
   void add_asked(ExecutionId run, const AskedRoot& asked) {
@@ -276,12 +275,13 @@ class Finder {
   // Judges an execution that both sides have.
   void judge_partners(ExecutionId run) {
     RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
-    if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = inputs.elevated = state_.any_before;
+    if (view_.graph().flow() == FlowKind::kOrder) inputs.downstream = state_.any_before;
     // A folded filter or bias was compared with the parameters of the reference (ComputedOutputs::folded).
     std::erase_if(inputs.entering, [&](const RunInput* input) { return computed_.folded.count(input->tensor) > 0; });
     leave_out_exchanged(run, inputs);
-    const bool follows = (view_.is_sharded() && follows_alarm(inputs)) || asked_.is_behind(run);
-    if (follows) inputs.downstream = inputs.elevated = true;
+    const bool later = state_.alarmed_before && view_.graph().flow() != FlowKind::kIr;
+    const bool follows = (view_.is_sharded() && follows_alarm(inputs)) || asked_.is_behind(run) || later;
+    if (follows) inputs.downstream = true;
     std::vector<TensorId> outputs = view_.outputs(run);
     // A statistic of the reference is listed among the tensors that its operator updates.
     std::erase_if(outputs, [&](TensorId tensor) { return computed_.folded.count(tensor) > 0; });
@@ -292,7 +292,7 @@ class Finder {
     own(run).random = inputs.random || (draws && !passes);
     if (view_.is_sharded()) judge_entering_nan(state_, run, inputs);
     if (!own(run).random && state_.roots.size() == before) judge_values(run, inputs, outputs, follows);
-    if (state_.roots.size() == before) judge_nan(state_, run, inputs, outputs);
+    if (state_.roots.size() == before && !inputs.downstream) judge_nan(state_, run, inputs, outputs);
     own(run).downstream = own(run).downstream || inputs.downstream;
     own(run).downstream_of_nan = own(run).downstream_of_nan || inputs.downstream_of_nan;
     note_errors(run, outputs);
@@ -305,6 +305,9 @@ class Finder {
     const bool any_alarm = state_.alarmed_before || state_.any_before || state_.roots.size() > before;
     const bool handed_on = inputs.handed_on != nullptr && !follows && judge_changed(state_, run, inputs);
     if (judge_computed(run, inputs, outputs)) return;
+    if (inputs.downstream && (any_alarm || !view_.is_sharded()) &&
+        !(inputs.all_same && !inputs.unknown && !inputs.evidence.empty()))
+      return;
     if (!inputs.carried.empty() && !any_alarm) entering_.judge_carried(run, inputs, outputs);
     if (!inputs.constants.empty()) judge_constants(state_, run, inputs, outputs);
     const bool known =
@@ -400,7 +403,8 @@ class Finder {
     if (!view_.compared(tensor)) return true;
     const auto error = view_.error(tensor);
     if (!error || view_.is_scaled(tensor)) return !view_.differs(tensor);
-    return error->relative <= (error->discrete ? 0 : kElevated * kMostRoundings * unit_roundoff(DType::kFloat32));
+    return error->relative <=
+           (error->discrete ? 0 : kChangedOnTheWay * kMostRoundings * unit_roundoff(DType::kFloat32));
   }
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.
@@ -452,23 +456,6 @@ class Finder {
         if (from != kNoId) inherit(from);
       }
       for (const ExecutionId before : view_.graph().before_gap(input)) inherit(before);
-    }
-  }
-
-  // Estimates the errors that the outputs would have without the alarms upstream.
-  void estimate_healthy(ExecutionId run) {
-    const std::span<const ScoredOutput> outputs = state_.model.outputs(run);
-    if (outputs.empty()) return;
-    std::vector<double>& healthy = state_.history.healthy;
-    for (const RunInput& input : view_.run(run).inputs) {
-      if (input.tensor == kNoId || !view_.compared(input.produced)) continue;
-      healthy[input.tensor] = std::min(healthy[input.tensor], healthy[input.produced]);
-    }
-    std::vector<KnownInput> inputs = state_.model.inputs(run);
-    for (KnownInput& input : inputs) input.error.relative = healthy[input.tensor];
-    for (const ScoredOutput& output : outputs) {
-      const double expected = state_.model.expected_with(output, inputs) * std::exp(output.siblings.centre);
-      healthy[output.tensor] = std::min(healthy[output.tensor], expected);
     }
   }
 

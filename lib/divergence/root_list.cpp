@@ -180,7 +180,6 @@ Root& RootList::add(ExecutionId run, DivergenceKind kind, const RunInputs& input
   divergence.outputs = std::move(outputs);
   divergence.confidence = sure_by(view_.graph().flow());
   if (inputs.bridged || inputs.unknown) root.lower(kNotAllKnown);
-  if (inputs.downstream) root.lower(kOfDownstream);
   if (view_.pair(run).how != PairedBy::kNothing) divergence.confidence *= view_.pair(run).confidence;
   const double in = view_.largest_error(inputs.evidence), out = view_.largest_error(divergence.outputs);
   if (in > 0 && out > 0 && std::isfinite(out / in)) divergence.amplification = out / in;

@@ -66,7 +66,6 @@ class Gatherer {
     if (!view_.compared(tensor)) {
       if (input.from == From::kConstant || view_.is_attribute(input.tensor)) return;
       inputs_.unknown = true;
-      if (is_downstream(input)) inputs_.elevated = true;
       inputs_.unknown_source = inputs_.unknown_source || input.producer == kNoId;
       return;
     }
@@ -114,17 +113,15 @@ class Gatherer {
       // A value that the network keeps between steps carries the error of the step before.
       const bool of_network = input.from == From::kParameter && !input.is_weight;
       if (view_.is_later_step(run_) && !of_network && may_be_carried_over(tensor)) {
-        inputs_.downstream = inputs_.elevated = true;
+        inputs_.downstream = true;
         const bool grew = is_off(tensor, error_so_far());
         if (!grew) inputs_.inherited.push_back(&input);
         if (view_.is_sharded() && error && view_.layout_known(tensor) && grew) inputs_.carried.push_back(&input);
         return;
       }
-      if (is_downstream(input)) {
-        inputs_.elevated = inputs_.elevated || view_.differs(tensor);
-      } else if (!doubtful && (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor))) {
+      if (!doubtful && !is_downstream(input) &&
+          (input.from == From::kParameter ? is_off(tensor, 0) : is_off_after_unknown(tensor)))
         inputs_.entering.push_back(&input);
-      }
       return;
     }
     const bool made = view_.compared(input.produced) && view_.error(input.produced);
@@ -138,9 +135,6 @@ class Gatherer {
       if (shown && inputs_.handed_on == nullptr) inputs_.handed_on = &input;
       if (shown || is_off(tensor, error_of_made(input))) inputs_.changed.push_back(&input);
     }
-    const double healthy = history_.healthy[view_.compared(input.produced) ? input.produced : tensor];
-    if (error && history_.states[input.producer].downstream && error->relative > kElevated * healthy)
-      inputs_.elevated = true;
   }
 
   // The error of the producer's output. If the producer lacks an input of the reference's, its output is another value,

@@ -32,7 +32,6 @@ struct RunInputs {
   bool unknown_source = false;                                         // the producer of one of these is unknown
   bool bridged = false;                                                // the output of its producer stands in for one
   bool downstream = false, downstream_of_nan = false, random = false;  // as RunState
-  bool elevated = false;                        // one has more error than without the alarms upstream
   bool rescaled = false;                        // a loss scale begins at a producer that one side lacks
   bool other_shape = false;                     // one has another shape or kind of dtype
   bool gained_nan = false, gained_inf = false;  // more NaN than in the reference; NaN or infinities on one side only
@@ -41,7 +40,6 @@ struct RunInputs {
 // Effects of the executions before.
 struct RunHistory {
   std::vector<RunState> states;  // by run
-  std::vector<double> healthy;   // by tensor: the error without the alarms upstream; measured if there are none
   double largest_error = 0;      // of an output, so far in this step
   double error_before = 0;       // of an output, in the steps before
 };

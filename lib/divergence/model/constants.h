@@ -115,8 +115,6 @@ inline constexpr uint32_t kSeveral = 3;
 
 // The slack for rounding to a format, and for the text of statistics.
 inline constexpr double kRounding = 1.25;
-// An alarm upstream shows in an input if its error is so many times the one without the alarm.
-inline constexpr double kElevated = 2.5;
 // The least exponent of a loss scale, a power of two: smaller ones are more often faults. So many tensors must show it.
 inline constexpr int kLeastExponent = 3;
 inline constexpr size_t kLeastTensors = 6;
@@ -125,8 +123,6 @@ inline constexpr double kMostOffPower = 0.1, kLeastCosine = 0.9;
 
 // ---- roots (divergence.h)
 
-// The spread of the gains of errors that are not random, as faults make them: a standard deviation of the logarithm.
-inline constexpr double kSpreadOfFaults = 0.5;
 // The score from which on an operator is named for the alarmed module around it.
 inline constexpr double kStandsOut = 2;
 // The share of integers or booleans that noise may change.
@@ -140,7 +136,7 @@ inline constexpr double kExact = 0.95;
 // Set by the source of the data flow. docs/blame.md has how often roots of a confidence are right on random nets.
 inline constexpr double kSureByIr = 0.95, kSureByValues = 0.9, kSureByOrder = 0.6;
 // Upper bounds; the lowest that applies counts.
-inline constexpr double kNotAllKnown = 0.7, kOfDownstream = 0.7, kOfCast = 0.6, kUnknownSource = 0.5;
+inline constexpr double kNotAllKnown = 0.7, kOfCast = 0.6, kUnknownSource = 0.5;
 // The confidence of an argument that differs, and of a line of the script that only one side has.
 inline constexpr double kArgumentConfidence = 0.9, kOneSidedLine = 0.5;
 

@@ -333,14 +333,6 @@ NoiseModel::NoiseModel(const RunView& view)
       usual_noise_(estimate_noise(view, operators_, storage_rounding_, outputs_)),
       threshold_(score_outputs(view, operators_, storage_rounding_, outputs_)) {}
 
-double NoiseModel::expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const {
-  const auto error = view_.error(output.tensor);
-  if (!error) return output.expected;
-  const KnownOutput known{output.tensor, 0, *error, view_.diff(output.tensor).shape};
-  const double propagated = expect(family(output.run), gain(output.run), inputs, known).propagated;
-  return hypotenuse(propagated, output.noise * output.amplification);
-}
-
 ExecutionId NoiseModel::likeliest_within(ExecutionId run) const {
   const auto adds = [&](ExecutionId one) {
     switch (gain(one).noise) {

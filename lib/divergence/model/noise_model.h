@@ -34,8 +34,6 @@ class NoiseModel {
 
   [[nodiscard]] std::span<const ScoredOutput> outputs(ExecutionId run) const { return outputs_.of(run); }
   [[nodiscard]] std::span<const ScoredOutput> outputs() const { return outputs_.all(); }  // of all executions
-  // The error that an output is expected to have with these inputs.
-  [[nodiscard]] double expected_with(const ScoredOutput& output, std::span<const KnownInput> inputs) const;
   // The known inputs of an execution.
   [[nodiscard]] std::vector<KnownInput> inputs(ExecutionId run) const { return search_.inputs_of(run).known; }
   [[nodiscard]] const OperatorGain& gain(ExecutionId run) const { return operators_.gain(run); }

@@ -307,7 +307,6 @@ class Collector {
       ScoredOutput& output = outputs.emplace_back();
       output.tensor = tensor;
       output.run = run;
-      output.past_operators = !inputs.through.empty();
       output.exact_inputs = exact;
       add_errors(inputs, *error, output);
       output.unjudged = unusable != Unjudged::kNone ? unusable : why_unjudged(output, *error);

@@ -159,8 +159,7 @@ struct ScoredOutput {
   Unjudged unjudged = Unjudged::kNoInputs;
   bool beyond_arithmetic = false;  // more than any arithmetic of this format leads to, whatever the siblings have
   bool by_statistics = false;
-  bool past_operators = false;  // the inputs of a producer stand in for an input
-  bool exact_inputs = false;    // all inputs are TensorError::exact
+  bool exact_inputs = false;  // all inputs are TensorError::exact
   Centre siblings;
   SampleGroup group;
 

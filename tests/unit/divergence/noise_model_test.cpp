@@ -240,24 +240,6 @@ TEST_CASE("statistics show less than elements: the same excess has a lower score
   CHECK(score(true) < score(false));
 }
 
-TEST_CASE("what is expected with other errors of the inputs") {
-  NetOfErrors net([](MadeNet& made) { made.op("Mul", {made.op("Exp", {made.input("x")}), made.weight("w")}); });
-  net.set_output("Default/Exp-op0", 1e-2);
-  net.set_output("Default/Mul-op0", 1e-2);
-  const ScoredNet scored(net);
-  const ScoredOutput& output = scored["Default/Mul-op0"];
-  const auto expected = [&](double left, double right) {
-    std::vector<KnownInput> inputs = scored.model.inputs(output.run);
-    inputs[0].error.relative = left;
-    inputs[1].error.relative = right;
-    return scored.model.expected_with(output, inputs);
-  };
-  CHECK(expected(1e-2, 0) == Approx(output.expected));
-  CHECK(expected(0, 1e-2) == Approx(output.expected));
-  CHECK(expected(4e-2, 0) == Approx(4e-2).epsilon(0.1));
-  CHECK(expected(0, 0) == Approx(output.noise * output.amplification));
-}
-
 TEST_CASE("the format that a device stores values in shows in what enters") {
   const auto rounding = [](int off, double error) {
     NetOfErrors net([](MadeNet& made) {

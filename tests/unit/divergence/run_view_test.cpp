@@ -51,20 +51,16 @@ std::string words(const RunInputs& inputs) {
   add(inputs.bridged, "bridged");
   add(inputs.downstream, "downstream");
   add(inputs.downstream_of_nan, "downstream-of-nan");
-  add(inputs.elevated, "elevated");
   add(inputs.other_shape, "other-shape");
   add(inputs.gained_nan, "nan");
   add(inputs.gained_inf, "inf");
   return text;
 }
 
-// With the errors that were measured, as the finder has them before any alarm.
 RunInputs inputs_of(const RunView& view, ExecutionId run, std::vector<RunState> states = {}) {
   RunHistory history;
   history.states = std::move(states);
   history.states.resize(view.runs().size());
-  for (TensorId tensor{0}; tensor < view.tensors(); ++tensor)
-    history.healthy.push_back(view.error(tensor) ? view.error(tensor)->relative : 0);
   return inputs_of_run(view, NoiseModel(view), history, run);
 }
 
