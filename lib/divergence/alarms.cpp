@@ -96,9 +96,8 @@ ExecutionId BlameState::one_sided_maker(const RunInput& input) const {
 
 void BlameState::add_cast(ExecutionId cast, ExecutionId reader, const RunInputs& inputs, TensorId tensor) {
   if (view.coarser_throughout() || !roots.report_once(cast, reader)) return;
-  Root& root = roots.add(cast, DivergenceKind::kValue, inputs, {tensor});
+  Root& root = roots.add(cast, RootRule::kCast, DivergenceKind::kValue, inputs, {tensor});
   root.divergence.reader = reader;
-  root.lower(kOfCast);
   root.uncertain_source = view.is_gradient(cast);
   history.states[reader].downstream = true;
   const TensorDiff& in = view.diff(tensor);
@@ -154,8 +153,8 @@ void EnteringValues::add_parameter(ExecutionId run, const RunInputs& inputs, con
     state_.history.states[run].downstream = true;  // of the root at its first reader
     return;
   }
-  Root& root = state_.roots.add_entering(run, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput,
-                                         inputs, tensor);
+  Root& root = state_.roots.add_entering(
+      run, RootRule::kParameter, input.is_weight ? DivergenceKind::kParameter : DivergenceKind::kInput, inputs, tensor);
   root.divergence.parameter = input.parameter;
   root.divergence.reason = "its value differs already where it is first read";
 }
@@ -164,7 +163,7 @@ void EnteringValues::add_parameter(ExecutionId run, const RunInputs& inputs, con
 Root& EnteringValues::add_by_value(ExecutionId run, const RunInputs& inputs, TensorId tensor) {
   std::string parameter = state_.view.parameter_like(tensor);
   const DivergenceKind kind = parameter.empty() ? DivergenceKind::kInput : DivergenceKind::kParameter;
-  Root& root = state_.roots.add_entering(run, kind, inputs, tensor);
+  Root& root = state_.roots.add_entering(run, RootRule::kSource, kind, inputs, tensor);
   root.divergence.parameter = std::move(parameter);
   return root;
 }
@@ -174,7 +173,6 @@ void EnteringValues::judge_carried(ExecutionId run, const RunInputs& inputs, con
   if (!wrong) return;
   const TensorId tensor = inputs.carried.front()->tensor;
   Root& root = add_by_value(run, inputs, tensor);
-  root.lower(kUnknownSource);
   root.divergence.reason = fmt::format(
       "its input {} differs by more than anything before it in this step or in those before", state_.view.slot(tensor));
 }
@@ -188,16 +186,8 @@ void EnteringValues::judge_unknown_source(ExecutionId run, const RunInputs& inpu
     (void)state_.roots.add_one_sided(other, run, inputs);
     return;
   }
-  if (state_.view.is(tensor, Verdict::kShape)) {
-    Root& root = state_.roots.add(run, DivergenceKind::kShape, inputs, {tensor});
-    root.lower(kNotAllKnown);
-    root.divergence.reason = fmt::format("its input {} has another shape ({}), and nothing before it has",
-                                         state_.view.slot(tensor), state_.view.diff(tensor).reason);
-    return;
-  }
   Root& root = add_by_value(run, inputs, tensor);
   root.uncertain_source = !state_.view.is_sharded();  // sharded: values are followed across one-sided calls
-  root.lower(root.divergence.parameter.empty() ? kUnknownSource : kNotAllKnown);
   root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
 }
 
@@ -210,7 +200,7 @@ void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs
   const bool of_value = state.view.is(tensor, Verdict::kDiffer) || state.view.is(tensor, Verdict::kClose);
   if (inputs.downstream || all_same || (!of_value && !state.view.any_differs(outputs))) return;
   if (state.roots.has_line_of(run)) return;
-  Root& root = state.roots.add(run, DivergenceKind::kValue, inputs, outputs);
+  Root& root = state.roots.add(run, RootRule::kConstant, DivergenceKind::kValue, inputs, outputs);
   root.uncertain_source = state.view.is_gradient(run);
   root.constant = tensor;
   const auto& metrics = state.view.diff(tensor).metrics;
@@ -276,7 +266,7 @@ void judge_shape(BlameState& state, ExecutionId run, const RunInputs& inputs, co
     if (state.view.is(tensor, Verdict::kShape) || state.view.is(tensor, Verdict::kDtype)) other.push_back(tensor);
   }
   if (other.empty() || inputs.other_shape || inputs.downstream || inputs.unknown) return;
-  Root& root = state.roots.add(run, DivergenceKind::kShape, inputs, other);
+  Root& root = state.roots.add(run, RootRule::kShape, DivergenceKind::kShape, inputs, other);
   root.divergence.reason = "its inputs have the same shapes, its outputs have not";
 }
 
@@ -297,12 +287,14 @@ void judge_outputs(BlameState& state, ExecutionId run, const RunInputs& inputs, 
   }
   if (left.empty()) add_discrete(state, inputs, outputs, left);
   if (left.empty()) return;
-  Root& root = state.roots.add(named_for(state, run), state.roots.kind_of(left), inputs, left);
+  const bool equal_inputs = !inputs.evidence.empty() && inputs.all_same && !inputs.unknown;
+  Root& root = state.roots.add(named_for(state, run), equal_inputs ? RootRule::kEqualInputs : RootRule::kExcess,
+                               state.roots.kind_of(left), inputs, left);
   root.uncertain_source = inputs.unknown_source;
   if (most != nullptr) state.roots.set_score(root, *most);
-  root.divergence.reason = inputs.evidence.empty()              ? "its outputs differ; its inputs were not compared"
-                           : inputs.all_same && !inputs.unknown ? "its inputs are equal bit for bit, its outputs differ"
-                                                                : "its outputs differ more than its inputs explain";
+  root.divergence.reason = inputs.evidence.empty() ? "its outputs differ; its inputs were not compared"
+                           : equal_inputs          ? "its inputs are equal bit for bit, its outputs differ"
+                                                   : "its outputs differ more than its inputs explain";
 }
 
 bool draws_differently(const BlameState& state, ExecutionId run, const RunInputs& inputs,
@@ -317,7 +309,7 @@ bool judge_one_sided_draw(BlameState& state, ExecutionId run, const RunInputs& i
   const bool a_passes = passes_in(state, run, inputs, outputs, true),
              b_passes = passes_in(state, run, inputs, outputs, false);
   if (a_passes == b_passes) return false;
-  Root& root = state.roots.add(run, DivergenceKind::kValue, inputs, outputs);
+  Root& root = state.roots.add(run, RootRule::kDraw, DivergenceKind::kValue, inputs, outputs);
   root.divergence.reason = fmt::format("only the {} draws random numbers here; the other passes its input on",
                                        a_passes ? "reference" : "candidate");
   return true;
@@ -334,8 +326,7 @@ void judge_nan(BlameState& state, ExecutionId run, const RunInputs& inputs, cons
     return state.view.is(tensor, Verdict::kNan);
   });
   if (!makes_nan && !makes_inf) return;
-  Root& root = state.roots.add(run, DivergenceKind::kNan, inputs, outputs);
-  root.lower(kNotAllKnown);
+  Root& root = state.roots.add(run, RootRule::kNan, DivergenceKind::kNan, inputs, outputs);
   root.divergence.reason = makes_nan ? "NaN comes out of it, and none went in that the reference lacks"
                                      : "one side alone has infinities or NaN in its outputs, and not in its inputs";
 }
@@ -347,9 +338,8 @@ void judge_entering_nan(BlameState& state, ExecutionId run, const RunInputs& inp
   state.not_finite_before = true;
   std::vector<TensorId> made = state.view.run(maker).outputs;
   std::erase_if(made, [&](TensorId output) { return state.view.ranks_not_finite(output).empty(); });
-  Root& root = state.roots.add(maker, DivergenceKind::kNan, inputs, std::move(made));
+  Root& root = state.roots.add(maker, RootRule::kNan, DivergenceKind::kNan, inputs, std::move(made));
   root.divergence.reader = run;
-  root.lower(kNotAllKnown);
   root.divergence.reason = "only the candidate has it: NaN or infinities come out of it, and none went in";
   state.history.states[run].downstream_of_nan = true;
 }
@@ -437,8 +427,7 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
   if (state.roots.is_changed_after(input.producer)) return true;
   Root& root = state.roots.add_changed(run, inputs, input);
   if (shown) {
-    root.divergence.decided_by = DecidedBy::kHandedOn;
-    root.divergence.confidence = kExact;
+    root.divergence.rule = RootRule::kHandedOn;
     root.divergence.written = input.produced;
     root.divergence.reason = fmt::format("its input {} is not what {} wrote", state.view.slot(input.tensor),
                                          state.view.name(input.producer));

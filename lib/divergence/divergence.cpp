@@ -257,10 +257,8 @@ class Finder {
     const DivergenceKind kind = one_sided && !view_.of_candidate_only(run)
                                     ? DivergenceKind::kMissing
                                     : state_.roots.kind_of(asked.outputs.empty() ? asked.inputs : asked.outputs);
-    Divergence& root = state_.roots.add(run, kind, inputs, asked.outputs).divergence;
+    Divergence& root = state_.roots.add(run, RootRule::kGraph, kind, inputs, asked.outputs).divergence;
     root.reader = asked.reader;
-    root.decided_by = DecidedBy::kAsked;
-    root.confidence = kExact;
     root.reason = asked.reason;
   }
 
@@ -332,9 +330,8 @@ class Finder {
       if (judgements.count(tensor) > 0) wrong.push_back(tensor);
     }
     if (wrong.empty()) return false;
-    Divergence& root = state_.roots.add(run, state_.roots.kind_of(wrong), inputs, wrong).divergence;
-    root.decided_by = DecidedBy::kComputed;
-    root.confidence = kExact;
+    Divergence& root =
+        state_.roots.add(run, RootRule::kComputed, state_.roots.kind_of(wrong), inputs, wrong).divergence;
     root.reason = fmt::format("{}: {}", reason, recompute::describe_wrong(judgements.at(wrong.front()).output));
     return true;
   }
@@ -358,7 +355,7 @@ class Finder {
   // both sides write the same in two ways.
   [[nodiscard]] bool is_inert(const Divergence& root) {
     const bool of_graph = root.kind == DivergenceKind::kShape || view_.one_sided(root.run);
-    return of_graph && root.decided_by == DecidedBy::kEstimate && view_.graph().flow() != FlowKind::kIr &&
+    return of_graph && decided_by(root.rule) == DecidedBy::kEstimate && view_.graph().flow() != FlowKind::kIr &&
            agrees_behind(root.run);
   }
 
@@ -414,7 +411,7 @@ class Finder {
     if (broken == nullptr || view_.all_agree(run)) return;
     if (state_.roots.size() == before) {
       const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
-      (void)state_.roots.add(run, DivergenceKind::kValue, inputs, view_.outputs(run));
+      (void)state_.roots.add(run, RootRule::kCollective, DivergenceKind::kValue, inputs, view_.outputs(run));
     }
     Divergence& root = state_.roots.last().divergence;
     if (!broken->ranks.empty()) root.ranks = broken->ranks;
@@ -428,10 +425,10 @@ class Finder {
     const ExecutionId run = view_.graph().run_of(apart.tensor);
     if (run == kNoId) return;
     const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
-    Root& root = apart.is_parameter
-                     ? state_.roots.add_entering(run, DivergenceKind::kParameter, inputs, apart.tensor)
-                     : state_.roots.add(run, state_.roots.kind_of({apart.tensor}), inputs, {apart.tensor});
-    root.lower(kUnknownSource);
+    Root& root = apart.is_parameter ? state_.roots.add_entering(run, RootRule::kCollective, DivergenceKind::kParameter,
+                                                                inputs, apart.tensor)
+                                    : state_.roots.add(run, RootRule::kCollective, state_.roots.kind_of({apart.tensor}),
+                                                       inputs, {apart.tensor});
     root.divergence.ranks = apart.ranks;
     root.divergence.reason = apart.reason;
   }
@@ -498,7 +495,7 @@ void drop_behind_roots(const RunView& view, std::vector<Divergence>& roots) {
                                             [&](auto tensor) { return view.is(tensor, Verdict::kSame); });
     return !inputs_are_equal && reach.root_before(root.reader != kNoId ? root.reader : root.run) != kNoRoot;
   };
-  const auto is_exact = [](const Divergence& root) { return root.decided_by != DecidedBy::kEstimate; };
+  const auto is_exact = [](const Divergence& root) { return decided_by(root.rule) != DecidedBy::kEstimate; };
   for (const Divergence& root : roots) {
     if (is_exact(root)) keep(root);
   }
@@ -519,11 +516,6 @@ std::string_view name_of(DivergenceKind kind) {
   static constexpr auto kNames =
       enum_table<DivergenceKind, std::string_view>("value", "nan", "shape", "missing", "parameter", "input");
   return kNames[kind];
-}
-
-std::string_view name_of(DecidedBy decided_by) {
-  static constexpr auto kNames = enum_table<DecidedBy, std::string_view>("estimate", "asked", "computed", "handed_on");
-  return kNames[decided_by];
 }
 
 DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,

@@ -10,8 +10,8 @@
 //   missing    the candidate has no such operator, and a consumer of its output differs
 //   parameter, input   no operator is at fault: a value that enters the graph is off by more than rounding at its first
 //              reader
-// An alarm is a root unless alarms upstream explain it. If one shows in the inputs, the score is lowered: errors of a
-// fault are not random, and may grow more than rounding does. These are no roots either:
+// An alarm is a root unless one upstream, or in a step before, explains it: only exact evidence, and inputs that are equal bit for bit, make
+// a root behind another. These are no roots either:
 //   * a parameter in a step after one in which it diverged
 //   * a module with an alarmed operator inside
 //   * an operator that reads random numbers that were drawn differently
@@ -32,6 +32,7 @@
 #include "compare/pair/tensor_diff.h"
 #include "divergence/computed_outputs.h"
 #include "divergence/explanation.h"
+#include "divergence/root_rule.h"
 #include "divergence/roots/gradient_cut.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_account.h"
@@ -42,16 +43,6 @@ namespace msdump {
 
 enum class DivergenceKind : uint8_t { kValue, kNan, kShape, kMissing, kParameter, kInput };
 [[nodiscard]] std::string_view name_of(DivergenceKind kind);
-
-// The evidence for a root. All but kEstimate are exact.
-enum class DecidedBy : uint8_t {
-  kEstimate,  // its error is larger than what its inputs and rounding lead one to expect
-  kAsked,     // it was asked something else than the reference's operator
-  kComputed,  // it computes something else than its own inputs lead to
-  kHandedOn,  // it reads something else than what the operator before it wrote
-};
-[[nodiscard]] constexpr DecidedBy last_of(DecidedBy) { return DecidedBy::kHandedOn; }
-[[nodiscard]] std::string_view name_of(DecidedBy decided_by);
 
 // An argument of the operator that differs, as text.
 struct DivergedArgument {
@@ -75,19 +66,18 @@ struct Divergence {
   DivergenceKind kind = DivergenceKind::kValue;
   std::string parameter;  // kParameter, kInput: its name, if it has one
   std::string reason;     // in words
-  double confidence = 0;
-  DecidedBy decided_by = DecidedBy::kEstimate;
+  RootRule rule = RootRule::kExcess;
   std::vector<TensorId> inputs, outputs;    // the evidence
   std::vector<DivergedArgument> arguments;  // attributes and constants that a graph has
   std::vector<OperatorId> candidates;       // not dumped: one of them is to blame
   std::vector<OperatorId> chain;            // further calls of the candidate alone that may be to blame
   std::optional<UnseenCalls> unseen;        // msprobe: calls that were not dumped
   std::optional<ExecutionId> after;         // the producer of an input; something changed it since
-  TensorId written;                         // kHandedOn: the producer's output that the first of `outputs` should be
-  std::optional<GradientCut> cut;           // the cut of the gradient that it shows
-  std::vector<int64_t> ranks;               // sharded: the candidate's ranks that diverged; empty if unknown
-  uint64_t downstream = 0;                  // diverged tensors that it explains, with its own
-  std::optional<double> amplification;      // relative error of the outputs over that of the inputs
+  TensorId written;                // RootRule::kHandedOn: the producer's output that the first of `outputs` should be
+  std::optional<GradientCut> cut;  // the cut of the gradient that it shows
+  std::vector<int64_t> ranks;      // sharded: the candidate's ranks that diverged; empty if unknown
+  uint64_t downstream = 0;         // diverged tensors that it explains, with its own
+  std::optional<double> amplification;  // relative error of the outputs over that of the inputs
   // Figures of the output that stands out most, if the model scored it (model/noise_model.h).
   std::optional<double> measured_error, expected_error, score;
   uint32_t siblings = 0;  // executions of the same kind that it was compared with

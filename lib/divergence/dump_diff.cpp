@@ -361,7 +361,7 @@ void settle_account(const std::vector<Divergence>& roots, bool any_difference, R
                                                [&](const DivergencePlace& other) { return other.op == account.op; });
   });
   if (root != roots.end()) {
-    if (account.is_root && root->decided_by == DecidedBy::kEstimate) return;
+    if (account.is_root && decided_by(root->rule) == DecidedBy::kEstimate) return;
     if (enters(*root)) return;
     account.is_root = true;
     account.root_op = root->op;
@@ -389,12 +389,12 @@ void settle_roots(DiffResult& run) {
   // are not handed on.
   const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
   std::erase_if(roots, [&](const Divergence& root) {
-    const bool is_shown = root.decided_by == DecidedBy::kComputed || root.decided_by == DecidedBy::kHandedOn;
+    const bool is_shown = root.rule == RootRule::kComputed || root.rule == RootRule::kHandedOn;
     return (!keeps_any && !is_shown) || is_accepted(run, root);
   });
   std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
-    const bool exact = left.decided_by != DecidedBy::kEstimate;
-    if (exact != (right.decided_by != DecidedBy::kEstimate)) return exact;
+    const bool exact = decided_by(left.rule) != DecidedBy::kEstimate;
+    if (exact != (decided_by(right.rule) != DecidedBy::kEstimate)) return exact;
     if (left.score.has_value() != right.score.has_value()) return !left.score.has_value();
     return left.score.value_or(0) > right.score.value_or(0);
   });

@@ -155,20 +155,10 @@ void join_places(const RunView& view, std::vector<Root>& roots) {
   roots = std::move(joined);
 }
 
-double sure_by(FlowKind kind) {
-  switch (kind) {
-    case FlowKind::kIr: return kSureByIr;
-    case FlowKind::kValues: return kSureByValues;
-    case FlowKind::kOrder: break;
-  }
-  return kSureByOrder;
-}
-
 }  // namespace
 
-void Root::lower(double most) { divergence.confidence = std::min(divergence.confidence, most); }
-
-Root& RootList::add(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, std::vector<TensorId> outputs) {
+Root& RootList::add(ExecutionId run, RootRule rule, DivergenceKind kind, const RunInputs& inputs,
+                    std::vector<TensorId> outputs) {
   Root root;
   root.run = run;
   Divergence& divergence = root.divergence;
@@ -178,9 +168,7 @@ Root& RootList::add(ExecutionId run, DivergenceKind kind, const RunInputs& input
   divergence.kind = kind;
   divergence.inputs = inputs.evidence;
   divergence.outputs = std::move(outputs);
-  divergence.confidence = sure_by(view_.graph().flow());
-  if (inputs.bridged || inputs.unknown) root.lower(kNotAllKnown);
-  if (view_.pair(run).how != PairedBy::kNothing) divergence.confidence *= view_.pair(run).confidence;
+  divergence.rule = rule;
   const double in = view_.largest_error(inputs.evidence), out = view_.largest_error(divergence.outputs);
   if (in > 0 && out > 0 && std::isfinite(out / in)) divergence.amplification = out / in;
   if (kind == DivergenceKind::kNan) {
@@ -191,8 +179,9 @@ Root& RootList::add(ExecutionId run, DivergenceKind kind, const RunInputs& input
   return roots_.back();
 }
 
-Root& RootList::add_entering(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, TensorId tensor) {
-  Root& root = add(run, kind, inputs, {});
+Root& RootList::add_entering(ExecutionId run, RootRule rule, DivergenceKind kind, const RunInputs& inputs,
+                             TensorId tensor) {
+  Root& root = add(run, rule, kind, inputs, {});
   root.divergence.inputs = {tensor};
   return root;
 }
@@ -200,8 +189,7 @@ Root& RootList::add_entering(ExecutionId run, DivergenceKind kind, const RunInpu
 Root& RootList::add_changed(ExecutionId run, const RunInputs& inputs, const RunInput& input) {
   changed_after_.insert(input.producer);
   if (const auto line = view_.line(input.producer)) changed_after_line_.emplace(*line, view_.op(input.producer).type);
-  Root& root = add(run, kind_of({input.tensor}), inputs, {input.tensor});
-  root.lower(kNotAllKnown);
+  Root& root = add(run, RootRule::kChanged, kind_of({input.tensor}), inputs, {input.tensor});
   root.exchanges = inputs.changed.size() > 1;
   return root;
 }
@@ -250,9 +238,9 @@ Root* RootList::add_one_sided(ExecutionId run, ExecutionId reader, const RunInpu
   if (view_.is_gradient(run) && !view_.is_sharded()) run = first_missing(run);
   if (!report_once(run, reader)) return nullptr;
   const bool of_a = view_.of_candidate_only(run);
-  Root& root = add(run, of_a ? kind_of(inputs.evidence) : DivergenceKind::kMissing, inputs, {});
+  Root& root = of_a ? add(run, RootRule::kExtra, kind_of(inputs.evidence), inputs, {})
+                    : add(run, RootRule::kMissing, DivergenceKind::kMissing, inputs, {});
   root.divergence.reader = reader;
-  root.lower(kNotAllKnown);
   root.uncertain_source = view_.is_gradient(run);
   root.divergence.reason = fmt::format("only the {} has it, and {}, which comes after it, reads something else",
                                        of_a ? "candidate" : "reference", view_.name(reader));
@@ -291,7 +279,7 @@ void RootList::find_cuts() {
   const GradientCuts cuts(view_);
   for (Root& root : roots_) {
     Divergence& divergence = root.divergence;
-    if (divergence.decided_by == DecidedBy::kAsked && !view_.is_gradient(root.run)) continue;
+    if (decided_by(divergence.rule) == DecidedBy::kAsked && !view_.is_gradient(root.run)) continue;
     divergence.cut = view_.one_sided(root.run) ? cuts.at(root.run, divergence.reader)
                      : root.uncertain_source   ? cuts.before(root.run)
                                                : std::nullopt;
@@ -328,8 +316,6 @@ void RootList::drop_explained() {
     const auto step = first->divergence.place.step;
     std::erase_if(roots_,
                   [&](const Root& root) { return root.uncertain_source && root.divergence.place.step >= step; });
-  } else if (view_.graph().flow() == FlowKind::kIr) {
-    for (Root& root : roots_) root.lower(kUnknownSource);
   }
   drop_equal_constants();
 }

@@ -34,8 +34,6 @@ struct Root {
   TensorId constant;              // if a constant differs
   bool exchanges = false;         // several inputs changed: it reads its operands in another order
   Divergence divergence;
-
-  void lower(double most);  // the confidence, to at most `most`
 };
 
 class RootList {
@@ -44,9 +42,10 @@ class RootList {
       : view_(view), one_sided_(one_sided), history_(history) {}
 
   // Adds a root with the evidence of `inputs`. The reference stays valid until the next one is added.
-  Root& add(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, std::vector<TensorId> outputs);
+  Root& add(ExecutionId run, RootRule rule, DivergenceKind kind, const RunInputs& inputs,
+            std::vector<TensorId> outputs);
   // Adds a root whose only evidence is the value.
-  Root& add_entering(ExecutionId run, DivergenceKind kind, const RunInputs& inputs, TensorId tensor);
+  Root& add_entering(ExecutionId run, RootRule rule, DivergenceKind kind, const RunInputs& inputs, TensorId tensor);
   // Adds a root for an input that changed after its producer wrote it.
   Root& add_changed(ExecutionId run, const RunInputs& inputs, const RunInput& input);
   // Adds an execution that only one side has, by the inputs of its reader. Null if it was reported already.

@@ -59,10 +59,7 @@ class Gatherer {
     if (input.producer != kNoId) add_producer(input.producer);
     for (const ExecutionId before : view_.graph().before_gap(input)) add_producer(before);
     TensorId tensor = input.tensor;
-    if (!view_.compared(tensor)) {
-      tensor = input.produced;
-      inputs_.bridged = inputs_.bridged || view_.compared(tensor);
-    }
+    if (!view_.compared(tensor)) tensor = input.produced;
     if (!view_.compared(tensor)) {
       if (input.from == From::kConstant || view_.is_attribute(input.tensor)) return;
       inputs_.unknown = true;

@@ -30,7 +30,6 @@ struct RunInputs {
   bool all_same = true;                                                // all are kSame
   bool unknown = false;                                                // some were not compared
   bool unknown_source = false;                                         // the producer of one of these is unknown
-  bool bridged = false;                                                // the output of its producer stands in for one
   bool downstream = false, downstream_of_nan = false, random = false;  // as RunState
   bool rescaled = false;                        // a loss scale begins at a producer that one side lacks
   bool other_shape = false;                     // one has another shape or kind of dtype

@@ -73,7 +73,7 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, s
   // Statistics show what is not finite as well as elements do.
   if (root.kind == DivergenceKind::kNan) return Open::kPinned;
   if (by_statistics(run, root)) return Open::kStatistics;
-  const bool undecided = root.decided_by == DecidedBy::kEstimate && run.computed.without_input.count(root.op) > 0;
+  const bool undecided = decided_by(root.rule) == DecidedBy::kEstimate && run.computed.without_input.count(root.op) > 0;
   return undecided && !partial && !has_input(run, root.op) ? Open::kNoInput : Open::kPinned;
 }
 

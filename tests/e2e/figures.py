@@ -20,7 +20,7 @@ def interval(hits, cases):
 class Figures:
     def __init__(self):
         self.rows = collections.defaultdict(collections.Counter)
-        self.said = collections.defaultdict(collections.Counter)  # by half, evidence and confidence: all roots
+        self.said = collections.defaultdict(collections.Counter)  # by half, evidence, rule and confidence: all roots
 
     def add(self, half, net, form, is_fault, roots):
         """`roots`: (right, wrong or neither as True, False, None; the object of `diff --json`) of each."""
@@ -34,14 +34,14 @@ class Figures:
         for place, (right, root) in enumerate(roots):
             kind = root["decided_by"]
             if right is not None:
-                self.said[half, kind, root["confidence"]].update({"right": int(is_fault and right), "named": 1})
+                self.said[half, kind, root["rule"], root["confidence"]].update({"right": int(is_fault and right), "named": 1})
             self.rows[half, f"decided by {kind}"].update({
                 "first": int(is_fault and place == 0 and right is True), "cases": int(is_fault and place == 0),
                 "innocent": int(is_fault and right is False), "innocent there": int(not is_fault)})
 
     def write(self):
         """A row by evidence counts the cases whose first root it decided, and all innocents that it named; the last rows
-        count all roots, those of right pairs among them, by the confidence that they were told with."""
+        count all roots, those of right pairs among them, by rule and the confidence that it is told with."""
         for half in dict.fromkeys(half for half, _ in self.rows):
             print(f"{half:<42}" + "".join(f"{key:>15}" for key in KEYS))
             for (which, title), row in sorted(self.rows.items(), key=lambda one: one[0][1]):
@@ -49,6 +49,6 @@ class Figures:
                     first = interval(row["first"], row["cases"])
                     silent = interval(row["pairs silent"], row["right pairs"])
                     print(f"  {title:<40}" + "".join(f"{row[key]:>15}" for key in KEYS) + f"   {first}   {silent}")
-            for (which, kind, confidence), row in sorted(self.said.items(), reverse=True):
+            for (which, kind, rule, confidence), row in sorted(self.said.items()):
                 if which == half:
-                    print(f"  {kind} at {confidence:.2f}: right in {interval(row['right'], row['named'])}")
+                    print(f"  {kind}, {rule} at {confidence:.2f}: right in {interval(row['right'], row['named'])}")

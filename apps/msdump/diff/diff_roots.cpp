@@ -133,7 +133,7 @@ std::vector<RootFact> RootReport::facts() const {
   if (const OperatorLine line = run_.line(root_.op); line.frame != nullptr) facts.push_back({"line", line_text(line)});
   if (!root_.inputs.empty()) facts.push_back({"in", tensors_text(run_, root_.inputs)});
   if (!root_.outputs.empty()) facts.push_back({"out", tensors_text(run_, root_.outputs)});
-  facts.push_back({"why", fmt::format("{}: {}", name_of(root_.decided_by), root_.reason)});
+  facts.push_back({"why", fmt::format("{}: {}", name_of(decided_by(root_.rule)), root_.reason)});
   add_others(facts);
   if (root_.score) {
     facts.push_back(
@@ -196,8 +196,8 @@ std::string RootReport::places_text() const {
 std::string RootReport::effect_text() const {
   const std::string times = fmt::format("{:.3g}", root_.amplification.value_or(0));
   const bool grows = root_.amplification && *root_.amplification >= 1 && times != "1";
-  return fmt::format("it explains {}; confidence {:.2g}{}", plural(root_.downstream, "difference"), root_.confidence,
-                     grows ? fmt::format("; the error grows {} times", times) : "");
+  return fmt::format("it explains {}; confidence {:.2g}{}", plural(root_.downstream, "difference"),
+                     confidence(root_.rule), grows ? fmt::format("; the error grows {} times", times) : "");
 }
 
 // ---- first_divergence
@@ -217,8 +217,10 @@ report::Object RootReport::object() const {
   object.add("one_of_several", line.one_of_several);
   object.add("stack", found.side == nullptr ? report::Value(report::List())
                                             : stack_value(stack_of(found.side->opened.graph(), found.op)));
-  object.add("kind", name_of(root_.kind)).add("decided_by", name_of(root_.decided_by));
-  object.add("confidence", root_.confidence).add("reason", root_.reason);
+  object.add("kind", name_of(root_.kind))
+      .add("decided_by", name_of(decided_by(root_.rule)))
+      .add("rule", name_of(root_.rule));
+  object.add("confidence", confidence(root_.rule)).add("reason", root_.reason);
   report::Object tensors;
   tensors.add("inputs", evidence(root_.inputs)).add("outputs", evidence(root_.outputs));
   object.add("evidence", std::move(tensors)).add("downstream", root_.downstream);

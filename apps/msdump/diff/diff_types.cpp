@@ -350,7 +350,13 @@ const ObjectType& root_type() {
             "the evidence (docs/blame.md): asked (it was asked something else), computed (it computes something else), "
             "handed_on (it reads something else than what was written), or estimate (its error is larger than what is "
             "expected)"},
-       {.key = "confidence", .type = "number", .unit = "0..1", .text = "that this is a cause"},
+       {.key = "rule",
+        .type = "string",
+        .text = "the rule that names it: graph, argument, missing, ... (docs/blame.md)"},
+       {.key = "confidence",
+        .type = "number",
+        .unit = "0..1",
+        .text = "share of right causes among those that the rule named in nets that it was not written for"},
        {.key = "reason", .type = "string", .text = "why, in words that may change"},
        {.key = "evidence", .type = "object", .text = "its inputs and outputs", .of = evidence_type},
        {.key = "downstream", .type = "integer", .text = "tensors that differ because of it"},

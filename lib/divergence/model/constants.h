@@ -128,16 +128,4 @@ inline constexpr double kStandsOut = 2;
 // The share of integers or booleans that noise may change.
 inline constexpr double kMostFlips = 0.1;
 
-// ---- confidence
-
-// The confidence in a root that is shown, not estimated.
-inline constexpr double kExact = 0.95;
-
-// Set by the source of the data flow. docs/blame.md has how often roots of a confidence are right on random nets.
-inline constexpr double kSureByIr = 0.95, kSureByValues = 0.9, kSureByOrder = 0.6;
-// Upper bounds; the lowest that applies counts.
-inline constexpr double kNotAllKnown = 0.7, kOfCast = 0.6, kUnknownSource = 0.5;
-// The confidence of an argument that differs, and of a line of the script that only one side has.
-inline constexpr double kArgumentConfidence = 0.9, kOneSidedLine = 0.5;
-
 }  // namespace msdump

@@ -66,8 +66,7 @@ Divergence root_of(OperatorId op, ArgumentRoot&& found, const Pairing& pairing) 
   root.place.rank = pairing.b[pair.b].rank ? pairing.b[pair.b].rank : pairing.a[pair.a].rank;
   root.reason = std::move(found.reason);
   root.arguments = std::move(found.arguments);
-  root.confidence = kArgumentConfidence * pair.confidence;
-  root.decided_by = DecidedBy::kAsked;
+  root.rule = RootRule::kArgument;
   root.inputs = std::move(found.tensors);
   root.outputs = std::move(found.evidence);
   root.downstream = found.rows;
@@ -118,7 +117,7 @@ void add_argument_roots(const std::vector<ArgumentDiff>& arguments, const Compar
     if (const auto same = known.find(op); same != known.end()) {
       Divergence& root = roots[same->second];
       root.arguments = std::move(found.arguments);
-      root.decided_by = DecidedBy::kAsked;
+      root.rule = RootRule::kArgument;
       root.reason = found.reason + "; " + root.reason;
       root.inputs.insert(root.inputs.end(), found.tensors.begin(), found.tensors.end());
       continue;
@@ -282,7 +281,7 @@ void blame_one_sided_line(DiffResult& run) {
   root.place.rank = first.rank;
   root.place.step = first.step;
   root.kind = of_reference ? DivergenceKind::kMissing : DivergenceKind::kValue;
-  root.confidence = kOneSidedLine;
+  root.rule = root.cut ? RootRule::kCut : RootRule::kLine;
   run.divergence.roots.push_back(std::move(root));
 }
 

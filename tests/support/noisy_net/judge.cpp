@@ -86,7 +86,7 @@ std::vector<Named> judge(const test::ComparedDumps& compared, const std::vector<
   std::vector<Named> result;
   for (size_t i = 0; i < texts.size(); ++i) {
     const Divergence& root = compared.report().roots[i];
-    result.push_back({fault_of(compared, root.op, root.parameter, named), root.confidence, texts[i]});
+    result.push_back({fault_of(compared, root.op, root.parameter, named), confidence(root.rule), texts[i]});
     for (const DivergencePlace& other : root.places)
       result.back().places.push_back(fault_of(compared, other.op, {}, named));
   }

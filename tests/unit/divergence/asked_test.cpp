@@ -11,7 +11,7 @@ namespace {
 Texts decisions(const Trial& trial) {
   Texts texts;
   for (const Divergence& root : trial.compared().report().roots) {
-    texts.push_back(fmt::format("{} {} {}: {}", name_of(root.decided_by), name_of(root.kind),
+    texts.push_back(fmt::format("{} {} {}: {}", name_of(decided_by(root.rule)), name_of(root.kind),
                                 trial.compared().pairing().op_name(root.op), root.reason));
   }
   return texts;
@@ -141,7 +141,7 @@ TEST_CASE("asked: without a graph of both sides nothing is") {
   TrialOptions options;
   options.ir = false;
   const Trial trial([](MadeNet& net) { made_chain(net, net.bad() ? 3.0F : 2.0F); }, options);
-  for (const Divergence& root : trial.compared().report().roots) CHECK(root.decided_by != DecidedBy::kAsked);
+  for (const Divergence& root : trial.compared().report().roots) CHECK(decided_by(root.rule) != DecidedBy::kAsked);
 }
 
 }  // namespace msdump

@@ -271,7 +271,7 @@ TEST_CASE("ranks whose copies of a weight leave each other are named where nothi
     const CutDiff diff(2, {step(0, 1, modules), step(1, 1.0001F, modules)});
     REQUIRE(diff.roots() == Texts{modules ? "Module.2.Linear.forward.0 on 0-1" : "Functional.linear.2.forward on 0-1"});
     CHECK((diff.root().kind == DivergenceKind::kParameter) == modules);
-    CHECK(diff.root().confidence == kUnknownSource);
+    CHECK(diff.root().rule == RootRule::kCollective);
     CHECK(diff.root().reason.starts_with("ranks 0-1 have different values; in the first step all had the same"));
   }
 }

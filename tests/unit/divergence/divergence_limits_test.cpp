@@ -194,7 +194,7 @@ TEST_CASE("an input whose file was deleted is judged by what wrote it") {
     }
   });
   REQUIRE(trial.roots() == Texts{"value Default/Mul-op0"});
-  CHECK(trial.root().confidence == Approx(0.7));
+  CHECK(trial.root().rule == RootRule::kEqualInputs);
 }
 
 TEST_CASE("an input that a reshape for free has brought into another shape is compared") {
@@ -259,12 +259,12 @@ TEST_CASE("one cast to float16 is named, within the tolerance; casts throughout 
   const Trial one(cast(1));
   REQUIRE(one.roots() == Texts{"value Default/Mul-op5"});
   CHECK(one.root().reason == "it reads float16 where the reference has float32");
-  CHECK(one.root().confidence == Approx(0.6));
+  CHECK(one.root().rule == RootRule::kCast);
   CHECK(one.compared().count(Verdict::kDiffer) == 0);
   CHECK(Trial(cast(12)).roots().empty());
 }
 
-TEST_CASE("without an IR edges are found by values, with less confidence") {
+TEST_CASE("without an IR edges are found by values") {
   const Trial trial(
       [](MadeNet& net) {
         const MadeChain made = made_chain(net);
@@ -278,7 +278,7 @@ TEST_CASE("without an IR edges are found by values, with less confidence") {
       {.ir = false});
   CHECK(trial.compared().report().flow == FlowKind::kValues);
   REQUIRE(trial.roots() == Texts{"value Default_Add-op0"});
-  CHECK(trial.root().confidence == Approx(0.9));
+  CHECK(trial.root().rule == RootRule::kEqualInputs);
 }
 
 TEST_CASE("without an IR and without inputs only the order is known") {
@@ -294,7 +294,7 @@ TEST_CASE("without an IR and without inputs only the order is known") {
       {.ir = false});
   CHECK(trial.compared().report().flow == FlowKind::kOrder);
   REQUIRE(trial.roots() == Texts{"value Default_Mul-op0"});
-  CHECK(trial.root().confidence <= 0.6);
+  CHECK(trial.root().rule == RootRule::kExcess);
 }
 
 TEST_CASE("without anything but the order what has the error of the operator before it is not a root, a jump is") {

@@ -342,13 +342,13 @@ TEST_CASE("where no operator stands out, the first line of calls of one side alo
     if (run.divergence.roots.empty()) return std::string();
     const Divergence& found = run.divergence.roots[0];
     return fmt::format("{} {} {}.{} {}: {}", name_of(found.kind), run.op_name(found.op), found.place.rank.value_or(-1),
-                       found.place.step.value_or(-1), found.confidence, found.reason);
+                       found.place.step.value_or(-1), name_of(found.rule), found.reason);
   };
   CHECK(root(true, false) ==
-        "missing Tensor.abs.0.forward 0.0 0.5: 1 call of this line exists only in the reference; no operator stands "
+        "missing Tensor.abs.0.forward 0.0 line: 1 call of this line exists only in the reference; no operator stands "
         "out");
   CHECK(root(false, false) ==
-        "value Tensor.abs.0.forward 0.0 0.5: 1 call of this line exists only in the candidate; no operator stands "
+        "value Tensor.abs.0.forward 0.0 line: 1 call of this line exists only in the candidate; no operator stands "
         "out");
   // All that was compared agrees: the line is another way to write the same.
   CHECK(root(true, true).empty());

@@ -48,7 +48,6 @@ std::string words(const RunInputs& inputs) {
   add(inputs.all_same, "same");
   add(inputs.unknown, "unknown");
   add(inputs.unknown_source, "unknown-source");
-  add(inputs.bridged, "bridged");
   add(inputs.downstream, "downstream");
   add(inputs.downstream_of_nan, "downstream-of-nan");
   add(inputs.other_shape, "other-shape");
@@ -254,7 +253,7 @@ TEST_CASE("each input that differs counts by where it comes from") {
   CHECK(slots(view, all.constants) == "3");
   CHECK(slots(all.entering) == "1");
   CHECK(slots(all.changed) == "5");
-  CHECK(words(all) == "bridged downstream downstream-of-nan");
+  CHECK(words(all) == "downstream downstream-of-nan");
   CHECK(words(inputs_of(view, run_of(view, "Default/Sign-op0"), states)) == "same");
 }
 

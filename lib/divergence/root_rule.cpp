@@ -1,0 +1,57 @@
+#include "divergence/root_rule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/containers.h"
+
+namespace msdump {
+namespace {
+
+struct RuleTraits {
+  std::string_view name;
+  DecidedBy decided_by = DecidedBy::kEstimate;
+  int right = 0, named = 0;  // roots in the newest nets of scripts/e2e, both halves
+};
+
+constexpr auto kRules = enum_table<RootRule, RuleTraits>(
+    RuleTraits{"graph", DecidedBy::kAsked, 68, 73}, RuleTraits{"argument", DecidedBy::kAsked, 49, 55},
+    RuleTraits{"computed", DecidedBy::kComputed, 183, 183}, RuleTraits{"handed_on", DecidedBy::kHandedOn, 0, 0},
+    RuleTraits{"parameter", DecidedBy::kEstimate, 11, 11}, RuleTraits{"source", DecidedBy::kEstimate, 42, 53},
+    RuleTraits{"missing", DecidedBy::kEstimate, 38, 38}, RuleTraits{"extra", DecidedBy::kEstimate, 12, 25},
+    RuleTraits{"cast", DecidedBy::kEstimate, 3, 3}, RuleTraits{"constant", DecidedBy::kEstimate, 0, 0},
+    RuleTraits{"equal_inputs", DecidedBy::kEstimate, 23, 23}, RuleTraits{"excess", DecidedBy::kEstimate, 28, 36},
+    RuleTraits{"shape", DecidedBy::kEstimate, 12, 13}, RuleTraits{"changed", DecidedBy::kEstimate, 9, 21},
+    RuleTraits{"nan", DecidedBy::kEstimate, 0, 0}, RuleTraits{"draw", DecidedBy::kEstimate, 0, 0},
+    RuleTraits{"collective", DecidedBy::kEstimate, 0, 0}, RuleTraits{"cut", DecidedBy::kEstimate, 9, 10},
+    RuleTraits{"line", DecidedBy::kEstimate, 8, 13});
+
+// The expected share of a next root, if any share is as likely before the first.
+double share(int right, int named) { return (right + 1.0) / (named + 2.0); }
+
+}  // namespace
+
+std::string_view name_of(DecidedBy decided_by) {
+  static constexpr auto kNames = enum_table<DecidedBy, std::string_view>("estimate", "asked", "computed", "handed_on");
+  return kNames[decided_by];
+}
+
+std::string_view name_of(RootRule rule) { return kRules[rule].name; }
+
+DecidedBy decided_by(RootRule rule) { return kRules[rule].decided_by; }
+
+double confidence(RootRule rule) {
+  constexpr double kSteps = 20, kMost = 0.95;
+  RuleTraits traits = kRules[rule];
+  if (traits.named == 0) {
+    const bool is_exact = traits.decided_by != DecidedBy::kEstimate;
+    for (const RuleTraits& other : kRules.values) {
+      if ((other.decided_by != DecidedBy::kEstimate) != is_exact) continue;
+      traits.right += other.right;
+      traits.named += other.named;
+    }
+  }
+  return std::min(kMost, std::round(share(traits.right, traits.named) * kSteps) / kSteps);
+}
+
+}  // namespace msdump
