@@ -207,11 +207,13 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
 
 class Finder {
  public:
-  Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed)
+  Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed,
+         const std::set<OperatorId>& asked_otherwise)
       : state_(view, model),
         view_(view),
         entering_(state_),
         computed_(computed),
+        asked_otherwise_(asked_otherwise),
         asked_(find_asked(view, model, computed)) {}
 
   DivergenceReport run() {
@@ -219,7 +221,8 @@ class Finder {
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
-    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root) || is_inert(root); });
+    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
+    report.other_calls = std::move(other_calls_);
     report.limits = state_.limits;
     report.limits.insert(asked_.limits.begin(), asked_.limits.end());
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) {
@@ -237,12 +240,13 @@ class Finder {
     const size_t before = state_.roots.size();
     if (const auto asked = asked_.roots.find(run); asked != asked_.roots.end()) {
       add_asked(run, asked->second);
-    } else if (view_.one_sided(run)) {
+    } else if (view_.one_sided(run) || is_another_call(run)) {
       pass_on(run);
     } else {
       judge_partners(run);
     }
     judge_exchange(run, before);
+    state_.roots.drop_after(before, [&](const Divergence& root) { return is_inert(root); });
     if (state_.roots.size() > before) state_.note_alarm(run);
   }
 
@@ -260,6 +264,25 @@ class Finder {
     Divergence& root = state_.roots.add(run, RootRule::kGraph, kind, inputs, asked.outputs).divergence;
     root.reader = asked.reader;
     root.reason = asked.reason;
+  }
+
+  // True for a call with another argument that reads other values, although nothing upstream explains them: the sequence of calls has paired
+  // it with one that does something else. In later steps the parameters explain everything.
+  [[nodiscard]] bool is_another_call(ExecutionId run) {
+    const OperatorId op = view_.run(run).op;
+    if (asked_otherwise_.count(op) == 0 || view_.is_sharded()) return false;
+    const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
+    const auto is_other_value = [&](TensorId tensor) {
+      const auto error = view_.error(tensor);
+      return view_.is(tensor, Verdict::kShape) || (error && error->relative > kMostError);
+    };
+    const uint32_t name = view_.name_number(run);
+    if (inputs.evidence.empty() || !std::all_of(inputs.evidence.begin(), inputs.evidence.end(), is_other_value) ||
+        (inputs.downstream && other_names_.count(name) == 0))
+      return false;
+    other_calls_.insert(op);
+    other_names_.insert(name);
+    return true;
   }
 
   void leave_out_exchanged(ExecutionId run, RunInputs& inputs) const {
@@ -474,6 +497,9 @@ class Finder {
   const RunView& view_;
   EnteringValues entering_;
   const ComputedOutputs& computed_;
+  const std::set<OperatorId>& asked_otherwise_;
+  std::set<OperatorId> other_calls_;
+  std::set<uint32_t> other_names_;  // of these
   const AskedRoots asked_;
   std::vector<bool> agrees_behind_;  // empty until it is asked for
 };
@@ -525,7 +551,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const NoiseModel model(view);
   const ComputedOutputs none;
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
-  Finder finder(view, model, computed);
+  Finder finder(view, model, computed, details.asked_otherwise);
   DivergenceReport report = finder.run();
   drop_behind_roots(view, report.roots);
   report.flow = view.graph().flow();

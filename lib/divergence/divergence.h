@@ -106,6 +106,7 @@ struct DivergenceReport {
   std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
   std::optional<GradientCut> cut;                  // if there is no root
   std::set<OperatorId> inert;          // if there is no root: those of one side behind which values agree again
+  std::set<OperatorId> other_calls;    // pairs that are not the same call: asked otherwise, of other values
   FlowKind flow = FlowKind::kOrder;    // the source of the edges
   std::vector<Explanation> explained;  // by Pairing::tensors
   std::vector<Unjudged> unjudged;      // likewise: Explanations
@@ -125,6 +126,7 @@ struct DivergenceDetails {
   const CutEvidence* cuts = nullptr;         // null unless the sides are sharded differently
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   const ComputedOutputs* computed = nullptr;  // null: nothing was computed again
+  std::set<OperatorId> asked_otherwise = {};  // calls with an argument that differs
 };
 
 // `diffs` is by Pairing::tensors.

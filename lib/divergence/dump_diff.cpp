@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/arguments/call_arguments.h"
 #include "compare/match/module_tree.h"
 #include "compare/match/parameters/parameter_pairing.h"
 #include "divergence/roots/cut_text.h"
@@ -401,12 +402,16 @@ void settle_roots(DiffResult& run) {
   for (RunAccount& account : run.divergence.accounts) settle_account(roots, keeps_any, account);
 }
 
-Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request) {
+Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, DivergenceDetails request) {
   run.accepted.assign(run.diffs.size(), false);
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
-  MSDUMP_CHECK_OK(find_roots(run, modules, request, context));
+  std::vector<ArgumentDiff> of_calls = compare_calls(run.a->side, run.b->side, run.pairing, rules.tolerance);
+  for (const ArgumentDiff& argument : of_calls) {
+    if (argument.differs) request.asked_otherwise.insert(argument.op);
+  }
+  MSDUMP_CHECK_OK(find_roots(run, modules, std::move(request), context));
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
-  judge_arguments(run, rules, context);
+  judge_arguments(run, std::move(of_calls), context);
   if (run.cuts.empty()) blame_one_sided_line(run);  // else each way of sharding has its own calls
   note_changes(run, context.cancel);
   note_exchanges(run);

@@ -108,7 +108,7 @@ Status compare_pairs(DiffResult& run, const std::vector<TensorId>& rows, const D
 // The bytes that comparing each row reads; 0 without a partner.
 [[nodiscard]] std::vector<uint64_t> bytes_of_rows(const DiffResult& run);
 // Third, once all rows are compared: the roots, and the differences that the baseline accepts. An error if interrupted.
-Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, const DivergenceDetails& request);
+Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, DivergenceDetails request);
 
 // All steps. `map` may be null. An error if interrupted; kUsage if there is no single operator to account for.
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,

@@ -147,7 +147,7 @@ bool is_selected(const DiffResult& run, const ArgumentDiff& argument) {
 
 }  // namespace
 
-void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& context) {
+void judge_arguments(DiffResult& run, std::vector<ArgumentDiff> of_calls, const RunContext& context) {
   std::vector<ArgumentDiff> found = compare_arguments(run.a->side, run.b->side, run.pairing, run.rows, context);
   std::vector<ArgumentDiff> differing;
   for (ArgumentDiff& argument : found) {
@@ -162,10 +162,14 @@ void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& 
     if (argument.differs) differing.push_back(std::move(argument));
   }
   std::vector<ArgumentDiff> noted;
-  for (ArgumentDiff& argument : compare_calls(run.a->side, run.b->side, run.pairing, rules.tolerance)) {
+  for (ArgumentDiff& argument : of_calls) {
     if (is_selected(run, argument)) (argument.differs ? differing : noted).push_back(std::move(argument));
   }
-  add_argument_roots(differing, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
+  std::vector<ArgumentDiff> suspects = differing;
+  std::erase_if(suspects, [&](const ArgumentDiff& argument) {
+    return argument.of_call && run.divergence.other_calls.count(argument.op) > 0;
+  });
+  add_argument_roots(suspects, run.a->side, run.b->side, run.pairing, run.diffs, run.rows, run.divergence.roots);
   std::erase_if(differing, [](const ArgumentDiff& argument) { return argument.tensor != kNoId; });
   std::move(noted.begin(), noted.end(), std::back_inserter(differing));
   run.arguments = std::move(differing);

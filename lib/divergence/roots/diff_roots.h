@@ -9,7 +9,7 @@ namespace msdump {
 // Compares the arguments of calls, and adds their operators as roots: none of their inputs is to blame. Fills
 // DiffResult::arguments. A tensor without a partner that the other side has in its graph gets its verdict in
 // DiffResult::diffs instead.
-void judge_arguments(DiffResult& run, const DiffRules& rules, const RunContext& context);
+void judge_arguments(DiffResult& run, std::vector<ArgumentDiff> of_calls, const RunContext& context);
 
 // Says in the reason of a root that its operands or parameters were exchanged.
 void note_exchanges(DiffResult& run);
