@@ -30,11 +30,6 @@ inline constexpr double kChangedOnTheWay = 4;
 inline constexpr double kFlipShare = 0.4;
 // The number of further elements that may change sign by chance, in a tensor of any size.
 inline constexpr double kFewFlips = 6;
-// The slack for an error that is wholly in the part that an operator takes: its rounding.
-inline constexpr double kSlackOfPart = 1.1;
-
-// Masked values, which exponentials make 0, are below kMask, and the largest value is above that share of the smallest.
-inline constexpr double kMask = -1e3, kFarAboveMask = 0.1;
 
 // ---- what accepted algorithms of a type differ by (operator_gain.h)
 
@@ -106,10 +101,10 @@ inline constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 inline constexpr double kMostGrowth = 3;
 // Likewise for modules and unknown operators: several operators in a row, with unknown gains.
 inline constexpr double kMostGrowthOfUnknown = 30;
-// An error of more than so many times the expected one is not called noise, whatever the siblings have.
-inline constexpr double kNeverNoise = 1000;
 // The number of siblings with the expected error that outweigh these bounds for vague gradients.
 inline constexpr uint32_t kSeveral = 3;
+// An error of more than so many times the expected one is not called noise, whatever the siblings have.
+inline constexpr double kNeverNoise = 1000;
 
 // ---- values that enter or change on the way (run_inputs.h)
 

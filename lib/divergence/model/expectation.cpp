@@ -220,7 +220,7 @@ double error_of_part(std::span<const KnownInput> inputs, const KnownOutput& outp
     if (!input.of_forward)  // of a backward call: only gradients are passed on
       largest = std::max(largest, input.error.relative * gain_ratio(input.error.norm(), output.error.norm()));
   }
-  return kSlackOfPart * largest;
+  return largest;
 }
 
 // The gain between independent errors, which average out, and equal ones, whose gain is 1: the mean on a logarithmic

@@ -210,17 +210,9 @@ double InputSearch::largest_error_into(ExecutionId run) const {
   return largest;
 }
 
-// True if an exponential reads masked values. Their error is that of the mask; the inputs of their producer say more.
-bool InputSearch::is_masked_for(ExecutionId run, const RunInput& input) const {
-  if (operators_.gain(run).rule != GainRule::kExponential) return false;
-  if (input.producer == kNoId || input.tensor == kNoId) return false;
-  const double least = view_.diff(input.tensor).metrics.min_b.value_or(0);
-  return least < kMask && view_.diff(input.tensor).metrics.max_b.value_or(least) > kFarAboveMask * least;
-}
-
 void InputSearch::add_inputs(ExecutionId run, uint32_t depth, KnownInputs& result) const {
   for (const RunInput& input : view_.run(run).inputs) {
-    if (!is_masked_for(run, input) && add_operand(input, result)) continue;
+    if (add_operand(input, result)) continue;
     if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
     result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
     const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;

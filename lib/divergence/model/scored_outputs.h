@@ -97,7 +97,6 @@ class InputSearch {
   [[nodiscard]] const ReachedLimits& limits() const { return limits_; }
 
  private:
-  [[nodiscard]] bool is_masked_for(ExecutionId run, const RunInput& input) const;
   void add_inputs(ExecutionId run, uint32_t depth, KnownInputs& result) const;
   void add_before(ExecutionId run, KnownInputs& result) const;
   void add_other_ranks(ExecutionId run, KnownInputs& result) const;

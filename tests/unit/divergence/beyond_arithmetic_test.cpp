@@ -70,33 +70,6 @@ TEST_CASE("a module is beyond arithmetic only where no call inside it was dumped
   CHECK(beyond_in_module("Module.net.fc.Linear.forward.0", ""));  // modules repeat nothing where no calls were dumped
 }
 
-TEST_CASE("an exponential of masked values is judged by what was masked") {
-  // The error that a Softmax is taken to read, of scores that have 1e-3 and a sum with a mask that has 1e-6.
-  const auto read = [](const char* type, float least, float largest) {
-    NetOfErrors net([=](MadeNet& made) {
-      const auto scores = made.op("Exp", {made.input("x", Values(16, 1.0F))});
-      Values mask(16, least);
-      mask[5] = largest;
-      made.op(type, {made.op("Add", {scores, made.weight("mask", mask)})});
-    });
-    net.set_output("Default/Exp-op0", 1e-3);
-    net.set_output("Default/Add-op0", 1e-6);
-    const ScoredNet scored(net);
-    const ExecutionId run = scored.run(numbered(type, 0)), add = scored.run("Default/Add-op0");
-    const std::vector<KnownInput> inputs = scored.model.inputs(run);
-    const bool through = inputs.size() == 2;
-    CHECK(inputs.front().error.relative == (through ? 1e-3 : 1e-6));
-    CHECK(scored.model.within(run) == (through ? std::vector{add, run} : std::vector{run}));
-    return through;
-  };
-  CHECK(read("Softmax", -1e4F, 0));
-  CHECK(read("Softmax", -1e4F, -990));
-  CHECK_FALSE(read("Softmax", -1e4F, -1010));  // nothing is left of what is masked
-  CHECK(read("Softmax", -1002, 0));
-  CHECK_FALSE(read("Softmax", -1000, 0));
-  CHECK_FALSE(read("Neg", -1e4F, 0));
-}
-
 TEST_CASE(
     "what all operators of a kind have is judged however large it is, where neither inputs nor rounding explain it") {
   const auto judged = [](double of_inputs, double error) {
