@@ -381,6 +381,29 @@ TEST_CASE("a call of one side behind which the values agree again is no root") {
   CHECK(roots(30, 15) == by_reader);  // too many for a rewritten line
 }
 
+TEST_CASE(
+    "a call with another argument is asked something else, unless it reads something else: then it is another call") {
+  const auto roots = [](bool reads_otherwise) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      calls.ran("Functional.relu.0.forward", {some_values(1)}, {some_values(2)});
+      const Values read = bad && reads_otherwise ? some_values(90) : some_values(3);
+      calls.ran("Tensor.mul.0.forward", {read}, {some_values(bad ? 20.0F : 30.0F)});
+      calls.given("float", bad ? "2.0" : "-0.5");
+      calls.ran("Functional.relu.1.forward", {some_values(4)}, {some_values(5)});
+      calls.write(dumps.side(bad));
+    }
+    const DiffResult run = dumps.diff();
+    Texts texts;
+    for (const Divergence& root : run.divergence.roots)
+      texts.push_back(fmt::format("{} {}", name_of(root.rule), run.op_name(root.op)));
+    return texts;
+  };
+  CHECK(roots(false) == Texts{"argument Tensor.mul.0.forward"});
+  CHECK(roots(true).empty());
+}
+
 TEST_CASE("a reason says which values were exchanged: those of two weights, or two operands") {
   const auto reasons = [](const std::function<void(MadeNet&)>& build) {
     const DiffedDumps dumps;
