@@ -198,7 +198,7 @@ class CsvSink : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report report, const SinkOptions& options) {
+std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report&& report, const SinkOptions& options) {
   return std::make_unique<CsvSink>(out, std::move(report), options);
 }
 

@@ -213,7 +213,7 @@ class JsonlSink : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report, const SinkOptions& options) {
+std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report&& report, const SinkOptions& options) {
   return std::make_unique<JsonSink>(out, std::move(report), options.held);
 }
 
@@ -232,7 +232,7 @@ Status write_json_end(TextOutput& out, const Closing& closing) {
   return out.write(text);
 }
 
-std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out, Report, const SinkOptions&) {
+std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out, Report&&, const SinkOptions&) {
   return std::make_unique<JsonlSink>(out);
 }
 

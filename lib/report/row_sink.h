@@ -59,7 +59,7 @@ struct FormInfo {
   bool is_for_people = false;     // may leave out, shorten and round; its layout is not an interface
   bool has_document = false;      // has the summary, the failures and the further keys, too
   bool is_nested = false;         // keeps objects and lists; no columns are known before the first row
-  std::unique_ptr<RowSink> (*make)(TextOutput& out, Report report, const SinkOptions& options) = nullptr;
+  std::unique_ptr<RowSink> (*make)(TextOutput& out, Report&& report, const SinkOptions& options) = nullptr;
 };
 [[nodiscard]] std::span<const FormInfo> all_forms();
 [[nodiscard]] const FormInfo& info(Form form);
@@ -149,9 +149,9 @@ Status write_json_end(TextOutput& out, const Closing& closing);
 [[nodiscard]] std::vector<Column> columns_of(const Row& row);
 
 // The writers, for all_forms().
-[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report report, const SinkOptions& options);
-[[nodiscard]] std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report report, const SinkOptions& options);
-[[nodiscard]] std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report report, const SinkOptions& options);
-[[nodiscard]] std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out, Report report, const SinkOptions& options);
+[[nodiscard]] std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report&& report, const SinkOptions& options);
+[[nodiscard]] std::unique_ptr<RowSink> make_csv_sink(TextOutput& out, Report&& report, const SinkOptions& options);
+[[nodiscard]] std::unique_ptr<RowSink> make_json_sink(TextOutput& out, Report&& report, const SinkOptions& options);
+[[nodiscard]] std::unique_ptr<RowSink> make_jsonl_sink(TextOutput& out, Report&& report, const SinkOptions& options);
 
 }  // namespace msdump::report

@@ -224,7 +224,7 @@ class TableSink : public RowSink {
 
 }  // namespace
 
-std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report report, const SinkOptions& options) {
+std::unique_ptr<RowSink> make_table_sink(TextOutput& out, Report&& report, const SinkOptions& options) {
   return std::make_unique<TableSink>(out, report, options);
 }
 

@@ -276,7 +276,7 @@ class FileLoader {
   [[nodiscard]] Result<Origin> load(const IrFile& ir, std::vector<Error>& damage) const {
     MSDUMP_TRY(const File file, File::open(ir.path));
     Origin origin;
-    static_cast<GraphFile&>(origin) = ir;
+    static_cast<GraphFile&>(origin) = static_cast<const GraphFile&>(ir);
     origin.home = home_of(ir);
     if (ir.kind == OriginKind::kIrText) origin.kind = kind_by_content(file);
     if (origin.kind == OriginKind::kStackJson) {
