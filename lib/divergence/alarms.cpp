@@ -257,7 +257,10 @@ bool stands_out(const BlameState& state, const ScoredOutput& output, const RunIn
     // The values that the ranks sent show whether a collective is wrong by itself.
     if (state.view.is_collective(output.run)) return false;
   }
-  return (output.beyond_arithmetic && !inputs.downstream) || output.score > state.model.threshold();
+  if (!inputs.downstream) return output.beyond_arithmetic || output.score > state.model.threshold();
+  // An error that earlier steps left is not random: its gains spread further.
+  const double spread = output.siblings.spread;
+  return output.score * spread / hypotenuse(spread, kSpreadOfFaults) > state.model.threshold();
 }
 
 void judge_shape(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
@@ -287,13 +290,12 @@ void judge_outputs(BlameState& state, ExecutionId run, const RunInputs& inputs, 
   }
   if (left.empty()) add_discrete(state, inputs, outputs, left);
   if (left.empty()) return;
-  const bool equal_inputs = !inputs.evidence.empty() && inputs.all_same && !inputs.unknown;
-  Root& root = state.roots.add(named_for(state, run), equal_inputs ? RootRule::kEqualInputs : RootRule::kExcess,
+  Root& root = state.roots.add(named_for(state, run), inputs.are_equal() ? RootRule::kEqualInputs : RootRule::kExcess,
                                state.roots.kind_of(left), inputs, left);
   root.uncertain_source = inputs.unknown_source;
   if (most != nullptr) state.roots.set_score(root, *most);
   root.divergence.reason = inputs.evidence.empty() ? "its outputs differ; its inputs were not compared"
-                           : equal_inputs          ? "its inputs are equal bit for bit, its outputs differ"
+                           : inputs.are_equal()    ? "its inputs are equal bit for bit, its outputs differ"
                                                    : "its outputs differ more than its inputs explain";
 }
 

@@ -221,7 +221,7 @@ class Finder {
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
-    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
+    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root) || is_inert(root); });
     report.other_calls = std::move(other_calls_);
     report.limits = state_.limits;
     report.limits.insert(asked_.limits.begin(), asked_.limits.end());
@@ -246,7 +246,6 @@ class Finder {
       judge_partners(run);
     }
     judge_exchange(run, before);
-    state_.roots.drop_after(before, [&](const Divergence& root) { return is_inert(root); });
     if (state_.roots.size() > before) state_.note_alarm(run);
   }
 
@@ -300,8 +299,7 @@ class Finder {
     // A folded filter or bias was compared with the parameters of the reference (ComputedOutputs::folded).
     std::erase_if(inputs.entering, [&](const RunInput* input) { return computed_.folded.count(input->tensor) > 0; });
     leave_out_exchanged(run, inputs);
-    const bool later = state_.alarmed_before && view_.graph().flow() != FlowKind::kIr;
-    const bool follows = (view_.is_sharded() && follows_alarm(inputs)) || asked_.is_behind(run) || later;
+    const bool follows = (view_.is_sharded() && follows_alarm(inputs)) || asked_.is_behind(run);
     if (follows) inputs.downstream = true;
     std::vector<TensorId> outputs = view_.outputs(run);
     // A statistic of the reference is listed among the tensors that its operator updates.
@@ -313,7 +311,7 @@ class Finder {
     own(run).random = inputs.random || (draws && !passes);
     if (view_.is_sharded()) judge_entering_nan(state_, run, inputs);
     if (!own(run).random && state_.roots.size() == before) judge_values(run, inputs, outputs, follows);
-    if (state_.roots.size() == before && !inputs.downstream) judge_nan(state_, run, inputs, outputs);
+    if (state_.roots.size() == before && !is_behind_alarm(inputs)) judge_nan(state_, run, inputs, outputs);
     own(run).downstream = own(run).downstream || inputs.downstream;
     own(run).downstream_of_nan = own(run).downstream_of_nan || inputs.downstream_of_nan;
     note_errors(run, outputs);
@@ -326,17 +324,20 @@ class Finder {
     const bool any_alarm = state_.alarmed_before || state_.any_before || state_.roots.size() > before;
     const bool handed_on = inputs.handed_on != nullptr && !follows && judge_changed(state_, run, inputs);
     if (judge_computed(run, inputs, outputs)) return;
-    if (inputs.downstream && (any_alarm || !view_.is_sharded()) &&
-        !(inputs.all_same && !inputs.unknown && !inputs.evidence.empty()))
-      return;
+    if (is_behind_alarm(inputs) && !inputs.are_equal()) return;
     if (!inputs.carried.empty() && !any_alarm) entering_.judge_carried(run, inputs, outputs);
     if (!inputs.constants.empty()) judge_constants(state_, run, inputs, outputs);
     const bool known =
         handed_on || (!inputs.changed.empty() && (inputs.rescaled || matters(state_, run, inputs, outputs)) &&
-                      (follows || judge_changed(state_, run, inputs)));
+                      judge_changed(state_, run, inputs));
     own(run).downstream = own(run).downstream || known;
     if (state_.roots.size() == before && !known) judge_shape(state_, run, inputs, outputs);
     if (state_.roots.size() == before && !known && !is_acquitted(outputs)) judge_outputs(state_, run, inputs, outputs);
+  }
+
+  // True if an alarm explains the inputs, and not only what earlier steps left in the weights.
+  [[nodiscard]] bool is_behind_alarm(const RunInputs& inputs) const {
+    return inputs.downstream && (state_.alarmed_before || state_.any_before);
   }
 
   // An output that was computed again and is wrong makes a root by itself, whatever is upstream.

@@ -3,8 +3,6 @@
 // the edges as one word, so a thousand roots cost only a few passes over the executions.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -60,13 +58,6 @@ class RootList {
   bool report_once(ExecutionId run, ExecutionId reader);
 
   [[nodiscard]] size_t size() const { return roots_.size(); }
-  // Drops those after the first `kept` for which `is_none` is true.
-  template <class Predicate>
-  void drop_after(size_t kept, Predicate is_none) {
-    roots_.erase(std::remove_if(roots_.begin() + static_cast<std::ptrdiff_t>(kept), roots_.end(),
-                                [&](const Root& root) { return is_none(root.divergence); }),
-                 roots_.end());
-  }
   [[nodiscard]] Root& last() { return roots_.back(); }
   [[nodiscard]] bool has_line_of(ExecutionId run);  // true if a root has the same line of the script
 

@@ -34,6 +34,9 @@ struct RunInputs {
   bool rescaled = false;                        // a loss scale begins at a producer that one side lacks
   bool other_shape = false;                     // one has another shape or kind of dtype
   bool gained_nan = false, gained_inf = false;  // more NaN than in the reference; NaN or infinities on one side only
+
+  // True if all were compared and are equal bit for bit.
+  [[nodiscard]] bool are_equal() const { return all_same && !unknown && !evidence.empty(); }
 };
 
 // Effects of the executions before.

@@ -117,6 +117,8 @@ inline constexpr double kMostOffPower = 0.1, kLeastCosine = 0.9;
 
 // ---- roots (divergence.h)
 
+// The spread of the gains of errors that are not random, as faults make them: a standard deviation of the logarithm.
+inline constexpr double kSpreadOfFaults = 0.5;
 // The score from which on an operator is named for the alarmed module around it.
 inline constexpr double kStandsOut = 2;
 // The share of integers or booleans that noise may change.

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -65,6 +66,12 @@ class DiffedDumps {
   mutable WorkerPool pool_{2};
   const CancelToken never_;
 };
+
+Texts reasons_of_roots(const DiffResult& run) {
+  Texts texts;
+  for (const Divergence& root : run.divergence.roots) texts.push_back(run.op_name(root.op) + ": " + root.reason);
+  return texts;
+}
 
 // "0 1 Default/Mul-op0 input:1 differ, line 12": rank, step, the tensor, the verdict.
 Texts rows(const DiffResult& run) {
@@ -368,10 +375,7 @@ TEST_CASE("a call of one side behind which the values agree again is no root") {
       }
       calls.write(dumps.side(bad));
     }
-    const DiffResult run = dumps.diff();
-    Texts texts;
-    for (const Divergence& root : run.divergence.roots) texts.push_back(run.op_name(root.op) + ": " + root.reason);
-    return texts;
+    return reasons_of_roots(dumps.diff());
   };
   const Texts by_reader = {
       "Tensor.exp.0.forward: only the candidate has it, and Functional.relu.0.forward, which comes after it, reads "
@@ -404,14 +408,41 @@ TEST_CASE(
   CHECK(roots(true).empty());
 }
 
+TEST_CASE(
+    "a fault that begins in a later step is named although the weights there carry the error of the step before") {
+  const auto roots = [](float factor) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      for (int step = 0; step < 2; ++step) {
+        MadeCalls calls(bad);
+        for (int i = 0; i < 8; ++i) {
+          const auto noisy = [&](float size) {
+            return bad ? size * (1 + 1e-4F * static_cast<float>(1 + i % 3)) : size;
+          };
+          const float weight = static_cast<float>(1 + i + 10 * step), wrong = bad && step == 1 && i == 4 ? factor : 1;
+          calls.ran(fmt::format("Functional.relu.{}.forward", i), {some_values(step == 0 ? weight : noisy(weight))},
+                    {some_values(wrong * noisy(weight + 100))});
+        }
+        calls.write(dumps.side(bad), fmt::format("step{}/rank0", step));
+      }
+    }
+    const DiffResult run = dumps.diff();
+    Texts texts;
+    for (const Divergence& root : run.divergence.roots)
+      texts.push_back(fmt::format("{} {} {} in step {}", name_of(root.kind), name_of(root.rule), run.op_name(root.op),
+                                  root.place.step.value_or(-1)));
+    return texts;
+  };
+  CHECK(roots(1).empty());
+  CHECK(roots(2) == Texts{"value excess Functional.relu.4.forward in step 1"});
+  CHECK(roots(std::numeric_limits<float>::quiet_NaN()) == Texts{"nan nan Functional.relu.4.forward in step 1"});
+}
+
 TEST_CASE("a reason says which values were exchanged: those of two weights, or two operands") {
   const auto reasons = [](const std::function<void(MadeNet&)>& build) {
     const DiffedDumps dumps;
     dumps.write_nets(build);
-    const DiffResult run = dumps.diff();
-    Texts texts;
-    for (const Divergence& root : run.divergence.roots) texts.push_back(run.op_name(root.op) + ": " + root.reason);
-    return texts;
+    return reasons_of_roots(dumps.diff());
   };
   const Values gate = some_values(3), up = some_values(5);
   CHECK(reasons([&](MadeNet& net) {
