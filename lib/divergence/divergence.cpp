@@ -375,11 +375,12 @@ class Finder {
            std::all_of(root.places.begin(), root.places.end(), [&](const auto& place) { return fused(place.op); });
   }
 
-  // True for an operator of one side, or of another shape, behind which values agree again after a few operators wherever they differ:
-  // both sides write the same in two ways.
+  // True for a root by structure (an operator of one side, another shape, a value that changed on the way) behind which values agree
+  // again after a few operators wherever they differ: both sides write the same in two ways.
   [[nodiscard]] bool is_inert(const Divergence& root) {
-    const bool of_graph = root.kind == DivergenceKind::kShape || view_.one_sided(root.run);
-    return of_graph && decided_by(root.rule) == DecidedBy::kEstimate && view_.graph().flow() != FlowKind::kIr &&
+    const bool by_structure =
+        root.rule == RootRule::kChanged || root.kind == DivergenceKind::kShape || view_.one_sided(root.run);
+    return by_structure && decided_by(root.rule) == DecidedBy::kEstimate && view_.graph().flow() != FlowKind::kIr &&
            agrees_behind(root.run);
   }
 
@@ -397,35 +398,34 @@ class Finder {
     return agrees_behind_[run];
   }
 
-  // Sets `agrees_behind_`: by run, true if in the rest of its step at most kMostRewritten operators in a row differ by more than float32
-  // rounds, and the last one does not.
+  // Sets `agrees_behind_`: by run, true if in the rest of its step and in later ones at most kMostRewritten operators in a row differ by
+  // more than noise, and the last one does not.
   void find_agreement() {
     agrees_behind_.resize(view_.runs().size());
     size_t behind = 0, in_a_row = 0, longest = 0;
     bool last_agrees = true;
     for (size_t i = agrees_behind_.size(); i-- > 0;) {
       const ExecutionId run(i), next(i + 1);
-      const bool ends_step = i + 1 == agrees_behind_.size() || view_.place(next).rank != view_.place(run).rank ||
-                             view_.place(next).step != view_.place(run).step;
-      if (ends_step) behind = in_a_row = longest = 0;
+      const bool ends = i + 1 == agrees_behind_.size() || view_.place(next).rank != view_.place(run).rank;
+      if (ends) behind = in_a_row = longest = 0;
       agrees_behind_[run] = behind > 2 * kMostRewritten && longest <= kMostRewritten && last_agrees;
       const std::vector<TensorId>& outputs = view_.run(run).outputs;
       const auto is_known = [&](TensorId tensor) { return view_.compared(tensor) && view_.error(tensor); };
       if (view_.one_sided(run) || std::none_of(outputs.begin(), outputs.end(), is_known)) continue;
       const bool agrees =
-          std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return only_rounds(tensor); });
+          std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return only_noise(tensor); });
       if (behind++ == 0) last_agrees = agrees;
       in_a_row = agrees ? 0 : in_a_row + 1;
       longest = std::max(longest, in_a_row);
     }
   }
 
-  [[nodiscard]] bool only_rounds(TensorId tensor) const {
+  [[nodiscard]] bool only_noise(TensorId tensor) const {
     if (!view_.compared(tensor)) return true;
     const auto error = view_.error(tensor);
     if (!error || view_.is_scaled(tensor)) return !view_.differs(tensor);
-    return error->relative <=
-           (error->discrete ? 0 : kChangedOnTheWay * kMostRoundings * unit_roundoff(DType::kFloat32));
+    const double noise = std::max(kChangedOnTheWay * unit_roundoff(DType::kFloat32), state_.model.usual_noise());
+    return error->relative <= (error->discrete ? 0 : kMostRoundings * noise);
   }
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.

@@ -362,27 +362,45 @@ TEST_CASE("where no operator stands out, the first line of calls of one side alo
   CHECK(root(false, true).empty());
 }
 
-TEST_CASE("a call of one side behind which the values agree again is no root") {
-  const auto roots = [](int later, int differing) {
-    const DiffedDumps dumps;
-    for (const bool bad : {false, true}) {
+// What follows a call of the candidate alone: of 2 steps with so many calls, the first few of each that differ.
+struct Behind {
+  int calls = 30, differing = 1, differing_later = 1;
+  float noise = 0, off = 100;
+};
+
+Texts roots_before(const Behind& behind) {
+  const DiffedDumps dumps;
+  for (const bool bad : {false, true}) {
+    for (const int step : {0, 1}) {
       MadeCalls calls(bad);
-      if (bad) calls.ran("Tensor.exp.0.forward", {some_values(1)}, {some_values(2)});  // of the candidate alone
-      for (int i = 0; i < later; ++i) {
-        const float off = bad && i < differing ? 100 : 0, number = static_cast<float>(10 * i);
-        calls.ran(fmt::format("Functional.relu.{}.forward", i), {some_values(5 + number + off)},
-                  {some_values(7 + number + off)});
+      if (bad) calls.ran("Tensor.exp.0.forward", {some_values(1)}, {some_values(2)});
+      for (int i = 0; i < behind.calls; ++i) {
+        const float off = bad && i < (step == 0 ? behind.differing : behind.differing_later) ? behind.off : 0;
+        const auto value = [&](int of) {
+          const auto number = static_cast<float>(of + 10 * i) + off;
+          return some_values(bad ? number * (1 + behind.noise * static_cast<float>(1 + i % 3)) : number);
+        };
+        calls.ran(fmt::format("Functional.relu.{}.forward", i), {value(5)}, {value(7)});
       }
-      calls.write(dumps.side(bad));
+      calls.write(dumps.side(bad), fmt::format("step{}/rank0", step));
     }
-    return reasons_of_roots(dumps.diff());
-  };
+  }
+  return reasons_of_roots(dumps.diff());
+}
+
+TEST_CASE("a call of one side behind which the values agree again is no root") {
   const Texts by_reader = {
       "Tensor.exp.0.forward: only the candidate has it, and Functional.relu.0.forward, which comes after it, reads "
       "something else"};
-  CHECK(roots(30, 1).empty());
-  CHECK(roots(20, 1) == by_reader);   // too few to tell
-  CHECK(roots(30, 15) == by_reader);  // too many for a rewritten line
+  CHECK(roots_before({}).empty());
+  CHECK(roots_before({.calls = 10}) == by_reader);                             // too few to tell
+  CHECK(roots_before({.differing = 15, .differing_later = 15}) == by_reader);  // too many for a rewritten line
+  CHECK(roots_before({.differing_later = 15}) == by_reader);                   // what it leaves shows in the next step
+}
+
+TEST_CASE("values agree behind a call of one side if they differ by the noise of these runs") {
+  CHECK(roots_before({.noise = 1e-3F}).empty());
+  CHECK_FALSE(roots_before({.differing = 15, .differing_later = 15, .noise = 1e-3F}).empty());
 }
 
 TEST_CASE(
