@@ -142,7 +142,9 @@ void EnteringValues::judge(ExecutionId run, const RunInputs& inputs) {
     const TensorId tensor = state_.view.compared(input->tensor) ? input->tensor : input->produced;
     if (input->from == From::kParameter) {
       add_parameter(run, inputs, *input, tensor);
-    } else if (!state_.any_before && !inputs.downstream && !state_.view.all_agree(run)) {
+    } else if (state_.any_before) {
+      state_.history.states[run].downstream = true;  // of what a root before it reads, too
+    } else if (!inputs.downstream && !state_.view.all_agree(run)) {
       return judge_unknown_source(run, inputs, *input, tensor);  // other inputs share the source
     }
   }

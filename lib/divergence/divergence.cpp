@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -205,6 +206,67 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
   }
 }
 
+// AgreementBehind: behind which executions the sides agree again, but for noise, although a few operators in a row differ: there, both sides
+// write the same in two ways.
+class AgreementBehind {
+ public:
+  // `first_root`: of all roots.
+  AgreementBehind(const RunView& view, ExecutionId first_root)
+      : view_(view),
+        most_(kChangedOnTheWay *
+              std::max(kMostRoundings * unit_roundoff(DType::kFloat32), median_error_before(first_root))),
+        behind_(view.runs().size()) {
+    size_t behind = 0, in_a_row = 0, longest = 0;
+    bool last_agrees = true;
+    for (size_t i = behind_.size(); i-- > 0;) {
+      const ExecutionId run(i);
+      if (i + 1 == behind_.size() || view_.place(ExecutionId(i + 1)).rank != view_.place(run).rank)
+        behind = in_a_row = longest = 0;
+      behind_[run] = behind > 2 * kMostRewritten && longest <= kMostRewritten && last_agrees;
+      if (!is_known(run)) continue;
+      const auto& outputs = view_.run(run).outputs;
+      const bool all = std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return agrees(tensor); });
+      if (behind++ == 0) last_agrees = all;
+      in_a_row = all ? 0 : in_a_row + 1;
+      longest = std::max(longest, in_a_row);
+    }
+  }
+
+  // True if in the rest of its step and in later ones at most kMostRewritten operators in a row differ, and the last one does not.
+  [[nodiscard]] bool of(ExecutionId run) const { return behind_[run]; }
+
+ private:
+  [[nodiscard]] bool is_known(ExecutionId run) const {
+    const auto& outputs = view_.run(run).outputs;
+    return !view_.one_sided(run) && std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
+      return view_.compared(tensor) && view_.error(tensor);
+    });
+  }
+
+  [[nodiscard]] bool agrees(TensorId tensor) const {
+    if (!view_.compared(tensor)) return true;
+    const auto error = view_.error(tensor);
+    if (!error || view_.is_scaled(tensor)) return !view_.differs(tensor);
+    return error->relative <= (error->discrete ? 0 : most_);
+  }
+
+  // Of the outputs before a root and before the first execution that only one side has.
+  [[nodiscard]] double median_error_before(ExecutionId root) const {
+    std::vector<double> errors;
+    for (ExecutionId run{0}; run < root && !view_.one_sided(run); ++run) {
+      for (const TensorId output : view_.run(run).outputs) {
+        const auto error = view_.compared(output) ? view_.error(output) : std::nullopt;
+        if (error && !error->discrete) errors.push_back(error->relative);
+      }
+    }
+    return errors.empty() ? 0 : quantile_of_unsorted(errors, 0.5);
+  }
+
+  const RunView& view_;
+  const double most_;         // the largest error that is noise
+  std::vector<bool> behind_;  // by run
+};
+
 class Finder {
  public:
   Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed,
@@ -221,6 +283,11 @@ class Finder {
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
+    if (view_.graph().flow() != FlowKind::kIr && !view_.is_sharded()) {
+      ExecutionId first(view_.runs().size());
+      for (const Divergence& root : report.roots) first = std::min(first, root.run);
+      agreement_.emplace(view_, first);
+    }
     std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root) || is_inert(root); });
     report.other_calls = std::move(other_calls_);
     report.limits = state_.limits;
@@ -271,17 +338,20 @@ class Finder {
     const OperatorId op = view_.run(run).op;
     if (asked_otherwise_.count(op) == 0 || view_.is_sharded()) return false;
     const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
-    const auto is_other_value = [&](TensorId tensor) {
-      const auto error = view_.error(tensor);
-      return view_.is(tensor, Verdict::kShape) || (error && error->relative > kMostError);
-    };
     const uint32_t name = view_.name_number(run);
-    if (inputs.evidence.empty() || !std::all_of(inputs.evidence.begin(), inputs.evidence.end(), is_other_value) ||
+    if (inputs.evidence.empty() ||
+        !std::all_of(inputs.evidence.begin(), inputs.evidence.end(),
+                     [&](TensorId tensor) { return is_other_value(tensor); }) ||
         (inputs.downstream && other_names_.count(name) == 0))
       return false;
     other_calls_.insert(op);
     other_names_.insert(name);
     return true;
+  }
+
+  [[nodiscard]] bool is_other_value(TensorId tensor) const {
+    const auto error = view_.error(tensor);
+    return view_.is(tensor, Verdict::kShape) || (error && error->relative > kMostError);
   }
 
   void leave_out_exchanged(ExecutionId run, RunInputs& inputs) const {
@@ -375,16 +445,18 @@ class Finder {
            std::all_of(root.places.begin(), root.places.end(), [&](const auto& place) { return fused(place.op); });
   }
 
-  // True for a root by structure (an operator of one side, another shape, a value that changed on the way) behind which values agree
-  // again after a few operators wherever they differ: both sides write the same in two ways.
-  [[nodiscard]] bool is_inert(const Divergence& root) {
-    const bool by_structure =
-        root.rule == RootRule::kChanged || root.kind == DivergenceKind::kShape || view_.one_sided(root.run);
-    return by_structure && decided_by(root.rule) == DecidedBy::kEstimate && view_.graph().flow() != FlowKind::kIr &&
-           agrees_behind(root.run);
+  // True for a root by structure (an operator of one side, another shape, another value read, one that changed on the way) behind which
+  // values agree again after a few operators wherever they differ: both sides write the same in two ways.
+  [[nodiscard]] bool is_inert(const Divergence& root) const {
+    // A scalar is an argument; another one is no sign of another call.
+    const bool reads_another = root.rule == RootRule::kSource && !view_.diff(root.inputs.front()).shape.empty() &&
+                               is_other_value(root.inputs.front());
+    const bool by_structure = reads_another || root.rule == RootRule::kChanged || root.kind == DivergenceKind::kShape ||
+                              view_.one_sided(root.run);
+    return by_structure && decided_by(root.rule) == DecidedBy::kEstimate && agrees_behind(root.run);
   }
 
-  [[nodiscard]] std::set<OperatorId> find_inert() {
+  [[nodiscard]] std::set<OperatorId> find_inert() const {
     std::set<OperatorId> inert;
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
       if (view_.one_sided(run) && agrees_behind(run)) inert.insert(view_.run(run).op);
@@ -392,41 +464,7 @@ class Finder {
     return inert;
   }
 
-  [[nodiscard]] bool agrees_behind(ExecutionId run) {
-    if (view_.is_sharded()) return false;
-    if (agrees_behind_.empty()) find_agreement();
-    return agrees_behind_[run];
-  }
-
-  // Sets `agrees_behind_`: by run, true if in the rest of its step and in later ones at most kMostRewritten operators in a row differ by
-  // more than noise, and the last one does not.
-  void find_agreement() {
-    agrees_behind_.resize(view_.runs().size());
-    size_t behind = 0, in_a_row = 0, longest = 0;
-    bool last_agrees = true;
-    for (size_t i = agrees_behind_.size(); i-- > 0;) {
-      const ExecutionId run(i), next(i + 1);
-      const bool ends = i + 1 == agrees_behind_.size() || view_.place(next).rank != view_.place(run).rank;
-      if (ends) behind = in_a_row = longest = 0;
-      agrees_behind_[run] = behind > 2 * kMostRewritten && longest <= kMostRewritten && last_agrees;
-      const std::vector<TensorId>& outputs = view_.run(run).outputs;
-      const auto is_known = [&](TensorId tensor) { return view_.compared(tensor) && view_.error(tensor); };
-      if (view_.one_sided(run) || std::none_of(outputs.begin(), outputs.end(), is_known)) continue;
-      const bool agrees =
-          std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return only_noise(tensor); });
-      if (behind++ == 0) last_agrees = agrees;
-      in_a_row = agrees ? 0 : in_a_row + 1;
-      longest = std::max(longest, in_a_row);
-    }
-  }
-
-  [[nodiscard]] bool only_noise(TensorId tensor) const {
-    if (!view_.compared(tensor)) return true;
-    const auto error = view_.error(tensor);
-    if (!error || view_.is_scaled(tensor)) return !view_.differs(tensor);
-    const double noise = std::max(kChangedOnTheWay * unit_roundoff(DType::kFloat32), state_.model.usual_noise());
-    return error->relative <= (error->discrete ? 0 : kMostRoundings * noise);
-  }
+  [[nodiscard]] bool agrees_behind(ExecutionId run) const { return agreement_ && agreement_->of(run); }
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.
   // `before` is the number of roots before the execution: it becomes one if it has none yet.
@@ -502,7 +540,7 @@ class Finder {
   std::set<OperatorId> other_calls_;
   std::set<uint32_t> other_names_;  // of these
   const AskedRoots asked_;
-  std::vector<bool> agrees_behind_;  // empty until it is asked for
+  std::optional<AgreementBehind> agreement_;  // in flows that no IR shows
 };
 
 // Drops estimates behind another root: the size of an error does not tell a second fault from what the first one leads to. A root leads to

@@ -365,7 +365,7 @@ TEST_CASE("where no operator stands out, the first line of calls of one side alo
 // What follows a call of the candidate alone: of 2 steps with so many calls, the first few of each that differ.
 struct Behind {
   int calls = 30, differing = 1, differing_later = 1;
-  float noise = 0, off = 100;
+  float noise = 0;
 };
 
 Texts roots_before(const Behind& behind) {
@@ -373,14 +373,16 @@ Texts roots_before(const Behind& behind) {
   for (const bool bad : {false, true}) {
     for (const int step : {0, 1}) {
       MadeCalls calls(bad);
+      const auto value = [&](int number, float off = 0) {
+        const auto size = static_cast<float>(number) + off;
+        return some_values(bad ? size * (1 + behind.noise * static_cast<float>(1 + number % 3)) : size);
+      };
+      for (int i = 0; i < 3; ++i)
+        calls.ran(fmt::format("Torch.tanh.{}.forward", i), {value(i + 500)}, {value(i + 600)});
       if (bad) calls.ran("Tensor.exp.0.forward", {some_values(1)}, {some_values(2)});
       for (int i = 0; i < behind.calls; ++i) {
-        const float off = bad && i < (step == 0 ? behind.differing : behind.differing_later) ? behind.off : 0;
-        const auto value = [&](int of) {
-          const auto number = static_cast<float>(of + 10 * i) + off;
-          return some_values(bad ? number * (1 + behind.noise * static_cast<float>(1 + i % 3)) : number);
-        };
-        calls.ran(fmt::format("Functional.relu.{}.forward", i), {value(5)}, {value(7)});
+        const float off = bad && i < (step == 0 ? behind.differing : behind.differing_later) ? 100 : 0;
+        calls.ran(fmt::format("Functional.relu.{}.forward", i), {value(10 * i + 5, off)}, {value(10 * i + 7, off)});
       }
       calls.write(dumps.side(bad), fmt::format("step{}/rank0", step));
     }
