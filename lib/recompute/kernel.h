@@ -35,8 +35,9 @@ enum class Reason : uint8_t {
   kUnreadable,       // a file cannot be read
   kRegion,           // a fused operator whose members are unknown
   kForward,          // the backward of a call that is wrong
+  kNoise,            // off by no more than most types of the dump are
 };
-[[nodiscard]] constexpr Reason last_of(Reason) { return Reason::kForward; }
+[[nodiscard]] constexpr Reason last_of(Reason) { return Reason::kNoise; }
 [[nodiscard]] std::string_view name_of(Reason reason);
 
 struct Unjudged {

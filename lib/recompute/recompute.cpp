@@ -355,6 +355,48 @@ void leave_out_gradients(std::vector<OperatorJudgement>& judgements) {
   }
 }
 
+double largest_error(const OperatorJudgement& judgement) {
+  double largest = 0;
+  for (const OutputJudgement& output : judgement.outputs) {
+    if (!output.judgement.is_wrong()) continue;
+    const double error = output.judgement.relative_error;
+    largest = std::max(largest, std::isfinite(error) ? error : std::numeric_limits<double>::infinity());
+  }
+  return largest;
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// The median error of the types of operators if most of them are mostly wrong: no mistake does that. 0: they are not. Moves do not
+// round, and products may be of fewer bits (DeviceTraits): they do not count.
+double noise_of_types(const std::vector<OperatorJudgement>& judgements) {
+  constexpr size_t kFewTypes = 4;
+  std::map<std::string_view, std::vector<double>> errors;  // of operators; 0 of one that is right
+  for (const OperatorJudgement& judgement : judgements) {
+    const Arithmetic arithmetic = judgement.kernel.arithmetic;
+    if (arithmetic == Arithmetic::kExact || arithmetic == Arithmetic::kProduct) continue;
+    if (judgement.is_wrong() || judgement.is_right()) errors[judgement.type].push_back(largest_error(judgement));
+  }
+  std::vector<double> of_types;
+  for (auto& [type, of_type] : errors) of_types.push_back(median(of_type));
+  return of_types.size() < kFewTypes ? 0 : median(of_types);
+}
+
+void leave_out_noise(std::vector<OperatorJudgement>& judgements) {
+  constexpr double kMostOverNoise = 4;
+  const double noise = noise_of_types(judgements);
+  if (noise == 0) return;
+  for (OperatorJudgement& judgement : judgements) {
+    if (!judgement.is_wrong() || !(largest_error(judgement) <= kMostOverNoise * noise)) continue;
+    judgement.outputs.clear();
+    judgement.why = {Reason::kNoise, {}};
+  }
+}
+
 std::vector<size_t> wrong_ones(const std::vector<OperatorJudgement>& judgements) {
   std::vector<size_t> wrong;
   for (size_t i = 0; i < judgements.size(); ++i) {
@@ -396,9 +438,7 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
   constexpr size_t kFewFunctions = 4;
   std::vector<double>& telling = products.empty() ? transcendental : products;
   if (!telling.empty() && (!products.empty() || telling.size() >= kFewFunctions)) {
-    const auto middle = telling.begin() + static_cast<std::ptrdiff_t>(telling.size() / 2);
-    std::nth_element(telling.begin(), middle, telling.end());
-    traits.tensor_cores = *middle > Limits::kUnits;
+    traits.tensor_cores = median(telling) > Limits::kUnits;
   }
   if (2 * (halves + bfloats) > outputs) traits.usual = halves > bfloats ? DType::kFloat16 : DType::kBfloat16;
   return traits;
@@ -445,6 +485,7 @@ Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQu
   const DeviceTraits traits = options.device.value_or(traits_of(judgements));
   if (!traits.is_plain()) MSDUMP_CHECK_OK(judge_again(wrong_ones(judgements), traits, false, once));
   leave_out_gradients(judgements);
+  leave_out_noise(judgements);
   std::vector<size_t> explained = wrong_ones(judgements);
   if (explained.size() > options.most_explained) explained.resize(options.most_explained);
   MSDUMP_CHECK_OK(judge_again(explained, traits, true, once));
