@@ -15,16 +15,16 @@ struct RuleTraits {
 };
 
 constexpr auto kRules = enum_table<RootRule, RuleTraits>(
-    RuleTraits{"graph", DecidedBy::kAsked, 68, 73}, RuleTraits{"argument", DecidedBy::kAsked, 49, 55},
+    RuleTraits{"graph", DecidedBy::kAsked, 68, 73}, RuleTraits{"argument", DecidedBy::kAsked, 54, 54},
     RuleTraits{"computed", DecidedBy::kComputed, 183, 183}, RuleTraits{"handed_on", DecidedBy::kHandedOn, 0, 0},
     RuleTraits{"parameter", DecidedBy::kEstimate, 11, 11}, RuleTraits{"source", DecidedBy::kEstimate, 42, 53},
-    RuleTraits{"missing", DecidedBy::kEstimate, 38, 38}, RuleTraits{"extra", DecidedBy::kEstimate, 12, 25},
+    RuleTraits{"missing", DecidedBy::kEstimate, 40, 40}, RuleTraits{"extra", DecidedBy::kEstimate, 13, 19},
     RuleTraits{"cast", DecidedBy::kEstimate, 3, 3}, RuleTraits{"constant", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"equal_inputs", DecidedBy::kEstimate, 23, 23}, RuleTraits{"excess", DecidedBy::kEstimate, 28, 36},
-    RuleTraits{"shape", DecidedBy::kEstimate, 12, 13}, RuleTraits{"changed", DecidedBy::kEstimate, 9, 21},
+    RuleTraits{"equal_inputs", DecidedBy::kEstimate, 20, 20}, RuleTraits{"excess", DecidedBy::kEstimate, 25, 33},
+    RuleTraits{"shape", DecidedBy::kEstimate, 0, 2}, RuleTraits{"changed", DecidedBy::kEstimate, 8, 12},
     RuleTraits{"nan", DecidedBy::kEstimate, 0, 0}, RuleTraits{"draw", DecidedBy::kEstimate, 0, 0},
     RuleTraits{"collective", DecidedBy::kEstimate, 0, 0}, RuleTraits{"cut", DecidedBy::kEstimate, 9, 10},
-    RuleTraits{"line", DecidedBy::kEstimate, 8, 13});
+    RuleTraits{"line", DecidedBy::kEstimate, 8, 11});
 
 // The expected share of a next root, if any share is as likely before the first.
 double share(int right, int named) { return (right + 1.0) / (named + 2.0); }
