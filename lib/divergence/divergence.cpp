@@ -256,7 +256,7 @@ class AgreementBehind {
     for (ExecutionId run{0}; run < root && !view_.one_sided(run); ++run) {
       for (const TensorId output : view_.run(run).outputs) {
         const auto error = view_.compared(output) ? view_.error(output) : std::nullopt;
-        if (error && !error->discrete) errors.push_back(error->relative);
+        if (error && !error->discrete && std::isfinite(error->relative)) errors.push_back(error->relative);
       }
     }
     return errors.empty() ? 0 : quantile_of_unsorted(errors, 0.5);
