@@ -19,6 +19,7 @@
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
 #include "divergence/runs/run_view.h"
+#include "tensor/shape.h"
 
 namespace msdump {
 namespace {
@@ -449,7 +450,8 @@ class Finder {
   // values agree again after a few operators wherever they differ: both sides write the same in two ways.
   [[nodiscard]] bool is_inert(const Divergence& root) const {
     // A scalar is an argument; another one is no sign of another call.
-    const bool reads_another = root.rule == RootRule::kSource && !view_.diff(root.inputs.front()).shape.empty() &&
+    const bool reads_another = root.rule == RootRule::kSource &&
+                               element_count(view_.diff(root.inputs.front()).shape) != 1 &&
                                is_other_value(root.inputs.front());
     const bool by_structure = reads_another || root.rule == RootRule::kChanged || root.kind == DivergenceKind::kShape ||
                               view_.one_sided(root.run);

@@ -362,10 +362,15 @@ TEST_CASE("where no operator stands out, the first line of calls of one side alo
   CHECK(root(false, true).empty());
 }
 
-// What follows a call of the candidate alone: of 2 steps with so many calls, the first few of each that differ.
+void run_alone(MadeCalls& calls) {
+  if (calls.bad()) calls.ran("Tensor.exp.0.forward", {some_values(1)}, {some_values(2)});
+}
+
+// What follows a call: of 2 steps with so many calls, the first few of each that differ.
 struct Behind {
   int calls = 30, differing = 1, differing_later = 1;
   float noise = 0;
+  void (*call)(MadeCalls&) = run_alone;
 };
 
 Texts roots_before(const Behind& behind) {
@@ -379,7 +384,7 @@ Texts roots_before(const Behind& behind) {
       };
       for (int i = 0; i < 3; ++i)
         calls.ran(fmt::format("Torch.tanh.{}.forward", i), {value(i + 500)}, {value(i + 600)});
-      if (bad) calls.ran("Tensor.exp.0.forward", {some_values(1)}, {some_values(2)});
+      behind.call(calls);
       for (int i = 0; i < behind.calls; ++i) {
         const float off = bad && i < (step == 0 ? behind.differing : behind.differing_later) ? 100 : 0;
         calls.ran(fmt::format("Functional.relu.{}.forward", i), {value(10 * i + 5, off)}, {value(10 * i + 7, off)});
@@ -398,6 +403,49 @@ TEST_CASE("a call of one side behind which the values agree again is no root") {
   CHECK(roots_before({.calls = 10}) == by_reader);                             // too few to tell
   CHECK(roots_before({.differing = 15, .differing_later = 15}) == by_reader);  // too many for a rewritten line
   CHECK(roots_before({.differing_later = 15}) == by_reader);                   // what it leaves shows in the next step
+}
+
+TEST_CASE(
+    "a call that reads another tensor, behind which the values agree again, is no root, but one that reads another "
+    "scalar is") {
+  const auto reads_another = [](MadeCalls& calls) {
+    calls.ran("Tensor.mul.0.forward", {some_values(calls.bad() ? 3000.0F : 900.0F)},
+              {some_values(calls.bad() ? 2500.0F : 2000.0F)});
+  };
+  const auto reads_scalar = [](MadeCalls& calls) {
+    calls.ran("Tensor.mul.0.forward", {some_values(900), Values{calls.bad() ? 7.0F : 3.0F}},
+              {some_values(calls.bad() ? 2500.0F : 2000.0F)});
+  };
+  CHECK(roots_before({.differing = 0, .differing_later = 0, .call = reads_another}).empty());
+  CHECK_FALSE(roots_before({.differing = 0, .differing_later = 0, .call = reads_scalar}).empty());
+}
+
+TEST_CASE("a value that changed on the way, behind which the values agree again, is no root") {
+  const auto changes = [](MadeCalls& calls) {
+    calls.ran("Tensor.neg.0.forward", {some_values(900)}, {some_values(800)});
+    calls.ran("Tensor.sin.0.forward", {some_values(calls.bad() ? 50.0F : 800.0F)},
+              {some_values(calls.bad() ? 51.0F : 801.0F)});
+  };
+  const Texts changed = {
+      "Tensor.sin.0.forward: its input 0 has more error than Tensor.neg.0.forward, which wrote it: something between "
+      "them "
+      "that was not dumped changes it"};
+  CHECK(roots_before({.differing = 0, .differing_later = 0, .call = changes}).empty());
+  CHECK(roots_before({.differing = 15, .differing_later = 15, .call = changes}) == changed);
+}
+
+TEST_CASE("a call that reads another value of unknown source is downstream of the first one that does") {
+  const DiffedDumps dumps;
+  for (const bool bad : {false, true}) {
+    MadeCalls calls(bad);
+    const auto value = [&](float candidate, float reference) { return some_values(bad ? candidate : reference); };
+    calls.ran("Functional.relu.0.forward", {value(1.01F, 1)}, {value(10.1F, 10)});
+    calls.ran("Functional.relu.1.forward", {value(4, 3)}, {value(31, 30)});
+    calls.ran("Functional.relu.2.forward", {value(60, 30)}, {value(70, 50)});  // not what relu.1 wrote
+    calls.write(dumps.side(bad));
+  }
+  CHECK(reasons_of_roots(dumps.diff()) ==
+        Texts{"Functional.relu.0.forward: its input 0 differs, and nothing before it does"});
 }
 
 TEST_CASE("values agree behind a call of one side if they differ by the noise of these runs") {
