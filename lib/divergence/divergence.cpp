@@ -211,7 +211,7 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
 // write the same in two ways.
 class AgreementBehind {
  public:
-  // `first_root`: of all roots.
+  // `first_root`: the execution of the first root.
   AgreementBehind(const RunView& view, ExecutionId first_root)
       : view_(view),
         most_(kChangedOnTheWay *
@@ -251,7 +251,7 @@ class AgreementBehind {
     return error->relative <= (error->discrete ? 0 : most_);
   }
 
-  // Of the outputs before a root and before the first execution that only one side has.
+  // The median error of the outputs that were written before the first root, and before any execution that only one side has.
   [[nodiscard]] double median_error_before(ExecutionId root) const {
     std::vector<double> errors;
     for (ExecutionId run{0}; run < root && !view_.one_sided(run); ++run) {

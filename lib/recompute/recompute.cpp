@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -342,16 +342,18 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
   return result;
 }
 
-// The backward of a call whose forward is wrong used what autograd saved of it: the forward is named, not both.
+// The backward of a call whose forward is wrong, or left out as noise, used what autograd saved of it: it is left out.
 void leave_out_gradients(std::vector<OperatorJudgement>& judgements) {
-  std::set<ExecutionId> wrong;
+  std::map<ExecutionId, Reason> left_out;  // for the backward of a run
   for (const OperatorJudgement& judgement : judgements) {
-    if (judgement.is_wrong()) wrong.insert(judgement.run);
+    if (judgement.is_wrong()) left_out.emplace(judgement.run, Reason::kForward);
+    if (judgement.why.reason == Reason::kNoise) left_out.emplace(judgement.run, Reason::kNoise);
   }
   for (OperatorJudgement& judgement : judgements) {
-    if (judgement.forward == kNoId || !judgement.is_wrong() || wrong.count(judgement.forward) == 0) continue;
+    const auto forward = judgement.forward == kNoId ? left_out.end() : left_out.find(judgement.forward);
+    if (forward == left_out.end() || !judgement.is_wrong()) continue;
     judgement.outputs.clear();
-    judgement.why = {Reason::kForward, {}};
+    judgement.why = {forward->second, {}};
   }
 }
 
@@ -386,6 +388,7 @@ double noise_of_types(const std::vector<OperatorJudgement>& judgements) {
   return of_types.size() < kFewTypes ? 0 : median(of_types);
 }
 
+// Outputs that are off by about as much as those of most types are not judged.
 void leave_out_noise(std::vector<OperatorJudgement>& judgements) {
   constexpr double kMostOverNoise = 4;
   const double noise = noise_of_types(judgements);
@@ -484,8 +487,8 @@ Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQu
   MSDUMP_CHECK_OK(judge_again(all, {}, false, options));
   const DeviceTraits traits = options.device.value_or(traits_of(judgements));
   if (!traits.is_plain()) MSDUMP_CHECK_OK(judge_again(wrong_ones(judgements), traits, false, once));
-  leave_out_gradients(judgements);
   leave_out_noise(judgements);
+  leave_out_gradients(judgements);
   std::vector<size_t> explained = wrong_ones(judgements);
   if (explained.size() > options.most_explained) explained.resize(options.most_explained);
   MSDUMP_CHECK_OK(judge_again(explained, traits, true, once));
