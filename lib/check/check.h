@@ -21,7 +21,7 @@
 #include "check/values/wrong_outputs.h"
 #include "check/watch/memory_stomp.h"
 #include "dump/index/selection.h"
-#include "graph/lines/source_lines.h"
+#include "graph/lines/operator_lines.h"
 #include "io/run_context.h"
 
 namespace msdump::check {

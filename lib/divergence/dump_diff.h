@@ -20,7 +20,7 @@
 #include "compare/statistics/statistic_tables.h"
 #include "divergence/cut_evidence.h"
 #include "divergence/divergence.h"
-#include "graph/lines/source_lines.h"
+#include "graph/lines/operator_lines.h"
 #include "graph/opened_graph.h"
 
 namespace msdump {

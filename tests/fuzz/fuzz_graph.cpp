@@ -9,7 +9,7 @@
 #include "graph/flow/dot.h"
 #include "graph/join/numbering.h"
 #include "graph/lines/line_search.h"
-#include "graph/lines/source_lines.h"
+#include "graph/lines/operator_lines.h"
 #include "graph/op_name.h"
 #include "ir/text/ir_text.h"
 
@@ -92,6 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_numbers(graph);
   check_names(graph, question);
   check_dot(graph, question);
-  for (OpId op{0}; op < graph.size(); ++op) (void)best_frame(graph, op);
+  const OperatorLines lines(graph);
+  for (OpId op{0}; op < graph.size(); ++op) (void)lines.of(op);
   return 0;
 }

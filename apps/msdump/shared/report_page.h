@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "frame/subcommand.h"
 #include "graph/flow/run_graph.h"
-#include "graph/lines/source_lines.h"
+#include "graph/lines/operator_lines.h"
 #include "report/page/page.h"
 #include "report/page/page_data.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dump/index/tensor_list.h"
-#include "graph/lines/source_lines.h"
+#include "graph/lines/operator_lines.h"
 #include "graph/opened_graph.h"
 #include "io/worker_pool.h"
 #include "report/row_type.h"

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
-#include "graph/lines/source_lines.h"
+#include "graph/lines/operator_lines.h"
 #include "io/worker_pool.h"
 
 namespace msdump {

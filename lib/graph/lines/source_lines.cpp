@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "ir/text/attributes.h"
 
 namespace msdump {
 namespace {
@@ -107,28 +106,6 @@ const SourceFrame* best_frame(const OpGraph& graph, OpId op) {
   return any != stack.end() ? *any : stack.front();
 }
 
-namespace {
-
-constexpr int kFarthestNeighbour = 4;
-// Operators between one whose stack is shared and one with its own; of so many a level.
-constexpr int kFarthestShared = 2;
-constexpr size_t kMostShared = 16;
-
-bool is_of_user(const SourceFrame* frame) { return frame != nullptr && !is_library_file(frame->file); }
-
-// The def that encloses a frame of the stack of `op`.
-const SourceFrame* function_around(const OpGraph& graph, OpId op, const SourceFrame& frame) {
-  const std::vector<const SourceFrame*> stack = stack_of(graph, op);
-  auto at = std::find(stack.begin(), stack.end(), &frame);
-  if (at == stack.end()) return nullptr;
-  ++at;
-  return at != stack.end() && !(*at)->begins_chain && is_def_frame(**at) && (*at)->file == frame.file ? *at : nullptr;
-}
-
-bool is_cast(std::string_view type) { return type.ends_with("Cast"); }
-
-}  // namespace
-
 EqualStacks::EqualStacks(const IrGraph& ir) {
   for (const IrNode& node : ir.nodes) {
     if (node.kind == IrNodeKind::kKernel && node.stack != List::kEmpty) ++counts_[key(node)];
@@ -138,121 +115,6 @@ EqualStacks::EqualStacks(const IrGraph& ir) {
 bool EqualStacks::repeated(const IrNode& node) const {
   const auto found = counts_.find(key(node));
   return found != counts_.end() && found->second > 1;
-}
-
-OperatorLines::OperatorLines(const OpGraph& graph) : graph_(&graph), origins_(graph.origins().size()) {
-  for (size_t i = 0; i < origins_.size(); ++i) {
-    const Origin& origin = graph.origins()[i];
-    if (origin.kind == OriginKind::kStackJson) continue;  // of a real call, each
-    const IrGraph& ir = origin.graph;
-    Nodes& nodes = origins_[i];
-    nodes.calls = EqualStacks(ir);
-    nodes.readers.assign(ir.nodes.size(), kNoIndex);
-    for (uint32_t node = 0; node < ir.nodes.size(); ++node) {
-      for (const IrOperand& operand : ir.operands_of(ir.nodes[node])) {
-        if (operand.kind == IrOperand::Kind::kNode && !operand.control && nodes.readers[operand.value] == kNoIndex)
-          nodes.readers[operand.value] = node;
-      }
-      if (ir.nodes[node].kind != IrNodeKind::kKernel) continue;
-      const std::string_view forward = attribute_value(ir.text(ir.nodes[node].attributes), "forward_unique_id");
-      if (!forward.empty()) nodes.gradients[forward].emplace_back(origin.first_operator + node);
-    }
-  }
-}
-
-OperatorLine OperatorLines::of(OpId op) const {
-  if (graph_ == nullptr) return {};
-  OperatorLine line;
-  line.frame = best_frame(*graph_, op);
-  if (is_of_user(line.frame)) {
-    if (const SourceFrame* const right = by_gradients(op, line.frame); right != nullptr) return {right, false};
-    const Nodes& nodes = origins_[graph_->origin_index(op)];
-    const bool of_forward = line.frame->kind == FrameKind::kForward;  // the gradients of one operator share its lines
-    line.one_of_several = !of_forward && nodes.calls.repeated(graph_->node(op));
-    if (line.one_of_several) {
-      if (const SourceFrame* const near = around(op, line.frame); near != nullptr) line.frame = near;
-    }
-    return line;
-  }
-  const bool producer_first = is_cast(graph_->op_type(op));
-  for (const bool producer : {producer_first, !producer_first}) {
-    if (const SourceFrame* const near = by_neighbours(op, producer); near != nullptr) return {near, false};
-  }
-  return line;
-}
-
-// Null if the gradients have no frame in the function, or disagree.
-const SourceFrame* OperatorLines::by_gradients(OpId op, const SourceFrame* own) const {
-  const Nodes& nodes = origins_[graph_->origin_index(op)];
-  const std::string_view id = attribute_value(graph_->ir(op).text(graph_->node(op).attributes), "unique_id");
-  const auto found = id.empty() ? nodes.gradients.end() : nodes.gradients.find(id);
-  if (found == nodes.gradients.end()) return nullptr;
-  const SourceFrame* const function = function_around(*graph_, op, *own);
-  if (function == nullptr) return nullptr;
-  const SourceFrame* right = nullptr;
-  for (const OpId gradient : found->second) {
-    const SourceFrame* const frame = best_frame(*graph_, gradient);
-    const bool inside = frame != nullptr && frame->file == function->file && frame->line > function->line &&
-                        frame->line <= function->end_line;
-    if (!inside) continue;  // of a call around it, or of another operator
-    if (right != nullptr && right->line != frame->line) return nullptr;
-    right = frame;
-  }
-  return right;
-}
-
-// The line of the nearest operator before or after with a stack of its own. Null if that is in the function of `own`: then a
-// loop or several cells call it, and its line is right.
-const SourceFrame* OperatorLines::around(OpId op, const SourceFrame* own) const {
-  const Origin& origin = graph_->origin(op);
-  const IrGraph& ir = origin.graph;
-  const Nodes& nodes = origins_[graph_->origin_index(op)];
-  const SourceFrame* const function = function_around(*graph_, op, *own);
-  std::vector<uint32_t> level = {op - origin.first_operator}, next;
-  for (int step = 0; step < kFarthestShared; ++step) {
-    for (const uint32_t node : level) {
-      for (const IrOperand& operand : ir.operands_of(ir.nodes[node])) {
-        if (operand.kind == IrOperand::Kind::kNode && !operand.control) next.push_back(operand.value);
-      }
-      if (nodes.readers[node] != kNoIndex) next.push_back(nodes.readers[node]);
-    }
-    level.clear();
-    for (const uint32_t node : std::exchange(next, {})) {
-      const IrNode& near = ir.nodes[node];
-      if (is_gradient_name(ir.scope(near))) continue;
-      if (near.stack == List::kEmpty || nodes.calls.repeated(near)) {
-        level.push_back(node);
-        continue;
-      }
-      const SourceFrame* const frame = best_frame(*graph_, OpId(origin.first_operator + node));
-      if (!is_of_user(frame) || frame->kind == FrameKind::kForward) continue;
-      const bool inside = function != nullptr && frame->file == function->file && frame->line > function->line &&
-                          frame->line <= function->end_line;
-      return inside ? nullptr : frame;
-    }
-    if (level.size() > kMostShared) break;
-  }
-  return nullptr;
-}
-
-const SourceFrame* OperatorLines::by_neighbours(OpId op, bool producer) const {
-  const Origin& origin = graph_->origin(op);
-  const Nodes& nodes = origins_[graph_->origin_index(op)];
-  if (nodes.readers.empty()) return nullptr;
-  uint32_t node = op - origin.first_operator;
-  for (int step = 0; step < kFarthestNeighbour && node != kNoIndex; ++step) {
-    if (producer) {
-      const auto operands = origin.graph.operands_of(origin.graph.nodes[node]);
-      const bool made = !operands.empty() && operands.front().kind == IrOperand::Kind::kNode;
-      node = made ? operands.front().value : kNoIndex;
-    } else {
-      node = nodes.readers[node];
-    }
-    if (node == kNoIndex) break;
-    const SourceFrame* const frame = best_frame(*graph_, OpId(origin.first_operator + node));
-    if (is_of_user(frame)) return frame;
-  }
-  return nullptr;
 }
 
 std::string nearest_operator(const OpGraph& graph, std::string_view typed, OperatorText text) {

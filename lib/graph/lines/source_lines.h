@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "graph/op_graph.h"
@@ -48,46 +47,6 @@ class EqualStacks {
   }
 
   std::unordered_map<uint64_t, uint32_t> counts_;  // by stack and type
-};
-
-// The line of the script to show for an operator, if its own stack does not name it or names another call's:
-//
-//   1. gradients   MindSpore 2.5 and later give an operator that is made in several calls (+, -, >, .transpose) the line
-//                  of the first call. Its gradients name it (their forward_unique_id is its unique_id) and have the
-//                  frames of the right call. If they agree on one line of the same function, it is taken
-//   2. own         best_frame(), if it is in the user's code
-//      around      if other operators of the type have the same stack, and an operator before or after it has a stack of its
-//                  own in another function: the line of that one. A function of the framework that is called everywhere
-//                  gets the frames of its first call
-//   3. neighbours  if the frame is a library's, or there is none: the line of the operator that reads the result, else of
-//                  the producer of the first input (for a Cast the producer first), at most four operators away
-// Otherwise the library's frame, or none.
-
-struct OperatorLine {
-  const SourceFrame* frame = nullptr;
-  // True if several operators of the type have the same stack, so that the call is unknown.
-  bool one_of_several = false;
-};
-
-class OperatorLines {
- public:
-  OperatorLines() = default;
-  explicit OperatorLines(const OpGraph& graph);  // which must outlive this
-  // Thread-safe.
-  [[nodiscard]] OperatorLine of(OpId op) const;
-
- private:
-  struct Nodes {                                                        // of one origin
-    std::unordered_map<std::string_view, std::vector<OpId>> gradients;  // by the forward operator's unique_id
-    EqualStacks calls;
-    std::vector<uint32_t> readers;  // by node: the first node that reads it
-  };
-  [[nodiscard]] const SourceFrame* by_gradients(OpId op, const SourceFrame* own) const;
-  [[nodiscard]] const SourceFrame* around(OpId op, const SourceFrame* own) const;
-  [[nodiscard]] const SourceFrame* by_neighbours(OpId op, bool producer) const;
-
-  const OpGraph* graph_ = nullptr;
-  std::vector<Nodes> origins_;
 };
 
 // The operator that a misspelt name probably meant.

@@ -1,4 +1,4 @@
-#include "graph/lines/source_lines.h"
+#include "graph/lines/operator_lines.h"
 
 #include <string>
 #include <vector>
@@ -100,6 +100,59 @@ TEST_CASE("a Cast without a line has that of what it casts") {
                                     node_text("%4", "Neg", "%3", "Default/Neg-op0", in_method(26, "-x"))});
   CHECK(line_of(graph, OpId(1)) == 22);
   CHECK(line_of(graph, OpId(3)) == 26);
+}
+
+// `+` in line 25, of the first call, for each of several calls.
+std::string shared_add(const std::string& number, const std::string& operands, const std::string& id = "") {
+  const std::string node =
+      node_text(number, "Add", operands, "Default/Add-op" + number.substr(1), in_method(25, "z = a + b"));
+  return id.empty() ? node : with_attributes(node, "unique_id: \"" + id + "\"");
+}
+
+std::vector<std::string> in_other_method(int line, const std::string& code) {
+  return {"/u/net.py:40~60, 4~16/def forward(self, x):", "/u/net.py:" + std::to_string(line) + ", 8~20/" + code};
+}
+
+TEST_CASE("of a function that is made once, gradients name the line in any method; not if calls share the id") {
+  const std::string first = shared_add("%0", "%para1_x", "6");
+  const std::string gradient_of_second = gradient("%2", in_other_method(47, "h = x + y"));
+  CHECK(line_of(graph_with({first, shared_add("%1", "%0", "7"), gradient_of_second}), OpId(1)) == 47);
+  CHECK(line_of(graph_with({shared_add("%0", "%para1_x", "7"), shared_add("%1", "%0", "7"), gradient_of_second}),
+                OpId(1)) == 25);
+}
+
+TEST_CASE("a shared function's call lies between what it reads and what reads it, where the code has it") {
+  const auto exp = node_text("%1", "Exp", "%0", "Default/Exp-op0", in_other_method(42, "y = ops.exp(x)"));
+  const auto around = [&](const std::string& third, const std::string& reader) {
+    const std::string tanh = node_text("%3", "Tanh", "%2", "Default/Tanh-op0", in_other_method(46, reader));
+    const std::string other = node_text("%4", "Cos", "%3", "Default/Cos-op0", in_other_method(44, third));
+    return line_of(graph_with({shared_add("%0", "%para1_x"), exp, shared_add("%2", "%1"), tanh, other}), OpId(2));
+  };
+  CHECK(around("z = y + w", "v = ops.tanh(z)") == 44);
+  CHECK(around("z = ops.cos(y)", "v = ops.tanh(z + 1)") == 46);
+  // No quoted line has a +, and two are not quoted.
+  CHECK(around("z = ops.cos(y)", "v = ops.tanh(z)") == 42);
+}
+
+TEST_CASE("the only line between that is not quoted is taken if the others have no such call") {
+  const OpGraph graph = graph_with(
+      {shared_add("%0", "%para1_x"),
+       node_text("%1", "Exp", "%0", "Default/Exp-op0", in_other_method(42, "y = ops.exp(x)")), shared_add("%2", "%1"),
+       node_text("%3", "Tanh", "%2", "Default/Tanh-op0", in_other_method(44, "v = ops.tanh(z)"))});
+  const OperatorLine line = OperatorLines(graph).of(OpId(2));
+  REQUIRE(line.frame != nullptr);
+  CHECK(line.frame->line == 43);
+  CHECK(line.frame->code.empty());
+  CHECK(line.one_of_several);
+}
+
+TEST_CASE("a number that one line alone has names it, wherever it is") {
+  const std::string half = "%0, Tensor(shape=[], dtype=Float32, value=0.25)";
+  const std::string cos = node_text("%2", "Cos", "%1", "Default/Cos-op0", in_other_method(44, "z = cos(y + 0.25)"));
+  const std::string sin = node_text("%3", "Sin", "%2", "Default/Sin-op0", in_other_method(45, "z = sin(y * 0.25)"));
+  const std::string tan = node_text("%4", "Tan", "%3", "Default/Tan-op0", in_other_method(46, "z = tan(0.25 + y)"));
+  CHECK(line_of(graph_with({shared_add("%0", "%para1_x"), shared_add("%1", half), cos, sin}), OpId(1)) == 44);
+  CHECK(line_of(graph_with({shared_add("%0", "%para1_x"), shared_add("%1", half), cos, sin, tan}), OpId(1)) == 44);
 }
 
 }  // namespace msdump
