@@ -195,7 +195,7 @@ OperatorLines::Near OperatorLines::nearest_calls(OpId op, bool after) const {
 // The likeliest line of an operator whose frames may be those of another call.
 const SourceFrame* OperatorLines::between(OpId op, const SourceFrame& own) const {
   const CallSpelling spelling = spelling_of(*graph_, op, own);
-  if (const SourceFrame* const line = by_fractions(op, spelling); line != nullptr) return line;
+  if (const SourceFrame* const line = by_operands(op, spelling); line != nullptr) return line;
   const Near before = nearest_calls(op, false), after = nearest_calls(op, true);
   const bool last = before.calls.front()->empty() || after.distance < before.distance;
   const ScriptCalls& nearest = *(last && !after.calls.front()->empty() ? after : before).calls.front();
@@ -233,17 +233,26 @@ const SourceFrame* OperatorLines::chosen_line(OpId op, const SourceFrame& own, s
   return frame_of(nodes, calling.empty() ? unquoted.front() : last ? calling.back() : calling.front());
 }
 
-// The only quoted line that calls the operator with one of the fractions that it reads. Null if there is none.
-const SourceFrame* OperatorLines::by_fractions(OpId op, const CallSpelling& spelling) const {
+// The only quoted line that calls the operator with one of the fractions or parameters that it reads. Null if there is
+// none.
+const SourceFrame* OperatorLines::by_operands(OpId op, const CallSpelling& spelling) const {
   const IrGraph& ir = graph_->ir(op);
-  const Nodes& nodes = nodes_of(op);
-  for (const IrOperand& operand : ir.operands_of(graph_->node(op))) {
-    if (operand.kind != IrOperand::Kind::kConstant) continue;
-    const std::optional<ArgumentValue> value = parse_argument(literal_of(ir.text(Text{operand.value})));
-    if (!value || value->numbers.size() != 1) continue;
-    std::vector<ScriptLine> lines = nodes.script.lines_with(value->numbers.front());
-    std::erase_if(lines, [&](const ScriptLine& line) { return !spelling.occurs_in(nodes.script.code(line)); });
-    if (lines.size() == 1) return frame_of(nodes, lines.front());
+  const QuotedScript& script = nodes_of(op).script;
+  for (IrOperand operand : ir.operands_of(graph_->node(op))) {
+    if (operand.kind == IrOperand::Kind::kNode && ir.op_type(ir.nodes[operand.value]) == "Load") {
+      const auto loaded = ir.operands_of(ir.nodes[operand.value]);
+      if (!loaded.empty()) operand = loaded.front();
+    }
+    std::vector<ScriptLine> lines;
+    if (operand.kind == IrOperand::Kind::kConstant) {
+      const std::optional<ArgumentValue> value = parse_argument(literal_of(ir.text(Text{operand.value})));
+      if (value && value->numbers.size() == 1) lines = script.lines_with(value->numbers.front());
+    } else if (operand.kind == IrOperand::Kind::kParameter) {
+      const std::string_view name = ir.text(ir.parameters[operand.value].name);
+      lines = script.lines_with_attribute(name.substr(name.rfind('.') + 1));
+    }
+    std::erase_if(lines, [&](const ScriptLine& line) { return !spelling.occurs_in(script.code(line)); });
+    if (lines.size() == 1) return frame_of(nodes_of(op), lines.front());
   }
   return nullptr;
 }

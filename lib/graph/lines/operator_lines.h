@@ -29,7 +29,8 @@ struct OperatorLine {
 //                  They have to agree on one line, in the function of the own frame, or in any function if no other
 //                  operator has that unique_id and others have the stack
 //   2. own         best_frame(), if it is in the user's code, and no other operator of the type has its stack
-//   3. fraction    the only line whose code has the operator and the number 0.5 that it reads
+//   3. operands    the only line whose code has the operator with the number (x * 0.5) or parameter (x * self.scale) that
+//                  it reads
 //   4. between     the lines between what the operator reads and what reads it, of operators whose own line is known.
 //                  The own line if it is one of them; else the one whose code calls the operator; else the only one
 //                  whose code no frame quotes
@@ -80,7 +81,7 @@ class OperatorLines {
   // Of several lines of the region the first or the last. Null if none is likelier than the others.
   [[nodiscard]] const SourceFrame* chosen_line(OpId op, const SourceFrame& own, std::span<const LineRange> region,
                                                const CallSpelling& spelling, bool last) const;
-  [[nodiscard]] const SourceFrame* by_fractions(OpId op, const CallSpelling& spelling) const;
+  [[nodiscard]] const SourceFrame* by_operands(OpId op, const CallSpelling& spelling) const;
   [[nodiscard]] const SourceFrame* by_neighbours(OpId op, bool producer) const;
   [[nodiscard]] const SourceFrame* frame_of(const Nodes& nodes, const ScriptLine& at) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "graph/lines/source_lines.h"
 
@@ -57,18 +58,38 @@ bool calls_function(std::string_view code, std::string_view name) {
   return false;
 }
 
-// The literals of a line that are no whole numbers: 0.5 and 1e-6 of "x[1] * 0.5 + 1e-6".
-std::vector<float> fractions_in(std::string_view code) {
-  std::vector<float> fractions;
+// The literals of a line that are no whole numbers, each once: 0.5 and 1e-6 of "x[1] * 0.5 + 1e-6".
+std::set<float> fractions_in(std::string_view code) {
+  std::set<float> fractions;
   for (size_t at = 0; at < code.size(); ++at) {
     const bool begins =
         (code[at] >= '0' && code[at] <= '9') && (at == 0 || (!is_word(code[at - 1]) && code[at - 1] != '.'));
     if (!begins) continue;
     float value = 0;
     const auto parsed = std::from_chars(code.data() + at, code.data() + code.size(), value);
-    if (parsed.ec == std::errc() && std::isfinite(value) && value != std::floor(value)) fractions.push_back(value);
+    if (parsed.ec == std::errc() && std::isfinite(value) && value != std::floor(value)) fractions.insert(value);
   }
   return fractions;
+}
+
+// "scale" and "norm" of "self.norm(x * self.scale)", each once.
+std::set<std::string_view> attributes_in(std::string_view code) {
+  constexpr std::string_view kSelf = "self.";
+  std::set<std::string_view> names;
+  for (size_t at = code.find(kSelf); at != std::string_view::npos; at = code.find(kSelf, at + 1)) {
+    const std::string_view rest = code.substr(at + kSelf.size());
+    const auto end = std::find_if_not(rest.begin(), rest.end(), is_word);
+    if (at == 0 || !is_word(code[at - 1])) names.emplace(rest.substr(0, static_cast<size_t>(end - rest.begin())));
+  }
+  return names;
+}
+
+template <class Key>
+std::vector<ScriptLine> lines_of(const std::multimap<Key, ScriptLine>& index, const Key& key) {
+  std::vector<ScriptLine> lines;
+  const auto [begin, end] = index.equal_range(key);
+  for (auto at = begin; at != end; ++at) lines.push_back(at->second);
+  return lines;
 }
 
 struct SymbolOfType {
@@ -90,6 +111,7 @@ QuotedScript::QuotedScript(const IrGraph& ir) {
     const ScriptLine at = {frame.file, frame.line};
     if (!lines_.try_emplace(at, frame.code).second) continue;
     for (const float fraction : fractions_in(frame.code)) fractions_.emplace(fraction, at);
+    for (const std::string_view name : attributes_in(frame.code)) attributes_.emplace(name, at);
   }
 }
 
@@ -99,10 +121,11 @@ std::string_view QuotedScript::code(const ScriptLine& at) const {
 }
 
 std::vector<ScriptLine> QuotedScript::lines_with(double fraction) const {
-  std::vector<ScriptLine> lines;
-  const auto [begin, end] = fractions_.equal_range(static_cast<float>(fraction));
-  for (auto at = begin; at != end; ++at) lines.push_back(at->second);
-  return lines;
+  return lines_of(fractions_, static_cast<float>(fraction));
+}
+
+std::vector<ScriptLine> QuotedScript::lines_with_attribute(std::string_view name) const {
+  return lines_of(attributes_, name);
 }
 
 ScriptCalls calls_of(std::span<const SourceFrame* const> chain) {

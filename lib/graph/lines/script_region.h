@@ -29,10 +29,13 @@ class QuotedScript {
   [[nodiscard]] std::string_view code(const ScriptLine& at) const;
   // The lines with a literal of this value; none for a whole number, which may be an axis or a size.
   [[nodiscard]] std::vector<ScriptLine> lines_with(double fraction) const;
+  // The lines with `self.NAME`.
+  [[nodiscard]] std::vector<ScriptLine> lines_with_attribute(std::string_view name) const;
 
  private:
   std::map<ScriptLine, std::string_view> lines_;
   std::multimap<float, ScriptLine> fractions_;  // as float32, which the IR may have rounded them to
+  std::multimap<std::string_view, ScriptLine> attributes_;
 };
 
 // A call on the way to an operator: the function, from its def to its end, and the line that it had reached.
