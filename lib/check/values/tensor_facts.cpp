@@ -202,6 +202,7 @@ FactsReader::FactsReader(const DumpIndex& index, const std::vector<TensorRecord>
       tensors_(&tensors),
       tables_(index),
       wanted_(wanted),
+      options_(options_for(wanted)),
       facts_(tensors.size()),
       read_(tensors.size(), false) {}
 
@@ -239,18 +240,37 @@ Status FactsReader::read(std::span<const TensorId> tensors, const RunContext& co
   return context.cancel.check();
 }
 
+// Digests go abreast, and so over many tensors at a time.
+bool FactsReader::wants(TensorId tensor) {
+  const std::lock_guard lock(mutex_);
+  return !read_[tensor] && !wanted_.digests;
+}
+
+void FactsReader::take(TensorId tensor, const TensorNumbers& numbers) {
+  const std::lock_guard lock(mutex_);
+  if (read_[tensor] || !numbers.count) return;
+  read_[tensor] = true;
+  ++count_read_;
+  keep(tensor, numbers);
+  if (!distrusted_.empty()) drop_mislabelled({&tensor, 1});
+}
+
+void FactsReader::keep(TensorId tensor, const TensorNumbers& numbers) {
+  TensorFacts& facts = facts_[tensor];
+  facts = facts_of(numbers);
+  facts.shape = shapes_.shape(shapes_.number_of(numbers.shape.value_or(Shape())));
+  facts.bytes = numbers.stored_bytes;
+  if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
+}
+
 void FactsReader::read_elements(const std::vector<TensorId>& tensors, const RunContext& context) {
   std::vector<stats::ComputeItem> items;
   items.reserve(tensors.size());
   for (const TensorId tensor : tensors) items.push_back({&(*tensors_)[tensor]});
-  stats::compute(*index_, items, options_for(wanted_), context, [&](size_t item, Result<TensorNumbers>&& statistics) {
+  stats::compute(*index_, items, options_, context, [&](size_t item, Result<TensorNumbers>&& statistics) {
     const TensorId tensor = tensors[item];
     if (!statistics) return keep_failure(tensor, std::move(statistics).error());
-    TensorFacts& facts = facts_[tensor];
-    facts = facts_of(*statistics);
-    facts.shape = shapes_.shape(shapes_.number_of(statistics->shape.value_or(Shape())));
-    facts.bytes = statistics->stored_bytes;
-    if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
+    keep(tensor, *statistics);
     if (statistics->count) return;
     Status parts = read_parts(tensor, context);
     if (!parts) keep_failure(tensor, std::move(parts).error());
