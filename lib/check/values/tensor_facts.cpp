@@ -253,6 +253,27 @@ void FactsReader::take(TensorId tensor, const TensorNumbers& numbers) {
   ++count_read_;
   keep(tensor, numbers);
   if (!distrusted_.empty()) drop_mislabelled({&tensor, 1});
+  if (scans_ == nullptr) return;
+  scans_->add_bytes(numbers.stored_bytes);
+  scans_->unit_done(index_->files()[(*tensors_)[tensor].file].name);
+}
+
+void FactsReader::begin_scans(ProgressSink* progress) {
+  scans_ = progress;
+  if (progress == nullptr) return;
+  uint64_t units = 0, bytes = 0;
+  for (TensorId tensor{0}; tensor < tensors_->size(); ++tensor) {
+    const TensorRecord& record = (*tensors_)[tensor];
+    if (read_[tensor] || !record.has_elements || record.broken) continue;
+    ++units;
+    bytes += record.bytes.value_or(index_->files()[record.file].size);
+  }
+  progress->start(units, bytes);
+}
+
+void FactsReader::end_scans() {
+  if (scans_ != nullptr) scans_->stop();
+  scans_ = nullptr;
 }
 
 void FactsReader::keep(TensorId tensor, const TensorNumbers& numbers) {

@@ -92,6 +92,9 @@ class FactsReader : public recompute::ScanTaker {
   [[nodiscard]] const stats::ComputeOptions& scan_options() const override { return options_; }
   [[nodiscard]] bool wants(TensorId tensor) override;
   void take(TensorId tensor, const TensorNumbers& numbers) override;
+  // Around such work: shows how far it is. May be null.
+  void begin_scans(ProgressSink* progress);
+  void end_scans();
 
   [[nodiscard]] bool has_digests() const { return wanted_.digests; }
   [[nodiscard]] bool has_read(TensorId tensor) const { return read_[tensor]; }
@@ -116,7 +119,8 @@ class FactsReader : public recompute::ScanTaker {
   StatisticTables tables_;
   FactsWanted wanted_;
   stats::ComputeOptions options_;
-  std::mutex mutex_;                // of wants() and take()
+  std::mutex mutex_;  // of wants() and take()
+  ProgressSink* scans_ = nullptr;
   std::vector<TensorFacts> facts_;  // by tensor
   SharedShapes shapes_;
   std::vector<bool> read_, distrusted_;

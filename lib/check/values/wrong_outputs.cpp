@@ -85,8 +85,10 @@ Result<RecomputedOutputs> recompute_outputs(const CheckedDump& dump, const RuleS
     MSDUMP_CHECK_OK(goldens.begin());
     options.golden = [&](const recompute::ComputedOutput& output) { goldens.take(output); };
   }
-  MSDUMP_TRY(result.judgements,
-             recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), asked.runs, context, options));
+  if (options.statistics != nullptr) facts.begin_scans(context.progress);
+  auto judgements = recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), asked.runs, context, options);
+  facts.end_scans();
+  MSDUMP_TRY(result.judgements, std::move(judgements));
   if (!golden.is_empty()) result.golden = goldens.finish(result.judgements, result.failures);
   return result;
 }
