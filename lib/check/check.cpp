@@ -295,6 +295,11 @@ void finish(CheckRun& run) {
 Status check_all(CheckRun& run, const Selection& selection, const RunContext& context) {
   CheckReport& report = run.report;
   for (const RuleInfo& rule : all_rules()) (void)judges(run, rule.id);
+  // Reads most tensors, of which facts then needs no other pass.
+  if (run.rules.on(RuleId::kWrongOutput)) {
+    MSDUMP_TRY(report.recomputed,
+               recompute_outputs(run.dump, run.rules, run.chosen, run.recompute, run.golden, run.facts, context));
+  }
   MSDUMP_CHECK_OK(run.facts.read_all(context));
   RuleContext judging(run.dump, run.facts, run.rules, context);
   judging.failures = run.facts.take_failures();
@@ -310,7 +315,7 @@ Status check_all(CheckRun& run, const Selection& selection, const RunContext& co
     MSDUMP_TRY(report.first_divergence, judge_replicas(judging));
   }
   if (judging.judges(RuleId::kWrongOutput)) {
-    MSDUMP_TRY(report.recomputed, judge_outputs(judging, run.chosen, run.recompute, run.golden));
+    MSDUMP_CHECK_OK(judge_outputs(judging, run.chosen, run.golden, report.recomputed));
   }
   report.overflows = read_overflows(judging, selection);
   drop_known(run.listing_failures, judging.failures);

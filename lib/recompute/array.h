@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -96,20 +97,44 @@ void walk(const Shape& shape, const std::array<std::vector<int64_t>, N>& strides
   }
 }
 
+// f(0), f(1), .. as a range.
+template <class F>
+struct GeneratedIterator {
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = double;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const double*;
+  using reference = double;
+
+  const F* f;
+  std::ptrdiff_t at;
+
+  double operator*() const { return (*f)(static_cast<size_t>(at)); }
+  GeneratedIterator& operator++() {
+    ++at;
+    return *this;
+  }
+  std::ptrdiff_t operator-(const GeneratedIterator& other) const { return at - other.at; }
+  bool operator==(const GeneratedIterator& other) const { return at == other.at; }
+};
+// The first ones. A vector that is resized first is written twice.
+template <class F>
+[[nodiscard]] std::vector<double> generate(size_t count, const F& f) {
+  const auto end = static_cast<std::ptrdiff_t>(count);
+  return std::vector<double>(GeneratedIterator<F>{&f, 0}, GeneratedIterator<F>{&f, end});
+}
+
 template <class F>
 [[nodiscard]] Array map(const Array& x, const F& f) {
-  Array y{x.shape, std::vector<double>(x.values.size())};
-  for (size_t i = 0; i < x.values.size(); ++i) y.values[i] = f(x.values[i]);
-  return y;
+  return {x.shape, generate(x.values.size(), [&f, from = x.values.data()](size_t i) { return f(from[i]); })};
 }
 
 // f(a, b) of all pairs of elements, with the shapes broadcast as numpy does. None if they do not fit.
 template <class F>
 [[nodiscard]] std::optional<Array> combine(const Array& a, const Array& b, const F& f) {
   if (a.shape == b.shape) {
-    Array y{a.shape, std::vector<double>(a.values.size())};
-    for (size_t i = 0; i < a.values.size(); ++i) y.values[i] = f(a.values[i], b.values[i]);
-    return y;
+    return Array{a.shape, generate(a.values.size(),
+                                   [&f, u = a.values.data(), v = b.values.data()](size_t i) { return f(u[i], v[i]); })};
   }
   const auto shape = broadcast_shape(a.shape, b.shape);
   if (!shape) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "recompute/in_parts.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace msdump::recompute {
@@ -147,15 +148,17 @@ class Blocks {
   int64_t outer_ = 0, rows_ = 0;
 };
 
-Maybe<Array> block_of(const Blocks& blocks, const Array& x, int64_t first, int64_t rows) {
-  Array block{.dtype = x.dtype, .effective = x.effective, .undecided = x.undecided};
+// Reads so many rows of a tensor that is cut, else all of it.
+Maybe<void> read_block(const Blocks& blocks, const Array& x, int64_t first, int64_t rows, Array& block) {
   const bool cut = blocks.is_cut(x.shape);
   const int64_t row = cut ? blocks.row_of(x.shape) : 0, count = cut ? rows * row : size_of(x.shape);
+  block.dtype = x.dtype;
+  block.effective = x.effective;
+  block.undecided = x.undecided;
   block.shape = cut ? blocks.shape_of(x.shape, rows) : x.shape;
-  std::vector<double> buffer;
-  MSDUMP_TRY(const double* const elements, elements_of(x, first * row, count, buffer));
-  block.values = buffer.empty() ? std::vector<double>(elements, elements + count) : std::move(buffer);
-  return block;
+  MSDUMP_TRY(const double* const elements, elements_of(x, first * row, count, block.values));
+  if (elements != block.values.data()) block.values.assign(elements, elements + count);
+  return {};
 }
 
 std::vector<Judgement> without_judgement(size_t count, const Unjudged& why) {
@@ -174,15 +177,19 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
     if (outputs[i].y) judges[i].emplace(*outputs[i].y, kernel, formats, device);
   }
   Call block = call;
+  std::vector<std::shared_ptr<Array>> parts;  // of its operands, whose memory each block takes over
   for (int64_t first = 0; first < blocks.outer(); first += blocks.rows()) {
     const int64_t rows = std::min(blocks.rows(), blocks.outer() - first);
+    size_t part = 0;
     for (auto& [name, values] : block.values()) {
       const auto& whole = call.values().find(name)->second;
       for (size_t i = 0; i < values.size(); ++i) {
-        if (!has_elements(whole[i]) || (first > 0 && !blocks.is_cut(whole[i].tensor->shape))) continue;
-        Maybe<Array> part = block_of(blocks, *whole[i].tensor, first, rows);
-        if (!part) return give_up(part.error());
-        values[i].tensor = share(std::move(*part));
+        if (!has_elements(whole[i])) continue;
+        if (first == 0) values[i].tensor = parts.emplace_back(std::make_shared<Array>());
+        Array& own = *parts[part++];
+        if (first > 0 && !blocks.is_cut(whole[i].tensor->shape)) continue;
+        const Maybe<void> read = read_block(blocks, *whole[i].tensor, first, rows, own);
+        if (!read) return give_up(read.error());
       }
     }
     for (const WrittenOutput& output : outputs) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -380,6 +381,9 @@ class OutputJudge::OfAnswer {
   }
 
   void note_values(std::span<const double> found) {
+    // One value everywhere.
+    if (found.size() > 1 && std::memcmp(found.data(), found.data() + 1, found.size_bytes() - sizeof(double)) == 0)
+      found = found.first(1);
     for (size_t i = 0; i < found.size() && values_.size() < kFewValues; ++i) {
       if (!std::isfinite(found[i]) || (i > 0 && found[i] == found[i - 1])) continue;
       if (std::find(values_.begin(), values_.end(), found[i]) == values_.end()) values_.push_back(found[i]);

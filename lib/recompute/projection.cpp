@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include <Eigen/Core>
+#include "kernels/product/dot_sums.h"
 
 namespace msdump::recompute {
 namespace {
@@ -70,9 +70,10 @@ void ProjectionCheck::add(const ProjectedBlock& block, const double* y) {
       const int64_t begin = first_column(static_cast<int64_t>(part), view_.length);
       const int64_t end = first_column(static_cast<int64_t>(part) + 1, view_.length);
       if (inner == 1) {
-        const Eigen::Map<const Eigen::VectorXd> row(y + outer * view_.length + begin, end - begin);
-        sums_[part] = row.dot(Eigen::Map<const Eigen::VectorXd>(signs_.data() + begin, end - begin));
-        squares_[part] = row.squaredNorm();
+        const kernels::DotSums dot =
+            kernels::dot_sums(y + outer * view_.length + begin, signs_.data() + begin, end - begin);
+        sums_[part] = dot.products;
+        squares_[part] = dot.squares;
         continue;
       }
       for (int64_t column = begin; column < end; ++column) {

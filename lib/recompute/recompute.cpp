@@ -544,7 +544,7 @@ Result<std::vector<OperatorJudgement>> recompute(const DumpWithGraph& dump, cons
                                                  const std::vector<ExecutionId>& runs, const RunContext& context,
                                                  const RecomputeOptions& options) {
   const Questions questions(dump, flow, operators, options.fits);
-  const TensorReader reader(dump, operators, options.most_elements);
+  const TensorReader reader(dump, operators, options.most_elements, options.statistics);
   MSDUMP_TRY(auto judgements,
              judge_questions(
                  runs.size(), [&](size_t i) { return questions.ask(runs[i]); },

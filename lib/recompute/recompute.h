@@ -99,6 +99,7 @@ struct RecomputeOptions {
   int64_t large_elements = int64_t{1} << 22;
   // Judgements of questions that are no regions are taken from it if it has them, else kept there (kept_judgement.h). May be null.
   FactStore* facts = nullptr;
+  ScanTaker* statistics = nullptr;  // may be null, or takes those of tensors that are read as a whole
 };
 
 // Opens the tensor of an operand or output; its elements may have a source.

@@ -4,12 +4,16 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
 #include "recompute/judge.h"
+#include "stats/tensor_scan.h"
 
 namespace msdump::recompute {
 namespace {
@@ -25,23 +29,55 @@ void read_half_written(const std::vector<std::byte>& stored, std::vector<double>
   std::fill(values.begin() + static_cast<std::ptrdiff_t>(known), values.end(), std::nan(""));
 }
 
+using TakeNumbers = std::function<void(const TensorNumbers&)>;
+
 // Elements of a file, as double.
 class FileElements : public ElementSource {
  public:
   explicit FileElements(HostTensor host) : host_(std::move(host)) {}
 
+  // Calls `take` with the statistics when all elements were read.
+  void scan(const TensorRecord& record, const stats::ComputeOptions& options, TakeNumbers take) {
+    scan_.emplace(host_, record, options);
+    take_ = std::move(take);
+  }
+
   Status read(int64_t first, int64_t count, double* into) override {
     if (first < 0 || count < 0 || first + count > host_.count())
       return fail(make_error(ErrorCode::kShapeMismatch, "{}: has only {} elements", host_.path(), host_.count()));
-    stored_.resize(static_cast<size_t>(count) * host_.element_bytes());
-    MSDUMP_CHECK_OK(host_.read(first, count, stored_.data()));
-    kernels::widen_to(host_.dtype(), DType::kFloat64, stored_.data(), count, reinterpret_cast<std::byte*>(into));
+    while (count > 0) {
+      MSDUMP_TRY(const std::span<const std::byte> stored, stored_elements(first, count));
+      const int64_t some = std::min(count, static_cast<int64_t>(stored.size() / host_.element_bytes()));
+      kernels::widen_to(host_.dtype(), DType::kFloat64, stored.data(), some, reinterpret_cast<std::byte*>(into));
+      first += some;
+      count -= some;
+      into += some;
+    }
     return {};
   }
 
  private:
+  // The first of these elements, or all.
+  Result<std::span<const std::byte>> stored_elements(int64_t first, int64_t count) {
+    if (scan_) {
+      MSDUMP_TRY(const std::span<const std::byte> scanned, scan_->elements(first));
+      if (!scanned.empty()) {
+        if (take_ && scan_->is_complete()) {
+          if (const Result<TensorNumbers> numbers = scan_->finish()) take_(*numbers);
+          take_ = nullptr;
+        }
+        return scanned;
+      }
+    }
+    stored_.resize(static_cast<size_t>(count) * host_.element_bytes());
+    MSDUMP_CHECK_OK(host_.read(first, count, stored_.data()));
+    return stored_;
+  }
+
   HostTensor host_;
   std::vector<std::byte> stored_;
+  std::optional<stats::TensorScan> scan_;
+  TakeNumbers take_;
 };
 
 // The format that blocks at the begin, in the middle and at the end have.
@@ -98,7 +134,11 @@ Maybe<Array> TensorReader::open(TensorId tensor, const Shape* shape) const {
     return array;
   }
   const int64_t count = host.count();
-  array.source = std::make_shared<FileElements>(std::move(host));
+  const auto source = std::make_shared<FileElements>(std::move(host));
+  if (statistics_ != nullptr && statistics_->wants(tensor))
+    source->scan(record, statistics_->scan_options(),
+                 [this, tensor](const TensorNumbers& numbers) { statistics_->take(tensor, numbers); });
+  array.source = source;
   if (count > kBlockElements)
     MSDUMP_CHECK_OK(sample_format(array));
   else

@@ -202,6 +202,7 @@ FactsReader::FactsReader(const DumpIndex& index, const std::vector<TensorRecord>
       tensors_(&tensors),
       tables_(index),
       wanted_(wanted),
+      options_(options_for(wanted)),
       facts_(tensors.size()),
       read_(tensors.size(), false) {}
 
@@ -239,18 +240,58 @@ Status FactsReader::read(std::span<const TensorId> tensors, const RunContext& co
   return context.cancel.check();
 }
 
+// Digests go abreast, and so over many tensors at a time.
+bool FactsReader::wants(TensorId tensor) {
+  const std::lock_guard lock(mutex_);
+  return !read_[tensor] && !wanted_.digests;
+}
+
+void FactsReader::take(TensorId tensor, const TensorNumbers& numbers) {
+  const std::lock_guard lock(mutex_);
+  if (read_[tensor] || !numbers.count) return;
+  read_[tensor] = true;
+  ++count_read_;
+  keep(tensor, numbers);
+  if (!distrusted_.empty()) drop_mislabelled({&tensor, 1});
+  if (scans_ == nullptr) return;
+  scans_->add_bytes(numbers.stored_bytes);
+  scans_->unit_done(index_->files()[(*tensors_)[tensor].file].name);
+}
+
+void FactsReader::begin_scans(ProgressSink* progress) {
+  scans_ = progress;
+  if (progress == nullptr) return;
+  uint64_t units = 0, bytes = 0;
+  for (TensorId tensor{0}; tensor < tensors_->size(); ++tensor) {
+    const TensorRecord& record = (*tensors_)[tensor];
+    if (read_[tensor] || !record.has_elements || record.broken) continue;
+    ++units;
+    bytes += record.bytes.value_or(index_->files()[record.file].size);
+  }
+  progress->start(units, bytes);
+}
+
+void FactsReader::end_scans() {
+  if (scans_ != nullptr) scans_->stop();
+  scans_ = nullptr;
+}
+
+void FactsReader::keep(TensorId tensor, const TensorNumbers& numbers) {
+  TensorFacts& facts = facts_[tensor];
+  facts = facts_of(numbers);
+  facts.shape = shapes_.shape(shapes_.number_of(numbers.shape.value_or(Shape())));
+  facts.bytes = numbers.stored_bytes;
+  if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
+}
+
 void FactsReader::read_elements(const std::vector<TensorId>& tensors, const RunContext& context) {
   std::vector<stats::ComputeItem> items;
   items.reserve(tensors.size());
   for (const TensorId tensor : tensors) items.push_back({&(*tensors_)[tensor]});
-  stats::compute(*index_, items, options_for(wanted_), context, [&](size_t item, Result<TensorNumbers>&& statistics) {
+  stats::compute(*index_, items, options_, context, [&](size_t item, Result<TensorNumbers>&& statistics) {
     const TensorId tensor = tensors[item];
     if (!statistics) return keep_failure(tensor, std::move(statistics).error());
-    TensorFacts& facts = facts_[tensor];
-    facts = facts_of(*statistics);
-    facts.shape = shapes_.shape(shapes_.number_of(statistics->shape.value_or(Shape())));
-    facts.bytes = statistics->stored_bytes;
-    if (facts.dtype == DType::kUndefined) facts.dtype = (*tensors_)[tensor].name.dtype;
+    keep(tensor, *statistics);
     if (statistics->count) return;
     Status parts = read_parts(tensor, context);
     if (!parts) keep_failure(tensor, std::move(parts).error());

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -18,6 +19,8 @@
 #include "dump/index/tensor_list.h"
 #include "graph/flow/run_graph.h"
 #include "io/run_context.h"
+#include "recompute/tensor_reader.h"
+#include "stats/compute.h"
 #include "stats/tensor_numbers.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -69,7 +72,7 @@ struct FactsWanted {
   bool mean_abs = false, digests = false;
 };
 
-class FactsReader {
+class FactsReader : public recompute::ScanTaker {
  public:
   // The list and the index must outlive it.
   FactsReader(const DumpIndex& index, const std::vector<TensorRecord>& tensors, const FactsWanted& wanted);
@@ -85,6 +88,14 @@ class FactsReader {
   Status read(std::span<const TensorId> tensors, const RunContext& context);
   Status read_all(const RunContext& context);
 
+  // Takes the facts of tensors that are read for something else; read() leaves these out.
+  [[nodiscard]] const stats::ComputeOptions& scan_options() const override { return options_; }
+  [[nodiscard]] bool wants(TensorId tensor) override;
+  void take(TensorId tensor, const TensorNumbers& numbers) override;
+  // Around such work: shows how far it is. May be null.
+  void begin_scans(ProgressSink* progress);
+  void end_scans();
+
   [[nodiscard]] bool has_digests() const { return wanted_.digests; }
   [[nodiscard]] bool has_read(TensorId tensor) const { return read_[tensor]; }
   [[nodiscard]] const TensorFacts& operator[](TensorId tensor) const { return facts_[tensor]; }
@@ -96,6 +107,7 @@ class FactsReader {
   [[nodiscard]] std::vector<Error> take_failures() { return std::exchange(failures_, {}); }
 
  private:
+  void keep(TensorId tensor, const TensorNumbers& numbers);
   void read_elements(const std::vector<TensorId>& tensors, const RunContext& context);
   void read_tables(const std::vector<TensorId>& tensors, const RunContext& context);
   Status read_parts(TensorId tensor, const RunContext& context);
@@ -106,6 +118,9 @@ class FactsReader {
   const std::vector<TensorRecord>* tensors_;
   StatisticTables tables_;
   FactsWanted wanted_;
+  stats::ComputeOptions options_;
+  std::mutex mutex_;  // of wants() and take()
+  ProgressSink* scans_ = nullptr;
   std::vector<TensorFacts> facts_;  // by tensor
   SharedShapes shapes_;
   std::vector<bool> read_, distrusted_;

@@ -1,6 +1,7 @@
 #include "check/values/wrong_outputs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,41 +67,50 @@ RecomputedRuns recomputed_runs(const CheckedDump& dump, const RuleSet& rules, co
   return {{}, bytes};
 }
 
-Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen, recompute::Extent extent,
-                                        const recompute::GoldenRequest& golden) {
+Result<RecomputedOutputs> recompute_outputs(const CheckedDump& dump, const RuleSet& rules,
+                                            const std::vector<bool>& chosen, recompute::Extent extent,
+                                            const recompute::GoldenRequest& golden, FactsReader& facts,
+                                            const RunContext& context) {
   RecomputedOutputs result;
-  const CheckedDump& dump = context.dump;
-  judge_statistics(context, chosen);
-  const RecomputedRuns asked = recomputed_runs(dump, context.rules, chosen, extent);
+  const RecomputedRuns asked = recomputed_runs(dump, rules, chosen, extent);
   result.too_much = asked.too_much;
   if (asked.runs.empty()) return result;
   recompute::RecomputeOptions options = recompute::options_of(extent);
-  options.facts = context.run.facts;
+  options.facts = context.facts;
+  // Facts of parts are kept there as they are.
+  options.statistics = context.facts == nullptr ? &facts : nullptr;
   options.fits = !golden.is_empty();
-  recompute::Goldens goldens(dump.dump(), dump.run_graph(), chosen, golden, context.run.cancel);
+  recompute::Goldens goldens(dump.dump(), dump.run_graph(), chosen, golden, context.cancel);
   if (!golden.is_empty()) {
     MSDUMP_CHECK_OK(goldens.begin());
     options.golden = [&](const recompute::ComputedOutput& output) { goldens.take(output); };
   }
-  MSDUMP_TRY(result.judgements,
-             recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), asked.runs, context.run, options));
-  std::vector<Error> failures;
-  if (!golden.is_empty()) result.golden = goldens.finish(result.judgements, failures);
-  for (Error& error : failures) MSDUMP_CHECK_OK(context.keep_failure(std::move(error)));
-  for (const recompute::GoldenOutput& output : result.golden) {
+  if (options.statistics != nullptr) facts.begin_scans(context.progress);
+  auto judgements = recompute::recompute(dump.dump(), dump.run_graph(), dump.operators(), asked.runs, context, options);
+  facts.end_scans();
+  MSDUMP_TRY(result.judgements, std::move(judgements));
+  if (!golden.is_empty()) result.golden = goldens.finish(result.judgements, result.failures);
+  return result;
+}
+
+Status judge_outputs(RuleContext& context, const std::vector<bool>& chosen, const recompute::GoldenRequest& golden,
+                     RecomputedOutputs& outputs) {
+  judge_statistics(context, chosen);
+  for (Error& error : std::exchange(outputs.failures, {})) MSDUMP_CHECK_OK(context.keep_failure(std::move(error)));
+  for (const recompute::GoldenOutput& output : outputs.golden) {
     if (!output.verdict || output.verdict->passes || !context.judges(RuleId::kStandard, output.tensor)) continue;
     const std::string_view standard = name_of(*golden.standard);
     context.report(RuleId::kStandard, output.tensor, report::Value(standard),
                    fmt::format("does not meet {}: {}", standard, output.verdict->reason));
   }
-  for (const recompute::OperatorJudgement& judgement : result.judgements) {
+  for (const recompute::OperatorJudgement& judgement : outputs.judgements) {
     for (const recompute::OutputJudgement& output : judgement.outputs) {
       if (!output.judgement.is_wrong() || !context.judges(RuleId::kWrongOutput, output.tensor)) continue;
       context.report(RuleId::kWrongOutput, output.tensor, output.judgement.units,
                      "not what the operator's inputs lead to: " + recompute::describe_wrong(output));
     }
   }
-  return result;
+  return {};
 }
 
 }  // namespace msdump::check

@@ -13,6 +13,7 @@ namespace msdump::check {
 struct RecomputedOutputs {
   std::vector<recompute::OperatorJudgement> judgements;  // in the order of the flow
   std::vector<recompute::GoldenOutput> golden;           // of the request
+  std::vector<Error> failures;                           // of these
   uint64_t too_much = 0;                                 // bytes of tensors that it would have read; 0: it was done
 };
 
@@ -24,9 +25,15 @@ struct RecomputedRuns {
 [[nodiscard]] RecomputedRuns recomputed_runs(const CheckedDump& dump, const RuleSet& rules,
                                              const std::vector<bool>& chosen, recompute::Extent extent);
 
-// Judges the executions that have a chosen output with elements. The extent is at least kSampled if the rule was asked for by its
-// name. Writes what `golden` asks for, and judges it (rule standard). An error only if it is interrupted, or no file can be written.
-[[nodiscard]] Result<RecomputedOutputs> judge_outputs(RuleContext& context, const std::vector<bool>& chosen,
-                                                      recompute::Extent extent, const recompute::GoldenRequest& golden);
+// Computes the executions that have a chosen output with elements. The extent is at least kSampled if the rule was asked for by its
+// name. Writes what `golden` asks for. `facts` gets those of the tensors that are read. An error only if it is interrupted, or no file
+// can be written.
+[[nodiscard]] Result<RecomputedOutputs> recompute_outputs(const CheckedDump& dump, const RuleSet& rules,
+                                                          const std::vector<bool>& chosen, recompute::Extent extent,
+                                                          const recompute::GoldenRequest& golden, FactsReader& facts,
+                                                          const RunContext& context);
+// Reports what is wrong (rule wrong_output), also by statistics alone, and what does not meet a standard (rule standard).
+Status judge_outputs(RuleContext& context, const std::vector<bool>& chosen, const recompute::GoldenRequest& golden,
+                     RecomputedOutputs& outputs);
 
 }  // namespace msdump::check

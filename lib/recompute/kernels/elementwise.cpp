@@ -18,28 +18,17 @@ Maybe<Outputs> unary(const Call& call) {
   MSDUMP_TRY(const Tensor x, call.tensor("x"));
   Array y = map(*x, [](double v) { return F(v); });
   std::vector<double> terms;
-  if constexpr (S != nullptr) {
-    terms.resize(y.values.size());
-    for (size_t i = 0; i < terms.size(); ++i) terms[i] = S(x->values[i], y.values[i]);
-  }
+  if constexpr (S != nullptr)
+    terms = generate(y.values.size(), [u = x->values.data(), v = y.values.data()](size_t i) { return S(u[i], v[i]); });
   return one_output(std::move(y), std::move(terms));
 }
 
 // An output and its terms.
 template <class F, class S>
 Maybe<Outputs> combine_with_terms(const Array& a, const Array& b, const F& f, const S& s) {
-  if (a.shape != b.shape) {
-    MSDUMP_TRY(Array y, fitted(combine(a, b, f)));
-    MSDUMP_TRY(Array terms, fitted(combine(a, b, s)));
-    return one_output(std::move(y), std::move(terms.values));
-  }
-  Array y = make_array(a.shape);
-  std::vector<double> terms(y.values.size());
-  for (size_t i = 0; i < terms.size(); ++i) {
-    y.values[i] = f(a.values[i], b.values[i]);
-    terms[i] = s(a.values[i], b.values[i]);
-  }
-  return one_output(std::move(y), std::move(terms));
+  MSDUMP_TRY(Array y, fitted(combine(a, b, f)));
+  MSDUMP_TRY(Array terms, fitted(combine(a, b, s)));
+  return one_output(std::move(y), std::move(terms.values));
 }
 
 // S sees no y: it is a sum of absolute values of products of the operands.

@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include "kernels/product/add_product.h"
+#include "kernels/product/dot_sums.h"
 #include "recompute/kernels/kernels.h"
 #include "recompute/kernels/products.h"
 
@@ -18,14 +19,14 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 using ConstMap = Eigen::Map<const Matrix>;
 using Eigen::VectorXd;
 
-// Columns of `from`, each with its sign, summed by part.
-Matrix project_block(const ConstMap& from, const VectorXd& signs) {
-  Matrix to(from.rows(), kProjectedParts);
-  for (int64_t part = 0; part < kProjectedParts; ++part) {
-    const int64_t begin = first_column(part, from.cols()), count = first_column(part + 1, from.cols()) - begin;
-    to.col(part).noalias() = from.middleCols(begin, count) * signs.segment(begin, count);
+// The squares of each row.
+VectorXd squares_of(const ConstMap& rows) {
+  VectorXd squares(rows.rows());
+  for (int64_t i = 0; i < rows.rows(); ++i) {
+    const double* const row = rows.data() + i * rows.cols();
+    squares(i) = kernels::dot_sums(row, row, rows.cols()).squares;
   }
-  return to;
+  return squares;
 }
 
 template <class Rows>
@@ -177,11 +178,15 @@ class SampledProduct {
   }
   void project_block_of_b(int64_t first, const ConstMap& elements) {
     if (!block_.transpose_b) {
-      projected_.b.middleRows(first, elements.rows()) = project_block(elements, signs_);
-      for (int64_t part = 0; part < kProjectedParts; ++part) {
-        const int64_t begin = first_column(part, block_.columns);
-        const int64_t count = first_column(part + 1, block_.columns) - begin;
-        projected_.sizes(part) += elements.middleCols(begin, count).squaredNorm();
+      for (int64_t i = 0; i < elements.rows(); ++i) {
+        for (int64_t part = 0; part < kProjectedParts; ++part) {
+          const int64_t begin = first_column(part, block_.columns);
+          const kernels::DotSums dot =
+              kernels::dot_sums(elements.data() + i * block_.columns + begin, signs_.data() + begin,
+                                first_column(part + 1, block_.columns) - begin);
+          projected_.b(first + i, part) = dot.products;
+          projected_.sizes(part) += dot.squares;
+        }
       }
       return;
     }
@@ -228,7 +233,7 @@ class SampledProduct {
         MSDUMP_CHECK_OK(for_each_block_of_a(item, [&](int64_t first, const ConstMap& elements) {
           Matrix expected = Matrix::Zero(elements.rows(), kProjectedParts);
           kernels::add_product(rows_of(elements), rows_of(projected_.b), expected.data(), nullptr, kProjectedParts);
-          return hand_on(item, first, std::move(expected), elements.rowwise().squaredNorm(), visit);
+          return hand_on(item, first, std::move(expected), squares_of(elements), visit);
         }));
         continue;
       }
