@@ -123,6 +123,10 @@ const report::RowType<Suspect>& suspect_rows() {
           .add(source_key(), [](const Suspect& one) -> report::Value { return source_value(one.frame); })
           .add({.key = "reason", .type = "string", .text = "why, in words that may change"},
                [](const Suspect& one) -> report::Value { return one.reason; })
+          .add({.key = "only_reads",
+                .type = "boolean",
+                .text = "an input is wrong already: what made it is to blame, and not the operator"},
+               [](const Suspect& one) -> report::Value { return one.only_reads; })
           .add({.key = "candidates",
                 .type = "object[]",
                 .text = "calls of which one is the suspect",
@@ -206,6 +210,8 @@ std::string next_text(const NextAnswer& answer) {
     if (name.empty()) name = "an operator";
     add_line(text, suspect.open == Suspect::Open::kPinned ? "pinned" : "suspect",
              fmt::format("{}{}{}: {}", name, line, place_text(suspect.place), suspect.reason));
+    if (suspect.only_reads && suspect.open != Suspect::Open::kPinned)
+      add_line(text, "", "it only reads what is wrong: the next dump has what makes that");
   }
   if (plan.suspects.size() > kMostShown)
     add_line(text, "", fmt::format("and {} more; --json has all", plan.suspects.size() - kMostShown));

@@ -50,7 +50,7 @@ class PlannedRound {
   }
   // After a first dump.
   [[nodiscard]] NextPlan plan_after(const PlannedRound& first, DumpExtent extent, size_t rounds = 2) const {
-    std::vector<ComparedRound> all(rounds);
+    std::vector<CaseDump<DiffResult>> all(rounds);
     all.front() = {&first.run(), DumpExtent::kAll};
     all.back() = {&*run_, extent};
     return plan_next(all, {});
@@ -322,7 +322,7 @@ TEST_CASE(
 TEST_CASE("a call of a part whose inputs were not dumped is sought before the part") {
   const auto build = [](MadeCalls& calls) { calls.ran(call(4), {}, {{calls.bad() ? 50.0F : 5.0F, 1}}); };
   const PlannedRound part(build), whole([](MadeCalls&calls) { chain(calls, 0, 9, right); });
-  CHECK(part.plan(ConfigKind::kMsprobe).state == PlanState::kPinned);
+  CHECK(part.plan(ConfigKind::kMsprobe).suspects.front().open == Suspect::Open::kNoInput);
   const NextPlan plan = part.plan_after(whole, DumpExtent::kList);
   REQUIRE(plan.state == PlanState::kAsked);
   CHECK(plan.suspects.front().open == Suspect::Open::kBefore);
@@ -426,7 +426,7 @@ TEST_CASE("of operators that were not dumped the next dump has all that may be t
   CHECK(plan.suspects.front().open == Suspect::Open::kNotDumped);
   CHECK(plan.candidate.list == Texts{"Default/ReLU-op0", "Default/Mul-op0", "Default/Neg-op0"});
   CHECK(plan.reference.list == plan.candidate.list);
-  CHECK(plan.question == "which of 3 operators that were not dumped is to blame?");
+  CHECK(plan.question == "which operator before Default/ReLU-op0, of those that were not dumped, is to blame?");
   CHECK(plan.outcomes.size() == 2);
   REQUIRE(plan.suspects.front().others.size() == 2);
   CHECK(plan.suspects.front().others.front().op_name == "Default/Mul-op0");
