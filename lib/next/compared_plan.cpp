@@ -10,6 +10,7 @@
 
 #include "base/containers.h"
 #include "divergence/roots/cut_text.h"
+#include "divergence/roots/no_root.h"
 #include "msprobe/names.h"
 #include "next/planner.h"
 
@@ -350,7 +351,12 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
     if (!one) one = first_unjudged(last, *of);
     if (one && !(one->open == Open::kBefore && runs.begins_network(*one))) suspects.push_back(std::move(*one));
   }
-  return plan_for(std::move(suspects), *of, runs, kComparedWords, as_before);
+  NextPlan plan = plan_for(std::move(suspects), *of, runs, kComparedWords, as_before);
+  const bool any = std::any_of(last.rows.begin(), last.rows.end(), [&](TensorId row) {
+    return counts_as_difference(last, row) && last.diffs[row].verdict != Verdict::kUnmatched;
+  });
+  if (any && judged) plan.nothing = describe_no_root(last).text;
+  return plan;
 }
 
 }  // namespace msdump

@@ -54,6 +54,7 @@ class Planner {
 
   NextPlan plan(const std::vector<FoundSuspect>& suspects, const WordsTable& words) && {
     plan_.suspects.assign(suspects.begin(), suspects.end());
+    plan_.nothing = "no operator stands out";
     if (suspects.empty()) return std::move(plan_);
     // A pinned operator ends the search: what is open beside it may follow from it.
     const Open open = suspects.front().open;
@@ -61,7 +62,7 @@ class Planner {
     if (open == Open::kPinned) return std::move(plan_);
     ask(suspects);
     if (!asks_more_) {
-      plan_ = {PlanState::kPinned, std::move(plan_.suspects), as_before_, as_before_, {}, {}, {}, {}};
+      plan_ = {PlanState::kPinned, std::move(plan_.suspects), as_before_, as_before_, {}, {}, {}, {}, {}};
       plan_.suspects.front().open = Open::kPinned;
       return std::move(plan_);
     }
@@ -144,9 +145,10 @@ class Planner {
     note(dump, operators, suspect.place);
   }
 
-  // True if the newest dump of several has the elements of all that is asked for, and nothing before it is known.
+  // True if the newest dump of several has the elements of all that is asked for. A range may have further calls.
   [[nodiscard]] bool has_all(const RunPlace& place) const {
-    return runs_.rounds > 1 && asked_.size() > 1 && std::all_of(asked_.begin(), asked_.end(), [&](const Asked& asked) {
+    return runs_.rounds > 1 && asked_.size() > 1 && plan_.candidate.scope.empty() &&
+           std::all_of(asked_.begin(), asked_.end(), [&](const Asked& asked) {
              const ExecutionId run = runs_.last.find(asked.dump->operators[asked.op].name, place);
              return run != kNoId && runs_.last.executions[run].has_elements;
            });

@@ -35,7 +35,8 @@ const CommandInfo& next_info() {
       .description =
           "Compares a dump with its reference, or checks it on its own, and plans the next dump: the tensors of the "
           "suspicious operators where statistics blame them, calls that were not dumped, what made an input that is "
-          "wrong already, the steps before. Prints or writes its configuration (msprobe's config.json, data_dump.json "
+          "wrong already, what a difference needs to be judged, the steps before. Prints or writes its configuration "
+          "(msprobe's config.json, data_dump.json "
           "or acl.json, as the dump was made), its size, the question that it answers, and what each outcome would "
           "mean. FILE, the --json document of diff or check, stands for the dumps that it names. With -out the rounds "
           "are kept in a folder: once the next dump has run, `msdump next -d DIR` goes on.",
@@ -94,7 +95,8 @@ class Next : public Command {
                   .value = OptionValue::text(options_.config, "FILE"),
                   .group = kOtherGroup,
                   .help = "The configuration that the dump was made with; without it the kind of the next one is that "
-                          "of the files, and the dump is taken for one of all operators"},
+                          "of the files, and a dump that does not begin inside a step is taken for one of all "
+                          "operators"},
                  {.names = "--framework-version",
                   .value = OptionValue::text(options_.version, "VERSION"),
                   .group = kOtherGroup,
