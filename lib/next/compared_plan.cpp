@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -218,56 +219,70 @@ std::optional<FoundSuspect> first_after_equal_inputs(const DiffResult& run) {
   return suspect;
 }
 
-// What would judge a difference that was not judged; kPinned if no dump would.
-Open open_of_unjudged(const DiffResult& run, TensorId row, bool has_calls) {
-  constexpr double kLarge = 0.05;  // relative error
-  const Unjudged reason = run.divergence.unjudged[row];
-  const OperatorId op = run.pairing.tensors[row].op;
-  if (reason != Unjudged::kUnlikely && judged_error(run, row).value_or(0) < kLarge) return Open::kPinned;
-  const bool is_output = run.identity(row).name.io == Io::kOutput;
-  if (reason == Unjudged::kUnknownSource && !is_output) return Open::kBefore;
-  if (reason != Unjudged::kNoInputs && reason != Unjudged::kLargeInput && reason != Unjudged::kUnlikely)
-    return Open::kPinned;
-  const auto entry = parse_msprobe_entry(run.op_name(op));
-  if (entry && entry->kind == MsprobeEntryKind::kModule && !has_calls) return Open::kHiddenCalls;
-  if (run.diffs[row].by_statistics) return Open::kStatistics;
-  return is_output && !has_any(run, Io::kInput, op) ? Open::kNoInput : Open::kPinned;
-}
-
 // The first operator with a large difference that was not judged for want of values.
-std::optional<FoundSuspect> first_unjudged(const DiffResult& run, const DumpRuns& runs) {
-  const bool has_calls = std::any_of(runs.operators.begin(), runs.operators.end(), [](const DumpRuns::Operator& one) {
-    const auto entry = parse_msprobe_entry(one.name);
-    return entry && entry->kind == MsprobeEntryKind::kCall;
-  });
-  TensorId first;
-  Open open = Open::kPinned;
-  const auto place_of = [&](TensorId row) {
-    return std::pair(run.divergence.runs[row], run.identity(row).name.io == Io::kOutput);
-  };
-  for (const TensorId row : run.rows) {
-    if (!is_unexplained(run, row) || run.divergence.runs[row] == kNoId) continue;
-    if (!on_both_sides(run, run.pairing.tensors[row].op) || (first != kNoId && place_of(row) >= place_of(first)))
-      continue;
-    const Open of_row = open_of_unjudged(run, row, has_calls);
-    if (of_row == Open::kPinned) continue;
-    first = row;
-    open = of_row;
+class UnjudgedSearch {
+ public:
+  UnjudgedSearch(const DiffResult& run, const DumpRuns& runs) : run_(run), runs_(runs) {
+    for (const TensorId row : run.rows) {
+      const OperatorId op = run.pairing.tensors[row].op;
+      const auto entry = parse_msprobe_entry(run.op_name(op));
+      has_calls_ = has_calls_ || (entry && entry->kind == MsprobeEntryKind::kCall);
+      if (is_output(row)) continue;
+      with_inputs_.insert(op);
+      const bool noise = !is_unexplained(run, row) || may_be_rounding(run.divergence.unjudged[row]);
+      if (counts_as_difference(run, row) && noise) reads_noise_.insert(run.divergence.runs[row]);
+    }
   }
-  if (first == kNoId) return {};
-  const NameFacts name = run.identity(first).name;
-  FoundSuspect suspect =
-      suspect_at(run, first,
-                 fmt::format("nothing is proved; its {} {} is the first difference that was not judged: {}",
-                             name_of(name.io), name.slot, text_of(run.divergence.unjudged[first])));
-  suspect.open = open;
-  suspect.only_reads = open == Open::kBefore;
-  if (open == Open::kHiddenCalls) {
-    const UnseenCalls inside{kNoId, suspect.op, "mix"};
-    suspect.hidden = {msprobe_settings(run, inside, true), msprobe_settings(run, inside, false)};
+
+  [[nodiscard]] std::optional<FoundSuspect> find() const {
+    TensorId first;
+    const auto place_of = [&](TensorId row) { return std::pair(run_.divergence.runs[row], is_output(row)); };
+    for (const TensorId row : run_.rows) {
+      if ((first == kNoId || place_of(row) < place_of(first)) && open_of(row) != Open::kPinned) first = row;
+    }
+    if (first == kNoId) return {};
+    const NameFacts name = run_.identity(first).name;
+    FoundSuspect suspect =
+        suspect_at(run_, first,
+                   fmt::format("nothing is proved; its {} {} is the first difference that was not judged: {}",
+                               name_of(name.io), name.slot, text_of(run_.divergence.unjudged[first])));
+    suspect.open = open_of(first);
+    suspect.only_reads = suspect.open == Open::kBefore;
+    if (suspect.open == Open::kHiddenCalls) {
+      const UnseenCalls inside{kNoId, suspect.op, "mix"};
+      suspect.hidden = {msprobe_settings(run_, inside, true), msprobe_settings(run_, inside, false)};
+    }
+    return suspect;
   }
-  return suspect;
-}
+
+ private:
+  [[nodiscard]] bool is_output(TensorId row) const { return run_.identity(row).name.io == Io::kOutput; }
+
+  // What would judge it; kPinned if it is judged, or no dump would.
+  [[nodiscard]] Open open_of(TensorId row) const {
+    constexpr double kLarge = 0.05;  // relative error
+    const Unjudged reason = run_.divergence.unjudged[row];
+    const OperatorId op = run_.pairing.tensors[row].op;
+    const ExecutionId at = run_.divergence.runs[row];
+    if (!is_unexplained(run_, row) || at == kNoId || !on_both_sides(run_, op)) return Open::kPinned;
+    if (reason != Unjudged::kUnlikely && judged_error(run_, row).value_or(0) < kLarge) return Open::kPinned;
+    // In a later step it is what the step before left.
+    if (reason == Unjudged::kUnknownSource && !is_output(row))
+      return run_.identity(row).step == runs_.first_step ? Open::kBefore : Open::kPinned;
+    const bool large = reason == Unjudged::kLargeInput && reads_noise_.count(at) == 0;
+    if (reason != Unjudged::kNoInputs && reason != Unjudged::kUnlikely && !large) return Open::kPinned;
+    const auto entry = parse_msprobe_entry(run_.op_name(op));
+    if (entry && entry->kind == MsprobeEntryKind::kModule && !has_calls_) return Open::kHiddenCalls;
+    if (run_.diffs[row].by_statistics) return Open::kStatistics;
+    return is_output(row) && with_inputs_.count(op) == 0 ? Open::kNoInput : Open::kPinned;
+  }
+
+  const DiffResult& run_;
+  const DumpRuns& runs_;
+  bool has_calls_ = false;             // of msprobe
+  std::set<OperatorId> with_inputs_;   // that were dumped
+  std::set<ExecutionId> reads_noise_;  // an input has an error that rounding leads to
+};
 
 DumpRuns runs_of(const DiffResult& run) {
   DumpRuns runs(&run.a->side, &run.b->side);
@@ -348,7 +363,7 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
   const bool judged = !last.single_pair && !last.pairing.of_parameters && !last.pairing.likeness.two_networks();
   if (suspects.empty() && dumps.size() == 1 && judged) {
     std::optional<FoundSuspect> one = first_after_equal_inputs(last);
-    if (!one) one = first_unjudged(last, *of);
+    if (!one) one = UnjudgedSearch(last, *of).find();
     if (one && !(one->open == Open::kBefore && runs.begins_network(*one))) suspects.push_back(std::move(*one));
   }
   NextPlan plan = plan_for(std::move(suspects), *of, runs, kComparedWords, as_before);
