@@ -63,7 +63,7 @@ struct NextPlan {
   DumpSize size;
   std::string question;
   std::vector<std::string> outcomes;
-  std::string nothing;  // kNothing: why no dump is asked for
+  std::string nothing = "no operator stands out";  // kNothing: why no dump is asked for
 };
 
 // A dump of the case, and what `Run` found in it: a DiffResult with a reference, else a CheckRun. Null: not needed.

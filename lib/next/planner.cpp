@@ -54,7 +54,6 @@ class Planner {
 
   NextPlan plan(const std::vector<FoundSuspect>& suspects, const WordsTable& words) && {
     plan_.suspects.assign(suspects.begin(), suspects.end());
-    plan_.nothing = "no operator stands out";
     if (suspects.empty()) return std::move(plan_);
     // A pinned operator ends the search: what is open beside it may follow from it.
     const Open open = suspects.front().open;
@@ -62,9 +61,12 @@ class Planner {
     if (open == Open::kPinned) return std::move(plan_);
     ask(suspects);
     if (!asks_more_) {
-      plan_ = {PlanState::kPinned, std::move(plan_.suspects), as_before_, as_before_, {}, {}, {}, {}, {}};
-      plan_.suspects.front().open = Open::kPinned;
-      return std::move(plan_);
+      NextPlan pinned;
+      pinned.state = PlanState::kPinned;
+      pinned.suspects = std::move(plan_.suspects);
+      pinned.suspects.front().open = Open::kPinned;
+      pinned.candidate = pinned.reference = as_before_;
+      return pinned;
     }
     say(words[open]);
     return std::move(plan_);
