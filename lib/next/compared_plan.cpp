@@ -266,14 +266,15 @@ class UnjudgedSearch {
     const ExecutionId at = run_.divergence.runs[row];
     if (!is_unexplained(run_, row) || at == kNoId || !on_both_sides(run_, op)) return Open::kPinned;
     if (reason != Unjudged::kUnlikely && judged_error(run_, row).value_or(0) < kLarge) return Open::kPinned;
-    // In a later step it is what the step before left.
+    // In a later step it is what the step before left. Statistics do not tell it from a gradient that is zero but for rounding.
+    const bool first_step = run_.identity(row).step == runs_.first_step, by_statistics = run_.diffs[row].by_statistics;
     if (reason == Unjudged::kUnknownSource && !is_output(row))
-      return run_.identity(row).step == runs_.first_step ? Open::kBefore : Open::kPinned;
+      return first_step && !by_statistics ? Open::kBefore : Open::kPinned;
     const bool large = reason == Unjudged::kLargeInput && reads_noise_.count(at) == 0;
     if (reason != Unjudged::kNoInputs && reason != Unjudged::kUnlikely && !large) return Open::kPinned;
     const auto entry = parse_msprobe_entry(run_.op_name(op));
     if (entry && entry->kind == MsprobeEntryKind::kModule && !has_calls_) return Open::kHiddenCalls;
-    if (run_.diffs[row].by_statistics) return Open::kStatistics;
+    if (by_statistics) return first_step || !large ? Open::kStatistics : Open::kPinned;
     return is_output(row) && with_inputs_.count(op) == 0 ? Open::kNoInput : Open::kPinned;
   }
 
