@@ -1,9 +1,8 @@
 #include "next/checked_plan.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,37 +22,19 @@ using check::FirstNonfinite;
 using check::RuleId;
 using Open = Suspect::Open;
 
-struct FoundSuspect {
-  Suspect shown;
-  OperatorId op;
-  ExecutionId run;                  // kNoId: not known
-  std::vector<int64_t> ranks = {};  // that the next dump is to have
-};
-
-FoundSuspect found_at(const CheckRun& run, OperatorId op, std::string_view kind, std::string reason) {
+FoundSuspect found_at(const CheckRun& run, OperatorId op, std::string_view kind, std::string reason,
+                      const RunPlace& place) {
   FoundSuspect found;
   found.op = op;
-  found.shown.kind = kind;
-  found.shown.reason = std::move(reason);
+  found.kind = kind;
+  found.reason = std::move(reason);
+  found.place = place;
+  if (place.rank) found.ranks = {*place.rank};
   if (op == kNoId) return found;
-  found.shown.op_name = run.op_name(op);
-  found.shown.op_type = run.op_type(op);
-  found.shown.frame = run.frame(op);
+  found.op_name = run.op_name(op);
+  found.op_type = run.op_type(op);
+  found.frame = run.frame(op);
   return found;
-}
-
-std::optional<int64_t> first_step(const CheckRun& run) {
-  std::optional<int64_t> first;
-  for (TensorId tensor{0}; tensor < run.dump.tensors(); ++tensor) {
-    const std::optional<int64_t> step = run.dump.identity(tensor).step;
-    if (step && (!first || *step < *first)) first = step;
-  }
-  return first;
-}
-
-// True if the dump begins with this step, and the run had earlier ones.
-bool begins_here(const CheckRun& run, const std::optional<int64_t>& step) {
-  return step && *step > 0 && step == first_step(run);
 }
 
 // True if it is a module that may run several calls, in a dump without any call.
@@ -70,256 +51,186 @@ bool hides_calls(const CheckRun& run, OperatorId op) {
   return true;
 }
 
-Open open_of(const CheckRun& run, const FirstNonfinite& first, const RunPlace& place, DumpExtent extent) {
-  using Kind = FirstNonfinite::Kind;
-  switch (first.kind) {
-    case Kind::kOverflow: return Open::kPinned;
-    case Kind::kParameter:
-    case Kind::kInput:
-      if (extent != DumpExtent::kAll && first.kind == Kind::kInput && first.parameter.empty()) return Open::kBefore;
-      // The input of a call without names may be a weight as well as data.
-      return begins_here(run, place.step) ? Open::kStepsBefore : Open::kPinned;
-    case Kind::kNan:
-    case Kind::kInf: break;
-  }
-  // Inputs with nothing but the -inf of a mask are judged, and not finite.
-  const bool made_it = std::find(first.outputs.begin(), first.outputs.end(), first.tensor) != first.outputs.end();
-  if (!made_it || !first.inputs_finite) return Open::kBefore;
-  return hides_calls(run, first.op) ? Open::kHiddenCalls : Open::kPinned;
-}
-
-FoundSuspect suspect_of(const CheckRun& run, const FirstNonfinite& first, DumpExtent extent) {
-  FoundSuspect found = found_at(run, first.op, name_of(first.kind), first.reason);
-  found.run = first.run;
-  found.shown.parameter = first.parameter;
-  if (first.run != kNoId) {
-    found.shown.place = run.dump.runs()[first.run].place;
-  } else if (first.tensor != kNoId) {
-    const Identity identity = run.dump.identity(first.tensor);
-    found.shown.place = {identity.rank, identity.step, 0};
-  }
-  found.shown.open = open_of(run, first, found.shown.place, extent);
-  if (found.shown.place.rank) found.ranks = {*found.shown.place.rank};
-  return found;
-}
-
-// True for findings about finite numbers: values that explode, ranks that diverge.
-bool shows_growth(const Finding& finding) {
-  return finding.severity != Severity::kNote && finding.op != kNoId && check::info(finding.rule).has(check::kGrows);
-}
-
-Open open_of(const CheckRun& run, const Finding& finding) {
-  const bool of_weight = finding.rule != RuleId::kCollectiveMismatch;
-  if (of_weight && begins_here(run, finding.step)) return Open::kStepsBefore;
-  const auto& tensors = run.dump.operators()[finding.op].tensors;
-  const bool elements = finding.tensor != kNoId ? run.dump.record(finding.tensor).has_elements
-                                                : std::any_of(tensors.begin(), tensors.end(), [&](RecordId tensor) {
-                                                    return run.dump.record(check::tensor_of(tensor)).has_elements;
-                                                  });
-  return elements ? Open::kPinned : Open::kStatistics;
-}
-
-FoundSuspect suspect_of(const CheckRun& run, const Finding& finding) {
-  FoundSuspect found = found_at(run, finding.op, check::name_of(finding.rule), finding.message);
-  found.shown.place = {finding.rank, finding.step, 0};
-  if (finding.tensor != kNoId) found.run = run.dump.run_of(finding.tensor);
-  for (ExecutionId index{0}; found.run == kNoId && index < run.dump.runs().size(); ++index) {
-    const OpRun& other = run.dump.runs()[index];
-    if (other.op == finding.op && other.place.rank == finding.rank && other.place.step == finding.step)
-      found.run = index;
-  }
-  found.ranks = finding.group.empty() ? finding.ranks : finding.group;
-  if (found.ranks.empty() && finding.rank) found.ranks = {*finding.rank};
-  found.shown.open = open_of(run, finding);
-  return found;
-}
-
-// The first operator whose outputs are not what its own inputs lead to: pinned, whatever is NaN after it.
-std::optional<FoundSuspect> first_wrong_output(const CheckRun& run) {
-  std::optional<FoundSuspect> first;
-  for (const Finding& finding : run.report.findings) {
-    if (finding.rule != RuleId::kWrongOutput || finding.op == kNoId || finding.tensor == kNoId) continue;
-    FoundSuspect found = suspect_of(run, finding);
-    found.shown.open = Open::kPinned;
-    if (!first || found.run < first->run) first = std::move(found);
-  }
-  return first;
-}
-
-// The first overflow that the device noted: an operator that was dumped because of it, else a task without files.
-std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
-  std::optional<FoundSuspect> first;
-  for (const Finding& finding : run.report.findings) {
-    if (finding.rule != RuleId::kOperatorOverflow || finding.op == kNoId) continue;
-    FoundSuspect found = suspect_of(run, finding);
-    found.shown.open = Open::kPinned;
-    if (!first || found.run < first->run) first = std::move(found);
-  }
-  if (first || run.report.overflows.empty()) return first;
-  const check::OverflowHit& hit = run.report.overflows.front();
-  FoundSuspect found =
-      found_at(run, kNoId, check::name_of(RuleId::kOperatorOverflow),
-               fmt::format("the device noted an overflow: {}; no dumped file has this task and stream id",
-                           check::describe(hit)));
-  found.shown.place = {hit.rank, hit.step, 0};
-  found.shown.open = Open::kNotDumped;
-  if (hit.rank) found.ranks = {*hit.rank};
-  return found;
-}
-
-// The first in time.
-std::optional<FoundSuspect> first_growth(const CheckRun& run) {
-  std::optional<FoundSuspect> first;
-  const auto when = [](const FoundSuspect& found) {
-    return std::tuple(!found.shown.place.step, found.shown.place.step.value_or(0), found.run);
-  };
-  for (const Finding& finding : run.report.findings) {
-    if (!shows_growth(finding)) continue;
-    FoundSuspect found = suspect_of(run, finding);
-    if (!first || when(found) < when(*first)) first = std::move(found);
-  }
-  return first;
-}
-
-class CheckedRounds : public PlanSource {
+// The first NaN or infinity.
+class FirstBad {
  public:
-  CheckedRounds(const std::vector<CheckedRound>& rounds, const DumpRequest& as_before)
-      : rounds_(rounds),
-        as_before_(as_before),
-        last_(*rounds.back().run),
-        whole_(rounds[whole_round(rounds)]),
-        first_(*whole_.run) {}
+  FirstBad(const CheckRun& run, const FirstNonfinite& first, const CaseRuns& runs)
+      : run_(run), first_(first), runs_(runs) {}
 
-  std::vector<Suspect> find_suspects() override {
-    std::optional<FoundSuspect> found = first_wrong_output(last_);
-    const bool is_first = found && (!last_.report.first || found->run < last_.report.first->run);
-    if (last_.report.first && !is_first) {
-      found = suspect_of(last_, *last_.report.first, rounds_.back().extent);
-      if (enters_network(*found)) {
-        const bool earlier = begins_here(first_, found->shown.place.step);
-        found->shown.open = earlier ? Open::kStepsBefore : Open::kPinned;
-      }
-    } else if (!is_first) {
-      found = first_overflow(last_);
-      if (!found) found = first_growth(last_);
-    }
-    // The operators that overflow were asked for once.
-    if (!found || (found->shown.open == Open::kNotDumped && rounds_.size() > 1)) return {};
-    found_ = std::move(*found);
-    return {found_.shown};
-  }
-
-  [[nodiscard]] std::vector<int64_t> ranks_of(size_t) const override { return found_.ranks; }
-
-  // The call of the last dump, and those before it in the round that has all.
-  AskedCalls calls_of(size_t, NextPlan& plan) override {
-    AskedCalls calls;
-    if (found_.shown.open == Open::kNotDumped) {
-      // msprobe has no task for it; its statistics count what is infinite.
-      calls.everything = as_before_.kind == ConfigKind::kMsprobe;
-      plan.candidate.overflow = !calls.everything;
-      return calls;
-    }
-    const bool before = found_.shown.open == Open::kBefore || found_.shown.open == Open::kStatistics;
-    ExecutionId run = run_in_first(found_);
-    of_ = run == kNoId ? &last_ : &first_;
-    if (run == kNoId) run = found_.run;
-    if (run != kNoId && before) asked_ = nearest_before(*of_, run);
-    calls.reaches_back = !asked_.empty();
-    if (run != kNoId) asked_.push_back(run);
-    std::vector<std::string>& names = calls.candidate.list;
-    for (const ExecutionId one : asked_) names.push_back(name_in(*of_, of_->dump.runs()[one].op));
-    if (run == kNoId && found_.op != kNoId) names.push_back(name_in(*of_, found_.op));
-    if (names.empty()) return calls;
-    const auto entry = parse_msprobe_entry(names.back());
-    calls.is_call = entry && entry->kind == MsprobeEntryKind::kCall;
-    calls.candidate.range = {names.front(), names.back()};
-    return calls;
-  }
-
-  void measure(DumpSize& size) const override {
-    for (TensorId tensor{0}; tensor < of_->dump.tensors(); ++tensor) {
-      if (!std::binary_search(asked_.begin(), asked_.end(), of_->dump.run_of(tensor))) continue;
-      ++size.tensors;
-      size.bytes += bytes_of_elements(of_->dump.record(tensor));
-    }
-    for (TensorId tensor{0}; tensor < first_.dump.tensors(); ++tensor)
-      size.of_all += bytes_of_elements(first_.dump.record(tensor));
-  }
-
-  [[nodiscard]] const PlanWords& words(Open open) const override {
-    static constexpr auto kWords = enum_table<Open, PlanWords>(
-        PlanWords{},
-        PlanWords{"which of the calls inside {name} makes it?",
-                  {{{"the inputs of one of them are finite and its outputs are not", "that call is to blame"}}}},
-        PlanWords{"which operator overflows?",
-                  {{{"an operator is dumped", "its output is beyond the range of its type"},
-                    {"none is", "the device notes overflow that no operator of the network makes"}}}},
-        PlanWords{"what do the elements of {name} and of the calls before it show?",
-                  {{{"they show the same", "{name} is to blame"},
-                    {"they do not", "the statistics were rounded, and nothing is wrong there"}}}},
-        PlanWords{},
-        PlanWords{"where on the way to {name} does it begin?",
-                  {{{"the inputs of one of them are finite and its outputs are not", "that operator is to blame"},
-                    {"the inputs of the first are not", "the next dump goes further up"}}}},
-        PlanWords{"in which step before does what {name} has begin to be wrong?",
-                  {{{"a gradient is wrong before the weight is", "the operator that made it is to blame"},
-                    {"a weight is wrong first", "its update in the step before is to blame"}}}});
-    return kWords[open];
+  [[nodiscard]] FoundSuspect suspect(DumpExtent extent) const {
+    FoundSuspect found = found_at(run_, first_.op, name_of(first_.kind), first_.reason, place());
+    found.parameter = first_.parameter;
+    found.open = open_of(found.place, extent);
+    found.only_reads = found.open == Open::kBefore && !made_it();
+    if (found.open == Open::kBefore && is_input() && runs_.begins_network(found))
+      found.open = runs_.whole.begins_with(found.place.step) ? Open::kStepsBefore : Open::kPinned;
+    return found;
   }
 
  private:
-  // True if the first call of the network reads it.
-  [[nodiscard]] bool enters_network(const FoundSuspect& found) const {
-    if (found.shown.open != Open::kBefore || last_.report.first->kind != FirstNonfinite::Kind::kInput) return false;
-    const ExecutionId run = whole_.extent == DumpExtent::kAll ? run_in_first(found) : kNoId;
-    return run != kNoId && nearest_before(first_, run).empty();
+  [[nodiscard]] bool is_input() const { return first_.kind == FirstNonfinite::Kind::kInput; }
+  // Inputs with nothing but the -inf of a mask are judged, and not finite.
+  [[nodiscard]] bool made_it() const {
+    return std::find(first_.outputs.begin(), first_.outputs.end(), first_.tensor) != first_.outputs.end();
+  }
+  [[nodiscard]] RunPlace place() const {
+    if (first_.run != kNoId) return run_.dump.runs()[first_.run].place;
+    if (first_.tensor == kNoId) return {};
+    const Identity identity = run_.dump.identity(first_.tensor);
+    return {identity.rank, identity.step, 0};
   }
 
-  [[nodiscard]] ExecutionId run_in_first(const FoundSuspect& found) const {
-    if (&first_ == &last_) return found.run;
-    const auto& runs = first_.dump.runs();
-    for (ExecutionId run{0}; run < runs.size(); ++run) {
-      if (runs[run].place == found.shown.place && first_.op_name(runs[run].op) == found.shown.op_name) return run;
+  [[nodiscard]] Open open_of(const RunPlace& place, DumpExtent extent) const {
+    using Kind = FirstNonfinite::Kind;
+    switch (first_.kind) {
+      case Kind::kOverflow: return Open::kPinned;
+      case Kind::kParameter:
+      case Kind::kInput:
+        if (extent != DumpExtent::kAll && is_input() && first_.parameter.empty()) return Open::kBefore;
+        // The input of a call without names may be a weight as well as data.
+        return runs_.last.begins_with(place.step) ? Open::kStepsBefore : Open::kPinned;
+      case Kind::kNan:
+      case Kind::kInf: break;
     }
-    return kNoId;
+    if (!made_it() || !first_.inputs_finite) return Open::kBefore;
+    return hides_calls(run_, first_.op) ? Open::kHiddenCalls : Open::kPinned;
   }
 
-  [[nodiscard]] std::string name_in(const CheckRun& of, OperatorId op) const {
-    const SequencedOp& operation = of.dump.operators()[op];
-    return name_to_ask(as_before_, operation, kernel_name(of.dump.dump(), operation));
-  }
-
-  // The runs before one, of its rank, step and pass, in the order of time.
-  [[nodiscard]] std::vector<ExecutionId> nearest_before(const CheckRun& of, ExecutionId run) const {
-    const auto& runs = of.dump.runs();
-    const size_t most = calls_before(rounds_.size());
-    const auto is_backward = [&](ExecutionId one) { return forward_entry_of(of.op_name(runs[one].op)).has_value(); };
-    const bool backward = is_backward(run);
-    std::vector<ExecutionId> before;
-    for (ExecutionId other = run; other-- > 0 && before.size() < most;) {
-      if (runs[other].place.rank != runs[run].place.rank || runs[other].place.step != runs[run].place.step) break;
-      if (is_backward(other) == backward) before.push_back(other);
-    }
-    std::reverse(before.begin(), before.end());
-    return before;
-  }
-
-  const std::vector<CheckedRound>& rounds_;
-  const DumpRequest& as_before_;
-  const CheckRun& last_;
-  const CheckedRound& whole_;
-  const CheckRun& first_;  // of `whole_`
-  FoundSuspect found_;
-  const CheckRun* of_ = &last_;     // whose runs are asked for
-  std::vector<ExecutionId> asked_;  // in the order of time
+  const CheckRun& run_;
+  const FirstNonfinite& first_;
+  const CaseRuns& runs_;
 };
+
+ExecutionId run_of(const CheckRun& run, const Finding& finding) {
+  if (finding.tensor != kNoId && run.dump.run_of(finding.tensor) != kNoId) return run.dump.run_of(finding.tensor);
+  for (ExecutionId index{0}; index < run.dump.runs().size(); ++index) {
+    const OpRun& other = run.dump.runs()[index];
+    if (other.op == finding.op && other.place.rank == finding.rank && other.place.step == finding.step) return index;
+  }
+  return kNoId;
+}
+
+bool has_elements(const CheckRun& run, const Finding& finding) {
+  const auto has = [&](TensorId tensor) { return run.dump.record(tensor).has_elements; };
+  const auto& tensors = run.dump.operators()[finding.op].tensors;
+  return finding.tensor != kNoId ? has(finding.tensor)
+                                 : std::any_of(tensors.begin(), tensors.end(),
+                                               [&](RecordId tensor) { return has(check::tensor_of(tensor)); });
+}
+
+FoundSuspect suspect_of(const CheckRun& run, const Finding& finding, Open open) {
+  FoundSuspect found =
+      found_at(run, finding.op, check::name_of(finding.rule), finding.message, {finding.rank, finding.step, 0});
+  const std::vector<int64_t>& ranks = finding.group.empty() ? finding.ranks : finding.group;
+  if (!ranks.empty()) found.ranks = ranks;
+  found.open = open;
+  return found;
+}
+
+// The first finding of a kind: of the first step if `by_step`, and in it by its execution. Null: none.
+const Finding* first_finding(const CheckRun& run, bool by_step, const std::function<bool(const Finding&)>& is_of_kind) {
+  const Finding* first = nullptr;
+  const auto when = [&](const Finding& finding) {
+    return std::pair(by_step ? known_first(finding.step) : std::pair(false, int64_t{0}), run_of(run, finding));
+  };
+  for (const Finding& finding : run.report.findings) {
+    if (finding.op != kNoId && is_of_kind(finding) && (first == nullptr || when(finding) < when(*first)))
+      first = &finding;
+  }
+  return first;
+}
+
+// An operator that was dumped because it overflows, else a task without files.
+std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
+  const Finding* const of_operator =
+      first_finding(run, false, [](const Finding& finding) { return finding.rule == RuleId::kOperatorOverflow; });
+  if (of_operator != nullptr) return suspect_of(run, *of_operator, Open::kPinned);
+  if (run.report.overflows.empty()) return {};
+  const check::OverflowHit& hit = run.report.overflows.front();
+  FoundSuspect found = found_at(
+      run, kNoId, check::name_of(RuleId::kOperatorOverflow),
+      fmt::format("the device noted an overflow: {}; no dumped file has this task and stream id", check::describe(hit)),
+      {hit.rank, hit.step, 0});
+  found.open = Open::kNotDumped;
+  return found;
+}
+
+// Finite numbers that explode, or ranks that diverge.
+std::optional<FoundSuspect> first_growth(const CheckRun& run, const CaseRuns& runs) {
+  const Finding* const first = first_finding(run, true, [](const Finding& finding) {
+    return finding.severity != Severity::kNote && check::info(finding.rule).has(check::kGrows);
+  });
+  if (first == nullptr) return {};
+  const bool of_weight = first->rule != RuleId::kCollectiveMismatch;
+  return suspect_of(run, *first,
+                    of_weight && runs.last.begins_with(first->step) ? Open::kStepsBefore
+                    : has_elements(run, *first)                     ? Open::kPinned
+                                                                    : Open::kStatistics);
+}
+
+std::optional<FoundSuspect> find_suspect(const CheckRun& run, const CaseRuns& runs, DumpExtent extent) {
+  // An operator whose outputs are not what its own inputs lead to is pinned, whatever is NaN after it.
+  const auto& bad = run.report.first;
+  const Finding* const wrong = first_finding(run, false, [](const Finding& finding) {
+    return finding.rule == RuleId::kWrongOutput && finding.tensor != kNoId;
+  });
+  if (wrong != nullptr && (!bad || run_of(run, *wrong) < bad->run)) return suspect_of(run, *wrong, Open::kPinned);
+  if (bad) return FirstBad(run, *bad, runs).suspect(extent);
+  std::optional<FoundSuspect> found = first_overflow(run);
+  if (!found) found = first_growth(run, runs);
+  // The operators that overflow were asked for once.
+  if (found && found->open == Open::kNotDumped && runs.rounds > 1) return {};
+  return found;
+}
+
+DumpRuns runs_of(const CheckRun& run) {
+  DumpRuns runs(&run.dump.dump(), nullptr);
+  for (OperatorId op{0}; op < run.dump.operators().size(); ++op)
+    runs.operators.push_back({run.op_name(op), {&run.dump.operators()[op], nullptr}});
+  for (TensorId tensor{0}; tensor < run.dump.tensors(); ++tensor) {
+    const TensorRecord& record = run.dump.record(tensor);
+    const ExecutionId at = run.dump.run_of(tensor);
+    runs.add(at, at == kNoId ? OperatorId() : run.dump.runs()[at].op, run.dump.identity(tensor), record);
+    runs.bytes += bytes_of_elements(record);
+    if (at != kNoId) runs.executions[at].equal = false;
+  }
+  return runs;
+}
+
+constexpr WordsTable kCheckedWords = enum_table<Open, PlanWords>(
+    PlanWords{},
+    PlanWords{"which of the calls inside {name} makes it?",
+              {{{"the inputs of one of them are finite and its outputs are not", "that call is to blame"}}}},
+    PlanWords{"which operator overflows?",
+              {{{"an operator is dumped", "its output is beyond the range of its type"},
+                {"none is", "the device notes overflow that no operator of the network makes"}}}},
+    PlanWords{"what do the elements of {name} and of the calls before it show?",
+              {{{"they show the same", "{name} is to blame"},
+                {"they do not", "the statistics were rounded, and nothing is wrong there"}}}},
+    PlanWords{},
+    PlanWords{"where on the way to {name} does it begin?",
+              {{{"the inputs of one of them are finite and its outputs are not", "that operator is to blame"},
+                {"the inputs of the first are not", "the next dump goes further up"}}}},
+    PlanWords{"in which step before does what {name} has begin to be wrong?",
+              {{{"a gradient is wrong before the weight is", "the operator that made it is to blame"},
+                {"a weight is wrong first", "its update in the step before is to blame"}}}});
 
 }  // namespace
 
-NextPlan plan_next(const std::vector<CheckedRound>& rounds, const DumpRequest& as_before) {
-  CheckedRounds source(rounds, as_before);
-  return plan_with(source, extents_of(rounds), as_before);
+DumpExtent extent_of(const CheckRun& run) {
+  return runs_of(run).begins_inside() ? DumpExtent::kList : DumpExtent::kAll;
+}
+
+NextPlan plan_next(const std::vector<CaseDump<CheckRun>>& dumps, const DumpRequest& as_before) {
+  const size_t begin = whole_dump(dumps);
+  const DumpRuns whole = runs_of(*dumps[begin].run);
+  const std::optional<DumpRuns> other =
+      begin + 1 < dumps.size() ? std::optional(runs_of(*dumps.back().run)) : std::nullopt;
+  const DumpRuns& last = other ? *other : whole;
+  const CaseRuns runs{last, whole, dumps[begin].extent == DumpExtent::kAll, dumps.size()};
+  std::vector<FoundSuspect> suspects;
+  if (auto found = find_suspect(*dumps.back().run, runs, dumps.back().extent)) suspects.push_back(std::move(*found));
+  return plan_for(std::move(suspects), last, runs, kCheckedWords, as_before);
 }
 
 }  // namespace msdump

@@ -11,6 +11,7 @@
 
 #include "base/containers.h"
 #include "divergence/roots/cut_text.h"
+#include "divergence/roots/no_root.h"
 #include "msprobe/names.h"
 #include "next/planner.h"
 
@@ -18,13 +19,6 @@ namespace msdump {
 namespace {
 
 using Open = Suspect::Open;
-
-// A suspect of a comparison.
-struct RootSuspect : Suspect {
-  const Divergence* root = nullptr;  // null: by its error alone
-  OperatorId op;
-  std::vector<OperatorId> operators;  // to dump; the first is its own
-};
 
 bool on_both_sides(const DiffResult& run, OperatorId op) {
   const OpPair& pair = run.pairing.operators[op];
@@ -37,22 +31,14 @@ bool by_statistics(const DiffResult& run, const Divergence& root) {
          std::any_of(root.inputs.begin(), root.inputs.end(), is_statistic);
 }
 
-std::optional<int64_t> first_step(const DiffResult& run) {
-  std::optional<int64_t> first;
-  for (const TensorId row : run.rows) {
-    const std::optional<int64_t> step = run.identity(row).step;
-    if (step && (!first || *step < *first)) first = step;
-  }
-  return first;
-}
-
-bool has_input(const DiffResult& run, OperatorId op) {
+// True if a tensor of the operator, or of any (kNoId), is an input or output.
+bool has_any(const DiffResult& run, Io io, OperatorId op = kNoId) {
   return std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
-    return run.pairing.tensors[row].op == op && run.identity(row).name.io == Io::kInput;
+    return (op == kNoId || run.pairing.tensors[row].op == op) && run.identity(row).name.io == io;
   });
 }
 
-Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, std::optional<int64_t> first) {
+Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, const DumpRuns& runs) {
   const bool partial = extent != DumpExtent::kAll;
   if (root.unseen) {
     // A range has every call that can be dumped.
@@ -60,36 +46,36 @@ Open open_of(const DiffResult& run, const Divergence& root, DumpExtent extent, s
     if (!partial || !between) return Open::kHiddenCalls;
     return extent == DumpExtent::kRange ? Open::kPinned : Open::kBefore;
   }
-  if (root.candidates.size() > 1) return Open::kNotDumped;
-  if (!on_both_sides(run, root.op)) return Open::kPinned;  // no value of it can be compared
+  const bool by_estimate = decided_by(root.rule) == DecidedBy::kEstimate;
+  if (root.candidates.size() > 1 || (by_estimate && !root.candidates.empty())) return Open::kNotDumped;
+  // No value of it can be compared; that of a part may follow from what was not dumped.
+  if (!on_both_sides(run, root.op))
+    return partial && by_estimate && runs.begins_at(root.op, root.place) ? Open::kBefore : Open::kPinned;
   if (root.kind == DivergenceKind::kMissing || root.kind == DivergenceKind::kShape || !root.arguments.empty())
     return Open::kPinned;
   if (enters(root)) {
-    if (root.parameter.empty() && partial) return Open::kBefore;
+    if (root.parameter.empty() && (partial || !has_any(run, Io::kOutput))) return Open::kBefore;
     const bool is_weight = root.kind == DivergenceKind::kParameter;
-    return is_weight && root.place.step && root.place.step == first && *first > 0 ? Open::kStepsBefore : Open::kPinned;
+    return is_weight && runs.begins_with(root.place.step) ? Open::kStepsBefore : Open::kPinned;
   }
   if (root.inputs.empty() && partial) return Open::kBefore;
+  if (root.inputs.empty() && by_estimate && !has_any(run, Io::kInput)) return Open::kNoInput;
   // Statistics show what is not finite as well as elements do.
   if (root.kind == DivergenceKind::kNan) return Open::kPinned;
   if (by_statistics(run, root)) return Open::kStatistics;
-  const bool undecided = decided_by(root.rule) == DecidedBy::kEstimate && run.computed.without_input.count(root.op) > 0;
-  return undecided && !partial && !has_input(run, root.op) ? Open::kNoInput : Open::kPinned;
+  const bool undecided = by_estimate && run.computed.without_input.count(root.op) > 0;
+  return undecided && !partial && !has_any(run, Io::kInput, root.op) ? Open::kNoInput : Open::kPinned;
 }
 
-std::vector<OperatorId> operators_of(const DiffResult& run, const Divergence& root, Open open) {
-  std::vector<OperatorId> operators = {root.op};
-  if (open == Open::kNotDumped) operators.insert(operators.end(), root.candidates.begin(), root.candidates.end());
-  if (open == Open::kStatistics) {
-    operators.insert(operators.end(), root.chain.begin(), root.chain.end());
-    // Its readers show it: they are asked for, too.
-    for (const TensorId tensor : root.outputs) operators.push_back(run.pairing.tensors[tensor].op);
-  }
-  std::vector<OperatorId> once;
-  for (const OperatorId op : operators) {
-    if (std::find(once.begin(), once.end(), op) == once.end()) once.push_back(op);
-  }
-  return once;
+// What a dump about the root has beside it.
+std::vector<OperatorId> further_of(const DiffResult& run, const Divergence& root, Open open) {
+  if (open == Open::kHiddenCalls && root.unseen->after != kNoId) return {root.unseen->after};
+  if (open == Open::kNotDumped) return root.candidates;
+  if (open != Open::kStatistics) return {};
+  std::vector<OperatorId> operators = root.chain;
+  // Its readers show it: they are asked for, too.
+  for (const TensorId tensor : root.outputs) operators.push_back(run.pairing.tensors[tensor].op);
+  return operators;
 }
 
 // The relative error of a tensor; 0 if it is not known.
@@ -106,33 +92,43 @@ double largest_error(const DiffResult& run, const std::vector<TensorId>& tensors
 }
 
 // True for an error far below the largest of the range. Few calls do not show their own noise.
-bool is_noise(const DiffResult& run, const RootSuspect& suspect, double largest) {
+bool is_noise(const DiffResult& run, const Divergence& root, double largest) {
   constexpr double kShareOfLargest = 0.1;
-  const Divergence* const root = suspect.root;
-  if (root == nullptr || root->kind != DivergenceKind::kValue || !root->arguments.empty() || root->outputs.empty())
-    return false;
-  return on_both_sides(run, root->op) && largest_error(run, root->outputs) < kShareOfLargest * largest;
+  if (root.kind != DivergenceKind::kValue || !root.arguments.empty() || root.outputs.empty()) return false;
+  return on_both_sides(run, root.op) && largest_error(run, root.outputs) < kShareOfLargest * largest;
 }
 
-RootSuspect suspect_at(const DiffResult& run, OperatorId op) {
-  RootSuspect suspect;
+FoundSuspect suspect_at(const DiffResult& run, OperatorId op, const RunPlace& place) {
+  FoundSuspect suspect;
   suspect.op = op;
-  suspect.operators = {op};
   suspect.op_name = run.op_name(op);
   suspect.op_type = run.op_type(op);
   suspect.frame = run.frame(op);
+  suspect.place = place;
+  if (place.rank) suspect.ranks = {*place.rank};
   return suspect;
 }
 
-RootSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent extent, std::optional<int64_t> first) {
-  RootSuspect suspect = suspect_at(run, root.op);
-  suspect.root = &root;
-  suspect.place = root.place;
+// At the operator of a tensor.
+FoundSuspect suspect_at(const DiffResult& run, TensorId tensor, std::string reason) {
+  const Identity identity = run.identity(tensor);
+  FoundSuspect suspect = suspect_at(run, run.pairing.tensors[tensor].op, {identity.rank, identity.step, 0});
+  suspect.reason = std::move(reason);
+  return suspect;
+}
+
+FoundSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent extent, const DumpRuns& runs) {
+  FoundSuspect suspect = suspect_at(run, root.op, root.place);
   suspect.kind = name_of(root.kind);
   suspect.parameter = root.parameter;
   suspect.reason = root.reason;
-  suspect.open = open_of(run, root, extent, first);
-  suspect.operators = operators_of(run, root, suspect.open);
+  suspect.only_reads = enters(root);
+  suspect.open = open_of(run, root, extent, runs);
+  suspect.further = further_of(run, root, suspect.open);
+  // The rank of the suspect; all ranks on which a collective is known to be wrong.
+  if (!root.ranks.empty()) suspect.ranks = root.ranks;
+  if (suspect.open == Open::kHiddenCalls)
+    suspect.hidden = {msprobe_settings(run, *root.unseen, true), msprobe_settings(run, *root.unseen, false)};
   for (const auto* const list : {&root.candidates, &root.chain}) {
     for (const OperatorId op : *list) suspect.others.push_back({run.op_name(op), run.frame(op)});
   }
@@ -143,7 +139,7 @@ RootSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExtent
 }
 
 // The first call of a range at which the error jumps. Its first calls have the errors of all calls before the range.
-std::optional<RootSuspect> jump_in(const DiffResult& run, double largest) {
+std::optional<FoundSuspect> jump_in(const DiffResult& run, double largest) {
   constexpr double kJump = 5, kShareOfLargest = 0.3;
   struct Call {
     TensorId tensor;
@@ -167,34 +163,31 @@ std::optional<RootSuspect> jump_in(const DiffResult& run, double largest) {
     }
     const bool made = call.out >= kJump * call.in;
     if (!made && index == calls.begin()->first) return {};  // the error entered the range
-    RootSuspect suspect = suspect_at(run, run.pairing.tensors[call.tensor].op);
-    const Identity identity = run.identity(call.tensor);
-    suspect.place = {identity.rank, identity.step, 0};
-    suspect.reason =
-        made ? "its outputs have a much larger error than its inputs, and than all before"
-             : "its inputs have a much larger error than anything before: something that was not dumped, or "
-               "the order of its operands, is another";
-    return suspect;
+    return suspect_at(run, call.tensor,
+                      made ? "its outputs have a much larger error than its inputs, and than all before"
+                           : "its inputs have a much larger error than anything before: something that was not "
+                             "dumped, or the order of its operands, is another");
   }
   return {};
 }
 
 // In the order of the roots.
-std::vector<RootSuspect> suspects_of(const DiffResult& run, DumpExtent extent) {
-  const std::optional<int64_t> first = first_step(run);
-  std::vector<RootSuspect> suspects;
-  for (const Divergence& root : run.divergence.roots) suspects.push_back(suspect_of(run, root, extent, first));
-  if (extent != DumpExtent::kRange) return suspects;
-  const double largest = largest_error(run, run.rows);
-  std::erase_if(suspects, [&](const RootSuspect& suspect) { return is_noise(run, suspect, largest); });
+std::vector<FoundSuspect> suspects_of(const DiffResult& run, DumpExtent extent, const DumpRuns& runs) {
+  const bool range = extent == DumpExtent::kRange;
+  const double largest = range ? largest_error(run, run.rows) : 0;
+  std::vector<FoundSuspect> suspects;
+  for (const Divergence& root : run.divergence.roots) {
+    if (!range || !is_noise(run, root, largest)) suspects.push_back(suspect_of(run, root, extent, runs));
+  }
   const bool all_came_in =
-      std::all_of(suspects.begin(), suspects.end(), [](const RootSuspect& one) { return one.open == Open::kBefore; });
-  if (std::optional<RootSuspect> jump = all_came_in ? jump_in(run, largest) : std::nullopt) return {std::move(*jump)};
+      std::all_of(suspects.begin(), suspects.end(), [](const FoundSuspect& one) { return one.open == Open::kBefore; });
+  if (!range || !all_came_in) return suspects;
+  if (std::optional<FoundSuspect> jump = jump_in(run, largest)) return {std::move(*jump)};
   return suspects;
 }
 
 // The first operator whose statistics differ although no input of it does; none if no difference exceeds noise.
-std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
+std::optional<FoundSuspect> first_after_equal_inputs(const DiffResult& run) {
   struct Call {
     TensorId tensor;  // an output that differs
     bool any_input = false, inputs_differ = false;
@@ -220,234 +213,166 @@ std::optional<RootSuspect> first_after_equal_inputs(const DiffResult& run) {
     return one.second.tensor != kNoId && one.second.any_input && !one.second.inputs_differ;
   });
   if (found == calls.end()) return {};
-  RootSuspect suspect = suspect_at(run, run.pairing.tensors[found->second.tensor].op);
-  const Identity identity = run.identity(found->second.tensor);
-  suspect.place = {identity.rank, identity.step, 0};
+  FoundSuspect suspect = suspect_at(
+      run, found->second.tensor, "nothing is proved; it is the first whose outputs differ although its inputs agree");
   suspect.open = Open::kStatistics;
-  suspect.reason = "nothing is proved; it is the first whose outputs differ although its inputs agree";
   return suspect;
 }
 
-using Open = Suspect::Open;
-
-// The operators before one, of its rank and step.
-class CallsBefore {
+// The first operator with a large difference that was not judged for want of values.
+class UnjudgedSearch {
  public:
-  // Only operators of the same pass that both sides have.
-  CallsBefore(const DiffResult& run, OperatorId op, const RunPlace& place) {
-    std::map<ExecutionId, OperatorId> op_of_run;
+  UnjudgedSearch(const DiffResult& run, const DumpRuns& runs) : run_(run), runs_(runs) {
     for (const TensorId row : run.rows) {
-      const Identity identity = run.identity(row);
-      const ExecutionId index = run.divergence.runs[row];
-      if (index != kNoId && identity.rank == place.rank && identity.step == place.step)
-        op_of_run.emplace(index, run.pairing.tensors[row].op);
-    }
-    const bool backward = forward_entry_of(run.op_name(op)).has_value();
-    for (const auto& [index, other] : op_of_run) {
-      ran_ = other == op;
-      if (ran_) break;
-      if (on_both_sides(run, other) && forward_entry_of(run.op_name(other)).has_value() == backward)
-        before_.push_back(other);
+      const OperatorId op = run.pairing.tensors[row].op;
+      const auto entry = parse_msprobe_entry(run.op_name(op));
+      has_calls_ = has_calls_ || (entry && entry->kind == MsprobeEntryKind::kCall);
+      if (is_output(row)) continue;
+      with_inputs_.insert(op);
+      const bool noise = !is_unexplained(run, row) || may_be_rounding(run.divergence.unjudged[row]);
+      if (counts_as_difference(run, row) && noise) reads_noise_.insert(run.divergence.runs[row]);
     }
   }
 
-  [[nodiscard]] bool is_first() const { return ran_ && before_.empty(); }
-  // The nearest first.
-  [[nodiscard]] std::vector<OperatorId> nearest(size_t calls) const {
-    return {before_.rbegin(), before_.rbegin() + static_cast<std::ptrdiff_t>(std::min(calls, before_.size()))};
+  [[nodiscard]] std::optional<FoundSuspect> find() const {
+    TensorId first;
+    const auto place_of = [&](TensorId row) { return std::pair(run_.divergence.runs[row], is_output(row)); };
+    for (const TensorId row : run_.rows) {
+      if ((first == kNoId || place_of(row) < place_of(first)) && open_of(row) != Open::kPinned) first = row;
+    }
+    if (first == kNoId) return {};
+    const NameFacts name = run_.identity(first).name;
+    FoundSuspect suspect =
+        suspect_at(run_, first,
+                   fmt::format("nothing is proved; its {} {} is the first difference that was not judged: {}",
+                               name_of(name.io), name.slot, text_of(run_.divergence.unjudged[first])));
+    suspect.open = open_of(first);
+    suspect.only_reads = suspect.open == Open::kBefore;
+    if (suspect.open == Open::kHiddenCalls) {
+      const UnseenCalls inside{kNoId, suspect.op, "mix"};
+      suspect.hidden = {msprobe_settings(run_, inside, true), msprobe_settings(run_, inside, false)};
+    }
+    return suspect;
   }
 
  private:
-  bool ran_ = false;
-  std::vector<OperatorId> before_;  // in the order of the runs
+  [[nodiscard]] bool is_output(TensorId row) const { return run_.identity(row).name.io == Io::kOutput; }
+
+  // What would judge it; kPinned if it is judged, or no dump would.
+  [[nodiscard]] Open open_of(TensorId row) const {
+    constexpr double kLarge = 0.05;  // relative error
+    const Unjudged reason = run_.divergence.unjudged[row];
+    const OperatorId op = run_.pairing.tensors[row].op;
+    const ExecutionId at = run_.divergence.runs[row];
+    if (!is_unexplained(run_, row) || at == kNoId || !on_both_sides(run_, op)) return Open::kPinned;
+    if (reason != Unjudged::kUnlikely && judged_error(run_, row).value_or(0) < kLarge) return Open::kPinned;
+    // In a later step it is what the step before left. Statistics do not tell it from a gradient that is zero but for rounding.
+    const bool first_step = run_.identity(row).step == runs_.first_step, by_statistics = run_.diffs[row].by_statistics;
+    if (reason == Unjudged::kUnknownSource && !is_output(row))
+      return first_step && !by_statistics ? Open::kBefore : Open::kPinned;
+    const bool large = reason == Unjudged::kLargeInput && reads_noise_.count(at) == 0;
+    if (reason != Unjudged::kNoInputs && reason != Unjudged::kUnlikely && !large) return Open::kPinned;
+    const auto entry = parse_msprobe_entry(run_.op_name(op));
+    if (entry && entry->kind == MsprobeEntryKind::kModule && !has_calls_) return Open::kHiddenCalls;
+    if (by_statistics) return first_step || !large ? Open::kStatistics : Open::kPinned;
+    return is_output(row) && with_inputs_.count(op) == 0 ? Open::kNoInput : Open::kPinned;
+  }
+
+  const DiffResult& run_;
+  const DumpRuns& runs_;
+  bool has_calls_ = false;             // of msprobe
+  std::set<OperatorId> with_inputs_;   // that were dumped
+  std::set<ExecutionId> reads_noise_;  // an input has an error that rounding leads to
 };
 
-// The operator of this name that ran at the place, else the first: each rank has operators of its own.
-std::optional<OperatorId> operator_named(const DiffResult& run, const std::string& name, const RunPlace& place) {
-  std::vector<bool> named(run.pairing.operators.size(), false);
-  for (OperatorId op{0}; op < named.size(); ++op) named[op] = run.op_name(op) == name;
-  for (const TensorId row : run.rows) {
-    const OperatorId op = run.pairing.tensors[row].op;
-    if (op == kNoId || !named[op]) continue;
-    const Identity identity = run.identity(row);
-    if (identity.rank == place.rank && identity.step == place.step) return op;
+DumpRuns runs_of(const DiffResult& run) {
+  DumpRuns runs(&run.a->side, &run.b->side);
+  for (OperatorId op{0}; op < run.pairing.operators.size(); ++op) {
+    const OpPair& pair = run.pairing.operators[op];
+    runs.operators.push_back(
+        {run.op_name(op),
+         {pair.a == kNoId ? nullptr : &run.pairing.a[pair.a], pair.b == kNoId ? nullptr : &run.pairing.b[pair.b]}});
   }
-  const auto first = std::find(named.begin(), named.end(), true);
-  if (first == named.end()) return {};
-  return OperatorId(first - named.begin());
+  for (const TensorId row : run.rows) {
+    const TensorPair& pair = run.pairing.tensors[row];
+    const ExecutionId at = run.divergence.runs[row];
+    runs.add(at, pair.op, run.identity(row), run.record_of(pair));
+    if (pair.a != kNoId) runs.bytes += bytes_of_elements((*run.a->side.tensors)[pair.a]);
+    if (at == kNoId) continue;
+    const bool equal = run.diffs[row].verdict == Verdict::kSame && !run.diffs[row].by_statistics;
+    runs.executions[at].equal = runs.executions[at].equal && equal;
+  }
+  return runs;
 }
 
-class ComparedRounds : public PlanSource {
- public:
-  ComparedRounds(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before)
-      : rounds_(rounds),
-        as_before_(as_before),
-        last_(*rounds.back().run),
-        begin_(whole_round(rounds)),
-        first_(*rounds[begin_].run) {}
-
-  std::vector<Suspect> find_suspects() override {
-    suspects_ = suspects_of(last_, rounds_.back().extent);
-    pin_first_calls();
-    std::stable_partition(suspects_.begin(), suspects_.end(),
-                          [](const Suspect& suspect) { return suspect.open == Open::kPinned; });
-    if (suspects_.empty()) add_not_asked();
-    if (suspects_.empty() && rounds_.size() == 1) {
-      if (std::optional<RootSuspect> one = first_after_equal_inputs(last_)) suspects_.push_back(std::move(*one));
-    }
-    return {suspects_.begin(), suspects_.end()};
-  }
-
-  // The rank of the suspect; all ranks on which a collective is known to be wrong.
-  [[nodiscard]] std::vector<int64_t> ranks_of(size_t suspect) const override {
-    const RootSuspect& own = suspects_[suspect];
-    if (own.root != nullptr && !own.root->ranks.empty()) return own.root->ranks;
-    return own.place.rank ? std::vector<int64_t>{*own.place.rank} : std::vector<int64_t>();
-  }
-
-  AskedCalls calls_of(size_t suspect, NextPlan& plan) override {
-    const RootSuspect& own = suspects_[suspect];
-    if (own.open == Open::kHiddenCalls) {
-      ask_for_hidden(*own.root->unseen, own.place, plan);
-      return {};
-    }
-    const std::optional<OperatorId> op = operator_named(first_, of_->op_name(own.op), own.place);
-    if (own.open == Open::kNotDumped || !op) return named(*of_, own.operators, own.place);
-    std::vector<OperatorId> operators = CallsBefore(first_, *op, own.place).nearest(calls_before(rounds_.size()));
-    const bool reaches_back = !operators.empty();
-    const auto entry = parse_msprobe_entry(first_.op_name(*op));
-    const bool is_call = entry && entry->kind == MsprobeEntryKind::kCall;
-    if (entry && !is_call && rounds_.size() == 1) operators.clear();
-    const OperatorId begin = operators.empty() ? *op : operators.back();
-    operators.insert(operators.begin(), *op);
-    for (const OperatorId other : of_ == &first_ ? own.operators : std::vector<OperatorId>()) {
-      if (std::find(operators.begin(), operators.end(), other) == operators.end()) operators.push_back(other);
-    }
-    AskedCalls calls = named(first_, operators, own.place);
-    calls.reaches_back = reaches_back;
-    calls.is_call = is_call;
-    calls.candidate.range = names_of(first_, {begin, *op}, true);
-    calls.reference.range = names_of(first_, {begin, *op}, false);
-    return calls;
-  }
-
-  // Counts the tensors of one side: of the operators that are asked for, in the step and on the rank of their suspect.
-  void measure(DumpSize& size) const override {
-    std::set<const DiffResult*> runs;
-    for (const auto& [key, place] : asked_) runs.insert(key.first);
-    std::set<std::pair<const DiffResult*, OperatorId>> shown;
-    for (const DiffResult* const run : runs) {
-      for (TensorId tensor{0}; tensor < run->pairing.tensors.size(); ++tensor) {
-        const TensorPair& pair = run->pairing.tensors[tensor];
-        const auto asked = asked_.find({run, pair.op});
-        if (asked == asked_.end()) continue;
-        const Identity identity = run->identity(tensor);
-        const RunPlace& place = asked->second;
-        if (identity.step != place.step || (place.rank && identity.rank != place.rank)) continue;
-        shown.insert(asked->first);
-        ++size.tensors;
-        size.bytes += bytes_of_elements(run->record_of(pair));
-      }
-    }
-    if (shown.size() < asked_.size()) size.at_least = true;
-    for (const TensorPair& pair : first_.pairing.tensors) {
-      if (pair.a != kNoId) size.of_all += bytes_of_elements((*first_.a->side.tensors)[pair.a]);
-    }
-  }
-
-  [[nodiscard]] const PlanWords& words(Open open) const override {
-    static constexpr auto kWords = enum_table<Open, PlanWords>(
-        PlanWords{},
-        PlanWords{"which of the calls that were not dumped makes {name} differ?",
-                  {{{"the inputs of one of them agree and its outputs do not", "that call is to blame"},
-                    {"all of them agree", "the difference is of the settings of the run, and not of these calls"}}}},
-        PlanWords{"which of {count} operators that were not dumped is to blame?",
-                  {{{"the inputs of one of them agree and its outputs do not", "that operator is to blame"},
-                    {"the inputs of the first differ already", "the next dump goes further up"}}}},
-        PlanWords{"do the elements of the inputs of {name} agree, as their statistics do?",
-                  {{{"its inputs agree and its outputs do not", "{name} is to blame"},
-                    {"its inputs differ already", "what made them is to blame; the next dump goes further up"}}}},
-        PlanWords{"does {name} compute what its inputs lead to, which were not dumped?",
-                  {{{"it does not", "{name} is to blame"},
-                    {"it does", "what made its inputs is to blame; the next dump goes further up"}}}},
-        PlanWords{"where on the way to {name} does the difference begin?",
-                  {{{"the inputs of one of them agree and its outputs do not", "that operator is to blame"},
-                    {"the inputs of the first differ already", "the next dump goes further up"}}}},
-        PlanWords{"in which step before does what {name} reads begin to differ?",
-                  {{{"a gradient differs before the weight does", "the operator that made it is to blame"},
-                    {"a weight differs first", "its update in the step before is to blame"}}}});
-    return kWords[open];
-  }
-
- private:
-  // An input of the first call of the network has no producer to ask for.
-  void pin_first_calls() {
-    if (rounds_[begin_].extent != DumpExtent::kAll) return;
-    for (RootSuspect& suspect : suspects_) {
-      if (suspect.open != Open::kBefore) continue;
-      const std::optional<OperatorId> op = operator_named(first_, last_.op_name(suspect.op), suspect.place);
-      if (op && CallsBefore(first_, *op, suspect.place).is_first()) suspect.open = Open::kPinned;
-    }
-  }
-
-  // The suspects that were asked for are healthy: takes the next one of the first dump.
-  void add_not_asked() {
-    const size_t asked = rounds_.size() - 1 - begin_;
-    if (asked == 0) return;
-    std::vector<RootSuspect> suspects = suspects_of(first_, rounds_[begin_].extent);
-    if (asked >= suspects.size()) return;
-    suspects_ = {std::move(suspects[asked])};
-    of_ = &first_;
-  }
-
-  AskedCalls named(const DiffResult& run, const std::vector<OperatorId>& operators, const RunPlace& place) {
-    for (const OperatorId op : operators) asked_.try_emplace({&run, op}, place);
-    AskedCalls calls;
-    calls.candidate.list = names_of(run, operators, true);
-    calls.reference.list = names_of(run, operators, false);
-    return calls;
-  }
-
-  [[nodiscard]] std::vector<std::string> names_of(const DiffResult& run, const std::vector<OperatorId>& operators,
-                                                  bool of_candidate) const {
-    std::vector<std::string> names;
-    for (const OperatorId op : operators) {
-      const OpPair& pair = run.pairing.operators[op];
-      const SequencedOpId place = of_candidate ? pair.a : pair.b;
-      if (place == kNoId) continue;
-      const SequencedOp& own = (of_candidate ? run.pairing.a : run.pairing.b)[place];
-      names.push_back(name_to_ask(as_before_, own, kernels_of(run, {op}, of_candidate).front()));
-    }
-    return names;
-  }
-
-  void ask_for_hidden(const UnseenCalls& calls, const RunPlace& place, NextPlan& plan) {
-    for (const bool of_candidate : {true, false}) {
-      DumpRequest& request = of_candidate ? plan.candidate : plan.reference;
-      const MsprobeSettings settings = msprobe_settings(*of_, calls, of_candidate);
-      request.level = settings.level;
-      request.list = settings.list;
-      request.scope = settings.scope;
-    }
-    asked_.try_emplace({of_, calls.before}, place);
-    if (calls.after != kNoId) asked_.try_emplace({of_, calls.after}, place);
-  }
-
-  const std::vector<ComparedRound>& rounds_;
-  const DumpRequest& as_before_;
-  const DiffResult& last_;
-  const size_t begin_;  // the round of `first_`
-  const DiffResult& first_;
-  std::vector<RootSuspect> suspects_;
-  const DiffResult* of_ = &last_;                                       // to which the suspects belong
-  std::map<std::pair<const DiffResult*, OperatorId>, RunPlace> asked_;  // operators of a comparison
-};
+constexpr WordsTable kComparedWords = enum_table<Open, PlanWords>(
+    PlanWords{},
+    PlanWords{"which of the calls that were not dumped makes {name} differ?",
+              {{{"the inputs of one of them agree and its outputs do not", "that call is to blame"},
+                {"all of them agree", "the difference is of the settings of the run, and not of these calls"}}}},
+    PlanWords{"which operator before {name}, of those that were not dumped, is to blame?",
+              {{{"the inputs of one of them agree and its outputs do not", "that operator is to blame"},
+                {"the inputs of the first differ already", "the next dump goes further up"}}}},
+    PlanWords{"do the elements of the inputs of {name} agree, as their statistics do?",
+              {{{"its inputs agree and its outputs do not", "{name} is to blame"},
+                {"its inputs differ already", "what made them is to blame; the next dump goes further up"}}}},
+    PlanWords{"does {name} compute what its inputs lead to, which were not dumped?",
+              {{{"it does not", "{name} is to blame"},
+                {"it does", "what made its inputs is to blame; the next dump goes further up"}}}},
+    PlanWords{"where on the way to {name} does the difference begin?",
+              {{{"the inputs of one of them agree and its outputs do not", "that operator is to blame"},
+                {"the inputs of the first differ already", "the next dump goes further up"}}}},
+    PlanWords{"in which step before does what {name} reads begin to differ?",
+              {{{"a gradient differs before the weight does", "the operator that made it is to blame"},
+                {"a weight differs first", "its update in the step before is to blame"}}}});
 
 }  // namespace
 
-NextPlan plan_next(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before) {
-  ComparedRounds source(rounds, as_before);
-  return plan_with(source, extents_of(rounds), as_before);
+DumpExtent extent_of(const DiffResult& run) {
+  // What a gradient operator reads was made in the step. Calls of msprobe that were not dumped are found otherwise.
+  const auto lacks_producer = [&](const Divergence& root) {
+    return enters(root) && root.parameter.empty() && root.candidates.empty() && is_gradient_name(run.op_name(root.op));
+  };
+  const auto& roots = run.divergence.roots;
+  const bool partial = std::any_of(roots.begin(), roots.end(), lacks_producer) || runs_of(run).begins_inside();
+  return partial ? DumpExtent::kList : DumpExtent::kAll;
+}
+
+NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpRequest& as_before) {
+  const size_t begin = whole_dump(dumps);
+  const DiffResult& last = *dumps.back().run;
+  const DumpRuns whole = runs_of(*dumps[begin].run);
+  const std::optional<DumpRuns> other = begin + 1 < dumps.size() ? std::optional(runs_of(last)) : std::nullopt;
+  const DumpRuns* of = other ? &*other : &whole;
+  const CaseRuns runs{*of, whole, dumps[begin].extent == DumpExtent::kAll, dumps.size()};
+
+  std::vector<FoundSuspect> suspects = suspects_of(last, dumps.back().extent, *of);
+  // An input of the first call of the network has no producer to ask for.
+  for (FoundSuspect& suspect : suspects) {
+    if (suspect.open == Open::kBefore && runs.begins_network(suspect)) suspect.open = Open::kPinned;
+  }
+  std::stable_partition(suspects.begin(), suspects.end(),
+                        [](const Suspect& suspect) { return suspect.open == Open::kPinned; });
+  // The suspects that were asked for are healthy: takes the next one of the first dump.
+  if (const size_t asked = dumps.size() - 1 - begin; suspects.empty() && asked > 0) {
+    std::vector<FoundSuspect> of_first = suspects_of(*dumps[begin].run, dumps[begin].extent, whole);
+    if (asked < of_first.size()) {
+      suspects = {std::move(of_first[asked])};
+      of = &whole;
+    }
+  }
+  const bool judged = !last.single_pair && !last.pairing.of_parameters && !last.pairing.likeness.two_networks();
+  if (suspects.empty() && dumps.size() == 1 && judged) {
+    std::optional<FoundSuspect> one = first_after_equal_inputs(last);
+    if (!one) one = UnjudgedSearch(last, *of).find();
+    if (one && !(one->open == Open::kBefore && runs.begins_network(*one))) suspects.push_back(std::move(*one));
+  }
+  NextPlan plan = plan_for(std::move(suspects), *of, runs, kComparedWords, as_before);
+  const bool any = std::any_of(last.rows.begin(), last.rows.end(), [&](TensorId row) {
+    return counts_as_difference(last, row) && last.diffs[row].verdict != Verdict::kUnmatched;
+  });
+  if (any && judged) plan.nothing = describe_no_root(last).text;
+  return plan;
 }
 
 }  // namespace msdump

@@ -17,14 +17,11 @@
 
 namespace msdump {
 
-// A dump of the case, compared.
-struct ComparedRound {
-  const DiffResult* run = nullptr;
-  DumpExtent extent = DumpExtent::kAll;
-};
+// What the dump shows of its extent: that of a list if something ran before it began, else all.
+[[nodiscard]] DumpExtent extent_of(const DiffResult& run);
 
-// `rounds` of one case, oldest first, at least one; only the last one and whole_round() are looked at, others may be null. What
+// `dumps` of one case, oldest first, at least one; only the last one and whole_dump() are looked at, others may be null. What
 // `as_before` says of the kind, the target and the mode is kept.
-[[nodiscard]] NextPlan plan_next(const std::vector<ComparedRound>& rounds, const DumpRequest& as_before);
+[[nodiscard]] NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpRequest& as_before);
 
 }  // namespace msdump

@@ -36,6 +36,7 @@ struct Suspect {
     const SourceFrame* frame = nullptr;
   };
   Open open = Open::kPinned;
+  bool only_reads = false;  // an input is wrong already: what made it is to blame, and not the operator
   std::string op_name, op_type, parameter;
   const SourceFrame* frame = nullptr;
   RunPlace place;
@@ -62,13 +63,21 @@ struct NextPlan {
   DumpSize size;
   std::string question;
   std::vector<std::string> outcomes;
+  std::string nothing = "no operator stands out";  // kNothing: why no dump is asked for
 };
 
-// The first round of a case that has all operators, else the first. `rounds` is not empty.
-template <class Round>
-[[nodiscard]] size_t whole_round(const std::vector<Round>& rounds) {
-  for (size_t i = 0; i < rounds.size(); ++i) {
-    if (rounds[i].extent == DumpExtent::kAll) return i;
+// A dump of the case, and what `Run` found in it: a DiffResult with a reference, else a CheckRun. Null: not needed.
+template <class Run>
+struct CaseDump {
+  const Run* run = nullptr;
+  DumpExtent extent = DumpExtent::kAll;
+};
+
+// The first dump of a case that has all operators, else the first. `dumps` is not empty.
+template <class Run>
+[[nodiscard]] size_t whole_dump(const std::vector<CaseDump<Run>>& dumps) {
+  for (size_t i = 0; i < dumps.size(); ++i) {
+    if (dumps[i].extent == DumpExtent::kAll) return i;
   }
   return 0;
 }

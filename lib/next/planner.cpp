@@ -1,10 +1,15 @@
 #include "next/planner.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+#include "divergence/roots/undumped.h"
+#include "graph/flow/data_flow.h"
 #include "msprobe/names.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -14,103 +19,312 @@ namespace {
 
 using Open = Suspect::Open;
 
-void append_new(std::vector<std::string>& list, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+constexpr size_t kMostUndumped = 256;  // operators without tensors that a dump is asked for; the nearest ones
+
+template <class Item>
+void append_new(std::vector<Item>& list, const Item& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+bool is_backward(std::string_view name) { return forward_entry_of(name).has_value(); }
+
+// True for a call or module that has run before in its step, by its number: Functional.gelu.3.forward.
+bool ran_before(std::string_view name) {
+  if (!parse_msprobe_entry(name)) return false;
+  const std::vector<std::string_view> parts = split(name, '.');
+  const auto of_module = parse_i64(parts.back());
+  return (of_module ? of_module : parse_i64(parts[parts.size() - 2])).value_or(0) > 0;
+}
+
+// The side whose graph has the data flow into the operator.
+std::optional<Side> side_with_flow(const DumpRuns& dump, OperatorId op) {
+  for (const Side side : kBothSides) {
+    const SequencedOp* const own = dump.operators[op].on[side];
+    if (own != nullptr && own->op != kNoId && has_flow(*dump.dumps[side])) return side;
   }
+  return {};
 }
 
 class Planner {
  public:
-  Planner(PlanSource& source, const std::vector<DumpExtent>& extents, const DumpRequest& as_before)
-      : source_(source),
-        no_round_is_whole_(std::find(extents.begin(), extents.end(), DumpExtent::kAll) == extents.end()) {
+  Planner(const DumpRuns& of, const CaseRuns& runs, const DumpRequest& as_before)
+      : of_(of), runs_(runs), as_before_(as_before) {
     plan_.candidate = plan_.reference = as_before;
   }
 
-  NextPlan plan() && {
-    plan_.suspects = source_.find_suspects();
-    if (plan_.suspects.empty()) return std::move(plan_);
+  NextPlan plan(const std::vector<FoundSuspect>& suspects, const WordsTable& words) && {
+    plan_.suspects.assign(suspects.begin(), suspects.end());
+    if (suspects.empty()) return std::move(plan_);
     // A pinned operator ends the search: what is open beside it may follow from it.
-    const bool pinned = plan_.suspects.front().open == Open::kPinned;
-    plan_.state = pinned ? PlanState::kPinned : PlanState::kAsked;
-    if (!pinned) ask(plan_.suspects.front().open);
+    const Open open = suspects.front().open;
+    plan_.state = open == Open::kPinned ? PlanState::kPinned : PlanState::kAsked;
+    if (open == Open::kPinned) return std::move(plan_);
+    ask(suspects);
+    if (!asks_more_) {
+      NextPlan pinned;
+      pinned.state = PlanState::kPinned;
+      pinned.suspects = std::move(plan_.suspects);
+      pinned.suspects.front().open = Open::kPinned;
+      pinned.candidate = pinned.reference = as_before_;
+      return pinned;
+    }
+    say(words[open]);
     return std::move(plan_);
   }
 
  private:
-  void ask(Open open) {
-    const bool of_msprobe = plan_.candidate.kind == ConfigKind::kMsprobe;
+  [[nodiscard]] bool of_msprobe() const { return plan_.candidate.kind == ConfigKind::kMsprobe; }
+
+  void ask(const std::vector<FoundSuspect>& suspects) {
+    const Open open = suspects.front().open;
+    const bool steps_before_it = open == Open::kStepsBefore;
     std::set<int64_t> steps, ranks;
     size_t asked = 0;
     bool all_have_steps = true;
-    for (size_t i = 0; i < plan_.suspects.size() && asked < kMostSuspects; ++i) {
-      const Suspect& suspect = plan_.suspects[i];
+    for (const FoundSuspect& suspect : suspects) {
       if (suspect.open != open) continue;
-      if (of_msprobe && asked > 0) break;  // its dump has one range
+      // The dump of msprobe has one range.
+      if (asked == (of_msprobe() ? 1 : kMostSuspects)) break;
       ++asked;
-      if (open != Open::kStepsBefore) add_calls(i, source_.calls_of(i, plan_));
+      if (!steps_before_it) add_calls(suspect);
+      asks_more_ = asks_more_ || steps_before_it || everything_ || !suspect.only_reads || !has_all(suspect.place);
       all_have_steps = all_have_steps && suspect.place.step.has_value();
       if (suspect.place.step) steps.insert(*suspect.place.step);
-      const std::vector<int64_t> own = source_.ranks_of(i);
-      ranks.insert(own.begin(), own.end());
+      ranks.insert(suspect.ranks.begin(), suspect.ranks.end());
     }
-    const bool before = open == Open::kStepsBefore && all_have_steps;
     for (DumpRequest* const request : {&plan_.candidate, &plan_.reference}) {
-      request->statistics = open == Open::kStepsBefore || everything_;
+      request->statistics = steps_before_it || everything_;
       if (everything_) request->list.clear();
       if (all_have_steps)
-        request->steps = before ? steps_before(*steps.begin()) : std::vector<int64_t>(steps.begin(), steps.end());
+        request->steps = steps_before_it ? steps_before(*steps.begin()) : std::vector(steps.begin(), steps.end());
       request->ranks.assign(ranks.begin(), ranks.end());
       request->all_risks = request->target.framework == Framework::kPyTorch;
     }
-    if (open != Open::kStepsBefore && !everything_)
+    if (!steps_before_it && !everything_)
       plan_.extent = plan_.candidate.scope.empty() ? DumpExtent::kList : DumpExtent::kRange;
-    plan_.size.at_least = open == Open::kHiddenCalls;
-    source_.measure(plan_.size);
-    if (everything_) plan_.size = {.of_all = plan_.size.of_all};
-    say(open);
+    plan_.size.of_all = runs_.whole.bytes;
+    if (!everything_) measure(open);
   }
 
-  void add_calls(size_t suspect, const AskedCalls& calls) {
-    const bool ends_here = plan_.suspects[suspect].open == Open::kBefore && !calls.reaches_back && no_round_is_whole_;
-    everything_ = everything_ || calls.everything || ends_here;
-    if (everything_) return;
-    const bool range = plan_.candidate.kind == ConfigKind::kMsprobe && calls.reaches_back && calls.is_call;
-    for (const auto& [request, names] :
-         {std::pair(&plan_.candidate, &calls.candidate), std::pair(&plan_.reference, &calls.reference)}) {
+  void add_calls(const FoundSuspect& suspect) {
+    if (suspect.hidden) return ask_for_hidden(suspect);
+    if (suspect.op == kNoId) {
+      // A task without files. msprobe has no task for overflow; its statistics count what is infinite.
+      everything_ = everything_ || of_msprobe();
+      plan_.candidate.overflow = !of_msprobe();
+      return;
+    }
+    // The dump of everything shows what ran before.
+    const ExecutionId there = runs_.whole.find(of_.operators[suspect.op].name, suspect.place);
+    const bool in_whole = there != kNoId && suspect.open != Open::kNotDumped;
+    const DumpRuns& dump = in_whole ? runs_.whole : of_;
+    const OperatorId op = in_whole ? runs_.whole.executions[there].op : suspect.op;
+    const std::optional<Side> by_graph = side_with_flow(dump, op);
+    std::vector<OperatorId> operators;
+    if (suspect.open != Open::kHiddenCalls && suspect.open != Open::kNotDumped)
+      operators = by_graph ? producers(dump, *by_graph, op, suspect.place) : before(dump, op, suspect.place);
+    const auto entry = parse_msprobe_entry(dump.operators[op].name);
+    const bool range = of_msprobe() && !operators.empty() && entry && entry->kind == MsprobeEntryKind::kCall;
+    // Without a whole dump nobody knows what ran before; a range has calls between those that are known.
+    everything_ = everything_ || (suspect.open == Open::kBefore && !runs_.is_whole && !by_graph && !range);
+    if (entry && entry->kind == MsprobeEntryKind::kModule && runs_.rounds == 1 && suspect.open != Open::kBefore)
+      operators.clear();
+    const OperatorId first = operators.empty() ? op : operators.back();
+    operators.insert(operators.begin(), op);
+    if (&dump == &of_) {
+      for (const OperatorId other : suspect.further) append_new(operators, other);
+    }
+    for (const Side side : kBothSides) {
+      DumpRequest& request = side == Side::kCandidate ? plan_.candidate : plan_.reference;
       if (range) {
-        request->scope = names->range;
-      } else {
-        append_new(request->list, names->list);
+        request.scope = {name_in(dump, first, side), name_in(dump, op, side)};
+        continue;
+      }
+      for (const OperatorId other : operators) {
+        if (const std::string name = name_in(dump, other, side); !name.empty()) append_new(request.list, name);
       }
     }
+    note(dump, operators, suspect.place);
   }
 
-  void say(Open open) {
+  // True if the newest dump of several has the elements of all that is asked for. A range may have further calls.
+  [[nodiscard]] bool has_all(const RunPlace& place) const {
+    return runs_.rounds > 1 && asked_.size() > 1 && plan_.candidate.scope.empty() &&
+           std::all_of(asked_.begin(), asked_.end(), [&](const Asked& asked) {
+             const ExecutionId run = runs_.last.find(asked.dump->operators[asked.op].name, place);
+             return run != kNoId && runs_.last.executions[run].has_elements;
+           });
+  }
+
+  void ask_for_hidden(const FoundSuspect& suspect) {
+    for (const Side side : kBothSides) {
+      DumpRequest& request = side == Side::kCandidate ? plan_.candidate : plan_.reference;
+      request.level = (*suspect.hidden)[side].level;
+      request.list = (*suspect.hidden)[side].list;
+      request.scope = (*suspect.hidden)[side].scope;
+    }
+    std::vector<OperatorId> around = suspect.further;
+    around.push_back(suspect.op);
+    note(of_, around, suspect.place);
+  }
+
+  // The operators of the same pass that ran before, the nearest first.
+  [[nodiscard]] std::vector<OperatorId> before(const DumpRuns& dump, OperatorId op, const RunPlace& place) const {
+    std::vector<OperatorId> found;
+    const bool backward = is_backward(dump.operators[op].name);
+    bool reached = false;
+    for (size_t i = dump.executions.size(); i-- > 0 && found.size() < calls_before(runs_.rounds);) {
+      const DumpRuns::Execution& one = dump.executions[i];
+      if (one.op == kNoId || one.place.rank != place.rank || one.place.step != place.step) continue;
+      if (one.op == op) {
+        found.clear();
+        reached = true;
+      } else if (reached && dump.is_on_all_sides(one.op) && is_backward(dump.operators[one.op].name) == backward) {
+        append_new(found, one.op);
+      }
+    }
+    return found;
+  }
+
+  // The operators whose outputs lead to it by the graph of the side, breadth first. Outputs that agree bit for bit acquit.
+  [[nodiscard]] std::vector<OperatorId> producers(const DumpRuns& dump, Side side, OperatorId op,
+                                                  const RunPlace& place) const {
+    std::unordered_map<OpId, OperatorId> by_op;
+    for (OperatorId other{0}; other < dump.operators.size(); ++other) {
+      const SequencedOp* const there = dump.operators[other].on[side];
+      if (there != nullptr && there->op != kNoId) by_op.emplace(there->op, other);
+    }
+    std::set<OperatorId> seen = {op};
+    for (const DumpRuns::Execution& one : dump.executions) {
+      if (one.equal && one.place.rank == place.rank && one.place.step == place.step) seen.insert(one.op);
+    }
+    std::vector<OperatorId> found = {op};
+    for (size_t next = 0; next < found.size(); ++next) {
+      for (const InputEdge& edge : inputs_of(*dump.dumps[side]->graph, dump.operators[found[next]].on[side]->op)) {
+        const auto maker = edge.from == InputEdge::From::kOperator ? by_op.find(edge.op) : by_op.end();
+        if (maker == by_op.end() || found.size() > calls_before(runs_.rounds)) continue;
+        if (seen.insert(maker->second).second) found.push_back(maker->second);
+      }
+    }
+    found.erase(found.begin());
+    return found;
+  }
+
+  [[nodiscard]] std::string name_in(const DumpRuns& dump, OperatorId op, Side side) const {
+    const SequencedOp* const own = dump.operators[op].on[side];
+    if (own == nullptr || dump.dumps[side] == nullptr) return {};
+    return name_to_ask(plan_.candidate, *own, kernel_name(*dump.dumps[side], *own));
+  }
+
+  void note(const DumpRuns& dump, const std::vector<OperatorId>& operators, const RunPlace& place) {
+    for (const OperatorId op : operators) asked_.push_back({&dump, op, place});
+  }
+
+  // The tensors of one side, of a step and rank.
+  void measure(Open open) {
+    for (const Asked& asked : asked_) {
+      bool shown = false;
+      for (const DumpRuns::Execution& one : asked.dump->executions) {
+        const bool here = !asked.place.rank || one.place.rank == asked.place.rank;
+        if (one.op != asked.op || one.place.step != asked.place.step || !here) continue;
+        shown = true;
+        plan_.size.tensors += one.tensors;
+        plan_.size.bytes += one.bytes;
+      }
+      plan_.size.at_least = plan_.size.at_least || !shown;
+    }
+    plan_.size.at_least = plan_.size.at_least || open == Open::kHiddenCalls;
+  }
+
+  void say(const PlanWords& words) {
     const Suspect& suspect = plan_.suspects.front();
     const auto filled = [&](std::string_view text) {
       return fmt::format(fmt::runtime(text),
-                         fmt::arg("name", suspect.op_name.empty() ? suspect.parameter : suspect.op_name),
-                         fmt::arg("count", plan_.candidate.list.size()));
+                         fmt::arg("name", suspect.op_name.empty() ? suspect.parameter : suspect.op_name));
     };
-    const PlanWords& words = source_.words(open);
     plan_.question = filled(words.question);
     for (const auto& [condition, meaning] : words.outcomes) {
       if (!condition.empty()) plan_.outcomes.push_back(fmt::format("if {}: {}", filled(condition), filled(meaning)));
     }
   }
 
-  PlanSource& source_;
-  const bool no_round_is_whole_;
+  struct Asked {
+    const DumpRuns* dump;
+    OperatorId op;
+    RunPlace place;
+  };
+  const DumpRuns& of_;  // whose operators the suspects are
+  const CaseRuns& runs_;
+  const DumpRequest& as_before_;
   NextPlan plan_;
-  bool everything_ = false;  // no round has the calls before
+  std::vector<Asked> asked_;
+  bool asks_more_ = false;   // than the newest dump has
+  bool everything_ = false;  // no dump of the case has the calls before
 };
 
 }  // namespace
 
-NextPlan plan_with(PlanSource& source, const std::vector<DumpExtent>& extents, const DumpRequest& as_before) {
-  return Planner(source, extents, as_before).plan();
+void DumpRuns::add(ExecutionId run, OperatorId op, const Identity& identity, const TensorRecord& record) {
+  if (identity.step && (!first_step || *identity.step < *first_step)) first_step = identity.step;
+  if (run == kNoId) return;
+  if (run >= executions.size()) executions.resize(size_t{run} + 1);
+  Execution& own = executions[run];
+  if (own.op == kNoId) own = {op, {identity.rank, identity.step, identity.occurrence}, 0, 0, true, true};
+  own.has_elements = own.has_elements && record.has_elements;
+  ++own.tensors;
+  own.bytes += bytes_of_elements(record);
+}
+
+ExecutionId DumpRuns::find(const std::string& name, const RunPlace& place) const {
+  for (ExecutionId run{0}; run < executions.size(); ++run) {
+    const Execution& one = executions[run];
+    if (one.op != kNoId && one.place.rank == place.rank && one.place.step == place.step &&
+        operators[one.op].name == name)
+      return run;
+  }
+  return kNoId;
+}
+
+bool DumpRuns::begins_inside() const {
+  constexpr size_t kBackwardOverForward = 8;  // a step computes no forward call that often
+  size_t forward = 0, backward = 0;
+  const Execution* first = nullptr;
+  for (const Execution& one : executions) {
+    if (one.op == kNoId) continue;
+    if (first == nullptr) first = &one;
+    if (one.place.rank != first->place.rank || one.place.step != first->place.step) break;
+    const std::string& name = operators[one.op].name;
+    const bool is_gradient = is_backward(name) || is_gradient_name(name);
+    backward += is_gradient ? 1 : 0;
+    forward += !is_gradient && backward == 0 ? 1 : 0;
+  }
+  return first != nullptr && (backward > kBackwardOverForward * forward || ran_before(operators[first->op].name));
+}
+
+bool DumpRuns::begins_at(OperatorId op, const RunPlace& place) const {
+  const auto first = std::find_if(executions.begin(), executions.end(), [&](const Execution& one) {
+    return one.op != kNoId && one.place.rank == place.rank && one.place.step == place.step;
+  });
+  return first != executions.end() && first->op == op;
+}
+
+bool CaseRuns::begins_network(const Suspect& suspect) const {
+  const ExecutionId run = is_whole ? whole.find(suspect.op_name, suspect.place) : kNoId;
+  if (run == kNoId) return false;
+  const bool backward = is_backward(suspect.op_name);
+  return std::none_of(whole.executions.begin(), whole.executions.begin() + run, [&](const auto& one) {
+    return one.op != kNoId && one.place.rank == suspect.place.rank && one.place.step == suspect.place.step &&
+           whole.is_on_all_sides(one.op) && is_backward(whole.operators[one.op].name) == backward;
+  });
+}
+
+NextPlan plan_for(std::vector<FoundSuspect> suspects, const DumpRuns& of, const CaseRuns& runs, const WordsTable& words,
+                  const DumpRequest& as_before) {
+  for (FoundSuspect& suspect : suspects) {
+    if (suspect.further.size() > kMostUndumped)
+      suspect.further.erase(suspect.further.begin(), suspect.further.end() - kMostUndumped);
+  }
+  return Planner(of, runs, as_before).plan(suspects, words);
 }
 
 size_t calls_before(size_t rounds) {

@@ -1,16 +1,25 @@
-// The planner of the next dump chooses its calls, steps and ranks, a list or a range, and the words for the outcomes. A
-// PlanSource knows the rounds of the case: compared_plan.cpp those with a reference, checked_plan.cpp the others.
+// The planner of the next dump chooses its calls, steps and ranks, a list or a range, and the words for the outcomes.
+// compared_plan.cpp, with a reference, and checked_plan.cpp, without one, say what is suspected.
+//
+// The calls before a suspect are its producers by the graph, whether they were dumped or not; without a graph, those that ran
+// before it in its pass. Tensors that agree bit for bit acquit their producer.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/containers.h"
+#include "compare/sides.h"
 #include "config/write_config.h"
+#include "divergence/roots/unseen_calls.h"
 #include "dump/index/tensor_list.h"
+#include "graph/flow/run_graph.h"
 #include "graph/join/dump_operators.h"
 #include "next/next_plan.h"
 
@@ -18,47 +27,75 @@ namespace msdump {
 
 inline constexpr size_t kMostSuspects = 4;  // that one dump asks about
 
-// The calls that a dump about a suspect asks for.
-struct AskedCalls {
-  struct Names {
-    std::vector<std::string> list;   // in the order of the configuration
-    std::vector<std::string> range;  // the first and the last
+// The executions of a dump, or of two that were compared.
+struct DumpRuns {
+  struct Operator {
+    std::string name;                   // as Suspect has it
+    Sides<const SequencedOp*> on = {};  // null: the side lacks it. A dump that was checked is the candidate
   };
-  Names candidate, reference;
-  bool reaches_back = false;  // calls before the suspect are known
-  bool everything = false;    // statistics of all calls, as no name is known
-  bool is_call = false;       // the last one is a call of msprobe; a range ends before what its last module makes
+  struct Execution {
+    OperatorId op;  // kNoId: no tensor of it was compared
+    RunPlace place;
+    uint64_t tensors = 0, bytes = 0;  // of elements, had they been dumped
+    bool has_elements = false;        // of all its tensors
+    bool equal = false;               // they agree bit for bit
+  };
+  Sides<const DumpWithGraph*> dumps = {};  // the reference's is null if there is none
+  std::vector<Operator> operators;
+  std::vector<Execution> executions;  // in the order of time
+  uint64_t bytes = 0;                 // of all tensors
+  std::optional<int64_t> first_step;
+
+  DumpRuns(const DumpWithGraph* candidate, const DumpWithGraph* reference) : dumps{candidate, reference} {}
+  [[nodiscard]] bool is_on_all_sides(OperatorId op) const {
+    return operators[op].on.a != nullptr && (dumps.b == nullptr || operators[op].on.b != nullptr);
+  }
+  // Adds a tensor of the execution, or of none (kNoId).
+  void add(ExecutionId run, OperatorId op, const Identity& identity, const TensorRecord& record);
+  // True if the dump begins with this step, and the run had earlier ones.
+  [[nodiscard]] bool begins_with(const std::optional<int64_t>& step) const {
+    return step && *step > 0 && step == first_step;
+  }
+  // The execution of the operator of this name in the rank and step of the place; kNoId: none.
+  [[nodiscard]] ExecutionId find(const std::string& name, const RunPlace& place) const;
+  // True if something ran before the dump began: it has the backward pass and next to nothing of the forward one, or its
+  // first call is not the first of its name.
+  [[nodiscard]] bool begins_inside() const;
+  // True if no execution of the operator's rank and step comes before it.
+  [[nodiscard]] bool begins_at(OperatorId op, const RunPlace& place) const;
 };
 
-// A question and its outcomes. {name} is the suspect, {count} the number of calls that are asked for.
+struct FoundSuspect : Suspect {
+  OperatorId op;                                      // kNoId: not known
+  std::vector<OperatorId> further = {};               // operators to dump beside it
+  std::vector<int64_t> ranks = {};                    // that the next dump is to have
+  std::optional<Sides<MsprobeSettings>> hidden = {};  // that dump the calls of kHiddenCalls
+};
+
+// A question and its outcomes; {name} is the suspect.
 struct PlanWords {
   std::string_view question;
   std::array<std::pair<std::string_view, std::string_view>, 2> outcomes;  // condition, meaning; unused ones are empty
 };
+using WordsTable = EnumTable<Suspect::Open, PlanWords, 7>;
 
-class PlanSource {
- public:
-  PlanSource() = default;
-  PlanSource(const PlanSource&) = delete;
-  PlanSource& operator=(const PlanSource&) = delete;
-  virtual ~PlanSource() = default;
+// The dumps of a case: the last one, and the first that has all operators, which may be the same.
+struct CaseRuns {
+  const DumpRuns& last;
+  const DumpRuns& whole;
+  bool is_whole;  // `whole` has all operators
+  size_t rounds;
 
-  // Pinned ones first, then most upstream first. Other functions take an index of these.
-  virtual std::vector<Suspect> find_suspects() = 0;
-  // The ranks that a dump about the suspect has.
-  [[nodiscard]] virtual std::vector<int64_t> ranks_of(size_t suspect) const = 0;
-  // The calls to ask for. What is asked for by other means than names is set in the plan.
-  virtual AskedCalls calls_of(size_t suspect, NextPlan& plan) = 0;
-  // Adds the tensors and bytes of the calls that calls_of() returned.
-  virtual void measure(DumpSize& size) const = 0;
-  [[nodiscard]] virtual const PlanWords& words(Suspect::Open open) const = 0;
+  // True if it is among the first calls of the whole dump, so that nothing before it made what it reads.
+  [[nodiscard]] bool begins_network(const Suspect& suspect) const;
 };
 
-// `extents` of the rounds, oldest first. The kind, target and mode of `as_before` are kept.
-[[nodiscard]] NextPlan plan_with(PlanSource& source, const std::vector<DumpExtent>& extents,
-                                 const DumpRequest& as_before);
+// `suspects`: pinned ones first, then most upstream first, with operators of `of`. The kind, target and mode of `as_before`
+// are kept.
+[[nodiscard]] NextPlan plan_for(std::vector<FoundSuspect> suspects, const DumpRuns& of, const CaseRuns& runs,
+                                const WordsTable& words, const DumpRequest& as_before);
 
-// ---- for the sources
+// ---- for the two plans and their tests
 
 // The number of calls before a suspect that round N asks for: 6 after round 1, and four times as many after each other.
 [[nodiscard]] size_t calls_before(size_t rounds);
@@ -70,12 +107,5 @@ class PlanSource {
 //   * msprobe: for the gradients of parameters, the backward call that computes them
 //   * MindSpore 2.3 and later, without an IR: a pattern, because files have '_' for the '/' of names
 [[nodiscard]] std::string name_to_ask(const DumpRequest& request, const SequencedOp& op, const std::string& name);
-
-template <class Round>
-[[nodiscard]] std::vector<DumpExtent> extents_of(const std::vector<Round>& rounds) {
-  std::vector<DumpExtent> extents;
-  for (const Round& round : rounds) extents.push_back(round.extent);
-  return extents;
-}
 
 }  // namespace msdump

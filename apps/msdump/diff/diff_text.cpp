@@ -12,6 +12,7 @@
 #include "compare/pair/metric_table.h"
 #include "diff/diff_roots.h"
 #include "diff/diff_rows.h"
+#include "divergence/roots/no_root.h"
 #include "dump/names/identity.h"
 #include "report/json.h"
 #include "shared/rows.h"
@@ -195,37 +196,9 @@ std::string swap_text(const DiffResult& run) {
                      name_of(b.dtype), name_of(a.dtype));
 }
 
-// "38 differences could not be judged (30: written by an optimizer ..; 8: ..)"
-std::string unjudged_text(const DiffResult& run, uint64_t count) {
-  constexpr size_t kReasons = 3;
-  std::map<Unjudged, uint64_t> counts;
-  for (const TensorId row : run.rows) {
-    if (is_unexplained(run, row)) ++counts[run.divergence.unjudged[row]];
-  }
-  counts.erase(Unjudged::kUnmatched);
-  std::vector<std::pair<Unjudged, uint64_t>> order(counts.begin(), counts.end());
-  std::stable_sort(order.begin(), order.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
-  std::string reasons;
-  for (size_t i = 0; i < order.size() && i < kReasons; ++i) {
-    if (order[i].first == Unjudged::kNone) continue;
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", order[i].second, text_of(order[i].first));
-  }
-  if (order.size() > kReasons) reasons += "; ..";
-  return fmt::format("{} could not be judged{}; --explain OP says more", plural(count, "difference"),
-                     reasons.empty() ? "" : " (" + reasons + ")");
-}
-
 std::string nothing_stands_out(const DiffResult& run) {
-  uint64_t unexplained = 0, random = 0;
-  for (const TensorId row : run.rows) {
-    if (is_unexplained(run, row) && run.diffs[row].verdict != Verdict::kUnmatched) ++unexplained;
-    if (counts_as_difference(run, row) && run.divergence.explained[row] == Explanation::kRandom) ++random;
-  }
-  if (unexplained > 0) return "no operator stands out; " + unjudged_text(run, unexplained);
-  if (random > 0)
-    return "no operator stands out: the differences follow from random numbers that were drawn differently";
-  return fmt::format("no operator is wrong: the differences are what rounding leads to, by about {:.2g} an operator",
-                     run.divergence.growth.noise);
+  const NoRoot none = describe_no_root(run);
+  return none.text + (none.any_unjudged ? "; --explain OP says more" : "");
 }
 
 std::string divergence_text(const DiffResult& run) {

@@ -35,7 +35,8 @@ const CommandInfo& next_info() {
       .description =
           "Compares a dump with its reference, or checks it on its own, and plans the next dump: the tensors of the "
           "suspicious operators where statistics blame them, calls that were not dumped, what made an input that is "
-          "wrong already, the steps before. Prints or writes its configuration (msprobe's config.json, data_dump.json "
+          "wrong already, what a difference needs to be judged, the steps before. Prints or writes its configuration "
+          "(msprobe's config.json, data_dump.json "
           "or acl.json, as the dump was made), its size, the question that it answers, and what each outcome would "
           "mean. FILE, the --json document of diff or check, stands for the dumps that it names. With -out the rounds "
           "are kept in a folder: once the next dump has run, `msdump next -d DIR` goes on.",
@@ -94,7 +95,8 @@ class Next : public Command {
                   .value = OptionValue::text(options_.config, "FILE"),
                   .group = kOtherGroup,
                   .help = "The configuration that the dump was made with; without it the kind of the next one is that "
-                          "of the files, and the dump is taken for one of all operators"},
+                          "of the files, and a dump that does not begin inside a step is taken for one of all "
+                          "operators"},
                  {.names = "--framework-version",
                   .value = OptionValue::text(options_.version, "VERSION"),
                   .group = kOtherGroup,
@@ -205,8 +207,7 @@ class Next : public Command {
                       {.explain = {}, .flow = true});
   }
 
-  Result<NextPlan> plan_compared(Session& session, const CaseFolder& found) {
-    std::vector<ComparedRound> rounds(found.rounds.size());
+  Result<NextPlan> plan_compared(Session& session, CaseFolder& found) {
     MSDUMP_TRY(compared_.emplace_back(), compare(session, found, found.rounds.back()));
     const DiffResult& newest = compared_.back();
     if (newest.rows.empty())
@@ -217,13 +218,25 @@ class Next : public Command {
                              found.rounds.back().candidate));
     for (const Error& error : newest.failures) failures_.push_back(&error);
     dumps_ = dumps_of(newest.a->opened);
-    for (size_t i = 0; i < rounds.size(); ++i) rounds[i].extent = found.rounds[i].extent;
-    rounds.back().run = &newest;
-    if (const size_t whole = whole_round(rounds); whole + 1 < rounds.size()) {
-      MSDUMP_TRY(compared_.emplace_back(), compare(session, found, found.rounds[whole]));
-      rounds[whole].run = &compared_.back();
+    return plan(found, newest, as_before(found.settings, newest.a->catalogue().index, newest.pairing.a),
+                [&](const CaseRound& round) -> Result<const DiffResult*> {
+                  MSDUMP_TRY(compared_.emplace_back(), compare(session, found, round));
+                  return &compared_.back();
+                });
+  }
+
+  // The plan after the newest round; `open` reads another one.
+  template <class Run, class Open>
+  Result<NextPlan> plan(CaseFolder& found, const Run& newest, const DumpRequest& as_before, const Open& open) const {
+    if (found.rounds.size() == 1 && options_.config.empty() && found.rounds.front().extent == DumpExtent::kAll)
+      found.rounds.front().extent = extent_of(newest);
+    std::vector<CaseDump<Run>> dumps;
+    for (const CaseRound& round : found.rounds) dumps.push_back({nullptr, round.extent});
+    dumps.back().run = &newest;
+    if (const size_t whole = whole_dump(dumps); whole + 1 < dumps.size()) {
+      MSDUMP_TRY(dumps[whole].run, open(found.rounds[whole]));
     }
-    return plan_next(rounds, as_before(found.settings, newest.a->catalogue().index, newest.pairing.a));
+    return plan_next(dumps, as_before);
   }
 
   static Result<std::unique_ptr<OpenedCheck>> check_dump(Session& session, const CaseFolder& found,
@@ -237,20 +250,17 @@ class Next : public Command {
     return opened;
   }
 
-  Result<NextPlan> plan_checked(Session& session, const CaseFolder& found) {
-    std::vector<CheckedRound> rounds(found.rounds.size());
+  Result<NextPlan> plan_checked(Session& session, CaseFolder& found) {
     MSDUMP_TRY(checked_.emplace_back(), check_dump(session, found, found.rounds.back()));
     const OpenedCheck& newest = *checked_.back();
     failures_ = newest.run->listing_failures;
     for (const Error& error : newest.run->report.failures) failures_.push_back(&error);
     dumps_ = dumps_of(newest.opened);
-    for (size_t i = 0; i < rounds.size(); ++i) rounds[i].extent = found.rounds[i].extent;
-    rounds.back().run = newest.run.get();
-    if (const size_t whole = whole_round(rounds); whole + 1 < rounds.size()) {
-      MSDUMP_TRY(checked_.emplace_back(), check_dump(session, found, found.rounds[whole]));
-      rounds[whole].run = checked_.back()->run.get();
-    }
-    return plan_next(rounds, as_before(found.settings, newest.catalogue().index, newest.run->dump.operators()));
+    return plan(found, *newest.run, as_before(found.settings, newest.catalogue().index, newest.run->dump.operators()),
+                [&](const CaseRound& round) -> Result<const check::CheckRun*> {
+                  MSDUMP_TRY(checked_.emplace_back(), check_dump(session, found, round));
+                  return checked_.back()->run.get();
+                });
   }
 
   static DumpRequest as_before(const CaseSettings& settings, const DumpIndex& index,

@@ -123,6 +123,10 @@ const report::RowType<Suspect>& suspect_rows() {
           .add(source_key(), [](const Suspect& one) -> report::Value { return source_value(one.frame); })
           .add({.key = "reason", .type = "string", .text = "why, in words that may change"},
                [](const Suspect& one) -> report::Value { return one.reason; })
+          .add({.key = "only_reads",
+                .type = "boolean",
+                .text = "an input is wrong already: what made it is to blame, and not the operator"},
+               [](const Suspect& one) -> report::Value { return one.only_reads; })
           .add({.key = "candidates",
                 .type = "object[]",
                 .text = "calls of which one is the suspect",
@@ -153,6 +157,7 @@ std::vector<report::DocumentType> next_documents() {
                {.key = "state", .type = "string", .text = "asked, pinned or nothing"},
                {.key = "rounds", .type = "integer", .text = "rounds of the case so far"},
                {.key = "pinned", .type = "object[]", .text = "suspects of which nothing is open", .of = suspect_type},
+               {.key = "nothing", .type = "string|null", .text = "why no dump is asked for, if nothing is pinned"},
                {.key = "question", .type = "string|null", .text = "what the next dump answers"},
                {.key = "outcomes", .type = "string[]", .text = "what each outcome would mean"},
                {.key = "configuration",
@@ -177,6 +182,7 @@ report::Object next_document(const NextAnswer& answer) {
     if (suspect.open == Suspect::Open::kPinned) pinned.emplace_back(suspect_rows().row(suspect));
   }
   document.add("pinned", std::move(pinned));
+  document.add("nothing", plan.state == PlanState::kNothing ? report::Value(plan.nothing) : report::Value());
   document.add("question", asked ? report::Value(plan.question) : report::Value());
   report::List outcomes;
   for (const std::string& outcome : plan.outcomes) outcomes.emplace_back(outcome);
@@ -206,11 +212,15 @@ std::string next_text(const NextAnswer& answer) {
     if (name.empty()) name = "an operator";
     add_line(text, suspect.open == Suspect::Open::kPinned ? "pinned" : "suspect",
              fmt::format("{}{}{}: {}", name, line, place_text(suspect.place), suspect.reason));
+    if (suspect.only_reads && suspect.open != Suspect::Open::kPinned) {
+      add_line(text, "", "it only reads what is wrong: the next dump has what makes that");
+    } else if (suspect.only_reads && suspect.parameter.empty() && answer.round == 1) {
+      add_line(text, "", "it only reads what enters the network; if the dump lacks operators, --config CONFIG says so");
+    }
   }
   if (plan.suspects.size() > kMostShown)
     add_line(text, "", fmt::format("and {} more; --json has all", plan.suspects.size() - kMostShown));
-  if (plan.state == PlanState::kNothing)
-    add_line(text, "nothing", "no operator stands out: no further dump is asked for");
+  if (plan.state == PlanState::kNothing) add_line(text, "nothing", plan.nothing + ": no further dump is asked for");
   if (plan.state != PlanState::kAsked) return text;
   add_line(text, "question", plan.question);
   add_line(text, "dump", asked_text(plan.candidate));

@@ -20,7 +20,7 @@ struct NextAnswer {
 [[nodiscard]] std::vector<report::Column> next_columns();
 [[nodiscard]] const report::RowType<Suspect>& suspect_rows();
 [[nodiscard]] std::vector<report::DocumentType> next_documents();
-// state, rounds, pinned, question, outcomes, configuration, estimate, written.
+// state, rounds, pinned, nothing, question, outcomes, configuration, estimate, written.
 [[nodiscard]] report::Object next_document(const NextAnswer& answer);
 [[nodiscard]] std::string next_text(const NextAnswer& answer);
 

@@ -110,6 +110,21 @@ TEST_CASE("five suspects are shown, with their line and place, and how many more
   CHECK(next_text({NextPlan{}, 1, {}, {}}) == "nothing   no operator stands out: no further dump is asked for\n");
 }
 
+TEST_CASE("an operator that only reads what is wrong is shown as such, pinned in the first dump or asked about") {
+  NextPlan plan;
+  plan.state = PlanState::kPinned;
+  plan.suspects = {suspect_named("a", Open::kPinned)};
+  plan.suspects[0].only_reads = true;
+  const std::string pinned = "pinned    a: it differs\n", entered = "          it only reads what enters the network; ";
+  CHECK(next_text({plan, 1, {}, {}}).starts_with(pinned + entered));
+  CHECK(next_text({plan, 2, {}, {}}) == pinned);
+  plan.suspects[0].parameter = "w";
+  CHECK(next_text({plan, 1, {}, {}}) == pinned);
+  plan.suspects[0].open = Open::kBefore;
+  CHECK(next_text({plan, 2, {}, {}}) ==
+        "suspect   a: it differs\n          it only reads what is wrong: the next dump has what makes that\n");
+}
+
 TEST_CASE("configurations are printed, once if both are the same, or the paths that they were written to") {
   NextPlan plan = asked_plan();
   plan.candidate.overflow = true;
@@ -130,7 +145,7 @@ TEST_CASE("the document has the configuration and the estimate of what is asked,
   plan.candidate.kind = ConfigKind::kAcl;
   plan.size = {2, 30, 400, true};
   CHECK(json_of(next_document({plan, 3, "c", "r", {"/c.json"}})) ==
-        R"({"state":"asked","rounds":3,"pinned":[],"question":"why?","outcomes":["if a: b","if c: d"],)"
+        R"({"state":"asked","rounds":3,"pinned":[],"nothing":null,"question":"why?","outcomes":["if a: b","if c: d"],)"
         R"("configuration":{"kind":"acl","candidate":"c","reference":"r"},)"
         R"("estimate":{"tensors":2,"bytes":30,"at_least":true,"full_bytes":400},"written":["/c.json"]})");
   CHECK(json_of(next_document({plan, 1, "c", ""})).find(R"("reference":null)") != std::string::npos);
@@ -139,8 +154,8 @@ TEST_CASE("the document has the configuration and the estimate of what is asked,
   plan.suspects = {suspect_named("a", Open::kPinned), suspect_named("b")};
   CHECK(json_of(next_document({plan, 1, {}, {}})) ==
         R"({"state":"pinned","rounds":1,"pinned":[{"state":"pinned","kind":null,"rank":null,"step":null,"op_name":"a",)"
-        R"("op_type":null,"parameter":null,"source":null,"reason":"it differs","candidates":[]}],"question":null,)"
-        R"("outcomes":[],"configuration":null,"estimate":null,"written":[]})");
+        R"("op_type":null,"parameter":null,"source":null,"reason":"it differs","only_reads":false,"candidates":[]}],)"
+        R"("nothing":null,"question":null,"outcomes":[],"configuration":null,"estimate":null,"written":[]})");
 }
 
 TEST_CASE("a row has what is known of a suspect and of what may be to blame instead") {
@@ -151,12 +166,13 @@ TEST_CASE("a row has what is known of a suspect and of what may be to blame inst
   suspect.kind = "value";
   suspect.place = {1, 2, 0};
   suspect.frame = &frame;
+  suspect.only_reads = true;
   suspect.others = {{"b", nullptr}, {"", &frame}};
   std::string text;
   report::append_json(text, suspect_rows().row(suspect));
   CHECK(text ==
         R"({"state":"not_dumped","kind":"value","rank":1,"step":2,"op_name":"a","op_type":"Mul","parameter":"w",)"
-        R"("source":{"file":"net.py","line":7,"code":"y = x"},"reason":"it differs","candidates":[)"
+        R"("source":{"file":"net.py","line":7,"code":"y = x"},"reason":"it differs","only_reads":true,"candidates":[)"
         R"({"op_name":"b","source":null},{"op_name":null,"source":{"file":"net.py","line":7,"code":"y = x"}}]})");
 }
 

@@ -44,14 +44,14 @@ class CheckedCalls {
   [[nodiscard]] NextPlan plan(DumpExtent extent = DumpExtent::kAll) const { return planned({{&run(), extent}}); }
   // After a first dump.
   [[nodiscard]] NextPlan plan_after(const CheckedCalls& first, DumpExtent extent, size_t rounds = 2) const {
-    std::vector<CheckedRound> all(rounds);
+    std::vector<CaseDump<check::CheckRun>> all(rounds);
     all.front() = {&first.run(), DumpExtent::kAll};
     all.back() = {&run(), extent};
     return planned(all);
   }
 
  private:
-  static NextPlan planned(const std::vector<CheckedRound>& rounds) {
+  static NextPlan planned(const std::vector<CaseDump<check::CheckRun>>& rounds) {
     DumpRequest as_before;
     as_before.target.framework = Framework::kPyTorch;
     return plan_next(rounds, as_before);
@@ -359,7 +359,7 @@ class OverflowDump {
     const test::Checked checked(scratch_.path());
     DumpRequest as_before;
     as_before.kind = kind;
-    return plan_next(std::vector<CheckedRound>(rounds, {&checked.run(), DumpExtent::kAll}), as_before);
+    return plan_next(std::vector<CaseDump<check::CheckRun>>(rounds, {&checked.run(), DumpExtent::kAll}), as_before);
   }
 
  private:
@@ -440,7 +440,7 @@ TEST_CASE("a gradient that statistics show is asked about with the backward call
   const NextPlan plan = dump.plan();
   REQUIRE(plan.state == PlanState::kAsked);
   CHECK(plan.suspects.front().open == Open::kStatistics);
-  CHECK(plan.candidate.list == Texts{"Module.act.Tanh.backward.0", "Module.fc.Linear.backward.0"});
+  CHECK(plan.candidate.list == Texts{"Module.fc.Linear.backward.0", "Module.act.Tanh.backward.0"});
   CHECK(plan.candidate.scope.empty());
   CHECK(plan.extent == DumpExtent::kList);
   CHECK(plan.size.tensors == 5);

@@ -42,6 +42,15 @@ class PlannedRound {
   }
 
   [[nodiscard]] const DiffResult& run() const { return *run_; }
+  // As if diff had named no root, and had not judged the differences of the operator.
+  void forget_roots(const std::string& op_name, Unjudged why) {
+    run_->divergence.roots.clear();
+    for (const TensorId row : run_->rows) {
+      if (run_->op_name(run_->pairing.tensors[row].op) != op_name) continue;
+      run_->divergence.explained[row] = Explanation::kNone;
+      run_->divergence.unjudged[row] = why;
+    }
+  }
   [[nodiscard]] NextPlan plan(ConfigKind kind, DumpExtent extent = DumpExtent::kAll) const {
     DumpRequest as_before;
     as_before.kind = kind;
@@ -50,7 +59,7 @@ class PlannedRound {
   }
   // After a first dump.
   [[nodiscard]] NextPlan plan_after(const PlannedRound& first, DumpExtent extent, size_t rounds = 2) const {
-    std::vector<ComparedRound> all(rounds);
+    std::vector<CaseDump<DiffResult>> all(rounds);
     all.front() = {&first.run(), DumpExtent::kAll};
     all.back() = {&*run_, extent};
     return plan_next(all, {});
@@ -322,7 +331,7 @@ TEST_CASE(
 TEST_CASE("a call of a part whose inputs were not dumped is sought before the part") {
   const auto build = [](MadeCalls& calls) { calls.ran(call(4), {}, {{calls.bad() ? 50.0F : 5.0F, 1}}); };
   const PlannedRound part(build), whole([](MadeCalls&calls) { chain(calls, 0, 9, right); });
-  CHECK(part.plan(ConfigKind::kMsprobe).state == PlanState::kPinned);
+  CHECK(part.plan(ConfigKind::kMsprobe).suspects.front().open == Suspect::Open::kNoInput);
   const NextPlan plan = part.plan_after(whole, DumpExtent::kList);
   REQUIRE(plan.state == PlanState::kAsked);
   CHECK(plan.suspects.front().open == Suspect::Open::kBefore);
@@ -426,7 +435,7 @@ TEST_CASE("of operators that were not dumped the next dump has all that may be t
   CHECK(plan.suspects.front().open == Suspect::Open::kNotDumped);
   CHECK(plan.candidate.list == Texts{"Default/ReLU-op0", "Default/Mul-op0", "Default/Neg-op0"});
   CHECK(plan.reference.list == plan.candidate.list);
-  CHECK(plan.question == "which of 3 operators that were not dumped is to blame?");
+  CHECK(plan.question == "which operator before Default/ReLU-op0, of those that were not dumped, is to blame?");
   CHECK(plan.outcomes.size() == 2);
   REQUIRE(plan.suspects.front().others.size() == 2);
   CHECK(plan.suspects.front().others.front().op_name == "Default/Mul-op0");
@@ -437,6 +446,159 @@ TEST_CASE("of operators that were not dumped the next dump has all that may be t
   CHECK(plan.size.at_least);
   CHECK(plan.candidate.scope.empty());
   CHECK(plan.extent == DumpExtent::kList);
+}
+
+// Mul, of which the constant is wrong, and Neg were not dumped: ReLU reads what they lead to.
+void hidden_chain(MadeNet& net, bool neg_too) {
+  const auto a = net.op("Mul", {net.input("x"), net.constant(net.bad() ? 1.5F : 2)});
+  net.hide_input(a, 0);
+  net.hide_input(a, 1);
+  net.hide_output(a);
+  const auto b = neg_too ? net.op("Neg", {a}) : a;
+  if (neg_too) {
+    net.hide_input(b, 0);
+    net.hide_output(b);
+  }
+  net.op("ReLU", {b});
+}
+
+TEST_CASE("an operator that only reads what is wrong is asked about with the one that the graph says made it") {
+  const PlannedRound round(std::function<void(MadeNet&)>([](MadeNet& net) { hidden_chain(net, false); }));
+  REQUIRE_FALSE(round.run().divergence.roots.empty());
+  CHECK(round.run().op_name(round.run().divergence.roots.front().op) == "Default/ReLU-op0");
+  const NextPlan plan = round.plan(ConfigKind::kDataDump);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kNotDumped);
+  CHECK(plan.suspects.front().only_reads);
+  CHECK(plan.candidate.list == Texts{"Default/ReLU-op0", "Default/Mul-op0"});
+  CHECK(plan.reference.list == plan.candidate.list);
+  CHECK_FALSE(plan.candidate.statistics);
+}
+
+TEST_CASE("the calls before an operator are its producers by the graph, dumped or not, but none that agrees") {
+  PlannedRound round(std::function<void(MadeNet&)>([](MadeNet& net) {
+    const auto side = net.op("Neg", {net.weight("w")});  // agrees
+    const auto far = net.op("Abs", {net.input("y")});    // leads to what comes later
+    const auto a = net.op("Mul", {net.input("x"), net.constant(2)});
+    net.hide_input(a, 0);
+    net.hide_input(a, 1);
+    net.hide_output(a);
+    const auto sum = net.op("Add", {a, side});
+    net.show_input(sum, 0, some_values(net.bad() ? 3 : 1));
+    if (net.bad()) net[sum] = some_values(5);
+    net.op("Sub", {sum, far});
+  }));
+  round.forget_roots("Default/Add-op0", Unjudged::kUnknownSource);
+  const NextPlan plan = round.plan(ConfigKind::kDataDump);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kBefore);
+  CHECK(plan.candidate.list == Texts{"Default/Add-op0", "Default/Mul-op0"});
+  CHECK(plan.size.at_least);
+}
+
+TEST_CASE("where no call of a dump has inputs they are asked for") {
+  const PlannedRound round([](MadeCalls& calls) {
+    for (size_t i = 0; i < 5; ++i) calls.ran(call(i), {}, {{calls.bad() && i >= 3 ? 30.0F : right(i + 1), 1}});
+  });
+  const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kNoInput);
+  CHECK(plan.question == "does " + call(3) + " compute what its inputs lead to, which were not dumped?");
+}
+
+TEST_CASE("where nothing stands out the first large difference that was not judged is asked about") {
+  const auto build = [](float wrong) {
+    return [wrong](MadeCalls& calls) {
+      chain(calls, 0, 3, right);
+      calls.ran(call(3), {{calls.bad() ? wrong : 55.0F, 1}}, {{calls.bad() ? wrong : 55.0F, 1}});
+    };
+  };
+  PlannedRound large(build(77)), small(build(55.1F));
+  large.forget_roots(call(3), Unjudged::kUnknownSource);
+  const NextPlan plan = large.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kBefore);
+  CHECK(plan.suspects.front().only_reads);
+  CHECK(plan.suspects.front().reason ==
+        "nothing is proved; its input 0 is the first difference that was not judged: what wrote it was not dumped");
+  CHECK(plan.candidate.scope == Texts{call(0), call(3)});
+  CHECK_FALSE(plan.candidate.statistics);
+  small.forget_roots(call(3), Unjudged::kUnknownSource);
+  CHECK(small.plan(ConfigKind::kMsprobe).state == PlanState::kNothing);
+  // No dump makes another shape comparable.
+  large.forget_roots(call(3), Unjudged::kOtherShape);
+  const NextPlan none = large.plan(ConfigKind::kMsprobe);
+  CHECK(none.state == PlanState::kNothing);
+  CHECK(none.nothing ==
+        "no operator stands out; 2 differences could not be judged (2: another shape or kind of dtype)");
+}
+
+TEST_CASE("a module whose difference was not judged is asked about with the calls inside it, or as elements") {
+  const auto build = [](bool calls_too) {
+    return [calls_too](MadeCalls& calls) {
+      calls.as_statistics();
+      if (calls_too) calls.ran(call(0), {{1, 2}}, {{1, 2}});
+      calls.ran("Module.a.Block.forward.0", {{1, 2}}, {{calls.bad() ? 50.0F : 3.0F, 4}});
+    };
+  };
+  PlannedRound modules(build(false)), mixed(build(true));
+  modules.forget_roots("Module.a.Block.forward.0", Unjudged::kLargeInput);
+  mixed.forget_roots("Module.a.Block.forward.0", Unjudged::kLargeInput);
+  // Statistics ask for what follows equal inputs first.
+  CHECK(modules.plan(ConfigKind::kMsprobe).suspects.front().open == Suspect::Open::kStatistics);
+  CHECK(mixed.plan(ConfigKind::kMsprobe).suspects.front().open == Suspect::Open::kStatistics);
+  PlannedRound elements([](MadeCalls& calls) {
+    calls.ran("Module.a.Block.forward.0", {{calls.bad() ? 7.0F : 1.0F, 2}}, {{calls.bad() ? 50.0F : 3.0F, 4}});
+  });
+  elements.forget_roots("Module.a.Block.forward.0", Unjudged::kLargeInput);
+  const NextPlan plan = elements.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  CHECK(plan.suspects.front().open == Suspect::Open::kHiddenCalls);
+  CHECK(plan.candidate.level == "mix");
+  CHECK(plan.candidate.list == Texts{"Module.a.Block.forward.0"});
+  CHECK(plan.candidate.all_risks);
+}
+
+TEST_CASE("a dump that begins inside a step is taken for a part") {
+  const auto of = [](const std::string& first) {
+    return PlannedRound([&](MadeCalls& calls) {
+      calls.ran(first, {{calls.bad() ? 2.0F : 1.0F, 1}}, {{calls.bad() ? 3.0F : 2.0F, 1}});
+      calls.ran("Functional.linear.0.forward", {{calls.bad() ? 3.0F : 2.0F, 1}}, {{3, 1}});
+    });
+  };
+  CHECK(extent_of(of("Functional.relu.0.forward").run()) == DumpExtent::kAll);
+  CHECK(extent_of(of("Functional.relu.2.forward").run()) == DumpExtent::kList);
+  CHECK(extent_of(of("Module.fc.Linear.forward.1").run()) == DumpExtent::kList);
+  const auto backward = [](bool forward) {
+    return PlannedRound([=](MadeCalls& calls) {
+      if (forward) chain(calls, 0, 2, right);
+      for (size_t i = 9; i-- > 0;) calls.ran("Functional." + kCallNames[i] + ".0.backward", {{1, 1}}, {{1, 1}});
+    });
+  };
+  CHECK(extent_of(backward(false).run()) == DumpExtent::kList);
+  CHECK(extent_of(backward(true).run()) == DumpExtent::kAll);
+}
+
+TEST_CASE("what the newest dump has in full is not asked for again, but for calls between those of a list") {
+  const PlannedRound whole([](MadeCalls& calls) { chain(calls, 0, 9, right); });
+  // Call 5 reads something else than what call 4 made.
+  const PlannedRound part([](MadeCalls& calls) {
+    chain(calls, 0, 5, right);
+    calls.ran(call(5), {{calls.bad() ? 77.0F : 55.0F, 1}}, {{calls.bad() ? 78.0F : 56.0F, 1}});
+  });
+  const auto plan_as = [&](ConfigKind kind) {
+    DumpRequest as_before;
+    as_before.kind = kind;
+    return plan_next({{&whole.run(), DumpExtent::kAll}, {&part.run(), DumpExtent::kList}}, as_before);
+  };
+  const NextPlan plan = plan_as(ConfigKind::kDataDump);
+  CHECK(plan.state == PlanState::kPinned);
+  REQUIRE_FALSE(plan.suspects.empty());
+  CHECK(plan.suspects.front().op_name == call(5));
+  CHECK(plan.suspects.front().only_reads);
+  CHECK(plan.candidate.list.empty());
+  CHECK(plan.question.empty());
+  CHECK(plan_as(ConfigKind::kMsprobe).candidate.scope == Texts{call(0), call(5)});
 }
 
 TEST_CASE("one dump asks about four suspects at most") {

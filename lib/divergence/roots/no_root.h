@@ -1,0 +1,18 @@
+// What a comparison without a root says of its differences: that they were not judged, or what explains them.
+#pragma once
+
+#include <string>
+
+#include "divergence/dump_diff.h"
+
+namespace msdump {
+
+struct NoRoot {
+  std::string text;
+  bool any_unjudged = false;
+};
+
+// "no operator stands out; 38 differences could not be judged (30: written by an optimizer ..; 8: ..)"
+[[nodiscard]] NoRoot describe_no_root(const DiffResult& run);
+
+}  // namespace msdump
