@@ -70,11 +70,11 @@ Status explain_rows(const DumpSide& a, const TensorRecord& record_a, const DumpS
 Status explain_order(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b, const TensorRecord& record_b,
                      TensorDiff& diff) {
   const std::vector<TensorRecord> of_a = {record_a}, of_b = {record_b};
-  ParameterValues values_a(a.index, of_a), values_b(b.index, of_b);
+  TensorSamples values_a(a.index, of_a), values_b(b.index, of_b);
   for (const auto views_of : {&permuted_views, &regrouped_views}) {
     const std::vector<NamedView> views = views_of(*record_a.shape, *record_b.shape);
     const auto found = nearest_view({values_a, RecordId(0)}, {values_b, RecordId(0)}, views);
-    for (ParameterValues* const values : {&values_a, &values_b}) {
+    for (TensorSamples* const values : {&values_a, &values_b}) {
       if (const std::vector<Error> failures = values->failures().all(); !failures.empty())
         return fail(failures.front());
     }

@@ -95,13 +95,10 @@ class ClaimAssigner {
   MatchEvidence& evidence_;
 };
 
-// Matches the best pairs first, and removes them from the lists.
-void meet_best(RatedPairs pairs, std::vector<uint32_t>& open, std::vector<SequencedOpId>& free, Claims& claims,
-               HostOperators& hosts) {
-  std::sort(pairs.begin(), pairs.end());
-  for (const auto& [value, claim, host] : pairs) {
-    if (!claims[claim].is_met() && !hosts.is_taken(host)) meet(claims[claim], host, hosts);
-  }
+// Matches the best pairs of claims and operators, and removes them from the lists.
+void meet_best(std::vector<RatedPair> pairs, std::vector<uint32_t>& open, std::vector<SequencedOpId>& free,
+               Claims& claims, HostOperators& hosts) {
+  for (const RatedPair& pair : best_pairs(std::move(pairs))) meet(claims[pair.a], SequencedOpId(pair.b), hosts);
   std::erase_if(open, [&](uint32_t claim) { return claims[claim].is_met(); });
   free = hosts.free_of(free);
 }
@@ -134,11 +131,11 @@ void ClaimAssigner::assign_side_by_side(std::vector<uint32_t>& claims, std::vect
 }
 
 void ClaimAssigner::assign_by_outputs(std::vector<uint32_t>& claims, std::vector<SequencedOpId>& hosts) {
-  RatedPairs pairs;
+  std::vector<RatedPair> pairs;
   for (const uint32_t claim : claims) {
     for (const SequencedOpId host : hosts) {
       const Fit fit = fit_of(claims_[claim], host, evidence_);
-      if (fit.shapes && fit.values && *fit.values >= kAlike) pairs.emplace_back(-*fit.values, claim, host);
+      if (fit.shapes && fit.values && *fit.values >= kAlike) pairs.push_back({*fit.values, claim, host});
     }
   }
   meet_best(std::move(pairs), claims, hosts, claims_, hosts_);
@@ -150,11 +147,11 @@ void ClaimAssigner::assign_by_inputs(std::vector<uint32_t>& claims, std::vector<
     return;
   }
   const double least = care == Care::kConfirmed ? kAlike : kHalfOfInputs;
-  RatedPairs pairs;
+  std::vector<RatedPair> pairs;
   for (const uint32_t claim : claims) {
     for (const SequencedOpId host : hosts) {
       const double value = likeness_of_inputs(claims_[claim].device, host, evidence_);
-      if (value >= least) pairs.emplace_back(-value, claim, host);
+      if (value >= least) pairs.push_back({value, claim, host});
     }
   }
   meet_best(std::move(pairs), claims, hosts, claims_, hosts_);
@@ -197,7 +194,7 @@ ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence)
 // The host operator of each device operator that is matched. Marks them as taken.
 std::map<SequencedOpId, SequencedOpId> match_by_values(Claims& claims, HostOperators& hosts, MatchEvidence& evidence) {
   const ByCount by_count = free_by_count(hosts, evidence);
-  std::map<SequencedOpId, SequencedOpId> matches;
+  std::vector<RatedPair> pairs;
   size_t compared = 0;
   for (SequencedOpId device{0}; device < evidence.device.operators.size(); ++device) {
     const SequencedOp& one = evidence.device.operators[device];
@@ -208,22 +205,19 @@ std::map<SequencedOpId, SequencedOpId> match_by_values(Claims& claims, HostOpera
     const auto count = host_elements(evidence.device.tensor(*output));
     const auto found = count ? by_count.find({evidence.rank_of(one), *count}) : by_count.end();
     if (found == by_count.end()) continue;
-    double best = kCertain;
-    SequencedOpId match;
     for (const SequencedOpId host : found->second) {
-      if (hosts.is_taken(host)) continue;
       if (++compared > kMostCompared) {
         evidence.limits.insert(kComparedLimit);
         break;
       }
-      const auto value = likeness_of_output(*output, host, evidence);
-      if (!value || *value <= best) continue;
-      best = *value;
-      match = host;
+      const double value = likeness_of_output(*output, host, evidence).value_or(0);
+      if (value > kCertain) pairs.push_back({value, device, host});
     }
-    if (match == kNoId) continue;
-    hosts.take(match);
-    matches[device] = match;
+  }
+  std::map<SequencedOpId, SequencedOpId> matches;
+  for (const RatedPair& pair : best_pairs(std::move(pairs))) {
+    matches.emplace(pair.a, pair.b);
+    hosts.take(SequencedOpId(pair.b));
   }
   return matches;
 }

@@ -201,7 +201,7 @@ bool is_output_inside(const DeviceMatch& match, SequencedOpId host, RecordId ten
     if (match.hosts[i] == host || run == hosts[i].end()) continue;
     const std::vector<RecordId>& outputs = run->second.outputs;
     for (size_t k = 0; k < std::min(outputs.size(), kMostOutputs); ++k) {
-      if (evidence.host_values.is_same(tensor, outputs[k])) return true;
+      if (evidence.is_same(tensor, outputs[k])) return true;
     }
     if (outputs.size() > kMostOutputs) {
       evidence.limits.insert(
@@ -349,8 +349,7 @@ class DevicePairer {
     const bool single = match.hosts.size() == 1 && !match.is_split;
     const std::string_view device_type = single ? device_.operators[device].type : std::string_view();
     const std::string_view host_type = single ? host_.operators[match.hosts[0]].type : std::string_view();
-    const InputMatch map = match_inputs({device_.dump, host_.dump, evidence_.values, evidence_.limits}, inputs, tensors,
-                                        device_type, host_type, match.is_split);
+    const InputMatch map = match_inputs(evidence_, inputs, tensors, device_type, host_type, match.is_split);
     std::vector<bool> used(inputs.size(), false);
     for (size_t i = 0; i < map.size(); ++i) {
       if (!map[i]) continue;
@@ -432,8 +431,8 @@ bool pair_with_device(Pairing& pairing, const CompareSide& a, const CompareSide&
   const std::vector<DeviceMatch> matches = match_device(evidence);
   DevicePairer(evidence, matches, device_is_a, lone_step).run(pairing);
   pairing.limits.merge(evidence.limits);
-  for (ValueProbe* const probe : {&evidence.values, &evidence.host_values}) {
-    for (Error& error : probe->failures().all()) pairing.unread.push_back(std::move(error));
+  for (TensorSamples* const samples : {&evidence.device_samples, &evidence.host_samples}) {
+    for (Error& error : samples->failures().all()) pairing.unread.push_back(std::move(error));
   }
   return true;
 }

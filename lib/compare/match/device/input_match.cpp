@@ -1,9 +1,9 @@
 #include "compare/match/device/input_match.h"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
-#include "compare/match/device/match_evidence.h"
+#include "compare/sample/best_pairs.h"
 #include "ge/operators/operator_table.h"
 #include "tensor/dtype.h"
 
@@ -12,17 +12,16 @@ namespace {
 
 constexpr size_t kMostInputs = 64;              // with more, no values are compared
 constexpr size_t kMostCells = size_t{1} << 20;  // of a table of all pairs; with more, inputs are paired in order
-constexpr double kSameValues = 0.9;
 
 class InputMatcher {
  public:
-  InputMatcher(const InputSides& sides, const std::vector<RecordId>& device, const std::vector<RecordId>& host)
-      : sides_(sides), device_(device), host_(host) {}
+  InputMatcher(MatchEvidence& evidence, const std::vector<RecordId>& device, const std::vector<RecordId>& host)
+      : evidence_(evidence), device_(device), host_(host) {}
 
   // True if shape and dtype allow the same values.
   [[nodiscard]] bool can_be(size_t device, size_t host) const {
-    const TensorRecord& a = (*sides_.device.tensors)[device_[device]];
-    const TensorRecord& b = (*sides_.host.tensors)[host_[host]];
+    const TensorRecord& a = evidence_.device.tensor(device_[device]);
+    const TensorRecord& b = evidence_.host.tensor(host_[host]);
     if (!same_elements(a, b)) return false;
     const DTypeKind kind = kind_of(a.name.dtype), other = kind_of(b.name.dtype);
     return a.name.dtype == DType::kUndefined || b.name.dtype == DType::kUndefined || kind == other;
@@ -34,14 +33,14 @@ class InputMatcher {
     std::vector<bool> used(device_.size(), false);
     for (size_t i = 0; i < map.size(); ++i) {
       if (!map[i]) {
-        if (!may_be_attribute((*sides_.host.tensors)[host_[i]])) sum -= 1;
+        if (!may_be_attribute(evidence_.host.tensor(host_[i]))) sum -= 1;
         continue;
       }
       sum += can_be(*map[i], i) ? 1 : -2;
       used[*map[i]] = true;
     }
     for (size_t j = 0; j < used.size(); ++j) {
-      if (!used[j] && !may_be_attribute((*sides_.device.tensors)[device_[j]])) sum -= 1;
+      if (!used[j] && !may_be_attribute(evidence_.device.tensor(device_[j]))) sum -= 1;
     }
     return sum;
   }
@@ -60,13 +59,13 @@ class InputMatcher {
     InputMatch map(host_.size());
     const size_t n = host_.size(), m = device_.size();
     if (n * m > kMostCells) {
-      sides_.limits.insert(
+      evidence_.limits.insert(
           {"device_input_pairs", kMostCells, "inputs of an operator were paired in their order alone"});
       return in_order();
     }
     const bool few = n <= kMostInputs && m <= kMostInputs;
     if (!few)
-      sides_.limits.insert({"device_inputs", kMostInputs, "inputs of an operator were paired without their values"});
+      evidence_.limits.insert({"device_inputs", kMostInputs, "inputs of an operator were paired without their values"});
     const auto [of_host, of_device] = choices();
     std::vector<std::vector<double>> gain(n, std::vector<double>(m, -1));
     std::vector<std::vector<double>> best(n + 1, std::vector<double>(m + 1, 0));
@@ -111,10 +110,10 @@ class InputMatcher {
     for (size_t i = 0, j = 0; i < host_.size() && j < device_.size();) {
       if (can_be(j, i)) {
         map[i++] = static_cast<uint32_t>(j++);
-      } else if (may_be_attribute((*sides_.host.tensors)[host_[i]])) {
+      } else if (may_be_attribute(evidence_.host.tensor(host_[i]))) {
         ++i;
       } else {
-        if (!may_be_attribute((*sides_.device.tensors)[device_[j]])) ++i;
+        if (!may_be_attribute(evidence_.device.tensor(device_[j]))) ++i;
         ++j;
       }
     }
@@ -123,36 +122,32 @@ class InputMatcher {
 
   // A pair that values contradict stays possible, because an input may be wrong.
   static double gain_of(std::optional<double> value, bool sure) {
-    if (sure && value.value_or(0) < kSameValues) return -1;
+    if (sure && value.value_or(0) < kAlike) return -1;
     if (!value) return 1;
     return *value < 0.5 ? 0.1 : 0.5 + *value;
   }
 
   [[nodiscard]] std::optional<double> similarity(size_t device, size_t host) const {
-    return sides_.probe.similarity(device_[device], host_[host]);
+    return evidence_.likeness_of(device_[device], host_[host]);
   }
 
   // Pairs inputs whose values agree although their order differs.
   void improve(InputMatch& map) const {
-    std::vector<std::optional<uint32_t>> back(device_.size());
+    std::vector<bool> is_sure(device_.size(), false);
     for (uint32_t i = 0; i < map.size(); ++i) {
-      if (map[i]) back[*map[i]] = i;
+      if (map[i] && similarity(*map[i], i).value_or(0) >= kAlike) is_sure[*map[i]] = true;
     }
-    std::vector<std::tuple<double, uint32_t, uint32_t>> fits;
+    std::vector<RatedPair> pairs;
     for (uint32_t i = 0; i < map.size(); ++i) {
-      for (uint32_t j = 0; j < back.size(); ++j) {
-        const auto value = can_be(j, i) ? similarity(j, i) : std::nullopt;
-        if (value && *value >= kSameValues) fits.emplace_back(-*value, i, j);
+      for (uint32_t j = 0; j < device_.size(); ++j) {
+        if (is_sure[j] || (map[i] && is_sure[*map[i]]) || !can_be(j, i)) continue;
+        const auto value = similarity(j, i);
+        if (value && *value >= kAlike) pairs.push_back({*value, i, j});
       }
     }
-    std::sort(fits.begin(), fits.end());
-    const auto is_sure = [&](uint32_t i) { return map[i] && similarity(*map[i], i).value_or(0) >= kSameValues; };
-    for (const auto& [value, i, j] : fits) {
-      if (is_sure(i) || (back[j] && is_sure(*back[j]))) continue;
-      if (back[j]) map[*back[j]].reset();
-      if (map[i]) back[*map[i]].reset();
-      map[i] = j;
-      back[j] = i;
+    for (const RatedPair& pair : best_pairs(std::move(pairs))) {
+      std::replace(map.begin(), map.end(), std::optional(pair.b), std::optional<uint32_t>());
+      map[pair.a] = pair.b;
     }
   }
 
@@ -168,12 +163,12 @@ class InputMatcher {
     }
   }
 
-  const InputSides& sides_;
+  MatchEvidence& evidence_;
   const std::vector<RecordId>&device_, &host_;
 };
 
 // Maps by the rule, else with fewer inputs: the rule may be of a version that had fewer attributes at the end.
-std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& sides,
+std::optional<InputMatch> map_by(const ge::InputRule& rule, MatchEvidence& evidence,
                                  const std::vector<RecordId>& device, const std::vector<RecordId>& host) {
   for (size_t inputs = host.size();; --inputs) {
     if (auto map = slot_map(rule, static_cast<uint32_t>(inputs), static_cast<uint32_t>(device.size()))) {
@@ -181,19 +176,19 @@ std::optional<InputMatch> map_by(const ge::InputRule& rule, const InputSides& si
       return map;
     }
     if (inputs == 0 || host.size() - inputs == kMostInputs) return std::nullopt;
-    if (!may_be_attribute((*sides.host.tensors)[host[inputs - 1]])) return std::nullopt;
+    if (!may_be_attribute(evidence.host.tensor(host[inputs - 1]))) return std::nullopt;
   }
 }
 
 // Matches by the table, else by form.
-InputMatch best_match(const InputMatcher& matcher, const InputSides& sides, const std::vector<RecordId>& device,
+InputMatch best_match(const InputMatcher& matcher, MatchEvidence& evidence, const std::vector<RecordId>& device,
                       const std::vector<RecordId>& host, std::string_view device_type, std::string_view host_type,
                       bool sure) {
   std::vector<InputMatch> maps;  // those with the best score
   double best = -1;
   if (!device_type.empty()) {
     for (const ge::InputRule& rule : ge::OperatorTable::get().input_rules(host_type, device_type)) {
-      auto map = map_by(rule, sides, device, host);
+      auto map = map_by(rule, evidence, device, host);
       const double score = map ? matcher.score(*map) : -2;
       if (score < best) continue;
       if (score > best) maps.clear();
@@ -212,13 +207,13 @@ InputMatch best_match(const InputMatcher& matcher, const InputSides& sides, cons
 
 }  // namespace
 
-InputMatch match_inputs(const InputSides& sides, const std::vector<RecordId>& device, const std::vector<RecordId>& host,
+InputMatch match_inputs(MatchEvidence& evidence, const std::vector<RecordId>& device, const std::vector<RecordId>& host,
                         std::string_view device_type, std::string_view host_type, bool sure) {
-  const InputMatcher matcher(sides, device, host);
-  InputMatch map = best_match(matcher, sides, device, host, device_type, host_type, sure);
+  const InputMatcher matcher(evidence, device, host);
+  InputMatch map = best_match(matcher, evidence, device, host, device_type, host_type, sure);
   // The table of another version may have a tensor in the slot of an attribute here.
   for (size_t i = 0; i < map.size(); ++i) {
-    if (map[i] && may_be_attribute((*sides.host.tensors)[host[i]]) && !matcher.can_be(*map[i], i)) map[i].reset();
+    if (map[i] && may_be_attribute(evidence.host.tensor(host[i])) && !matcher.can_be(*map[i], i)) map[i].reset();
   }
   return map;
 }

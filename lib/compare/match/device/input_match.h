@@ -6,24 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/containers.h"
-#include "graph/join/dump_operators.h"
+#include "compare/match/device/match_evidence.h"
 
 namespace msdump {
-
-class ValueProbe;
-
-struct InputSides {
-  const DumpWithGraph &device, &host;
-  ValueProbe& probe;  // of the device and the host
-  ReachedLimits& limits;
-};
 
 // InputMatch: the index in `device` for each input of the host, or no value. Both lists are tensors by ascending slot. Types
 // are empty for the inputs of several operators. With `sure`, only values that agree make a pair, unless it is the only
 // possible one: some inputs of a split operator are intermediate.
 using InputMatch = std::vector<std::optional<uint32_t>>;
-[[nodiscard]] InputMatch match_inputs(const InputSides& sides, const std::vector<RecordId>& device,
+[[nodiscard]] InputMatch match_inputs(MatchEvidence& evidence, const std::vector<RecordId>& device,
                                       const std::vector<RecordId>& host, std::string_view device_type,
                                       std::string_view host_type, bool sure);
 

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "base/containers.h"
 #include "compare/match/op_sequence.h"
-#include "compare/match/read_failures.h"
+#include "compare/sample/tensor_samples.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump {
@@ -42,34 +41,6 @@ class OpTensors {
 // True if the input may be an attribute of an operator on a device.
 [[nodiscard]] bool may_be_attribute(const TensorRecord& tensor);
 
-// ValueProbe: whether two tensors hold the values of one computation, done twice. A few hundred elements decide. Two runs of
-// a network correlate in spite of another precision or loss scale; other tensors of the same size do not.
-
-class ValueProbe {
- public:
-  ValueProbe(const DumpWithGraph& a, const DumpWithGraph& b) : a_(a), b_(b) {}
-
-  // The similarity, from 0 (nothing in common) to 1. No value if a tensor has no elements or cannot be read, if only one is
-  // constant, or if both are 0.
-  [[nodiscard]] std::optional<double> similarity(RecordId a, RecordId b);
-  // True if the values are the same, and not only similar. False if unknown.
-  [[nodiscard]] bool is_same(RecordId a, RecordId b);
-  [[nodiscard]] const ReadFailures& failures() const { return failures_; }
-
- private:
-  struct Sample {
-    int64_t count = 0;  // elements of the tensor, not only of the sample
-    std::vector<double> values;
-  };
-  using Samples = std::unordered_map<RecordId, Sample>;
-  // Empty for a tensor whose values cannot be used.
-  const Sample& sample_of(const DumpWithGraph& side, Samples& samples, RecordId tensor);
-
-  const DumpWithGraph a_, b_;  // handles: what they point to outlives this
-  Samples samples_a_, samples_b_;
-  ReadFailures failures_;
-};
-
 // MatchEvidence: the tensors of the operators of two dumps, the data flow of the host, and the similarity of tensors. The
 // matching of operators (device_match.h) and of tensors (device_pairing.h) share it.
 
@@ -87,9 +58,14 @@ struct MatchEvidence {
         device_tensors(device.dump, device.operators),
         host_tensors(host.dump, host.operators),
         host_flow(host.dump, host.operators),
-        values(device.dump, host.dump),
-        host_values(host.dump, host.dump),
+        device_samples(*device.dump.index, *device.dump.tensors),
+        host_samples(*host.dump.index, *host.dump.tensors),
         several_ranks(has_several_ranks(device.operators) || has_several_ranks(host.operators)) {}
+
+  // The likeness of a tensor of the device and one of the host.
+  [[nodiscard]] std::optional<double> likeness_of(RecordId of_device, RecordId of_host);
+  // True if two tensors of the host have the same values.
+  [[nodiscard]] bool is_same(RecordId one, RecordId other);
 
   // A single rank on each side is compared whatever its number is.
   [[nodiscard]] std::optional<int64_t> rank_of(const SequencedOp& one) const {
@@ -99,8 +75,7 @@ struct MatchEvidence {
   const MatchSide device, host;
   const OpTensors device_tensors, host_tensors;
   const SequenceFlow host_flow;
-  ValueProbe values;       // of device and host
-  ValueProbe host_values;  // of the host with itself
+  TensorSamples device_samples, host_samples;
   const bool several_ranks;
   ReachedLimits limits;
 

@@ -95,7 +95,7 @@ bool HostNeighbours::feeds(SequencedOpId producer, SequencedOpId consumer) {
   const MatchSide& side = evidence_.host;
   const std::vector<RecordId>& inputs = side.operators[consumer].tensors;
   return std::any_of(inputs.begin(), inputs.end(), [&](RecordId input) {
-    return side.tensor(input).name.io == Io::kInput && evidence_.host_values.is_same(*output, input);
+    return side.tensor(input).name.io == Io::kInput && evidence_.is_same(*output, input);
   });
 }
 
@@ -263,7 +263,7 @@ Fit fit_of(const OperatorClaim& claim, SequencedOpId host, MatchEvidence& eviden
     if (!a || !b) continue;
     if (io == Io::kOutput) fit.shapes = same_count(*a, *b, evidence);
     if (!fit.shapes) return fit;
-    fit.values = evidence.values.similarity(*a, *b);
+    fit.values = evidence.likeness_of(*a, *b);
     if (fit.values) return fit;
   }
   return fit;
@@ -271,7 +271,7 @@ Fit fit_of(const OperatorClaim& claim, SequencedOpId host, MatchEvidence& eviden
 
 std::optional<double> likeness_of_output(RecordId device_tensor, SequencedOpId host, MatchEvidence& evidence) {
   const auto output = evidence.host_tensors.largest(host, Io::kOutput);
-  return output ? evidence.values.similarity(device_tensor, *output) : std::nullopt;
+  return output ? evidence.likeness_of(device_tensor, *output) : std::nullopt;
 }
 
 double likeness_of_inputs(SequencedOpId device, SequencedOpId host, MatchEvidence& evidence) {
@@ -283,7 +283,7 @@ double likeness_of_inputs(SequencedOpId device, SequencedOpId host, MatchEvidenc
     double best = 0;
     for (const RecordId other : by_device ? b : a) {
       const RecordId x = by_device ? one : other, y = by_device ? other : one;
-      if (same_count(x, y, evidence)) best = std::max(best, evidence.values.similarity(x, y).value_or(0));
+      if (same_count(x, y, evidence)) best = std::max(best, evidence.likeness_of(x, y).value_or(0));
     }
     sum += best >= kAlike ? best : best / 10;
   }

@@ -8,13 +8,13 @@
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/containers.h"
 #include "compare/match/device/device_name.h"
 #include "compare/match/device/match_evidence.h"
 #include "compare/match/op_sequence.h"
+#include "compare/sample/best_pairs.h"
 #include "ge/operators/operator_table.h"
 
 namespace msdump {
@@ -140,8 +140,7 @@ inline void meet(OperatorClaim& claim, SequencedOpId host, HostOperators& hosts)
 
 // How similar operators of the device and of the host are, by the shapes and the values of their tensors.
 
-inline constexpr double kAlike = 0.9, kUnlike = 0.7;  // correlations
-inline constexpr double kHalfOfInputs = 0.45;  // share of the inputs: one of two, of which the other may be wrong
+inline constexpr double kHalfOfInputs = kAlike / 2;  // one of two, of which the other may be wrong
 // Limits on claims times operators that are compared by one tensor, and by all inputs. Beyond them, the order decides.
 inline constexpr size_t kMostCompared = size_t{1} << 20, kMostComparedByInputs = size_t{1} << 14;
 inline constexpr ReachedLimit kComparedLimit = {"device_operators", kMostCompared,
@@ -166,8 +165,5 @@ struct Fit {
 
 // True unless the two are known to have different numbers of elements.
 [[nodiscard]] bool same_count(RecordId device_tensor, RecordId host_tensor, const MatchEvidence& evidence);
-
-// A negated similarity, a claim, and an operator of the host. Sorted, the best come first.
-using RatedPairs = std::vector<std::tuple<double, uint32_t, SequencedOpId>>;
 
 }  // namespace msdump

@@ -76,8 +76,8 @@ class RewriteMatcher {
       return true;
     };
     for (const bool by_inputs : {false, true}) {
-      for (const auto& [value, claim, end] : rated(part, claims, ends, by_inputs)) {
-        if (met.size() < times_) take(claim, end);
+      for (const RatedPair& pair : rated(part, claims, ends, by_inputs)) {
+        if (met.size() < times_) take(pair.a, SequencedOpId(pair.b));
       }
     }
     auto next = ends.begin();
@@ -103,9 +103,9 @@ class RewriteMatcher {
     return true;
   }
 
-  [[nodiscard]] RatedPairs rated(uint32_t part, const std::vector<uint32_t>& claims,
-                                 const std::vector<SequencedOpId>& ends, bool by_inputs) {
-    RatedPairs pairs;
+  [[nodiscard]] std::vector<RatedPair> rated(uint32_t part, const std::vector<uint32_t>& claims,
+                                             const std::vector<SequencedOpId>& ends, bool by_inputs) {
+    std::vector<RatedPair> pairs;
     if (claims.size() * ends.size() > (by_inputs ? kMostComparedByInputs : kMostCompared)) {
       evidence_.limits.insert(by_inputs ? kComparedByInputsLimit : kComparedLimit);
       return pairs;
@@ -118,10 +118,10 @@ class RewriteMatcher {
         if (chain.empty() || claims_[claim].is_met()) continue;
         const double value = by_inputs ? likeness_of_inputs(claims_[claim].device, chain.front(), evidence_)
                                        : likeness_of_own_output(part, claims_[claim], end);
-        if (value >= (by_inputs ? kHalfOfInputs : kAlike)) pairs.emplace_back(-value, claim, end);
+        if (value >= (by_inputs ? kHalfOfInputs : kAlike)) pairs.push_back({value, claim, end});
       }
     }
-    std::sort(pairs.begin(), pairs.end());
+    sort_by_likeness(pairs);
     return pairs;
   }
 
@@ -132,7 +132,7 @@ class RewriteMatcher {
       if (output.device_output == 0 && !claim.is_last) continue;
       const auto a = output_at(evidence_.device, claim.device, output.device_output);
       const auto b = output_at(evidence_.host, end, output.output);
-      if (a && b && same_count(*a, *b, evidence_)) return evidence_.values.similarity(*a, *b).value_or(0);
+      if (a && b && same_count(*a, *b, evidence_)) return evidence_.likeness_of(*a, *b).value_or(0);
     }
     return 0;
   }

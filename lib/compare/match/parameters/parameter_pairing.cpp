@@ -1,9 +1,7 @@
 #include "compare/match/parameters/parameter_pairing.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -21,7 +19,6 @@
 #include "compare/match/parameters/parameter_side.h"
 #include "compare/match/parameters/parameter_views.h"
 #include "compare/match/parameters/same_parameters.h"
-#include "compare/pair/pair_reader.h"
 
 namespace msdump {
 namespace {
@@ -52,7 +49,7 @@ class JoinedParameters {
   struct Part {
     uint32_t item = kNoItem;
     JoinedPart place;
-    double distance = 0;
+    double likeness = 0;
   };
   using Parts = std::vector<Part>;
   using Numbers = std::vector<int64_t>;
@@ -62,7 +59,7 @@ class JoinedParameters {
   };
 
   [[nodiscard]] std::optional<Part> find_part(uint32_t whole, uint32_t item, const std::vector<uint32_t>& others);
-  [[nodiscard]] std::optional<double> distance(uint32_t whole, uint32_t item, const JoinedPart& place);
+  [[nodiscard]] double likeness_at(uint32_t whole, uint32_t item, const JoinedPart& place);
   [[nodiscard]] std::optional<Parts> tiled(uint32_t whole, Parts found, const std::vector<uint32_t>& blind) const;
   [[nodiscard]] std::optional<Joined> concatenated(uint32_t whole, const Numbers& numbers);
   [[nodiscard]] std::optional<Joined> stacked(uint32_t whole, const Numbers& numbers);
@@ -84,7 +81,6 @@ constexpr size_t kMostTried = size_t{1} << 24;  // classes times parameters
 constexpr int64_t kMostPlaces = 64;             // positions in a group
 constexpr size_t kMostCandidates = 64;          // parts of one joined parameter that are tried
 constexpr size_t kMostNamed = 6;
-constexpr double kExact = 0.01;  // a distance below which no nearer place is looked for
 constexpr ReachedLimit kTriedLimit = {
     "joined_parameters", kMostTried,
     "there are too many parameters without a partner to look for those that were joined"};
@@ -130,14 +126,15 @@ void JoinedParameters::run() {
   }
 }
 
-std::optional<double> JoinedParameters::distance(uint32_t whole, uint32_t item, const JoinedPart& place) {
+// 0 if the values there are others.
+double JoinedParameters::likeness_at(uint32_t whole, uint32_t item, const JoinedPart& place) {
   if (views_left_ == 0) {
     links_.limits.insert(kJoinedViewsLimit);
-    return std::nullopt;
+    return 0;
   }
   --views_left_;
   const TensorView view = joined_view(*whole_.shape(whole), place, *parts_.shape(item));
-  return distance_of_view({whole_.values(), whole_.tensor(whole)}, view, parts_.values(item));
+  return likeness_of_view({whole_.samples(), whole_.tensor(whole)}, view, parts_.values(item));
 }
 
 // The nearest place of a part, over numbers of groups and positions in a group. A position is a sum of extents of other
@@ -168,10 +165,8 @@ std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole
       if (few) step = own;
       if (block / step > kMostPlaces) step = block - place.extent;
       for (; place.begin + place.extent <= block; place.begin += step) {
-        const auto found = distance(whole, item, place);
-        if (found && is_near(*found, parts_.values(item).size()) && (!best || *found < best->distance))
-          best = Part{item, place, *found};
-        if (best && best->distance < kExact) return best;
+        const double found = likeness_at(whole, item, place);
+        if (found > (best ? best->likeness : 0)) best = Part{item, place, found};
       }
       if (few && !best) links_.limits.insert(kPlacesLimit);
     }
@@ -184,7 +179,7 @@ std::optional<JoinedParameters::Parts> JoinedParameters::tiled(uint32_t whole, P
                                                                const std::vector<uint32_t>& blind) const {
   const Shape& shape = *whole_.shape(whole);
   std::sort(found.begin(), found.end(), [](const Part& x, const Part& y) {
-    return x.place.begin != y.place.begin ? x.place.begin < y.place.begin : x.distance < y.distance;
+    return x.place.begin != y.place.begin ? x.place.begin < y.place.begin : x.likeness > y.likeness;
   });
   for (const Part& first : found) {
     const int64_t block = without_ones(shape)[first.place.axis] / first.place.groups;
@@ -238,8 +233,7 @@ std::optional<JoinedParameters::Joined> JoinedParameters::concatenated(uint32_t 
   Parts found;
   std::vector<uint32_t> blind;
   for (const uint32_t item : items) {
-    const auto values = parts_.values(item);
-    if (!value_distance(values, values)) {
+    if (is_constant(parts_.values(item))) {
       blind.push_back(item);
     } else if (auto part = find_part(whole, item, items)) {
       found.push_back(*part);
@@ -273,8 +267,7 @@ std::optional<JoinedParameters::Joined> JoinedParameters::stacked(uint32_t whole
           parts.back().place.begin = static_cast<int64_t>(parts.size() - 1) * place.extent;
         }
         for (const size_t i : {size_t{0}, parts.size() / 2, parts.size() - 1}) {
-          const auto apart = fits ? distance(whole, parts[i].item, parts[i].place) : std::nullopt;
-          fits = apart && is_near(*apart, parts_.values(parts[i].item).size());
+          fits = fits && likeness_at(whole, parts[i].item, parts[i].place) > 0;
         }
         if (fits) return Joined{std::move(parts), extra};
       }
@@ -355,27 +348,12 @@ void JoinedParameters::link(uint32_t whole, const Parts& parts) {
   }
 }
 
-// True if the elements of two tensors of one dump are bitwise equal.
-Result<bool> same_elements(const DumpIndex& index, const TensorRecord& one, const TensorRecord& other,
-                           const CancelToken& cancel) {
-  MSDUMP_TRY(HostTensor left, HostTensor::open(index, one, {}));
-  MSDUMP_TRY(HostTensor right, HostTensor::open(index, other, {}));
-  if (left.dtype() != right.dtype()) return false;
-  MSDUMP_TRY(PairReader reader, PairReader::open(left, right));
-  for (;;) {
-    MSDUMP_TRY(const std::optional<PairSlab> slab, reader.next(cancel));
-    if (!slab) return true;
-    const size_t bytes = static_cast<size_t>(slab->count) * left.element_bytes();
-    if (std::memcmp(slab->stored_a, slab->stored_b, bytes) != 0) return false;
-  }
-}
-
 class TiedParameters {
  public:
   TiedParameters(ParameterLinks& links, const CompareSide& dump, bool of_a, const CancelToken& cancel)
       : links_(links), dump_(dump), of_a_(of_a), side_(of_a ? links.a() : links.b()), cancel_(cancel) {}
 
-  // Ties parameters with equal values. Elements can be equal only if the sampled values are.
+  // Ties parameters with equal elements. They can be equal only if the sampled ones are.
   Status run() {
     std::set<Shape> shapes;
     std::vector<uint32_t> free;
@@ -386,54 +364,56 @@ class TiedParameters {
       shapes.insert(*shape);
       free.push_back(item);
     }
-    std::map<Key, std::map<uint32_t, std::vector<uint32_t>>> paired;  // by class
+    using Key = std::pair<Shape, uint64_t>;  // and a hash of the sample
+    const auto key_of = [&](uint32_t item) {
+      const std::vector<double>& values = side_.values(item);
+      return Key(*side_.shape(item), text_hash({reinterpret_cast<const char*>(values.data()), 8 * values.size()}));
+    };
+    std::map<Key, std::vector<uint32_t>> paired;
     for (const ParameterLink& one : links_.all()) {
       const uint32_t item = of_a_ ? one.a : one.b;
       if (one.a == kNoItem || one.b == kNoItem || side_.shape(item) == nullptr || !shapes.contains(*side_.shape(item)))
         continue;
       MSDUMP_CHECK_OK(cancel_.check());
-      paired[key_of(item)][side_.class_of(item)].push_back(item);
+      paired[key_of(item)].push_back(item);
     }
     for (const uint32_t item : free) {
       MSDUMP_CHECK_OK(cancel_.check());
       const auto same = paired.find(key_of(item));
-      const std::span<const double> values = side_.values(item);
-      if (same != paired.end() && value_distance(values, values)) MSDUMP_CHECK_OK(tie(item, same->second));
+      if (same != paired.end() && !is_constant(side_.values(item))) MSDUMP_CHECK_OK(tie(item, same->second));
     }
     return {};
   }
 
  private:
-  using Key = std::pair<Shape, uint64_t>;
-  [[nodiscard]] Key key_of(uint32_t item) {
-    uint64_t digest = 1;
-    for (const double value : side_.values(item)) digest = mix_hash(digest, std::bit_cast<uint64_t>(value));
-    return {*side_.shape(item), digest};
-  }
-
-  Status tie(uint32_t item, const std::map<uint32_t, std::vector<uint32_t>>& paired) {
-    for (const auto& [of_class, others] : paired) {
+  Status tie(uint32_t item, const std::vector<uint32_t>& others) {
+    for (const uint32_t other : others) {
       // Layers and experts that began as copies are not tied.
-      if (of_class == side_.class_of(item)) continue;
-      for (const uint32_t other : others) {
-        MSDUMP_TRY(const bool same, is_same(item, other));
-        if (!same) continue;
-        ParameterLink link;
-        (of_a_ ? link.a : link.b) = item;
-        link.note = fmt::format("tied: the same values as {}, which has a partner", side_.name(other));
-        links_.tell("tied", fmt::format("{} = {}", side_.name(item), side_.name(other)), 1);
-        links_.add(std::move(link));
-        return {};
-      }
+      if (side_.class_of(other) == side_.class_of(item)) continue;
+      MSDUMP_TRY(const std::optional<uint64_t> own, digest_of(item));
+      MSDUMP_TRY(const std::optional<uint64_t> there, digest_of(other));
+      if (!own || own != there) continue;
+      ParameterLink link;
+      (of_a_ ? link.a : link.b) = item;
+      link.note = fmt::format("tied: the same values as {}, which has a partner", side_.name(other));
+      links_.tell("tied", fmt::format("{} = {}", side_.name(item), side_.name(other)), 1);
+      links_.add(std::move(link));
+      return {};
     }
     return {};
   }
 
-  Result<bool> is_same(uint32_t item, uint32_t other) {
-    const auto same = same_elements(*dump_.index, side_.record(item), side_.record(other), cancel_);
-    if (!same && same.error().code == ErrorCode::kCancelled) return fail(same.error());
-    if (!same) side_.values().failures().add(same.error());
-    return same.value_or(false);
+  // No value for one that cannot be read.
+  Result<std::optional<uint64_t>> digest_of(uint32_t item) {
+    const auto [known, is_new] = digests_.try_emplace(item);
+    if (!is_new) return known->second;
+    auto tensor = HostTensor::open(*dump_.index, side_.record(item), {});
+    const Result<uint64_t> digest =
+        tensor ? content_digest(*tensor, cancel_) : Result<uint64_t>(fail(std::move(tensor.error())));
+    if (digest) known->second = mix_hash(*digest, static_cast<uint64_t>(tensor->dtype()));
+    if (!digest && digest.error().code == ErrorCode::kCancelled) return fail(digest.error());
+    if (!digest) side_.samples().failures().add(digest.error());
+    return known->second;
   }
 
   ParameterLinks& links_;
@@ -441,6 +421,7 @@ class TiedParameters {
   const bool of_a_;
   ParameterSide& side_;
   const CancelToken& cancel_;
+  std::map<uint32_t, std::optional<uint64_t>> digests_;
 };
 
 // Makes the pairing of the links, with a record for each view.
@@ -553,7 +534,7 @@ Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide
   MSDUMP_CHECK_OK(TiedParameters(links, b, false, cancel).run());
   PairedParameters result = PairingOfLinks(a, b, links).run();
   for (ParameterSide* const side : {&side_a, &side_b}) {
-    for (Error& error : side->values().failures().all()) result.pairing.unread.push_back(std::move(error));
+    for (Error& error : side->samples().failures().all()) result.pairing.unread.push_back(std::move(error));
   }
   result.pairing.compared_steps.a = side_a.steps();
   result.pairing.compared_steps.b = side_b.steps();

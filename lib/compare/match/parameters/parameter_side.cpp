@@ -14,7 +14,7 @@ bool is_checkpoint(const CompareSide& side) {
 }
 
 ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map)
-    : side_(side), values_(*side.index, *side.tensors) {
+    : side_(side), samples_(*side.index, *side.tensors) {
   choose(is_checkpoint(side));
   std::vector<std::string> renamed = names_;
   if (map != nullptr && map->renames()) {

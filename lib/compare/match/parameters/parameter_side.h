@@ -54,8 +54,8 @@ class ParameterSide {
   // The free member with these numbers, or kNoItem.
   [[nodiscard]] uint32_t free_member(uint32_t of_class, const std::vector<int64_t>& numbers) const;
 
-  [[nodiscard]] ParameterValues& values() { return values_; }
-  [[nodiscard]] std::span<const double> values(uint32_t item) { return values_.of(items_[item]); }
+  [[nodiscard]] TensorSamples& samples() { return samples_; }
+  [[nodiscard]] const std::vector<double>& values(uint32_t item) { return samples_.of(items_[item]).values; }
 
   // Tensors of the dump that are no parameters.
   [[nodiscard]] uint64_t others() const { return others_; }
@@ -67,7 +67,7 @@ class ParameterSide {
   void classify();
 
   const CompareSide& side_;
-  ParameterValues values_;
+  TensorSamples samples_;
   std::vector<RecordId> items_;  // in the list of tensors
   std::vector<std::string> names_;
   std::vector<ParameterName> parsed_;

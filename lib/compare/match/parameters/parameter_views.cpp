@@ -1,9 +1,6 @@
 #include "compare/match/parameters/parameter_views.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -11,109 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "base/numbers.h"
-#include "kernels/pair/pair_dtype.h"
 
 namespace msdump {
-namespace {
-
-constexpr size_t kFewest = 4, kFew = 16;  // values
-constexpr double kNearOfFew = 0.05;
-
-// The position of a point. The first kFirstPoints are spread, too, and irregular, so that they do not align with rows.
-int64_t point_of(size_t place, int64_t count) {
-  constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
-  constexpr size_t kRounds = kPoints / kFirstPoints;
-  const auto all = static_cast<uint64_t>(count);
-  if (all <= kPoints) return static_cast<int64_t>(place);
-  const size_t slot = place % kFirstPoints * kRounds + place / kFirstPoints;
-  const uint64_t step = all / kPoints;
-  return static_cast<int64_t>(slot * step + ((slot + 1) * kMixer >> 20) % step);
-}
-
-}  // namespace
-
-HostTensor* ParameterValues::opened(RecordId tensor) {
-  if (last_tensor_ == tensor) return last_ ? &*last_ : nullptr;
-  last_tensor_ = tensor;
-  last_.reset();
-  const TensorRecord& record = tensors_[tensor];
-  if (!record.has_elements || record.broken) return nullptr;
-  if (auto made = HostTensor::open(index_, record, {})) {
-    last_ = std::move(*made);
-  } else {
-    failures_.add(made.error());
-  }
-  const bool ordered = last_ && kernels::common_dtype(last_->dtype(), DType::kFloat64) == DType::kFloat64;
-  if (!ordered) last_.reset();
-  return last_ ? &*last_ : nullptr;
-}
-
-std::vector<double> ParameterValues::read(HostTensor& tensor, const TensorView* view, size_t most) {
-  const int64_t count = view == nullptr ? tensor.count() : view->count();
-  if (view != nullptr && (!tensor.direct() || view->last() >= tensor.count())) return {};
-  std::array<std::byte, 16> element{};
-  std::vector<double> values;
-  for (size_t i = 0; i < most; ++i) {
-    const int64_t point = point_of(i, count);
-    if (point >= count) continue;
-    if (const Status read = tensor.read(view == nullptr ? point : view->element(point), 1, element.data()); !read) {
-      failures_.add(read.error());
-      return {};
-    }
-    double value = 0;
-    kernels::widen_to(tensor.dtype(), DType::kFloat64, element.data(), 1, reinterpret_cast<std::byte*>(&value));
-    values.push_back(value);
-  }
-  return values;
-}
-
-std::span<const double> ParameterValues::of(RecordId tensor) {
-  if (const auto found = known_.find(tensor); found != known_.end()) return found->second;
-  if (known_.size() >= kMostKnown / 2) older_ = std::exchange(known_, {});
-  if (auto known = older_.extract(tensor)) return known_.insert(std::move(known)).position->second;
-  std::vector<double>& values = known_[tensor];
-  if (HostTensor* const host = opened(tensor)) values = read(*host, nullptr, kPoints);
-  return values;
-}
-
-std::vector<double> ParameterValues::of(RecordId tensor, const TensorView& view, size_t most) {
-  HostTensor* const host = opened(tensor);
-  return host == nullptr ? std::vector<double>() : read(*host, &view, most);
-}
-
-std::optional<double> value_distance(std::span<const double> a, std::span<const double> b) {
-  const size_t common = std::min(a.size(), b.size());
-  size_t count = 0;
-  double sum_a = 0, sum_b = 0;
-  const auto usable = [&](size_t i) { return std::isfinite(a[i]) && std::isfinite(b[i]); };
-  for (size_t i = 0; i < common; ++i) {
-    if (!usable(i)) continue;
-    ++count;
-    sum_a += a[i];
-    sum_b += b[i];
-  }
-  if (count < kFewest) return std::nullopt;
-  const double mean_a = sum_a / static_cast<double>(count), mean_b = sum_b / static_cast<double>(count);
-  double aa = 0, bb = 0, difference = 0;
-  for (size_t i = 0; i < common; ++i) {
-    if (!usable(i)) continue;
-    aa += (a[i] - mean_a) * (a[i] - mean_a);
-    bb += (b[i] - mean_b) * (b[i] - mean_b);
-    difference += (a[i] - b[i]) * (a[i] - b[i]);
-  }
-  if (aa == 0 && bb == 0) return std::nullopt;
-  const double spread = std::min(aa, bb);
-  return spread == 0 ? std::numeric_limits<double>::infinity() : std::sqrt(difference / spread);
-}
-
-bool is_near(double distance, size_t values) { return distance <= (values < kFew ? kNearOfFew : kNear); }
-
-bool is_same_constant(std::span<const double> a, std::span<const double> b) {
-  if (a.empty() || b.empty()) return false;
-  const auto equal = [&](double value) { return value == a.front(); };
-  return std::all_of(a.begin(), a.end(), equal) && std::all_of(b.begin(), b.end(), equal);
-}
-
 namespace {
 
 constexpr size_t kMostPermuted = 4;  // dimensions
@@ -250,29 +146,24 @@ TensorView first_rows(const Shape& shape, int64_t begin, int64_t count) {
   return view;
 }
 
-namespace {
-
-constexpr double kHopeless = 0.8;  // distance of the first points
-
-}  // namespace
-
-std::optional<double> distance_of_view(const ValuedTensor& from, const TensorView& view, std::span<const double> to) {
-  const auto first = from.values.of(from.tensor, view, kFirstPoints);
-  const auto hope = value_distance(first, to.first(std::min(to.size(), first.size())));
-  if (!hope || *hope > kHopeless) return std::nullopt;
-  return value_distance(from.values.of(from.tensor, view), to);
+double likeness_of_view(const SampledTensor& from, const TensorView& view, std::span<const double> to) {
+  const auto compared = [&](size_t most) {
+    return likeness(from.samples.of(from.tensor, view, most), to.first(std::min(to.size(), most))).value_or(0);
+  };
+  if (is_constant(to) || compared(kFirstPoints) < kUnlike) return 0;
+  const double alike = compared(kSamplePoints);
+  return alike < kAlike ? 0 : alike;
 }
 
-std::optional<NearestView> nearest_view(const ValuedTensor& from, const ValuedTensor& to,
+std::optional<NearestView> nearest_view(const SampledTensor& from, const SampledTensor& to,
                                         const std::vector<NamedView>& views) {
-  std::optional<NearestView> best;
-  const std::span<const double> values = to.values.of(to.tensor);
+  NearestView best;
+  const std::vector<double>& values = to.samples.of(to.tensor).values;
   for (size_t i = 0; i < views.size(); ++i) {
-    const auto distance = distance_of_view(from, views[i].view, values);
-    if (distance && is_near(*distance, values.size()) && (!best || *distance < best->distance))
-      best = NearestView{i, *distance};
+    const double found = likeness_of_view(from, views[i].view, values);
+    if (found > best.likeness) best = {i, found};
   }
-  return best;
+  return best.likeness > 0 ? std::optional(best) : std::nullopt;
 }
 
 }  // namespace msdump

@@ -1,65 +1,18 @@
-// ParameterValues: a sample of each parameter of a checkpoint, by which it is recognised: kPoints elements, whatever its
-// size. 512 bytes a parameter, at most 32 MiB: samples that were not asked for lately are read again.
-//
-// value_distance(): the distance of two samples, relative to the smaller of their standard deviations. It is 0 for equal
-// values, some 0.004 for a copy in bfloat16, 0.1 after training, and about 1.4 for other tensors.
+// NamedView: how the elements of a parameter may lie in another checkpoint, as a view (dump/index/tensor_list.h) that makes
+// its shape that of the other side. Dimensions of 1 are ignored.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "compare/match/read_failures.h"
-#include "dump/elements/host_tensor.h"
-#include "dump/index/dump_index.h"
+#include "compare/sample/tensor_samples.h"
 #include "dump/index/tensor_list.h"
 #include "tensor/shape.h"
 
 namespace msdump {
-
-inline constexpr size_t kPoints = 64, kFirstPoints = 16;
-inline constexpr size_t kMostKnown = size_t{1} << 16;  // parameters whose values are kept
-// Up to this distance two tensors are the same parameter.
-inline constexpr double kNear = 0.5;
-
-class ParameterValues {
- public:
-  ParameterValues(const DumpIndex& index, const std::vector<TensorRecord>& tensors)
-      : index_(index), tensors_(tensors) {}
-
-  // Empty if it cannot be read or has no order. Valid until kMostKnown / 2 other tensors have been asked for.
-  std::span<const double> of(RecordId tensor);
-  // The first `most` points of a view. Empty also for a tensor that can only be read in order.
-  std::vector<double> of(RecordId tensor, const TensorView& view, size_t most = kPoints);
-
-  [[nodiscard]] ReadFailures& failures() { return failures_; }
-
- private:
-  HostTensor* opened(RecordId tensor);
-  std::vector<double> read(HostTensor& tensor, const TensorView* view, size_t most);
-
-  const DumpIndex& index_;
-  const std::vector<TensorRecord>& tensors_;
-  ReadFailures failures_;
-  std::unordered_map<RecordId, std::vector<double>> known_,
-      older_;  // by tensor; those in `older_` were asked for before the others
-  std::optional<HostTensor> last_;
-  RecordId last_tensor_;
-};
-
-// No value if the values prove nothing: too few, or both constant. Infinite if only one is constant.
-[[nodiscard]] std::optional<double> value_distance(std::span<const double> a, std::span<const double> b);
-// True up to kNear; few values must be much nearer.
-[[nodiscard]] bool is_near(double distance, size_t values);
-// True if both sides have one value throughout, the same one.
-[[nodiscard]] bool is_same_constant(std::span<const double> a, std::span<const double> b);
-
-// NamedView: how the elements of a parameter may lie in another checkpoint, as a view (dump/index/tensor_list.h) that makes
-// its shape that of the other side. Dimensions of 1 are ignored.
 
 struct NamedView {
   TensorView view;
@@ -91,21 +44,16 @@ struct JoinedPart {
 
 // nearest_view(): the view of a parameter that has the values of another one.
 
-struct ValuedTensor {
-  ParameterValues& values;
-  RecordId tensor;
-};
 struct NearestView {
   size_t place = 0;  // index of the view
-  double distance = 0;
+  double likeness = 0;
 };
 
-// No value if none of the views of `from` is near `to`.
-[[nodiscard]] std::optional<NearestView> nearest_view(const ValuedTensor& from, const ValuedTensor& to,
+// No value if none of the views of `from` is alike `to`.
+[[nodiscard]] std::optional<NearestView> nearest_view(const SampledTensor& from, const SampledTensor& to,
                                                       const std::vector<NamedView>& views);
 
-// value_distance() of a view. No value if its first points show that it is far.
-[[nodiscard]] std::optional<double> distance_of_view(const ValuedTensor& from, const TensorView& view,
-                                                     std::span<const double> to);
+// The likeness of a view and the sample `to` if it is at least kAlike, else 0. Only the first points are read if they show it.
+[[nodiscard]] double likeness_of_view(const SampledTensor& from, const TensorView& view, std::span<const double> to);
 
 }  // namespace msdump

@@ -12,59 +12,10 @@
 #include <fmt/format.h>
 
 #include "compare/match/parameters/parameter_views.h"
+#include "compare/sample/best_pairs.h"
 #include "graph/op_name.h"
 
 namespace msdump {
-namespace {
-
-constexpr double kClearly = 2;  // ratio of two distances
-constexpr double kEqual = 1e-9;
-
-// True if `other` is nearer, or nearly as near. Candidates at the same distance are no rivals.
-bool are_rivals(const PartnerCandidate& one, const PartnerCandidate& other) {
-  return std::abs(other.distance - one.distance) > kEqual && other.distance < kClearly * one.distance;
-}
-
-}  // namespace
-
-std::vector<PartnerCandidate> best_partners(std::vector<PartnerCandidate> candidates) {
-  std::sort(candidates.begin(), candidates.end(), [](const PartnerCandidate& x, const PartnerCandidate& y) {
-    const double left = std::round(x.distance / kEqual), right = std::round(y.distance / kEqual);
-    if (left != right) return left < right;
-    if (x.likeness != y.likeness) return x.likeness > y.likeness;
-    return x.a != y.a ? x.a < y.a : x.b < y.b;
-  });
-  std::unordered_map<uint32_t, std::vector<size_t>> of_a, of_b;
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    of_a[candidates[i].a].push_back(i);
-    of_b[candidates[i].b].push_back(i);
-  }
-  std::unordered_set<uint32_t> taken_a, taken_b;
-  const auto is_free = [&](const PartnerCandidate& one) {
-    return taken_a.count(one.a) == 0 && taken_b.count(one.b) == 0;
-  };
-  const auto has_rival = [&](const PartnerCandidate& one) {
-    const auto among = [&](const std::vector<size_t>& others) {
-      return std::any_of(others.begin(), others.end(),
-                         [&](size_t i) { return is_free(candidates[i]) && are_rivals(one, candidates[i]); });
-    };
-    return among(of_a[one.a]) || among(of_b[one.b]);
-  };
-  std::vector<PartnerCandidate> partners;
-  // Each round leaves fewer rivals for the next.
-  for (bool more = true; more;) {
-    more = false;
-    for (const PartnerCandidate& one : candidates) {
-      if (!is_free(one) || has_rival(one)) continue;
-      taken_a.insert(one.a);
-      taken_b.insert(one.b);
-      partners.push_back(one);
-      more = true;
-    }
-  }
-  return partners;
-}
-
 namespace {
 
 constexpr size_t kProbed = 3;                        // members of a class that are compared by their values
@@ -223,42 +174,43 @@ void SameParameters::by_module() {
 
 // ---- by values
 
-std::optional<double> SameParameters::distance(uint32_t a, uint32_t b) {
-  const std::span<const double> values_b = b_.values(b);
-  return value_distance(a_.values(a), values_b);
+double SameParameters::likeness_of_values(uint32_t a, uint32_t b) {
+  if (is_constant(a_.values(a))) return 0;
+  return likeness({a_.samples(), a_.tensor(a)}, {b_.samples(), b_.tensor(b)}).value_or(0);
 }
 
-std::optional<double> SameParameters::distance_of_rows(uint32_t a, uint32_t b) {
+double SameParameters::likeness_of_rows(uint32_t a, uint32_t b) {
   const Shape &shape_a = *a_.shape(a), &shape_b = *b_.shape(b);
   const int64_t rows = std::min(shape_a[0], shape_b[0]);
-  const auto values_a = a_.values().of(a_.tensor(a), first_rows(shape_a, 0, rows));
-  return value_distance(values_a, b_.values().of(b_.tensor(b), first_rows(shape_b, 0, rows)));
+  const auto values_a = a_.samples().of(a_.tensor(a), first_rows(shape_a, 0, rows));
+  const auto values_b = b_.samples().of(b_.tensor(b), first_rows(shape_b, 0, rows));
+  return is_constant(values_a) ? 0 : likeness(values_a, values_b).value_or(0);
 }
 
 std::optional<SameParameters::Relation> SameParameters::relation_of_views(uint32_t a, uint32_t b,
                                                                           const std::vector<NamedView>& views) {
   views_left_ -= std::min(views_left_, views.size() + 1);
   if (views_left_ == 0) links_.limits.insert(kViewsLimit);
-  const auto found = nearest_view({a_.values(), a_.tensor(a)}, {b_.values(), b_.tensor(b)}, views);
-  return found ? std::optional(Relation{found->distance, views[found->place].text}) : std::nullopt;
+  const auto found = nearest_view({a_.samples(), a_.tensor(a)}, {b_.samples(), b_.tensor(b)}, views);
+  return found ? std::optional(Relation{found->likeness, views[found->place].text}) : std::nullopt;
 }
 
 std::optional<SameParameters::Relation> SameParameters::relation(uint32_t a, uint32_t b, bool regrouped) {
   const Shape *const shape_a = a_.shape(a), *const shape_b = b_.shape(b);
-  if (shape_a == nullptr || shape_b == nullptr) return std::nullopt;
+  if (shape_a == nullptr || shape_b == nullptr || is_constant(a_.values(a)) || is_constant(b_.values(b)))
+    return std::nullopt;
   if (regrouped && views_left_ == 0) return std::nullopt;
   if (regrouped) return relation_of_views(a, b, regrouped_views(*shape_a, *shape_b));
   if (without_ones(*shape_a) == without_ones(*shape_b)) {
-    const auto plain = distance(a, b);
-    if (!plain) return std::nullopt;
-    if (is_near(*plain, a_.values(a).size())) return Relation{*plain, {}};
+    const double plain = likeness_of_values(a, b);
+    if (plain >= kAlike) return Relation{plain, {}};
   }
   if (views_left_ > 0) {
     if (auto turned = relation_of_views(a, b, permuted_views(*shape_a, *shape_b))) return turned;
   }
   if (!has_more_rows(*shape_a, *shape_b)) return std::nullopt;
-  const auto rows = distance_of_rows(a, b);
-  return rows && is_near(*rows, kPoints) ? std::optional(Relation{*rows, {}}) : std::nullopt;
+  const double rows = likeness_of_rows(a, b);
+  return rows >= kAlike ? std::optional(Relation{rows, {}}) : std::nullopt;
 }
 
 bool SameParameters::may_belong(uint32_t a, uint32_t b, bool regrouped) const {
@@ -297,7 +249,7 @@ std::vector<SameParameters::Items> SameParameters::probes(const std::vector<uint
   return {all.front(), all[all.size() / 2], all.back()};
 }
 
-double SameParameters::likeness(uint32_t class_a, uint32_t class_b) const {
+double SameParameters::likeness_of_names(uint32_t class_a, uint32_t class_b) const {
   return name_likeness(a_.classes()[class_a].pattern, b_.classes()[class_b].pattern);
 }
 
@@ -310,30 +262,27 @@ bool SameParameters::may_compare(size_t a, size_t b, const ReachedLimit& limit) 
 void SameParameters::by_values(bool regrouped) {
   const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
   if (!may_compare(free_a.size(), free_b.size(), kClassPairsLimit)) return;
-  std::vector<PartnerCandidate> candidates;
+  std::vector<RatedPair> candidates;
   std::vector<std::string> texts;
   for (const uint32_t a : free_a) {
     const std::vector<uint32_t> members = spread_members(a);
     for (const uint32_t b : free_b) {
-      double squares = 0;
-      size_t known = 0;
+      double least = 1;
       std::optional<std::string> text;
       for (const auto& [one, other] : probes(members, b)) {
         if (!may_belong(one, other, regrouped)) break;
         auto found = relation(one, other, regrouped);
         // A member that differs in this layer says nothing about the others.
         if (!found || (text && *text != found->text)) continue;
-        squares += found->distance * found->distance;
-        ++known;
+        least = std::min(least, found->likeness);
         text = std::move(found->text);
       }
-      if (known == 0) continue;
-      candidates.push_back(
-          {a, b, std::sqrt(squares / static_cast<double>(known)), likeness(a, b), static_cast<uint32_t>(texts.size())});
+      if (!text) continue;
+      candidates.push_back({least, a, b, likeness_of_names(a, b), static_cast<uint32_t>(texts.size())});
       texts.push_back(std::move(*text));
     }
   }
-  for (const PartnerCandidate& one : best_partners(std::move(candidates)))
+  for (const RatedPair& one : best_pairs(std::move(candidates), true))
     link_classes(one.a, one.b, PairedBy::kValues, texts[one.tag]);
 }
 
@@ -350,18 +299,18 @@ void SameParameters::one_by_one() {
   collect(b_, &std::pair<std::vector<uint32_t>, std::vector<uint32_t>>::second);
   for (const auto& [shape, items] : by_size) {
     if (!may_compare(items.first.size(), items.second.size(), kPairsLimit)) continue;
-    std::vector<PartnerCandidate> candidates;
+    std::vector<RatedPair> candidates;
     std::vector<std::string> texts;
     for (const uint32_t a : items.first) {
       for (const uint32_t b : items.second) {
         auto found = relation(a, b, false);
         if (!found) continue;
-        candidates.push_back(
-            {a, b, found->distance, likeness(a_.class_of(a), b_.class_of(b)), static_cast<uint32_t>(texts.size())});
+        candidates.push_back({found->likeness, a, b, likeness_of_names(a_.class_of(a), b_.class_of(b)),
+                              static_cast<uint32_t>(texts.size())});
         texts.push_back(std::move(found->text));
       }
     }
-    for (const PartnerCandidate& one : best_partners(std::move(candidates)))
+    for (const RatedPair& one : best_pairs(std::move(candidates), true))
       link(one.a, one.b, PairedBy::kValues, texts[one.tag]);
   }
 }
@@ -369,10 +318,10 @@ void SameParameters::one_by_one() {
 // ---- without values
 
 void SameParameters::by_shape() {
-  constexpr double kAlike = 0.5;
+  constexpr double kSimilar = 0.5;
   const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
   if (!may_compare(free_a.size(), free_b.size(), kClassPairsLimit)) return;
-  std::vector<PartnerCandidate> candidates;
+  std::vector<RatedPair> candidates;
   std::unordered_map<uint32_t, size_t> of_a, of_b;  // partners by shape
   for (const uint32_t a : free_a) {
     const std::vector<uint32_t> members = spread_members(a);
@@ -386,15 +335,17 @@ void SameParameters::by_shape() {
       ++of_a[a];
       ++of_b[b];
       const bool constant = std::all_of(items.begin(), items.end(), [&](const Items& one) {
-        return is_same_constant(a_.values(one.first), b_.values(one.second));
+        const std::vector<double>&values_a = a_.values(one.first), &values_b = b_.values(one.second);
+        return !values_a.empty() && !values_b.empty() && is_constant(values_a) && is_constant(values_b) &&
+               values_a.front() == values_b.front();
       });
-      candidates.push_back({a, b, constant ? 0.0 : 1.0, likeness(a, b), 0});
+      candidates.push_back({constant ? 1.0 : 0.0, a, b, likeness_of_names(a, b), 0});
     }
   }
-  std::erase_if(candidates, [&](const PartnerCandidate& one) {
-    return one.distance > 0 && (of_a[one.a] > 1 || of_b[one.b] > 1 || one.likeness < kAlike);
+  std::erase_if(candidates, [&](const RatedPair& one) {
+    return one.likeness < 1 && (of_a[one.a] > 1 || of_b[one.b] > 1 || one.of_names < kSimilar);
   });
-  for (const PartnerCandidate& one : best_partners(std::move(candidates)))
+  for (const RatedPair& one : best_pairs(std::move(candidates), true))
     link_classes(one.a, one.b, PairedBy::kLeftName, {});
 }
 
@@ -442,7 +393,7 @@ void SameParameters::turn_squares() {
     const Shape *const shape_a = a_.shape(one.a), *const shape_b = b_.shape(one.b);
     if (shape_a == nullptr || shape_b == nullptr || without_ones(*shape_a) != without_ones(*shape_b)) continue;
     const auto views = permuted_views(*shape_a, *shape_b);
-    if (views.empty() || distance(one.a, one.b).value_or(0) <= kNear) continue;
+    if (views.empty() || is_constant(a_.values(one.a)) || likeness_of_values(one.a, one.b) >= kAlike) continue;
     const auto found = relation_of_views(one.a, one.b, views);
     if (!found) continue;
     one.view_a = view(one.a, one.b, found->text);

@@ -1,4 +1,12 @@
-// best_partners(): pairs the nearest candidates, unless another one is nearly as near to either of the two.
+// SameParameters: pairs one parameter with one parameter.
+//
+//   by_name       the same name; else the same but for separators and words of frameworks (parameter_names.h)
+//   by_wrapper    the same names but for a prefix that all have on one side: "module.", "network.backbone."
+//   by_values     names with the same numbers, whose values are those of no others: equal, near (after training, or in
+//                 another precision), transposed, with rows regrouped, or with rows appended
+//   by_module     weight and bias of modules that are partners
+//   one_by_one    as by_values, for parameters whose numbers differ
+//   by_shape      constants of the same value, and a shape that occurs once on each side, with a similar name
 #pragma once
 
 #include <cstdint>
@@ -10,26 +18,6 @@
 #include "compare/match/parameters/parameter_side.h"
 
 namespace msdump {
-
-struct PartnerCandidate {
-  uint32_t a = 0, b = 0;
-  double distance = 0;
-  double likeness = 0;  // similarity of the names, for candidates at the same distance: of equal values each is right
-  uint32_t tag = 0;     // the caller's
-};
-
-// Each a and each b at most once.
-[[nodiscard]] std::vector<PartnerCandidate> best_partners(std::vector<PartnerCandidate> candidates);
-
-// SameParameters: pairs one parameter with one parameter.
-//
-//   by_name       the same name; else the same but for separators and words of frameworks (parameter_names.h)
-//   by_wrapper    the same names but for a prefix that all have on one side: "module.", "network.backbone."
-//   by_values     names with the same numbers, whose values are those of no others: equal, near (after training, or in
-//                 another precision), transposed, with rows regrouped, or with rows appended
-//   by_module     weight and bias of modules that are partners
-//   one_by_one    as by_values, for parameters whose numbers differ
-//   by_shape      constants of the same value, and a shape that occurs once on each side, with a similar name
 
 inline constexpr size_t kMostViews = size_t{1} << 19;  // views that may be tried: some seconds
 
@@ -50,13 +38,14 @@ class SameParameters {
  private:
   // How the values of one parameter are those of another. An empty text: as they are.
   struct Relation {
-    double distance = 0;
+    double likeness = 0;
     std::string text;
   };
   [[nodiscard]] std::optional<Relation> relation(uint32_t a, uint32_t b, bool regrouped);
   [[nodiscard]] std::optional<Relation> relation_of_views(uint32_t a, uint32_t b, const std::vector<NamedView>& views);
-  [[nodiscard]] std::optional<double> distance(uint32_t a, uint32_t b);
-  [[nodiscard]] std::optional<double> distance_of_rows(uint32_t a, uint32_t b);
+  // 0 if the values prove nothing.
+  [[nodiscard]] double likeness_of_values(uint32_t a, uint32_t b);
+  [[nodiscard]] double likeness_of_rows(uint32_t a, uint32_t b);
   [[nodiscard]] std::optional<TensorView> view(uint32_t a, uint32_t b, const std::string& text) const;
 
   using Items = std::pair<uint32_t, uint32_t>;
@@ -70,7 +59,7 @@ class SameParameters {
   void link_classes(uint32_t a, uint32_t b, PairedBy how, const std::string& relation);
   // False if there are more pairs than the limit, which is then noted.
   [[nodiscard]] bool may_compare(size_t a, size_t b, const ReachedLimit& limit);
-  [[nodiscard]] double likeness(uint32_t class_a, uint32_t class_b) const;
+  [[nodiscard]] double likeness_of_names(uint32_t class_a, uint32_t class_b) const;
 
   ParameterLinks& links_;
   ParameterSide &a_, &b_;

@@ -51,7 +51,7 @@ class SplitSearch {
     std::vector<Weight> weights;
     for (size_t i = 0; i < agreements_.size(); ++i) {
       const SequencedOpId op = match_.result.pairing.operators[i][which];
-      if (agreements_[i] >= ShardedMatch::kUnlike || op == kNoId) continue;
+      if (agreements_[i] >= kUnclear || op == kNoId) continue;
       for (const RecordId tensor : side.operators()[op].tensors) {
         const TensorRecord& record = side.tensors()[tensor];
         const auto& records = side.members(tensor).records;
@@ -134,7 +134,7 @@ class SplitSearch {
     LocalTensors left = match_.locals_of(which, std::span(&own, 1));
     LocalTensors right = match_.locals_of(opposite(which), std::span(&other, 1));
     const std::optional<PlacementFit> fit = find_placement(left, right, {}, match_.prior);
-    return fit && fit->is_informative && fit->agreement >= ShardedMatch::kLike;
+    return fit && fit->is_informative && fit->agreement >= kFits;
   }
 
   static void add_split(const ShardedSide& side, RecordId tensor, const SequencedOp& op,
@@ -164,7 +164,7 @@ class SplitSearch {
     std::vector<SequencedOpId> open;
     for (size_t i = 0; i < agreements_.size(); ++i) {
       const SequencedOpId op = match_.result.pairing.operators[i][which];
-      if (op != kNoId && agreements_[i] < ShardedMatch::kUnlike) open.push_back(op);
+      if (op != kNoId && agreements_[i] < kUnclear) open.push_back(op);
     }
     std::map<uint64_t, PartOfRank> written;  // by contents
     const auto note = [&](const SequencedOp& op, const PartOfRank& parts) -> Status {

@@ -1,18 +1,16 @@
 #include "compare/match/placement/placement_samples.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/containers.h"
-#include "compare/pair/pair_reader.h"
+#include "compare/pair/tensor_diff.h"
 #include "compare/statistics/computed_statistics.h"
 #include "kernels/pair/pair_dtype.h"
 #include "tensor/dtype.h"
@@ -37,8 +35,7 @@ LocalValues::LocalValues(const DumpIndex& index, std::span<const TensorRecord* c
     }
     HostTensor& tensor = **opened;
     if (tensors_.size() == 1) dtype_ = tensor.dtype();
-    ok_ = tensor.dtype() == dtype_ && kernels::common_dtype(dtype_, DType::kFloat64) == DType::kFloat64 &&
-          element_count(*record->shape) == tensor.count();
+    ok_ = tensor.dtype() == dtype_ && can_sample(dtype_) && element_count(*record->shape) == tensor.count();
     if (!ok_) return;
     if (!all) continue;
     std::vector<std::byte> stored(static_cast<size_t>(tensor.count()) * tensor.element_bytes());
@@ -76,15 +73,10 @@ void LocalValues::fetch(size_t local, std::vector<int64_t> elements) {
   const auto opened = tensors_.open(local);
   if (!opened) forget(opened.error());
   const auto middle = static_cast<std::ptrdiff_t>(known.size());
-  for (const int64_t element : elements) {
-    std::array<std::byte, 16> stored{};
-    double value = std::numeric_limits<double>::quiet_NaN();
-    const Status read = opened ? (*opened)->read(element, 1, stored.data()) : Status();
-    if (opened && read)
-      kernels::widen_to(dtype_, DType::kFloat64, stored.data(), 1, reinterpret_cast<std::byte*>(&value));
-    if (!read) forget(read.error());
-    known.emplace_back(element, value);
-  }
+  std::vector<double> values(elements.size(), std::numeric_limits<double>::quiet_NaN());
+  const Status read = opened ? read_elements(**opened, elements, values.data()) : Status();
+  if (!read) forget(read.error());
+  for (size_t i = 0; i < elements.size(); ++i) known.emplace_back(elements[i], values[i]);
   std::inplace_merge(known.begin(), known.begin() + middle, known.end(),
                      [](const auto& x, const auto& y) { return x.first < y.first; });
 }
@@ -102,14 +94,19 @@ double LocalValues::at(size_t local, int64_t element) {
   return *find();
 }
 
+std::vector<double> LocalValues::first_look(size_t local) {
+  const std::vector<int64_t> positions = sample_positions(element_count(shapes_[local]).value_or(0), kFirstPoints);
+  fetch(local, positions);
+  std::vector<double> values;
+  for (const int64_t position : positions) values.push_back(at(local, position));
+  return values;
+}
+
 Result<std::vector<uint64_t>> LocalValues::digests(const CancelToken& cancel) {
   std::vector<uint64_t> digests;
   for (size_t local = 0; local < tensors_.size(); ++local) {
     MSDUMP_TRY(HostTensor* const tensor, tensors_.open(local));
-    uint64_t digest = 1;
-    MSDUMP_CHECK_OK(for_each_slab(*tensor, cancel, [&](std::span<const std::byte> bytes, int64_t) {
-      digest = mix_hash(digest, text_hash({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-    }));
+    MSDUMP_TRY(const uint64_t digest, content_digest(*tensor, cancel));
     digests.push_back(digest);
   }
   return digests;
@@ -149,7 +146,6 @@ std::vector<uint64_t> LocalStatistics::digests() const {
 
 namespace {
 
-constexpr int64_t kSamples = 192, kFewSamples = 32;
 constexpr double kAgrees = 0.25;  // of the median deviation
 // An early exit: fewer than 2 of the first 16 agree, or 9 of 48. With an error of a half, a quarter agrees.
 constexpr size_t kFirstLook = 16, kFirstAgree = 2, kSecondLook = 48, kSecondAgree = 9;
@@ -212,41 +208,17 @@ void fetch(LocalValues& locals, size_t local, const std::vector<std::vector<Axis
 }  // namespace
 
 ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
-  constexpr uint64_t kMixer = 0x9E37'79B9'7F4A'7C15;
-  const int64_t count = element_count(shape).value_or(0), samples = std::min(count, few ? kFewSamples : kSamples);
   std::vector<std::vector<int64_t>> places;
-  int64_t stride = samples * 3 / 8 | 1;
-  while (std::gcd(samples, stride) != 1) stride += 2;
-  for (int64_t number = 0; number < samples; ++number) {
-    const int64_t step = count / samples, i = number * stride % samples;
-    int64_t at =
-        i * step + static_cast<int64_t>((static_cast<uint64_t>(i + 1) * kMixer >> 20) % static_cast<uint64_t>(step));
-    std::vector<int64_t> place(shape.size());
-    for (size_t axis = shape.size(); axis-- > 0;) {
-      place[axis] = at % shape[axis];
-      at /= shape[axis];
-    }
-    places.push_back(std::move(place));
-  }
+  for (const int64_t position : sample_positions(element_count(shape).value_or(0), few ? kFirstPoints : kSamplePoints))
+    places.push_back(index_of_element(static_cast<uint64_t>(position), shape));
   return places;
 }
 
 bool ElementSamples::reduces_replicas(LocalValues& locals, const Placement& placement) {
-  constexpr int64_t kFewest = 8, kMost = 64;
-  const int64_t count = element_count(locals.shapes().front()).value_or(0);
-  if (count < kFewest) return false;
+  constexpr size_t kFewest = 8;  // terms of fewer elements may be equal
   const auto are_equal = [&](size_t one, size_t other) {
-    bool constant = true;
-    std::vector<int64_t> looked_at;
-    for (int64_t i = 0; i < std::min(count, kMost); ++i) looked_at.push_back(i * (count / std::min(count, kMost)));
-    locals.fetch(one, looked_at);
-    locals.fetch(other, looked_at);
-    for (const int64_t at : looked_at) {
-      const double value = locals.at(one, at);
-      if (value != locals.at(other, at)) return false;
-      constant = constant && value == locals.at(one, 0);
-    }
-    return !constant;
+    const std::vector<double> values = locals.first_look(one);
+    return values.size() >= kFewest && !is_constant(values) && values == locals.first_look(other);
   };
   return any_reduced_pair(placement, [&](size_t one, size_t other) {
     return locals.shapes()[one] == locals.shapes()[other] && are_equal(one, other);
@@ -269,7 +241,7 @@ bool ElementSamples::is_other_scalar(LocalValues& a, LocalValues& b) {
 }
 
 bool ElementSamples::is_informative(const std::vector<double>& /*a*/, const std::vector<double>& values) {
-  return std::any_of(values.begin(), values.end(), [&](double value) { return value != values.front(); });
+  return !is_constant(values);
 }
 
 std::vector<double> ElementSamples::values_of(LocalValues& locals, const Placement& placement, int64_t copy,

@@ -9,7 +9,8 @@
 
 #include "base/error.h"
 #include "compare/match/placement/placement.h"
-#include "compare/match/read_failures.h"
+#include "compare/sample/read_failures.h"
+#include "compare/sample/tensor_samples.h"
 #include "compare/statistics/statistic_tables.h"
 #include "dump/elements/host_tensor.h"
 #include "dump/index/tensor_list.h"
@@ -35,7 +36,9 @@ class LocalValues {
   void fetch(size_t local, std::vector<int64_t> elements);
   // NaN if it cannot be read.
   [[nodiscard]] double at(size_t local, int64_t element);
-  // A hash of the content of each local tensor.
+  // A sample of kFirstPoints of a local tensor.
+  [[nodiscard]] std::vector<double> first_look(size_t local);
+  // The digest of each local tensor.
   Result<std::vector<uint64_t>> digests(const CancelToken& cancel);
 
  private:
@@ -103,8 +106,7 @@ struct ElementSamples {
   static constexpr bool kInOrder = true;             // samples show the order of elements
   static constexpr double kSameNumber = 1e-3;        // relative tolerance of a scalar, such as the loss
 
-  // Up to 192 positions, 32 with `few`. They are irregular, so that they do not align with rows, and every prefix of them
-  // covers the tensor.
+  // The places of a sample, or with `few` of one of kFirstPoints.
   [[nodiscard]] static Places places_of(const Shape& global, bool few);
   // The elements of one replica that the placement assembles.
   [[nodiscard]] static std::vector<double> values_of(LocalValues& locals, const Placement& placement, int64_t copy,

@@ -15,9 +15,8 @@ namespace msdump {
 namespace {
 
 constexpr int64_t kCopiesTried = 4;
-constexpr double kRoundings = 4;  // of the dtype
-// Agreements: a placement fits; below kUnclear none does; equal up to kAlike.
-constexpr double kFits = 0.9, kUnclear = 0.6, kAlike = 0.02;
+constexpr double kRoundings = 4;       // of the dtype
+constexpr double kSameShare = 0.02;    // agreements that are equal up to it
 constexpr double kFar = 0.05;          // an error below this share of the next best one is clearly better
 constexpr double kSimilar = 0.5;       // the error of other elements is above 1, that of one partial sum above 0.7
 constexpr double kFactorSlack = 0.02;  // relative, of a factor near 1
@@ -192,7 +191,7 @@ class PlacementSearch {
         const bool any = best.a != nullptr;
         if (any && std::abs(factor - 1) < kFactorSlack) continue;
         const Similarity near = similarity(factor);
-        const bool better = !any || near.agreement > best.agreement + kAlike ||
+        const bool better = !any || near.agreement > best.agreement + kSameShare ||
                             (near.agreement >= best.agreement && near.error < best.error / 3) ||
                             (near.agreement >= best.agreement && near.error <= best.error &&
                              complexity_of(of_a, of_b) < best.complexity());
@@ -247,7 +246,7 @@ class PlacementSearch {
       if (may_be_chosen(fit)) most = std::max(most, fit.agreement);
     }
     for (const Fit& fit : fits_) {
-      if (may_be_chosen(fit) && fit.agreement >= most - kAlike) least = std::min(least, fit.error);
+      if (may_be_chosen(fit) && fit.agreement >= most - kSameShare) least = std::min(least, fit.error);
     }
     const Fit* chosen = nullptr;
     const auto rank = [&](const Fit& fit) {
@@ -257,7 +256,7 @@ class PlacementSearch {
     double second = 0, next_error = INFINITY;
     for (const Fit& fit : fits_) {
       if (!may_be_chosen(fit)) continue;
-      const bool fits = fit.agreement >= most - kAlike && fit.error <= 3 * least + 1e-6;
+      const bool fits = fit.agreement >= most - kSameShare && fit.error <= 3 * least + 1e-6;
       if (!fits) {
         second = std::max(second, fit.agreement);
         next_error = std::min(next_error, fit.error);

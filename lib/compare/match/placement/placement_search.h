@@ -18,6 +18,9 @@
 
 namespace msdump {
 
+// From this agreement on a placement fits; if none reaches the other, none does.
+inline constexpr double kFits = 0.9, kUnclear = 0.6;
+
 // The placements of both sides, and how well they fit.
 struct PlacementFit : Sides<Placement> {
   Shape global;

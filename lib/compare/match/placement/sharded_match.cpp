@@ -216,7 +216,7 @@ void ShardedMatch::find_placements_of_kind(const std::vector<size_t>& pairs, boo
                         : first                     ? PlacementQuery::Effort::kUsual
                                                     : PlacementQuery::Effort::kThorough;
     fit = fit_of(pair, effort);
-    if (fit && fit->agreement >= kLike) continue;
+    if (fit && fit->agreement >= kFits) continue;
     ++fruitless;
     if (effort == PlacementQuery::Effort::kPlain) searched_less_ = true;
   }

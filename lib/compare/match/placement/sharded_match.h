@@ -28,8 +28,7 @@ using LocalTensors = std::variant<LocalValues, LocalStatistics>;
 
 class ShardedMatch {
  public:
-  static constexpr double kLike = 0.9, kUnlike = 0.6;  // agreement
-  static constexpr size_t kMostTried = 64;             // operators that may be the partner of one
+  static constexpr size_t kMostTried = 64;  // operators that may be the partner of one
 
   // The arguments must outlive this, also what they point to. `stated` may be null.
   ShardedMatch(const ShardedInput& a, const ShardedInput& b, const PlacementRules* stated, const RunContext& run);

@@ -326,7 +326,7 @@ class CollectivePartners {
 
   // An error of 1 is that of zeros, so a match has less.
   [[nodiscard]] static bool is_like(const std::optional<PlacementFit>& fit) {
-    return fit && fit->agreement >= ShardedMatch::kLike && fit->is_informative && fit->error < 1;
+    return fit && fit->agreement >= kFits && fit->is_informative && fit->error < 1;
   }
 
   void add_partner(Side side, OperatorId op, const std::vector<TensorId>& pairs, RecordId value,
@@ -350,7 +350,7 @@ class CollectivePartners {
     const ShardedMatch::Stated stated = match_.stated_of(side, tensor);
     std::optional<PlacementFit> found =
         match_.find_stated(sides_from(side, &own, &other), query, sides_from(side, stated, {}));
-    if (found && (found->agreement >= ShardedMatch::kLike || stated.placement == (*found)[side])) return found;
+    if (found && (found->agreement >= kFits || stated.placement == (*found)[side])) return found;
     // The elements of a list of outputs are parts of different ranks.
     if (result_is_list(side, tensor)) return std::nullopt;
     PlacementFit meant = input;

@@ -11,25 +11,6 @@
 #include "msprobe/names.h"
 
 namespace msdump {
-namespace {
-
-// The value of all sampled elements; no value if they differ. NaN differs from itself.
-std::optional<double> only_value(LocalValues& values, size_t piece, int64_t count) {
-  constexpr int64_t kLooks = 64;
-  if (count == 0) return std::nullopt;
-  const int64_t looks = std::min(count, kLooks);
-  std::vector<int64_t> looked_at;
-  for (int64_t i = 0; i < looks; ++i) looked_at.push_back(i * (count / looks));
-  values.fetch(piece, looked_at);
-  const double first = values.at(piece, 0);
-  for (const int64_t at : looked_at) {
-    if (values.at(piece, at) != first) return std::nullopt;
-  }
-  return first;
-}
-
-}  // namespace
-
 Result<LocalContents::Digests> LocalContents::of(std::span<const TensorRecord* const> records,
                                                  const CancelToken& cancel) {
   std::vector<Piece> pieces;
@@ -51,8 +32,9 @@ Result<LocalContents::Digests> LocalContents::of(std::span<const TensorRecord* c
   }
   pieces.clear();
   for (size_t i = 0; i < digests->size(); ++i) {
-    const int64_t count = element_count(values.shapes()[i]).value_or(0);
-    pieces.push_back({(*digests)[i], count == 0, only_value(values, i, count)});
+    const std::vector<double> look = values.first_look(i);
+    const bool one_value = !look.empty() && is_constant(look);
+    pieces.push_back({(*digests)[i], look.empty(), one_value ? std::optional(look.front()) : std::nullopt});
   }
   const std::scoped_lock lock(lock_);
   for (size_t i = 0; i < records.size(); ++i) known_.try_emplace(records[i], pieces[i]);

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "compare/match/read_failures.h"
+#include "compare/sample/read_failures.h"
 #include "dump/elements/host_tensor.h"
 #include "dump/index/tensor_list.h"
 #include "graph/join/dump_operators.h"
@@ -32,8 +32,7 @@ class LocalContents {
 
   struct Digests {
     std::vector<uint64_t> of_pieces;  // digests of the elements of each; empty if one is missing or cannot be read
-    // True if all sampled elements, up to 64 of each local tensor, have one value. Many tensors are all zeros or ones, so
-    // that two are equal proves nothing.
+    // True if all sampled elements have one value.
     bool alike = false;
   };
   // The digests of the local tensors of a tensor. An error if interrupted, or if one that was opened cannot be read fully.

@@ -30,8 +30,8 @@ class ValuePartners {
     for (size_t i = 0; i < agreements.size(); ++i) {
       const OpPair& pair = pairing.operators[i];
       if (pair.is_paired()) take(pair.a, pair.b);
-      if (agreements[i] >= ShardedMatch::kUnlike) fits_[pair.a] = true;
-      if (agreements[i] >= ShardedMatch::kLike) continue;
+      if (agreements[i] >= kUnclear) fits_[pair.a] = true;
+      if (agreements[i] >= kFits) continue;
       if (pair.a != kNoId) open_a.push_back(pair.a);
       if (pair.b != kNoId) open[kind_of(pairing.b[pair.b])].operators.push_back(pair.b);
     }
@@ -331,7 +331,7 @@ class ValuePartners {
     const auto [known, is_new] = known_.try_emplace({x, y});
     if (!is_new) return known->second;
     if (const auto fit = match_.fit_of({x, y}, PlacementQuery::Effort::kQuick))
-      known->second = {true, fit->agreement >= ShardedMatch::kLike, fit->is_informative};
+      known->second = {true, fit->agreement >= kFits, fit->is_informative};
     return known->second;
   }
 
@@ -454,7 +454,7 @@ class ValueTwins {
     if (!may_be || !match_.may_try(trials_)) return std::nullopt;
     std::optional<PlacementFit> fit = match_.fit_of({a, b}, PlacementQuery::Effort::kQuick);
     if (!fit) return std::nullopt;
-    const bool fits = fit->is_informative ? fit->agreement >= ShardedMatch::kLike : is_one_number(b, *fit);
+    const bool fits = fit->is_informative ? fit->agreement >= kFits : is_one_number(b, *fit);
     if (by_values && !fits) return std::nullopt;
     taken_[j] = true;
     tensors[j].alone = Alone::kElsewhere;
