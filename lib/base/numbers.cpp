@@ -35,6 +35,13 @@ double parsed(std::string_view text) {
 
 double rounded(double estimate) { return std::isfinite(estimate) ? parsed(Scientific(estimate, 5).text()) : estimate; }
 
+double quantile_of_unsorted(std::span<double> values, double share) {
+  const auto place = static_cast<size_t>(share * static_cast<double>(values.size()));
+  const auto found = values.begin() + static_cast<std::ptrdiff_t>(std::min(place, values.size() - 1));
+  std::nth_element(values.begin(), found, values.end());
+  return *found;
+}
+
 double power_of_ten_below(double value) { return parsed("1" + std::string(Scientific(value, 14).exponent())); }
 
 std::vector<int64_t> divisors_of(int64_t number) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,10 @@ namespace msdump {
 [[nodiscard]] inline std::optional<double> rounded(const std::optional<double>& estimate) {
   return estimate ? std::optional(rounded(*estimate)) : std::nullopt;
 }
+
+// The element at `share` of the sorted values, without interpolation: 0.5 is the median, of an even number the upper one,
+// and 1 the largest. Reorders `values`, which must not be empty.
+[[nodiscard]] double quantile_of_unsorted(std::span<double> values, double share);
 
 // The largest power of ten that is not above a number of up to 15 digits: 100 for 999.9, 0.1 for 0.5. 0 if it is too
 // small for a double.

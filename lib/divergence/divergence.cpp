@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/containers.h"
+#include "base/numbers.h"
 #include "divergence/alarms.h"
 #include "divergence/asked.h"
 #include "divergence/explanation.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
+#include "divergence/roots/agreement_behind.h"
 #include "divergence/roots/undumped.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
@@ -27,9 +29,6 @@ namespace {
 // How the error grows along the operators of a comparison.
 
 constexpr size_t kParts = 10;
-
-// The most operators in a row that differ where both sides write the same in two ways.
-constexpr size_t kMostRewritten = 12;
 
 // The growth in the first rank and step, without integers and booleans.
 ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
@@ -206,67 +205,6 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
     std::erase(root.chain, root.op);
   }
 }
-
-// AgreementBehind: behind which executions the sides agree again, but for noise, although a few operators in a row differ: there, both sides
-// write the same in two ways.
-class AgreementBehind {
- public:
-  // `first_root`: the execution of the first root.
-  AgreementBehind(const RunView& view, ExecutionId first_root)
-      : view_(view),
-        most_(kChangedOnTheWay *
-              std::max(kMostRoundings * unit_roundoff(DType::kFloat32), median_error_before(first_root))),
-        behind_(view.runs().size()) {
-    size_t behind = 0, in_a_row = 0, longest = 0;
-    bool last_agrees = true;
-    for (size_t i = behind_.size(); i-- > 0;) {
-      const ExecutionId run(i);
-      if (i + 1 == behind_.size() || view_.place(ExecutionId(i + 1)).rank != view_.place(run).rank)
-        behind = in_a_row = longest = 0;
-      behind_[run] = behind > 2 * kMostRewritten && longest <= kMostRewritten && last_agrees;
-      if (!is_known(run)) continue;
-      const auto& outputs = view_.run(run).outputs;
-      const bool all = std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return agrees(tensor); });
-      if (behind++ == 0) last_agrees = all;
-      in_a_row = all ? 0 : in_a_row + 1;
-      longest = std::max(longest, in_a_row);
-    }
-  }
-
-  // True if in the rest of its step and in later ones at most kMostRewritten operators in a row differ, and the last one does not.
-  [[nodiscard]] bool of(ExecutionId run) const { return behind_[run]; }
-
- private:
-  [[nodiscard]] bool is_known(ExecutionId run) const {
-    const auto& outputs = view_.run(run).outputs;
-    return !view_.one_sided(run) && std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
-      return view_.compared(tensor) && view_.error(tensor);
-    });
-  }
-
-  [[nodiscard]] bool agrees(TensorId tensor) const {
-    if (!view_.compared(tensor)) return true;
-    const auto error = view_.error(tensor);
-    if (!error || view_.is_scaled(tensor)) return !view_.differs(tensor);
-    return error->relative <= (error->discrete ? 0 : most_);
-  }
-
-  // The median error of the outputs that were written before the first root, and before any execution that only one side has.
-  [[nodiscard]] double median_error_before(ExecutionId root) const {
-    std::vector<double> errors;
-    for (ExecutionId run{0}; run < root && !view_.one_sided(run); ++run) {
-      for (const TensorId output : view_.run(run).outputs) {
-        const auto error = view_.compared(output) ? view_.error(output) : std::nullopt;
-        if (error && !error->discrete && std::isfinite(error->relative)) errors.push_back(error->relative);
-      }
-    }
-    return errors.empty() ? 0 : quantile_of_unsorted(errors, 0.5);
-  }
-
-  const RunView& view_;
-  const double most_;         // the largest error that is noise
-  std::vector<bool> behind_;  // by run
-};
 
 class Finder {
  public:

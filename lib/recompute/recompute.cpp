@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "recompute/in_parts.h"
 #include "recompute/kept_judgement.h"
 #include "recompute/region.h"
@@ -367,12 +368,6 @@ double largest_error(const OperatorJudgement& judgement) {
   return largest;
 }
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // The median error of the types of operators if most of them are mostly wrong: no mistake does that. 0: they are not. Moves do not
 // round, and products may be of fewer bits (DeviceTraits): they do not count.
 double noise_of_types(const std::vector<OperatorJudgement>& judgements) {
@@ -384,8 +379,8 @@ double noise_of_types(const std::vector<OperatorJudgement>& judgements) {
     if (judgement.is_wrong() || judgement.is_right()) errors[judgement.type].push_back(largest_error(judgement));
   }
   std::vector<double> of_types;
-  for (auto& [type, of_type] : errors) of_types.push_back(median(of_type));
-  return of_types.size() < kFewTypes ? 0 : median(of_types);
+  for (auto& [type, of_type] : errors) of_types.push_back(quantile_of_unsorted(of_type, 0.5));
+  return of_types.size() < kFewTypes ? 0 : quantile_of_unsorted(of_types, 0.5);
 }
 
 // Outputs that are off by about as much as those of most types are not judged.
@@ -441,7 +436,7 @@ DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements) {
   constexpr size_t kFewFunctions = 4;
   std::vector<double>& telling = products.empty() ? transcendental : products;
   if (!telling.empty() && (!products.empty() || telling.size() >= kFewFunctions)) {
-    traits.tensor_cores = median(telling) > Limits::kUnits;
+    traits.tensor_cores = quantile_of_unsorted(telling, 0.5) > Limits::kUnits;
   }
   if (2 * (halves + bfloats) > outputs) traits.usual = halves > bfloats ? DType::kFloat16 : DType::kBfloat16;
   return traits;

@@ -19,13 +19,6 @@
 
 namespace msdump {
 
-double quantile_of_unsorted(std::span<double> values, double share) {
-  const auto place = static_cast<size_t>(share * static_cast<double>(values.size()));
-  const auto found = values.begin() + static_cast<std::ptrdiff_t>(std::min(place, values.size() - 1));
-  std::nth_element(values.begin(), found, values.end());
-  return *found;
-}
-
 namespace {
 
 // Bounds of the noise of each kind: an operator adds no more than its error. Some add none, such as a product with a

@@ -14,10 +14,6 @@
 
 namespace msdump {
 
-// The element at `share` of the sorted values, without interpolation: 0.5 is the median, of an even number the upper one,
-// and 1 the largest. Reorders `values`, which must not be empty.
-[[nodiscard]] double quantile_of_unsorted(std::span<double> values, double share);
-
 // For every execution, the error that its inputs and its own arithmetic lead to, and the score of the measured one.
 //
 //   expected^2 = propagated^2 + (noise * amplification)^2      scored_outputs.h

@@ -156,13 +156,10 @@ TEST_CASE("a number that one line alone has names it, wherever it is") {
 }
 
 TEST_CASE("a parameter that one line alone adds names it") {
-  const std::string cos =
-      node_text("%3", "Cos", "%2", "Default/Cos-op0", in_other_method(44, "z = cos(y + self.x)"));
-  const std::string sin =
-      node_text("%4", "Sin", "%3", "Default/Sin-op0", in_other_method(45, "z = sin(y * self.x)"));
+  const std::string cos = node_text("%3", "Cos", "%2", "Default/Cos-op0", in_other_method(44, "z = cos(y + self.x)"));
+  const std::string sin = node_text("%4", "Sin", "%3", "Default/Sin-op0", in_other_method(45, "z = sin(y * self.x)"));
   const std::string load = node_text("%1", "Load", "%para1_x, U", "", {});
-  const std::string tan =
-      node_text("%5", "Tan", "%4", "Default/Tan-op0", in_other_method(46, "z = tan(x + self.x)"));
+  const std::string tan = node_text("%5", "Tan", "%4", "Default/Tan-op0", in_other_method(46, "z = tan(x + self.x)"));
   const auto second = [&](const std::vector<std::string>& after) {
     std::vector<std::string> nodes = {shared_add("%0", "%para1_x"), load, shared_add("%2", "%0, %1")};
     nodes.insert(nodes.end(), after.begin(), after.end());

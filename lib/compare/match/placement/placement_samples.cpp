@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/containers.h"
+#include "base/numbers.h"
 #include "compare/pair/tensor_diff.h"
 #include "compare/statistics/computed_statistics.h"
 #include "kernels/pair/pair_dtype.h"
@@ -165,12 +166,6 @@ void for_each_pair(const std::vector<double>& copies, const std::vector<double>&
   }
 }
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // The element of a local tensor at a place of the global one. No value if the rank lacks it. `segments` are ordered by `to`.
 std::optional<int64_t> element_at(const std::vector<int64_t>& place,
                                   const std::vector<std::vector<AxisSegment>>& segments, const Shape& local) {
@@ -285,12 +280,12 @@ ElementSamples::Target::Target(std::vector<double> values, double roundoff, cons
     near_ = kSameNumber * std::abs(values_.front());
     return;
   }
-  const double middle = median(finite);
+  const double middle = quantile_of_unsorted(finite, 0.5);
   for (double& value : finite) value = std::abs(value - middle);
   // If the tensor is mostly one value, the deviation of the others counts.
   const double smallest = 1e-6 * *std::max_element(finite.begin(), finite.end());
   std::erase_if(finite, [&](double deviation) { return deviation <= smallest; });
-  if (!finite.empty()) near_ = kAgrees * median(finite);
+  if (!finite.empty()) near_ = kAgrees * quantile_of_unsorted(finite, 0.5);
 }
 
 Similarity ElementSamples::Target::similarity(const std::vector<double>& a, double factor, bool hurry) const {
