@@ -47,6 +47,7 @@ Result<OpenedGraph> OpenedGraph::select(const SelectionOptions& asked) {
 
 Status OpenedGraph::read(const std::optional<LineQuery>& only_line, const RunContext& context) {
   MSDUMP_TRY(*loaded, load_graph(search.files, request_for(*this, only_line), context));
+  is_whole = !only_line || catalogue;
   if (!catalogue || graph().size() == 0) return {};
   MSDUMP_TRY(Joined made, join_files(catalogue->index, catalogue->list.tensors(), graph(), context));
   add_failures(std::move(made.failures));
@@ -60,6 +61,7 @@ Status OpenedGraph::read_other_lines(const RunContext& context) {
                    [](const Origin& origin) { return origin.kind == OriginKind::kIrText; }))
     return {};
   MSDUMP_TRY(*loaded, load_graph(search.files, {}, context));
+  is_whole = true;
   return {};
 }
 
@@ -258,11 +260,16 @@ bool matches_original(const OpGraph& graph, const std::vector<std::string>& name
 
 }  // namespace
 
-std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question) {
+std::vector<LineHit> find_operators(OpenedGraph& opened, const OperatorQuestion& question) {
   const OpGraph& graph = opened.graph();
   std::vector<LineHit> hits;
   const auto append = [&](const std::vector<LineHit>& more) { hits.insert(hits.end(), more.begin(), more.end()); };
-  for (const LineQuery& query : question.queries) append(find_line(graph, query));
+  for (const LineQuery& query : question.queries) {
+    append(find_line(graph, query));
+    if (!opened.is_whole) continue;
+    if (!opened.lines) opened.lines.emplace(graph);
+    append(find_likely_line(graph, *opened.lines, query));
+  }
   for (const std::string& code : question.codes) append(find_code(graph, code));
   const auto is_named = [&](OpId op) { return question.names.empty() || matches_name(opened, question.names, op); };
   const auto is_of_named = [&](OpId op) { return matches_original(graph, question.names, op); };

@@ -35,6 +35,8 @@ struct OpenedGraph {
   IrSearch search;
   std::unique_ptr<LoadedGraph> loaded = std::make_unique<LoadedGraph>();  // at a stable address: the join refers to it
   std::optional<Joined> joined;
+  bool is_whole = true;                // false: only the operators of one line were read
+  std::optional<OperatorLines> lines;  // made when operators of a line are asked for; has frames of the hits
   std::set<std::string> failed_paths;  // the files that add_failures() added
 
   [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }
@@ -76,7 +78,7 @@ struct OperatorQuestion {
 
 // Best relation first, each operator once. Names narrow what the lines find; a name also means the operator of GE that
 // its operator was fused into. Without lines and names every operator with a kernel is meant.
-[[nodiscard]] std::vector<LineHit> find_operators(const OpenedGraph& opened, const OperatorQuestion& question);
+[[nodiscard]] std::vector<LineHit> find_operators(OpenedGraph& opened, const OperatorQuestion& question);
 
 // Counts of the selected operators and files with and without a partner.
 struct JoinCounts {

@@ -247,10 +247,11 @@ class FindOp : public Command {
     check();
     Result<OpenedGraph> opened = open_graph(session.context, options_, {only_line(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
-    const Answer answer = find(*opened);
-    if (answer.found.empty() && only_line() && !opened->catalogue) {
-      // The nearest lines have to be reported.
+    Answer answer = find(*opened);
+    if (answer.found.empty() && !opened->is_whole) {
+      // What is around an operator may tell its line; else the nearest lines have to be reported.
       if (const Status read = opened->read_other_lines(session.context); !read) return session.end_with(read.error());
+      answer = find(*opened);
     }
     if (opened->graph().size() == 0) {
       if (!paths_) print_report(session, *opened, answer);
@@ -284,7 +285,7 @@ class FindOp : public Command {
     return asked_.queries[0];
   }
 
-  [[nodiscard]] Answer find(const OpenedGraph& opened) const {
+  [[nodiscard]] Answer find(OpenedGraph& opened) const {
     Answer answer;
     for (const LineHit& hit : find_operators(opened, asked_)) {
       if (opened.selects(hit.op)) {

@@ -310,6 +310,19 @@ std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code) {
   return wanted.empty() ? std::vector<LineHit>() : find(graph, fit, false);
 }
 
+std::vector<LineHit> find_likely_line(const OpGraph& graph, const OperatorLines& lines, const LineQuery& query) {
+  std::vector<LineHit> hits;
+  if (query.first == 0) return hits;
+  for (OpId op{0}; op < graph.size(); ++op) {
+    if (!graph.has_kernel(op) || best_frame(graph, op) == nullptr) continue;
+    const OperatorLine line = lines.of(op);
+    if (line.frame == best_frame(graph, op) || fit_of_lines(query, *line.frame) != Fit::kWhole) continue;
+    hits.push_back(
+        {op, Relation::kDirect, line.frame, line.one_of_several, line.one_of_several ? kOneOfSeveral : kOfForward});
+  }
+  return hits;
+}
+
 IrNeedle needle_of(const LineQuery& query) {
   IrNeedle needle{query.file.substr(query.file.find_last_of("/\\") + 1), {}};
   if (query.first == 0) return needle;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "graph/lines/operator_lines.h"
 #include "graph/op_graph.h"
 #include "ir/text/text_blocks.h"
 
@@ -65,6 +66,9 @@ struct LineHit {
 [[nodiscard]] std::vector<LineHit> find_line(const OpGraph& graph, const LineQuery& query);
 // The same for the text of a line; blanks count as one.
 [[nodiscard]] std::vector<LineHit> find_code(const OpGraph& graph, std::string_view code);
+// Operators of a whole graph that OperatorLines says are from the line, although their best frame is another.
+[[nodiscard]] std::vector<LineHit> find_likely_line(const OpGraph& graph, const OperatorLines& lines,
+                                                    const LineQuery& query);
 
 // A text that every operator found by find_line() contains, so that a reader of IR text can skip most others.
 [[nodiscard]] IrNeedle needle_of(const LineQuery& query);

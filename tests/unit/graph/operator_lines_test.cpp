@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/lines/line_search.h"
 #include "support/catch.h"
 #include "support/graph_run.h"
 
@@ -168,6 +169,23 @@ TEST_CASE("a parameter that one line alone adds names it") {
   CHECK(second({cos, sin}) == 44);
   CHECK(second({sin}) != 45);
   CHECK(second({sin, tan}) == 46);
+}
+
+TEST_CASE("operators are found by the line that is likely theirs, besides those whose frames have it") {
+  const OpGraph graph = graph_with(
+      {shared_add("%0", "%para1_x"),
+       node_text("%1", "Exp", "%0", "Default/Exp-op0", in_other_method(42, "y = ops.exp(x)")), shared_add("%2", "%1"),
+       node_text("%3", "Tanh", "%2", "Default/Tanh-op0", in_other_method(44, "v = ops.tanh(z)"))});
+  const OperatorLines lines(graph);
+  const auto found = [&](const char* line) { return find_likely_line(graph, lines, parse_line_query(line).value()); };
+  const std::vector<LineHit> hits = found("net.py:43");
+  REQUIRE(hits.size() == 1);
+  CHECK((hits[0].op == OpId(2) && hits[0].relation == Relation::kDirect && hits[0].one_of_several));
+  CHECK(hits[0].frame->line == 43);
+  CHECK(hits[0].confidence < 1);
+  CHECK(found("net.py:42").empty());  // by its own frame
+  CHECK(found("net.py").empty());
+  CHECK(found("other.py:43").empty());
 }
 
 }  // namespace msdump
