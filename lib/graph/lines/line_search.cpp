@@ -314,9 +314,11 @@ std::vector<LineHit> find_likely_line(const OpGraph& graph, const OperatorLines&
   std::vector<LineHit> hits;
   if (query.first == 0) return hits;
   for (OpId op{0}; op < graph.size(); ++op) {
-    if (!graph.has_kernel(op) || best_frame(graph, op) == nullptr) continue;
+    const SourceFrame* const own = graph.has_kernel(op) ? best_frame(graph, op) : nullptr;
+    if (own == nullptr || is_library_file(own->file))
+      continue;  // what is around a library's frame is no line of its own
     const OperatorLine line = lines.of(op);
-    if (line.frame == best_frame(graph, op) || fit_of_lines(query, *line.frame) != Fit::kWhole) continue;
+    if (line.frame == own || fit_of_lines(query, *line.frame) != Fit::kWhole) continue;
     hits.push_back(
         {op, Relation::kDirect, line.frame, line.one_of_several, line.one_of_several ? kOneOfSeveral : kOfForward});
   }

@@ -183,7 +183,7 @@ TEST_CASE("operators are found by the line that is likely theirs, besides those 
   CHECK((hits[0].op == OpId(2) && hits[0].relation == Relation::kDirect && hits[0].one_of_several));
   CHECK(hits[0].frame->line == 43);
   CHECK(hits[0].confidence < 1);
-  CHECK(found("net.py:42").empty());  // by its own frame
+  CHECK(found("net.py:42").empty());  // Exp by its own frame, ReduceSum by no frame of the script
   CHECK(found("net.py").empty());
   CHECK(found("other.py:43").empty());
 }
