@@ -9,9 +9,9 @@ namespace msdump {
 namespace {
 
 constexpr int kFarthestNeighbour = 4;
-// Operators between one whose stack is shared and one whose line is known; of so many in each direction.
+// Operators between one whose stack is shared and one whose line is known; of so many edges in each direction.
 constexpr int kFarthestShared = 4;
-constexpr size_t kMostShared = 64;
+constexpr size_t kMostEdges = 256;
 // Of one operator, with different stacks.
 constexpr size_t kMostGradients = 16;
 // A region of more lines names no line.
@@ -167,11 +167,11 @@ OperatorLines::Near OperatorLines::nearest_calls(OpId op, bool after) const {
   const Nodes& nodes = nodes_of(op);
   std::vector<uint32_t> seen = {op - origin.first_operator};
   Near near;
-  size_t begin = 0;
+  size_t begin = 0, edges = 0;
   for (; near.distance < kFarthestShared && near.calls.empty(); ++near.distance) {
     const size_t end = seen.size();
     const auto visit = [&](uint32_t node) {
-      if (seen.size() >= kMostShared || std::find(seen.begin(), seen.end(), node) != seen.end()) return;
+      if (std::find(seen.begin(), seen.end(), node) != seen.end()) return;
       if (is_gradient_name(ir.scope(ir.nodes[node])) || ir.op_type(ir.nodes[node]) == "UpdateState") return;
       seen.push_back(node);
       if (const ScriptCalls& calls = known_calls(OpId(origin.first_operator + node)); !calls.empty())
@@ -179,10 +179,14 @@ OperatorLines::Near OperatorLines::nearest_calls(OpId op, bool after) const {
     };
     for (; begin < end; ++begin) {
       if (after) {
-        for (const uint32_t reader : nodes.readers_of(seen[begin])) visit(reader);
+        for (const uint32_t reader : nodes.readers_of(seen[begin])) {
+          if (edges++ >= kMostEdges) break;
+          visit(reader);
+        }
         continue;
       }
       for (const IrOperand& operand : ir.operands_of(ir.nodes[seen[begin]])) {
+        if (edges++ >= kMostEdges) break;
         if (operand.kind == IrOperand::Kind::kNode && !operand.control) visit(operand.value);
       }
     }
