@@ -188,4 +188,50 @@ TEST_CASE("operators are found by the line that is likely theirs, besides those 
   CHECK(found("other.py:43").empty());
 }
 
+TEST_CASE("of several lines that call it the one on the side of the nearer operator is taken") {
+  const std::string plus43 = node_text("%8", "Cos", "%7", "Default/Cos-op0", in_other_method(43, "s = ops.cos(y + 1)"));
+  const std::string plus45 = node_text("%9", "Sin", "%7", "Default/Sin-op0", in_other_method(45, "t = ops.sin(y + 1)"));
+  const auto exp = [](const std::string& number, const std::string& operand) {
+    return node_text(number, "Exp", operand, "Default/Exp-op0", in_other_method(42, "y = ops.exp(x)"));
+  };
+  const auto tanh = [](const std::string& number, const std::string& operand) {
+    return node_text(number, "Tanh", operand, "Default/Tanh-op0", in_other_method(46, "v = ops.tanh(z)"));
+  };
+  const auto second = [&](const std::vector<std::string>& nodes) {
+    std::vector<std::string> all = nodes;
+    all.insert(all.end(), {plus43, plus45});
+    return line_of(graph_with(all), OpId(2));
+  };
+  // Next to what it reads, and with another such operator between it and its reader; then the other way round.
+  CHECK(second({shared_add("%0", "%para1_x"), exp("%1", "%0"), shared_add("%2", "%1"), shared_add("%3", "%2"),
+                tanh("%4", "%3")}) == 43);
+  CHECK(second({exp("%0", "%para1_x"), shared_add("%1", "%0"), shared_add("%2", "%1"), tanh("%3", "%2")}) == 45);
+  CHECK(second({shared_add("%0", "%para1_x"), shared_add("%1", "%para1_x"), shared_add("%2", "%para1_x"),
+                tanh("%3", "%2")}) == 45);
+}
+
+TEST_CASE("what two operands lead to narrows the lines; of a loop the own line stays") {
+  const std::string early = node_text("%0", "Exp", "%para1_x", "Default/Exp-op0", in_other_method(42, "y = exp(x)"));
+  const std::string late = node_text("%1", "Log", "%para1_x", "Default/Log-op0", in_other_method(44, "w = log(x)"));
+  const std::string tanh = node_text("%3", "Tanh", "%2", "Default/Tanh-op0", in_other_method(46, "v = ops.tanh(z)"));
+  const std::string plus43 = node_text("%4", "Cos", "%3", "Default/Cos-op0", in_other_method(43, "s = ops.cos(y + 1)"));
+  const std::string plus45 = node_text("%5", "Sin", "%4", "Default/Sin-op0", in_other_method(45, "t = ops.sin(y + 1)"));
+  const std::string other = shared_add("%6", "%5");
+  for (const char* const operands : {"%0, %1", "%1, %0"})
+    CHECK(line_of(graph_with({early, late, shared_add("%2", operands), tanh, plus43, plus45, other}), OpId(2)) == 45);
+
+  const std::string below = node_text("%0", "Exp", "%para1_x", "Default/Exp-op0", in_method(28, "y = exp(x)"));
+  const std::string above = node_text("%2", "Tanh", "%1", "Default/Tanh-op0", in_method(22, "v = tanh(y)"));
+  CHECK(line_of(graph_with({below, shared_add("%1", "%0"), above, shared_add("%3", "%2")}), OpId(1)) == 25);
+}
+
+TEST_CASE("a number in two lines that call it names neither") {
+  const std::string half = "%1, Tensor(shape=[], dtype=Float32, value=0.25)";
+  const std::string cos =
+      node_text("%0", "Cos", "%para1_x", "Default/Cos-op0", in_other_method(44, "z = cos(y + 0.25)"));
+  const std::string exp = node_text("%1", "Exp", "%0", "Default/Exp-op0", in_other_method(45, "y = exp(z)"));
+  const std::string tan = node_text("%3", "Tan", "%2", "Default/Tan-op0", in_other_method(46, "z = tan(0.25 + y)"));
+  CHECK(line_of(graph_with({cos, exp, shared_add("%2", half), tan, shared_add("%4", "%3")}), OpId(2)) == 46);
+}
+
 }  // namespace msdump

@@ -98,4 +98,21 @@ TEST_CASE("a def names the function that calls name, unless Python calls it by a
   CHECK(function_name("def broken").empty());
 }
 
+TEST_CASE("lines of the script are found by fractions and attributes in their code, those of a library are not") {
+  IrGraph ir;
+  ir.frames = {frame("/u/net.py", 3, "y = x[1] * 0.5 + 2.0 + 1e-6"), frame("/u/net.py", 4, "y = self.scale * x2.5"),
+               frame("/u/net.py", 5, "y = myself.other + 0.5"), frame("/u/net.py", 5, "repeated"),
+               frame("/lib/site-packages/mindspore/ops/f.py", 6, "return 0.5 * self.scale")};
+  const QuotedScript script(ir);
+  CHECK(script.lines_with(0.5) == std::vector<ScriptLine>{{"/u/net.py", 3}, {"/u/net.py", 5}});
+  CHECK(script.lines_with(1e-6) == std::vector<ScriptLine>{{"/u/net.py", 3}});
+  CHECK(script.lines_with(2.0).empty());
+  CHECK(script.lines_with(1.0).empty());
+  CHECK(script.lines_with(2.5).empty());
+  CHECK(script.lines_with_attribute("scale") == std::vector<ScriptLine>{{"/u/net.py", 4}});
+  CHECK(script.lines_with_attribute("other").empty());
+  CHECK(script.code({"/u/net.py", 5}) == "y = myself.other + 0.5");
+  CHECK(script.code({"/u/net.py", 6}).empty());
+}
+
 }  // namespace msdump
