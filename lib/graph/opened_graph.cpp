@@ -65,6 +65,11 @@ Status OpenedGraph::read_other_lines(const RunContext& context) {
   return {};
 }
 
+const OperatorLines& OpenedGraph::operator_lines() {
+  if (!lines) lines.emplace(graph());
+  return *lines;
+}
+
 std::vector<ProofTally> OpenedGraph::prove(const RunContext& context) {
   const auto& records = catalogue->list.tensors();
   const ValueComparer comparer(catalogue->index, records);
@@ -266,9 +271,7 @@ std::vector<LineHit> find_operators(OpenedGraph& opened, const OperatorQuestion&
   const auto append = [&](const std::vector<LineHit>& more) { hits.insert(hits.end(), more.begin(), more.end()); };
   for (const LineQuery& query : question.queries) {
     append(find_line(graph, query));
-    if (!opened.is_whole) continue;
-    if (!opened.lines) opened.lines.emplace(graph);
-    append(find_likely_line(graph, *opened.lines, query));
+    if (opened.is_whole) append(find_likely_line(graph, opened.operator_lines(), query));
   }
   for (const std::string& code : question.codes) append(find_code(graph, code));
   const auto is_named = [&](OpId op) { return question.names.empty() || matches_name(opened, question.names, op); };

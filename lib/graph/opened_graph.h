@@ -25,6 +25,8 @@ struct OpenedGraph {
   Status read(const std::optional<LineQuery>& only_line, const RunContext& context);
   // Reads the operators that `only_line` left out.
   Status read_other_lines(const RunContext& context);
+  // The lines of operators, made when they are first asked for. Needs a whole graph.
+  const OperatorLines& operator_lines();
   // Compares the inputs of each operator with the outputs of their producers. Needs `joined`.
   std::vector<ProofTally> prove(const RunContext& context);
 
@@ -36,7 +38,7 @@ struct OpenedGraph {
   std::unique_ptr<LoadedGraph> loaded = std::make_unique<LoadedGraph>();  // at a stable address: the join refers to it
   std::optional<Joined> joined;
   bool is_whole = true;                // false: only the operators of one line were read
-  std::optional<OperatorLines> lines;  // made when operators of a line are asked for; has frames of the hits
+  std::optional<OperatorLines> lines;  // see operator_lines(); owns frames that hits and rows point to
   std::set<std::string> failed_paths;  // the files that add_failures() added
 
   [[nodiscard]] const OpGraph& graph() const { return loaded->graph; }

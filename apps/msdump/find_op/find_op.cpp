@@ -249,7 +249,7 @@ class FindOp : public Command {
     if (!opened) return session.end_with(opened.error());
     Answer answer = find(*opened);
     if (answer.found.empty() && !opened->is_whole) {
-      // What is around an operator may tell its line; else the nearest lines have to be reported.
+      // The whole graph may show that an operator is likely from the line. If not, its lines are the nearest ones to report.
       if (const Status read = opened->read_other_lines(session.context); !read) return session.end_with(read.error());
       answer = find(*opened);
     }

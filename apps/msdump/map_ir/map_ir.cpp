@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "frame/usage.h"
 #include "graph/flow/dot.h"
-#include "graph/lines/operator_lines.h"
+#include "graph/lines/source_lines.h"
 #include "graph/opened_graph.h"
 #include "report/value.h"
 #include "shared/opened_graph.h"
@@ -334,7 +334,6 @@ class MapIr : public Command {
     if (prove_ && !opened->joined) throw UsageError("--prove compares the bytes of a dump; name it with -d");
     if (prove_) proofs_ = opened->prove(session.context);
     if (session.context.cancel.cancelled()) return ExitCode::kOk;  // the frame turns the signal into the code
-    lines_ = OperatorLines(opened->graph());
     return print_rows(session, *opened);
   }
 
@@ -391,7 +390,7 @@ class MapIr : public Command {
     if (proof.all() == 0) return {};
     return fmt::format("; {} of {} inputs equal their producer's output", proof.agreeing, proof.all());
   }
-  [[nodiscard]] report::Row row_of(const OpenedGraph& opened, OpId op, const OperatorFiles& files) const {
+  [[nodiscard]] report::Row row_of(OpenedGraph& opened, OpId op, const OperatorFiles& files) const {
     const OpGraph& graph = opened.graph();
     const IrGraph& ir = graph.ir(op);
     const IrNode& node = graph.node(op);
@@ -406,7 +405,7 @@ class MapIr : public Command {
     row.ir_line = *place.find("ir_line");
     row.node = *place.find("node");
     row.ir_graph = *place.find("ir_graph");
-    row.source = source_value(best_frame(graph, op) == nullptr ? nullptr : lines_.of(op).frame);
+    row.source = source_value(best_frame(graph, op) == nullptr ? nullptr : opened.operator_lines().of(op).frame);
     if (!is_for_people(form_)) row.stack = stack_value(stack_of(graph, op));
     row.inputs = types_of(ir, ir.inputs(node.host), ir.inputs(node.device));
     row.outputs = types_of(ir, ir.outputs(node.host), ir.outputs(node.device));
@@ -508,7 +507,6 @@ class MapIr : public Command {
   std::string around_;
   uint32_t depth_ = 2;
   std::vector<ProofTally> proofs_;  // by operator; empty without --prove
-  OperatorLines lines_;
   report::Form form_ = report::Form::kTable;
 };
 

@@ -32,7 +32,8 @@ struct RecomputedRuns {
                                                           const std::vector<bool>& chosen, recompute::Extent extent,
                                                           const recompute::GoldenRequest& golden, FactsReader& facts,
                                                           const RunContext& context);
-// Reports what is wrong (rule wrong_output), also by statistics alone, and what does not meet a standard (rule standard).
+// Reports outputs that are wrong (rule wrong_output), by elements or by statistics alone, and outputs that fail the requested
+// standard (rule standard).
 Status judge_outputs(RuleContext& context, const std::vector<bool>& chosen, const recompute::GoldenRequest& golden,
                      RecomputedOutputs& outputs);
 

@@ -1,4 +1,5 @@
-// What a comparison without a root says of its differences: that they were not judged, or what explains them.
+// NoRoot: the reason why a comparison with differences has no root: they were not judged, or rounding or random numbers explain
+// them.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ constexpr int kFarthestNeighbour = 4;
 // Operators between one whose stack is shared and one whose line is known; of so many edges in each direction.
 constexpr int kFarthestShared = 4;
 constexpr size_t kMostEdges = 256;
-// Of one operator, with different stacks.
+// The gradients of one operator that are looked at: one for each stack.
 constexpr size_t kMostGradients = 16;
 // A region of more lines names no line.
 constexpr uint64_t kMostLines = 400;
@@ -160,7 +160,7 @@ const ScriptCalls& OperatorLines::calls_to(OpId op) const {
   return at->second = calls_of(outwards(stack, frame));
 }
 
-// Of the nearest operators before or after `op` whose line is known.
+// Searches the data flow from `op` for the nearest operators whose line is known: before it, or after it.
 OperatorLines::Near OperatorLines::nearest_calls(OpId op, bool after) const {
   const Origin& origin = graph_->origin(op);
   const IrGraph& ir = origin.graph;
@@ -214,7 +214,7 @@ const SourceFrame* OperatorLines::between(OpId op, const SourceFrame& own) const
   if (!region.empty() && lines_in(region) <= kMostLines) {
     if (const SourceFrame* const line = chosen_line(op, own, region, spelling, last); line != nullptr) return line;
   }
-  // Of a loop, or of several cells of the class.
+  // The nearest operator is in the function of the own frame: a loop or several cells of one class call it.
   if (own.file == nearest.back().file && own.line > nearest.back().def && own.line <= nearest.back().end) return &own;
   return frame_of(nodes_of(op), {nearest.back().file, nearest.back().line});
 }

@@ -31,9 +31,9 @@ struct OperatorLine {
 //   2. own         best_frame(), if it is in the user's code, and no other operator of the type has its stack
 //   3. operands    the only line whose code has the operator with the number (x * 0.5) or parameter (x * self.scale) that
 //                  it reads
-//   4. between     the lines between what the operator reads and what reads it, of operators whose own line is known.
-//                  The own line if it is one of them; else the one whose code calls the operator; else the only one
-//                  whose code no frame quotes
+//   4. between     operators with a known line bound where the call can be: those that the operator reads, and those that
+//                  read it. Of the lines between them the own one; else one whose code calls the operator; else the
+//                  only one whose code no frame quotes
 //   5. around      the line of the nearest operator, before or after, with a stack of its own
 //   6. neighbours  if the frame is a library's, or there is none: the line of the operator that reads the result, else of
 //                  the producer of the first input (for a Cast the producer first), at most four operators away
@@ -78,7 +78,8 @@ class OperatorLines {
   };
   [[nodiscard]] Near nearest_calls(OpId op, bool after) const;
   [[nodiscard]] const SourceFrame* between(OpId op, const SourceFrame& own) const;
-  // Of several lines of the region the first or the last. Null if none is likelier than the others.
+  // The line of the region that the operator is likeliest from. If several call it, the first one, or with `last` the last.
+  // Null if none calls it and several lines are not quoted.
   [[nodiscard]] const SourceFrame* chosen_line(OpId op, const SourceFrame& own, std::span<const LineRange> region,
                                                const CallSpelling& spelling, bool last) const;
   [[nodiscard]] const SourceFrame* by_operands(OpId op, const CallSpelling& spelling) const;
