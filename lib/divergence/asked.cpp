@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -10,9 +11,10 @@
 
 #include "base/containers.h"
 #include "base/text.h"
+#include "divergence/asked_side.h"
+#include "divergence/equal_maths.h"
 #include "divergence/model/constants.h"
 #include "ge/operators/operator_properties.h"
-#include "graph/arguments/argument_value.h"
 #include "graph/arguments/questions.h"
 
 namespace msdump {
@@ -20,164 +22,40 @@ namespace {
 
 using From = InputEdge::From;
 
-// Casts, moves and reshapes in a row.
-constexpr int kMostHops = 64;
-// Operators of one side that are followed behind one, to the first ones of both sides.
-constexpr size_t kMostFollowed = 1024;
-
-// AskedSide is the graph of one side with its questions, and the pair of each operator.
-class AskedSide {
- public:
-  AskedSide(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, const QuestionTerms& terms)
-      : graph_(*dump.graph), operators_(operators), questions_(graph_, terms), pairs_(graph_.size()) {
-    readers_.resize(graph_.size());
-    for (OpId op{0}; op < graph_.size(); ++op) {
-      if (!graph_.has_kernel(op)) continue;
-      for (const InputEdge& edge : inputs_of(graph_, op)) {
-        if (edge.from == From::kOperator) readers_[edge.op].push_back(op);
-      }
-    }
-    find_backward();
-  }
-
-  void set_pair(SequencedOpId place, OperatorId pair) {
-    if (place != kNoId && operators_[place].op != kNoId) pairs_[operators_[place].op] = pair;
-  }
-
-  [[nodiscard]] const OpGraph& graph() const { return graph_; }
-  [[nodiscard]] const GraphQuestions& questions() const { return questions_; }
-  [[nodiscard]] OperatorId pair(OpId op) const { return pairs_[op]; }
-  [[nodiscard]] const std::vector<OpId>& readers(OpId op) const { return readers_[op]; }
-
-  // True for gradients, and for what reads them.
-  [[nodiscard]] bool is_backward(OpId op) const { return backward_[op]; }
-  // True if a gradient goes into it and comes out, not only masks and what the forward pass left.
-  [[nodiscard]] bool passes_gradient(OpId op) const {
-    const auto is_float = [&](OpId one) {
-      const IrGraph& ir = graph_.ir(one);
-      const auto types = ir.outputs(graph_.node(one).host);
-      const auto dtype = types.empty() ? std::nullopt : ir.types[types.front()].known_dtype();
-      return !dtype || kind_of(*dtype) == DTypeKind::kFloat;
-    };
-    const std::vector<InputEdge> edges = inputs_of(graph_, op);
-    return is_float(op) && std::any_of(edges.begin(), edges.end(), [&](const InputEdge& edge) {
-             return edge.from == From::kOperator && backward_[edge.op] && is_float(edge.op);
-           });
-  }
-
-  [[nodiscard]] bool is_new(OpId op, const AskedSide& other) const {
-    return !questions_.is_left_out(op) && !other.questions_.any(questions_.of(op));
-  }
-  // True if the other side asks all that leads to the operator.
-  [[nodiscard]] bool is_frontier(OpId op, const AskedSide& other) const {
-    if (!graph_.has_kernel(op) || !is_new(op, other)) return false;
-    const std::vector<InputEdge> edges = inputs_of(graph_, op);
-    return std::none_of(edges.begin(), edges.end(), [&](const InputEdge& edge) {
-      const OpId from = asked(edge);
-      return from != kNoId && is_new(from, other);
-    });
-  }
-
-  // The value that an input reads, as a number that is equal for outputs of partners.
-  [[nodiscard]] uint64_t source(OpId op, const InputEdge& edge) const {
-    const OpId from = asked(edge);
-    return from == kNoId || pairs_[from] == kNoId ? questions_.of(op, edge)
-                                                  : mix_hash(mix_hash(text_hash("pair"), pairs_[from]), edge.output);
-  }
-
-  // "net.fc.weight", "Mul-op3", "0.5": what an input reads.
-  [[nodiscard]] std::string source_name(OpId op, const InputEdge& edge) const {
-    const InputEdge from = behind_moves(edge);
-    switch (from.from) {
-      case From::kConstant: {
-        const auto value = parse_argument(literal_of(from.constant));
-        return value ? value->text() : excerpt(from.constant);
-      }
-      case From::kParameter: {
-        const IrGraph& ir = graph_.ir(op);
-        return std::string(ir.text(ir.parameters[from.parameter].name));
-      }
-      case From::kOperator: {
-        const std::string name(graph_.leaf(from.op));
-        return from.output > 0 ? fmt::format("output {} of {}", from.output, name) : name;
-      }
-      case From::kUnknown: break;
-    }
-    return "an unknown value";
-  }
-
- private:
-  // The value that an input reads before casts, moves and reshapes that its question leaves out.
-  [[nodiscard]] InputEdge behind_moves(InputEdge edge) const {
-    for (int hops = 0; edge.from == From::kOperator && questions_.is_left_out(edge.op); ++hops) {
-      if (hops == kMostHops) return {};
-      edge = inputs_of(graph_, edge.op).front();
-    }
-    return edge;
-  }
-  // Its operator; kNoId for anything else.
-  [[nodiscard]] OpId asked(const InputEdge& edge) const { return behind_moves(edge).op; }
-
-  void find_backward() {
-    backward_.assign(graph_.size(), false);
-    std::vector<OpId> next;
-    for (OpId op{0}; op < graph_.size(); ++op) {
-      if (!graph_.has_kernel(op) || !is_gradient_name(graph_.scope(op))) continue;
-      backward_[op] = true;
-      next.push_back(op);
-    }
-    while (!next.empty()) {
-      const OpId op = next.back();
-      next.pop_back();
-      for (const OpId reader : readers_[op]) {
-        if (backward_[reader]) continue;
-        backward_[reader] = true;
-        next.push_back(reader);
-      }
-    }
-  }
-
-  const OpGraph& graph_;
-  const std::vector<SequencedOp>& operators_;
-  const GraphQuestions questions_;
-  std::vector<bool> backward_;              // by operator of the graph
-  std::vector<OperatorId> pairs_;           // by operator of the graph
-  std::vector<std::vector<OpId>> readers_;  // likewise
-};
+// Operators in a row that the sides write otherwise.
+constexpr size_t kMostRounds = 32;
 
 // A place where the sides ask something else.
 struct Suspect {
   OpId a, b;  // kNoId: that side does not have it
   // The first operators of both sides that read what an operator of one side leads to, with the slots that they read it in.
-  std::map<OperatorId, std::set<uint32_t>> readers;
+  AskedSide::JointReaders readers;
   bool counts = false;
 };
 
 class AskedSearch {
  public:
-  AskedSearch(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed)
+  // `same`: what earlier searches found to be the same.
+  AskedSearch(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const QuestionTerms& terms,
+              AskedSide::SameSlots same)
       : view_(view),
         model_(model),
         computed_(computed),
-        terms_(common_terms(*view.a().graph, *view.b().graph)),
-        a_(view.a(), view.pairing().a, terms_),
-        b_(view.b(), view.pairing().b, terms_),
+        same_(std::move(same)),
+        a_(view.a(), view.pairing(), true, terms, same_),
+        b_(view.b(), view.pairing(), false, terms, same_),
         runs_(view.pairing().operators.size()) {
-    const std::vector<OpPair>& pairs = view.pairing().operators;
-    for (OperatorId pair{0}; pair < pairs.size(); ++pair) {
-      a_.set_pair(pairs[pair].a, pair);
-      b_.set_pair(pairs[pair].b, pair);
-    }
     for (ExecutionId run{0}; run < view.runs().size(); ++run) runs_[view.run(run).op].push_back(run);
   }
 
-  AskedRoots run() {
+  // With the rewritten operators that were found before.
+  AskedRoots run(AskedRoots found) {
     std::map<OperatorId, Suspect> suspects;
     add_frontier(a_, b_, true, suspects);
     add_frontier(b_, a_, false, suspects);
-    AskedRoots found;
-    found.behind.assign(view_.runs().size(), false);
     for (auto& [pair, suspect] : suspects) judge(pair, suspect, found);
+    drop_rewritten(suspects, found);
+    for (const auto& [pair, suspect] : suspects) note_inert(pair, suspect);
     std::vector<ExecutionId> asked;
     for (const auto& [run, root] : found.roots) asked.push_back(run);
     drop_readers(suspects, found);
@@ -185,11 +63,13 @@ class AskedSearch {
     join_replaced(suspects, found);
     join_lines(found);
     for (const ExecutionId run : asked) found.behind[run] = found.behind[run] || found.roots.count(run) == 0;
-    if (found.roots.empty()) found.behind.clear();
     find_exchanged(found);
-    found.limits = limits_;
+    found.limits.insert(limits_.begin(), limits_.end());
     return found;
   }
+
+  // With what this search found.
+  [[nodiscard]] const AskedSide::SameSlots& same() const { return now_same_; }
 
  private:
   void add_frontier(const AskedSide& side, const AskedSide& other, bool of_candidate,
@@ -203,10 +83,10 @@ class AskedSearch {
       Suspect& suspect = suspects[pair];
       if (!both.is_paired()) {
         (of_candidate ? suspect.a : suspect.b) = op;
-        suspect.readers = joint_readers(side, op);
+        suspect.readers = side.joint_readers(op, {}, limits_);
       } else {
-        suspect.a = view_.pairing().a[both.a].op;
-        suspect.b = view_.pairing().b[both.b].op;
+        suspect.a = a_.op_of(pair);
+        suspect.b = b_.op_of(pair);
         if (suspect.a == kNoId || suspect.b == kNoId) suspects.erase(pair);
       }
     }
@@ -217,7 +97,7 @@ class AskedSearch {
     const std::vector<OpPair>& pairs = view_.pairing().operators;
     for (OperatorId pair{0}; pair < pairs.size(); ++pair) {
       if (!pairs[pair].is_paired()) continue;
-      const OpId a = view_.pairing().a[pairs[pair].a].op, b = view_.pairing().b[pairs[pair].b].op;
+      const OpId a = a_.op_of(pair), b = b_.op_of(pair);
       if (a == kNoId || b == kNoId || !ge::has_property(b_.graph().op_type(b), ge::OperatorProperty::kCommutes))
         continue;
       std::vector<uint64_t> in_a, in_b;
@@ -232,32 +112,6 @@ class AskedSearch {
       if (slots.empty() || in_a != in_b) continue;
       for (const ExecutionId run : runs_[pair]) found.exchanged.emplace(run, slots);
     }
-  }
-
-  // The first operators of both sides that read what an operator of one side leads to, with the slots.
-  [[nodiscard]] std::map<OperatorId, std::set<uint32_t>> joint_readers(const AskedSide& side, OpId op) {
-    std::map<OperatorId, std::set<uint32_t>> found;
-    std::set<OpId> seen = {op};
-    std::vector<OpId> next = {op};
-    while (!next.empty()) {
-      const OpId at = next.back();
-      next.pop_back();
-      for (const OpId reader : side.readers(at)) {
-        const OperatorId pair = side.pair(reader);
-        if (pair != kNoId && view_.pairing().operators[pair].is_paired()) {
-          for (const InputEdge& edge : inputs_of(side.graph(), reader)) {
-            if (edge.from == From::kOperator && edge.op == at) found[pair].insert(edge.slot);
-          }
-        } else if (seen.size() == kMostFollowed) {
-          limits_.insert(
-              {"operators_followed", kMostFollowed,
-               "operators that one side alone has were followed so far, and what reads them further on was not"});
-        } else if (seen.insert(reader).second) {
-          next.push_back(reader);
-        }
-      }
-    }
-    return found;
   }
 
   // Drops an operator of the reference whose place one of the candidate has taken: that one is named.
@@ -314,8 +168,7 @@ class AskedSearch {
     for (const ExecutionId run : runs_[pair]) runs.emplace(view_.place(run), run);
     std::map<ExecutionId, std::vector<ExecutionId>> affected;  // by execution of the operator: readers of another value
     for (const auto& [reader, slots] : suspect.readers) {
-      const OpPair& both = view_.pairing().operators[reader];
-      const std::set<uint32_t> other = slots_that_differ(view_.pairing().a[both.a].op, view_.pairing().b[both.b].op);
+      const std::set<uint32_t> other = slots_that_differ(a_.op_of(reader), b_.op_of(reader));
       for (const ExecutionId at : runs_[reader]) {
         const auto run = runs.find(view_.place(at));
         if (run != runs.end() && reads_otherwise(at, slots) && shows_at(at, other)) affected[run->second].push_back(at);
@@ -338,6 +191,61 @@ class AskedSearch {
                                 of_candidate ? "candidate" : "reference", view_.name(root.reader));
       for (const ExecutionId reader : readers) found.behind[reader] = true;
       found.roots.emplace(run, std::move(root));
+    }
+  }
+
+  // Drops operators where both sides do the same mathematics in two ways. One that is known lets others be recognized.
+  void drop_rewritten(std::map<OperatorId, Suspect>& suspects, AskedRoots& found) {
+    if (found.roots.empty()) return;
+    const EqualMaths maths(a_, b_, view_);
+    for (size_t before = 0; before != found.roots.size() && !found.roots.empty();) {
+      before = found.roots.size();
+      std::erase_if(found.roots, [&](const auto& root) {
+        const auto rewriting = maths.find(view_.run(root.first).op, view_.place(root.first), found.rewritten, limits_);
+        if (rewriting) note_rewritten(*rewriting, view_.place(root.first), found);
+        return rewriting.has_value();
+      });
+    }
+    for (const OperatorId pair : found.rewritten) {
+      if (const auto suspect = suspects.find(pair); suspect != suspects.end()) suspect->second.counts = false;
+    }
+  }
+
+  void note_rewritten(const EqualMaths::Rewriting& rewriting, const RunPlace& place, AskedRoots& found) {
+    found.rewritten.insert(rewriting.operators.begin(), rewriting.operators.end());
+    found.of_rewriting.insert(rewriting.members.begin(), rewriting.members.end());
+    const auto note = [&](OperatorId op) {
+      for (const ExecutionId at : runs_[op]) {
+        if (view_.place(at) == place) found.behind[at] = true;
+      }
+    };
+    for (const auto& [reader, slots] : rewriting.readers) {
+      note(reader);
+      for (const uint32_t slot : slots) now_same_.emplace(reader, slot);
+    }
+  }
+
+  // What follows from an operator that does not count is the same, if it was compared.
+  void note_inert(OperatorId pair, const Suspect& suspect) {
+    if (suspect.counts) return;
+    AskedSide::JointReaders readers = suspect.readers;
+    if (suspect.a != kNoId && suspect.b != kNoId) {
+      const bool known = std::any_of(runs_[pair].begin(), runs_[pair].end(),
+                                     [&](ExecutionId run) { return view_.any_compared(view_.outputs(run)); });
+      if (!known) return;
+      readers = a_.joint_readers(suspect.a, {}, limits_);
+    }
+    for (const auto& [reader, slots] : readers) {
+      for (const uint32_t slot : slots) {
+        const auto agrees = [&](ExecutionId run) {
+          const std::vector<RunInput>& inputs = view_.run(run).inputs;
+          return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+            return input.slot == slot && view_.compared(input.tensor) && !is_off(input.tensor, 0);
+          });
+        };
+        if (!runs_[reader].empty() && std::all_of(runs_[reader].begin(), runs_[reader].end(), agrees))
+          now_same_.emplace(reader, slot);
+      }
     }
   }
 
@@ -509,11 +417,10 @@ class AskedSearch {
       const OpId op = suspect.a != kNoId ? suspect.a : suspect.b;
       if (side.is_backward(op)) return side.passes_gradient(op) ? 1 : 2;
       if (suspect.b != kNoId && b_.is_backward(suspect.b)) return 1;
-      const bool for_gradients =
-          !suspect.readers.empty() &&
-          std::all_of(suspect.readers.begin(), suspect.readers.end(), [&](const auto& reader) {
-            return b_.is_backward(view_.pairing().b[view_.pairing().operators[reader.first].b].op);
-          });
+      const bool for_gradients = !suspect.readers.empty() &&
+                                 std::all_of(suspect.readers.begin(), suspect.readers.end(), [&](const auto& reader) {
+                                   return b_.is_backward(b_.op_of(reader.first));
+                                 });
       return for_gradients ? 3 : 0;
     };
     std::map<ExecutionId, int> ranks;
@@ -525,8 +432,9 @@ class AskedSearch {
   const RunView& view_;
   const NoiseModel& model_;
   const ComputedOutputs& computed_;
-  const QuestionTerms terms_;
-  AskedSide a_, b_;
+  const AskedSide::SameSlots same_;
+  AskedSide::SameSlots now_same_ = same_;
+  const AskedSide a_, b_;
   std::vector<std::vector<ExecutionId>> runs_;  // by Pairing::operators
   // By parameter; found when they are first needed.
   std::optional<std::unordered_map<std::string_view, std::vector<std::pair<ExecutionId, TensorId>>>> reads_;
@@ -543,7 +451,25 @@ AskedRoots find_asked(const RunView& view, const NoiseModel& model, const Comput
   for (TensorId tensor{0}; tensor < view.tensors() && !anything_differs; ++tensor)
     anything_differs = view.compared(tensor) && !view.is(tensor, Verdict::kSame);
   if (!anything_differs) return {};
-  return AskedSearch(view, model, computed).run();
+  const QuestionTerms terms = common_terms(*view.a().graph, *view.b().graph);
+  AskedSide::SameSlots same;
+  AskedRoots found;
+  found.behind.assign(view.runs().size(), false);
+  // Behind operators that are written otherwise and lead to the same, further ones are looked for.
+  for (size_t round = 0;; ++round) {
+    AskedSearch search(view, model, computed, terms, same);
+    AskedRoots known;
+    std::tie(known.behind, known.rewritten, known.of_rewriting, known.limits) =
+        std::tie(found.behind, found.rewritten, found.of_rewriting, found.limits);
+    found = search.run(std::move(known));
+    if (search.same().size() == same.size()) return found;
+    if (round == kMostRounds) {
+      found.limits.insert({"operators_written_otherwise", kMostRounds,
+                           "behind more of these in a row, no operator was found to be asked something else"});
+      return found;
+    }
+    same = search.same();
+  }
 }
 
 }  // namespace msdump

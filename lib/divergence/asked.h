@@ -5,6 +5,7 @@
 //      asks all that leads to them. There the script first asks something else; what comes after it follows
 //   2. a frontier operator counts if the values after it differ: its own outputs if it has a partner, else what the first
 //      operators of both sides read that follow it. Two releases write one script in several ways, and agree
+//      And it is none if both sides compute the same mathematics in two ways (equal_maths.h)
 //   3. one root for each place: an operator that one side alone has goes before its readers, unless it only moves values, and
 //      a forward operator before gradients
 // Cost: linear in the operators and edges of both graphs and in the executions, and for each operator of the frontier that one
@@ -31,7 +32,11 @@ struct AskedRoot {
 
 struct AskedRoots {
   std::map<ExecutionId, AskedRoot> roots;
-  std::vector<bool> behind;  // by run: it reads what a root leaves, even if no edge shows it; empty without roots
+  // By run: it reads what a root, or a rewritten operator, leaves, even if no edge shows it; empty without these.
+  std::vector<bool> behind;
+  // Operators where both sides do the same mathematics in two ways (EqualMaths): those of the frontier with operators that have a
+  // wrong partner, and all between them and what reads their values.
+  std::set<OperatorId> rewritten, of_rewriting;
   // The slots of operands that changed places. Their files hold each other's values, so they are not compared.
   std::map<ExecutionId, std::set<uint32_t>> exchanged;
   ReachedLimits limits;

@@ -235,6 +235,8 @@ class Finder {
       report.cut = GradientCuts(view_).first();
       report.inert = find_inert();
     }
+    report.rewritten = asked_.rewritten;
+    report.rewritten.insert(asked_.of_rewriting.begin(), asked_.of_rewriting.end());
     return report;
   }
 
@@ -246,7 +248,7 @@ class Finder {
     const size_t before = state_.roots.size();
     if (const auto asked = asked_.roots.find(run); asked != asked_.roots.end()) {
       add_asked(run, asked->second);
-    } else if (view_.one_sided(run) || is_another_call(run)) {
+    } else if (view_.one_sided(run) || asked_.rewritten.count(view_.run(run).op) > 0 || is_another_call(run)) {
       pass_on(run);
     } else {
       judge_partners(run);
@@ -546,7 +548,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
     report.edges = flow_edges(view.graph());
   }
   const RootReach reach(view, report.roots);
-  Explanations explanations = explain_tensors(view, model, finder.history(), reach, report.roots, computed);
+  Explanations explanations = explain_tensors(view, model, finder.history(), reach, report, computed);
   report.explained = std::move(explanations.explained);
   report.unjudged = std::move(explanations.unjudged);
   report.loss_scale = view.loss_scale();

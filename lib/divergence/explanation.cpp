@@ -60,11 +60,17 @@ namespace {
 class Explainer {
  public:
   Explainer(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
-            const std::vector<Divergence>& roots, const ComputedOutputs& computed)
-      : view_(view), model_(model), history_(history), reach_(reach), computed_(computed), of_root_(view.tensors()) {
+            const DivergenceReport& report, const ComputedOutputs& computed)
+      : view_(view),
+        model_(model),
+        history_(history),
+        reach_(reach),
+        rewritten_(report.rewritten),
+        computed_(computed),
+        of_root_(view.tensors()) {
     result_.explained.resize(view.tensors());
     result_.unjudged.resize(view.tensors());
-    for (const Divergence& root : roots) {
+    for (const Divergence& root : report.roots) {
       mark(enters(root) ? root.inputs : root.outputs);
       for (const DivergencePlace& other : root.places) mark(other.outputs);
       first_root_ = std::min(first_root_, root.place.step.value_or(0));
@@ -388,6 +394,8 @@ class Explainer {
     if (view_.diff(tensor).no_such_place) explanation = Explanation::kElsewhere;
     if (view_.differs(tensor) && view_.graph().role(tensor) == TensorRole::kUnwritten)
       explanation = Explanation::kUnwritten;
+    const bool is_rewritten = rewritten_.count(view_.pairing().tensors[tensor].op) > 0;
+    if (is_rewritten && explanation == Explanation::kNone && !of_root_[tensor]) explanation = Explanation::kInert;
     // Its inputs lead to it: the difference came with them.
     if (explanation == Explanation::kNone && computed_.state(tensor) == ComputedState::kRight &&
         view_.differs(tensor) && !of_root_[tensor])
@@ -412,6 +420,7 @@ class Explainer {
   const NoiseModel& model_;
   const RunHistory& history_;
   const RootReach& reach_;
+  const std::set<OperatorId>& rewritten_;
   const ComputedOutputs& computed_;
   Explanations result_;
   std::vector<bool> of_root_;                        // by tensor
@@ -435,16 +444,15 @@ std::string_view text_of(Explanation explanation) {
     case Explanation::kUnwritten: return "nothing reads it, and no kernel may have written it";
     case Explanation::kRandom: return "it depends on random numbers that were drawn differently";
     case Explanation::kFused: return "it lies inside operators that are one on the other side";
-    case Explanation::kInert: return "only one side has its operator, and all that was compared after it agrees";
+    case Explanation::kInert: return "it is written otherwise on one side, and what follows from it agrees";
     case Explanation::kElsewhere: return "the other side has no such rank or step";
   }
   return {};
 }
 
 Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
-                             const RootReach& reach, const std::vector<Divergence>& roots,
-                             const ComputedOutputs& computed) {
-  return Explainer(view, model, history, reach, roots, computed).run();
+                             const RootReach& reach, const DivergenceReport& report, const ComputedOutputs& computed) {
+  return Explainer(view, model, history, reach, report, computed).run();
 }
 
 }  // namespace msdump

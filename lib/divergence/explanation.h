@@ -44,6 +44,7 @@ class NoiseModel;
 class RootReach;
 class RunView;
 struct Divergence;
+struct DivergenceReport;
 struct RunHistory;
 
 enum class Explanation : uint8_t {
@@ -53,7 +54,7 @@ enum class Explanation : uint8_t {
   kUnwritten,   // nothing reads it, and the kernel may never have written it
   kRandom,      // it depends on random numbers that were drawn differently
   kFused,       // it lies between operators that the other side fused into one
-  kInert,       // only one side has its operator, and everything compared after it agrees
+  kInert,       // only one side has its operator, or both write something in two ways, and what follows agrees
   kElsewhere,   // the other side has no such rank or step
 };
 [[nodiscard]] constexpr Explanation last_of(Explanation) { return Explanation::kElsewhere; }
@@ -66,7 +67,7 @@ struct Explanations {
   std::vector<Unjudged> unjudged;  // of tensors that differ, belong to no root and are kNone
 };
 [[nodiscard]] Explanations explain_tensors(const RunView& view, const NoiseModel& model, const RunHistory& history,
-                                           const RootReach& reach, const std::vector<Divergence>& roots,
+                                           const RootReach& reach, const DivergenceReport& report,
                                            const ComputedOutputs& computed);
 
 }  // namespace msdump

@@ -83,13 +83,6 @@ std::string_view PartnerQuestions::type_of(ExecutionId run) const {
   return reference_.operators()[SequencedOpId(uint32_t{reference_.runs()[run].op})].type;
 }
 
-const RunInput* PartnerQuestions::input_of(ExecutionId run, TensorId tensor) const {
-  for (const RunInput& input : reference_.runs()[run].inputs) {
-    if (check::tensor_of(input) == tensor) return &input;
-  }
-  return nullptr;
-}
-
 // The members of the region that ends with `run`, in the order of the data flow; only `run` if its operator stands alone.
 // None if the members are not known.
 std::optional<PartnerQuestions::Members> PartnerQuestions::members_of(ExecutionId run) const {
@@ -225,7 +218,7 @@ Question PartnerQuestions::ask_alone(ExecutionId run) const {
       continue;
     }
     if (operand.tensor != kNoId) {
-      const RunInput* const input = input_of(run, operand.tensor);
+      const RunInput* const input = find_input(reference_.runs()[run], operand.tensor);
       if (partner_[operand.tensor] != kNoId) {
         operand.tensor = partner_[operand.tensor];
       } else if (input != nullptr && input->from == InputEdge::From::kConstant) {
@@ -245,27 +238,8 @@ Question PartnerQuestions::ask_alone(ExecutionId run) const {
   return question;
 }
 
-namespace {
-
-// The questions of the members, which name tensors of the reference until they are placed.
-struct Chain {
-  std::vector<Question> questions;
-  // By execution: the question that computes its outputs, and the names of these by tensor.
-  std::map<ExecutionId, uint32_t> place;
-  std::map<TensorId, std::string> names;
-
-  [[nodiscard]] Question joined() && {
-    Question question = std::move(questions.back());
-    questions.pop_back();
-    question.members = std::move(questions);
-    return question;
-  }
-};
-
-}  // namespace
-
 std::vector<Question> PartnerQuestions::ask_region(const Members& members) const {
-  Chain chain;
+  RegionChain chain(reference_, questions_);
   const TensorId written = device_output(members.back());
   const std::map<uint32_t, TensorId> inputs = device_inputs(written);
   const SequencedOpId device = device_of(members.back());
@@ -276,46 +250,32 @@ std::vector<Question> PartnerQuestions::ask_region(const Members& members) const
   };
   std::map<std::pair<uint32_t, uint32_t>, Entering> entering;  // by producer and output, or by tensor
   for (const ExecutionId member : members) {
-    Question question = questions_.ask(member);
-    if (question.row == nullptr) {
-      const recompute::Unjudged why = question.why;
-      return {not_asked(std::move(question), why.reason, why.what)};
-    }
-    for (const AskedOutput& output : question.outputs) chain.names[output.tensor] = output.name;
-    for (size_t i = 0; i < question.operands.size(); ++i) {
-      Operand& operand = question.operands[i];
-      if (operand.tensor == kNoId) continue;
-      const RunInput* const input = input_of(member, operand.tensor);
-      if (input == nullptr) return {not_asked(std::move(question), Reason::kRegion, operand.name)};
-      const auto inner = chain.place.find(input->producer);
-      if (input->producer != kNoId && inner != chain.place.end()) {
-        const auto name = chain.names.find(input->produced);
-        if (name == chain.names.end()) return {not_asked(std::move(question), Reason::kRegion, operand.name)};
-        operand.member = inner->second;
-        operand.output = name->second;
-      } else if (input->from == InputEdge::From::kConstant && partner_[operand.tensor] == kNoId) {
+    std::vector<std::pair<TensorId, const RunInput*>> read;
+    const auto added = chain.add(member, [&](Operand& operand, const RunInput& input) -> recompute::Maybe<void> {
+      if (input.from == InputEdge::From::kConstant && partner_[operand.tensor] == kNoId)
         operand.tensor = constant(operand.tensor);
-      } else {
-        const std::pair<uint32_t, uint32_t> key = input->producer != kNoId
-                                                      ? std::pair(uint32_t{input->producer}, uint32_t{input->produced})
-                                                      : std::pair(UINT32_MAX, uint32_t{operand.tensor});
-        Entering& one = entering[key];
-        if (one.operands.empty()) one.tensor = operand.tensor;
-        one.operands.emplace_back(chain.questions.size(), i);
-        if (partner_[operand.tensor] != kNoId &&
-            pairing_.operators[pairing_.tensors[pair_of_[operand.tensor]].op].a == device &&
-            (*a_.tensors)[partner_[operand.tensor]].name.io == Io::kInput)
-          one.device = partner_[operand.tensor];
+      else
+        read.emplace_back(operand.tensor, &input);
+      return {};
+    });
+    if (!added) return {not_asked(questions_.ask(member), added.error().reason, added.error().what)};
+    const std::vector<Operand>& operands = chain.questions().back().operands;
+    for (const auto& [tensor, input] : read) {
+      const std::pair<uint32_t, uint32_t> key = input->producer != kNoId
+                                                    ? std::pair(uint32_t{input->producer}, uint32_t{input->produced})
+                                                    : std::pair(UINT32_MAX, uint32_t{tensor});
+      Entering& one = entering[key];
+      if (one.operands.empty()) one.tensor = tensor;
+      for (size_t i = 0; i < operands.size(); ++i) {
+        if (operands[i].tensor == tensor) one.operands.emplace_back(chain.questions().size() - 1, i);
       }
+      if (partner_[tensor] != kNoId && pairing_.operators[pairing_.tensors[pair_of_[tensor]].op].a == device &&
+          (*a_.tensors)[partner_[tensor]].name.io == Io::kInput)
+        one.device = partner_[tensor];
     }
-    chain.place[member] = static_cast<uint32_t>(chain.questions.size());
-    chain.questions.push_back(std::move(question));
   }
-  for (Question& question : chain.questions) {
-    for (AskedOutput& output : question.outputs) {
-      if (output.shape == nullptr) output.shape = (*b_.tensors)[output.tensor].shape;
-      output.tensor = partner_[output.tensor];
-    }
+  for (Question& question : chain.questions()) {
+    for (AskedOutput& output : question.outputs) output.tensor = partner_[output.tensor];
   }
   std::set<TensorId> free;
   for (const auto& [slot, tensor] : inputs) free.insert(tensor);
@@ -335,10 +295,10 @@ std::vector<Question> PartnerQuestions::ask_region(const Members& members) const
       for (const TensorId tensor : free) {
         if (elements_of((*a_.tensors)[tensor]) != 1) return;
       }
-      Chain placed = chain;
+      RegionChain placed = chain;
       for (const auto& [key, one] : entering) {
         for (const auto& [question, operand] : one.operands)
-          placed.questions[question].operands[operand].tensor = one.device;
+          placed.questions()[question].operands[operand].tensor = one.device;
       }
       questions.push_back(std::move(placed).joined());
       return;
@@ -391,57 +351,38 @@ std::optional<FoldedConvolution> PartnerQuestions::folded(const Members& members
 }
 
 Question PartnerQuestions::ask_folded(const Members& members, const FoldedConvolution& fold) const {
-  Chain chain;
+  RegionChain chain(reference_, questions_);
   for (const ExecutionId member : members) {
-    const bool is_folded = member == fold.bias || member == fold.batch_norm;
-    Question question = questions_.ask(is_folded ? fold.convolution : member);
-    if (question.row == nullptr) return question;
-    if (is_folded) {
-      // Its output is that of the convolution with what was folded in.
-      chain.place[member] = 0;
-      for (const AskedOutput& output : questions_.ask(member).outputs) chain.names[output.tensor] = output.name;
+    if (member == fold.bias || member == fold.batch_norm) {
+      chain.add_folded(member);
       continue;
     }
-    for (const AskedOutput& output : question.outputs) chain.names[output.tensor] = output.name;
-    if (member == fold.convolution) {
-      std::erase_if(question.operands, [](const Operand& operand) { return operand.name == "bias"; });
-      std::erase_if(question.unknown, [](const auto& unknown) { return unknown.first == "bias"; });
-      for (Operand& operand : question.operands) {
-        if (operand.name == "x") operand.tensor = fold.x;
-        if (operand.name == "w") operand.tensor = fold.folded_filter;
+    const auto added = chain.add(member, [&](Operand& operand, const RunInput& input) -> recompute::Maybe<void> {
+      if (member == fold.convolution) {
+        operand.tensor = operand.name == "w" ? fold.folded_filter : fold.x;
+      } else if (input.from == InputEdge::From::kConstant) {
+        operand.tensor = constant(operand.tensor);
+      } else {
+        return recompute::unjudged(Reason::kRegion, operand.name);
       }
-      Operand bias;
-      bias.name = "bias";
-      bias.tensor = fold.folded_bias;
-      question.operands.push_back(std::move(bias));
-    } else {
-      for (Operand& operand : question.operands) {
-        if (operand.tensor == kNoId) continue;
-        const RunInput* const input = input_of(member, operand.tensor);
-        const auto inner = input == nullptr ? chain.place.end() : chain.place.find(input->producer);
-        if (inner == chain.place.end()) {
-          if (input == nullptr || input->from != InputEdge::From::kConstant)
-            return not_asked(std::move(question), Reason::kRegion, operand.name);
-          operand.tensor = constant(operand.tensor);
-          continue;
-        }
-        operand.member = inner->second;
-        operand.output = chain.names[input->produced];
-      }
-    }
-    chain.place[member] = static_cast<uint32_t>(chain.questions.size());
-    chain.questions.push_back(std::move(question));
+      return {};
+    });
+    if (!added) return not_asked(questions_.ask(member), added.error().reason, added.error().what);
+    if (member != fold.convolution) continue;
+    Question& question = chain.questions().back();
+    std::erase_if(question.operands, [](const Operand& operand) { return operand.name == "bias"; });
+    std::erase_if(question.unknown, [](const auto& unknown) { return unknown.first == "bias"; });
+    Operand bias;
+    bias.name = "bias";
+    bias.tensor = fold.folded_bias;
+    question.operands.push_back(std::move(bias));
   }
-  const TensorId written = device_output(members.back());
-  for (Question& question : chain.questions) {
-    for (AskedOutput& output : question.outputs) {
-      if (output.shape == nullptr) output.shape = (*b_.tensors)[output.tensor].shape;
-      output.tensor = {};
-    }
+  for (Question& question : chain.questions()) {
+    for (AskedOutput& output : question.outputs) output.tensor = {};
   }
   // Shapes of all values in between are those of the convolution, and the names of outputs are the kernels'.
-  for (AskedOutput& output : chain.questions.back().outputs) {
-    if (output.name == "y") output.tensor = written;
+  for (AskedOutput& output : chain.questions().back().outputs) {
+    if (output.name == "y") output.tensor = device_output(members.back());
   }
   Question question = std::move(chain).joined();
   question.run = members.back();

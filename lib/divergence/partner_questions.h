@@ -14,6 +14,7 @@
 
 #include "check/checked_dump.h"
 #include "compare/match/pairing.h"
+#include "divergence/region_chain.h"
 #include "recompute/question.h"
 
 namespace msdump {
@@ -52,7 +53,6 @@ class PartnerQuestions {
   [[nodiscard]] std::optional<Members> members_by_type(ExecutionId run, SequencedOpId device) const;
   [[nodiscard]] std::optional<FoldedConvolution> folded(const Members& members) const;
   [[nodiscard]] std::string_view type_of(ExecutionId run) const;
-  [[nodiscard]] const RunInput* input_of(ExecutionId run, TensorId tensor) const;
   [[nodiscard]] recompute::Question ask_alone(ExecutionId run) const;
   [[nodiscard]] bool has_more_inputs(ExecutionId run, const recompute::Question& question) const;
   [[nodiscard]] std::vector<recompute::Question> ask_region(const Members& members) const;

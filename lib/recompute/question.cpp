@@ -228,6 +228,8 @@ class GraphAsker {
     if (node_ != nullptr && !of_device_) operand.shape = shape_of(*ir_, ir_->inputs(node_->device), slot);
     const auto file = files_.find(slot);
     const auto updated = updated_.find(slot);
+    const bool is_literal = from != nullptr && from->from == InputEdge::From::kConstant && !from->constant.empty();
+    const bool has_elements = file != files_.end() && (*dump_.tensors)[file->second].has_elements;
     if (updated != updated_.end() && is_inference()) {
       operand.tensor = updated->second;  // as it was: nothing updates it
     } else if (row_->updates(name) || updated != updated_.end()) {
@@ -239,9 +241,9 @@ class GraphAsker {
         operand.name = fmt::format("new_{}", name);
         operand.tensor = updated->second;
       }
-    } else if (file != files_.end()) {
+    } else if (file != files_.end() && (has_elements || !is_literal)) {
       operand.tensor = file->second;
-    } else if (from != nullptr && from->from == InputEdge::From::kConstant && !from->constant.empty()) {
+    } else if (is_literal) {
       operand.value = literal_value(from->constant, Value::From::kGraph);
       // A constant tensor whose text is elided ("value=<...>") is unknown.
       if (operand.value.numbers.empty() && !operand.value.is_none && operand.value.text.starts_with("Tensor(")) {

@@ -448,6 +448,22 @@ Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& op
   return opened;
 }
 
+Maybe<Outputs> compute_question(const Question& question, const OpenTensor& open, int64_t most_elements) {
+  std::vector<Outputs> computed;
+  InnerValues inner;
+  for (size_t i = 0; i <= question.members.size(); ++i) {
+    const Question& member = i < question.members.size() ? question.members[i] : question;
+    if (member.row == nullptr) return fail(member.why);
+    MSDUMP_CHECK_OK(compute_inner(member, computed, inner));
+    ReadQuestion one = read_member(member, inner, open);
+    MSDUMP_CHECK_OK(one.load(most_elements));
+    most_elements -= one.elements;
+    MSDUMP_TRY(Outputs outputs, member.row->kernel->compute(one.call));
+    computed.push_back(std::move(outputs));
+  }
+  return std::move(computed.back());
+}
+
 Result<std::vector<OperatorJudgement>> judge_questions(size_t count, const AskQuestion& ask, const OpenTensor& open,
                                                        const RecomputeOptions& options, const RunContext& context) {
   std::vector<OperatorJudgement> judgements(count);

@@ -120,6 +120,10 @@ struct ReadQuestion {
 // Of a question that is no region, with all elements. Operands that cannot be read are unknown.
 [[nodiscard]] Maybe<ReadQuestion> read_question(const Question& question, const OpenTensor& open);
 
+// The outputs that a question, or the last member of a region, leads to, not rounded; nothing is judged. Of up to `most_elements` that
+// are read.
+[[nodiscard]] Maybe<Outputs> compute_question(const Question& question, const OpenTensor& open, int64_t most_elements);
+
 // Tensor cores and 16-bit storage show in most outputs of a dump, or in none.
 [[nodiscard]] DeviceTraits traits_of(const std::vector<OperatorJudgement>& judgements);
 

@@ -217,8 +217,9 @@ GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& op
 void ask_graphs(const GraphSource& of_a, GraphSide& a, const GraphSource& of_b, GraphSide& b, ComparedPlaces places) {
   if (!a.flow.known() || !b.flow.known() || !of_one_compiler(*of_a.side.graph, *of_b.side.graph)) return;
   const QuestionTerms terms = common_terms(*of_a.side.graph, *of_b.side.graph);
+  const SameValues none;
   const auto ask = [&](const GraphSource& source, GraphSide& side) {
-    const GraphQuestions questions(*source.side.graph, terms);
+    const GraphQuestions questions(*source.side.graph, terms, none);
     side.questions.assign(source.operators.size(), 0);
     for (SequencedOpId op{0}; op < source.operators.size(); ++op) {
       const SequencedOp& one = source.operators[op];

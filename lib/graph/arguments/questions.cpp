@@ -154,8 +154,8 @@ QuestionTerms common_terms(const OpGraph& a, const OpGraph& b) {
   return terms;
 }
 
-GraphQuestions::GraphQuestions(const OpGraph& graph, const QuestionTerms& terms)
-    : graph_(graph), terms_(terms), questions_(graph.size()), passed_on_(graph.size()) {
+GraphQuestions::GraphQuestions(const OpGraph& graph, const QuestionTerms& terms, const SameValues& same)
+    : graph_(graph), terms_(terms), same_(same), questions_(graph.size()), passed_on_(graph.size()) {
   enum class State : uint8_t { kNew, kOpen, kDone };
   std::vector<State> states(graph.size(), State::kNew);
   std::vector<OpId> open;
@@ -187,6 +187,7 @@ void GraphQuestions::ask(OpId op) {
 }
 
 uint64_t GraphQuestions::of(OpId op, const InputEdge& edge) const {
+  if (const auto known = same_.find({op, edge.slot}); known != same_.end()) return known->second;
   switch (edge.from) {
     case From::kOperator:
       if (passed_on_[edge.op] && edge.output == 0) return *passed_on_[edge.op];

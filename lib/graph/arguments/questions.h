@@ -32,10 +32,13 @@ struct QuestionTerms {
 };
 [[nodiscard]] QuestionTerms common_terms(const OpGraph& a, const OpGraph& b);
 
+// Numbers for values that are known to be the same in two graphs although the questions that lead to them differ; by reader and slot.
+using SameValues = std::map<std::pair<OpId, uint32_t>, uint64_t>;
+
 class GraphQuestions {
  public:
-  // Both must outlive it.
-  GraphQuestions(const OpGraph& graph, const QuestionTerms& terms);
+  // The objects must outlive it.
+  GraphQuestions(const OpGraph& graph, const QuestionTerms& terms, const SameValues& same);
 
   // Equal for equal questions of two graphs with the same terms.
   [[nodiscard]] uint64_t of(OpId op) const { return questions_[op]; }
@@ -52,6 +55,7 @@ class GraphQuestions {
 
   const OpGraph& graph_;
   const QuestionTerms& terms_;
+  const SameValues& same_;
   std::vector<uint64_t> questions_;                 // by operator
   std::vector<std::optional<uint64_t>> passed_on_;  // by operator: the value that its readers read instead
   std::unordered_set<uint64_t> all_;

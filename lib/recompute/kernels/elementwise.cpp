@@ -77,11 +77,26 @@ double sqrt_of(double x) { return std::sqrt(x); }
 double rsqrt(double x) { return 1 / std::sqrt(x); }
 double exp_of(double x) { return std::exp(x); }
 double log_of(double x) { return std::log(x); }
+double exp2_of(double x) { return std::exp2(x); }
+double expm1_of(double x) { return std::expm1(x); }
 double log1p_of(double x) { return std::log1p(x); }
+double log2_of(double x) { return std::log2(x); }
+double log10_of(double x) { return std::log10(x); }
 double erf_of(double x) { return std::erf(x); }
+double erfc_of(double x) { return std::erfc(x); }
 double sin_of(double x) { return std::sin(x); }
 double cos_of(double x) { return std::cos(x); }
+double tan_of(double x) { return std::tan(x); }
+double asin_of(double x) { return std::asin(x); }
+double acos_of(double x) { return std::acos(x); }
+double atan_of(double x) { return std::atan(x); }
+double sinh_of(double x) { return std::sinh(x); }
+double cosh_of(double x) { return std::cosh(x); }
 double tanh_of(double x) { return std::tanh(x); }
+double asinh_of(double x) { return std::asinh(x); }
+double acosh_of(double x) { return std::acosh(x); }
+double atanh_of(double x) { return std::atanh(x); }
+double trunc_of(double x) { return std::trunc(x); }
 double floor_of(double x) { return std::floor(x); }
 double ceil_of(double x) { return std::ceil(x); }
 double round_of(double x) { return std::nearbyint(x); }
@@ -92,12 +107,16 @@ double silu(double x) { return x * sigmoid(x); }
 double hard_sigmoid(double x) { return nan_or(x, std::clamp(x + 3, 0.0, 6.0) / 6); }
 double hard_swish(double x) { return x * hard_sigmoid(x); }
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+double log_sigmoid(double x) { return -softplus(-x); }
+double mish(double x) { return x * std::tanh(softplus(x)); }
 double is_finite(double x) { return std::isfinite(x) ? 1 : 0; }
 double logical_not(double x) { return x == 0 ? 1 : 0; }
 
 double of_exp(double x, double y) { return std::fabs(y) * (1 + std::fabs(x)); }
 double of_log(double, double y) { return std::fabs(y) + 1; }
 double of_one(double, double) { return 1; }
+double of_exp_and_one(double x, double y) { return 1 + std::fabs(y) * (1 + std::fabs(x)); }
+double of_tan(double x, double y) { return std::fabs(y) + std::fabs(x) * (1 + y * y); }
 double of_hard_swish(double x, double y) { return std::fabs(y) + std::fabs(x) * 0.1; }
 
 double minimum(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::min(a, b); }
@@ -116,8 +135,10 @@ double less(double a, double b) { return a < b ? 1 : 0; }
 double less_equal(double a, double b) { return a <= b ? 1 : 0; }
 double logical_and(double a, double b) { return a != 0 && b != 0 ? 1 : 0; }
 double logical_or(double a, double b) { return a != 0 || b != 0 ? 1 : 0; }
+double atan2_of(double a, double b) { return std::atan2(a, b); }
 double logical_xor(double a, double b) { return (a != 0) != (b != 0) ? 1 : 0; }
 
+double of_angle(double, double, double) { return 4; }
 double of_sum(double a, double b, double) { return std::fabs(a) + std::fabs(b); }
 
 // Gradients of functions, from the output y or input x of the function and the gradient dy of its output.
@@ -389,6 +410,7 @@ constexpr Kernel kElementwiseKernels[] = {
     {"floor", Arithmetic::kExact, 0, unary<floor_of>, by_element},
     {"ceil", Arithmetic::kExact, 0, unary<ceil_of>, by_element},
     {"round", Arithmetic::kExact, 0, unary<round_of>, by_element},
+    {"trunc", Arithmetic::kExact, 0, unary<trunc_of>, by_element},
     {"relu", Arithmetic::kExact, 0, unary<relu>, by_element},
     {"relu6", Arithmetic::kExact, 0, unary<relu6>, by_element},
     {"is_finite", Arithmetic::kExact, 0, unary<is_finite>, by_element},
@@ -402,10 +424,27 @@ constexpr Kernel kElementwiseKernels[] = {
     {"hard_swish", Arithmetic::kElementwise, 4, unary<hard_swish, of_hard_swish>, by_element},
     {"exp", Arithmetic::kTranscendental, 16, unary<exp_of, of_exp>, by_element},
     {"log", Arithmetic::kTranscendental, 16, unary<log_of, of_log>, by_element},
+    {"exp2", Arithmetic::kTranscendental, 16, unary<exp2_of, of_exp>, by_element},
+    {"expm1", Arithmetic::kTranscendental, 16, unary<expm1_of, of_exp_and_one>, by_element},
     {"log1p", Arithmetic::kTranscendental, 16, unary<log1p_of, of_log>, by_element},
+    {"log2", Arithmetic::kTranscendental, 16, unary<log2_of, of_log>, by_element},
+    {"log10", Arithmetic::kTranscendental, 16, unary<log10_of, of_log>, by_element},
     {"erf", Arithmetic::kTranscendental, 16, unary<erf_of>, by_element},
+    {"erfc", Arithmetic::kTranscendental, 16, unary<erfc_of, of_log>, by_element},
     {"sin", Arithmetic::kTranscendental, 16, unary<sin_of, of_one>, by_element},
     {"cos", Arithmetic::kTranscendental, 16, unary<cos_of, of_one>, by_element},
+    {"tan", Arithmetic::kTranscendental, 16, unary<tan_of, of_tan>, by_element},
+    {"asin", Arithmetic::kTranscendental, 16, unary<asin_of, of_log>, by_element},
+    {"acos", Arithmetic::kTranscendental, 16, unary<acos_of, of_log>, by_element},
+    {"atan", Arithmetic::kTranscendental, 16, unary<atan_of, of_log>, by_element},
+    {"atan2", Arithmetic::kTranscendental, 16, binary<atan2_of, of_angle>, by_element},
+    {"sinh", Arithmetic::kTranscendental, 16, unary<sinh_of, of_exp_and_one>, by_element},
+    {"cosh", Arithmetic::kTranscendental, 16, unary<cosh_of, of_exp_and_one>, by_element},
+    {"asinh", Arithmetic::kTranscendental, 16, unary<asinh_of, of_log>, by_element},
+    {"acosh", Arithmetic::kTranscendental, 16, unary<acosh_of, of_log>, by_element},
+    {"atanh", Arithmetic::kTranscendental, 16, unary<atanh_of, of_log>, by_element},
+    {"log_sigmoid", Arithmetic::kTranscendental, 16, unary<log_sigmoid, of_log>, by_element},
+    {"mish", Arithmetic::kTranscendental, 16, unary<mish, of_exp>, by_element},
     {"tanh", Arithmetic::kTranscendental, 512, unary<tanh_of>, by_element},
     {"sigmoid", Arithmetic::kTranscendental, 16, unary<sigmoid>, by_element},
     {"silu", Arithmetic::kTranscendental, 16, unary<silu, of_exp>, by_element},

@@ -1,0 +1,283 @@
+#include "divergence/equal_maths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "divergence/model/constants.h"
+#include "divergence/region_chain.h"
+
+namespace msdump {
+namespace {
+
+using recompute::Array;
+using recompute::Maybe;
+using recompute::Operand;
+using recompute::Question;
+using recompute::Reason;
+using recompute::unjudged;
+
+// Operators of a region: a normalisation or an attention that is written out has up to 15.
+constexpr size_t kMostOfRegion = 32;
+constexpr int64_t kMostElementsOfRegion = int64_t{1} << 20;
+// Operators that were paired with one that does something else.
+constexpr size_t kMostMispaired = 8;
+constexpr double kNineDigits = 1e-9;
+
+double root_mean_square(const Array& x) {
+  double squares = 0;
+  for (const double value : x.values) squares += value * value;
+  return x.values.empty() ? 0 : std::sqrt(squares / static_cast<double>(x.values.size()));
+}
+
+// NaN if an element of one side alone is not finite, or they have other numbers of elements.
+double distance(const Array& x, const Array& y) {
+  if (x.size() != y.size()) return std::nan("");
+  double squares = 0;
+  for (size_t i = 0; i < x.values.size(); ++i) {
+    const double apart = x.values[i] == y.values[i] ? 0 : x.values[i] - y.values[i];
+    if (!(std::isnan(x.values[i]) && std::isnan(y.values[i]))) squares += apart * apart;
+  }
+  return x.values.empty() ? 0 : std::sqrt(squares / static_cast<double>(x.values.size()));
+}
+
+}  // namespace
+
+EqualMaths::Side::Side(const AskedSide& asked_side)
+    : asked(asked_side),
+      dump(asked_side.dump()),
+      questions(asked_side.dump(), dump.run_graph(), dump.operators()),
+      reader(asked_side.dump(), dump.operators(), recompute::kMostElements) {
+  for (ExecutionId run{0}; run < dump.runs().size(); ++run) {
+    if (const OpId op = op_of(run); op != kNoId) runs.emplace(std::pair(op, dump.runs()[run].place), run);
+  }
+}
+
+ExecutionId EqualMaths::Side::run_of(OpId op, const RunPlace& place) const {
+  const auto found = runs.find({op, place});
+  return found == runs.end() ? ExecutionId() : found->second;
+}
+
+OpId EqualMaths::Side::op_of(ExecutionId run) const {
+  return dump.operators()[SequencedOpId(uint32_t{dump.runs()[run].op})].op;
+}
+
+uint64_t EqualMaths::Side::source(ExecutionId run, uint32_t slot) const {
+  const OpId op = op_of(run);
+  for (const InputEdge& edge : inputs_of(asked.graph(), op)) {
+    if (edge.slot == slot) return asked.source(op, edge);
+  }
+  return 0;
+}
+
+EqualMaths::EqualMaths(const AskedSide& a, const AskedSide& b, const RunView& view)
+    : view_(view), a_(a), b_(b), pairs_(a_.dump.tensors() + b_.dump.tensors()) {
+  const std::vector<TensorPair>& pairs = a.pairing().tensors;
+  for (TensorId pair{0}; pair < pairs.size(); ++pair) {
+    if (pairs[pair].a != kNoId) pairs_[pairs[pair].a] = pair;
+    if (pairs[pair].b != kNoId) pairs_[a_.dump.tensors() + pairs[pair].b] = pair;
+  }
+}
+
+std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const RunPlace& place, const Operators& known,
+                                                      ReachedLimits& limits) const {
+  Rewriting result;
+  result.operators = known;
+  std::set<std::pair<OperatorId, uint32_t>> same;
+  std::vector<OperatorId> next = {suspect};
+  while (!next.empty()) {
+    result.operators.insert(next.begin(), next.end());
+    next.clear();
+    if (result.operators.size() > known.size() + kMostMispaired) return std::nullopt;
+    result.readers.clear();
+    for (const OperatorId pair : result.operators) {
+      if (known.count(pair) > 0) continue;
+      for (const Side* const side : {&a_, &b_}) {
+        const OpId op = side->asked.op_of(pair);
+        if (op == kNoId) continue;
+        const auto readers = side->asked.joint_readers(op, result.operators, limits);
+        if (readers.empty()) return std::nullopt;
+        for (const auto& [reader, slots] : readers) result.readers[reader].insert(slots.begin(), slots.end());
+      }
+    }
+    // A reader of another value may have been paired with an operator that does something else.
+    for (const auto& [reader, slots] : result.readers) {
+      const bool all_same = std::all_of(slots.begin(), slots.end(), [&, reader = reader](uint32_t slot) {
+        if (same.count({reader, slot}) > 0) return true;
+        if (!same_value(reader, slot, place, result, limits)) return false;
+        same.emplace(reader, slot);
+        return true;
+      });
+      if (!all_same) next.push_back(reader);
+    }
+  }
+  return result;
+}
+
+bool EqualMaths::same_value(OperatorId reader, uint32_t slot, const RunPlace& place, Rewriting& rewriting,
+                            ReachedLimits& limits) const {
+  const auto input_of = [&](const Side& side) -> std::pair<ExecutionId, const RunInput*> {
+    const OpId op = side.asked.op_of(reader);
+    const ExecutionId run = op == kNoId ? ExecutionId() : side.run_of(op, place);
+    if (run == kNoId) return {run, nullptr};
+    for (const RunInput& input : side.dump.runs()[run].inputs) {
+      if (input.slot == slot) return {run, &input};
+    }
+    return {run, nullptr};
+  };
+  const auto value_of = [&](const Side& side) -> Maybe<Array> {
+    const auto [run, input] = input_of(side);
+    return input == nullptr ? unjudged(Reason::kRegion) : compute(side, run, *input, rewriting);
+  };
+  const auto is_known = [&](const Maybe<Array>& value) {
+    if (!value && value.error().reason == Reason::kTooLarge)
+      limits.insert({"elements_of_a_region", kMostElementsOfRegion,
+                     "operators on larger tensors that are written otherwise on both sides were not computed"});
+    return value.has_value();
+  };
+  const Maybe<Array> ours = value_of(a_);
+  if (!is_known(ours)) return false;
+  const Maybe<Array> theirs = value_of(b_);
+  if (!is_known(theirs) || root_mean_square(*theirs) == 0) return false;  // zeros show nothing
+  if (!(distance(*ours, *theirs) <= kNineDigits * root_mean_square(*theirs))) return false;
+  return is_near(check::tensor_of(*input_of(a_).second), *ours);
+}
+
+bool EqualMaths::is_member(const Side& side, ExecutionId run, const Operators& rewritten) const {
+  if (run == kNoId) return false;
+  const OpId op = side.op_of(run);
+  return op != kNoId && (!side.asked.is_paired(op) || rewritten.count(side.asked.pair(op)) > 0);
+}
+
+// In the order of the data flow, which is that of executions.
+std::optional<std::vector<ExecutionId>> EqualMaths::region_before(const Side& side, ExecutionId last,
+                                                                  const Operators& rewritten) const {
+  std::set<ExecutionId> members = {last};
+  std::vector<ExecutionId> next = {last};
+  while (!next.empty()) {
+    const ExecutionId run = next.back();
+    next.pop_back();
+    for (const RunInput& input : side.dump.runs()[run].inputs) {
+      if (!is_member(side, input.producer, rewritten) || !members.insert(input.producer).second) continue;
+      if (members.size() > kMostOfRegion) return std::nullopt;
+      next.push_back(input.producer);
+    }
+  }
+  return std::vector<ExecutionId>(members.begin(), members.end());
+}
+
+Maybe<Array> EqualMaths::compute(const Side& side, ExecutionId reader, const RunInput& input,
+                                 Rewriting& rewriting) const {
+  const RunPlace& place = side.dump.runs()[reader].place;
+  const Operators& rewritten = rewriting.operators;
+  if (!is_member(side, input.producer, rewritten)) {
+    const TensorId tensor = candidate_tensor(side.source(reader, input.slot), place);
+    if (tensor == kNoId) return unjudged(Reason::kRegion);
+    MSDUMP_TRY(Array value, open(tensor, nullptr));
+    MSDUMP_CHECK_OK(recompute::load_elements(value));
+    return value;
+  }
+  const auto members = region_before(side, input.producer, rewritten);
+  if (!members) return unjudged(Reason::kRegion);
+  RegionChain chain(side.dump, side.questions);
+  for (const ExecutionId member : *members) {
+    rewriting.members.insert(side.asked.pair(side.op_of(member)));
+    MSDUMP_CHECK_OK(chain.add(member, [&](Operand& operand, const RunInput& one) -> Maybe<void> {
+      if (one.from == InputEdge::From::kConstant) {
+        if (&side == &b_) operand.tensor = TensorId(a_.dump.tensors() + operand.tensor);
+        return {};
+      }
+      operand.tensor = candidate_tensor(side.source(member, one.slot), place);
+      return operand.tensor == kNoId ? unjudged(Reason::kRegion, operand.name) : Maybe<void>();
+    }));
+    if (rounds_to_integers(side, chain.questions().back())) return unjudged(Reason::kRegion);
+  }
+  const std::string* const name = chain.name_of(input.produced);
+  if (name == nullptr) return unjudged(Reason::kRegion);
+  for (Question& question : chain.questions()) {
+    for (recompute::AskedOutput& output : question.outputs) output.tensor = {};
+  }
+  MSDUMP_TRY(const recompute::Outputs outputs,
+             recompute::compute_question(
+                 std::move(chain).joined(), [&](TensorId tensor, const Shape* shape) { return open(tensor, shape); },
+                 kMostElementsOfRegion));
+  for (const recompute::Output& output : outputs) {
+    if (output.name == *name && output.answers.size() == 1) return output.answers.front().y;
+  }
+  return unjudged(Reason::kRegion);
+}
+
+// Kernels compute casts without rounding.
+bool EqualMaths::rounds_to_integers(const Side& side, const Question& question) {
+  return question.row->kernel->name == "cast" &&
+         std::any_of(question.outputs.begin(), question.outputs.end(), [&](const recompute::AskedOutput& output) {
+           return output.tensor == kNoId || kind_of(side.dump.record(output.tensor).name.dtype) != DTypeKind::kFloat;
+         });
+}
+
+TensorId EqualMaths::candidate_tensor(uint64_t source, const RunPlace& place) const {
+  const auto [known, is_new] = values_.try_emplace(place);
+  if (is_new) {
+    for (ExecutionId run{0}; run < a_.dump.runs().size(); ++run) {
+      const OpRun& one = a_.dump.runs()[run];
+      if (one.place != place || a_.op_of(run) == kNoId) continue;
+      for (const RunInput& input : one.inputs) {
+        // Statistics are known of tensors that were compared.
+        for (const TensorId tensor : {input.produced, input.tensor}) {
+          if (tensor == kNoId) continue;
+          const auto [value, first] = known->second.emplace(a_.source(run, input.slot), tensor);
+          if (!first && is_compared(tensor)) value->second = tensor;
+        }
+      }
+    }
+  }
+  const auto found = known->second.find(source);
+  return found == known->second.end() ? TensorId() : found->second;
+}
+
+bool EqualMaths::is_compared(TensorId tensor) const {
+  return pairs_[tensor] != kNoId && a_.asked.pairing().tensors[pairs_[tensor]].is_paired();
+}
+
+Maybe<Array> EqualMaths::open(TensorId tensor, const Shape* shape) const {
+  const size_t of_candidate = a_.dump.tensors();
+  const Side& side = tensor < of_candidate ? a_ : b_;
+  const TensorRecord& record = side.dump.record(tensor < of_candidate ? tensor : TensorId(tensor - of_candidate));
+  if (!record.has_elements) return draw(tensor, shape != nullptr ? shape : record.shape);
+  return tensor < of_candidate ? a_.reader.open(tensor, shape) : b_.reader.open(TensorId(tensor - of_candidate), shape);
+}
+
+Maybe<Array> EqualMaths::draw(TensorId tensor, const Shape* shape) const {
+  const TensorId pair = pairs_[tensor];
+  if (pair == kNoId || shape == nullptr || recompute::size_of(*shape) > kMostElementsOfRegion)
+    return unjudged(Reason::kStatistics);
+  const kernels::PairMetrics& metrics = view_.diff(pair).metrics;
+  const bool of_a = tensor < a_.dump.tensors();
+  const auto least = of_a ? metrics.min_a : metrics.min_b, most = of_a ? metrics.max_a : metrics.max_b;
+  const DType dtype = of_a ? view_.diff(pair).dtype_a : view_.diff(pair).dtype_b;
+  if (!least || !most || !std::isfinite(*least) || !std::isfinite(*most)) return unjudged(Reason::kStatistics);
+  std::minstd_rand random(uint32_t{tensor} + 1);
+  Array drawn = recompute::make_array(*shape);
+  drawn.dtype = dtype;
+  for (double& value : drawn.values) {
+    const double share = static_cast<double>(random() - std::minstd_rand::min()) /
+                         static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
+    value = *least + share * (*most - *least);
+    if (kind_of(dtype) != DTypeKind::kFloat) value = std::round(value);
+  }
+  return drawn;
+}
+
+bool EqualMaths::is_near(TensorId written, const Array& value) const {
+  if (written == kNoId) return true;  // what reads it shows no error of it alone
+  if (a_.dump.record(written).has_elements) {
+    const auto read = a_.reader.read(written, nullptr);
+    return read && distance(**read, value) <= kMostNoise * root_mean_square(value);
+  }
+  const TensorId pair = pairs_[written];
+  const auto error = pair == kNoId ? std::nullopt : view_.error(pair);
+  return !error || error->relative <= kMostNoise;
+}
+
+}  // namespace msdump
