@@ -322,7 +322,7 @@ MIXTURE = [
           ("added", "view"), ("blocks.*.moe",)),
     after_start("mixture", "loaded", "the rows of a router are loaded moved by one",
                 "w = model.blocks[1].moe.router.weight; w.data = w.data.roll(1, 0)", lines=("router",),
-                modules=("blocks.1.moe.router",)),
+                modules=("blocks.1.moe.router",), near=("blocks.1.moe.experts.*",)),
     Fault("mixture", "detached", "the loss of balance has no gradient", (("torch.cat(found)",
           "torch.cat(found).detach()"),),
           ("joined", "shares", "imbalance", "loss", "router"), ("blocks.*.moe.router",), near=UPDATED),
