@@ -308,6 +308,64 @@ SWIN = [
     Fault("swin", "again", "the last block is run twice", (("x = self.last(x)", "x = self.last(self.last(x))"),),
           ("last", "norm1", "mean"), ("last", "last.*"), near=("final_norm",)),
 ]
+MIXTURE = [
+    Fault("mixture", "unnormalised", "the weights of the chosen experts do not add up to 1",
+          (("best = best / best.sum(-1, keepdim=True)", "best = best"),), ("normalised", "weighted"), ("blocks.*.moe",)),
+    Fault("mixture", "axis", "the router's softmax is over the tokens", (("F.softmax(logits, 1)",
+          "F.softmax(logits, 0)"),),
+          ("chances",), ("blocks.*.moe",), near=("blocks.*.moe.experts.*",)),
+    Fault("mixture", "slots", "what an expert makes has the weight of the other expert", (("best[row, slot, None]",
+          "best[row, 1 - slot, None]"),),
+          ("weighted",), ("blocks.*.moe",)),
+    Fault("mixture", "overwritten", "of the two experts of a token the last is kept", (("total.index_add(",
+          "total.index_copy("),),
+          ("added", "view"), ("blocks.*.moe",)),
+    after_start("mixture", "loaded", "the rows of a router are loaded moved by one",
+                "w = model.blocks[1].moe.router.weight; w.data = w.data.roll(1, 0)", lines=("router",),
+                modules=("blocks.1.moe.router",), near=("blocks.1.moe.experts.*",)),
+    Fault("mixture", "detached", "the loss of balance has no gradient", (("torch.cat(found)",
+          "torch.cat(found).detach()"),),
+          ("joined", "shares", "imbalance", "loss", "router"), ("blocks.*.moe.router",), near=UPDATED),
+    Fault("mixture", "window", "the window of attention is larger by one", (("(apart >= WINDOW)",
+          "(apart > WINDOW)"),),
+          ("mask", "masked", "softmax"), ("blocks.*.attn",), near=("blocks.0", "blocks.1", "blocks.*.attn.out")),
+    Fault("mixture", "groups", "keys are repeated in the order of groups", (("k.repeat_interleave(HEADS // GROUPS, 1)",
+          "k.repeat(1, HEADS // GROUPS, 1, 1)"),),
+          ("keys", "scores"), ("blocks.*.attn",), near=("blocks.*.attn.out",)),
+    Fault("mixture", "residual", "what goes around the experts is missing", (("return x + h, logits",
+          "return h, logits"),),
+          ("residual2", "attn", "head"), ("blocks.0", "blocks.1"), near=("blocks.*.norm1", "norm")),
+    Fault("mixture", "epsilon", "epsilon of AdamW 1e-3, not 1e-8", (("weight_decay=0.1)",
+          "weight_decay=0.1, eps=1e-3)"),),
+          ("step",), near=UPDATED),
+]
+MOLECULE = [
+    Fault("molecule", "degree", "bonds that begin at an atom are counted, not those that end there",
+          (("index_add(0, target, x.new_ones(len(target)))", "index_add(0, source, x.new_ones(len(source)))"),),
+          ("degree",), ("convolution",)),
+    Fault("molecule", "segment", "the softmax is over all bonds, not those of an atom",
+          (("share / (total[target] + 1e-9)", "share / (share.sum(0) + 1e-9)"),), ("share", "message"), ("layers.*",),
+          near=("layers.*.out",)),
+    Fault("molecule", "scale", "scores are divided by the root of the whole width", (("math.sqrt(WIDTH // HEADS)",
+          "math.sqrt(WIDTH)"),),
+          ("scores",), ("layers.*",), near=("layers.*.out",)),
+    Fault("molecule", "padding", "padding counts in the mean", (("whole / count[:, None]", "whole / ATOMS"),),
+          ("mean", "out"), near=("hidden",)),
+    Fault("molecule", "unmasked", "padding is not left out of the sum", (("x = x * there[:, None]", "x = x"),),
+          ("there", "whole"), near=("hidden",)),
+    Fault("molecule", "direction", "an atom receives its own value",
+          (("self.value(x).index_select(0, source)", "self.value(x).index_select(0, target)"),), ("value", "message"),
+          ("layers.*",), near=("layers.*.out",)),
+    Fault("molecule", "bonds", "the type of a bond is not asked", (("k = k + self.bond(kind)", "k = k"),),
+          ("bond", "scores"), ("layers.*", "layers.*.bond"), near=("layers.*.out",)),
+    Fault("molecule", "known", "unknown targets count", (("(error * known).sum() / known.sum()", "error.mean()"),),
+          ("loss",), near=("out",)),
+    Fault("molecule", "detached", "no gradient into the shares of the bonds", (("share[..., None]",
+          "share.detach()[..., None]"),),
+          ("message", "share", "total", "exp", "scores", "bond", "key", "query"),
+          ("layers.*.query", "layers.*.key", "layers.*.bond"), near=UPDATED),
+    Fault("molecule", "rho", "rho of Adadelta 0.99, not 0.9", (("rho=0.9,", "rho=0.99,"),), ("step",), near=UPDATED),
+]
 
 
 def right(net, name, what, changes=(), **more):
@@ -341,9 +399,30 @@ RIGHT = [
     right("swin", "checkpoint", "the last block's activations are computed again",
           (("self.last(x)", "torch.utils.checkpoint.checkpoint(self.last, x, use_reentrant=False)"),), hidden=NOISY),
     right("swin", "wide", "other sizes", both=(("= 8, 4, 16, 2, 2, 6", "= 8, 4, 32, 4, 3, 6"),)),
+    right("mixture", "late", "the softmax is over the chosen experts", (
+        ("best, chosen = torch.topk(chances,", "best, chosen = torch.topk(logits,"),
+        ("best = best / best.sum(-1, keepdim=True)", "best = F.softmax(best, -1)"))),
+    right("mixture", "dense", "every expert runs over all rows, and is 0 where it is not chosen", (
+        ("(rows.index_select(0, row))", "(rows)"),
+        ("best[row, slot, None]", "(best * (chosen == number)).sum(-1, keepdim=True)"),
+        ("total.index_add(0, row, h.to(total.dtype))", "total + h"))),
+    right("mixture", "reversed", "experts run in the other order",
+          (("in range(EXPERTS):", "in reversed(range(EXPERTS)):"),)),
+    right("mixture", "checkpoint", "activations of the blocks are computed again",
+          (("block(x, mask)", "torch.utils.checkpoint.checkpoint(block, x, mask, use_reentrant=False)"),),
+          hidden=NOISY),
+    right("molecule", "unshifted", "the largest score is not subtracted", (("scores - highest[target]", "scores"),)),
+    right("molecule", "product", "messages are added by a product", (
+        ("sent.new_zeros(len(x), WIDTH).index_add(0, target, sent)  # @collected",
+         "F.one_hot(target, len(x)).to(sent.dtype).t() @ sent  # @collected"),)),
+    right("molecule", "root", "one root of both degrees",
+          (("inverse[source] * inverse[target]", "(degree[source] * degree[target]).rsqrt()"),)),
+    right("molecule", "checkpoint", "activations of the layers are computed again",
+          (("layer(x, source, target, kind)",
+            "torch.utils.checkpoint.checkpoint(layer, x, source, target, kind, use_reentrant=False)"),), hidden=NOISY),
 ]
-KINDS, HELD = ("wavenet", "actor", "swin"), ("actor", "swin")
-ALL = DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + RIGHT
+KINDS, HELD = ("wavenet", "actor", "swin", "mixture", "molecule"), ("actor", "swin", "molecule")
+ALL = DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + RIGHT
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
 
 # Of every net, in every form: nothing but the noise. More of them in these forms.

@@ -1,9 +1,10 @@
-"""Faults and right pairs in nets of kinds that no other set has: nerf.py, towers.py, points.py. They were written down,
-and split into nets to look at and nets of which counts alone are printed (HELD), before msdump saw a dump of them."""
+"""Faults and right pairs in nets of kinds that no other set has: nerf.py, towers.py, points.py, codebook.py, forecast.py.
+They were written down, and split into nets to look at and nets of which counts alone are printed (HELD), before msdump
+saw a dump of them."""
 from case import Case, Root, value
 from cases_more import OTHER_KERNELS, every, fill_and, given, parameter, structure, threads
 
-KINDS, HELD = ("nerf", "towers", "points"), ("points",)
+KINDS, HELD = ("nerf", "towers", "points", "codebook", "forecast"), ("points", "forecast")
 
 
 def right(name, what, *changes, **more):
@@ -147,4 +148,92 @@ POINTS = [
     right("points-right-noise", "all weights differ by 1e-5", NOISE),
     right("points-right-kernels", "one thread, and products without AVX", environment=threads(1) | OTHER_KERNELS),
 ]
-ALL = NERF + TOWERS + POINTS
+CODEBOOK = [
+    fault("codebook-argmax", "the farthest code is taken, not the nearest", ("ops.Argmin(axis=1)",
+          "ops.Argmax(axis=1)"),
+          structure("table-Table/Argmin-op0 ->", "-> table-Table/Argmax-op0", "table-Table/Gather-op0"),
+          measured_at="table-Table/Gather-op0", structure=True),
+    fault("codebook-twice", "the product counts once in the distance, not twice", ("- 2.0 * both", "- 1.0 * both"),
+          value("Expand/_Muls/Mul-op0")),
+    fault("codebook-length", "the length of a code is not in the distance", ("distance = distance + length",
+          "distance = distance"),
+          structure("encoder-Encoder/Add-op1 ->", "table-Table/Mul-op1 ->", "table-Table/ReduceSum-op1 ->",
+          "table-Table/Argmin-op0"), measured_at="table-Table/Argmin-op0", structure=True, rewired=True),
+    fault("codebook-next", "the code behind the nearest is taken", ("chosen, 0)", "(chosen + 1) % CODES, 0)"),
+          structure("-> encoder-Encoder/Add-op2", "-> Expand/_RemainderTensorScalar/FloorMod-op0",
+          "table-Table/Gather-op0"), measured_at="table-Table/Gather-op0", structure=True),
+    fault("codebook-straight", "the gradient is not handed around the choice", ("ops.stop_gradient(code - rows)",
+          "code - rows"),
+          structure("-> network-Loss/Grad_Sub/Neg-op1", "network-Loss/AddN-op0", "-> table-Table/AddN-op0",
+          "table-Table/Grad_Gather/UnsortedSegmentSum-op0"), structure=True),
+    fault("codebook-pull", "the codes pull the rows, too", ("ops.stop_gradient(rows) - code", "rows - code"),
+          structure("network-Loss/AddN-op0"), structure=True, rewired=True),
+    fault("codebook-beta", "the rows follow the codes ten times as much", ("BETA = 0.25", "BETA = 2.5"),
+          value("Expand/_Muls/Mul-op1", "Grad_ReduceMean/RealDiv-op1")),
+    fault("codebook-layout", "height and width are exchanged", ("(0, 2, 3, 1)", "(0, 3, 2, 1)"),
+          value("network-Loss/Transpose-op0")),
+    fault("codebook-residual", "the residual of the encoder is missing", ("return h + more", "return h"),
+          structure("encoder-Encoder/Add-op0 ->", "encoder-Encoder/ReLU-op1 ->", "encoder-Encoder/Tanh-op0 ->",
+          *(f"encoder-Encoder/{layer}-Conv2d/{operator}-op0 ->" for layer in ("wide", "narrow")
+          for operator in ("Conv2D", "BiasAdd")), "network-Loss/Transpose-op0"),
+          also=("optimizer-AdaMax/ApplyAdaMax-op4", "optimizer-AdaMax/ApplyAdaMax-op6"),
+          measured_at="network-Loss/Transpose-op0", structure=True),
+    fault("codebook-momentum", "the first beta of AdaMax 0.99, not 0.9", ("beta1=0.9,", "beta1=0.99,"),
+          Root(("value", "parameter"), (*every("optimizer-AdaMax/ApplyAdaMax", 17), "Expand/_InplaceMul/Mul-op0"),
+               ("beta1_power",))),
+    right("codebook-right-difference", "the distance by the difference", ("distance = distance + length",
+          "distance = self.sum(ops.square(ops.expand_dims(rows, 1) - self.codes), 2)")),
+    right("codebook-right-product", "the codes by a product", ("self.gather(self.codes, chosen, 0)",
+          "ops.matmul(ops.cast(ops.expand_dims(chosen, 1) == self.numbers, ms.float32), self.codes)")),
+    right("codebook-right-recomputed", "the activations of the encoder are computed again for the gradient",
+          fill_and("net.encoder.recompute()")),
+    right("codebook-right-noise", "all weights differ by 1e-5", NOISE),
+]
+ATTENTION = "attention-Attention/Grad_BatchMatMul/BatchMatMul"
+FORECAST = [
+    fault("forecast-padding", "the first hour that is there is left out, too", ("ops.greater_equal(",
+          "ops.greater("),
+          structure("net-Net/GreaterEqual-op0 ->", "-> net-Net/Greater-op0", "net-Net/Cast-op0"),
+          also=("optimizer-Adadelta/ApplyAdadelta-op0",), measured_at="net-Net/Cast-op0", structure=True),
+    fault("forecast-unmasked", "the mask is not added", ("scores = scores + mask", "scores = scores"),
+          structure("near-Gated/Add-op2 ->", "softmax-Softmax/Softmax-op0"),
+          measured_at="softmax-Softmax/Softmax-op0", structure=True, rewired=True),
+    fault("forecast-weak", "the mask is -1, not -1e4", ("gone * -1e4", "gone * -1.0"), value("Expand/_Muls/Mul-op1")),
+    fault("forecast-quantiles", "one minus the quantile has the wrong sign", ("(self.quantiles - 1.0)",
+          "(1.0 - self.quantiles)"),
+          value("network-Loss/Sub-op1", "network-Loss/Mul-op1")),
+    fault("forecast-known", "hours that nobody knows count", ("cost = cost * known", "cost = cost"),
+          structure("network-Loss/Mul-op2 ->", "network-Loss/ReduceSum-op1"),
+          measured_at="network-Loss/ReduceSum-op1", structure=True),
+    fault("forecast-scale", "scores are divided by the root of the whole width", ("np.sqrt(WIDTH // HEADS)",
+          "np.sqrt(WIDTH)"),
+          value("Expand/_Muls/Mul-op0")),
+    fault("forecast-layer", "the gate is made by the layer of the wave", ("gate = self.gate(h)",
+          "gate = self.wave(h)"),
+          structure(*(f"{block}-Gated/gate-Conv1d/{operator}-op0 ->" for block in ("near", "far")
+          for operator in ("Conv2D", "BiasAdd", "Squeeze")), "near-Gated/Sigmoid-op0", "near-Gated/Sigmoid-op1"),
+          also=("optimizer-Adadelta/ApplyAdadelta-op14", "optimizer-Adadelta/ApplyAdadelta-op18"),
+          measured_at="near-Gated/Sigmoid-op0", structure=True),
+    fault("forecast-flipped", "the taps of a convolution are loaded in the other order",
+          fill_and("w = net.net.near.wave.weight; w.set_data(start.Tensor(w.asnumpy()[..., ::-1].copy()))"),
+          # As in nerf-transposed: without a graph the weight has no name where it is read.
+          Root(("parameter", "input", "value"), ("near-Gated/wave-Conv1d/Conv2D-op0",), ("net.near.wave.weight",)),
+          also=("optimizer-Adadelta/ApplyAdadelta-op0",)),
+    fault("forecast-cut", "no gradient into the scores", ("self.mix(weights, value)",
+          "self.mix(ops.stop_gradient(weights), value)"),
+          structure(f"{ATTENTION}-op0 ->", f"{ATTENTION}-op1 ->", f"{ATTENTION}-op3 ->",
+          "Expand/_SoftmaxBackward/Mul-op0 ->", "Expand/_SoftmaxBackward/Mul-op1 ->",
+          "Expand/_SoftmaxBackward/ReduceSum-op0 ->", "Expand/_SoftmaxBackward/Sub-op0 ->", "Expand/_Muls/Mul-op2 ->",
+          "norm-LayerNorm/AddN-op0 ->", "after-LayerNorm/Grad_LayerNorm/LayerNormGrad-op1",
+          *(f"optimizer-Adadelta/ApplyAdadelta-op{number}" for number in (8, 9, 10))), structure=True),
+    fault("forecast-rho", "rho of Adadelta 0.5, not 0.9", ("rho=0.9,", "rho=0.5,"),
+          value(*every("optimizer-Adadelta/ApplyAdadelta", 23))),
+    right("forecast-right-fill", "the mask by a choice, not by a sum", ("scores + mask",
+          "ops.masked_fill(scores, mask < -1.0, -1e4)")),
+    right("forecast-right-relu", "the loss of the quantiles by a ReLU", ("ops.maximum(low, high)",
+          "low + ops.relu(-error)")),
+    right("forecast-right-recomputed", "the activations of a block are computed again for the gradient",
+          fill_and("net.net.far.recompute()")),
+    right("forecast-right-noise", "all weights differ by 1e-5", NOISE),
+]
+ALL = NERF + TOWERS + POINTS + CODEBOOK + FORECAST

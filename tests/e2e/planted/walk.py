@@ -14,7 +14,7 @@ from ir import read_graphs
 IN_PLACE = {
     "ApplyMomentum": (0, 1), "Adam": (0, 1, 2), "SGD": (0, 3, 5), "AssignAdd": (0,), "Assign": (0,),
     "BatchNorm": (3, 4), "AdamWeightDecay": (0, 1, 2), "ApplyRMSProp": (0, 1, 2),
-    "ApplyAdagrad": (0, 1), "ApplyFtrl": (0, 1, 2)
+    "ApplyAdagrad": (0, 1), "ApplyFtrl": (0, 1, 2), "ApplyAdaMax": (0, 1, 2), "ApplyAdadelta": (0, 1, 2)
 }
 NEVER_WRITTEN = {"Adam", "AdamWeightDecay", "ApplyRMSProp"}  # outputs that have whatever the memory held
 NEVER_WRITTEN_SLOTS = {("BatchNorm", 1), ("BatchNorm", 2)}  # the gradient is given the second all the same

@@ -23,7 +23,7 @@ EXACT = set(
     "new_ones new_empty new_empty_strided new_full fill_ zero_ scalar_tensor neg abs sign relu relu_ "
     "threshold_backward clamp max min amax amin maximum minimum max_pool2d_with_indices "
     "max_pool2d_with_indices_backward select_backward slice_backward _local_scalar_dense bernoulli bernoulli_ "
-    "one_hot eq ne lt gt le ge isnan is_same_size set_ uniform_ normal_ randn rand".split())
+    "topk scatter index_copy one_hot eq ne lt gt le ge isnan is_same_size set_ uniform_ normal_ randn rand".split())
 
 
 class Device(TorchDispatchMode):
