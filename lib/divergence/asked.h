@@ -41,6 +41,7 @@ struct AskedRoots {
   std::map<ExecutionId, std::set<uint32_t>> exchanged;
   ReachedLimits limits;
 
+  [[nodiscard]] bool is_rewritten(OperatorId op) const { return rewritten.count(op) + of_rewriting.count(op) > 0; }
   [[nodiscard]] bool is_behind(ExecutionId run) const { return !behind.empty() && behind[run]; }
 };
 

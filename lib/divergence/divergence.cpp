@@ -248,7 +248,7 @@ class Finder {
     const size_t before = state_.roots.size();
     if (const auto asked = asked_.roots.find(run); asked != asked_.roots.end()) {
       add_asked(run, asked->second);
-    } else if (view_.one_sided(run) || asked_.rewritten.count(view_.run(run).op) > 0 || is_another_call(run)) {
+    } else if (view_.one_sided(run) || asked_.is_rewritten(view_.run(run).op) || is_another_call(run)) {
       pass_on(run);
     } else {
       judge_partners(run);

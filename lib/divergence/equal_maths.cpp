@@ -77,46 +77,59 @@ EqualMaths::EqualMaths(const AskedSide& a, const AskedSide& b, const RunView& vi
   for (TensorId pair{0}; pair < pairs.size(); ++pair) {
     if (pairs[pair].a != kNoId) pairs_[pairs[pair].a] = pair;
     if (pairs[pair].b != kNoId) pairs_[a_.dump.tensors() + pairs[pair].b] = pair;
+    if (view.is(pair, Verdict::kShape) && view.graph().role(pair) == TensorRole::kOutput)
+      mispaired_.insert(pairs[pair].op);
   }
 }
 
 std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const RunPlace& place, const Operators& known,
                                                       ReachedLimits& limits) const {
   Rewriting result;
-  result.operators = known;
-  std::set<std::pair<OperatorId, uint32_t>> same;
-  std::vector<OperatorId> next = {suspect};
-  while (!next.empty()) {
-    result.operators.insert(next.begin(), next.end());
-    next.clear();
-    if (result.operators.size() > known.size() + kMostMispaired) return std::nullopt;
+  result.operators.insert(suspect);
+  Operators apart = mispaired_;
+  apart.insert(known.begin(), known.end());
+  apart.insert(suspect);
+  std::map<std::pair<OperatorId, uint32_t>, Sameness> same;
+  const auto is_same = [&](OperatorId reader, uint32_t slot) {
+    const auto [found, is_new] = same.try_emplace({reader, slot}, Sameness::kOther);
+    if (is_new || found->second == Sameness::kOther)
+      found->second = compare(reader, slot, place, apart, result.members, limits);
+    return found->second != Sameness::kOther;
+  };
+  for (size_t i = 0; i <= kMostMispaired; ++i) {
     result.readers.clear();
     for (const OperatorId pair : result.operators) {
-      if (known.count(pair) > 0) continue;
       for (const Side* const side : {&a_, &b_}) {
         const OpId op = side->asked.op_of(pair);
         if (op == kNoId) continue;
-        const auto readers = side->asked.joint_readers(op, result.operators, limits);
+        const auto readers = side->asked.joint_readers(op, apart, limits);
         if (readers.empty()) return std::nullopt;
         for (const auto& [reader, slots] : readers) result.readers[reader].insert(slots.begin(), slots.end());
       }
     }
-    // A reader of another value may have been paired with an operator that does something else.
+    // A reader of another value may have been paired with an operator that does something else: the first one in the data flow.
+    std::pair<ExecutionId, OperatorId> first;
     for (const auto& [reader, slots] : result.readers) {
-      const bool all_same = std::all_of(slots.begin(), slots.end(), [&, reader = reader](uint32_t slot) {
-        if (same.count({reader, slot}) > 0) return true;
-        if (!same_value(reader, slot, place, result, limits)) return false;
-        same.emplace(reader, slot);
-        return true;
-      });
-      if (!all_same) next.push_back(reader);
+      const OpId op = b_.asked.op_of(reader);
+      const std::pair at(op == kNoId ? ExecutionId() : b_.run_of(op, place), reader);
+      if (first.second != kNoId && first < at) continue;
+      if (!std::all_of(slots.begin(), slots.end(), [&, one = reader](uint32_t slot) { return is_same(one, slot); }))
+        first = at;
     }
+    if (first.second == kNoId) {
+      // Zeros alone show nothing.
+      const bool shown =
+          std::any_of(same.begin(), same.end(), [](const auto& value) { return value.second == Sameness::kSame; });
+      return shown ? std::optional(std::move(result)) : std::nullopt;
+    }
+    result.operators.insert(first.second);
+    apart.insert(first.second);
   }
-  return result;
+  return std::nullopt;
 }
 
-bool EqualMaths::same_value(OperatorId reader, uint32_t slot, const RunPlace& place, Rewriting& rewriting,
-                            ReachedLimits& limits) const {
+EqualMaths::Sameness EqualMaths::compare(OperatorId reader, uint32_t slot, const RunPlace& place,
+                                         const Operators& apart, Operators& members, ReachedLimits& limits) const {
   const auto input_of = [&](const Side& side) -> std::pair<ExecutionId, const RunInput*> {
     const OpId op = side.asked.op_of(reader);
     const ExecutionId run = op == kNoId ? ExecutionId() : side.run_of(op, place);
@@ -128,7 +141,7 @@ bool EqualMaths::same_value(OperatorId reader, uint32_t slot, const RunPlace& pl
   };
   const auto value_of = [&](const Side& side) -> Maybe<Array> {
     const auto [run, input] = input_of(side);
-    return input == nullptr ? unjudged(Reason::kRegion) : compute(side, run, *input, rewriting);
+    return input == nullptr ? unjudged(Reason::kRegion) : compute(side, run, *input, apart, members);
   };
   const auto is_known = [&](const Maybe<Array>& value) {
     if (!value && value.error().reason == Reason::kTooLarge)
@@ -137,29 +150,31 @@ bool EqualMaths::same_value(OperatorId reader, uint32_t slot, const RunPlace& pl
     return value.has_value();
   };
   const Maybe<Array> ours = value_of(a_);
-  if (!is_known(ours)) return false;
+  if (!is_known(ours)) return Sameness::kOther;
   const Maybe<Array> theirs = value_of(b_);
-  if (!is_known(theirs) || root_mean_square(*theirs) == 0) return false;  // zeros show nothing
-  if (!(distance(*ours, *theirs) <= kNineDigits * root_mean_square(*theirs))) return false;
-  return is_near(check::tensor_of(*input_of(a_).second), *ours);
+  if (!is_known(theirs)) return Sameness::kOther;
+  const double size = root_mean_square(*theirs);
+  if (!(distance(*ours, *theirs) <= kNineDigits * size)) return Sameness::kOther;
+  if (!is_near(check::tensor_of(*input_of(a_).second), *ours)) return Sameness::kOther;
+  return size == 0 ? Sameness::kZeros : Sameness::kSame;
 }
 
-bool EqualMaths::is_member(const Side& side, ExecutionId run, const Operators& rewritten) const {
+bool EqualMaths::is_member(const Side& side, ExecutionId run, const Operators& apart) const {
   if (run == kNoId) return false;
   const OpId op = side.op_of(run);
-  return op != kNoId && (!side.asked.is_paired(op) || rewritten.count(side.asked.pair(op)) > 0);
+  return op != kNoId && (!side.asked.is_paired(op) || apart.count(side.asked.pair(op)) > 0);
 }
 
 // In the order of the data flow, which is that of executions.
 std::optional<std::vector<ExecutionId>> EqualMaths::region_before(const Side& side, ExecutionId last,
-                                                                  const Operators& rewritten) const {
+                                                                  const Operators& apart) const {
   std::set<ExecutionId> members = {last};
   std::vector<ExecutionId> next = {last};
   while (!next.empty()) {
     const ExecutionId run = next.back();
     next.pop_back();
     for (const RunInput& input : side.dump.runs()[run].inputs) {
-      if (!is_member(side, input.producer, rewritten) || !members.insert(input.producer).second) continue;
+      if (!is_member(side, input.producer, apart) || !members.insert(input.producer).second) continue;
       if (members.size() > kMostOfRegion) return std::nullopt;
       next.push_back(input.producer);
     }
@@ -167,22 +182,21 @@ std::optional<std::vector<ExecutionId>> EqualMaths::region_before(const Side& si
   return std::vector<ExecutionId>(members.begin(), members.end());
 }
 
-Maybe<Array> EqualMaths::compute(const Side& side, ExecutionId reader, const RunInput& input,
-                                 Rewriting& rewriting) const {
+Maybe<Array> EqualMaths::compute(const Side& side, ExecutionId reader, const RunInput& input, const Operators& apart,
+                                 Operators& into) const {
   const RunPlace& place = side.dump.runs()[reader].place;
-  const Operators& rewritten = rewriting.operators;
-  if (!is_member(side, input.producer, rewritten)) {
+  if (!is_member(side, input.producer, apart)) {
     const TensorId tensor = candidate_tensor(side.source(reader, input.slot), place);
     if (tensor == kNoId) return unjudged(Reason::kRegion);
     MSDUMP_TRY(Array value, open(tensor, nullptr));
     MSDUMP_CHECK_OK(recompute::load_elements(value));
     return value;
   }
-  const auto members = region_before(side, input.producer, rewritten);
+  const auto members = region_before(side, input.producer, apart);
   if (!members) return unjudged(Reason::kRegion);
   RegionChain chain(side.dump, side.questions);
   for (const ExecutionId member : *members) {
-    rewriting.members.insert(side.asked.pair(side.op_of(member)));
+    into.insert(side.asked.pair(side.op_of(member)));
     MSDUMP_CHECK_OK(chain.add(member, [&](Operand& operand, const RunInput& one) -> Maybe<void> {
       if (one.from == InputEdge::From::kConstant) {
         if (&side == &b_) operand.tensor = TensorId(a_.dump.tensors() + operand.tensor);

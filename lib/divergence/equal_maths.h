@@ -53,15 +53,16 @@ class EqualMaths {
   };
 
   using Operators = std::set<OperatorId>;
+  enum class Sameness : uint8_t { kOther, kZeros, kSame };
 
-  // Adds the members of its region to `rewriting`.
-  [[nodiscard]] bool same_value(OperatorId reader, uint32_t slot, const RunPlace& place, Rewriting& rewriting,
-                                ReachedLimits& limits) const;
-  [[nodiscard]] bool is_member(const Side& side, ExecutionId run, const Operators& rewritten) const;
+  // Operators of `apart` count as operators of one side. Adds the members of the regions.
+  [[nodiscard]] Sameness compare(OperatorId reader, uint32_t slot, const RunPlace& place, const Operators& apart,
+                                 Operators& members, ReachedLimits& limits) const;
+  [[nodiscard]] bool is_member(const Side& side, ExecutionId run, const Operators& apart) const;
   [[nodiscard]] std::optional<std::vector<ExecutionId>> region_before(const Side& side, ExecutionId last,
-                                                                      const Operators& rewritten) const;
+                                                                      const Operators& apart) const;
   [[nodiscard]] recompute::Maybe<recompute::Array> compute(const Side& side, ExecutionId reader, const RunInput& input,
-                                                           Rewriting& rewriting) const;
+                                                           const Operators& apart, Operators& into) const;
   // The candidate's tensor of a value that both sides have; kNoId: none.
   [[nodiscard]] TensorId candidate_tensor(uint64_t source, const RunPlace& place) const;
   [[nodiscard]] static bool rounds_to_integers(const Side& side, const recompute::Question& question);
@@ -74,6 +75,7 @@ class EqualMaths {
 
   const RunView& view_;
   const Side a_, b_;
+  Operators mispaired_;          // their outputs have other shapes
   std::vector<TensorId> pairs_;  // in Pairing::tensors; by tensor of the candidate, then of the reference
   mutable std::map<RunPlace, std::unordered_map<uint64_t, TensorId>> values_;  // of the candidate, by source
 };
