@@ -77,6 +77,7 @@ void BlameState::begin_step(ExecutionId run) {
   any_before = backward = false;
   history.error_before = same_rank ? std::max(history.error_before, history.largest_error) : 0;
   history.largest_error = 0;
+  history.any_chosen = false;
   first_of_step = run;
   place = now;
 }
@@ -270,7 +271,7 @@ void judge_shape(BlameState& state, ExecutionId run, const RunInputs& inputs, co
   for (const TensorId tensor : outputs) {
     if (state.view.is(tensor, Verdict::kShape) || state.view.is(tensor, Verdict::kDtype)) other.push_back(tensor);
   }
-  if (other.empty() || inputs.other_shape || inputs.downstream || inputs.unknown) return;
+  if (other.empty() || inputs.other_shape || inputs.downstream || inputs.unknown || inputs.chosen) return;
   Root& root = state.roots.add(run, RootRule::kShape, DivergenceKind::kShape, inputs, other);
   root.divergence.reason = "its inputs have the same shapes, its outputs have not";
 }

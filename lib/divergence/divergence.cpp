@@ -21,6 +21,7 @@
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
 #include "divergence/runs/run_view.h"
+#include "ge/operators/operator_properties.h"
 #include "tensor/shape.h"
 
 namespace msdump {
@@ -321,11 +322,35 @@ class Finder {
     const bool passes = draws && judge_one_sided_draw(state_, run, inputs, outputs);
     own(run).random = inputs.random || (draws && !passes);
     if (view_.is_sharded()) judge_entering_nan(state_, run, inputs);
+    if (chooses_otherwise(run, inputs, outputs)) inputs.chosen = state_.history.any_chosen = true;
+    own(run).chosen = inputs.chosen && leaves_another_value(outputs);
     if (!own(run).random && state_.roots.size() == before) judge_values(run, inputs, outputs, follows);
     if (state_.roots.size() == before && !is_behind_alarm(inputs)) judge_nan(state_, run, inputs, outputs);
     own(run).downstream = own(run).downstream || inputs.downstream;
     own(run).downstream_of_nan = own(run).downstream_of_nan || inputs.downstream_of_nan;
     note_errors(run, outputs);
+  }
+
+  // True if an operator that chooses among its inputs, or counts them, did so otherwise because they differ.
+  [[nodiscard]] bool chooses_otherwise(ExecutionId run, const RunInputs& inputs,
+                                       const std::vector<TensorId>& outputs) const {
+    const bool sizes = ge::has_property(state_.model.family(run), ge::OperatorProperty::kSizesByValues);
+    if ((!sizes && state_.model.gain(run).rule != GainRule::kChoose) || inputs.evidence.empty()) return false;
+    const bool equal = std::all_of(inputs.evidence.begin(), inputs.evidence.end(), [&](TensorId tensor) {
+      const auto& error = view_.error(tensor);
+      return error && error->exact;
+    });
+    return !equal && std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
+      const auto& error = view_.error(tensor);
+      return view_.is(tensor, Verdict::kShape) || (error && error->discrete && error->relative > 0);
+    });
+  }
+
+  [[nodiscard]] bool leaves_another_value(const std::vector<TensorId>& outputs) const {
+    return outputs.empty() || std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
+             const auto& error = view_.error(tensor);
+             return !error || error->by_statistics || error->relative > (error->discrete ? 0 : kMostNoise);
+           });
   }
 
   // Judges the inputs first, because the outputs follow from them.
@@ -335,7 +360,8 @@ class Finder {
     const bool any_alarm = state_.alarmed_before || state_.any_before || state_.roots.size() > before;
     const bool handed_on = inputs.handed_on != nullptr && !follows && judge_changed(state_, run, inputs);
     if (judge_computed(run, inputs, outputs)) return;
-    if (is_behind_alarm(inputs) && !inputs.are_equal()) return;
+    // The model knows no values that follow from another choice.
+    if (inputs.chosen || (is_behind_alarm(inputs) && !inputs.are_equal())) return;
     if (!inputs.carried.empty() && !any_alarm) entering_.judge_carried(run, inputs, outputs);
     if (!inputs.constants.empty()) judge_constants(state_, run, inputs, outputs);
     const bool known =

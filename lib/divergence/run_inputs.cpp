@@ -53,6 +53,7 @@ class Gatherer {
     inputs_.downstream = inputs_.downstream || state.downstream;
     inputs_.downstream_of_nan = inputs_.downstream_of_nan || state.downstream_of_nan;
     inputs_.random = inputs_.random || state.random;
+    inputs_.chosen = inputs_.chosen || state.chosen;
   }
 
   void add(const RunInput& input) {
@@ -106,6 +107,10 @@ class Gatherer {
     const bool doubtful = view_.doubtful(run_, tensor);
     // Its producer is unknown, or was forgotten.
     const bool of_unknown = input.producer == kNoId || view_.is_forgotten(input.produced);
+    if (of_unknown && history_.any_chosen && may_be_chosen(input, tensor)) {
+      inputs_.chosen = true;
+      return;
+    }
     if (of_unknown) {
       // A value that the network keeps between steps carries the error of the step before.
       const bool of_network = input.from == From::kParameter && !input.is_weight;
@@ -132,6 +137,15 @@ class Gatherer {
       if (shown && inputs_.handed_on == nullptr) inputs_.handed_on = &input;
       if (shown || is_off(tensor, error_of_made(input))) inputs_.changed.push_back(&input);
     }
+  }
+
+  // True if a value whose producer is unknown may follow from a choice: indices, masks, as many elements as were chosen, or what
+  // statistics do not tell.
+  [[nodiscard]] bool may_be_chosen(const RunInput& input, TensorId tensor) const {
+    if (input.from == From::kParameter) return false;
+    const auto error = view_.error(tensor);
+    return view_.is(tensor, Verdict::kShape) ||
+           (error && (error->discrete ? error->relative > 0 : error->by_statistics && !error->exact));
   }
 
   // The error of the producer's output. If the producer lacks an input of the reference's, its output is another value,

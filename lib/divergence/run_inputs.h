@@ -16,6 +16,7 @@ struct RunState {
   bool downstream = false;         // it is alarmed, or depends on an execution that is
   bool downstream_of_nan = false;  // likewise, of alarms that produce NaN or infinities
   bool random = false;             // it drew other random numbers, or depends on an execution that did
+  bool chosen = false;  // it chose otherwise, as the values that decide differ, or depends on an execution that did
 };
 
 struct RunInputs {
@@ -27,10 +28,10 @@ struct RunInputs {
   std::vector<const RunInput*> changed;    // off by more than their producer's output
   // The first of these that is not what its producer wrote, by checksums or statistics; null: none.
   const RunInput* handed_on = nullptr;
-  bool all_same = true;                                                // all are kSame
-  bool unknown = false;                                                // some were not compared
-  bool unknown_source = false;                                         // the producer of one of these is unknown
-  bool downstream = false, downstream_of_nan = false, random = false;  // as RunState
+  bool all_same = true;         // all are kSame
+  bool unknown = false;         // some were not compared
+  bool unknown_source = false;  // the producer of one of these is unknown
+  bool downstream = false, downstream_of_nan = false, random = false, chosen = false;  // as RunState
   bool rescaled = false;                        // a loss scale begins at a producer that one side lacks
   bool other_shape = false;                     // one has another shape or kind of dtype
   bool gained_nan = false, gained_inf = false;  // more NaN than in the reference; NaN or infinities on one side only
@@ -44,6 +45,7 @@ struct RunHistory {
   std::vector<RunState> states;  // by run
   double largest_error = 0;      // of an output, so far in this step
   double error_before = 0;       // of an output, in the steps before
+  bool any_chosen = false;       // an execution of this step chose otherwise
 };
 
 // A backward call of msprobe also depends on everything that its forward call read and wrote, and a collective on the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <vector>
 
 #include "base/containers.h"
@@ -105,6 +106,84 @@ std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side, const
   levels.push_back(std::move(common));
   levels.push_back(std::move(types));
   return levels;
+}
+
+namespace {
+
+constexpr size_t kOfScopes = kCircles;  // the level of types and scopes
+
+using Keys = std::vector<std::vector<uint64_t>>;
+
+using Places = std::map<uint64_t, std::vector<size_t>>;
+
+// The places of each key but 0.
+Places places_of(const std::vector<uint64_t>& keys) {
+  Places places;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] != 0) places[keys[i]].push_back(i);
+  }
+  return places;
+}
+
+std::vector<uint64_t> sorted_keys(const std::vector<uint64_t>& keys, const std::vector<size_t>& places) {
+  std::vector<uint64_t> chosen;
+  for (const size_t place : places) chosen.push_back(keys[place]);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+}  // namespace
+
+// A module is recorded when it ends.
+std::vector<uint64_t> modules_of(const std::vector<const SequencedOp*>& operators) {
+  std::vector<uint64_t> modules(operators.size());
+  uint64_t module = 0;
+  for (size_t i = operators.size(); i-- > 0;) {
+    const auto entry = parse_msprobe_entry(operators[i]->name);
+    if (!entry) continue;
+    if (entry->kind == MsprobeEntryKind::kModule) module = name_hash(operators[i]->name);
+    modules[i] = module;
+  }
+  return modules;
+}
+
+PlacePairs pair_by_modules(Keys& a, const std::vector<const SequencedOp*>& of_a, Keys& b,
+                           const std::vector<const SequencedOp*>& of_b) {
+  constexpr size_t kShaped = kCircles - 1;
+  PlacePairs pairs;
+  const auto set = [&](size_t in_a, size_t in_b, uint64_t key) {
+    for (size_t level = 0; level < kCircles; ++level) a[level][in_a] = b[level][in_b] = key;
+  };
+  const auto for_groups = [](const Places& groups_a, const Places& groups_b, const auto& visit) {
+    for (const auto& [key, in_a] : groups_a) {
+      const auto in_b = groups_b.find(key);
+      if (in_b != groups_b.end() && in_b->second.size() == in_a.size()) visit(key, in_a, in_b->second);
+    }
+  };
+  const auto have_same_shapes = [&](const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
+    return sorted_keys(a[kShaped], in_a) == sorted_keys(b[kShaped], in_b);
+  };
+  std::vector<uint64_t> scopes_a = a[kOfScopes], scopes_b = b[kOfScopes];
+  const auto by_module = [](std::vector<uint64_t> modules, const std::vector<uint64_t>& scopes) {
+    for (size_t i = 0; i < modules.size(); ++i) modules[i] = modules[i] == 0 ? 0 : mix_hash(modules[i], scopes[i]);
+    return places_of(modules);
+  };
+  for_groups(by_module(modules_of(of_a), scopes_a), by_module(modules_of(of_b), scopes_b),
+             [&](uint64_t key, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
+               // Calls of a module in another order are told by their shapes.
+               if (in_a.size() > 1 && have_same_shapes(in_a, in_b)) return;
+               for (size_t i = 0; i < in_a.size(); ++i) {
+                 pairs.emplace_back(in_a[i], in_b[i]);
+                 set(in_a[i], in_b[i], mix_hash(key, i + 1));
+                 scopes_a[in_a[i]] = scopes_b[in_b[i]] = 0;
+               }
+             });
+  for_groups(places_of(scopes_a), places_of(scopes_b),
+             [&](uint64_t key, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
+               if (have_same_shapes(in_a, in_b)) return;
+               for (size_t i = 0; i < in_a.size(); ++i) set(in_a[i], in_b[i], mix_hash(key, i + 1));
+             });
+  return pairs;
 }
 
 namespace {

@@ -23,6 +23,18 @@ using CompareSide = DumpWithGraph;
 [[nodiscard]] std::vector<std::vector<uint64_t>> alignment_keys(const CompareSide& side,
                                                                 const std::vector<SequencedOp>& operators);
 
+// The module of each operator of one sequence of msprobe, as a number: of a call the one that ends next; 0 if there is none.
+[[nodiscard]] std::vector<uint64_t> modules_of(const std::vector<const SequencedOp*>& operators);
+
+// Pairs the operators of two sequences of msprobe, one rank and step each, that their modules identify: modules by path, and calls by
+// the module that ends next. Gives each pair keys of its own. Where as many calls of a name have other shapes, these follow from
+// values, as the tokens of each expert do; then their keys have the order instead of shapes.
+using PlacePairs = std::vector<std::pair<size_t, size_t>>;
+[[nodiscard]] PlacePairs pair_by_modules(std::vector<std::vector<uint64_t>>& a,
+                                         const std::vector<const SequencedOp*>& of_a,
+                                         std::vector<std::vector<uint64_t>>& b,
+                                         const std::vector<const SequencedOp*>& of_b);
+
 // Type, scope and shapes of outputs of each operator.
 [[nodiscard]] std::vector<uint64_t> kinds_of(const CompareSide& side, const std::vector<SequencedOp>& operators);
 

@@ -243,7 +243,7 @@ class Pairer {
   // Pairs operators by name. False unless both sides have the same names, each once.
   bool by_names() {
     const auto named = partners_by_name();
-    if (!named) return false;
+    if (!named || !are_in_same_modules(*named)) return false;
     const Partners partners = checked_by_graph(*named);
     for (SequencedOpId i{0}; i < partners.size(); ++i) {
       if (partners[i] == kNoId) continue;
@@ -287,6 +287,20 @@ class Pairer {
     if (found == 0 || found != of_part.size()) return false;
     for (SequencedOpId i{0}; i < partners.size(); ++i)
       part_is_a ? pair(i, partners[i], PairedBy::kName) : pair(partners[i], i, PairedBy::kName);
+    return true;
+  }
+
+  // False if a call of msprobe is in another module than the call with its number: numbers count calls in their order.
+  [[nodiscard]] bool are_in_same_modules(const Partners& partners) const {
+    const auto all_of = [](const std::vector<SequencedOp>& operators) {
+      std::vector<const SequencedOp*> all;
+      for (const SequencedOp& one : operators) all.push_back(&one);
+      return all;
+    };
+    const std::vector<uint64_t> in_a = modules_of(all_of(result_.a)), in_b = modules_of(all_of(result_.b));
+    for (SequencedOpId i{0}; i < partners.size(); ++i) {
+      if (partners[i] != kNoId && in_a[i] != in_b[partners[i]]) return false;
+    }
     return true;
   }
 
@@ -361,8 +375,19 @@ class Pairer {
       const auto found = all_in_a.find(place);
       if (found == all_in_a.end()) continue;
       const std::vector<SequencedOpId>& a = found->second;
-      for (const AlignedPair& aligned : align(chosen(all_a, a), chosen(all_b, b), &result_.limits)) {
-        if (partner_of_a_[a[aligned.a]] != kNoId) continue;
+      auto keys_a = chosen(all_a, a), keys_b = chosen(all_b, b);
+      if (!has_flow(side_a_) && !has_flow(side_b_)) {
+        const auto operators_at = [](const std::vector<SequencedOp>& all, const std::vector<SequencedOpId>& places) {
+          std::vector<const SequencedOp*> operators;
+          for (const SequencedOpId at : places) operators.push_back(&all[at]);
+          return operators;
+        };
+        for (const auto& [in_a, in_b] :
+             pair_by_modules(keys_a, operators_at(result_.a, a), keys_b, operators_at(result_.b, b)))
+          pair(a[in_a], b[in_b], PairedBy::kSequence);
+      }
+      for (const AlignedPair& aligned : align(keys_a, keys_b, &result_.limits)) {
+        if (partner_of_a_[a[aligned.a]] != kNoId || partner_of_b_[b[aligned.b]] != kNoId) continue;
         // Only a data flow gives the keys of the first levels neighbours.
         const bool flow = aligned.level < 2 && has_flow(side_a_) && has_flow(side_b_);
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);

@@ -29,7 +29,7 @@ uint64_t contents_of(const TensorDiff& diff) {
   const auto& known = metrics.max_b ? metrics.max_b : metrics.min_b;
   if (!known || metrics.max_b == metrics.min_b) return 0;
   if ((!metrics.max_b || !metrics.min_b) && *known == std::round(*known)) return 0;
-  uint64_t key = 0x9E37'79B9'7F4A'7C15;
+  uint64_t key = mix_hash(0, static_cast<uint64_t>(element_count(diff.shape).value_or(0)));
   for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b, std::optional(diff.scale)}) {
     key = (key ^ std::bit_cast<uint64_t>(value.value_or(0))) * 0xFF51'AFD7'ED55'8CCD;
     key ^= key >> 32;

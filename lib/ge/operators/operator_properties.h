@@ -18,6 +18,7 @@ enum class OperatorProperty : uint8_t {
   kCommunicates,
   kCommutes,
   kChangesShape,
+  kSizesByValues,
   kOptimizer,
   kUpdates,
   kIgnores,
