@@ -103,8 +103,8 @@ std::string AskedSide::source_name(OpId op, const InputEdge& edge) const {
   return "an unknown value";
 }
 
-AskedSide::JointReaders AskedSide::joint_readers(OpId op, const std::set<OperatorId>& rewritten,
-                                                 ReachedLimits& limits) const {
+AskedSide::JointReaders AskedSide::joint_readers(OpId op, const std::set<OperatorId>& rewritten, ReachedLimits& limits,
+                                                 std::set<OperatorId>* between) const {
   JointReaders found;
   std::set<OpId> seen = {op};
   std::vector<OpId> next = {op};
@@ -122,6 +122,7 @@ AskedSide::JointReaders AskedSide::joint_readers(OpId op, const std::set<Operato
              "operators that one side alone has were followed so far, and what reads them further on was not"});
       } else if (seen.insert(reader).second) {
         next.push_back(reader);
+        if (between != nullptr) between->insert(pair(reader));
       }
     }
   }

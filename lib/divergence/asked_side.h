@@ -54,7 +54,9 @@ class AskedSide {
   // The first operators of both sides that read what `op` leads to, with the slots that they read it in. Those of `rewritten` count as
   // operators of one side.
   using JointReaders = std::map<OperatorId, std::set<uint32_t>>;
-  [[nodiscard]] JointReaders joint_readers(OpId op, const std::set<OperatorId>& rewritten, ReachedLimits& limits) const;
+  // `between`: takes the operators between `op` and them; may be null.
+  [[nodiscard]] JointReaders joint_readers(OpId op, const std::set<OperatorId>& rewritten, ReachedLimits& limits,
+                                           std::set<OperatorId>* between = nullptr) const;
 
  private:
   [[nodiscard]] InputEdge behind_moves(InputEdge edge) const;

@@ -89,6 +89,7 @@ std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const 
   Operators apart = mispaired_;
   apart.insert(known.begin(), known.end());
   apart.insert(suspect);
+  const bool other_types = !have_one_type(suspect);
   std::map<std::pair<OperatorId, uint32_t>, Sameness> same;
   const auto is_same = [&](OperatorId reader, uint32_t slot) {
     const auto [found, is_new] = same.try_emplace({reader, slot}, Sameness::kOther);
@@ -102,12 +103,12 @@ std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const 
       for (const Side* const side : {&a_, &b_}) {
         const OpId op = side->asked.op_of(pair);
         if (op == kNoId) continue;
-        const auto readers = side->asked.joint_readers(op, apart, limits);
+        const auto readers = side->asked.joint_readers(op, apart, limits, &result.members);
         if (readers.empty()) return std::nullopt;
         for (const auto& [reader, slots] : readers) result.readers[reader].insert(slots.begin(), slots.end());
       }
     }
-    // A reader of another value may have been paired with an operator that does something else: the first one in the data flow.
+    // A reader of another value may have been paired with an operator that does something else. The first one in the data flow.
     std::pair<ExecutionId, OperatorId> first;
     for (const auto& [reader, slots] : result.readers) {
       const OpId op = b_.asked.op_of(reader);
@@ -122,10 +123,29 @@ std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const 
           std::any_of(same.begin(), same.end(), [](const auto& value) { return value.second == Sameness::kSame; });
       return shown ? std::optional(std::move(result)) : std::nullopt;
     }
+    // One type with another argument is no other way to write it, even if what comes next makes the values equal again.
+    if (!other_types && !is_mispaired(first.second)) return std::nullopt;
     result.operators.insert(first.second);
     apart.insert(first.second);
   }
   return std::nullopt;
+}
+
+// False if one side alone has it.
+bool EqualMaths::have_one_type(OperatorId pair) const {
+  const OpId in_a = a_.asked.op_of(pair), in_b = b_.asked.op_of(pair);
+  return in_a != kNoId && in_b != kNoId && a_.asked.graph().op_type(in_a) == b_.asked.graph().op_type(in_b);
+}
+
+// True if the operators of a pair are of two types, or read other values in more than one slot.
+bool EqualMaths::is_mispaired(OperatorId pair) const {
+  if (!have_one_type(pair)) return true;
+  const OpId in_a = a_.asked.op_of(pair), in_b = b_.asked.op_of(pair);
+  const std::vector<InputEdge> edges_a = inputs_of(a_.asked.graph(), in_a), edges_b = inputs_of(b_.asked.graph(), in_b);
+  size_t others = 0;
+  for (size_t i = 0; i < std::min(edges_a.size(), edges_b.size()); ++i)
+    others += a_.asked.source(in_a, edges_a[i]) != b_.asked.source(in_b, edges_b[i]) ? 1U : 0U;
+  return others > 1 || edges_a.size() != edges_b.size();
 }
 
 EqualMaths::Sameness EqualMaths::compare(OperatorId reader, uint32_t slot, const RunPlace& place,

@@ -55,6 +55,8 @@ class EqualMaths {
   using Operators = std::set<OperatorId>;
   enum class Sameness : uint8_t { kOther, kZeros, kSame };
 
+  [[nodiscard]] bool have_one_type(OperatorId pair) const;
+  [[nodiscard]] bool is_mispaired(OperatorId pair) const;
   // Operators of `apart` count as operators of one side. Adds the members of the regions.
   [[nodiscard]] Sameness compare(OperatorId reader, uint32_t slot, const RunPlace& place, const Operators& apart,
                                  Operators& members, ReachedLimits& limits) const;

@@ -141,7 +141,11 @@ std::vector<uint64_t> modules_of(const std::vector<const SequencedOp*>& operator
   for (size_t i = operators.size(); i-- > 0;) {
     const auto entry = parse_msprobe_entry(operators[i]->name);
     if (!entry) continue;
-    if (entry->kind == MsprobeEntryKind::kModule) module = name_hash(operators[i]->name);
+    // The number at the end counts the calls of the module.
+    if (entry->kind == MsprobeEntryKind::kModule) {
+      const std::string_view name = operators[i]->name;
+      module = name_hash(name.substr(0, name.rfind('.')));
+    }
     modules[i] = module;
   }
   return modules;

@@ -1,6 +1,7 @@
 #include "compare/match/pairing.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -311,6 +312,56 @@ TEST_CASE("a wrapper of all modules on one side does not count, and names stay a
   const CallTrial trial([](MadeCalls& calls) { modules_below(calls, "module."); });
   CHECK(all_by(trial.compared().pairing(), PairedBy::kName));
   CHECK(trial.compared().partner_of("Module.b.Linear.forward.0") == "Module.module.b.Linear.forward.0");
+}
+
+namespace {
+
+// Each expert computes its rows; the candidate may send them in another order, or other numbers of them.
+void experts(MadeCalls& calls, const std::vector<std::pair<int, size_t>>& expert_and_rows) {
+  int number = 0;
+  for (const auto& [expert, rows] : expert_and_rows) {
+    const Values x(rows, static_cast<float>(expert + 2)), y(rows, static_cast<float>(expert + 5));
+    const std::string module = fmt::format("Module.experts.{}.Linear.forward.0", expert);
+    calls.ran(fmt::format("Functional.linear.{}.forward", number++), {x}, {y}, module);
+    calls.ran(module, {x}, {y});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("calls of msprobe have the partners of their modules, whatever their numbers are") {
+  const CallTrial trial([](MadeCalls& calls) {
+    experts(calls, calls.bad() ? std::vector<std::pair<int, size_t>>{{1, 2}, {0, 2}}
+                               : std::vector<std::pair<int, size_t>>{{0, 2}, {1, 2}});
+  });
+  CHECK(trial.compared().partner_of("Functional.linear.0.forward") == "Functional.linear.1.forward");
+  CHECK(trial.compared().partner_of("Module.experts.1.Linear.forward.0") == "Module.experts.1.Linear.forward.0");
+  CHECK(trial.compared().count(Verdict::kSame) == 8);
+}
+
+TEST_CASE("experts that get other numbers of rows keep their partners, also where a call is missing") {
+  const CallTrial trial([](MadeCalls& calls) {
+    if (!calls.bad()) calls.ran("Functional.relu.0.forward", {{1, 2}}, {{3, 4}});
+    experts(calls, calls.bad() ? std::vector<std::pair<int, size_t>>{{0, 3}, {1, 2}, {2, 4}}
+                               : std::vector<std::pair<int, size_t>>{{0, 2}, {1, 3}, {2, 4}});
+  });
+  for (const int expert : {0, 1, 2}) {
+    const std::string module = fmt::format("Module.experts.{}.Linear.forward.0", expert),
+                      call = fmt::format("Functional.linear.{}.forward", expert);
+    CHECK(trial.compared().partner_of(module) == module);
+    CHECK(trial.compared().partner_of(call) == call);
+  }
+}
+
+TEST_CASE("without modules, calls of a name with other shapes are paired in their order") {
+  const CallTrial trial([](MadeCalls& calls) {
+    if (!calls.bad()) calls.ran("Functional.relu.0.forward", {{1, 2}}, {{3, 4}});
+    for (int i = 0; i < 3; ++i) {
+      const Values x(static_cast<size_t>(calls.bad() ? std::array{3, 2, 5}[static_cast<size_t>(i)] : i + 2), 2.0F);
+      calls.ran(fmt::format("Functional.linear.{}.forward", i), {x}, {x});
+    }
+  });
+  CHECK(trial.compared().partner_of("Functional.linear.1.forward") == "Functional.linear.1.forward");
 }
 
 TEST_CASE("path rules rename the candidate before it is paired") {

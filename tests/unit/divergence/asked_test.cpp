@@ -52,6 +52,48 @@ TEST_CASE("asked: another way to write the same is no root, whatever types it us
   CHECK(decisions(Trial(build(1.01F))).size() == 1);
 }
 
+namespace {
+
+// x * x - x on the side of the reference, x * (x - SHIFT) on the other, off by `factor`; a later operator may read another weight.
+Trial::Build rewritten(float shift, float factor, bool other_weight = false) {
+  return [=](MadeNet& net) {
+    const auto x = net.input("x"), w1 = net.weight("w1"), w2 = net.weight("w2", some_values(0.7F));
+    auto y = net.op("Neg", {x});
+    if (net.bad()) {
+      y = net.op("Div", {y, net.op("Reciprocal", {net.op("Sub", {x, net.constant(shift)})})});
+      Values values;
+      for (const float one : net[x]) values.push_back(-one * (one - shift) * factor);
+      net[y] = values;
+    } else {
+      y = net.op("Sub", {x, net.op("Square", {x})});
+      Values values;
+      for (const float one : net[x]) values.push_back(one - one * one);
+      net[y] = values;
+    }
+    const auto z = net.op("ReLU", {net.op("Tanh", {y})});
+    net.op("Cos", {net.op("Mul", {z, other_weight && net.bad() ? w2 : w1})});
+  };
+}
+
+}  // namespace
+
+TEST_CASE("asked: two ways to write the same mathematics are no root, although they round otherwise") {
+  CHECK(Trial(rewritten(1, 1.0002F)).roots().empty());
+  CHECK(Trial(rewritten(1, 1.0002F), {.steps = 2}).roots().empty());
+}
+
+TEST_CASE("asked: other mathematics are a root, and so is a way that loses many digits") {
+  CHECK_FALSE(Trial(rewritten(1.001F, 1.0002F)).roots().empty());
+  CHECK_FALSE(Trial(rewritten(1, 1.02F)).roots().empty());
+}
+
+TEST_CASE("asked: behind operators that are written otherwise, one that reads another weight is found") {
+  CHECK(decisions(Trial(rewritten(1, 1.0002F, true))) ==
+        Texts{"asked value Default/Mul-op0: its input 1 is w2, w1 in the reference"});
+  CHECK(decisions(Trial(rewritten(1, 1, true))) ==
+        Texts{"asked value Default/Mul-op0: its input 1 is w2, w1 in the reference"});
+}
+
 TEST_CASE("asked: an operator that one side has is named, and what reads it only follows") {
   const auto build = [](bool of_candidate) {
     return [=](MadeNet& net) {

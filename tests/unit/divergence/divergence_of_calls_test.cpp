@@ -35,6 +35,28 @@ std::string unseen_settings(const CallTrial& trial) {
 
 }  // namespace
 
+namespace {
+
+// Rows that a mask chooses: as many as its values say. The candidate's scores are off by `noise`, and its mask has another row.
+CallTrial::Build chosen_rows(float noise, float fault) {
+  return [=](MadeCalls& calls) {
+    const Values x = some_values(), scores = with_error(times(x, 2), calls.bad() ? noise : 0.0F);
+    const size_t rows = calls.bad() && noise != 0 ? 5 : 4;
+    const Values index(rows, 3);
+    calls.ran("Functional.linear.0.forward", {x}, {scores});
+    calls.ran("Torch.where.0.forward", {scores}, {index});
+    calls.ran("Tensor.index_select.0.forward", {x, index}, {Values(rows, x[3])});
+    calls.ran("Functional.relu.0.forward", {x}, {with_error(times(x, 3), calls.bad() ? fault : 0.0F)});
+  };
+}
+
+}  // namespace
+
+TEST_CASE("msprobe: how many rows a mask chooses follows from its values, and is no fault") {
+  CHECK(CallTrial(chosen_rows(1e-6F, 0)).roots().empty());
+  CHECK(CallTrial(chosen_rows(1e-6F, 0.5F)).roots() == Texts{"value Functional.relu.0.forward"});
+}
+
 TEST_CASE("msprobe: a module is explained by the call inside it that diverges") {
   const CallTrial trial([](MadeCalls& calls) {
     const Values x = some_values(), y = with_error(times(x, 2), calls.bad() ? 0.5F : 0.0F);
