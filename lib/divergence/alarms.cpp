@@ -230,13 +230,11 @@ ExecutionId named_for(const BlameState& state, ExecutionId run) {
   return named == kNoId ? state.model.likeliest_within(run) : named;
 }
 
-// Integers and booleans do not round, so equal inputs give equal outputs. If an input is unknown, a one-sided call may
-// have written it. Then they count only if nearly all elements agree; else they are other numbers.
+// Integers and booleans do not round, so equal inputs give equal outputs.
 void add_discrete(const BlameState& state, const RunInputs& inputs, const std::vector<TensorId>& outputs,
                   std::vector<TensorId>& left) {
-  if (!inputs.all_same || inputs.evidence.empty()) return;
+  if (!inputs.all_same || inputs.evidence.empty() || inputs.unknown) return;
   for (const TensorId tensor : outputs) {
-    if (inputs.unknown && !state.view.layout_alike(tensor)) continue;
     const auto error = state.view.error(tensor);
     if (error && error->discrete && error->relative > 0) left.push_back(tensor);
   }

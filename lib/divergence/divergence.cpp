@@ -489,8 +489,6 @@ class Finder {
   void note_errors(ExecutionId run, const std::vector<TensorId>& outputs) {
     // Parameter gradients may be listed before the backward call that writes them.
     if (view_.is_backward(run) && view_.run(run).inputs.empty()) return;
-    // A collective may sum while the other side averages; then a later call divides.
-    if (view_.is_sharded() && view_.is_collective(run)) return;
     double& largest = state_.history.largest_error;
     for (const TensorId tensor : outputs) {
       if (const auto& error = view_.error(tensor); error && !error->discrete && view_.layout_known(tensor))

@@ -88,17 +88,15 @@ class Gatherer {
 
   // True if the error of a tensor is more than rounding adds to an error of `before`.
   [[nodiscard]] bool is_off(TensorId tensor, double before, double rounding = 0) const {
-    // Local tensors are added up in another order.
-    return model_.is_off(tensor, before, view_.is_sharded() ? kMostRoundings : kRounding, rounding);
+    return model_.is_off(tensor, before, kRounding, rounding);
   }
 
   // The largest error of an output that was judged on this rank so far.
   [[nodiscard]] double error_so_far() const { return std::max(history_.error_before, history_.largest_error); }
 
   // True if a value from outside of this step may have its error from earlier steps: it is off, and so is something in
-  // them. If the sides are sharded differently, more happened than was compared.
+  // them.
   [[nodiscard]] bool may_be_carried_over(TensorId tensor) const {
-    if (view_.is_sharded()) return !(view_.error(tensor) && view_.error(tensor)->exact);
     return is_off(tensor, 0) && !(history_.error_before <= kRounding * model_.storage_rounding());
   }
 
@@ -118,7 +116,7 @@ class Gatherer {
         inputs_.downstream = true;
         const bool grew = is_off(tensor, error_so_far());
         if (!grew) inputs_.inherited.push_back(&input);
-        if (view_.is_sharded() && error && view_.layout_known(tensor) && grew) inputs_.carried.push_back(&input);
+        if (view_.is_sharded() && error && grew) inputs_.carried.push_back(&input);
         return;
       }
       if (!doubtful && !is_downstream(input) &&

@@ -120,8 +120,7 @@ class NoiseEstimate {
     const double most = bounds_.without(output.group.kind, view_.run(output.run).op);
     output.noise = std::min(std::exp(centre.centre), most);
     double above = output.noise * std::exp(centre.spread);
-    // If sharded differently, many calls have no siblings. Other calls of the class say more than accepted algorithms do.
-    if (centre.siblings == 0 && !view_.is_sharded()) above = std::max(above, operators_.gain(output.run).approximation);
+    if (centre.siblings == 0) above = std::max(above, operators_.gain(output.run).approximation);
     output.noise_above = std::max(output.noise, std::min(above, most));
     output.expected = hypotenuse(output.propagated, output.noise * output.amplification);
   }
@@ -156,8 +155,6 @@ double find_storage_rounding(const RunView& view) {
   Entering parameters, all;
   bool anything_differs = false, exact_before = false;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
-    // If sharded differently, many sources are unknown: anything after the forward pass may derive from anything before.
-    if (view.is_sharded() && view.is_backward(run)) break;
     if (view.place(run).step != view.place(ExecutionId(0)).step || view.one_sided(run)) continue;
     for (const RunInput& input : view.run(run).inputs) {
       if (input.producer != kNoId || input.from == InputEdge::From::kConstant || input.tensor == kNoId) continue;

@@ -318,9 +318,6 @@ class Collector {
     if (rule == GainRule::kRandom) return Unjudged::kDraws;
     if (rule == GainRule::kChoose) return Unjudged::kChooses;
     if (inputs.known.empty() && !inputs.by_order) return Unjudged::kNoInputs;
-    const auto& read = view_.run(run).inputs;
-    if (std::any_of(read.begin(), read.end(), [&](const RunInput& input) { return view_.is_forgotten(input.tensor); }))
-      return Unjudged::kNoInputs;
     // Calls that only one side has may hide the gradient that goes in; the values of the forward call do not show it.
     const auto of_forward = [](const KnownInput& input) { return input.of_forward; };
     if (view_.is_sharded() && view_.is_backward(run) &&

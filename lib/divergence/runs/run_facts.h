@@ -81,8 +81,6 @@ class TensorFacts {
   [[nodiscard]] bool layout_sure(TensorId tensor) const;
   // True if the placement search established the placement, however large the error is.
   [[nodiscard]] bool layout_proven(TensorId tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
-  // CutEvidence::alike; false unless sharded.
-  [[nodiscard]] bool layout_alike(TensorId tensor) const { return cuts_ != nullptr && cuts_->alike[tensor]; }
   // Treats the tensor as not compared from now on. It is for differences that mean nothing: row numbers that are local to
   // a rank, or values that later executions show to be right.
   void forget(TensorId tensor);

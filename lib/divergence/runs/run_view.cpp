@@ -180,7 +180,6 @@ class ReaderSearch {
  public:
   explicit ReaderSearch(RunFacts& facts) : facts_(facts), read_(facts.tensors(), Read::kNever) {
     found_.right.resize(facts.tensors());
-    found_.mended.resize(facts.tensors());
     found_.differs_after.resize(facts.runs().size());
     for (ExecutionId run{0}; run < facts.runs().size(); ++run) {
       if (!facts.is_backward(run)) continue;
@@ -208,7 +207,7 @@ class ReaderSearch {
   }
 
  private:
-  enum class Read : uint8_t { kNever, kRight, kMended, kWrong };  // what consumers received; the last that applies
+  enum class Read : uint8_t { kNever, kRight, kWrong };  // what consumers received; the last that applies
 
   [[nodiscard]] PassOfStep pass_of(ExecutionId run) const {
     if (facts_.is_backward(run)) return PassOfStep::kBackward;
@@ -235,7 +234,6 @@ class ReaderSearch {
     for (const TensorId output : outputs) {
       const Read read = read_[output];
       found_.right[output] = read == Read::kRight && facts_.differs(output);
-      found_.mended[output] = read == Read::kMended && facts_.differs(output);
       // A collective may sum while the other side averages; then a later call divides.
       const bool doubtful =
           !facts_.layout_known(output) || (facts_.is_sharded() && collective_ && facts_.differs(output));
@@ -291,20 +289,14 @@ class ReaderSearch {
     // The candidate's own producer wrote the value, and has another partner or none.
     if (!differs) note(input.other_produced, Read::kRight);
     if (input.produced == kNoId) return;
-    const Read wrong = is_mended(input.produced, input.tensor) ? Read::kMended : Read::kWrong;
-    const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? wrong : outputs;
+    const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? Read::kWrong : outputs;
     // If the candidate's value comes from another output, a difference is no evidence against this one.
     const bool of_other = input.other_produced != kNoId && input.other_produced != input.produced;
-    if (now <= Read::kMended || !of_other) note(input.produced, now);
+    if (now <= Read::kRight || !of_other) note(input.produced, now);
   }
 
   void note(TensorId tensor, Read read) {
     if (tensor != kNoId) read_[tensor] = std::max(read_[tensor], read);
-  }
-
-  [[nodiscard]] bool is_mended(TensorId output, TensorId input) const {
-    const auto &left = facts_.error(output), &read = facts_.error(input);
-    return facts_.is_sharded() && left && read && kChangedOnTheWay * read->relative < left->relative;
   }
 
   // Forgets outputs that nothing after them judges, if those of the same operator had no effect elsewhere.
@@ -441,10 +433,10 @@ const std::vector<ExecutionId>& RunView::inside(ExecutionId at) const { return i
 std::vector<TensorId> RunView::outputs(ExecutionId index) const {
   if (lacks_input(index)) return {};
   std::vector<TensorId> outputs(run(index).outputs.begin(), run(index).outputs.end());
-  std::erase_if(outputs, [&](TensorId tensor) { return passed_on_.right[tensor] || passed_on_.mended[tensor]; });
+  std::erase_if(outputs, [&](TensorId tensor) { return passed_on_.right[tensor]; });
   // The output of a collective shows whether it is right. A change after it is another operator's.
   if (is_sharded() && is_communication(op(index).type)) return outputs;
-  const auto is_lost = [&](TensorId output) { return !compared(output) || passed_on_.mended[output]; };
+  const auto is_lost = [&](TensorId output) { return !compared(output); };
   for (const TensorId tensor : graph().stand_ins(index, is_lost)) {
     if (compared(tensor)) outputs.push_back(tensor);
   }

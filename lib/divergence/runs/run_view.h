@@ -31,8 +31,7 @@ struct CollectiveRuns {
 // values.
 
 struct PassedOn {
-  std::vector<bool> right;   // by tensor: it differs, but its consumers received equal values
-  std::vector<bool> mended;  // by tensor: its consumers received it with much less error
+  std::vector<bool> right;  // by tensor: it differs, but its consumers received equal values
   // Indexed by run: more than a fifth of the outputs from here on differ, in this pass or the next step (LaterOutputs).
   std::vector<bool> differs_after;
 
@@ -62,7 +61,7 @@ class RunView : public RunFacts {
   // The executions inside a module on its rank and in its step, ascending. Empty for any other operator.
   [[nodiscard]] const std::vector<ExecutionId>& inside(ExecutionId index) const;
 
-  // The outputs to judge. Left out are differing ones that consumers received equal, or with much less error. Inputs of
+  // The outputs to judge. Left out are differing ones that consumers received equal. Inputs of
   // consumers stand in for outputs that were not compared. Empty if the execution lacks an input of the reference's.
   [[nodiscard]] std::vector<TensorId> outputs(ExecutionId index) const;
   [[nodiscard]] bool heals(ExecutionId index) const { return passed_on_.heals(*this, index); }

@@ -91,7 +91,7 @@ TEST_CASE("plain roles are found from statistics alone, with noise; what they ca
       CHECK(fit->agreement == 1);
       CHECK(fit->confidence > 0.3);
       CHECK(fit->confidence <= 0.8);
-      CHECK(fit->is_informative == !layout.adds());  // of a sum there is only a range, in which others are, too
+      CHECK(fit->is_informative);
     }
   }
 }
@@ -459,10 +459,8 @@ TEST_CASE("what tensors had is remembered by their kind") {
   const auto certain = fit_of(shard_tensor({{{2, kConcat, 0}}}, whole, values), {{whole, values}});
   REQUIRE(certain);
   CHECK(prior.of_kind("weight") == nullptr);
-  CHECK(prior.count("weight", certain->a, certain->b) == 0);
   prior.add("weight", *certain);
   prior.add("weight", *certain);
-  CHECK(prior.count("weight", certain->a, certain->b) == 2);
   CHECK(prior.of_kind("bias") == nullptr);
   REQUIRE(prior.of_kind("weight") != nullptr);
   CHECK(prior.of_kind("weight")->a == certain->a);

@@ -152,8 +152,7 @@ struct StatisticSamples {
   [[nodiscard]] static bool is_other_scalar(const LocalStatistics& /*a*/, const LocalStatistics& /*b*/) {
     return false;
   }
-  // True if the tensor is not constant and both sides know their extremes. The extremes of a sum are a range that many
-  // others fit.
+  // True if the tensor is not constant.
   [[nodiscard]] static bool is_informative(const std::vector<double>& a, const std::vector<double>& b);
 
   // The reference's statistics. Extremes and norms agree relative to their magnitude; a mean relative to the mean of as many

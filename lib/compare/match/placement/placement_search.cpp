@@ -17,9 +17,7 @@ namespace {
 constexpr int64_t kCopiesTried = 4;
 constexpr double kRoundings = 4;       // of the dtype
 constexpr double kSameShare = 0.02;    // agreements that are equal up to it
-constexpr double kFar = 0.05;          // an error below this share of the next best one is clearly better
 constexpr double kSimilar = 0.5;       // the error of other elements is above 1, that of one partial sum above 0.7
-constexpr double kFactorSlack = 0.02;  // relative, of a factor near 1
 constexpr size_t kFewPairs = 64;       // up to so many pairs of placements, all samples are compared
 constexpr double kOfStatistics = 0.8;  // factor of the confidence: statistics do not show the order of elements
 
@@ -188,10 +186,8 @@ class PlacementSearch {
     for (const ScaledPlacement& of_a : a.placements) {
       for (const ScaledPlacement& of_b : b.placements) {
         const double factor = of_a.factor / of_b.factor;
-        const bool any = best.a != nullptr;
-        if (any && std::abs(factor - 1) < kFactorSlack) continue;
         const Similarity near = similarity(factor);
-        const bool better = !any || near.agreement > best.agreement + kSameShare ||
+        const bool better = best.a == nullptr || near.agreement > best.agreement + kSameShare ||
                             (near.agreement >= best.agreement && near.error < best.error / 3) ||
                             (near.agreement >= best.agreement && near.error <= best.error &&
                              complexity_of(of_a, of_b) < best.complexity());
@@ -235,41 +231,23 @@ class PlacementSearch {
     return alike ? certain(*nearest, nearest->agreement / 2, true) : certain(*simplest, simplest->agreement / 2, false);
   }
 
-  // A reordered axis needs a fit: values that fit nothing do not show an order.
-  [[nodiscard]] static bool may_be_chosen(const Fit& fit) {
-    return fit.agreement >= kFits || !(fit.a->placement.reorders() || fit.b->placement.reorders());
-  }
-
+  // The simplest of the placements that fit best. Half as sure if another one is as simple.
   [[nodiscard]] PlacementFit choose() const {
-    double most = 0, least = INFINITY;
+    const double most = best();
+    double least = INFINITY;
     for (const Fit& fit : fits_) {
-      if (may_be_chosen(fit)) most = std::max(most, fit.agreement);
-    }
-    for (const Fit& fit : fits_) {
-      if (may_be_chosen(fit) && fit.agreement >= most - kSameShare) least = std::min(least, fit.error);
+      if (fit.agreement >= most - kSameShare) least = std::min(least, fit.error);
     }
     const Fit* chosen = nullptr;
-    const auto rank = [&](const Fit& fit) {
-      return std::pair(prior_.count(query_.kind, fit.a->placement, fit.b->placement), -fit.complexity());
-    };
     size_t alike = 0;
-    double second = 0, next_error = INFINITY;
     for (const Fit& fit : fits_) {
-      if (!may_be_chosen(fit)) continue;
-      const bool fits = fit.agreement >= most - kSameShare && fit.error <= 3 * least + 1e-6;
-      if (!fits) {
-        second = std::max(second, fit.agreement);
-        next_error = std::min(next_error, fit.error);
-        continue;
-      }
-      if (chosen != nullptr && rank(fit) == rank(*chosen)) ++alike;
-      if (chosen != nullptr && rank(fit) <= rank(*chosen)) continue;
-      chosen = &fit;
-      alike = 1;
+      if (fit.agreement < most - kSameShare || fit.error > 3 * least + 1e-6) continue;
+      const int more = chosen == nullptr ? -1 : fit.complexity() - chosen->complexity();
+      if (more > 0) continue;
+      alike = more == 0 ? alike + 1 : 1;
+      if (more < 0) chosen = &fit;
     }
-    const bool far = least <= kFar * next_error;
-    const double clear = far ? 1 : std::clamp((most - second) / 0.5, 0.5, 1.0);
-    return certain(*chosen, alike > 1 ? 0.5 * most : most * clear, true);
+    return certain(*chosen, alike > 1 ? most / 2 : most, true);
   }
 
   static PlacementFit certain(const Fit& fit, double confidence, bool is_established) {
@@ -306,13 +284,6 @@ const PlacementFit* PlacementPrior::of_kind(const std::string& kind) const {
   const auto most = std::max_element(found->second.begin(), found->second.end(),
                                      [](const auto& x, const auto& y) { return x.second.first < y.second.first; });
   return &most->second.second;
-}
-
-uint64_t PlacementPrior::count(const std::string& kind, const Placement& a, const Placement& b) const {
-  const auto of_kind = kinds_.find(kind);
-  if (of_kind == kinds_.end()) return 0;
-  const auto found = of_kind->second.find(key_of(a, b));
-  return found == of_kind->second.end() ? 0 : found->second.first;
 }
 
 namespace {

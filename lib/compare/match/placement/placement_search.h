@@ -2,7 +2,7 @@
 // shapes of the local tensors and at a few hundred of their elements.
 //
 // Each placement that the shapes allow is assembled, and the one whose elements equal the other side's is taken. Among
-// several that fit, it is the one that other tensors of the kind have, then the simplest.
+// several that fit, it is the simplest.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,18 @@ struct PlacementFit : Sides<Placement> {
   double agreement = 0;         // the share of the elements that agree
   double error = 0;             // relative L2 error of the elements; of statistics the largest relative distance
   bool is_informative = false;  // the values vary; equal ones fit every placement
-  double confidence = 0;        // from 0 to 1: how much better it fits than the best placement of other elements
+  double confidence = 0;        // the agreement; half of it if another placement fits as well, or none fits
   bool cut_off = false;         // nothing fits, and more than kMostPlacements were possible
   bool is_established = false;  // by its own values or those of its kind: a remaining difference is real
 };
 
-// The placements that were found with confidence, by kind of tensor. They break ties.
+// The placements that were found with confidence, by kind of tensor. Values that fit nothing get that of their kind.
 class PlacementPrior {
  public:
   // Tensors of one `kind` are expected to have one placement: the same slot of the same call in other layers.
   void add(const std::string& kind, const PlacementFit& fit);
   // The most frequent; null if there is none.
   [[nodiscard]] const PlacementFit* of_kind(const std::string& kind) const;
-  [[nodiscard]] uint64_t count(const std::string& kind, const Placement& a, const Placement& b) const;
 
  private:
   std::map<std::string, std::map<std::string, std::pair<uint64_t, PlacementFit>>> kinds_;
