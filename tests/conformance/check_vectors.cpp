@@ -50,7 +50,7 @@ TEST_CASE("kernels compute what PyTorch computes, within half their limit") {
   std::cout << fmt::format("{} outputs of {} kernels; without a vector:", outputs, seen.size());
   for (const std::string& name : lacking) std::cout << ' ' << name;
   std::cout << '\n';
-  CHECK(outputs >= 450);
+  CHECK(outputs >= 470);
   // msprobe 26.2 does not wrap these.
   CHECK(lacking == std::set<std::string>{"ones_like", "rms_norm", "zeros_like"});
 }

@@ -15,7 +15,8 @@ namespace {
 
 constexpr auto kPropertyNames = enum_table<OperatorProperty, std::string_view>(
     "copies_or_fills", "casts", "may_diverge", "adds", "makes_constants", "takes_part", "communicates", "commutes",
-    "changes_shape", "sizes_by_values", "optimizer", "updates", "ignores", "divides_by_gradient", "rounds_derivative", "optimizer_state");
+    "changes_shape", "sizes_by_values", "optimizer", "updates", "ignores", "divides_by_gradient", "rounds_derivative",
+    "optimizer_state");
 
 enum class Match : uint8_t { kExact, kPrefix, kPart, kNoPrefix, kSpelled, kNamePart };
 constexpr auto kMatchNames =
