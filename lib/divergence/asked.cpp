@@ -37,10 +37,11 @@ class AskedSearch {
  public:
   // `same`: what earlier searches found to be the same.
   AskedSearch(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const QuestionTerms& terms,
-              AskedSide::SameSlots same)
+              AskedSide::SameSlots same, std::optional<EqualMaths>& maths)
       : view_(view),
         model_(model),
         computed_(computed),
+        maths_(maths),
         same_(std::move(same)),
         a_(view.a(), view.pairing(), true, terms, same_),
         b_(view.b(), view.pairing(), false, terms, same_),
@@ -197,11 +198,13 @@ class AskedSearch {
   // Drops operators where both sides do the same mathematics in two ways. One that is known lets others be recognized.
   void drop_rewritten(std::map<OperatorId, Suspect>& suspects, AskedRoots& found) {
     if (found.roots.empty()) return;
-    const EqualMaths maths(a_, b_, view_);
+    if (!maths_) maths_.emplace(view_);
+    maths_->set_asked(a_, b_);
     for (size_t before = 0; before != found.roots.size() && !found.roots.empty();) {
       before = found.roots.size();
       std::erase_if(found.roots, [&](const auto& root) {
-        const auto rewriting = maths.find(view_.run(root.first).op, view_.place(root.first), found.rewritten, limits_);
+        const auto rewriting =
+            maths_->find(view_.run(root.first).op, view_.place(root.first), found.rewritten, limits_);
         if (rewriting) note_rewritten(*rewriting, view_.place(root.first), found);
         return rewriting.has_value();
       });
@@ -432,6 +435,7 @@ class AskedSearch {
   const RunView& view_;
   const NoiseModel& model_;
   const ComputedOutputs& computed_;
+  std::optional<EqualMaths>& maths_;  // made when it is first needed
   const AskedSide::SameSlots same_;
   AskedSide::SameSlots now_same_ = same_;
   const AskedSide a_, b_;
@@ -453,11 +457,12 @@ AskedRoots find_asked(const RunView& view, const NoiseModel& model, const Comput
   if (!anything_differs) return {};
   const QuestionTerms terms = common_terms(*view.a().graph, *view.b().graph);
   AskedSide::SameSlots same;
+  std::optional<EqualMaths> maths;
   AskedRoots found;
   found.behind.assign(view.runs().size(), false);
   // Behind operators that are written otherwise and lead to the same, further ones are looked for.
   for (size_t round = 0;; ++round) {
-    AskedSearch search(view, model, computed, terms, same);
+    AskedSearch search(view, model, computed, terms, same, maths);
     AskedRoots known;
     std::tie(known.behind, known.rewritten, known.of_rewriting, known.limits) =
         std::tie(found.behind, found.rewritten, found.of_rewriting, found.limits);

@@ -22,10 +22,8 @@ class AskedSide {
   AskedSide(const CompareSide& dump, const Pairing& pairing, bool of_a, const QuestionTerms& terms,
             const SameSlots& same);
 
-  [[nodiscard]] const CompareSide& dump() const { return dump_; }
   [[nodiscard]] const OpGraph& graph() const { return *dump_.graph; }
   [[nodiscard]] const GraphQuestions& questions() const { return questions_; }
-  [[nodiscard]] const Pairing& pairing() const { return pairing_; }
   // In Pairing::operators; kNoId: no file is of it.
   [[nodiscard]] OperatorId pair(OpId op) const { return pairs_[op]; }
   [[nodiscard]] bool is_paired(OpId op) const {

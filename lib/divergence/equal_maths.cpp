@@ -44,11 +44,10 @@ double distance(const Array& x, const Array& y) {
 
 }  // namespace
 
-EqualMaths::Side::Side(const AskedSide& asked_side)
-    : asked(asked_side),
-      dump(asked_side.dump()),
-      questions(asked_side.dump(), dump.run_graph(), dump.operators()),
-      reader(asked_side.dump(), dump.operators(), recompute::kMostElements) {
+EqualMaths::Side::Side(const CompareSide& side)
+    : dump(side),
+      questions(side, dump.run_graph(), dump.operators()),
+      reader(side, dump.operators(), recompute::kMostElements) {
   for (ExecutionId run{0}; run < dump.runs().size(); ++run) {
     if (const OpId op = op_of(run); op != kNoId) runs.emplace(std::pair(op, dump.runs()[run].place), run);
   }
@@ -65,21 +64,27 @@ OpId EqualMaths::Side::op_of(ExecutionId run) const {
 
 uint64_t EqualMaths::Side::source(ExecutionId run, uint32_t slot) const {
   const OpId op = op_of(run);
-  for (const InputEdge& edge : inputs_of(asked.graph(), op)) {
-    if (edge.slot == slot) return asked.source(op, edge);
+  for (const InputEdge& edge : inputs_of(asked->graph(), op)) {
+    if (edge.slot == slot) return asked->source(op, edge);
   }
   return 0;
 }
 
-EqualMaths::EqualMaths(const AskedSide& a, const AskedSide& b, const RunView& view)
-    : view_(view), a_(a), b_(b), pairs_(a_.dump.tensors() + b_.dump.tensors()) {
-  const std::vector<TensorPair>& pairs = a.pairing().tensors;
+EqualMaths::EqualMaths(const RunView& view)
+    : view_(view), a_(view.a()), b_(view.b()), pairs_(a_.dump.tensors() + b_.dump.tensors()) {
+  const std::vector<TensorPair>& pairs = view.pairing().tensors;
   for (TensorId pair{0}; pair < pairs.size(); ++pair) {
     if (pairs[pair].a != kNoId) pairs_[pairs[pair].a] = pair;
     if (pairs[pair].b != kNoId) pairs_[a_.dump.tensors() + pairs[pair].b] = pair;
     if (view.is(pair, Verdict::kShape) && view.graph().role(pair) == TensorRole::kOutput)
       mispaired_.insert(pairs[pair].op);
   }
+}
+
+void EqualMaths::set_asked(const AskedSide& a, const AskedSide& b) {
+  a_.asked = &a;
+  b_.asked = &b;
+  values_.clear();
 }
 
 std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const RunPlace& place, const Operators& known,
@@ -101,9 +106,9 @@ std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const 
     result.readers.clear();
     for (const OperatorId pair : result.operators) {
       for (const Side* const side : {&a_, &b_}) {
-        const OpId op = side->asked.op_of(pair);
+        const OpId op = side->asked->op_of(pair);
         if (op == kNoId) continue;
-        const auto readers = side->asked.joint_readers(op, apart, limits, &result.members);
+        const auto readers = side->asked->joint_readers(op, apart, limits, &result.members);
         if (readers.empty()) return std::nullopt;
         for (const auto& [reader, slots] : readers) result.readers[reader].insert(slots.begin(), slots.end());
       }
@@ -111,7 +116,7 @@ std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const 
     // A reader of another value may have been paired with an operator that does something else. The first one in the data flow.
     std::pair<ExecutionId, OperatorId> first;
     for (const auto& [reader, slots] : result.readers) {
-      const OpId op = b_.asked.op_of(reader);
+      const OpId op = b_.asked->op_of(reader);
       const std::pair at(op == kNoId ? ExecutionId() : b_.run_of(op, place), reader);
       if (first.second != kNoId && first < at) continue;
       if (!std::all_of(slots.begin(), slots.end(), [&, one = reader](uint32_t slot) { return is_same(one, slot); }))
@@ -133,25 +138,26 @@ std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const 
 
 // False if one side alone has it.
 bool EqualMaths::have_one_type(OperatorId pair) const {
-  const OpId in_a = a_.asked.op_of(pair), in_b = b_.asked.op_of(pair);
-  return in_a != kNoId && in_b != kNoId && a_.asked.graph().op_type(in_a) == b_.asked.graph().op_type(in_b);
+  const OpId in_a = a_.asked->op_of(pair), in_b = b_.asked->op_of(pair);
+  return in_a != kNoId && in_b != kNoId && a_.asked->graph().op_type(in_a) == b_.asked->graph().op_type(in_b);
 }
 
 // True if the operators of a pair are of two types, or read other values in more than one slot.
 bool EqualMaths::is_mispaired(OperatorId pair) const {
   if (!have_one_type(pair)) return true;
-  const OpId in_a = a_.asked.op_of(pair), in_b = b_.asked.op_of(pair);
-  const std::vector<InputEdge> edges_a = inputs_of(a_.asked.graph(), in_a), edges_b = inputs_of(b_.asked.graph(), in_b);
+  const OpId in_a = a_.asked->op_of(pair), in_b = b_.asked->op_of(pair);
+  const std::vector<InputEdge> edges_a = inputs_of(a_.asked->graph(), in_a),
+                               edges_b = inputs_of(b_.asked->graph(), in_b);
   size_t others = 0;
   for (size_t i = 0; i < std::min(edges_a.size(), edges_b.size()); ++i)
-    others += a_.asked.source(in_a, edges_a[i]) != b_.asked.source(in_b, edges_b[i]) ? 1U : 0U;
+    others += a_.asked->source(in_a, edges_a[i]) != b_.asked->source(in_b, edges_b[i]) ? 1U : 0U;
   return others > 1 || edges_a.size() != edges_b.size();
 }
 
 EqualMaths::Sameness EqualMaths::compare(OperatorId reader, uint32_t slot, const RunPlace& place,
                                          const Operators& apart, Operators& members, ReachedLimits& limits) const {
   const auto input_of = [&](const Side& side) -> std::pair<ExecutionId, const RunInput*> {
-    const OpId op = side.asked.op_of(reader);
+    const OpId op = side.asked->op_of(reader);
     const ExecutionId run = op == kNoId ? ExecutionId() : side.run_of(op, place);
     if (run == kNoId) return {run, nullptr};
     for (const RunInput& input : side.dump.runs()[run].inputs) {
@@ -182,7 +188,7 @@ EqualMaths::Sameness EqualMaths::compare(OperatorId reader, uint32_t slot, const
 bool EqualMaths::is_member(const Side& side, ExecutionId run, const Operators& apart) const {
   if (run == kNoId) return false;
   const OpId op = side.op_of(run);
-  return op != kNoId && (!side.asked.is_paired(op) || apart.count(side.asked.pair(op)) > 0);
+  return op != kNoId && (!side.asked->is_paired(op) || apart.count(side.asked->pair(op)) > 0);
 }
 
 // In the order of the data flow, which is that of executions.
@@ -209,6 +215,7 @@ Maybe<Array> EqualMaths::compute(const Side& side, ExecutionId reader, const Run
     const TensorId tensor = candidate_tensor(side.source(reader, input.slot), place);
     if (tensor == kNoId) return unjudged(Reason::kRegion);
     MSDUMP_TRY(Array value, open(tensor, nullptr));
+    if (recompute::size_of(value.shape) > kMostElementsOfRegion) return unjudged(Reason::kTooLarge);
     MSDUMP_CHECK_OK(recompute::load_elements(value));
     return value;
   }
@@ -216,7 +223,7 @@ Maybe<Array> EqualMaths::compute(const Side& side, ExecutionId reader, const Run
   if (!members) return unjudged(Reason::kRegion);
   RegionChain chain(side.dump, side.questions);
   for (const ExecutionId member : *members) {
-    into.insert(side.asked.pair(side.op_of(member)));
+    into.insert(side.asked->pair(side.op_of(member)));
     MSDUMP_CHECK_OK(chain.add(member, [&](Operand& operand, const RunInput& one) -> Maybe<void> {
       if (one.from == InputEdge::From::kConstant) {
         if (&side == &b_) operand.tensor = TensorId(a_.dump.tensors() + operand.tensor);
@@ -251,27 +258,29 @@ bool EqualMaths::rounds_to_integers(const Side& side, const Question& question) 
 }
 
 TensorId EqualMaths::candidate_tensor(uint64_t source, const RunPlace& place) const {
-  const auto [known, is_new] = values_.try_emplace(place);
-  if (is_new) {
+  if (values_.empty()) {
     for (ExecutionId run{0}; run < a_.dump.runs().size(); ++run) {
       const OpRun& one = a_.dump.runs()[run];
-      if (one.place != place || a_.op_of(run) == kNoId) continue;
+      if (a_.op_of(run) == kNoId) continue;
+      auto& known = values_[one.place];
       for (const RunInput& input : one.inputs) {
         // Statistics are known of tensors that were compared.
         for (const TensorId tensor : {input.produced, input.tensor}) {
           if (tensor == kNoId) continue;
-          const auto [value, first] = known->second.emplace(a_.source(run, input.slot), tensor);
+          const auto [value, first] = known.emplace(a_.source(run, input.slot), tensor);
           if (!first && is_compared(tensor)) value->second = tensor;
         }
       }
     }
   }
+  const auto known = values_.find(place);
+  if (known == values_.end()) return {};
   const auto found = known->second.find(source);
   return found == known->second.end() ? TensorId() : found->second;
 }
 
 bool EqualMaths::is_compared(TensorId tensor) const {
-  return pairs_[tensor] != kNoId && a_.asked.pairing().tensors[pairs_[tensor]].is_paired();
+  return pairs_[tensor] != kNoId && view_.pairing().tensors[pairs_[tensor]].is_paired();
 }
 
 Maybe<Array> EqualMaths::open(TensorId tensor, const Shape* shape) const {

@@ -23,8 +23,11 @@ namespace msdump {
 
 class EqualMaths {
  public:
-  // The objects must outlive it.
-  EqualMaths(const AskedSide& a, const AskedSide& b, const RunView& view);
+  // Must outlive it.
+  explicit EqualMaths(const RunView& view);
+
+  // What the sides ask, as far as it is known now. Both must outlive what follows.
+  void set_asked(const AskedSide& a, const AskedSide& b);
 
   // How one way is another one: the operators that are written otherwise, and what reads the values that both ways lead to.
   struct Rewriting {
@@ -33,19 +36,20 @@ class EqualMaths {
     AskedSide::JointReaders readers;
   };
   // None if `suspect`, an operator that is asked something else or that one side alone has, leads to other values there, or if that
-  // cannot be computed. `known` are rewritten, too. Cost: regions of up to 32 operators and 2^20 elements, and for each place once the edges of the candidate.
+  // cannot be computed. `known` are rewritten, too. Cost: regions of up to 32 operators and 2^20 elements, and once the edges of the
+  // candidate.
   [[nodiscard]] std::optional<Rewriting> find(OperatorId suspect, const RunPlace& place,
                                               const std::set<OperatorId>& known, ReachedLimits& limits) const;
 
  private:
   struct Side {
-    explicit Side(const AskedSide& asked_side);
+    explicit Side(const CompareSide& side);
     // kNoId: it has none there.
     [[nodiscard]] ExecutionId run_of(OpId op, const RunPlace& place) const;
     [[nodiscard]] OpId op_of(ExecutionId run) const;
     [[nodiscard]] uint64_t source(ExecutionId run, uint32_t slot) const;
 
-    const AskedSide& asked;
+    const AskedSide* asked = nullptr;
     check::CheckedDump dump;
     recompute::Questions questions;
     recompute::TensorReader reader;
@@ -76,7 +80,7 @@ class EqualMaths {
   [[nodiscard]] bool is_near(TensorId written, const recompute::Array& value) const;
 
   const RunView& view_;
-  const Side a_, b_;
+  Side a_, b_;
   Operators mispaired_;          // their outputs have other shapes
   std::vector<TensorId> pairs_;  // in Pairing::tensors; by tensor of the candidate, then of the reference
   mutable std::map<RunPlace, std::unordered_map<uint64_t, TensorId>> values_;  // of the candidate, by source
