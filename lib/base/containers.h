@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -100,6 +101,32 @@ class HashSlots {
   static constexpr uint64_t kSpread = 0x9E37'79B9'7F4A'7C15;
   std::vector<Slot> slots_;  // the size is a power of two
   size_t used_ = 0;
+};
+
+// The edges of a graph by their first end, all in one list. Empty lists for every end if it was made of none.
+template <class T>
+class EdgeLists {
+ public:
+  EdgeLists() = default;
+  // `each_edge(visit)` calls visit(from, to) for every edge, with from < count; it is called twice. The order is kept.
+  template <class EachEdge>
+  EdgeLists(size_t count, const EachEdge& each_edge) : first_(count + 1) {
+    each_edge([&](size_t from, const T&) { ++first_[from + 1]; });
+    for (size_t i = 0; i < count; ++i) first_[i + 1] += first_[i];
+    to_.resize(first_.back());
+    std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+    each_edge([&](size_t from, const T& to) { to_[next[from]++] = to; });
+  }
+
+  [[nodiscard]] bool empty() const { return first_.empty(); }
+  [[nodiscard]] std::span<const T> of(size_t from) const {
+    if (first_.empty()) return {};
+    return std::span<const T>(to_).subspan(first_[from], first_[from + 1] - first_[from]);
+  }
+
+ private:
+  std::vector<uint32_t> first_;  // where the edges of each end begin, and the end
+  std::vector<T> to_;
 };
 
 // A list that keeps its first items and counts all, for problems of an input, of which there may be one a line.

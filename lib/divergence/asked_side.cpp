@@ -28,15 +28,16 @@ AskedSide::AskedSide(const CompareSide& dump, const Pairing& pairing, bool of_a,
       same_(values_of(same)),
       questions_(*dump.graph, terms, same_),
       pairs_(dump.graph->size()),
-      readers_(dump.graph->size()) {
+      readers_(dump.graph->size(), [&graph = *dump.graph](auto&& visit) {
+        for (OpId op{0}; op < graph.size(); ++op) {
+          if (!graph.has_kernel(op)) continue;
+          for (const InputEdge& edge : inputs_of(graph, op)) {
+            if (edge.from == From::kOperator) visit(edge.op, op);
+          }
+        }
+      }) {
   for (OperatorId pair{0}; pair < pairing.operators.size(); ++pair) {
     if (const OpId op = op_of(pair); op != kNoId) pairs_[op] = pair;
-  }
-  for (OpId op{0}; op < graph().size(); ++op) {
-    if (!graph().has_kernel(op)) continue;
-    for (const InputEdge& edge : inputs_of(graph(), op)) {
-      if (edge.from == From::kOperator) readers_[edge.op].push_back(op);
-    }
   }
   find_backward();
 }
@@ -149,7 +150,7 @@ void AskedSide::find_backward() {
   while (!next.empty()) {
     const OpId op = next.back();
     next.pop_back();
-    for (const OpId reader : readers_[op]) {
+    for (const OpId reader : readers_.of(op)) {
       if (backward_[reader]) continue;
       backward_[reader] = true;
       next.push_back(reader);

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/containers.h"
 #include "compare/match/pairing.h"
 #include "graph/arguments/questions.h"
 #include "graph/flow/data_flow.h"
@@ -31,7 +33,7 @@ class AskedSide {
   }
   // kNoId: this side does not have it.
   [[nodiscard]] OpId op_of(OperatorId pair) const;
-  [[nodiscard]] const std::vector<OpId>& readers(OpId op) const { return readers_[op]; }
+  [[nodiscard]] std::span<const OpId> readers(OpId op) const { return readers_.of(op); }
 
   // True for gradients, and for what reads them.
   [[nodiscard]] bool is_backward(OpId op) const { return backward_[op]; }
@@ -68,9 +70,9 @@ class AskedSide {
   const bool of_a_;
   const SameValues same_;
   const GraphQuestions questions_;
-  std::vector<bool> backward_;              // by operator of the graph
-  std::vector<OperatorId> pairs_;           // likewise
-  std::vector<std::vector<OpId>> readers_;  // likewise
+  std::vector<bool> backward_;     // by operator of the graph
+  std::vector<OperatorId> pairs_;  // likewise
+  EdgeLists<OpId> readers_;        // likewise
 };
 
 }  // namespace msdump

@@ -238,7 +238,6 @@ SequenceFlow::SequenceFlow(const DumpWithGraph& dump, const std::vector<Sequence
   for (SequencedOpId i{0}; i < operators.size(); ++i) {
     if (operators[i].op != kNoId) place[operators[i].op] = i;
   }
-  first_consumer_.assign(operators.size() + 1, 0);
   for (SequencedOpId i{0}; i < operators.size(); ++i) {
     first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
     first_parameter_.push_back(static_cast<uint32_t>(parameters_.size()));
@@ -250,17 +249,15 @@ SequenceFlow::SequenceFlow(const DumpWithGraph& dump, const std::vector<Sequence
                                is_kept(ir, ir.parameters[edge.parameter])});
       if (edge.from != InputEdge::From::kOperator || place[edge.op] == kNoId) continue;
       producers_.push_back({edge.slot, place[edge.op]});
-      ++first_consumer_[place[edge.op] + 1];
     }
   }
   first_producer_.push_back(static_cast<uint32_t>(producers_.size()));
   first_parameter_.push_back(static_cast<uint32_t>(parameters_.size()));
-  for (size_t i = 0; i < operators.size(); ++i) first_consumer_[i + 1] += first_consumer_[i];
-  consumers_.resize(producers_.size());
-  std::vector<uint32_t> next(first_consumer_.begin(), first_consumer_.end() - 1);
-  for (SequencedOpId i{0}; i < operators.size(); ++i) {
-    for (uint32_t at = first_producer_[i]; at < first_producer_[i + 1]; ++at) consumers_[next[producers_[at].op]++] = i;
-  }
+  consumers_ = EdgeLists<SequencedOpId>(operators.size(), [&](auto&& visit) {
+    for (SequencedOpId i{0}; i < operators.size(); ++i) {
+      for (uint32_t at = first_producer_[i]; at < first_producer_[i + 1]; ++at) visit(producers_[at].op, i);
+    }
+  });
 }
 
 std::vector<uint64_t> SequenceFlow::with_neighbours(const std::vector<uint64_t>& keys) const {

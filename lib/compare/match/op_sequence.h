@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/containers.h"
 #include "graph/join/dump_operators.h"
 
 namespace msdump {
@@ -78,7 +79,7 @@ class SequenceFlow {
   // Ordered by the slots of the inputs.
   [[nodiscard]] auto producers(SequencedOpId op) const { return part(producers_, first_producer_, op); }
   [[nodiscard]] auto parameters(SequencedOpId op) const { return part(parameters_, first_parameter_, op); }
-  [[nodiscard]] auto consumers(SequencedOpId op) const { return part(consumers_, first_consumer_, op); }
+  [[nodiscard]] auto consumers(SequencedOpId op) const { return consumers_.of(op); }
   // Keys of the operators with one more round of neighbours: producers by slot, consumers in any order.
   [[nodiscard]] std::vector<uint64_t> with_neighbours(const std::vector<uint64_t>& keys) const;
 
@@ -93,8 +94,8 @@ class SequenceFlow {
   bool known_ = false;
   std::vector<Producer> producers_;
   std::vector<Parameter> parameters_;
-  std::vector<SequencedOpId> consumers_;
-  std::vector<uint32_t> first_producer_, first_parameter_, first_consumer_;  // by operator, and the end
+  EdgeLists<SequencedOpId> consumers_;
+  std::vector<uint32_t> first_producer_, first_parameter_;  // by operator, and the end
 };
 
 }  // namespace msdump

@@ -71,14 +71,7 @@ OperatorLines::OperatorLines(const OpGraph& graph)
         }
       }
     };
-    nodes.first_reader.assign(ir.nodes.size() + 1, 0);
-    each_edge([&](uint32_t producer, uint32_t) { ++nodes.first_reader[producer]; });
-    uint32_t edges = 0;
-    for (uint32_t& first : nodes.first_reader) edges += std::exchange(first, edges);
-    nodes.readers.resize(edges);
-    std::vector<uint32_t> next = nodes.first_reader;
-    each_edge([&](uint32_t producer, uint32_t reader) { nodes.readers[next[producer]++] = reader; });
-
+    nodes.readers = EdgeLists<uint32_t>(ir.nodes.size(), each_edge);
     for (uint32_t node = 0; node < ir.nodes.size(); ++node) {
       if (ir.nodes[node].kind != IrNodeKind::kKernel) continue;
       const std::string_view forward = attribute_value(ir.text(ir.nodes[node].attributes), "forward_unique_id");
@@ -179,7 +172,7 @@ OperatorLines::Near OperatorLines::nearest_calls(OpId op, bool after) const {
     };
     for (; begin < end; ++begin) {
       if (after) {
-        for (const uint32_t reader : nodes.readers_of(seen[begin])) {
+        for (const uint32_t reader : nodes.readers.of(seen[begin])) {
           if (edges++ >= kMostEdges) break;
           visit(reader);
         }
@@ -270,7 +263,7 @@ const SourceFrame* OperatorLines::frame_of(const Nodes& nodes, const ScriptLine&
 const SourceFrame* OperatorLines::by_neighbours(OpId op, bool producer) const {
   const Origin& origin = graph_->origin(op);
   const Nodes& nodes = nodes_of(op);
-  if (nodes.first_reader.empty()) return nullptr;
+  if (nodes.readers.empty()) return nullptr;
   uint32_t node = op - origin.first_operator;
   for (int step = 0; step < kFarthestNeighbour && node != kNoIndex; ++step) {
     if (producer) {
@@ -278,7 +271,7 @@ const SourceFrame* OperatorLines::by_neighbours(OpId op, bool producer) const {
       const bool made = !operands.empty() && operands.front().kind == IrOperand::Kind::kNode;
       node = made ? operands.front().value : kNoIndex;
     } else {
-      const auto readers = nodes.readers_of(node);
+      const auto readers = nodes.readers.of(node);
       node = readers.empty() ? kNoIndex : readers.front();
     }
     if (node == kNoIndex) break;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/containers.h"
 #include "graph/lines/script_region.h"
 #include "graph/lines/source_lines.h"
 #include "graph/op_graph.h"
@@ -53,12 +54,8 @@ class OperatorLines {
   struct Nodes {                                             // of one origin
     std::unordered_map<std::string_view, Forward> forwards;  // by unique_id; only those with gradients
     EqualStacks calls;
-    std::vector<uint32_t> first_reader;  // by node, and one more: where its readers begin
-    std::vector<uint32_t> readers;
+    EdgeLists<uint32_t> readers;  // by node
     QuotedScript script;
-    [[nodiscard]] std::span<const uint32_t> readers_of(uint32_t node) const {
-      return std::span(readers).subspan(first_reader[node], first_reader[node + 1] - first_reader[node]);
-    }
   };
   struct Made {
     std::mutex mutex;
