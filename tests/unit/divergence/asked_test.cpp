@@ -94,6 +94,20 @@ TEST_CASE("asked: behind operators that are written otherwise, one that reads an
         Texts{"asked value Default/Mul-op0: its input 1 is w2, w1 in the reference"});
 }
 
+TEST_CASE("asked: behind an operator of another type that leads to the same, the search goes on") {
+  for (const bool directly : {false, true}) {
+    const Trial trial([&](MadeNet& net) {
+      const auto x = net.input("x"), w1 = net.weight("w1"), w2 = net.weight("w2", some_values(0.7F));
+      const auto product = net.op("Mul", {x, x});
+      const Values square = net[product];
+      const auto y = net.op(net.bad() ? "Square" : "SquareSumAll", {x});
+      net[y] = square;
+      net.op("Cos", {net.op("Sub", {directly ? y : net.op("Tanh", {y}), net.bad() ? w2 : w1})});
+    });
+    CHECK(decisions(trial) == Texts{"asked value Default/Sub-op0: its input 1 is w2, w1 in the reference"});
+  }
+}
+
 TEST_CASE("asked: an operator that one side has is named, and what reads it only follows") {
   const auto build = [](bool of_candidate) {
     return [=](MadeNet& net) {
