@@ -228,7 +228,7 @@ class AskedSearch {
     }
   }
 
-  // What follows from an operator that does not count is the same, if it was compared.
+  // Records the inputs of joint readers that agree behind a suspect that does not count: the next search takes them for the same value.
   void note_inert(OperatorId pair, const Suspect& suspect) {
     if (suspect.counts) return;
     AskedSide::JointReaders readers = suspect.readers;

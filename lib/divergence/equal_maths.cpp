@@ -128,7 +128,7 @@ std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const 
           std::any_of(same.begin(), same.end(), [](const auto& value) { return value.second == Sameness::kSame; });
       return shown ? std::optional(std::move(result)) : std::nullopt;
     }
-    // One type with another argument is no other way to write it, even if what comes next makes the values equal again.
+    // A suspect of one type on both sides has another argument. It is no rewriting, even if a later operator hides its effect.
     if (!other_types && !is_mispaired(first.second)) return std::nullopt;
     result.operators.insert(first.second);
     apart.insert(first.second);
@@ -293,8 +293,8 @@ Maybe<Array> EqualMaths::open(TensorId tensor, const Shape* shape) const {
 
 Maybe<Array> EqualMaths::draw(TensorId tensor, const Shape* shape) const {
   const TensorId pair = pairs_[tensor];
-  if (pair == kNoId || shape == nullptr || recompute::size_of(*shape) > kMostElementsOfRegion)
-    return unjudged(Reason::kStatistics);
+  if (pair == kNoId || shape == nullptr) return unjudged(Reason::kStatistics);
+  if (recompute::size_of(*shape) > kMostElementsOfRegion) return unjudged(Reason::kTooLarge);
   const kernels::PairMetrics& metrics = view_.diff(pair).metrics;
   const bool of_a = tensor < a_.dump.tensors();
   const auto least = of_a ? metrics.min_a : metrics.min_b, most = of_a ? metrics.max_a : metrics.max_b;

@@ -26,7 +26,7 @@ class EqualMaths {
   // Must outlive it.
   explicit EqualMaths(const RunView& view);
 
-  // What the sides ask, as far as it is known now. Both must outlive what follows.
+  // Sets the questions and pairs that find() uses. Call it first, and again with each new AskedSide; both must outlive the calls of find().
   void set_asked(const AskedSide& a, const AskedSide& b);
 
   // How one way is another one: the operators that are written otherwise, and what reads the values that both ways lead to.
@@ -73,7 +73,7 @@ class EqualMaths {
   [[nodiscard]] TensorId candidate_tensor(uint64_t source, const RunPlace& place) const;
   [[nodiscard]] static bool rounds_to_integers(const Side& side, const recompute::Question& question);
   [[nodiscard]] bool is_compared(TensorId tensor) const;
-  // Of the candidate, or, beyond its tensors, of the reference.
+  // Opens a tensor of the candidate; numbers from its count of tensors on are tensors of the reference.
   [[nodiscard]] recompute::Maybe<recompute::Array> open(TensorId tensor, const Shape* shape) const;
   [[nodiscard]] recompute::Maybe<recompute::Array> draw(TensorId tensor, const Shape* shape) const;
   // True if what the candidate has is no further from `value` than coarse arithmetic leads to.

@@ -25,7 +25,7 @@ class RegionChain {
   // Adds an execution that was folded into the member before: its outputs are that one's.
   void add_folded(ExecutionId member);
 
-  // Of the members, in their order. Outputs name tensors of the dump.
+  // The question of each member, in the order of add(). Their outputs are tensors of the dump.
   [[nodiscard]] std::vector<recompute::Question>& questions() { return questions_; }
   // The name that the kernel of its member gives an output; null: no member writes it.
   [[nodiscard]] const std::string* name_of(TensorId output) const;

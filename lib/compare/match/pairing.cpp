@@ -292,6 +292,7 @@ class Pairer {
 
   // False if a call of msprobe is in another module than the call with its number: numbers count calls in their order.
   [[nodiscard]] bool are_in_same_modules(const Partners& partners) const {
+    if (has_flow(side_a_) || has_flow(side_b_)) return true;  // msprobe has no data flow
     const auto all_of = [](const std::vector<SequencedOp>& operators) {
       std::vector<const SequencedOp*> all;
       for (const SequencedOp& one : operators) all.push_back(&one);
