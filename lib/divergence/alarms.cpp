@@ -145,7 +145,7 @@ void EnteringValues::judge(ExecutionId run, const RunInputs& inputs) {
       add_parameter(run, inputs, *input, tensor);
     } else if (state_.any_before) {
       state_.history.states[run].downstream = true;  // of what a root before it reads, too
-    } else if (!inputs.downstream && !state_.view.all_agree(run)) {
+    } else if (!inputs.downstream && (!state_.view.all_agree(run) || state_.view.is(tensor, Verdict::kShape))) {
       return judge_unknown_source(run, inputs, *input, tensor);  // other inputs share the source
     }
   }
@@ -280,6 +280,9 @@ void judge_outputs(BlameState& state, ExecutionId run, const RunInputs& inputs, 
     const std::vector<KnownInput> known = state.model.inputs(run);
     if (std::all_of(known.begin(), known.end(), [](const KnownInput& input) { return input.of_forward; })) return;
   }
+  // A list of which one side lacks some is compared with the wrong ones, and was left out.
+  const bool by_values = state.view.graph().flow() == FlowKind::kValues && !state.view.is_sharded();
+  if (by_values && inputs.evidence.empty() && !state.view.run(run).inputs.empty()) return;
   // Metrics cover elements that are finite on both sides, and those do not come from such inputs.
   if (inputs.other_shape || inputs.gained_nan || inputs.gained_inf) return;
   std::vector<TensorId> left;
@@ -396,8 +399,10 @@ bool matters(const BlameState& state, ExecutionId run, const RunInputs& inputs, 
   if (state.view.heals(run)) return false;
   // The model counts what these producers wrote as the error of the input, so no output stands out by it.
   const ExecutionId maker = inputs.changed.front()->producer;
-  const bool of_ranks = state.view.is_sharded() && state.view.one_sided(maker) && !state.view.is_surprise(maker);
-  if (of_ranks || state.view.lacks_input(maker)) return !state.view.all_agree(run);
+  const bool is_alone = state.view.one_sided(maker), agrees = state.view.all_agree(run);
+  const bool of_ranks = state.view.is_sharded() && is_alone && !state.view.is_surprise(maker);
+  if (of_ranks || state.view.lacks_input(maker)) return !agrees;
+  if (!state.view.is_sharded() && is_alone && !agrees) return true;
   const std::span<const ScoredOutput> scored = state.model.outputs(run);
   const bool any =
       std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged(); });
@@ -414,6 +419,8 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
   // Calls that only one side has are normal if the sides are sharded differently.
   if (inputs.downstream && state.view.one_sided(input.producer)) return false;
   if (const ExecutionId other = one_sided_between(state, first, run, input); other != kNoId) {
+    // Calls of one side in a row, of which the first is a root, leave one value of another shape.
+    if (state.any_before && state.view.is(input.tensor, Verdict::kShape)) return true;
     if (state.one_sided.turns_coarser(other)) {
       state.add_cast(other, run, inputs, input.tensor);
     } else {

@@ -16,7 +16,7 @@
 #include "divergence/explanation.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
-#include "divergence/roots/agreement_behind.h"
+#include "divergence/roots/rejoining.h"
 #include "divergence/roots/undumped.h"
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/run_inputs.h"
@@ -210,31 +210,33 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
 class Finder {
  public:
   Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed,
-         const std::set<OperatorId>& asked_otherwise)
+         const std::set<OperatorId>& asked_otherwise, const Rejoining* rejoining, std::set<ExecutionId>& inert)
       : state_(view, model),
         view_(view),
         entering_(state_),
         computed_(computed),
         asked_otherwise_(asked_otherwise),
-        asked_(find_asked(view, model, computed)) {}
+        asked_(find_asked(view, model, computed)),
+        rejoining_(rejoining),
+        inert_(inert) {}
 
   DivergenceReport run() {
     DivergenceReport report;
     for (ExecutionId run{0}; run < view_.runs().size(); ++run) judge(run);
     if (state_.roots.size() == 0) add_apart();
     report.roots = std::move(state_.roots).finish();
-    if (view_.graph().flow() != FlowKind::kIr && !view_.is_sharded()) {
-      ExecutionId first(view_.runs().size());
-      for (const Divergence& root : report.roots) first = std::min(first, root.run);
-      agreement_.emplace(view_, first);
-    }
-    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root) || is_inert(root); });
+    std::erase_if(report.roots, [&](const Divergence& root) { return is_fused(root); });
+    // Behind a root that stays, no error is usual.
+    const auto stays = std::find_if_not(report.roots.begin(), report.roots.end(),
+                                        [&](const Divergence& root) { return is_inert(root); });
+    report.roots.erase(report.roots.begin(), stays);
     report.other_calls = std::move(other_calls_);
     report.limits = state_.limits;
     report.limits.insert(asked_.limits.begin(), asked_.limits.end());
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) {
       report.cut = GradientCuts(view_).first();
-      report.inert = find_inert();
+      note_inert_calls();
+      for (const ExecutionId run : inert_) report.inert.insert(view_.run(run).op);
     }
     report.rewritten = asked_.rewritten;
     report.rewritten.insert(asked_.of_rewriting.begin(), asked_.of_rewriting.end());
@@ -249,7 +251,8 @@ class Finder {
     const size_t before = state_.roots.size();
     if (const auto asked = asked_.roots.find(run); asked != asked_.roots.end()) {
       add_asked(run, asked->second);
-    } else if (view_.one_sided(run) || asked_.is_rewritten(view_.run(run).op) || is_another_call(run)) {
+    } else if (view_.one_sided(run) || inert_.count(run) > 0 || asked_.is_rewritten(view_.run(run).op) ||
+               is_another_call(run)) {
       pass_on(run);
     } else {
       judge_partners(run);
@@ -413,26 +416,28 @@ class Finder {
   }
 
   // True for a root by structure (an operator of one side, another shape, another value read, one that changed on the way) behind which
-  // values agree again after a few operators wherever they differ: both sides write the same in two ways.
-  [[nodiscard]] bool is_inert(const Divergence& root) const {
+  // values agree again: both sides write the same in two ways. Notes what lies in between.
+  [[nodiscard]] bool is_inert(const Divergence& root) {
     // A scalar is an argument; another one is no sign of another call.
     const bool reads_another = root.rule == RootRule::kSource &&
                                element_count(view_.diff(root.inputs.front()).shape) != 1 &&
                                is_other_value(root.inputs.front());
     const bool by_structure = reads_another || root.rule == RootRule::kChanged || root.kind == DivergenceKind::kShape ||
                               view_.one_sided(root.run);
-    return by_structure && decided_by(root.rule) == DecidedBy::kEstimate && agrees_behind(root.run);
+    if (rejoining_ == nullptr || !by_structure || decided_by(root.rule) != DecidedBy::kEstimate) return false;
+    std::vector<ExecutionId> starts = {root.run};
+    if (root.reader != kNoId) starts.push_back(root.reader);
+    const auto region = rejoining_->behind(starts);
+    if (region) inert_.insert(region->begin(), region->end());
+    return region.has_value();
   }
 
-  [[nodiscard]] std::set<OperatorId> find_inert() const {
-    std::set<OperatorId> inert;
-    for (ExecutionId run{0}; run < view_.runs().size(); ++run) {
-      if (view_.one_sided(run) && agrees_behind(run)) inert.insert(view_.run(run).op);
+  void note_inert_calls() {
+    for (ExecutionId run{0}; rejoining_ != nullptr && run < view_.runs().size(); ++run) {
+      if (!view_.one_sided(run) || inert_.count(run) > 0) continue;
+      if (const auto region = rejoining_->behind({run})) inert_.insert(region->begin(), region->end());
     }
-    return inert;
   }
-
-  [[nodiscard]] bool agrees_behind(ExecutionId run) const { return agreement_ && agreement_->of(run); }
 
   // Reports a collective whose ranks did not receive what was sent. That needs neither placements nor the reference.
   // `before` is the number of roots before the execution: it becomes one if it has none yet.
@@ -506,8 +511,11 @@ class Finder {
   std::set<OperatorId> other_calls_;
   std::set<uint32_t> other_names_;  // of these
   const AskedRoots asked_;
-  std::optional<AgreementBehind> agreement_;  // in flows that no IR shows
+  const Rejoining* const rejoining_;  // null where an IR shows the flow
+  std::set<ExecutionId>& inert_;      // executions between places where the sides agree
 };
+
+constexpr size_t kMostRejoined = 32;
 
 // Drops estimates behind another root: the size of an error does not tell a second fault from what the first one leads to. A root leads to
 // whatever the flow takes it to, and to all later steps, by the optimizer; not to an operator whose inputs are equal bit for bit.
@@ -556,13 +564,33 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const NoiseModel model(view);
   const ComputedOutputs none;
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
-  Finder finder(view, model, computed, details.asked_otherwise);
-  DivergenceReport report = finder.run();
+  std::optional<Rejoining> rejoining;
+  if (view.graph().flow() != FlowKind::kIr && !view.is_sharded()) rejoining.emplace(view);
+  std::set<ExecutionId> inert;
+  std::optional<Finder> finder;
+  DivergenceReport report;
+  const auto find = [&](const Rejoining* by) {
+    finder.emplace(view, model, computed, details.asked_otherwise, by, inert);
+    report = finder->run();
+  };
+  // Without what is inert, roots behind it come to light.
+  size_t known = 0;
+  for (size_t round = 0; round < kMostRejoined && (round == 0 || inert.size() > known); ++round) {
+    known = inert.size();
+    find(rejoining ? &*rejoining : nullptr);
+  }
+  // If a root remains, any of them may be what is wrong: noise hides what a fault leads to as well.
+  if (!inert.empty() && !report.roots.empty()) {
+    inert.clear();
+    find(nullptr);
+  }
+  if (rejoining) report.limits.insert(rejoining->limits().begin(), rejoining->limits().end());
+  for (const ExecutionId run : inert) report.rewritten.insert(view.run(run).op);
   drop_behind_roots(view, report.roots);
   report.flow = view.graph().flow();
   find_candidates(a, b, pairing, view, report.roots);
   find_chains(view, report.roots);
-  find_unseen_calls(view, model, finder.history(), report.roots);
+  find_unseen_calls(view, model, finder->history(), report.roots);
   report.scores.resize(diffs.size());
   for (const ScoredOutput& output : model.outputs()) {
     if (output.judged()) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
@@ -572,12 +600,12 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
     report.edges = flow_edges(view.graph());
   }
   const RootReach reach(view, report.roots);
-  Explanations explanations = explain_tensors(view, model, finder.history(), reach, report, computed);
+  Explanations explanations = explain_tensors(view, model, finder->history(), reach, report, computed);
   report.explained = std::move(explanations.explained);
   report.unjudged = std::move(explanations.unjudged);
   report.loss_scale = view.loss_scale();
   report.growth = error_growth(view, model);
-  account_for(view, model, finder.history(), reach, details.explain, report);
+  account_for(view, model, finder->history(), reach, details.explain, report);
   report.limits.insert(model.limits().begin(), model.limits().end());
   return report;
 }

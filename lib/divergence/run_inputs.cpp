@@ -104,7 +104,8 @@ class Gatherer {
     const auto error = view_.error(tensor);
     const bool doubtful = view_.doubtful(run_, tensor);
     // Its producer is unknown, or was forgotten.
-    const bool of_unknown = input.producer == kNoId || view_.is_forgotten(input.produced);
+    const bool of_unknown =
+        input.producer == kNoId || view_.is_forgotten(input.produced) || is_output_of_one_side(input);
     if (of_unknown && history_.any_chosen && may_be_chosen(input, tensor)) {
       inputs_.chosen = true;
       return;
@@ -137,6 +138,12 @@ class Gatherer {
     }
   }
 
+  // True if both sides have the producer, and only one has this output: a gradient that the other does not pass on.
+  [[nodiscard]] bool is_output_of_one_side(const RunInput& input) const {
+    return view_.graph().flow() == FlowKind::kValues && input.produced != kNoId && !view_.compared(input.produced) &&
+           !view_.one_sided(input.producer);
+  }
+
   // True if a value whose producer is unknown may follow from a choice: indices, masks, as many elements as were chosen, or what
   // statistics do not tell.
   [[nodiscard]] bool may_be_chosen(const RunInput& input, TensorId tensor) const {
@@ -155,14 +162,14 @@ class Gatherer {
   }
 
   // True if an input of unknown source is off by more than the errors of this step so far: undumped operators add what
-  // others do. In a list of gradients, one that is zero but for rounding is measured by the size of the others.
+  // others do. A gradient that is zero but for rounding is measured by the size of others, of a list or of calls of an optimizer.
   [[nodiscard]] bool is_off_after_unknown(TensorId tensor) const {
     double before = std::min(kMostError, history_.largest_error);  // infinite if a reference is all zeros
     if (view_.is_backward(run_)) before = std::max(before, error_of_flips(before) / kChangedOnTheWay);
     if (!is_off(tensor, before)) return false;
     const auto error = view_.error(tensor);
     if (!error || error->discrete || !std::isfinite(error->relative)) return true;
-    double rms = 0;
+    double rms = view_.largest_scale_beside(run_);
     for (const RunInput& other : view_.run(run_).inputs) {
       const auto one = other.tensor == kNoId || other.producer != kNoId ? std::nullopt : view_.error(other.tensor);
       if (one && !one->discrete) rms = std::max(rms, one->rms);
@@ -203,7 +210,11 @@ class Gatherer {
     for (const ExecutionId other : view_.forward_calls_of(run_)) {
       add_producer(other);
       InputSummary hidden;
-      for (const RunInput& input : view_.run(other).inputs) view_.add_to(hidden, input.tensor);
+      for (const RunInput& input : view_.run(other).inputs) {
+        view_.add_to(hidden, input.tensor);
+        // A gradient has the shape of what the forward call read.
+        inputs_.other_shape = inputs_.other_shape || view_.is(input.tensor, Verdict::kShape);
+      }
       for (const TensorId output : view_.run(other).outputs) view_.add_to(hidden, output);
       add_hidden(hidden);
     }

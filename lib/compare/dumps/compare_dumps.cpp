@@ -1,6 +1,8 @@
 #include "compare/dumps/compare_dumps.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -111,6 +113,26 @@ struct Outcome {
 };
 void fields(auto& visit, FieldsOf<Outcome> auto& value) { MSDUMP_FIELDS(diff, details); }
 
+// A hash of what msprobe wrote of a tensor; 0 if that proves nothing, because many tensors have it.
+uint64_t written_contents(const TensorNumbers& numbers) {
+  constexpr double kSteps = 1e4;  // a view adds its elements up in another order
+  const auto known = [&](Extremum which) {
+    const auto& number = numbers.number(which);
+    return number && std::isfinite(number->value) ? std::optional(number->value) : std::nullopt;
+  };
+  const auto max = known(Extremum::kMax), min = known(Extremum::kMin);
+  // Masked values have an infinite extreme. The other one identifies a tensor unless it is an integer.
+  const auto& any = max ? max : min;
+  if (!any || max == min || ((!max || !min) && *any == std::round(*any))) return 0;
+  uint64_t hash = mix_hash(1, static_cast<uint64_t>(numbers.elements().value_or(0)));
+  for (const auto& value : {max, min}) hash = mix_hash(hash, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));
+  if (!known(Extremum::kMean) && !known(Extremum::kNorm)) return 0;
+  const double largest = std::max(std::fabs(max.value_or(0)), std::fabs(min.value_or(0)));
+  for (const Extremum which : {Extremum::kMean, Extremum::kNorm})
+    hash = mix_hash(hash, static_cast<uint64_t>(std::llround(known(which).value_or(0) / largest * kSteps)));
+  return hash;
+}
+
 // True if the operator changes the shape of its input and nothing else.
 bool changes_shape(std::string_view type) { return ge::has_property(type, ge::OperatorProperty::kChangesShape); }
 
@@ -131,12 +153,17 @@ class Comparison {
 
   [[nodiscard]] Result<Outcome> compare(TensorId tensor) const {
     const TensorPair& pair = pairing_.tensors[tensor];
+    Result<Outcome> outcome = Outcome();
     if (pair.is_paired()) {
-      return recorded<Outcome>(context_.facts, {FactKind::kPair, tensor}, [&] { return compare(tensor, pair); });
+      outcome = recorded<Outcome>(context_.facts, {FactKind::kPair, tensor}, [&] { return compare(tensor, pair); });
+    } else {
+      outcome->diff = unpaired_.explain(pair);
+      add_note(tensor, outcome->diff);
     }
-    Outcome outcome;
-    outcome.diff = unpaired_.explain(pair);
-    add_note(tensor, outcome.diff);
+    if (outcome) {
+      outcome->diff.written_a = written(Side::kCandidate, pair);
+      outcome->diff.written_b = written(Side::kReference, pair);
+    }
     return outcome;
   }
 
@@ -171,6 +198,14 @@ class Comparison {
   [[nodiscard]] const TensorRecord& of_a(const TensorPair& pair) const { return record_of(Side::kCandidate, pair); }
   [[nodiscard]] const TensorRecord& of_b(const TensorPair& pair) const { return record_of(Side::kReference, pair); }
   [[nodiscard]] DumpSide source_of(Side side) const { return {*dumps_[side].side.index, dumps_[side].tables}; }
+
+  [[nodiscard]] uint64_t written(Side side, const TensorPair& pair) const {
+    if (pair[side] == kNoId) return 0;
+    const TensorRecord& record = record_of(side, pair);
+    if (record.table == kNoId || record.order == kNoOrder) return 0;
+    const Result<TensorNumbers> numbers = dumps_[side].tables.values_of(record);
+    return numbers ? written_contents(*numbers) : 0;
+  }
 
   // Prepends how two parameters are related.
   void add_note(TensorId tensor, TensorDiff& diff) const {

@@ -58,7 +58,7 @@ void fields(auto& visit, FieldsOf<Limits> auto& value) { MSDUMP_FIELDS(rtol, ato
 void fields(auto& visit, FieldsOf<TensorDiff> auto& value) {
   MSDUMP_FIELDS(verdict, reason, metrics, kl, scale, limits, tolerance_that_passes, shape, dtype_a, dtype_b,
                 by_statistics, reshaped, mislabelled, nan_counted_a, nan_counted_b, nan_in_a_alone, checksum_a,
-                checksum_b, relative_error, no_such_place, extremes_only);
+                checksum_b, written_a, written_b, relative_error, no_such_place, extremes_only);
 }
 
 }  // namespace msdump

@@ -72,6 +72,8 @@ struct TensorDiff {
   bool nan_counted_a = false, nan_counted_b = false;
   bool nan_in_a_alone = false;              // known, not assumed
   uint64_t checksum_a = 0, checksum_b = 0;  // hashes of them; 0: none
+  // Hashes of the statistics that msprobe wrote beside a tensor; 0: none, or many tensors have them.
+  uint64_t written_a = 0, written_b = 0;
   // Replaces relative_l2 for statistics: the largest deviation of a statistic, relative to the scale of the tensor, beyond
   // the rounding of its text. Infinite if b is 0; no value if no statistic can be compared.
   std::optional<double> relative_error;

@@ -216,14 +216,16 @@ void InputSearch::add_inputs(ExecutionId run, uint32_t depth, KnownInputs& resul
     if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
     result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
     const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;
-    if (input.producer != kNoId && depth < kMostLookedThrough && few) {
+    // Of a value of another shape, nothing is known.
+    const bool known = input.producer != kNoId && !view_.is(input.tensor, Verdict::kShape);
+    if (known && depth < kMostLookedThrough && few) {
       result.pattern = mix_hash(result.pattern, operators_.type(input.producer));
       result.through.push_back(input.producer);
       add_inputs(input.producer, depth + 1, result);
     } else {
       result.complete = false;
       if (!few) limits_.insert(kInputsLimit);
-      if (few && input.producer != kNoId) limits_.insert(kDepthLimit);
+      if (few && known) limits_.insert(kDepthLimit);
     }
   }
 }
@@ -303,9 +305,11 @@ class Collector {
       add_errors(inputs, *error, output);
       output.unjudged = unusable != Unjudged::kNone ? unusable : why_unjudged(output, *error);
       // Statistics may agree by chance although the elements do not.
-      if (error->by_statistics && output.propagated > error->relative)
-        search_.assume(tensor,
-                       std::sqrt(output.propagated * std::max(error->relative, kLeastShown * output.propagated)));
+      if (error->by_statistics && output.propagated > error->relative) {
+        // By far more than a value itself is what a mask of -1e9 makes of the error of a softmax.
+        const double most = std::min(output.propagated, 1.0);
+        search_.assume(tensor, std::sqrt(most * std::max(error->relative, kLeastShown * most)));
+      }
       output.group.kind = kind_of(output, inputs);
       output.group.noise_class = static_cast<uint32_t>(operators_.gain(run).noise);
     }

@@ -249,10 +249,10 @@ std::vector<OperatorError> operator_errors(const DiffResult& run) {
 
 // True if the operator after one of the calls differs without an explanation, or by far more than the one before: else the calls
 // are another way to write the same, or one side ends earlier.
-bool shows(const OneSidedLine& line, const std::vector<OperatorError>& errors, const std::set<OperatorId>& inert) {
+bool shows(const OneSidedLine& line, const std::vector<OperatorError>& errors) {
   return std::any_of(line.operators.begin(), line.operators.end(), [&](OperatorId call) {
     const size_t after = errors[call].after;
-    if (inert.count(call) > 0 || after == errors.size() || !errors[after].differs) return false;
+    if (after == errors.size() || !errors[after].differs) return false;
     return !errors[after].explained || errors[after].largest > kChangedOnTheWay * errors[errors[call].before].largest;
   });
 }
@@ -270,10 +270,13 @@ void blame_one_sided_line(DiffResult& run) {
   } else {
     const std::vector<OperatorError> errors = operator_errors(run);
     const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
-    const auto first = std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) {
-      return shows(line, errors, run.divergence.inert);
-    });
-    if (first == lines.end()) return;
+    const auto is_inert = [&](const OneSidedLine& line) {
+      return std::all_of(line.operators.begin(), line.operators.end(),
+                         [&](OperatorId call) { return run.divergence.inert.count(call) > 0; });
+    };
+    const auto first =
+        std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) { return shows(line, errors); });
+    if (first == lines.end() || std::all_of(lines.begin(), lines.end(), is_inert)) return;
     root.op = first->operators.front();
     of_reference = first->of_reference;
     const size_t calls = first->operators.size();

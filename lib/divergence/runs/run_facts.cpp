@@ -24,6 +24,7 @@ constexpr double kRoundingOfMean = 1e-5;
 // A hash of the reference's values; 0 if they prove nothing, because many tensors have them.
 uint64_t contents_of(const TensorDiff& diff) {
   const kernels::PairMetrics& metrics = diff.metrics;
+  if (diff.written_b != 0) return diff.written_b;
   if (diff.checksum_b != 0) return diff.checksum_b;
   // Masked values have an infinite extreme, which is missing. The other one identifies a tensor unless it is an integer.
   const auto& known = metrics.max_b ? metrics.max_b : metrics.min_b;
@@ -81,7 +82,13 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
     const uint64_t of_pieces = cuts == nullptr ? 0 : cuts->contents_b[i];
     source.contents.push_back(of_pieces != 0 ? of_pieces : contents_of(diffs[i]));
   }
-  if (cuts != nullptr) source.other_contents = cuts->contents_a;
+  if (cuts != nullptr) {
+    source.other_contents = cuts->contents_a;
+    source.same_flow = true;
+  } else if (source.graph == nullptr) {
+    source.other_contents.reserve(diffs.size());
+    for (const TensorDiff& diff : diffs) source.other_contents.push_back(diff.written_a);
+  }
   return RunGraph(std::move(source));
 }
 
@@ -279,6 +286,32 @@ RunFacts::RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pa
       expected_(alone_for_known_reason(pairing)) {
   for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
   find_names();
+  find_optimizers();
+}
+
+void RunFacts::find_optimizers() {
+  after_backward_.resize(runs().size());
+  bool backward = false;
+  for (ExecutionId index{0}; index < runs().size(); ++index) {
+    const ExecutionId before(index - 1);
+    if (index == 0 || place(before).rank != place(index).rank || place(before).step != place(index).step)
+      backward = false;
+    const bool is_one = is_backward(index);
+    backward = backward || is_one;
+    after_backward_[index] = backward && !is_one;
+    if (!after_backward_[index]) continue;
+    double& largest = scales_[{place(index).rank, place(index).step, op(index).type}];
+    for (const RunInput& input : run(index).inputs) {
+      if (input.tensor == kNoId || input.producer != kNoId) continue;
+      const auto& one = error(input.tensor);
+      if (one && !one->discrete) largest = std::max(largest, one->rms);
+    }
+  }
+}
+
+double RunFacts::largest_scale_beside(ExecutionId index) const {
+  const auto found = scales_.find({place(index).rank, place(index).step, op(index).type});
+  return found == scales_.end() ? 0 : found->second;
 }
 
 void RunFacts::find_names() {
@@ -320,21 +353,22 @@ std::span<const ExecutionId> RunFacts::runs_named(std::string_view name, const R
   return {begin, end};
 }
 
-std::vector<ExecutionId> RunFacts::runs_at(const std::optional<std::string>& name, const RunPlace& place) const {
+// Operators that only the candidate has may have the names of others in the reference.
+std::vector<ExecutionId> RunFacts::runs_beside(ExecutionId index, const std::optional<std::string>& name) const {
   std::vector<ExecutionId> runs;
   if (!name) return runs;
-  for (const ExecutionId run : runs_named(*name, place)) {
-    if (this->place(run) == place) runs.push_back(run);
+  for (const ExecutionId run : runs_named(*name, place(index))) {
+    if (place(run) == place(index) && of_candidate_only(run) == of_candidate_only(index)) runs.push_back(run);
   }
   return runs;
 }
 
 std::vector<ExecutionId> RunFacts::backward_calls_of(ExecutionId index) const {
-  return runs_at(backward_entry_of(name(index)), place(index));
+  return runs_beside(index, backward_entry_of(name(index)));
 }
 
 std::vector<ExecutionId> RunFacts::forward_calls_of(ExecutionId index) const {
-  return runs_at(forward_entry_of(name(index)), place(index));
+  return runs_beside(index, forward_entry_of(name(index)));
 }
 
 ExecutionId RunFacts::lacking(ExecutionId index) const {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -163,6 +164,10 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] bool of_candidate_only(ExecutionId index) const { return pair(index).b == kNoId; }
   [[nodiscard]] bool is_backward(ExecutionId index) const;  // a backward call of msprobe, or parameter gradients
   [[nodiscard]] bool is_gradient(ExecutionId index) const;  // by its name
+  // True for a forward call after a backward call of its step: the optimizer, and what comes before it.
+  [[nodiscard]] bool comes_after_backward(ExecutionId index) const { return after_backward_[index]; }
+  // The largest scale of what executions of this type read from unknown sources in this step, after the backward pass.
+  [[nodiscard]] double largest_scale_beside(ExecutionId index) const;
   // Executions of the operator of this name on the rank and in the step of `place`.
   [[nodiscard]] std::span<const ExecutionId> runs_named(std::string_view name, const RunPlace& place) const;
   // For msprobe, in the same place: the backward calls that wrote these parameter gradients; the forward calls of a
@@ -190,7 +195,8 @@ class RunFacts : public TensorFacts {
 
  private:
   void find_names();
-  [[nodiscard]] std::vector<ExecutionId> runs_at(const std::optional<std::string>& name, const RunPlace& place) const;
+  void find_optimizers();
+  [[nodiscard]] std::vector<ExecutionId> runs_beside(ExecutionId index, const std::optional<std::string>& name) const;
 
   const RunGraph graph_;
   const std::vector<bool> expected_;                                      // by operator: alone_for_known_reason()
@@ -198,6 +204,9 @@ class RunFacts : public TensorFacts {
   std::vector<std::vector<ExecutionId>> named_;                           // the runs of each name, by rank and step
   std::vector<uint32_t> name_numbers_;                                    // by run: in `named_`
   std::map<std::optional<int64_t>, std::optional<int64_t>> first_steps_;  // by rank
+  std::vector<bool> after_backward_;                                      // by run
+  using StepOfType = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view>;  // with the rank
+  std::map<StepOfType, double> scales_;  // largest_scale_beside()
 };
 
 }  // namespace msdump

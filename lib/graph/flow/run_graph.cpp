@@ -106,7 +106,8 @@ class ContentEdges {
     }
     const Written::Output* made = written_.find(contents);
     // Among outputs with these contents, the one that also matches in the other dump is preferred.
-    if (made == nullptr || (also != nullptr && source_.contents[also->tensor] == contents)) made = also;
+    if (made == nullptr && (source_.same_flow || contents == 0)) made = also;
+    if (made != nullptr && also != nullptr && source_.contents[also->tensor] == contents) made = also;
     if (made == nullptr) return false;
     input.from = InputEdge::From::kOperator;
     input.producer = made->run;
@@ -197,6 +198,8 @@ class RunGraph::Builder {
     for (ExecutionId run{0}; run < runs_.size(); ++run) {
       for (const RunInput& input : runs_[run].inputs) {
         if (input.producer != kNoId) runs_[input.producer].readers.push_back(run);
+        const ExecutionId other = source_.same_flow ? ExecutionId() : input.other_producer;
+        if (other != kNoId && other != input.producer) runs_[other].readers.push_back(run);
         if (input.updated_by != kNoId) runs_[input.updated_by].later.push_back(run);
         for (const ExecutionId before : graph_.before_gap(input)) runs_[before].later.push_back(run);
       }

@@ -72,7 +72,7 @@ struct OpRun {
   bool ordered = true;  // an IR, msprobe's record or a time stamp places it among the others
   std::vector<RunInput> inputs;
   std::vector<TensorId> outputs;     // and inputs that were updated
-  std::vector<ExecutionId> readers;  // once for each input
+  std::vector<ExecutionId> readers;  // once for each input; of two dumps of two programs, in either
   // Runs that depend on its outputs through operators that were not dumped, or that read in a later step a parameter
   // that it updated.
   std::vector<ExecutionId> later;
@@ -118,6 +118,7 @@ struct RunSource {
   // If two dumps are paired: the contents in the other dump. They find the producer of an input if `contents` do not,
   // and the operators of the other dump that lie between.
   std::vector<uint64_t> other_contents;
+  bool same_flow = false;    // an input of which this dump does not show the producer has that of the other dump
   bool known_types = false;  // without a flow: what operators of a type are known to update or leave unwritten
   Order order = Order::kOperators;
 };

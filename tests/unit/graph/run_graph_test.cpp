@@ -306,6 +306,7 @@ TEST_CASE("the contents of the other dump know the operators that it alone has, 
   RunSource source = named({"A", "B", "C", "D"});
   // B is the other dump's alone. Both outputs of C have the same contents in this one; D reads the first.
   source.other_contents = {1, 1, 2, 2, 3, 4, 3};
+  source.same_flow = true;
   const RunGraph graph = runs_of(std::move(source), {{0, kOut, "0", 5},
                                                      {1, kIn, "0"},
                                                      {1, kOut, "0"},
@@ -325,8 +326,10 @@ TEST_CASE("the contents of the other dump know the operators that it alone has, 
 TEST_CASE("what another stage sent is known by what was received, wherever that stands in the order") {
   RunSource source = named({"A", "recv"});
   source.other_contents = {3, 3};
-  const RunGraph graph = runs_of(std::move(source), {{0, kIn, "0", 6}, {1, kOut, "0", 9}});
-  CHECK(graph.runs()[0].inputs.front().producer == 1);
+  const std::vector<Dumped> tensors = {{0, kIn, "0", 6}, {1, kOut, "0", 9}};
+  CHECK(runs_of(source, tensors).runs()[0].inputs.front().producer == kNoId);
+  source.same_flow = true;
+  CHECK(runs_of(source, tensors).runs()[0].inputs.front().producer == 1);
 }
 
 TEST_CASE("without an IR the types of operators say what is updated and what the kernel does not write") {

@@ -1,0 +1,64 @@
+// Rejoining: whether both sides agree again wherever something reads what an operator leads to. There they write the same
+// in two ways, and the differences in between are none of the run. It needs edges, and not the names or the mathematics
+// of the operators.
+//
+// From an execution the walk goes along the edges, through operators that differ or that only one side has, up to those
+// whose outputs agree. Three kinds of edges are in no dump of msprobe:
+//
+//   gradients   a backward call depends on what its forward call read. Autograd adds up the gradients of a value that
+//               several calls read, and the sum goes to the backward call of the operator that wrote the value
+//   modules     what nothing is known to read leaves the innermost module around it
+//   unseen      what leaves no module goes on through operators that were not dumped, to some input of unknown source:
+//               all of these have to agree
+//
+// The gradient of a value that no operator wrote, such as a weight, must agree: the optimizer reads it. Values agree if
+// they have no more than several times the error that is usual right before the first of them. Statistics may agree although
+// elements do not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "divergence/runs/run_view.h"
+
+namespace msdump {
+
+class Rejoining {
+ public:
+  explicit Rejoining(const RunView& view);  // must outlive this
+
+  using Region = std::set<ExecutionId>;
+  // The executions between `starts`, which it includes, and those that agree again. None if a difference remains, in the
+  // optimizer, with too few executions behind, or beyond the limits: 512 executions, and some work for each that all calls
+  // share.
+  [[nodiscard]] std::optional<Region> behind(const std::vector<ExecutionId>& starts) const;
+  [[nodiscard]] const ReachedLimits& limits() const { return limits_; }
+
+ private:
+  class Walk;
+  using Step = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  // rank and step
+  using Contents = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint64_t>;
+
+  [[nodiscard]] uint64_t contents_of(TensorId tensor) const;
+  // The largest error that is noise, of what enters a step; 0 without such a step.
+  [[nodiscard]] double most_entering(const RunPlace& place) const;
+  bool spend(size_t work) const;  // false if no work is left
+
+  const RunView& view_;
+  std::vector<ExecutionId> module_;                 // by run: the innermost module that it is in
+  std::vector<std::vector<ExecutionId>> backward_;  // by run: the backward calls of a forward call
+  std::vector<size_t> behind_;                      // by run: those with compared outputs behind it, in all steps
+  std::vector<ExecutionId> of_unknown_;             // those that read a value of unknown source
+  std::map<Contents, std::vector<std::pair<ExecutionId, TensorId>>> entering_;  // what reads such a value
+  mutable std::map<Step, double> most_entering_;
+  mutable size_t work_left_;
+  mutable ReachedLimits limits_;
+};
+
+}  // namespace msdump
