@@ -228,6 +228,7 @@ class Explainer {
     const Explanation passed_on = of_producer(input.producer);
     if (passed_on != Explanation::kNone) return set(input.tensor, passed_on);
     if (!view_.compared(input.produced)) {
+      if (rewritten_.count(view_.run(input.producer).op) > 0) return set(input.tensor, Explanation::kInert);
       // An undumped output has about the error of the inputs.
       if (is_within(kChangedOnTheWay, input.producer, input.tensor)) return set(input.tensor, Explanation::kNoise);
       return leave(input.tensor, Unjudged::kUnknownSource);

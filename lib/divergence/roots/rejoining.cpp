@@ -18,9 +18,9 @@ constexpr size_t kLeastBehind = 24;
 // The quantile of errors that is usual.
 constexpr double kUsual = 0.9;
 constexpr size_t kWorkPerExecution = 256;
-constexpr ReachedLimit kWorkLimit = {"operators_searched_for_agreement", kWorkPerExecution,
-                                     "so many times the operators are searched for where the sides agree again; "
-                                     "operators after that are judged without it"};
+constexpr ReachedLimit kWorkLimit = {
+    "operators_searched_for_agreement", kWorkPerExecution,
+    "no more work for each operator goes into finding where the sides agree again; what is left is judged without it"};
 
 }  // namespace
 
