@@ -209,14 +209,14 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
 
 class Finder {
  public:
-  Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed,
+  Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const AskedRoots& asked,
          const std::set<OperatorId>& asked_otherwise, const Rejoining* rejoining, std::set<ExecutionId>& inert)
       : state_(view, model),
         view_(view),
         entering_(state_),
         computed_(computed),
         asked_otherwise_(asked_otherwise),
-        asked_(find_asked(view, model, computed)),
+        asked_(asked),
         rejoining_(rejoining),
         inert_(inert) {}
 
@@ -236,7 +236,6 @@ class Finder {
     if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) {
       report.cut = GradientCuts(view_).first();
       note_inert_calls();
-      for (const ExecutionId run : inert_) report.inert.insert(view_.run(run).op);
     }
     report.rewritten = asked_.rewritten;
     report.rewritten.insert(asked_.of_rewriting.begin(), asked_.of_rewriting.end());
@@ -510,12 +509,10 @@ class Finder {
   const std::set<OperatorId>& asked_otherwise_;
   std::set<OperatorId> other_calls_;
   std::set<uint32_t> other_names_;  // of these
-  const AskedRoots asked_;
+  const AskedRoots& asked_;
   const Rejoining* const rejoining_;  // null where an IR shows the flow
   std::set<ExecutionId>& inert_;      // executions between places where the sides agree
 };
-
-constexpr size_t kMostRejoined = 32;
 
 // Drops estimates behind another root: the size of an error does not tell a second fault from what the first one leads to. A root leads to
 // whatever the flow takes it to, and to all later steps, by the optimizer; not to an operator whose inputs are equal bit for bit.
@@ -566,24 +563,31 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
   std::optional<Rejoining> rejoining;
   if (view.graph().flow() != FlowKind::kIr && !view.is_sharded()) rejoining.emplace(view);
+  const AskedRoots asked = find_asked(view, model, computed);
   std::set<ExecutionId> inert;
   std::optional<Finder> finder;
   DivergenceReport report;
   const auto find = [&](const Rejoining* by) {
-    finder.emplace(view, model, computed, details.asked_otherwise, by, inert);
+    finder.emplace(view, model, computed, asked, details.asked_otherwise, by, inert);
     report = finder->run();
   };
-  // Without what is inert, roots behind it come to light.
-  size_t known = 0;
-  for (size_t round = 0; round < kMostRejoined && (round == 0 || inert.size() > known); ++round) {
+  // Inert operators hide the roots behind them until the next round.
+  constexpr size_t kMostRounds = 32;
+  constexpr ReachedLimit kRoundsLimit = {
+      "rounds_of_agreement", kMostRounds,
+      "operators behind as many that both sides write in two ways are judged as roots"};
+  size_t round = 0, known = 0;
+  do {
     known = inert.size();
     find(rejoining ? &*rejoining : nullptr);
-  }
-  // If a root remains, any of them may be what is wrong: noise hides what a fault leads to as well.
+  } while (++round < kMostRounds && inert.size() > known);
+  const bool any_left = inert.size() > known;
+  // A fault can fade into noise as a rewriting does, so all roots are reported if any remains.
   if (!inert.empty() && !report.roots.empty()) {
     inert.clear();
     find(nullptr);
   }
+  if (any_left) report.limits.insert(kRoundsLimit);
   if (rejoining) report.limits.insert(rejoining->limits().begin(), rejoining->limits().end());
   for (const ExecutionId run : inert) report.rewritten.insert(view.run(run).op);
   drop_behind_roots(view, report.roots);

@@ -105,7 +105,6 @@ struct DivergenceReport {
   std::vector<Divergence> roots;  // most upstream first (DiffResult: most evidence); empty if nothing stands out
   std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
   std::optional<GradientCut> cut;                  // if there is no root
-  std::set<OperatorId> inert;                      // if there is no root: those of `rewritten` that Rejoining found
   std::set<OperatorId> rewritten;      // of one side, or with a wrong partner: other operators for the same values
   std::set<OperatorId> other_calls;    // pairs that are not the same call: asked otherwise, of other values
   FlowKind flow = FlowKind::kOrder;    // the source of the edges

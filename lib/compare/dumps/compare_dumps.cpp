@@ -113,6 +113,8 @@ struct Outcome {
 };
 void fields(auto& visit, FieldsOf<Outcome> auto& value) { MSDUMP_FIELDS(diff, details); }
 
+bool has_written_statistics(const TensorRecord& record) { return record.table != kNoId && record.order != kNoOrder; }
+
 // A hash of what msprobe wrote of a tensor; 0 if that proves nothing, because many tensors have it.
 uint64_t written_contents(const TensorNumbers& numbers) {
   constexpr double kSteps = 1e4;  // a view adds its elements up in another order
@@ -121,12 +123,9 @@ uint64_t written_contents(const TensorNumbers& numbers) {
     return number && std::isfinite(number->value) ? std::optional(number->value) : std::nullopt;
   };
   const auto max = known(Extremum::kMax), min = known(Extremum::kMin);
-  // Masked values have an infinite extreme. The other one identifies a tensor unless it is an integer.
-  const auto& any = max ? max : min;
-  if (!any || max == min || ((!max || !min) && *any == std::round(*any))) return 0;
+  if (!are_telling(max, min) || (!known(Extremum::kMean) && !known(Extremum::kNorm))) return 0;
   uint64_t hash = mix_hash(1, static_cast<uint64_t>(numbers.elements().value_or(0)));
   for (const auto& value : {max, min}) hash = mix_hash(hash, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));
-  if (!known(Extremum::kMean) && !known(Extremum::kNorm)) return 0;
   const double largest = std::max(std::fabs(max.value_or(0)), std::fabs(min.value_or(0)));
   for (const Extremum which : {Extremum::kMean, Extremum::kNorm})
     hash = mix_hash(hash, static_cast<uint64_t>(std::llround(known(which).value_or(0) / largest * kSteps)));
@@ -202,7 +201,7 @@ class Comparison {
   [[nodiscard]] uint64_t written(Side side, const TensorPair& pair) const {
     if (pair[side] == kNoId) return 0;
     const TensorRecord& record = record_of(side, pair);
-    if (record.table == kNoId || record.order == kNoOrder) return 0;
+    if (!has_written_statistics(record)) return 0;
     const Result<TensorNumbers> numbers = dumps_[side].tables.values_of(record);
     return numbers ? written_contents(*numbers) : 0;
   }
@@ -296,10 +295,11 @@ void read_tables(const Sides<ComparedDump>& dumps, const Pairing& pairing, const
   std::map<std::pair<Side, FileId>, Wanted> wanted;
   for (const TensorId tensor : chosen) {
     const TensorPair& pair = pairing.tensors[tensor];
-    if (!pair.is_paired()) continue;
     for (const Side side : kBothSides) {
+      if (pair[side] == kNoId) continue;
       const TensorRecord& record = (*dumps[side].side.tensors)[pair[side]];
-      if (!record.has_elements) wanted.try_emplace({side, record.table}, Wanted{&dumps[side].tables, &record});
+      if ((pair.is_paired() && !record.has_elements) || has_written_statistics(record))
+        wanted.try_emplace({side, record.table}, Wanted{&dumps[side].tables, &record});
     }
   }
   std::vector<Wanted> tables;

@@ -231,6 +231,11 @@ std::string_view name_of(Verdict verdict) {
   return kNames[verdict];
 }
 
+bool are_telling(const std::optional<double>& max, const std::optional<double>& min) {
+  const auto& known = max ? max : min;
+  return known && max != min && ((max && min) || *known != std::round(*known));
+}
+
 bool is_difference(Verdict verdict) {
   return verdict == Verdict::kDiffer || verdict == Verdict::kNan || verdict == Verdict::kShape ||
          verdict == Verdict::kDtype || verdict == Verdict::kUnmatched;

@@ -216,7 +216,7 @@ void InputSearch::add_inputs(ExecutionId run, uint32_t depth, KnownInputs& resul
     if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
     result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
     const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;
-    // Of a value of another shape, nothing is known.
+    // A value of another shape is another value, whatever its producer read.
     const bool known = input.producer != kNoId && !view_.is(input.tensor, Verdict::kShape);
     if (known && depth < kMostLookedThrough && few) {
       result.pattern = mix_hash(result.pattern, operators_.type(input.producer));

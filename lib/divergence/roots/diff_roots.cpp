@@ -272,7 +272,7 @@ void blame_one_sided_line(DiffResult& run) {
     const std::vector<OneSidedLine> lines = one_sided_lines(run.pairing, run.a->lines, run.b->lines);
     const auto is_inert = [&](const OneSidedLine& line) {
       return std::all_of(line.operators.begin(), line.operators.end(),
-                         [&](OperatorId call) { return run.divergence.inert.count(call) > 0; });
+                         [&](OperatorId call) { return run.divergence.rewritten.count(call) > 0; });
     };
     const auto first =
         std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) { return shows(line, errors); });

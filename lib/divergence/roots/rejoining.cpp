@@ -219,7 +219,7 @@ class Rejoining::Walk {
     return view_.place(run).rank == view_.place(other).rank && view_.place(run).step == view_.place(other).step;
   }
 
-  // What nothing is known to read may be what is read from an unknown source.
+  // Operators that were not dumped may lead from a value without known readers to an input of unknown source.
   void visit_unseen() {
     for_unknown_after(*ends_.begin(), [&](ExecutionId run) {
       if (!agree_from_unknown(run) && !all_agree(run)) next_.insert(run);

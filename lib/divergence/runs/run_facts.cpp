@@ -26,10 +26,7 @@ uint64_t contents_of(const TensorDiff& diff) {
   const kernels::PairMetrics& metrics = diff.metrics;
   if (diff.written_b != 0) return diff.written_b;
   if (diff.checksum_b != 0) return diff.checksum_b;
-  // Masked values have an infinite extreme, which is missing. The other one identifies a tensor unless it is an integer.
-  const auto& known = metrics.max_b ? metrics.max_b : metrics.min_b;
-  if (!known || metrics.max_b == metrics.min_b) return 0;
-  if ((!metrics.max_b || !metrics.min_b) && *known == std::round(*known)) return 0;
+  if (!are_telling(metrics.max_b, metrics.min_b)) return 0;
   uint64_t key = mix_hash(0, static_cast<uint64_t>(element_count(diff.shape).value_or(0)));
   for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b, std::optional(diff.scale)}) {
     key = (key ^ std::bit_cast<uint64_t>(value.value_or(0))) * 0xFF51'AFD7'ED55'8CCD;
@@ -286,19 +283,20 @@ RunFacts::RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pa
       expected_(alone_for_known_reason(pairing)) {
   for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
   find_names();
-  find_optimizers();
+  find_passes();
 }
 
-void RunFacts::find_optimizers() {
+void RunFacts::find_passes() {
+  backward_.resize(runs().size());
   after_backward_.resize(runs().size());
   bool backward = false;
   for (ExecutionId index{0}; index < runs().size(); ++index) {
     const ExecutionId before(index - 1);
     if (index == 0 || place(before).rank != place(index).rank || place(before).step != place(index).step)
       backward = false;
-    const bool is_one = is_backward(index);
-    backward = backward || is_one;
-    after_backward_[index] = backward && !is_one;
+    backward_[index] = forward_entry_of(name(index)).has_value();
+    backward = backward || backward_[index];
+    after_backward_[index] = backward && !backward_[index];
     if (!after_backward_[index]) continue;
     double& largest = scales_[{place(index).rank, place(index).step, op(index).type}];
     for (const RunInput& input : run(index).inputs) {
@@ -333,8 +331,6 @@ const SequencedOp& RunFacts::op(ExecutionId index) const {
 }
 
 bool RunFacts::one_sided(ExecutionId index) const { return pair(index).a == kNoId || pair(index).b == kNoId; }
-
-bool RunFacts::is_backward(ExecutionId index) const { return forward_entry_of(name(index)).has_value(); }
 
 bool RunFacts::is_gradient(ExecutionId index) const {
   const std::string_view full = name(index);

@@ -162,7 +162,8 @@ class RunFacts : public TensorFacts {
   // True if only one side has the operator, for no known reason (Alone): the networks differ.
   [[nodiscard]] bool is_surprise(ExecutionId index) const { return one_sided(index) && !expected_[run(index).op]; }
   [[nodiscard]] bool of_candidate_only(ExecutionId index) const { return pair(index).b == kNoId; }
-  [[nodiscard]] bool is_backward(ExecutionId index) const;  // a backward call of msprobe, or parameter gradients
+  // True for a backward call of msprobe, or parameter gradients.
+  [[nodiscard]] bool is_backward(ExecutionId index) const { return backward_[index]; }
   [[nodiscard]] bool is_gradient(ExecutionId index) const;  // by its name
   // True for a forward call after a backward call of its step: the optimizer, and what comes before it.
   [[nodiscard]] bool comes_after_backward(ExecutionId index) const { return after_backward_[index]; }
@@ -195,7 +196,7 @@ class RunFacts : public TensorFacts {
 
  private:
   void find_names();
-  void find_optimizers();
+  void find_passes();
   [[nodiscard]] std::vector<ExecutionId> runs_beside(ExecutionId index, const std::optional<std::string>& name) const;
 
   const RunGraph graph_;
@@ -204,7 +205,7 @@ class RunFacts : public TensorFacts {
   std::vector<std::vector<ExecutionId>> named_;                           // the runs of each name, by rank and step
   std::vector<uint32_t> name_numbers_;                                    // by run: in `named_`
   std::map<std::optional<int64_t>, std::optional<int64_t>> first_steps_;  // by rank
-  std::vector<bool> after_backward_;                                      // by run
+  std::vector<bool> backward_, after_backward_;                           // by run
   using StepOfType = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view>;  // with the rank
   std::map<StepOfType, double> scales_;  // largest_scale_beside()
 };
