@@ -1,8 +1,12 @@
 #include "check/checked_dump.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <span>
 #include <tuple>
+
+#include <fmt/format.h>
 
 #include "ge/operators/operator_properties.h"
 #include "graph/op_name.h"
@@ -31,12 +35,25 @@ RunGraph CheckedDump::build_graph() {
 }
 
 void CheckedDump::collect_operators() {
-  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view, std::string_view>;
+  // The counters of gradients of parameters go on from step to step.
+  constexpr std::string_view kGradients = ".parameters_grad.";
+  std::map<std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint32_t, std::string_view>, uint32_t> gradients;
+  std::deque<std::string> texts;
+  const auto counted_in_step = [&](const SequencedOp& op) -> std::string_view {
+    const size_t at = op.name.rfind(kGradients);
+    if (at == std::string::npos || op.tensors.empty()) return op.name;
+    const std::string_view module = std::string_view(op.name).substr(0, at);
+    const auto step = place_of(index(), (*dump_.tensors)[op.tensors.front()]).step;
+    const uint32_t number = gradients[{op.rank, step, op.dump, module}]++;
+    return texts.emplace_back(fmt::format("{}{}{}", module, kGradients, number));
+  };
+  using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint32_t, std::string_view, std::string_view>;
   std::map<Key, OperatorId> first;
   op_of_file_.assign(index().files().size(), kNoId);
   for (OperatorId op{0}; op < operators_.size(); ++op) {
     const SequencedOp& known = operators_[op];
-    same_.push_back(first.try_emplace({known.rank, known.graph, known.name, known.type}, op).first->second);
+    same_.push_back(
+        first.try_emplace({known.rank, known.graph, known.dump, counted_in_step(known), known.type}, op).first->second);
     for (const RecordId tensor : known.tensors) {
       op_of_[tensor] = op;
       OperatorId& of_file = op_of_file_[(*dump_.tensors)[tensor].file];
@@ -59,7 +76,7 @@ RunSource CheckedDump::source() const {
     const FolderIdentity folder = place_of(*dump_.index, record);
     RunTensor tensor;
     tensor.op = op_of_[index];
-    tensor.place = {folder.rank, folder.step, record.occurrence};
+    tensor.place = {folder.rank, folder.step, record.occurrence, folder.dump};
     tensor.graph = folder.graph;
     tensor.role = tensor.op == kNoId ? TensorRole::kOther : role_of(record.name);
     tensor.op_name = record.name.op_name;

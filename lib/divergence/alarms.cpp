@@ -70,8 +70,8 @@ void BlameState::begin(ExecutionId run) {
 
 void BlameState::begin_step(ExecutionId run) {
   const RunPlace& now = view.place(run);
-  if (run > 0 && now.rank == place.rank && now.step == place.step) return;
-  const bool same_rank = run > 0 && now.rank == place.rank;
+  if (run > 0 && now.is_beside(place)) return;
+  const bool same_rank = run > 0 && now.rank == place.rank && now.dump == place.dump;
   alarmed_before = same_rank && (alarmed_before || alarmed[0] || alarmed[1]);
   alarmed = {};
   any_before = backward = false;

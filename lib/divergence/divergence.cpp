@@ -35,8 +35,7 @@ constexpr size_t kParts = 10;
 ErrorGrowth error_growth(const RunView& view, const NoiseModel& model) {
   std::vector<double> errors, noises;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
-    if (view.place(run).rank != view.runs()[0].place.rank || view.place(run).step != view.runs()[0].place.step)
-      continue;
+    if (!view.place(run).is_beside(view.runs()[0].place)) continue;
     for (const TensorId tensor : view.outputs(run)) {
       const auto error = view.error(tensor);
       if (error && !error->discrete) errors.push_back(error->relative);
@@ -161,7 +160,7 @@ class ChainSearch {
   // Adds a call of the program of `run`. False, without adding it, if it was compared or is of another rank or step.
   bool goes_on(ExecutionId other, ExecutionId run) {
     const RunPlace &place = view_.place(other), &of_run = view_.place(run);
-    if (place.rank != of_run.rank || place.step != of_run.step) return false;
+    if (!place.is_beside(of_run)) return false;
     if (!view_.same_program(other, run)) return true;
     const auto& outputs = view_.run(other).outputs;
     if (std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return view_.compared(tensor); }))

@@ -231,15 +231,23 @@ TensorKey DiffResult::key(TensorId tensor) const {
   std::string name = op_name(pairing.tensors[tensor].op);
   // Several parts of one parameter have its name.
   if (pairing.of_parameters && op.is_paired() && pairing.b[op.b].name != name) name += " = " + pairing.b[op.b].name;
-  return {identity.rank,      identity.graph,   identity.step,
-          std::move(name),    identity.name.io, std::string(identity.name.slot),
-          identity.occurrence};
+  return {identity.rank,       identity.graph,
+          identity.step,       std::move(name),
+          identity.name.io,    std::string(identity.name.slot),
+          identity.occurrence, std::string(identity.dump)};
 }
 
 TensorKey DiffResult::key(const ArgumentDiff& argument) const {
   const OpPair& pair = pairing.operators[argument.op];
   const SequencedOp& op = pair.b != kNoId ? pairing.b[pair.b] : pairing.a[pair.a];
-  return {op.rank, op.graph, argument.step, op_name(argument.op), Io::kArgument, argument.name, 0};
+  return {op.rank,
+          op.graph,
+          argument.step,
+          op_name(argument.op),
+          Io::kArgument,
+          argument.name,
+          0,
+          op.dump < pairing.dumps.size() ? pairing.dumps[op.dump] : std::string()};
 }
 
 DiffResult::OpInGraph DiffResult::operator_in_graph(OperatorId pair) const {

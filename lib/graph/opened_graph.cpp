@@ -25,7 +25,8 @@ GraphRequest request_for(const OpenedGraph& opened, const std::optional<LineQuer
   const bool of_msprobe = std::any_of(opened.search.files.begin(), opened.search.files.end(),
                                       [](const IrFile& file) { return file.kind == OriginKind::kStackJson; });
   if (!of_msprobe) return request;
-  for (const TensorRecord& tensor : opened.catalogue->list.tensors()) request.dumped_ops.insert(tensor.name.op_name);
+  for (const TensorRecord& tensor : opened.catalogue->list.tensors())
+    request.add_dumped(place_of(opened.catalogue->index, tensor).step, tensor.name.op_name);
   return request;
 }
 

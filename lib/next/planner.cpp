@@ -175,7 +175,7 @@ class Planner {
     bool reached = false;
     for (size_t i = dump.executions.size(); i-- > 0 && found.size() < calls_before(runs_.rounds);) {
       const DumpRuns::Execution& one = dump.executions[i];
-      if (one.op == kNoId || one.place.rank != place.rank || one.place.step != place.step) continue;
+      if (one.op == kNoId || !one.place.is_beside(place)) continue;
       if (one.op == op) {
         found.clear();
         reached = true;
@@ -196,7 +196,7 @@ class Planner {
     }
     std::set<OperatorId> seen = {op};
     for (const DumpRuns::Execution& one : dump.executions) {
-      if (one.equal && one.place.rank == place.rank && one.place.step == place.step) seen.insert(one.op);
+      if (one.equal && one.place.is_beside(place)) seen.insert(one.op);
     }
     std::vector<OperatorId> found = {op};
     for (size_t next = 0; next < found.size(); ++next) {
@@ -278,9 +278,7 @@ void DumpRuns::add(ExecutionId run, OperatorId op, const Identity& identity, con
 ExecutionId DumpRuns::find(const std::string& name, const RunPlace& place) const {
   for (ExecutionId run{0}; run < executions.size(); ++run) {
     const Execution& one = executions[run];
-    if (one.op != kNoId && one.place.rank == place.rank && one.place.step == place.step &&
-        operators[one.op].name == name)
-      return run;
+    if (one.op != kNoId && one.place.is_beside(place) && operators[one.op].name == name) return run;
   }
   return kNoId;
 }
@@ -292,7 +290,7 @@ bool DumpRuns::begins_inside() const {
   for (const Execution& one : executions) {
     if (one.op == kNoId) continue;
     if (first == nullptr) first = &one;
-    if (one.place.rank != first->place.rank || one.place.step != first->place.step) break;
+    if (!one.place.is_beside(first->place)) break;
     const std::string& name = operators[one.op].name;
     const bool is_gradient = is_backward(name) || is_gradient_name(name);
     backward += is_gradient ? 1 : 0;
@@ -302,9 +300,8 @@ bool DumpRuns::begins_inside() const {
 }
 
 bool DumpRuns::begins_at(OperatorId op, const RunPlace& place) const {
-  const auto first = std::find_if(executions.begin(), executions.end(), [&](const Execution& one) {
-    return one.op != kNoId && one.place.rank == place.rank && one.place.step == place.step;
-  });
+  const auto first = std::find_if(executions.begin(), executions.end(),
+                                  [&](const Execution& one) { return one.op != kNoId && one.place.is_beside(place); });
   return first != executions.end() && first->op == op;
 }
 
@@ -313,8 +310,8 @@ bool CaseRuns::begins_network(const Suspect& suspect) const {
   if (run == kNoId) return false;
   const bool backward = is_backward(suspect.op_name);
   return std::none_of(whole.executions.begin(), whole.executions.begin() + run, [&](const auto& one) {
-    return one.op != kNoId && one.place.rank == suspect.place.rank && one.place.step == suspect.place.step &&
-           whole.is_on_all_sides(one.op) && is_backward(whole.operators[one.op].name) == backward;
+    return one.op != kNoId && one.place.is_beside(suspect.place) && whole.is_on_all_sides(one.op) &&
+           is_backward(whole.operators[one.op].name) == backward;
   });
 }
 

@@ -305,7 +305,7 @@ class GraphAsker {
     constexpr uint32_t kMostBetween = 4096;  // bounds the time in a dump of many updates
     for (uint32_t back = 1; back <= std::min<uint32_t>(run_index_, kMostBetween); ++back) {
       const OpRun& before = flow_.runs()[ExecutionId(run_index_ - back)];
-      if (before.place.rank != run_.place.rank || before.place.step != run_.place.step) return kNoId;
+      if (!before.place.is_beside(run_.place)) return kNoId;
       if (operators_[before.op].op != from.op) continue;
       for (const TensorId tensor : before.outputs) {
         const bool written = flow_.role(tensor) == TensorRole::kOutput;
@@ -377,7 +377,7 @@ Questions::Questions(const DumpWithGraph& dump, const RunGraph& flow, const std:
   for (ExecutionId run{0}; run < flow.runs().size(); ++run) {
     const OpRun& execution = flow.runs()[run];
     const std::string_view name = operators[execution.op].name;
-    if (is_part(name, kForward)) forward_.try_emplace({execution.place.rank, execution.place.step, name}, run);
+    if (is_part(name, kForward)) forward_.try_emplace({execution.place.in_step(), name}, run);
   }
   if (dump.arguments == nullptr) return;
   const std::vector<CallArgument>& all = *dump.arguments;
@@ -410,7 +410,7 @@ Question Questions::ask_gradient(ExecutionId run) const {
   }
   std::string name(op.name);
   name.replace(place_of(name, kBackward), kBackward.size(), kForward);
-  const auto forward = forward_.find({execution.place.rank, execution.place.step, std::string_view(name)});
+  const auto forward = forward_.find({execution.place.in_step(), std::string_view(name)});
   if (forward == forward_.end()) {
     question.why = {Reason::kNoInput, "the forward call"};
     return question;

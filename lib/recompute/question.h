@@ -75,7 +75,7 @@ class Questions {
   // By table and name of the call: its arguments, as a range of DumpWithGraph::arguments.
   std::map<std::pair<uint32_t, std::string_view>, std::pair<size_t, size_t>> arguments_;
   // Executions of forward calls, by rank, step and name.
-  std::map<std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view>, ExecutionId> forward_;
+  std::map<std::pair<RunPlace::Step, std::string_view>, ExecutionId> forward_;
 };
 
 }  // namespace msdump::recompute

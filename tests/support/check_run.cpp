@@ -24,7 +24,8 @@ void Checked::load_ir() {
   const auto search = find_ir(&dump_.index, {});
   REQUIRE(search);
   GraphRequest request;
-  for (const TensorRecord& tensor : dump_.tensors()) request.dumped_ops.insert(tensor.name.op_name);
+  for (const TensorRecord& tensor : dump_.tensors())
+    request.add_dumped(place_of(dump_.index, tensor).step, tensor.name.op_name);
   auto loaded = load_graph(search->files, request, {pool_, cancel_});
   REQUIRE(loaded);
   loaded_ = std::move(*loaded);

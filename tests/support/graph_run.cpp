@@ -74,7 +74,8 @@ JoinedDump join_dump(const std::filesystem::path& path, Headers headers) {
   JoinedDump result{list_dump({path}, headers, 2), nullptr, nullptr};
   const IrSearch search = must(find_ir(&result.dump.index, {}));
   GraphRequest request;
-  for (const TensorRecord& tensor : result.dump.tensors()) request.dumped_ops.insert(tensor.name.op_name);
+  for (const TensorRecord& tensor : result.dump.tensors())
+    request.add_dumped(place_of(result.dump.index, tensor).step, tensor.name.op_name);
   result.loaded = std::make_unique<LoadedGraph>(load(search.files, request));
   WorkerPool pool(2);
   const CancelToken cancel;

@@ -237,7 +237,14 @@ class Diff : public Command {
                                         fmt::join(std::span(steps).first(std::min(steps.size(), kMostSteps)), ", ")) +
                             (steps.size() > kMostSteps ? ", .." : ""));
     };
-    for (const Side side : kBothSides) note_steps(name_of(side), pairing.steps_alone[side]);
+    for (const Side side : kBothSides) {
+      note_steps(name_of(side), pairing.steps_alone[side]);
+      const std::vector<std::string>& dumps = pairing.dumps_alone[side];
+      if (dumps.empty()) continue;
+      session.messages.note(fmt::format("only the {} has {}/", name_of(side),
+                                        fmt::join(std::span(dumps).first(std::min(dumps.size(), kMostSteps)), "/, ")) +
+                            (dumps.size() > kMostSteps ? ", .." : ""));
+    }
     if (pairing.likeness.two_networks()) {
       session.messages.warning(fmt::format("these are dumps of two different networks ({} of {} operators are alike)",
                                            pairing.likeness.alike, pairing.likeness.comparable));

@@ -179,10 +179,11 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
     ranks.insert(identity.rank);
     steps.insert(identity.step);
   }
-  columns.insert(columns.end(), {number_column("rank", ranks.size() > 1),
-                                 number_column("graph", false),
-                                 number_column("step", steps.size() > 1),
-                                 {"order", ""}});
+  columns.insert(columns.end(), {number_column("rank", ranks.size() > 1), number_column("graph", false),
+                                 number_column("step", steps.size() > 1)});
+  if (!run.pairing.dumps.empty())
+    columns.push_back({"dump", "dump", [](const report::Row& row) { return dump_text(row.text("dump")); }});
+  columns.push_back({"order", ""});
   columns.insert(columns.end(), {op_type_column(),
                                  {"op_name", "op name"},
                                  {"io", "tensor", tensor_cell},
@@ -258,6 +259,7 @@ report::Object argument_row(const DiffResult& run, size_t index, const DiffOptio
   row.add("a", report::Value()).add("b", report::Value());
   row.add("op_name", run.op_name(diff.op)).add("op_type", run.op_type(diff.op));
   row.add("rank", key.rank).add("graph", key.graph).add("step", key.step);
+  if (!key.dump.empty()) row.add("dump", key.dump);
   row.add("io", name_of(key.io)).add("slot", slot_value(diff.name));
   row.add("order", order_value(run, diff.op)).add("verdict", name_of(diff.verdict));
   row.add("reason", reason_of(diff, run.pairing)).add("source", source_value(run.frame(diff.op)));
@@ -293,6 +295,7 @@ report::Object tensor_row(const DiffResult& run, TensorId tensor, const DiffOpti
   row.add("a", tensor_value(*run.a, pair.a)).add("b", tensor_value(*run.b, pair.b));
   row.add("op_name", run.op_name(pair.op)).add("op_type", run.op_type(pair.op));
   row.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
+  if (!identity.dump.empty()) row.add("dump", identity.dump);
   row.add("io", name_of(identity.name.io)).add("slot", slot_value(identity.name.slot));
   row.add("order", order_value(run, pair.op)).add("verdict", name_of(diff.verdict));
   row.add("reason", report::text_or_null(diff.reason)).add("source", source_value(run.frame(pair.op)));

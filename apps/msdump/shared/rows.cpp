@@ -52,6 +52,16 @@ const report::RowType<SourceFrame>& source_rows() {
 
 }  // namespace
 
+report::Key dump_key() {
+  return {.key = "dump",
+          .type = "string?",
+          .text = "part of the path that tells it from the other dumps below one path; absent if there is one",
+          .title = "dump",
+          .cell = [](const report::Row& row, std::string_view key) { return dump_text(row.text(key)); }};
+}
+
+std::string dump_text(std::string_view name) { return name.empty() ? std::string("-") : fmt::format("{}/", name); }
+
 const report::RowType<TensorRow>& tensor_rows() {
   using report::whole_cell;
   static const auto rows =
@@ -83,6 +93,8 @@ const report::RowType<TensorRow>& tensor_rows() {
                 .cell = whole_cell,
                 .drop = report::kDropStep},
                [](const TensorRow& row) -> report::Value { return row.identity.step; })
+          .add(dump_key(),
+               [](const TensorRow& row) -> report::Value { return report::text_or_null(row.identity.dump); })
           .add({.key = "op_name",
                 .type = "string",
                 .text = "full scope name of the operator if it is known, else the name that the file has",
@@ -156,7 +168,12 @@ report::Object identity_object(const DumpIndex& index, const TensorRecord& tenso
   return tensor_rows().row({index, tensor});
 }
 
-std::vector<report::Column> identity_columns() { return tensor_rows().columns(); }
+// Without the dump: paths tell it, and most tables are of one.
+std::vector<report::Column> identity_columns() {
+  std::vector<report::Column> columns = tensor_rows().columns();
+  std::erase_if(columns, [](const report::Column& column) { return column.key == "dump"; });
+  return columns;
+}
 
 report::Column number_column(const std::string& key, bool shown) {
   report::Column column = tensor_rows().columns({key}).front();

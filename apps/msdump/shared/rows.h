@@ -29,6 +29,10 @@ struct TensorRow {
 [[nodiscard]] report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor);
 [[nodiscard]] std::vector<report::Column> identity_columns();
 
+// Which of several dumps below one path (DumpIndex::dumps()) a row is about: the key of rows, and its text, "run1/".
+[[nodiscard]] report::Key dump_key();
+[[nodiscard]] std::string dump_text(std::string_view name);
+
 // Columns for commands with rows of their own. `shown`: in the table, too.
 [[nodiscard]] report::Column number_column(const std::string& key, bool shown = true);
 [[nodiscard]] report::Column op_type_column();

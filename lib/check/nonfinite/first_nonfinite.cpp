@@ -515,7 +515,7 @@ std::string CauseFinder::hidden_before(ExecutionId run) const {
   const OpRun& of = dump_.runs()[run];
   for (ExecutionId before = run; before-- > 0;) {
     const OpRun& other = dump_.runs()[before];
-    if (other.place.step != of.place.step || other.place.rank != of.place.rank) continue;
+    if (!other.place.is_beside(of.place)) continue;
     const std::string& name = dump_.operators()[other.op].name;
     const std::vector<TensorId>& outputs = other.outputs;
     if (!asked_[before]) return fmt::format("{} before it was not asked for", name);

@@ -29,8 +29,9 @@ ReplicaTable::ReplicaTable(const CheckedDump& dump, const FactsReader& facts) : 
     const FolderIdentity place = place_of(dump.index(), record);
     const OperatorId op = dump.op_of(tensor);
     if (!place.rank || facts[tensor].digest == 0 || op == kNoId) continue;
-    name = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", dump.operators()[op].name, dump.operators()[op].type,
-                       name_of(record.name.io), record.name.slot, record.occurrence, place.graph.value_or(-1));
+    name =
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", dump.operators()[op].name, dump.operators()[op].type,
+                    name_of(record.name.io), record.name.slot, record.occurrence, place.graph.value_or(-1), place.dump);
     const RowId row = rows.try_emplace(name, rows.size()).first->second;
     cells_.push_back({row, known_first(place.step), *place.rank, tensor});
   }

@@ -174,6 +174,9 @@ class Reader {
     MSDUMP_TRY(key.slot, slot(item));
     MSDUMP_TRY(const int64_t occurrence, count(item, "occurrence", std::numeric_limits<uint32_t>::max()));
     key.occurrence = static_cast<uint32_t>(occurrence);
+    if (item.find("dump") != nullptr) {
+      MSDUMP_TRY(key.dump, text(item, "dump"));
+    }
     return key;
   }
 
@@ -194,6 +197,7 @@ std::string line_of(const TensorKey& key, const AcceptedDifference& difference) 
   report::Object object;
   object.add("rank", key.rank).add("graph", key.graph).add("step", key.step).add("op_name", key.op_name);
   object.add("io", name_of(key.io)).add("slot", slot_value(key.slot)).add("occurrence", key.occurrence);
+  if (!key.dump.empty()) object.add("dump", key.dump);
   object.add("verdict", name_of(difference.verdict)).add("relative_l2", difference.relative_l2);
   object.add("max_abs", difference.max_abs).add("mismatches", difference.mismatches);
   std::string line;

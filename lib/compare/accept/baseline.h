@@ -37,6 +37,7 @@ struct TensorKey {
   Io io = Io::kOutput;
   std::string slot;
   uint32_t occurrence = 0;
+  std::string dump = {};  // of several below one path (DumpIndex::dumps())
 
   auto operator<=>(const TensorKey&) const = default;
 };

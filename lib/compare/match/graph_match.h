@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,13 +15,13 @@
 
 namespace msdump {
 
-// The ranks and steps by which operators are told apart. Each number counts only if it distinguishes operators.
+// The ranks, steps and dumps by which operators are told apart. A rank or step counts only if it distinguishes operators.
 struct ComparedPlaces {
   bool ranks = true, steps = true;
 
-  using Place = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
+  using Place = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint32_t>;
   [[nodiscard]] Place of(const SequencedOp& one) const {
-    return {ranks ? one.rank : std::nullopt, steps ? one.step : std::nullopt};
+    return {ranks ? one.rank : std::nullopt, steps ? one.step : std::nullopt, one.dump};
   }
   [[nodiscard]] uint64_t hash_of(const SequencedOp& one, uint64_t hash) const;
 };

@@ -92,6 +92,7 @@ class Pairer {
       : side_a_(a), side_b_(b), map_(map != nullptr && map->renames() ? nullptr : map) {
     result_.a = operators_of(a);
     result_.b = operators_of(b);
+    relate_dumps();
     if (map != nullptr && map->renames())
       rename(result_.a, names_a_, [&](std::string_view name) { return map->path_renamed(name); });
     unwrap();
@@ -130,8 +131,8 @@ class Pairer {
     restore(result_.a, names_a_);
     restore(result_.b, names_b_);
     result_.tensors.reserve(std::max(side_a_.tensors->size(), side_b_.tensors->size()));
-    TensorPairer tensors(side_a_, side_b_, {map_, lone_step_, result_.other_framework});
-    for (OperatorId i{0}; i < result_.operators.size(); ++i) tensors.pair(result_, i);
+    TensorPairer tensors(side_a_, side_b_, {map_, lone_step_, result_.other_framework}, result_);
+    for (OperatorId i{0}; i < result_.operators.size(); ++i) tensors.pair(i);
     result_.likeness = likeness_of(side_a_, side_b_, result_, outside_a_, outside_b_);
     return std::move(result_);
   }
@@ -165,6 +166,42 @@ class Pairer {
     partner_of_a_[a] = b;
     partner_of_b_[b] = a;
     how_[b] = how;
+  }
+
+  // Relates the dumps of the two sides: by name, else, if each side has one more, that one, and if no name is common, in order.
+  void relate_dumps() {
+    const std::vector<std::string>&a = side_a_.index->dumps(), &b = side_b_.index->dumps();
+    if (a.empty() && b.empty()) return;
+    Sides<std::vector<std::string>> names = {a, b}, left;
+    for (std::vector<std::string>* const side : {&names.a, &names.b}) {
+      if (side->empty()) side->emplace_back();
+    }
+    const auto is_in = [](const std::vector<std::string>& all, const std::string& name) {
+      return std::find(all.begin(), all.end(), name) != all.end();
+    };
+    std::copy_if(names.a.begin(), names.a.end(), std::back_inserter(left.a),
+                 [&](const std::string& name) { return !is_in(names.b, name); });
+    std::copy_if(names.b.begin(), names.b.end(), std::back_inserter(left.b),
+                 [&](const std::string& name) { return !is_in(names.a, name); });
+    const bool none_common = left.a.size() == names.a.size();
+    const size_t related =
+        none_common || (left.a.size() == 1 && left.b.size() == 1) ? std::min(left.a.size(), left.b.size()) : 0;
+    // The reference's dumps in their order, then what the candidate alone has.
+    result_.dumps = names.b;
+    for (uint32_t i = 0; i < names.b.size(); ++i) result_.dump_numbers.b.push_back(i);
+    for (const std::string& name : names.a) {
+      const auto at = static_cast<size_t>(std::find(left.a.begin(), left.a.end(), name) - left.a.begin());
+      const std::string& partner = at < related ? left.b[at] : name;
+      const auto found = std::find(result_.dumps.begin(), result_.dumps.end(), partner);
+      result_.dump_numbers.a.push_back(static_cast<uint32_t>(found - result_.dumps.begin()));
+      if (found == result_.dumps.end()) result_.dumps.push_back(name);
+      if (found != result_.dumps.end() && !name.empty()) *found = name;
+    }
+    result_.dumps_alone.a.assign(left.a.begin() + static_cast<std::ptrdiff_t>(related), left.a.end());
+    result_.dumps_alone.b.assign(left.b.begin() + static_cast<std::ptrdiff_t>(related), left.b.end());
+    for (const Side side : kBothSides) {
+      for (SequencedOp& one : result_.operators_of(side)) one.dump = result_.common_dump(side, one.dump);
+    }
   }
 
   void choose_steps() {

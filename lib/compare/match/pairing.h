@@ -111,10 +111,15 @@ struct Pairing {
   std::vector<TensorPair> tensors;  // by operator, by step, inputs before outputs, by slot
   Likeness likeness;                // none if a compiler for the device named the operators of one side
   Sides<std::vector<int64_t>> steps_alone;  // steps that the other side lacks, ascending; empty if each has one
-  bool is_sharded = false;                  // tensors are global ones, assembled (match/placement/sharded_pairing.h)
-  bool other_framework = false;             // one side is a PyTorch dump of msprobe, the other is not
-  ReachedLimits limits;                     // bounds that the search for partners hit
-  std::vector<Error> unread;                // files that could not be read while tensors were matched by values
+  // Several dumps on one side (DumpIndex::dumps): the names of those of both sides, the number of each side's dumps in this
+  // list, and those that the other side lacks. All are empty if each side has one.
+  std::vector<std::string> dumps;
+  Sides<std::vector<uint32_t>> dump_numbers;
+  Sides<std::vector<std::string>> dumps_alone;
+  bool is_sharded = false;       // tensors are global ones, assembled (match/placement/sharded_pairing.h)
+  bool other_framework = false;  // one side is a PyTorch dump of msprobe, the other is not
+  ReachedLimits limits;          // bounds that the search for partners hit
+  std::vector<Error> unread;     // files that could not be read while tensors were matched by values
 
   // For checkpoints (match/parameters/parameter_pairing.h), whose `operators` are parameters.
   bool of_parameters = false;
@@ -126,6 +131,12 @@ struct Pairing {
   [[nodiscard]] std::vector<SequencedOp>& operators_of(Side side) { return side == Side::kCandidate ? a : b; }
   [[nodiscard]] const std::vector<SequencedOp>& operators_of(Side side) const {
     return side == Side::kCandidate ? a : b;
+  }
+
+  // The number in `dumps` of a side's dump.
+  [[nodiscard]] uint32_t common_dump(Side side, uint32_t dump) const {
+    const std::vector<uint32_t>& numbers = dump_numbers[side];
+    return dump < numbers.size() ? numbers[dump] : 0;
   }
 
   // The name or type in the candidate, if it has the operator, else in the reference.

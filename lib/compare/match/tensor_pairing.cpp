@@ -23,48 +23,54 @@ const std::vector<RecordId>& tensors_of(const std::vector<SequencedOp>& operator
 
 bool TensorPairer::SlotKey::operator<(const SlotKey& other) const {
   if (step != other.step) return step < other.step;
+  if (dump != other.dump) return dump < other.dump;
   if (occurrence != other.occurrence) return occurrence < other.occurrence;
   if (io != other.io) return io < other.io;
   if (slot != other.slot) return natural_less(slot, other.slot);
   return beside < other.beside;
 }
 
-TensorPairer::SlotKey TensorPairer::slot_key(const CompareSide& side, RecordId tensor) const {
-  const TensorRecord& record = (*side.tensors)[tensor];
+TensorPairer::SlotKey TensorPairer::slot_key(Side side, RecordId tensor) const {
+  const CompareSide& dump = side == Side::kCandidate ? a_ : b_;
+  const TensorRecord& record = (*dump.tensors)[tensor];
+  const FolderIdentity place = msdump::place_of(*dump.index, record);
   std::optional<int64_t> step;
-  if (!rule_.lone_step) step = msdump::place_of(*side.index, record).step;
+  if (!rule_.lone_step) step = place.step;
   const bool parameter = record.name.io == Io::kParameter;
-  return {step, record.occurrence, record.name.io,
-          parameter ? common_parameter_name(record.name.slot) : record.name.slot, 0};
+  return {step,
+          pairing_.common_dump(side, place.dump),
+          record.occurrence,
+          record.name.io,
+          parameter ? common_parameter_name(record.name.slot) : record.name.slot,
+          0};
 }
 
 // The key of a tensor of a in the reference. The user's mapping may name another slot.
-TensorPairer::SlotKey TensorPairer::key_of_a(const Pairing& pairing, const OpPair& pair, RecordId tensor) {
-  SlotKey key = slot_key(a_, tensor);
+TensorPairer::SlotKey TensorPairer::key_of_a(const OpPair& pair, RecordId tensor) {
+  SlotKey key = slot_key(Side::kCandidate, tensor);
   if (rule_.map == nullptr || pair.how != PairedBy::kUser) return key;
   const NameFacts& name = (*a_.tensors)[tensor].name;
-  auto reference = rule_.map->reference_of(pairing.a[pair.a].name, name.io, name.slot);
-  if (!reference || normalised_op_name(reference->op_name) != normalised_op_name(pairing.b[pair.b].name)) return key;
+  auto reference = rule_.map->reference_of(pairing_.a[pair.a].name, name.io, name.slot);
+  if (!reference || normalised_op_name(reference->op_name) != normalised_op_name(pairing_.b[pair.b].name)) return key;
   key.io = reference->io;
   key.slot = names_.emplace_back(std::move(reference->slot));
   return key;
 }
 
-void TensorPairer::pair(Pairing& pairing, OperatorId place) {
-  const OpPair& both = pairing.operators[place];
+void TensorPairer::pair(OperatorId place) {
+  const OpPair& both = pairing_.operators[place];
   const bool paired = both.is_paired();
   const bool careful =
-      paired && (both.how == PairedBy::kUser || rule_.other_framework || is_commutative(pairing.b[both.b].type));
+      paired && (both.how == PairedBy::kUser || rule_.other_framework || is_commutative(pairing_.b[both.b].type));
   if (careful) {
-    pair_with_care(pairing, place);
+    pair_with_care(place);
   } else {
-    pair_in_order(pairing, place);
+    pair_in_order(place);
   }
 }
 
 // Fills `slots` with the tensors of an operator, by slot. Of several with the same key, the last one counts.
-void TensorPairer::fill(const CompareSide& side, const std::vector<RecordId>& tensors,
-                        std::vector<Keyed>& slots) const {
+void TensorPairer::fill(Side side, const std::vector<RecordId>& tensors, std::vector<Keyed>& slots) const {
   slots.clear();
   for (const RecordId tensor : tensors) slots.push_back({slot_key(side, tensor), tensor});
   const auto less = [](const Keyed& x, const Keyed& y) { return x.key < y.key; };
@@ -78,31 +84,31 @@ void TensorPairer::fill(const CompareSide& side, const std::vector<RecordId>& te
 }
 
 // The usual case: merges two sorted lists.
-void TensorPairer::pair_in_order(Pairing& pairing, OperatorId place) {
-  const OpPair& both = pairing.operators[place];
-  fill(a_, tensors_of(pairing.a, both.a), slots_a_);
-  fill(b_, tensors_of(pairing.b, both.b), slots_b_);
+void TensorPairer::pair_in_order(OperatorId place) {
+  const OpPair& both = pairing_.operators[place];
+  fill(Side::kCandidate, tensors_of(pairing_.a, both.a), slots_a_);
+  fill(Side::kReference, tensors_of(pairing_.b, both.b), slots_b_);
   auto a = slots_a_.begin(), b = slots_b_.begin();
   while (a != slots_a_.end() || b != slots_b_.end()) {
     const bool has_a = a != slots_a_.end() && (b == slots_b_.end() || !(b->key < a->key));
     const bool has_b = b != slots_b_.end() && (a == slots_a_.end() || !(a->key < b->key));
-    pairing.tensors.push_back({{has_a ? a->tensor : kNoId, has_b ? b->tensor : kNoId}, place});
+    pairing_.tensors.push_back({{has_a ? a->tensor : kNoId, has_b ? b->tensor : kNoId}, place});
     if (has_a) ++a;
     if (has_b) ++b;
   }
 }
 
-void TensorPairer::pair_with_care(Pairing& pairing, OperatorId place) {
-  const OpPair both = pairing.operators[place];
+void TensorPairer::pair_with_care(OperatorId place) {
+  const OpPair both = pairing_.operators[place];
   Slots slots;
-  for (const RecordId tensor : tensors_of(pairing.a, both.a)) slots[key_of_a(pairing, both, tensor)].a = tensor;
-  for (const RecordId tensor : tensors_of(pairing.b, both.b)) slots[slot_key(b_, tensor)].b = tensor;
-  if (is_commutative(pairing.b[both.b].type)) swap_operands(slots);
+  for (const RecordId tensor : tensors_of(pairing_.a, both.a)) slots[key_of_a(both, tensor)].a = tensor;
+  for (const RecordId tensor : tensors_of(pairing_.b, both.b)) slots[slot_key(Side::kReference, tensor)].b = tensor;
+  if (is_commutative(pairing_.b[both.b].type)) swap_operands(slots);
   if (rule_.other_framework && both.how != PairedBy::kUser)
-    pair_by_shapes(slots, pairing.b[both.b].name.ends_with(".backward"));
+    pair_by_shapes(slots, pairing_.b[both.b].name.ends_with(".backward"));
   for (auto& [key, tensors] : slots) {
     tensors.op = place;
-    pairing.tensors.push_back(tensors);
+    pairing_.tensors.push_back(tensors);
   }
 }
 

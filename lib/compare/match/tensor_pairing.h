@@ -22,23 +22,25 @@ class TensorPairer {
     bool lone_step = false;        // each side has a single step
     bool other_framework = false;
   };
-  TensorPairer(const CompareSide& a, const CompareSide& b, const Rule& rule) : a_(a), b_(b), rule_(rule) {}
+  // Appends to `pairing`, which outlives this.
+  TensorPairer(const CompareSide& a, const CompareSide& b, const Rule& rule, Pairing& pairing)
+      : a_(a), b_(b), rule_(rule), pairing_(pairing) {}
 
   // Appends the pairs of the operator pair at `place`.
-  void pair(Pairing& pairing, OperatorId place);
+  void pair(OperatorId place);
 
  private:
   struct SlotKey {
     std::optional<int64_t> step;
-    uint32_t occurrence = 0;
+    uint32_t dump = 0, occurrence = 0;
     Io io = Io::kInput;
     std::string_view slot;
     uint32_t beside = 0;  // counts several in one slot
 
     bool operator<(const SlotKey& other) const;
   };
-  using Place = std::tuple<std::optional<int64_t>, uint32_t, Io>;  // step, occurrence, io
-  static Place place_of(const SlotKey& key) { return {key.step, key.occurrence, key.io}; }
+  using Place = std::tuple<std::optional<int64_t>, uint32_t, uint32_t, Io>;
+  static Place place_of(const SlotKey& key) { return {key.step, key.dump, key.occurrence, key.io}; }
   struct ByShape {
     std::vector<size_t> items;
     size_t paired = 0;  // the first of `items` are paired
@@ -49,11 +51,11 @@ class TensorPairer {
   };
   using Slots = std::map<SlotKey, TensorPair>;
 
-  [[nodiscard]] SlotKey slot_key(const CompareSide& side, RecordId tensor) const;
-  [[nodiscard]] SlotKey key_of_a(const Pairing& pairing, const OpPair& pair, RecordId tensor);
-  void fill(const CompareSide& side, const std::vector<RecordId>& tensors, std::vector<Keyed>& slots) const;
-  void pair_in_order(Pairing& pairing, OperatorId place);
-  void pair_with_care(Pairing& pairing, OperatorId place);
+  [[nodiscard]] SlotKey slot_key(Side side, RecordId tensor) const;
+  [[nodiscard]] SlotKey key_of_a(const OpPair& pair, RecordId tensor);
+  void fill(Side side, const std::vector<RecordId>& tensors, std::vector<Keyed>& slots) const;
+  void pair_in_order(OperatorId place);
+  void pair_with_care(OperatorId place);
   void swap_operands(Slots& slots) const;
   void pair_by_shapes(Slots& slots, bool backward) const;
   [[nodiscard]] bool in_one_form(const Slots& slots, Io io) const;
@@ -61,6 +63,7 @@ class TensorPairer {
 
   const CompareSide &a_, &b_;
   const Rule rule_;
+  Pairing& pairing_;
   std::vector<Keyed> slots_a_, slots_b_;
   std::deque<std::string> names_;  // slots from the map
 };

@@ -34,7 +34,7 @@ std::set<ExecutionId> connected(const RunView& view, ExecutionId run) {
   const RunPlace& place = view.place(run);
   const auto is_missing = [&](ExecutionId other) {
     return view.is_surprise(other) && view.of_candidate_only(other) == view.of_candidate_only(run) &&
-           view.place(other).rank == place.rank && view.place(other).step == place.step && !is_update(view, other);
+           view.place(other).is_beside(place) && !is_update(view, other);
   };
   std::set<ExecutionId> runs;
   std::vector<ExecutionId> next = {run};

@@ -41,7 +41,7 @@ Rejoining::Rejoining(const RunView& view)
       if (input.producer != kNoId || input.tensor == kNoId) continue;
       of_unknown = of_unknown || view.compared(input.tensor);
       if (const uint64_t contents = contents_of(input.tensor); contents != 0)
-        entering_[{view.place(run).rank, view.place(run).step, contents}].emplace_back(run, input.tensor);
+        entering_[{view.place(run).in_step(), contents}].emplace_back(run, input.tensor);
     }
     if (of_unknown && !view.one_sided(run)) of_unknown_.push_back(run);
   }
@@ -58,11 +58,11 @@ uint64_t Rejoining::contents_of(TensorId tensor) const {
 }
 
 double Rejoining::most_entering(const RunPlace& place) const {
-  const auto [found, added] = most_entering_.try_emplace({place.rank, place.step}, 0);
+  const auto [found, added] = most_entering_.try_emplace(place.in_step(), 0);
   if (!added) return found->second;
   std::vector<double> errors;
   for (const ExecutionId run : of_unknown_) {
-    if (view_.place(run).rank != place.rank || view_.place(run).step != place.step || view_.is_backward(run)) continue;
+    if (!view_.place(run).is_beside(place) || view_.is_backward(run)) continue;
     for (const RunInput& input : view_.run(run).inputs) {
       if (input.producer != kNoId || !view_.compared(input.tensor)) continue;
       const auto& error = view_.error(input.tensor);
@@ -186,7 +186,7 @@ class Rejoining::Walk {
   // part of a sum: the value in the next step shows it, or, in the last step, what depends on the sum.
   bool see_entering(ExecutionId run, ExecutionId forward, const RunInput& input, TensorId gradient) {
     RunPlace place = view_.place(forward);
-    const auto readers = of_.entering_.find({place.rank, place.step, of_.contents_of(input.tensor)});
+    const auto readers = of_.entering_.find({place.in_step(), of_.contents_of(input.tensor)});
     if (readers == of_.entering_.end() || readers->second.size() == 1)
       return view_.differs(input.tensor) || !view_.compared(gradient);
     place.step = place.step.value_or(0) + 1;

@@ -42,8 +42,7 @@ class Rejoining {
 
  private:
   class Walk;
-  using Step = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  // rank and step
-  using Contents = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint64_t>;
+  using Contents = std::pair<RunPlace::Step, uint64_t>;
 
   [[nodiscard]] uint64_t contents_of(TensorId tensor) const;
   // The largest error that is noise, of what enters a step; 0 without such a step.
@@ -56,7 +55,7 @@ class Rejoining {
   std::vector<size_t> behind_;                      // by run: those with compared outputs behind it, in all steps
   std::vector<ExecutionId> of_unknown_;             // those that read a value of unknown source
   std::map<Contents, std::vector<std::pair<ExecutionId, TensorId>>> entering_;  // what reads such a value
-  mutable std::map<Step, double> most_entering_;
+  mutable std::map<RunPlace::Step, double> most_entering_;
   mutable size_t work_left_;
   mutable ReachedLimits limits_;
 };

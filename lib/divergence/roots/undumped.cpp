@@ -74,11 +74,11 @@ class Search {
 
   // Collects, on one rank and in one step, the inputs that hold values of undumped operators.
   void enter(const RunPlace& place) {
-    if (known_place_ && *known_place_ == std::pair(place.rank, place.step)) return;
-    known_place_ = {place.rank, place.step};
+    if (known_place_ && known_place_->is_beside(place)) return;
+    known_place_ = place;
     known_.clear();
     for (const OpRun& run : view_.runs()) {
-      if (run.place.rank != place.rank || run.place.step != place.step) continue;
+      if (!run.place.is_beside(place)) continue;
       const bool any = std::any_of(run.inputs.begin(), run.inputs.end(), [&](const RunInput& input) {
         return input.producer == kNoId && input.from == From::kOperator && view_.compared(input.tensor);
       });
@@ -129,9 +129,9 @@ class Search {
   const Pairing& pairing_;
   const RunView& view_;
   std::unordered_map<OpId, OperatorId> operators_;
-  std::optional<std::pair<std::optional<int64_t>, std::optional<int64_t>>> known_place_;  // rank and step of `known_`
-  std::map<Value, std::vector<TensorId>> known_;                                          // tensors
-  double error_ = 0;                                                                      // to be explained
+  std::optional<RunPlace> known_place_;           // of `known_`
+  std::map<Value, std::vector<TensorId>> known_;  // tensors
+  double error_ = 0;                              // to be explained
   std::set<OperatorId> found_;
   std::set<OpId> passed_;
 };

@@ -56,7 +56,7 @@ class UnseenSearch {
     const std::vector<ExecutionId>& inside = view_.inside(run);
     for (ExecutionId other = run; other-- > 0;) {
       const RunPlace &place = view_.place(other), &of_run = view_.place(run);
-      if (place.rank != of_run.rank || place.step != of_run.step) break;
+      if (!place.is_beside(of_run)) break;
       const auto kind = kind_of(other);
       const bool has_scope = kind == MsprobeEntryKind::kModule || kind == MsprobeEntryKind::kCall;
       if (!has_scope || view_.one_sided(other) || history_.states[other].downstream) continue;

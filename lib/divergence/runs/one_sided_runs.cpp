@@ -28,8 +28,7 @@ OneSidedRuns::OneSidedRuns(const RunView& view) : view_(view) {
     if (has_paired_inside(run)) continue;
     Pass& pass = passes_[view_.is_backward(run) ? 1 : 0];
     (of_a ? pass.of_a : pass.of_b).push_back(run);
-    if (!of_a && view_.is_backward(run))
-      first_backward_.try_emplace({view_.place(run).rank, view_.place(run).step}, run);
+    if (!of_a && view_.is_backward(run)) first_backward_.try_emplace(view_.place(run).in_step(), run);
     if (of_a && turns_coarser(run)) pass.coarser.push_back(run);
   }
 }
@@ -58,7 +57,7 @@ ExecutionId OneSidedRuns::last_that_computes(const std::vector<ExecutionId>& run
 }
 
 ExecutionId OneSidedRuns::first_backward(const RunPlace& place) const {
-  const auto found = first_backward_.find({place.rank, place.step});
+  const auto found = first_backward_.find(place.in_step());
   return found == first_backward_.end() ? kNoId : found->second;
 }
 

@@ -41,7 +41,7 @@ class OneSidedRuns {
   const RunView& view_;
   std::array<Pass, 2> passes_;  // forward, backward
   std::vector<ExecutionId> all_of_a_;
-  std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, ExecutionId> first_backward_;  // by rank and step
+  std::map<RunPlace::Step, ExecutionId> first_backward_;
 };
 
 }  // namespace msdump

@@ -61,12 +61,13 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
   source.tensors = pairing.tensors.size();
   source.tensor = [&](TensorId index) {
     const TensorPair& pair = pairing.tensors[index];
-    const CompareSide& side = pair.b != kNoId ? b : a;
-    const TensorRecord& record = (*side.tensors)[pair.b != kNoId ? pair.b : pair.a];
+    const Side of = pair.b != kNoId ? Side::kReference : Side::kCandidate;
+    const CompareSide& side = of == Side::kReference ? b : a;
+    const TensorRecord& record = (*side.tensors)[pair[of]];
     const FolderIdentity folder = place_of(*side.index, record);
     RunTensor tensor;
     tensor.op = pair.op;
-    tensor.place = {folder.rank, folder.step, record.occurrence};
+    tensor.place = {folder.rank, folder.step, record.occurrence, pairing.common_dump(of, folder.dump)};
     tensor.graph = folder.graph;
     tensor.role = role_in_comparison(record.name);
     tensor.is_parameter = is_module_parameter(record.name);
@@ -341,7 +342,7 @@ std::span<const ExecutionId> RunFacts::runs_named(std::string_view name, const R
   const uint32_t found =
       names_.find(text_hash(name), [&](uint32_t other) { return this->name(named_[other].front()) == name; });
   if (found == HashSlots::kNone) return {};
-  const auto key = [](const RunPlace& of) { return std::tie(of.rank, of.step); };
+  const auto key = [](const RunPlace& of) { return of.in_step(); };
   const auto [begin, end] = std::equal_range(
       named_[found].begin(), named_[found].end(), ExecutionId(), [&](ExecutionId left, ExecutionId right) {
         return key(left == kNoId ? place : this->place(left)) < key(right == kNoId ? place : this->place(right));

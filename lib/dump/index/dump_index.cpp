@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "dump/layouts/family.h"
 #include "dump/names/file_kind.h"
@@ -213,6 +215,7 @@ Result<DumpIndex> DumpIndex::build(const std::vector<std::string>& paths, const 
     if (!index.is_file_[root]) directories.push_back(index.paths_[root]);
   }
   index.relative_paths_ = RelativePaths(directories);
+  index.dumps_ = number_dumps(index.folders_, index.files_);
   index.sort_files();
   return index;
 }
@@ -270,10 +273,12 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
   } else {
     for (size_t piece = 0; piece < pieces; ++piece) classify_piece(static_cast<int64_t>(piece));
   }
+  TextArena counted;
   for (size_t begin = first_file, end = begin; begin < files_.size(); begin = end) {
     while (end < files_.size() && files_[end].folder == files_[begin].folder) ++end;
-    take_counters(std::span(files_).subspan(begin, end - begin), folders_[files_[begin].folder]);
+    take_counters(std::span(files_).subspan(begin, end - begin), folders_[files_[begin].folder], counted);
   }
+  texts_.push_back(std::move(counted));
   return {};
 }
 
@@ -297,7 +302,7 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& map
     }
   }
   classify(file, folders_.back(), texts);
-  take_counters({&file, 1}, folders_.back());
+  take_counters({&file, 1}, folders_.back(), texts);
   files_.push_back(file);
   texts_.push_back(std::move(texts));
   return {};
@@ -439,22 +444,73 @@ void take_all(const CountedFiles& files, const IndexedFolder& folder) {
   for (const Counted& counted : files) take(counted, folder, counted.name.name.size());
 }
 
+// The number that a name begins with, and whether it counts everything in a folder: no two are equal, but not all names are.
+struct LeadingNumbers {
+  CountedFiles files;
+  std::set<uint64_t> numbers;
+  std::set<std::string_view> names;
+  std::string_view before;  // the letter before the numbers
+
+  void add(IndexedFile& file) {
+    const std::string_view stem = stem_of(file);
+    const auto name = parse_leading_number(stem);
+    const auto number = name ? parse_u64(name->number) : std::nullopt;
+    if (!number) return;
+    const std::string_view letter = stem.substr(0, static_cast<size_t>(name->number.data() - stem.data()));
+    if (files.empty()) before = letter;
+    if (letter != before || !numbers.insert(*number).second) return;
+    files.push_back({&file, *name});
+    names.insert(name->name);
+  }
+
+  [[nodiscard]] bool count_all(size_t arrays) const { return files.size() == arrays && names.size() > 1; }
+};
+
+// The name of a file without the number before it, in the path of its folder.
+void take_leading(const Counted& counted, const IndexedFolder& folder, TextArena& arena) {
+  NameFacts& facts = counted.file->facts;
+  const std::string_view path = facts.op_name.substr(0, facts.op_name.size() - stem_of(*counted.file).size());
+  const bool alone = path.empty() || folder.identity.layout != Layout::kFlat;
+  facts.op_name = alone ? counted.name.name : arena.keep(fmt::format("{}{}", path, counted.name.name));
+  facts.timestamp = counted.name.number;
+}
+
+// True if three names or more end in numbers without a gap.
+bool count_without_gap(const CountedFiles& files) {
+  constexpr size_t kFewestNames = 3;
+  std::set<std::string_view> names;
+  std::set<uint64_t> numbers;
+  for (const Counted& counted : files) {
+    names.insert(counted.name.name);
+    if (const auto number = parse_u64(counted.name.number)) numbers.insert(*number);
+  }
+  return names.size() >= kFewestNames && numbers.size() == files.size() &&
+         *numbers.rbegin() - *numbers.begin() + 1 == files.size();
+}
+
 }  // namespace
 
-void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder) {
+void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder, TextArena& arena) {
   CountedFiles of_devices, of_tensor_dump, numbered;
-  size_t other_pt = 0;
+  LeadingNumbers leading;
+  size_t arrays = 0, npy = 0, others = 0;
   for (IndexedFile& file : files) {
     if (!is_foreign(file)) continue;
     const std::string_view stem = stem_of(file);
     const bool pt = file.family == &pt_family();
     const auto of_device = pt ? parse_torch_npu_name(stem) : std::nullopt;
-    const auto name = of_device ? of_device : pt ? parse_numbered_name(stem) : parse_tensor_dump_name(stem);
-    if (name) {
-      (of_device ? of_devices : pt ? numbered : of_tensor_dump).push_back({&file, *name});
-    } else if (pt) {
-      ++other_pt;
-    }
+    const auto name = of_device ? of_device : pt ? std::nullopt : parse_tensor_dump_name(stem);
+    const auto number = name ? std::nullopt : parse_numbered_name(stem);
+    if (name) (of_device ? of_devices : of_tensor_dump).push_back({&file, *name});
+    if (number) numbered.push_back({&file, *number});
+    if (number && !pt) ++npy;
+    if (!name && !number) ++others;
+    leading.add(file);
+    ++arrays;
+  }
+  if (leading.count_all(arrays)) {
+    for (const Counted& counted : leading.files) take_leading(counted, folder, arena);
+    return;
   }
   const bool keep_device = has_several_devices(of_devices);
   for (const Counted& counted : of_devices) {
@@ -462,8 +518,9 @@ void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder) {
     take(counted, folder, keep_device ? static_cast<size_t>(device.data() + device.size() - name.data()) : name.size());
   }
   if (!has_equal_numbers(of_tensor_dump)) take_all(of_tensor_dump, folder);
-  const bool saved = other_pt == 0 && has_runs_of_several_names(numbered) && !has_equal_numbers(numbered);
-  if (saved) take_all(numbered, folder);
+  if (others > 0 || has_equal_numbers(numbered)) return;
+  const bool saved = npy == 0 && has_runs_of_several_names(numbered);
+  if (saved || count_without_gap(numbered)) take_all(numbered, folder);
 }
 
 namespace {

@@ -78,6 +78,12 @@ class DumpIndex {
   // Unreadable folders, dangling links, a damaged mapping.csv.
   [[nodiscard]] const std::vector<Error>& problems() const { return problems_; }
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
+  // The dumps below the paths, by FolderIdentity::dump: the part of the path that tells each from the others ("run1",
+  // "actor"). Empty if there is one, as usual.
+  [[nodiscard]] const std::vector<std::string>& dumps() const { return dumps_; }
+  [[nodiscard]] std::string_view name_of_dump(uint32_t dump) const {
+    return dump < dumps_.size() ? std::string_view(dumps_[dump]) : std::string_view();
+  }
 
   [[nodiscard]] Identity identity_of(const IndexedFile& file) const;
   [[nodiscard]] std::string path_of(const IndexedFile& file) const;  // usable from the current directory
@@ -105,6 +111,7 @@ class DumpIndex {
   std::vector<std::string> bases_;  // by path: the folder above its folders
   std::vector<bool> is_file_;       // by path
   RelativePaths relative_paths_;
+  std::vector<std::string> dumps_;
   std::vector<IndexedFolder> folders_;
   std::vector<IndexedFile> files_;
   std::vector<TextArena> texts_;
@@ -117,9 +124,18 @@ class DumpIndex {
 // are known. The counter becomes the time stamp, so that executions are in order:
 //   torch_npu    always; without the device, unless files of several devices lie in the folder
 //   TensorDump   if no two numbers of the folder are equal
-//   acl_save     if, moreover, all .pt files of the folder end in a number, and one of several names has several numbers:
-//                "layer_0.pt, layer_1.pt" may be two layers, but "a_0.pt, b_1.pt, a_2.pt" are executions of a and b
-void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder);
+//   acl_save     if, moreover, all arrays of the folder are .pt files that end in a number, and one of several names has several
+//                numbers: "layer_0.pt, layer_1.pt" may be two layers, but "a_0.pt, b_1.pt, a_2.pt" are executions of a and b
+//   a script     before the name ("0001_attn.npy", "F1__attn.npy") if all arrays of the folder have one there, no two numbers
+//                are equal and not all names are; behind it ("attn_4.npy") if, moreover, three names count without a gap
+void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder, TextArena& arena);
+
+// Numbers the dumps in FolderIdentity::dump, and returns the part of the path that tells each from the others; nothing if there is
+// one. Two folders are of two dumps if they have the same rank, graph and step, both have files of the same operator or the
+// same table, and their paths differ in folders that are no numbers of the layout: stages of one step of reinforcement
+// learning, prefill and decode, run1 and run2. Folders in which no name occurs twice are one dump (node0/rank0, node1/rank1).
+[[nodiscard]] std::vector<std::string> number_dumps(std::vector<IndexedFolder>& folders,
+                                                    const std::vector<IndexedFile>& files);
 
 // The framework that wrote a dump, by evidence in the tree:
 //

@@ -180,8 +180,8 @@ constexpr uint64_t kNoTime = UINT64_MAX;  // comes last
 
 uint64_t time_or_last(const TensorRecord& tensor) { return time_of(tensor.name).value_or(kNoTime); }
 
-// Places of folders, and of rows with a step, sorted by rank, graph and step, unknown values last. Equal ones of one dump
-// share a number.
+// Places of folders, and of rows with a step, sorted by rank, graph, step and dump, unknown values last. Equal ones share a
+// number.
 class Places {
  public:
   Places(const DumpIndex& index, const std::vector<TensorRecord>& tensors) : index_(index) {
@@ -201,7 +201,7 @@ class Places {
 
  private:
   using Number = decltype(known_first(std::optional<int64_t>()));
-  using Key = std::tuple<Number, Number, Number, uint32_t>;
+  using Key = std::tuple<Number, Number, Number, uint32_t, uint32_t>;
 
   [[nodiscard]] const IndexedFolder& folder_of(const TensorRecord& tensor) const {
     return index_.folders()[index_.files()[tensor.file].folder];
@@ -210,7 +210,7 @@ class Places {
   [[nodiscard]] static Key key(const IndexedFolder& folder, int64_t step) {
     const FolderIdentity& identity = folder.identity;
     return {known_first(identity.rank), known_first(identity.graph),
-            known_first(step == kStepOfFolder ? identity.step : std::optional(step)), folder.root};
+            known_first(step == kStepOfFolder ? identity.step : std::optional(step)), folder.root, identity.dump};
   }
 
   const DumpIndex& index_;

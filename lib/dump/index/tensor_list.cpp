@@ -315,7 +315,7 @@ FolderIdentity place_of(const DumpIndex& index, const TensorRecord& tensor) {
 
 Identity identity_of(const DumpIndex& index, const TensorRecord& tensor) {
   const FolderIdentity place = place_of(index, tensor);
-  return {place.rank, place.graph, place.step, tensor.name, tensor.occurrence};
+  return {place.rank, place.graph, place.step, tensor.name, tensor.occurrence, index.name_of_dump(place.dump)};
 }
 
 }  // namespace msdump

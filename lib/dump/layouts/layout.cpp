@@ -1,5 +1,7 @@
 #include "dump/layouts/layout.h"
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/text.h"
@@ -151,6 +153,18 @@ bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
   return identity.rank.has_value();
 }
 
+// True if the folder above the one that shows the layout belongs to it.
+bool begins_above(const Parts& parts, size_t at, const FolderIdentity& identity) {
+  if (at == 0) return false;
+  switch (identity.layout) {
+    case Layout::kMsprobe:
+    case Layout::kAtb:
+    case Layout::kException:
+    case Layout::kAcl: return true;
+    default: return is_time(parts[at]) && global_rank(parts[at - 1]);
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Layout layout) {
@@ -187,16 +201,31 @@ FolderIdentity identify_folder(std::string_view folder) {
   }
   // The innermost folder that names something decides.
   for (size_t i = parts.size(); i-- > 0;) {
-    if (identify_at(parts, i, identity)) return identity;
+    if (!identify_at(parts, i, identity)) continue;
+    identity.depth = static_cast<uint16_t>(
+        std::min<size_t>(parts.size() - i + (begins_above(parts, i, identity) ? 1 : 0), UINT16_MAX));
+    return identity;
   }
   for (size_t i = parts.size(); i-- > 0;) {
     const auto step = number_after(parts[i], "iteration_");
     if (!step) continue;
     identity.step = step;
     identity.layout = Layout::kOldSync;
+    identity.depth = static_cast<uint16_t>(std::min<size_t>(parts.size() - i, UINT16_MAX));
     return identity;
   }
   return identity;
+}
+
+bool only_numbers(std::string_view folder) {
+  constexpr std::array<std::string_view, 8> kWords = {"rank", "dump_tensor_data", "debug_files", "constants",
+                                                      "data", "atb_dump_data",    "extra-info",  "data-dump"};
+  constexpr std::array<std::string_view, 7> kPrefixes = {"rank_", "device_", "iteration_", "step_",
+                                                         "step",  "rank",    "graph_"};
+  if (is_digits(folder)) return !is_time(folder);
+  const auto numbers = [&](std::string_view prefix) { return number_after(folder, prefix).has_value(); };
+  return std::find(kWords.begin(), kWords.end(), folder) != kWords.end() ||
+         std::any_of(kPrefixes.begin(), kPrefixes.end(), numbers) || global_rank(folder) || monitored_rank(folder);
 }
 
 }  // namespace msdump

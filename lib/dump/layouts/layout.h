@@ -50,6 +50,8 @@ enum class Layout : uint8_t {
 struct FolderIdentity {
   std::optional<int64_t> rank, graph, step;
   Layout layout = Layout::kFlat;
+  uint16_t depth = 0;  // of the layout: folders of the path from its outermost one on; 0 if none says anything
+  uint32_t dump = 0;   // in DumpIndex::dumps()
   // True if the folder is, or lies in, a folder of this kind. Files of other tools often have no names of their own.
   bool tensor_data = false;  // msprobe's dump_tensor_data
   bool profiler = false;     // the Ascend profiler: PROF_N, *_ascend_ms, *_ascend_pt, ASCEND_PROFILER_OUTPUT
@@ -59,5 +61,9 @@ struct FolderIdentity {
 
 // `folder` is the absolute path, so that a command may start at any level of a tree.
 [[nodiscard]] FolderIdentity identify_folder(std::string_view folder);
+
+// True for a folder inside a layout that only numbers a rank, graph or step, or that every dump of the layout has. The others
+// are chosen by the user or the time: the name of a network, the time of a dump.
+[[nodiscard]] bool only_numbers(std::string_view folder);
 
 }  // namespace msdump

@@ -258,6 +258,18 @@ std::optional<CountedName> parse_numbered_name(std::string_view stem) {
   return CountedName{stem, {}, *number, DType::kUndefined};
 }
 
+std::optional<CountedName> parse_leading_number(std::string_view stem) {
+  constexpr std::string_view kSeparators = "_-.";
+  std::string_view rest = stem;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (!rest.empty() && is_letter(rest.front())) rest.remove_prefix(1);
+  const std::string_view number = rest.substr(0, rest.find_first_not_of("0123456789"));
+  rest.remove_prefix(number.size());
+  const size_t name = rest.find_first_not_of(kSeparators);
+  if (number.empty() || name == 0 || name == std::string_view::npos) return std::nullopt;
+  return CountedName{rest.substr(name), {}, number, DType::kUndefined};
+}
+
 std::optional<CountedName> parse_tensor_dump_name(std::string_view stem) {
   auto result = parse_numbered_name(stem);
   if (!result) return std::nullopt;

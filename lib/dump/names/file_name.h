@@ -89,6 +89,8 @@ struct CountedName {
 [[nodiscard]] std::optional<CountedName> parse_torch_npu_name(std::string_view stem);    // add_device_0_0
 [[nodiscard]] std::optional<CountedName> parse_tensor_dump_name(std::string_view stem);  // mul_float32_3
 [[nodiscard]] std::optional<CountedName> parse_numbered_name(std::string_view stem);     // act_0
+// A name that begins in a number: 0001_attn, 1-attn, 3.attn, F1__attn. Hooks of scripts count what they save.
+[[nodiscard]] std::optional<CountedName> parse_leading_number(std::string_view stem);
 
 // Names of arrays that msdump convert and msaccucmp write. FILE is the file that the array came from, io its section.
 //

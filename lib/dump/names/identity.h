@@ -40,7 +40,8 @@ struct NameFacts {
 struct Identity {
   std::optional<int64_t> rank, graph, step;
   NameFacts name;
-  uint32_t occurrence = 0;  // counts the executions of one operator in one step
+  uint32_t occurrence = 0;     // counts the executions of one operator in one step
+  std::string_view dump = {};  // of several below one path (DumpIndex::dumps())
 };
 
 // For reports: the number of a slot, else its text ("weight", "0.1"); null if it is unknown.

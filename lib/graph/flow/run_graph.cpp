@@ -75,7 +75,7 @@ class ContentEdges {
 
  private:
   [[nodiscard]] bool same_place(ExecutionId run, ExecutionId other) const {
-    return runs_[run].place.rank == runs_[other].place.rank && runs_[run].place.step == runs_[other].place.step;
+    return runs_[run].place.is_beside(runs_[other].place);
   }
   [[nodiscard]] bool communicates(ExecutionId run) const {
     return is_communication(source_.operators[runs_[run].op].type);
@@ -133,7 +133,7 @@ constexpr uint32_t kNoSlot = UINT32_MAX;
 constexpr uint64_t kNoTime = UINT64_MAX;
 
 uint64_t hash_of(OperatorId op, const RunPlace& place) {
-  uint64_t hash = mix_hash(op, place.occurrence);
+  uint64_t hash = mix_hash(mix_hash(op, place.occurrence), place.dump);
   for (const auto& number : {place.rank, place.step}) hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
   return hash;
 }
@@ -259,8 +259,8 @@ class RunGraph::Builder {
 
   void sort_by_operator() {
     const auto is_before = [](const OpRun& a, const OpRun& b) {
-      return std::tie(a.place.rank, a.place.step, a.op, a.place.occurrence) <
-             std::tie(b.place.rank, b.place.step, b.op, b.place.occurrence);
+      return std::tie(a.place.rank, a.place.step, a.place.dump, a.op, a.place.occurrence) <
+             std::tie(b.place.rank, b.place.step, b.place.dump, b.op, b.place.occurrence);
     };
     if (!std::is_sorted(runs_.begin(), runs_.end(), is_before)) std::sort(runs_.begin(), runs_.end(), is_before);
   }
@@ -268,9 +268,9 @@ class RunGraph::Builder {
   // Sorts by step and rank, then by graph in the order of their first tensors, and within a graph by operator. Sorts by
   // time alone if operators ran several times in a step (a loop), or without a data flow if graphs may call each other.
   void sort_by_time(const std::vector<std::optional<uint64_t>>& times) {
-    using Step = std::tuple<std::pair<bool, int64_t>, std::pair<bool, int64_t>>;
+    using Step = std::tuple<std::pair<bool, int64_t>, std::pair<bool, int64_t>, uint32_t>;
     const auto step_of = [](const OpRun& run) {
-      return Step(known_first(run.place.step), known_first(run.place.rank));
+      return Step(known_first(run.place.step), known_first(run.place.rank), run.place.dump);
     };
     std::map<std::pair<Step, std::optional<int64_t>>, uint64_t> graph_times;
     std::map<Step, bool> loops;

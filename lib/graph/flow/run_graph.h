@@ -48,7 +48,12 @@ using ExecutionId = Index<struct OpRun>;     // in RunGraph::runs
 struct RunPlace {
   std::optional<int64_t> rank, step;
   uint32_t occurrence = 0;
+  uint32_t dump = 0;  // in DumpIndex::dumps(); of two dumps that are compared, in Pairing::dumps
   auto operator<=>(const RunPlace&) const = default;
+  // A step of a rank of a dump, within which values are passed on.
+  using Step = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint32_t>;
+  [[nodiscard]] Step in_step() const { return {rank, step, dump}; }
+  [[nodiscard]] bool is_beside(const RunPlace& other) const { return in_step() == other.in_step(); }
 };
 
 struct RunInput {

@@ -1,6 +1,7 @@
 #include "graph/join/dump_operators.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include "base/containers.h"
@@ -9,21 +10,33 @@
 namespace msdump {
 namespace {
 
+const FolderIdentity& folder_of(const DumpWithGraph& dump, RecordId tensor) {
+  return dump.index->folders()[dump.index->files()[(*dump.tensors)[tensor].file].folder].identity;
+}
+
 void add_from_graph(const DumpWithGraph& dump, std::vector<SequencedOp>& operators, std::vector<bool>& taken) {
   const OpGraph& graph = *dump.graph;
   const bool flow = has_flow(dump);
+  std::map<std::string_view, uint32_t> dump_of_home;
+  for (const TensorGroup& group : dump.join->groups()) {
+    if (!group.home.empty())
+      dump_of_home.try_emplace(group.home, folder_of(dump, dump.join->tensors_of(group).front()).dump);
+  }
   for (OpId op{0}; op < graph.size(); ++op) {
     if (!graph.has_kernel(op)) continue;
     if (!flow && dump.join->pairs_of(op).empty()) continue;
     const Origin& origin = graph.origin(op);
     SequencedOp& one = operators.emplace_back(
-        SequencedOp{origin.rank, origin.graph_id, origin.step, op, graph.full_name(op), graph.op_type(op), {}});
+        SequencedOp{origin.rank, origin.graph_id, origin.step, 0, op, graph.full_name(op), graph.op_type(op), {}});
     for (const JoinPair& pair : dump.join->pairs_of(op)) {
       if (taken[pair.group]) continue;
       taken[pair.group] = true;
       const auto tensors = dump.join->tensors_of(dump.join->groups()[pair.group]);
       one.tensors.insert(one.tensors.end(), tensors.begin(), tensors.end());
     }
+    const auto home = dump_of_home.find(origin.home);
+    if (!one.tensors.empty()) one.dump = folder_of(dump, one.tensors.front()).dump;
+    if (one.tensors.empty() && home != dump_of_home.end()) one.dump = home->second;
   }
 }
 
@@ -35,7 +48,8 @@ void sort_by_first_tensor(std::vector<SequencedOp>& operators) {
                    [&](const SequencedOp& left, const SequencedOp& right) { return first(left) < first(right); });
 }
 
-// Collects operators from tensor names alone: an operator is a name and a type in one graph of one rank.
+// Collects operators from tensor names alone: an operator is a name and a type in one graph of one rank of one
+// dump.
 class NameCollector {
  public:
   explicit NameCollector(const DumpWithGraph& dump) : dump_(dump), by_name_(dump.tensors->size() / 4) {}
@@ -60,17 +74,18 @@ class NameCollector {
     const auto same = [&](uint32_t op) {
       const SequencedOp& one = operators_[op];
       return one.name == tensor.name.op_name && one.type == tensor.name.op_type && one.rank == folder.rank &&
-             one.graph == folder.graph;
+             one.graph == folder.graph && one.dump == folder.dump;
     };
     // Tensors of an operator mostly follow each other.
     if (!operators_.empty() && same(last_)) return last_;
     uint64_t hash = mix_hash(text_hash(tensor.name.op_name), text_hash(tensor.name.op_type));
     for (const auto& number : {folder.rank, folder.graph})
       hash = mix_hash(hash, static_cast<uint64_t>(number.value_or(-1)));
+    hash = mix_hash(hash, folder.dump);
     last_ = SequencedOpId(by_name_.find_or_add(hash, static_cast<uint32_t>(operators_.size()), same));
     if (last_ < operators_.size()) return last_;
     operators_.push_back(
-        {folder.rank, folder.graph, {}, kNoId, std::string(tensor.name.op_name), tensor.name.op_type, {}});
+        {folder.rank, folder.graph, {}, folder.dump, kNoId, std::string(tensor.name.op_name), tensor.name.op_type, {}});
     return last_;
   }
 
@@ -101,6 +116,7 @@ std::vector<SequencedOp> operators_of(const DumpWithGraph& dump) {
       operators.push_back({group.rank,
                            group.graph,
                            group.step,
+                           folder_of(dump, tensors.front()).dump,
                            kNoId,
                            std::string(group.op_name),
                            group.op_type,

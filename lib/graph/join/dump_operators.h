@@ -33,6 +33,7 @@ struct DumpWithGraph {
 struct SequencedOp {
   std::optional<int64_t> rank, graph;
   std::optional<int64_t> step;  // if each step has operators of its own
+  uint32_t dump = 0;            // in DumpIndex::dumps(); of two dumps that are compared, in Pairing::dumps
   OpId op;                      // kNoId: only the files name it
   std::string name;             // the full name if it is known, else the files'
   std::string_view type;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -30,35 +31,44 @@
 namespace msdump {
 namespace {
 
-// The forward entry of a backward call or of parameter gradients: Cell.fc.Dense.parameters_grad.0 belongs to
-// Cell.fc.Dense.forward.0.
-std::optional<std::string> forward_of(std::string_view name) {
-  constexpr std::string_view kGradients = ".parameters_grad";
-  const size_t at = name.rfind(kGradients);
-  if (at == std::string_view::npos) return forward_entry_of(name);
-  const std::string_view call = name.substr(at + kGradients.size());
-  return std::string(name.substr(0, at)) + ".forward" + (call.empty() ? ".0" : std::string(call));
+// "Module.fc.Linear.parameters_grad" and 3 of "Module.fc.Linear.parameters_grad.3"; older releases write no number.
+std::pair<std::string_view, std::optional<uint64_t>> counted_gradient(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  const auto number = dot == std::string_view::npos ? std::nullopt : parse_u64(name.substr(dot + 1));
+  return {number ? name.substr(0, dot) : name, number};
 }
 
 class StackGraph {
  public:
-  StackGraph(const StackJson& stacks, const std::set<std::string_view>& dumped_ops)
-      : stacks_(stacks), dumped_ops_(dumped_ops) {
-    graph_ = builder_.begin_graph("", "", 0);
-  }
+  explicit StackGraph(const StackJson& stacks) : stacks_(stacks) { graph_ = builder_.begin_graph("", "", 0); }
 
-  Result<IrGraph> run() {
+  Result<IrGraph> run(const std::set<std::string_view>& dumped_ops,
+                      const std::set<std::string_view>& parameter_gradients) {
     for (const StackJson::Op& op : stacks_.ops) add(op.name, op, FrameKind::kOwn);
-    for (const std::string_view name : dumped_ops_) {
-      if (stacks_.find(name) != nullptr) continue;
-      const auto forward = forward_of(name);
-      const StackJson::Op* const op = forward ? stacks_.find(*forward) : nullptr;
-      if (op != nullptr) add(name, *op, FrameKind::kForward);
+    for (const std::string_view name : dumped_ops) add_backward(name, forward_entry_of(name));
+    std::map<std::string_view, uint64_t> first;
+    for (const std::string_view name : parameter_gradients) {
+      const auto [module, number] = counted_gradient(name);
+      if (!number) continue;
+      uint64_t& least = first.try_emplace(module, *number).first->second;
+      least = std::min(least, *number);
+    }
+    for (const std::string_view name : parameter_gradients) {
+      auto forward = forward_entry_of(name);
+      const auto [module, number] = counted_gradient(name);
+      if (forward && number && stacks_.find(*forward) == nullptr)
+        forward = forward_entry_of(fmt::format("{}.{}", module, *number - first.at(module)));
+      add_backward(name, forward);
     }
     return builder_.finish();
   }
 
  private:
+  void add_backward(std::string_view name, const std::optional<std::string>& forward) {
+    const StackJson::Op* const op = forward && stacks_.find(name) == nullptr ? stacks_.find(*forward) : nullptr;
+    if (op != nullptr) add(name, *op, FrameKind::kForward);
+  }
+
   void add(std::string_view name, const StackJson::Op& op, FrameKind kind) {
     IrNode node;
     node.graph = graph_;
@@ -96,7 +106,6 @@ class StackGraph {
   }
 
   const StackJson& stacks_;
-  const std::set<std::string_view>& dumped_ops_;
   IrGraphBuilder builder_;
   uint32_t graph_ = kNoIndex;
   std::unordered_map<size_t, List> lists_[2];  // by kind: the stack that begins there in frame_ids
@@ -105,8 +114,15 @@ class StackGraph {
 
 }  // namespace
 
-Result<IrGraph> graph_of_stacks(const StackJson& stacks, const std::set<std::string_view>& dumped_ops) {
-  return StackGraph(stacks, dumped_ops).run();
+Result<IrGraph> graph_of_stacks(const StackJson& stacks, const std::set<std::string_view>& dumped_ops,
+                                const std::set<std::string_view>& parameter_gradients) {
+  return StackGraph(stacks).run(dumped_ops, parameter_gradients);
+}
+
+void GraphRequest::add_dumped(std::optional<int64_t> step, std::string_view op_name) {
+  const auto entry = parse_msprobe_entry(op_name);
+  const bool gradients = entry && entry->kind == MsprobeEntryKind::kParameterGradients;
+  (gradients ? parameter_gradients[step] : dumped_ops).insert(op_name);
 }
 
 namespace {
@@ -282,7 +298,10 @@ class FileLoader {
     if (origin.kind == OriginKind::kStackJson) {
       MSDUMP_TRY(const StackJson stacks, read_stack_json(file));
       add_all(errors_of(stacks.problems), ir.path, damage);
-      MSDUMP_TRY(origin.graph, graph_of_stacks(stacks, request_.dumped_ops));
+      const auto gradients = request_.parameter_gradients.find(origin.step);
+      const bool any = gradients != request_.parameter_gradients.end();
+      MSDUMP_TRY(origin.graph,
+                 graph_of_stacks(stacks, request_.dumped_ops, any ? gradients->second : std::set<std::string_view>()));
       check_construct(ir.path, damage);
     } else if (origin.kind == OriginKind::kGeGraph) {
       MSDUMP_TRY(origin.graph, read_ge_graph(file));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -20,7 +21,8 @@ namespace msdump {
 // The operators of msprobe's stack.json as a graph: without edges and types, with their source lines. A backward call
 // has no stack of its own; it gets that of its forward call, as a gradient.
 
-Result<IrGraph> graph_of_stacks(const StackJson& stacks, const std::set<std::string_view>& dumped_ops);
+Result<IrGraph> graph_of_stacks(const StackJson& stacks, const std::set<std::string_view>& dumped_ops,
+                                const std::set<std::string_view>& parameter_gradients = {});
 
 // Reads the files that ir_files.h finds into one OpGraph, several at a time.
 
@@ -28,8 +30,11 @@ struct GraphRequest {
   std::optional<LineQuery>
       only_line;  // from IR text without a .pb beside it, read only operators that may be from there
   // Names of the operators in the dump. stack.json has only forward names, so msprobe's backward calls are added by
-  // these.
+  // these. Those of the gradients of parameters are by step, because their counters go on from step to step.
   std::set<std::string_view> dumped_ops;
+  std::map<std::optional<int64_t>, std::set<std::string_view>> parameter_gradients;
+  void add_dumped(std::optional<int64_t> step, std::string_view op_name);
+
   std::vector<int64_t> dumped_graphs;  // ids of the folders; an IR that feeds another graph's folder says so in its .pb
 };
 

@@ -49,7 +49,7 @@ std::vector<TensorPair> paired(const MadeSide& a, const MadeSide& b, const std::
   pairing.a.push_back(a.op(name));
   pairing.b.push_back(b.op(name));
   pairing.operators.push_back({{SequencedOpId(0), SequencedOpId(0)}, PairedBy::kSequence, 1});
-  TensorPairer(a.side(), b.side(), {nullptr, true, true}).pair(pairing, OperatorId(0));
+  TensorPairer(a.side(), b.side(), {nullptr, true, true}, pairing).pair(OperatorId(0));
   return pairing.tensors;
 }
 

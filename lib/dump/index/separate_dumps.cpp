@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/containers.h"
+#include "base/text.h"
+#include "dump/index/dump_index.h"
+#include "dump/layouts/family.h"
+
+namespace msdump {
+namespace {
+
+using Parts = std::vector<std::string_view>;
+
+// The folders of a path that do not number a rank, graph or step.
+Parts telling_parts(const IndexedFolder& folder) {
+  if (folder.relative.empty()) return {};
+  Parts parts = split(folder.relative, '/');
+  const size_t above = parts.size() - std::min<size_t>(parts.size(), folder.identity.depth);
+  parts.erase(std::remove_if(parts.begin() + static_cast<std::ptrdiff_t>(above), parts.end(), only_numbers),
+              parts.end());
+  return parts;
+}
+
+// What two folders of one dump do not have in common: an operator or a table. 0 for a file that says neither.
+uint64_t claim_of(const IndexedFile& file) {
+  if (file.family == nullptr) return 0;
+  if (!file.family->has_elements()) return text_hash(file.shown_name());
+  if (file.facts.op_name.empty()) return 0;
+  uint64_t claim = mix_hash(text_hash(file.facts.op_name), text_hash(file.facts.op_type));
+  claim = mix_hash(claim, text_hash(file.facts.slot));
+  return mix_hash(claim, static_cast<uint64_t>(file.facts.io));
+}
+
+class SeparateDumps {
+ public:
+  SeparateDumps(std::vector<IndexedFolder>& folders, const std::vector<IndexedFile>& files) : folders_(folders) {
+    for (const IndexedFolder& folder : folders_) parts_.push_back(telling_parts(folder));
+    find_places();
+    if (several_) find_conflicts(files);
+  }
+
+  std::vector<std::string> run() {
+    if (conflicts_.empty()) return {};
+    const auto place = common_place();
+    const auto name_of = [&](uint32_t folder) {
+      const Parts& parts = parts_[folder];
+      if (!place) return join(parts);
+      return *place < parts.size() ? std::string(parts[*place]) : std::string();
+    };
+    std::set<std::string, decltype(&natural_less)> names(&natural_less);
+    for (uint32_t i = 0; i < folders_.size(); ++i) {
+      if (has_claims_[i]) names.insert(name_of(i));
+    }
+    std::vector<std::string> dumps(names.begin(), names.end());
+    for (uint32_t i = 0; i < folders_.size(); ++i) {
+      const auto found = names.find(name_of(i));
+      if (found != names.end()) folders_[i].identity.dump = static_cast<uint32_t>(std::distance(names.begin(), found));
+    }
+    return dumps;
+  }
+
+ private:
+  static std::string join(const Parts& parts) {
+    std::string text;
+    for (const std::string_view part : parts) text.append(text.empty() ? "" : "/").append(part);
+    return text;
+  }
+
+  // Numbers the ranks, graphs and steps; only in one that folders with other telling parts share can be two dumps.
+  void find_places() {
+    using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>>;
+    std::map<Place, uint32_t> places;
+    std::vector<uint32_t> first;
+    for (uint32_t i = 0; i < folders_.size(); ++i) {
+      const FolderIdentity& identity = folders_[i].identity;
+      const Place place{folders_[i].root, identity.rank, identity.graph, identity.step};
+      const auto [found, is_new] = places.try_emplace(place, static_cast<uint32_t>(first.size()));
+      if (is_new) first.push_back(i);
+      place_.push_back(found->second);
+      several_ = several_ || parts_[first[found->second]] != parts_[i];
+    }
+  }
+
+  void find_conflicts(const std::vector<IndexedFile>& files) {
+    has_claims_.assign(folders_.size(), false);
+    HashSlots slots(files.size());
+    std::vector<std::pair<uint64_t, uint32_t>> claims;  // and the first folder that makes it
+    std::set<std::pair<uint32_t, uint32_t>> known;
+    for (const IndexedFile& file : files) {
+      const uint64_t name = claim_of(file);
+      if (name == 0) continue;
+      has_claims_[file.folder] = true;
+      const uint64_t claim = mix_hash(name, place_[file.folder]);
+      const uint32_t found = slots.find_or_add(claim, static_cast<uint32_t>(claims.size()),
+                                               [&](uint32_t other) { return claims[other].first == claim; });
+      if (found == claims.size()) claims.emplace_back(claim, file.folder);
+      const uint32_t first = claims[found].second;
+      if (parts_[first] != parts_[file.folder] && known.emplace(first, file.folder).second)
+        conflicts_.emplace_back(first, file.folder);
+    }
+  }
+
+  // The outermost folder of the paths in which all conflicting ones differ.
+  [[nodiscard]] std::optional<size_t> common_place() const {
+    size_t depth = SIZE_MAX;
+    for (const auto& [a, b] : conflicts_) depth = std::min({depth, parts_[a].size(), parts_[b].size()});
+    for (size_t place = 0; place < depth; ++place) {
+      const auto differ = [&](const auto& pair) { return parts_[pair.first][place] != parts_[pair.second][place]; };
+      if (std::all_of(conflicts_.begin(), conflicts_.end(), differ)) return place;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<IndexedFolder>& folders_;
+  std::vector<Parts> parts_;      // by folder
+  std::vector<uint32_t> place_;   // by folder
+  std::vector<bool> has_claims_;  // by folder
+  bool several_ = false;
+  std::vector<std::pair<uint32_t, uint32_t>> conflicts_;  // folders
+};
+
+}  // namespace
+
+std::vector<std::string> number_dumps(std::vector<IndexedFolder>& folders, const std::vector<IndexedFile>& files) {
+  return SeparateDumps(folders, files).run();
+}
+
+}  // namespace msdump
