@@ -437,7 +437,7 @@ class Check : public Command {
   void print_trend_rows(Session& session, const OpenedCheck& opened, const std::vector<TensorId>& tensors,
                         size_t series) const {
     const check::CheckRun& run = *opened.run;
-    const auto sink = session.open_report(options_.form, run.dump.index().paths(), trend_columns());
+    const auto sink = session.open_report(options_.form, run.dump.index().paths(), trend_columns(run));
     for (const TensorId tensor : tensors) {
       if (!sink->row(trend_row(run, tensor))) break;
     }

@@ -411,11 +411,12 @@ report::Row finding_row(const check::CheckRun& run, const Finding& finding) {
 
 std::vector<report::Column> finding_columns(const check::CheckRun& run) {
   std::vector<report::Column> columns = finding_type().columns(
-      {"severity", "kind",  "rank",       "graph",       "step",        "op_type",     "op_name",         "io",
-       "path",     "slot",  "occurrence", "task_id",     "stream_id",   "timestamp",   "dtype",           "format",
-       "shape",    "bytes", "value",      "source.file", "source.line", "source.code", "source.end_line", "message",
-       "hint",     "ranks", "group"});
+      {"severity", "kind",  "rank",  "graph",      "step",        "dump",        "op_type",     "op_name",
+       "io",       "path",  "slot",  "occurrence", "task_id",     "stream_id",   "timestamp",   "dtype",
+       "format",   "shape", "bytes", "value",      "source.file", "source.line", "source.code", "source.end_line",
+       "message",  "hint",  "ranks", "group"});
   report::hide(columns, {"graph", "slot", "format", "shape", "bytes", "source.code"});
+  leave_out_dump(columns, run.dump.index().dumps());
   if (!several_found(run, &FolderIdentity::rank, &Finding::rank)) report::hide(columns, {"rank"});
   if (!several_found(run, &FolderIdentity::step, &Finding::step)) report::hide(columns, {"step"});
   return columns;
@@ -493,8 +494,9 @@ report::Row trend_row(const check::CheckRun& run, TensorId tensor) {
   return row;
 }
 
-std::vector<report::Column> trend_columns() {
+std::vector<report::Column> trend_columns(const check::CheckRun& run) {
   std::vector<report::Column> columns = trend_type().columns();
+  leave_out_dump(columns, run.dump.index().dumps());
   report::hide(columns, {"graph", "op_type", "format", "bytes", "shape"});
   return columns;
 }

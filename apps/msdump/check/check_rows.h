@@ -26,7 +26,7 @@ namespace msdump::cli {
 
 // --trend: a row per tensor and step.
 [[nodiscard]] report::Row trend_row(const check::CheckRun& run, TensorId tensor);
-[[nodiscard]] std::vector<report::Column> trend_columns();
+[[nodiscard]] std::vector<report::Column> trend_columns(const check::CheckRun& run);
 // The same for a table: a row per tensor, with its first and last norm and a sparkline over the steps.
 [[nodiscard]] report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& series);
 [[nodiscard]] std::vector<report::Column> trend_line_columns(const check::CheckRun& run);

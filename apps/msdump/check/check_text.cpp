@@ -83,6 +83,7 @@ std::string tensors_text(const check::CheckRun& run, const std::vector<TensorId>
 
 std::string place_text(const Identity& identity) {
   std::string text;
+  if (!identity.dump.empty()) text += fmt::format(", {}", dump_text(identity.dump));
   if (identity.rank) text += fmt::format(", rank {}", *identity.rank);
   if (identity.step) text += fmt::format(", step {}", *identity.step);
   return text;

@@ -182,6 +182,7 @@ class Ls : public Command {
     const auto& tensors = catalogue.list.tensors();
     std::vector<report::Column> columns = ls_rows().columns();
     report::hide(columns, {"originals"});
+    leave_out_dump(columns, catalogue.index.dumps());
     const bool distributed = std::any_of(tensors.begin(), tensors.end(),
                                          [](const TensorRecord& one) { return one.distribution != nullptr; });
     if (distributed && is_for_people(form_)) columns.push_back({"distribution", "part of", distribution_cell});

@@ -168,11 +168,14 @@ report::Object identity_object(const DumpIndex& index, const TensorRecord& tenso
   return tensor_rows().row({index, tensor});
 }
 
-// Without the dump: paths tell it, and most tables are of one.
-std::vector<report::Column> identity_columns() {
+std::vector<report::Column> identity_columns(const std::vector<std::string>& dumps) {
   std::vector<report::Column> columns = tensor_rows().columns();
-  std::erase_if(columns, [](const report::Column& column) { return column.key == "dump"; });
+  leave_out_dump(columns, dumps);
   return columns;
+}
+
+void leave_out_dump(std::vector<report::Column>& columns, const std::vector<std::string>& dumps) {
+  if (dumps.empty()) std::erase_if(columns, [](const report::Column& column) { return column.key == "dump"; });
 }
 
 report::Column number_column(const std::string& key, bool shown) {

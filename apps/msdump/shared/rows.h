@@ -27,11 +27,14 @@ struct TensorRow {
 [[nodiscard]] const report::RowType<TensorRow>& tensor_rows();
 [[nodiscard]] const report::ObjectType& tensor_type();
 [[nodiscard]] report::Object identity_object(const DumpIndex& index, const TensorRecord& tensor);
-[[nodiscard]] std::vector<report::Column> identity_columns();
+// `dumps`: DumpIndex::dumps().
+[[nodiscard]] std::vector<report::Column> identity_columns(const std::vector<std::string>& dumps = {});
 
 // Which of several dumps below one path (DumpIndex::dumps()) a row is about: the key of rows, and its text, "run1/".
 [[nodiscard]] report::Key dump_key();
 [[nodiscard]] std::string dump_text(std::string_view name);
+// Removes its column unless there are several.
+void leave_out_dump(std::vector<report::Column>& columns, const std::vector<std::string>& dumps);
 
 // Columns for commands with rows of their own. `shown`: in the table, too.
 [[nodiscard]] report::Column number_column(const std::string& key, bool shown = true);

@@ -119,8 +119,9 @@ const report::ObjectType& verify_summary_type() {
   return type;
 }
 
-std::vector<report::Column> verify_columns() {
+std::vector<report::Column> verify_columns(const DumpIndex& index) {
   std::vector<report::Column> columns = verify_rows().columns();
+  leave_out_dump(columns, index.dumps());
   report::hide(columns, {"graph", "op_type", "dtype", "format", "shape", "bytes"});
   return columns;
 }
@@ -361,7 +362,8 @@ class VerifyReport {
       : task_(task), verification_(verification), rows_(rows), outcome_(task) {}
 
   ExitCode print() {
-    sink_ = task_.session.open_report(task_.request.form, task_.catalogue.index.paths(), verify_columns());
+    sink_ = task_.session.open_report(task_.request.form, task_.catalogue.index.paths(),
+                                      verify_columns(task_.catalogue.index));
     for (const auto& verdict : verification_.verdicts) {
       for (const stats::CellDifference& difference : verdict.comparison.differences)
         add(*verdict.tensor, difference.column, difference.stored, difference.computed);

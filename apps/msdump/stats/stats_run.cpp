@@ -201,7 +201,7 @@ class Rows {
   }
 
   [[nodiscard]] std::vector<report::Column> table_columns() const {
-    std::vector<report::Column> result = tensor_columns();
+    std::vector<report::Column> result = tensor_columns(task_.catalogue.index);
     report::hide(result, {"shape"});
     result.push_back(statistics_type().columns({"host_shape"}).front());
     add_statistic_columns(columns_, task_.request.exact, result);
@@ -285,8 +285,8 @@ std::vector<stats::ComputeItem> items_of(const StatsTask& task) {
 
 }  // namespace
 
-std::vector<report::Column> tensor_columns() {
-  std::vector<report::Column> result = identity_columns();
+std::vector<report::Column> tensor_columns(const DumpIndex& index) {
+  std::vector<report::Column> result = identity_columns(index.dumps());
   report::hide(result, {"format", "bytes", "op_type"});
   for (report::Column& column : result) {
     if (column.key == "dtype" || column.key == "shape") column.drop = report::kDropStep;
@@ -423,8 +423,9 @@ ExitCode print_statistic_rows(StatsTask& task) {
 
 namespace {
 
-std::vector<report::Column> table_columns(const std::vector<StatisticColumn>& columns, bool exact) {
-  std::vector<report::Column> result = tensor_columns();
+std::vector<report::Column> table_columns(const DumpIndex& index, const std::vector<StatisticColumn>& columns,
+                                          bool exact) {
+  std::vector<report::Column> result = tensor_columns(index);
   add_statistic_columns(columns, exact, result);
   return result;
 }
@@ -435,7 +436,8 @@ ExitCode print_stored_statistics(Session& session, const StatsRequest& request, 
   using enum StatisticColumn;
   const std::vector<StatisticColumn> columns =
       request.columns.value_or(std::vector<StatisticColumn>{kMax, kMin, kAvg, kL2Norm});
-  const auto sink = session.open_report(request.form, catalogue.index.paths(), table_columns(columns, request.exact));
+  const auto sink = session.open_report(request.form, catalogue.index.paths(),
+                                        table_columns(catalogue.index, columns, request.exact));
   StatisticTables tables(catalogue.index);
   std::vector<report::Object> failures = failure_objects(catalogue);
   size_t read = 0;

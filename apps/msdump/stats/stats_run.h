@@ -78,7 +78,7 @@ class StatsOutcome {
 
 // The identity columns of a table of statistics: on a narrow terminal dtype and shape are dropped, and the statistics
 // stay.
-[[nodiscard]] std::vector<report::Column> tensor_columns();
+[[nodiscard]] std::vector<report::Column> tensor_columns(const DumpIndex& index);
 [[nodiscard]] const report::ObjectType& statistics_type();
 [[nodiscard]] const report::ObjectType& statistics_summary_type();
 // Cells with six digits for people, or with all; machine output has all.

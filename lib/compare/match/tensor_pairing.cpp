@@ -33,9 +33,9 @@ bool TensorPairer::SlotKey::operator<(const SlotKey& other) const {
 TensorPairer::SlotKey TensorPairer::slot_key(Side side, RecordId tensor) const {
   const CompareSide& dump = side == Side::kCandidate ? a_ : b_;
   const TensorRecord& record = (*dump.tensors)[tensor];
-  const FolderIdentity place = msdump::place_of(*dump.index, record);
-  std::optional<int64_t> step;
-  if (!rule_.lone_step) step = place.step;
+  const bool placed = !rule_.lone_step || !pairing_.dumps.empty();
+  const FolderIdentity place = placed ? msdump::place_of(*dump.index, record) : FolderIdentity();
+  const std::optional<int64_t> step = rule_.lone_step ? std::nullopt : place.step;
   const bool parameter = record.name.io == Io::kParameter;
   return {step,
           pairing_.common_dump(side, place.dump),

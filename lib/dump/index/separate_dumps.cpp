@@ -64,6 +64,20 @@ class SeparateDumps {
   }
 
  private:
+  struct Claimed {
+    uint64_t claim = 0;
+    uint32_t folder = 0;  // the first that makes it
+    std::string_view timestamp;
+  };
+
+  // True for files of one execution in a folder and in one inside it.
+  [[nodiscard]] bool is_copy_inside(const Claimed& first, const IndexedFile& file) const {
+    const Parts &a = parts_[first.folder], &b = parts_[file.folder];
+    const auto same = static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+    return first.timestamp == file.facts.timestamp && !first.timestamp.empty() &&
+           std::equal(a.begin(), a.begin() + same, b.begin());
+  }
+
   static std::string join(const Parts& parts) {
     std::string text;
     for (const std::string_view part : parts) text.append(text.empty() ? "" : "/").append(part);
@@ -88,7 +102,7 @@ class SeparateDumps {
   void find_conflicts(const std::vector<IndexedFile>& files) {
     has_claims_.assign(folders_.size(), false);
     HashSlots slots(files.size());
-    std::vector<std::pair<uint64_t, uint32_t>> claims;  // and the first folder that makes it
+    std::vector<Claimed> claims;
     std::set<std::pair<uint32_t, uint32_t>> known;
     for (const IndexedFile& file : files) {
       const uint64_t name = claim_of(file);
@@ -96,11 +110,11 @@ class SeparateDumps {
       has_claims_[file.folder] = true;
       const uint64_t claim = mix_hash(name, place_[file.folder]);
       const uint32_t found = slots.find_or_add(claim, static_cast<uint32_t>(claims.size()),
-                                               [&](uint32_t other) { return claims[other].first == claim; });
-      if (found == claims.size()) claims.emplace_back(claim, file.folder);
-      const uint32_t first = claims[found].second;
-      if (parts_[first] != parts_[file.folder] && known.emplace(first, file.folder).second)
-        conflicts_.emplace_back(first, file.folder);
+                                               [&](uint32_t other) { return claims[other].claim == claim; });
+      if (found == claims.size()) claims.push_back({claim, file.folder, file.facts.timestamp});
+      const uint32_t first = claims[found].folder;
+      if (parts_[first] == parts_[file.folder] || !known.emplace(first, file.folder).second) continue;
+      if (!is_copy_inside(claims[found], file)) conflicts_.emplace_back(first, file.folder);
     }
   }
 

@@ -210,7 +210,7 @@ TEST_CASE("each row is found for its tensor; what has no elements, no row or ano
     found.push_back(dump.index.folder_of(dump.index.files()[tensor.file]) + " " + std::string(tensor.name.op_name) +
                     " " + stored.values[0]);
   }
-  CHECK(found == std::vector<std::string>{"0 a 1", "1 a 5", "0 b 2"});
+  CHECK(found == std::vector<std::string>{"0 a 1", "0 b 2", "1 a 5"});
 }
 
 TEST_CASE("a row is of a sample when it says one axis of fewer elements than the tensor has") {
