@@ -222,7 +222,14 @@ const TensorRecord& DiffResult::record_of(const TensorPair& pair) const {
 
 Identity DiffResult::identity(TensorId tensor) const {
   const TensorPair& pair = pairing.tensors[tensor];
-  return identity_of(side_of(pair).catalogue->index, record_of(pair));
+  const DumpIndex& index = side_of(pair).catalogue->index;
+  const TensorRecord& record = record_of(pair);
+  Identity identity = identity_of(index, record);
+  // The two sides may call it differently.
+  const msdump::Side side = pair.b != kNoId ? msdump::Side::kReference : msdump::Side::kCandidate;
+  const uint32_t dump = pairing.common_dump(side, index.folders()[index.files()[record.file].folder].identity.dump);
+  identity.dump = dump < pairing.dumps.size() ? std::string_view(pairing.dumps[dump]) : std::string_view();
+  return identity;
 }
 
 TensorKey DiffResult::key(TensorId tensor) const {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/containers.h"
+#include "base/text.h"
 #include "compare/match/alignment.h"
 #include "compare/match/device/device_pairing.h"
 #include "compare/match/graph_match.h"
@@ -168,14 +169,23 @@ class Pairer {
     how_[b] = how;
   }
 
+  // The name of the only dump of a side: that of the other side's dumps which is a folder in its paths; else empty.
+  static std::string lone_dump(const CompareSide& side, const std::vector<std::string>& others) {
+    for (const IndexedFolder& folder : side.index->folders()) {
+      for (const std::string_view part : split(folder.relative, '/')) {
+        if (const auto found = std::find(others.begin(), others.end(), part); found != others.end()) return *found;
+      }
+    }
+    return {};
+  }
+
   // Relates the dumps of the two sides: by name, else, if each side has one more, that one, and if no name is common, in order.
   void relate_dumps() {
     const std::vector<std::string>&a = side_a_.index->dumps(), &b = side_b_.index->dumps();
     if (a.empty() && b.empty()) return;
     Sides<std::vector<std::string>> names = {a, b}, left;
-    for (std::vector<std::string>* const side : {&names.a, &names.b}) {
-      if (side->empty()) side->emplace_back();
-    }
+    if (a.empty()) names.a = {lone_dump(side_a_, b)};
+    if (b.empty()) names.b = {lone_dump(side_b_, a)};
     const auto is_in = [](const std::vector<std::string>& all, const std::string& name) {
       return std::find(all.begin(), all.end(), name) != all.end();
     };
@@ -194,8 +204,11 @@ class Pairer {
       const std::string& partner = at < related ? left.b[at] : name;
       const auto found = std::find(result_.dumps.begin(), result_.dumps.end(), partner);
       result_.dump_numbers.a.push_back(static_cast<uint32_t>(found - result_.dumps.begin()));
-      if (found == result_.dumps.end()) result_.dumps.push_back(name);
-      if (found != result_.dumps.end() && !name.empty()) *found = name;
+      if (found == result_.dumps.end()) {
+        result_.dumps.push_back(name);
+      } else if (!name.empty()) {
+        *found = name;
+      }
     }
     result_.dumps_alone.a.assign(left.a.begin() + static_cast<std::ptrdiff_t>(related), left.a.end());
     result_.dumps_alone.b.assign(left.b.begin() + static_cast<std::ptrdiff_t>(related), left.b.end());

@@ -44,11 +44,13 @@ told '07 one that the reference lacks' 07a 07b
 below good 08a/job/out/run1 08b/run1 08b/run2
 below bad 08a/job/out/run2
 told '08 twice, and nested on one side' 08a 08b
+# as_rank RUN RANK
+as_rank() { (($2 == 0)) || mv "$1/rank_0" "$1/rank_$2"; }
 for rank in 0 1; do
   below good "09b/node$rank"
-  mv "09b/node$rank/rank_0" "09b/node$rank/rank_$rank"
+  as_rank "09b/node$rank" "$rank"
   below "$( ((rank == 1)) && echo bad || echo good)" "09a/node$rank"
-  mv "09a/node$rank/rank_0" "09a/node$rank/rank_$rank"
+  as_rank "09a/node$rank" "$rank"
 done
 told '09 a rank on each node' 09a 09b
 for side in a b; do
@@ -57,7 +59,7 @@ for side in a b; do
       source=good
       [[ $side$stage$rank != astep1 ]] || source=bad
       below $source "10$side/$stage/node$rank"
-      mv "10$side/$stage/node$rank/rank_0" "10$side/$stage/node$rank/rank_$rank"
+      as_rank "10$side/$stage/node$rank" "$rank"
     done
   done
 done
@@ -84,38 +86,39 @@ told '14 split into two folders' 14a 14b
 
 # Plain arrays: the outputs of the run in the order of execution.
 names=(conv bias fc rnn loss gather)
-# arrays SOURCE FOLDER FORMAT [FIRST]: printf FORMAT NUMBER NAME makes the names.
+# arrays SOURCE FOLDER FORM [FIRST]: FORM has @ for the name, and # or 0# for a number.
 arrays() {
-  local source=$1 folder=$2 format=$3 number=${4:-0} file i=0
+  local source=$1 folder=$2 form=$3 number=${4:-0} file name i=0
   [[ -d $source.arrays ]] || msdump convert -q -d "$source" -out "$source.arrays" -f ND >/dev/null 2>&1
   mkdir -p "$folder"
   for op in Conv2D BiasAdd MatMul DynamicRNN ReduceMean Gather; do
     file=$(find "$source.arrays" -name "$op*.output.0.*npy" | head -n 1)
-    # shellcheck disable=SC2059  # a format on purpose
-    [[ -z $file ]] || cp "$file" "$folder/$(printf "$format" "$((number + i))" "${names[i]}").npy"
+    name=${form//0#/$(printf %04d "$((number + i))")}
+    name=${name//#/$((number + i))}
+    [[ -z $file ]] || cp "$file" "$folder/${name//@/${names[i]}}.npy"
     i=$((i + 1))
   done
 }
-arrays good 15b '%2$s'
-arrays bad 15a '%2$s'
+arrays good 15b '@'
+arrays bad 15a '@'
 told '15 plain arrays' 15a 15b
-for way in '16 numbers in front:%04d_%s' '17 a dash behind them:%d-%s' '18 a letter before them:F%d__%s'; do
+for way in '16 numbers in front:0#_@' '17 a dash behind them:#-@' '18 a letter before them:F#__@'; do
   rm -rf a b
   arrays bad a "${way#*:}" 3
   arrays good b "${way#*:}" 11
   told "${way%%:*}" a b
 done
 rm -rf a b
-arrays bad a '%2$s_%1$d' 4
-arrays good b '%2$s_%1$d' 0
+arrays bad a '@_#' 4
+arrays good b '@_#' 0
 told '19 numbers behind' a b
 rm -rf a b
-arrays bad a/step0/rank0/x '%04d_%s' 9
-arrays good b '%04d_%s'
+arrays bad a/step0/rank0/x '0#_@' 9
+arrays good b '0#_@'
 told '20 numbers in front, in a tree' a b
 rm -rf a b
-arrays good a/run1 '%d_%s'
-arrays bad a/run2 '%d_%s' 100
-arrays good b/run1 '%d_%s' 50
-arrays good b/run2 '%d_%s' 150
+arrays good a/run1 '#_@'
+arrays bad a/run2 '#_@' 100
+arrays good b/run1 '#_@' 50
+arrays good b/run2 '#_@' 150
 told '21 numbers in front, twice' a b
