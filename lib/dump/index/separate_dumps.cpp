@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -64,10 +65,13 @@ class SeparateDumps {
   }
 
  private:
+  using Conflict = std::vector<uint32_t>;  // folders that make one claim
+
   struct Claimed {
     uint64_t claim = 0;
     uint32_t folder = 0;  // the first that makes it
     std::string_view timestamp;
+    std::optional<uint32_t> conflict = {};
   };
 
   // True for files of one execution in a folder and in one inside it.
@@ -103,7 +107,7 @@ class SeparateDumps {
     has_claims_.assign(folders_.size(), false);
     HashSlots slots(files.size());
     std::vector<Claimed> claims;
-    std::set<std::pair<uint32_t, uint32_t>> known;
+    std::vector<Conflict> conflicts;
     for (const IndexedFile& file : files) {
       const uint64_t name = claim_of(file);
       if (name == 0) continue;
@@ -112,19 +116,34 @@ class SeparateDumps {
       const uint32_t found = slots.find_or_add(claim, static_cast<uint32_t>(claims.size()),
                                                [&](uint32_t other) { return claims[other].claim == claim; });
       if (found == claims.size()) claims.push_back({claim, file.folder, file.facts.timestamp});
-      const uint32_t first = claims[found].folder;
-      if (parts_[first] == parts_[file.folder] || !known.emplace(first, file.folder).second) continue;
-      if (!is_copy_inside(claims[found], file)) conflicts_.emplace_back(first, file.folder);
+      Claimed& first = claims[found];
+      if (parts_[first.folder] == parts_[file.folder] || is_copy_inside(first, file)) continue;
+      if (!first.conflict) {
+        first.conflict = static_cast<uint32_t>(conflicts.size());
+        conflicts.push_back({first.folder});
+      }
+      Conflict& conflict = conflicts[*first.conflict];
+      if (conflict.back() != file.folder) conflict.push_back(file.folder);
     }
+    conflicts_ = {conflicts.begin(), conflicts.end()};
   }
 
   // The outermost folder of the paths in which all conflicting ones differ.
   [[nodiscard]] std::optional<size_t> common_place() const {
     size_t depth = SIZE_MAX;
-    for (const auto& [a, b] : conflicts_) depth = std::min({depth, parts_[a].size(), parts_[b].size()});
+    for (const Conflict& conflict : conflicts_) {
+      for (const uint32_t folder : conflict) depth = std::min(depth, parts_[folder].size());
+    }
+    const auto differ = [&](const Conflict& conflict, size_t place) {
+      std::map<std::string_view, uint32_t> by_part;
+      return std::all_of(conflict.begin(), conflict.end(), [&](uint32_t folder) {
+        const uint32_t first = by_part.try_emplace(parts_[folder][place], folder).first->second;
+        return parts_[first] == parts_[folder];
+      });
+    };
     for (size_t place = 0; place < depth; ++place) {
-      const auto differ = [&](const auto& pair) { return parts_[pair.first][place] != parts_[pair.second][place]; };
-      if (std::all_of(conflicts_.begin(), conflicts_.end(), differ)) return place;
+      const auto differ_there = [&](const Conflict& conflict) { return differ(conflict, place); };
+      if (std::all_of(conflicts_.begin(), conflicts_.end(), differ_there)) return place;
     }
     return std::nullopt;
   }
@@ -134,7 +153,7 @@ class SeparateDumps {
   std::vector<uint32_t> place_;   // by folder
   std::vector<bool> has_claims_;  // by folder
   bool several_ = false;
-  std::vector<std::pair<uint32_t, uint32_t>> conflicts_;  // folders
+  std::set<Conflict> conflicts_;
 };
 
 }  // namespace

@@ -28,11 +28,14 @@ class Written {
     uint64_t contents;
     ExecutionId run;
     TensorId tensor;
+    uint32_t occurrence;  // of the run
   };
 
-  [[nodiscard]] const Output* find(uint64_t contents) const {
-    const auto same = [&](uint32_t i) { return outputs_[i].contents == contents; };
-    const uint32_t found = contents == 0 ? HashSlots::kNone : by_contents_.find(mix_hash(contents, 0), same);
+  // Where a step is executed twice, both executions may write the same: the reader's own counts, if it has one.
+  [[nodiscard]] const Output* find(uint64_t contents, uint32_t occurrence) const {
+    if (contents == 0) return nullptr;
+    const uint32_t own = find_in(occurrence, contents);
+    const uint32_t found = own == HashSlots::kNone ? find_in(kAny, contents) : own;
     return found == HashSlots::kNone ? nullptr : &outputs_[found];
   }
 
@@ -40,18 +43,36 @@ class Written {
   // operator. An operator that passes values on replaces it.
   void add(const Output& output, bool passes_on) {
     if (output.contents == 0) return;
-    const auto same = [&](uint32_t i) { return outputs_[i].contents == output.contents; };
-    const auto next = static_cast<uint32_t>(outputs_.size());
-    const uint32_t found = by_contents_.find_or_add(mix_hash(output.contents, 0), next, same);
-    if (found == next) {
-      outputs_.push_back(output);
-    } else if (passes_on) {
-      outputs_[found] = output;
+    for (const uint32_t occurrence : {kAny, output.occurrence}) {
+      const auto next = static_cast<uint32_t>(outputs_.size());
+      const uint32_t found = by_contents_.find_or_add(hash_of(occurrence, output.contents), next,
+                                                      [&](uint32_t i) { return is(i, occurrence, output.contents); });
+      if (found == next) {
+        outputs_.push_back(output);
+        any_.push_back(occurrence == kAny);
+      } else if (passes_on) {
+        outputs_[found] = output;
+      }
+      // Most steps have one execution of each operator.
+      if (output.occurrence == 0) return;
     }
   }
 
  private:
+  static constexpr uint32_t kAny = UINT32_MAX;
+
+  static uint64_t hash_of(uint32_t occurrence, uint64_t contents) { return mix_hash(contents, occurrence); }
+  [[nodiscard]] bool is(uint32_t output, uint32_t occurrence, uint64_t contents) const {
+    const bool any = occurrence == kAny;
+    return outputs_[output].contents == contents && any_[output] == any &&
+           (any || outputs_[output].occurrence == occurrence);
+  }
+  [[nodiscard]] uint32_t find_in(uint32_t occurrence, uint64_t contents) const {
+    return by_contents_.find(hash_of(occurrence, contents), [&](uint32_t i) { return is(i, occurrence, contents); });
+  }
+
   std::vector<Output> outputs_;
+  std::vector<bool> any_;  // by output: in the list of all executions
   HashSlots by_contents_;
 };
 
@@ -63,11 +84,12 @@ class ContentEdges {
     bool any = false;
     for (ExecutionId i{0}; i < runs_.size(); ++i) {
       if (i == 0 || !same_place(i, ExecutionId(i - 1))) begin_place(i);
-      for (RunInput& input : runs_[i].inputs) any = add(input) || any;
+      for (RunInput& input : runs_[i].inputs) any = add(input, runs_[i].place.occurrence) || any;
       const bool passes_on = communicates(i);
       for (const TensorId tensor : runs_[i].outputs) {
-        written_.add({source_.contents[tensor], i, tensor}, passes_on);
-        other_written_.add({other_contents(tensor), i, tensor}, passes_on);
+        const uint32_t occurrence = runs_[i].place.occurrence;
+        written_.add({source_.contents[tensor], i, tensor, occurrence}, passes_on);
+        other_written_.add({other_contents(tensor), i, tensor, occurrence}, passes_on);
       }
     }
     return any;
@@ -91,20 +113,21 @@ class ContentEdges {
     if (source_.other_contents.empty()) return;
     for (ExecutionId run = first; run < runs_.size() && same_place(run, first); ++run) {
       if (!runs_[run].inputs.empty() || !communicates(run)) continue;
-      for (const TensorId tensor : runs_[run].outputs) received_.add({other_contents(tensor), run, tensor}, false);
+      for (const TensorId tensor : runs_[run].outputs)
+        received_.add({other_contents(tensor), run, tensor, runs_[run].place.occurrence}, false);
     }
   }
 
-  bool add(RunInput& input) const {
+  bool add(RunInput& input, uint32_t occurrence) const {
     if (input.from == InputEdge::From::kParameter) return false;
     const uint64_t contents = source_.contents[input.tensor];
-    const Written::Output* also = other_written_.find(other_contents(input.tensor));
-    if (also == nullptr) also = received_.find(other_contents(input.tensor));
+    const Written::Output* also = other_written_.find(other_contents(input.tensor), occurrence);
+    if (also == nullptr) also = received_.find(other_contents(input.tensor), occurrence);
     if (also != nullptr) {
       input.other_producer = also->run;
       input.other_produced = also->tensor;
     }
-    const Written::Output* made = written_.find(contents);
+    const Written::Output* made = written_.find(contents, occurrence);
     // Among outputs with these contents, the one that also matches in the other dump is preferred.
     if (made == nullptr && (source_.same_flow || contents == 0)) made = also;
     if (made != nullptr && also != nullptr && source_.contents[also->tensor] == contents) made = also;

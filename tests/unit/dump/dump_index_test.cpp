@@ -474,6 +474,72 @@ TEST_CASE("a file given by its own path is counted where its name alone says so"
   CHECK(names_in({scratch.write("act_3.pt", test::build_pt())}) == Texts{"act_3@"});
 }
 
+TEST_CASE("a number that counts all arrays of a folder is the order, and no part of the name") {
+  CHECK(names_of({"0009_mlp.npy", "0010_head.npy", "0008_attn.npy"}) == Texts{"attn@0008", "mlp@0009", "head@0010"});
+  CHECK(names_of({"1-a.npy", "0-b.pt"}) == Texts{"b@0", "a@1"});
+  CHECK(names_of({"F1__a.npy", "F2__b.npy", "F3__a.npy"}) == Texts{"a@1", "b@2", "a@3"});
+  CHECK(names_of({"x/0_a.npy", "x/1_b.npy", "rank_0/net/0/0/0_c.npy", "rank_0/net/0/0/1_d.npy"}) ==
+        Texts{"c@0", "d@1", "x/a@0", "x/b@1"});
+  CHECK(names_of({"embed_4.npy", "attn_5.npy", "head_6.npy"}) == Texts{"embed@4", "attn@5", "head@6"});
+}
+
+TEST_CASE("a number is part of the name if it counts layers, if others lack it or if it is another letter's") {
+  CHECK(names_of({"0_a.npy", "0_b.npy", "1_a.npy"}) == Texts{"0_a@", "0_b@", "1_a@"});
+  CHECK(names_of({"0_mlp.npy", "1_mlp.npy"}) == Texts{"0_mlp@", "1_mlp@"});
+  CHECK(names_of({"0_a.npy", "1_b.npy", "whole.npy"}) == Texts{"0_a@", "1_b@", "whole@"});
+  CHECK(names_of({"F1_a.npy", "B2_b.npy"}) == Texts{"B2_b@", "F1_a@"});
+  CHECK(names_of({"01.npy", "02.npy"}) == Texts{"01@", "02@"});
+  CHECK(names_of({"conv_1.npy", "fc_2.npy", "bn_9.npy"}) == Texts{"bn_9@", "conv_1@", "fc_2@"});
+  CHECK(names_of({"conv_1.npy", "fc_2.npy"}) == Texts{"conv_1@", "fc_2@"});
+}
+
+// "names | folder=dump ..", each folder once.
+std::string dumps_of(const Texts& files) {
+  const ScratchDir scratch;
+  for (const std::string& file : files) scratch.write(file, file.ends_with(".npy") ? test::build_npy({}) : "{}");
+  const auto index = DumpIndex::build({scratch.path().string()}, {});
+  REQUIRE(index);
+  std::string text = fmt::format("{} |", fmt::join(index->dumps(), " "));
+  for (size_t i = 0; i < index->folders().size(); ++i) {
+    const IndexedFolder& folder = index->folders()[i];
+    const auto of_folder = [&](const IndexedFile& file) { return file.folder == i; };
+    if (std::any_of(index->files().begin(), index->files().end(), of_folder))
+      text += fmt::format(" {}={}", folder.relative, folder.identity.dump);
+  }
+  return text;
+}
+
+std::string add_in(const std::string& folder, int64_t time) {
+  return fmt::format("{}/Add.Default_Add-op1.1.2.{}.output.0.DefaultFormat.npy", folder, time);
+}
+
+TEST_CASE("folders of one place with the same operators or tables are two dumps, named by what tells them apart") {
+  CHECK(dumps_of({add_in("run1/rank_0/net/0/0", 1700000000000001), add_in("run2/rank_0/net/0/0", 1700000000000002)}) ==
+        "run1 run2 | run1/rank_0/net/0/0=0 run2/rank_0/net/0/0=1");
+  CHECK(dumps_of({"b/step0/rank0/dump.json", "a/step0/rank0/dump.json"}) == "a b | a/step0/rank0=0 b/step0/rank0=1");
+  CHECK(dumps_of({"job/a/step0/rank0/dump.json", "job/b/step0/rank0/dump.json", "job/b/step1/rank0/dump.json"}) ==
+        "a b | job/a/step0/rank0=0 job/b/step0/rank0=1 job/b/step1/rank0=1");
+  CHECK(dumps_of({add_in("rank_0/NetA/0/0", 1700000000000001), add_in("rank_0/NetB/0/0", 1700000000000002)}) ==
+        "NetA NetB | rank_0/NetA/0/0=0 rank_0/NetB/0/0=1");
+  CHECK(dumps_of({"a/n0/step0/rank0/dump.json", "a/n1/step0/rank1/dump.json", "b/n0/step0/rank0/dump.json",
+                  "b/n1/step0/rank1/dump.json"}) ==
+        "a b | a/n0/step0/rank0=0 a/n1/step0/rank1=0 b/n0/step0/rank0=1 b/n1/step0/rank1=1");
+  CHECK(dumps_of({"a/x/step0/rank0/dump.json", "b/x/step0/rank0/dump.json", "b/y/step0/rank0/dump.json"}) ==
+        "a/x b/x b/y | a/x/step0/rank0=0 b/x/step0/rank0=1 b/y/step0/rank0=2");
+}
+
+TEST_CASE("folders of other ranks or steps, with other operators, or with copies inside are one dump") {
+  CHECK(dumps_of({"n0/step0/rank0/dump.json", "n1/step0/rank1/dump.json", "n0/step1/rank0/dump.json"}) ==
+        " | n0/step0/rank0=0 n0/step1/rank0=0 n1/step0/rank1=0");
+  CHECK(dumps_of({"a/rank_0/net/0/0/Add.x.1.2.1700000000000001.output.0.ND.npy",
+                  "b/rank_0/net/0/0/Add.y.1.2.1700000000000001.output.0.ND.npy"}) ==
+        " | a/rank_0/net/0/0=0 b/rank_0/net/0/0=0");
+  CHECK(dumps_of({add_in("rank_0/net/0/0", 1700000000000001), add_in("rank_0/net/0/0/copy", 1700000000000001)}) ==
+        " | rank_0/net/0/0=0 rank_0/net/0/0/copy=0");
+  CHECK(dumps_of({"step0/rank0/dump.json", "step0/rank/dump.json", "x.npy", "sub/x.npy"}) ==
+        " | =0 step0/rank=0 step0/rank0=0 sub=0");
+}
+
 std::shared_ptr<const KeptLists::List> list_of(size_t tensors) {
   return std::make_shared<const KeptLists::List>(
       KeptLists::List{1, 2, FileKind::kSafetensors, "", std::vector<StoredTensor>(tensors)});

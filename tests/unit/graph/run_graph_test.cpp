@@ -302,6 +302,22 @@ TEST_CASE("contents name the first earlier output of the same rank and step that
   CHECK(runs_of(named({"A", "B"}), {{0, kOut, "0"}, {1, kIn, "0"}}).flow() == FlowKind::kOrder);
 }
 
+TEST_CASE("an input is of the execution of its reader if that wrote such values, and never of another dump") {
+  const RunSource ab = named({"A", "B", "C"});
+  const RunGraph twice = runs_of(ab, {{0, kOut, "0", 1, {0, 0, 0}},
+                                      {0, kOut, "0", 1, {0, 0, 1}},
+                                      {1, kIn, "0", 1, {0, 0, 0}},
+                                      {1, kOut, "0", 2, {0, 0, 0}},
+                                      {1, kIn, "0", 1, {0, 0, 1}},
+                                      {1, kOut, "0", 3, {0, 0, 1}}});
+  CHECK(run_of(twice, 1, {0, 0, 0}).inputs[0].produced == 0);
+  CHECK(run_of(twice, 1, {0, 0, 1}).inputs[0].produced == 1);
+  const RunGraph loop = runs_of(ab, {{0, kOut, "0", 1, {0, 0, 0}}, {0, kIn, "0", 1, {0, 0, 1}}});
+  CHECK(run_of(loop, 0, {0, 0, 1}).inputs[0].produced == 0);
+  const RunGraph dumps = runs_of(ab, {{0, kOut, "0", 1, {0, 0, 0, 0}}, {1, kIn, "0", 1, {0, 0, 0, 1}}});
+  CHECK(run_of(dumps, 1, {0, 0, 0, 1}).inputs[0].produced == kNoId);
+}
+
 TEST_CASE("the contents of the other dump know the operators that it alone has, and tell equal outputs apart") {
   RunSource source = named({"A", "B", "C", "D"});
   // B is the other dump's alone. Both outputs of C have the same contents in this one; D reads the first.
