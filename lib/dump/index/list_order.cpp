@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -172,6 +173,86 @@ class Joiner {
 void join_tables(const DumpIndex& index, std::vector<TensorRecord>& tensors,
                  const std::vector<TableReference>& references) {
   if (!references.empty()) Joiner(index, tensors, references).run();
+}
+
+namespace {
+
+bool differ_in_one_axis(const Shape& a, const Shape& b) {
+  if (a.size() != b.size()) return false;
+  size_t differ = 0;
+  for (size_t i = 0; i < a.size(); ++i) differ += a[i] != b[i] ? 1U : 0U;
+  return differ == 1;
+}
+
+// The files of one folder that hold parameters, and how these agree.
+struct Passes {
+  struct Key {
+    const Shape* first = nullptr;
+    bool again = false, varies = false;
+  };
+  std::map<FileId, int64_t> steps;  // by file
+  std::map<std::string_view, Key> keys;
+
+  void add(const TensorRecord& tensor) {
+    steps.try_emplace(tensor.file, 0);
+    Key& key = keys[tensor.name.op_name];
+    key.again = key.again || key.first != nullptr;
+    if (key.first == nullptr) key.first = tensor.shape;
+    key.varies = key.varies || differ_in_one_axis(*key.first, *tensor.shape);
+  }
+
+  [[nodiscard]] bool vary() const {
+    size_t common = 0, varying = 0;
+    for (const auto& [name, key] : keys) {
+      common += key.again ? 1U : 0U;
+      varying += key.varies ? 1U : 0U;
+    }
+    return varying > 0 && varying * 2 > common;
+  }
+
+  // Numbers the files by the number at the end of their names, if each has its own, else in their order.
+  void number(const DumpIndex& index) {
+    std::vector<FileId> files;
+    std::set<int64_t> numbers;
+    for (auto& [file, step] : steps) {
+      files.push_back(file);
+      const std::string_view name = index.files()[file].shown_name(), stem = name.substr(0, name.rfind('.'));
+      const auto number = parse_i64(stem.substr(stem.find_last_not_of("0123456789") + 1));
+      if (!number) continue;
+      step = *number;
+      numbers.insert(*number);
+    }
+    if (numbers.size() == steps.size()) return;
+    std::sort(files.begin(), files.end(), [&](FileId a, FileId b) {
+      return natural_less(index.files()[a].shown_name(), index.files()[b].shown_name());
+    });
+    for (size_t i = 0; i < files.size(); ++i) steps[files[i]] = static_cast<int64_t>(i);
+  }
+};
+
+}  // namespace
+
+void find_passes(const DumpIndex& index, std::vector<TensorRecord>& tensors) {
+  const auto folder_of = [&](const TensorRecord& tensor) { return index.files()[tensor.file].folder; };
+  const auto may_be_of_pass = [&](const TensorRecord& tensor) {
+    return tensor.name.io == Io::kParameter && tensor.name.op_type == "Parameter" && tensor.has_elements &&
+           tensor.shape != nullptr && !index.folders()[folder_of(tensor)].identity.step;
+  };
+  std::map<uint32_t, Passes> folders;
+  for (const TensorRecord& tensor : tensors) {
+    if (may_be_of_pass(tensor)) folders[folder_of(tensor)].add(tensor);
+  }
+  std::erase_if(folders, [](const auto& folder) { return !folder.second.vary(); });
+  if (folders.empty()) return;
+  for (auto& [folder, passes] : folders) passes.number(index);
+  for (TensorRecord& tensor : tensors) {
+    const auto passes = folders.find(folder_of(tensor));
+    if (passes == folders.end() || !may_be_of_pass(tensor)) continue;
+    tensor.name.io = Io::kOutput;
+    tensor.name.op_type = {};
+    tensor.step = passes->second.steps.at(tensor.file);
+    tensor.order = tensor.item;
+  }
 }
 
 namespace {

@@ -21,6 +21,11 @@ struct TableReference {
 void join_tables(const DumpIndex& index, std::vector<TensorRecord>& tensors,
                  const std::vector<TableReference>& references);
 
+// Makes outputs of an execution of what looks like parameters: a dict of activations for each pass, pass_0.pt, pass_1.pt. Their
+// tokens or batch change from file to file, so most tensors that the files of a folder have in common differ in one axis.
+// The order of the dict is that of the operators; the number of the file, or its place, is the step.
+void find_passes(const DumpIndex& index, std::vector<TensorRecord>& tensors);
+
 // Sets `occurrence` and `claimed_twice`, and sorts as TensorList::tensors says.
 void sort_tensors(const DumpIndex& index, std::vector<TensorRecord>& tensors);
 

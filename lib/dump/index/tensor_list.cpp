@@ -115,6 +115,7 @@ class TensorListBuilder {
                               [&](int64_t, FileListing&& listing) { collect(std::move(listing)); });
     MSDUMP_CHECK_OK(context_.cancel.check());
     join_tables(index_, list_.tensors_, references_);
+    find_passes(index_, list_.tensors_);
     if (!selection_.everything())
       std::erase_if(list_.tensors_, [&](const TensorRecord& tensor) { return !selected(tensor); });
     sort_tensors(index_, list_.tensors_);
