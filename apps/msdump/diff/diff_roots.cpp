@@ -138,9 +138,10 @@ std::vector<RootFact> RootReport::facts() const {
   facts.push_back({"why", fmt::format("{}: {}", name_of(decided_by(root_.rule)), root_.reason)});
   add_others(facts);
   if (root_.score) {
+    const std::string_view type = run_.op_type(root_.op);
     facts.push_back(
-        {"error", fmt::format("{:.2g}; {:.2g} expected of {} with these inputs; {}", root_.measured_error.value_or(0),
-                              root_.expected_error.value_or(0), run_.op_type(root_.op),
+        {"error", fmt::format("{:.2g}; {:.2g} expected{}{} with these inputs; {}", root_.measured_error.value_or(0),
+                              root_.expected_error.value_or(0), type.empty() ? "" : " of ", type,
                               siblings_text(root_.siblings, root_.sibling_median, root_.sibling_spread))});
   }
   if (!root_.places.empty()) facts.push_back({"and", places_text(), "also"});

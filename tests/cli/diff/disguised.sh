@@ -122,3 +122,18 @@ arrays bad a/run2 '#_@' 100
 arrays good b/run1 '#_@' 50
 arrays good b/run2 '#_@' 150
 told '21 numbers in front, twice' a b
+
+# Found on the way: one of two dumps, which the other side has alone.
+below good 22a/run1 22b/run2
+below bad 22a/run2
+told '22 the second alone' 22a 22b
+told '23 the second alone, exchanged' 22b 22a
+told '24 as 22, without a folder that says which' 22a good
+msdump diff 22a 22b 2>&1 >/dev/null | head -n 1
+msdump diff -q 22a 22b --json | jq -c '[.rows[] | .reason | strings] | unique'
+
+# An accepted difference is that of its dump.
+for side in 03 04; do
+  msdump diff -q 03a 03b --write-baseline accepted.json >/dev/null 2>&1
+  msdump diff -q ${side}a ${side}b --baseline accepted.json --json | jq -c '[.rows[] | select(.verdict == "differ") | [.dump, .accepted]] | unique'
+done
