@@ -118,7 +118,7 @@ using From = InputEdge::From;
 // Every step has its own network inputs. The weights of later steps derive from those of the first.
 EnteringValues::ParameterKey EnteringValues::key_of(ExecutionId run, const RunInput& input) const {
   const RunPlace& place = state_.view.place(run);
-  return {place.rank, input.is_weight ? std::nullopt : place.step, std::string(input.parameter)};
+  return {{place.rank, input.is_weight ? std::nullopt : place.step, place.dump}, std::string(input.parameter)};
 }
 
 void EnteringValues::note_parameters(ExecutionId run, const RunInputs& inputs) {

@@ -69,7 +69,7 @@ class EnteringValues {
   void judge_carried(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs);
 
  private:
-  using ParameterKey = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string>;  // rank, step, name
+  using ParameterKey = std::pair<RunPlace::Step, std::string>;  // and name
   [[nodiscard]] ParameterKey key_of(ExecutionId run, const RunInput& input) const;
   void add_parameter(ExecutionId run, const RunInputs& inputs, const RunInput& input, TensorId tensor);
   Root& add_by_value(ExecutionId run, const RunInputs& inputs, TensorId tensor);

@@ -371,7 +371,7 @@ class Explainer {
       if (!view_.differs(tensor) || view_.graph().run_of(tensor) != kNoId) continue;
       const auto [name, folder] = view_.name_and_place(tensor);
       const std::vector<ExecutionId>& readers =
-          view_.graph().readers_of_parameter(name, {.rank = folder.rank, .step = folder.step});
+          view_.graph().readers_of_parameter(name, {.rank = folder.rank, .step = folder.step, .dump = folder.dump});
       const auto last =
           std::find_if(readers.rbegin(), readers.rend(), [&](ExecutionId run) { return !view_.one_sided(run); });
       if (last != readers.rend()) explain_parameter(*last, tensor);

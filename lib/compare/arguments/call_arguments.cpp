@@ -42,11 +42,12 @@ DType dtype_named(std::string_view text) {
 // The arguments of one call in one step.
 struct Call {
   std::optional<int64_t> rank, step;
+  uint32_t dump = 0;  // in Pairing::dumps
   std::string_view name;
   std::span<const CallArgument> arguments;
 };
 
-// All calls of a side, ordered by rank, name and step.
+// All calls of a side, ordered by rank, dump, name and step.
 class Calls {
  public:
   Calls(const CompareSide& side, const Pairing& pairing, bool is_a)
@@ -57,7 +58,9 @@ class Calls {
       size_t end = begin + 1;
       while (end < all.size() && all[end].table == all[begin].table && all[end].op_name == all[begin].op_name) ++end;
       const FolderIdentity& folder = side.index->folders()[side.index->files()[all[begin].table].folder].identity;
-      calls_.push_back({folder.rank, folder.step, all[begin].op_name, all.subspan(begin, end - begin)});
+      calls_.push_back({folder.rank, folder.step,
+                        pairing.common_dump(is_a ? Side::kCandidate : Side::kReference, folder.dump),
+                        all[begin].op_name, all.subspan(begin, end - begin)});
       begin = end;
     }
     std::stable_sort(calls_.begin(), calls_.end(), [](const Call& x, const Call& y) {
@@ -73,7 +76,8 @@ class Calls {
     if (one.tensors.empty()) return {};
     const std::string_view name = (*side_.tensors)[one.tensors.front()].name.op_name;
     const auto less = [](const auto& x, const auto& y) { return key(x) < key(y); };
-    const auto [begin, end] = std::equal_range(calls_.begin(), calls_.end(), Call{one.rank, {}, name, {}}, less);
+    const auto [begin, end] =
+        std::equal_range(calls_.begin(), calls_.end(), Call{one.rank, {}, one.dump, name, {}}, less);
     std::vector<const Call*> calls;
     for (auto call = begin; call != end; ++call) {
       if (std::any_of(one.tensors.begin(), one.tensors.end(), [&](RecordId i) { return step_of(i) == call->step; }))
@@ -90,7 +94,9 @@ class Calls {
   [[nodiscard]] std::optional<int64_t> step_of(RecordId tensor) const {
     return side_.index->folders()[side_.index->files()[(*side_.tensors)[tensor].file].folder].identity.step;
   }
-  static std::pair<std::optional<int64_t>, std::string_view> key(const Call& call) { return {call.rank, call.name}; }
+  static std::tuple<std::optional<int64_t>, uint32_t, std::string_view> key(const Call& call) {
+    return {call.rank, call.dump, call.name};
+  }
 
   const CompareSide& side_;
   const std::vector<SequencedOp>& operators_;

@@ -90,7 +90,7 @@ bool has_forward_call(const RunView& view, ExecutionId run) {
 GradientCuts::GradientCuts(const RunView& view) : view_(view) {
   if (view.other_framework()) return;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
-    const auto key = std::pair(view.place(run).rank, view.place(run).step);
+    const auto key = view.place(run).in_step();
     if (view.one_sided(run)) {
       if (view.is_surprise(run) && view.is_gradient(run))
         one_sided_[key].runs[view.of_candidate_only(run) ? 1 : 0].push_back(run);
@@ -106,7 +106,7 @@ GradientCuts::GradientCuts(const RunView& view) : view_(view) {
 }
 
 const GradientCuts::OneSided* GradientCuts::near(ExecutionId run) const {
-  const auto found = one_sided_.find({view_.place(run).rank, view_.place(run).step});
+  const auto found = one_sided_.find(view_.place(run).in_step());
   return found == one_sided_.end() ? nullptr : &found->second;
 }
 

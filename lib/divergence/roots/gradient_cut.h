@@ -43,7 +43,7 @@ class GradientCuts {
   [[nodiscard]] const OneSided* near(ExecutionId run) const;
 
   const RunView& view_;
-  std::map<std::pair<std::optional<int64_t>, std::optional<int64_t>>, OneSided> one_sided_;  // by rank and step
+  std::map<RunPlace::Step, OneSided> one_sided_;
 };
 
 }  // namespace msdump

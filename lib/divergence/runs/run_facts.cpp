@@ -213,9 +213,12 @@ DType TensorFacts::dtype(TensorId tensor) const {
 
 std::pair<std::string_view, FolderIdentity> TensorFacts::name_and_place(TensorId tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
-  const CompareSide& side = both.b != kNoId ? b_ : a_;
-  const TensorRecord& record = (*side.tensors)[both.b != kNoId ? both.b : both.a];
-  return {record.name.op_name, place_of(*side.index, record)};
+  const Side of = both.b != kNoId ? Side::kReference : Side::kCandidate;
+  const CompareSide& side = of == Side::kReference ? b_ : a_;
+  const TensorRecord& record = (*side.tensors)[both[of]];
+  FolderIdentity place = place_of(*side.index, record);
+  place.dump = pairing_.common_dump(of, place.dump);
+  return {record.name.op_name, place};
 }
 
 DType TensorFacts::expected_dtype(TensorId tensor) const {
@@ -282,7 +285,7 @@ RunFacts::RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pa
     : TensorFacts(a, b, pairing, diffs, cuts),
       graph_(paired_runs(a, b, pairing, diffs, cuts)),
       expected_(alone_for_known_reason(pairing)) {
-  for (const OpRun& run : runs()) first_steps_.try_emplace(run.place.rank, run.place.step);
+  for (const OpRun& run : runs()) first_steps_.try_emplace({run.place.rank, run.place.dump}, run.place.step);
   find_names();
   find_passes();
 }
@@ -299,7 +302,7 @@ void RunFacts::find_passes() {
     backward = backward || backward_[index];
     after_backward_[index] = backward && !backward_[index];
     if (!after_backward_[index]) continue;
-    double& largest = scales_[{place(index).rank, place(index).step, op(index).type}];
+    double& largest = scales_[{place(index).in_step(), op(index).type}];
     for (const RunInput& input : run(index).inputs) {
       if (input.tensor == kNoId || input.producer != kNoId) continue;
       const auto& one = error(input.tensor);
@@ -309,7 +312,7 @@ void RunFacts::find_passes() {
 }
 
 double RunFacts::largest_scale_beside(ExecutionId index) const {
-  const auto found = scales_.find({place(index).rank, place(index).step, op(index).type});
+  const auto found = scales_.find({place(index).in_step(), op(index).type});
   return found == scales_.end() ? 0 : found->second;
 }
 

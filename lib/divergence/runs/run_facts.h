@@ -157,7 +157,7 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] bool one_sided(ExecutionId index) const;
   // True unless the execution is in the first step of its rank.
   [[nodiscard]] bool is_later_step(ExecutionId index) const {
-    return place(index).step != first_steps_.at(place(index).rank);
+    return place(index).step != first_steps_.at({place(index).rank, place(index).dump});
   }
   // True if only one side has the operator, for no known reason (Alone): the networks differ.
   [[nodiscard]] bool is_surprise(ExecutionId index) const { return one_sided(index) && !expected_[run(index).op]; }
@@ -200,14 +200,14 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] std::vector<ExecutionId> runs_beside(ExecutionId index, const std::optional<std::string>& name) const;
 
   const RunGraph graph_;
-  const std::vector<bool> expected_;                                      // by operator: alone_for_known_reason()
-  HashSlots names_;                                                       // of executions, as indices of `named_`
-  std::vector<std::vector<ExecutionId>> named_;                           // the runs of each name, by rank and step
-  std::vector<uint32_t> name_numbers_;                                    // by run: in `named_`
-  std::map<std::optional<int64_t>, std::optional<int64_t>> first_steps_;  // by rank
-  std::vector<bool> backward_, after_backward_;                           // by run
-  using StepOfType = std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::string_view>;  // with the rank
-  std::map<StepOfType, double> scales_;  // largest_scale_beside()
+  const std::vector<bool> expected_;             // by operator: alone_for_known_reason()
+  HashSlots names_;                              // of executions, as indices of `named_`
+  std::vector<std::vector<ExecutionId>> named_;  // the runs of each name, by rank and step
+  std::vector<uint32_t> name_numbers_;           // by run: in `named_`
+  std::map<std::pair<std::optional<int64_t>, uint32_t>, std::optional<int64_t>> first_steps_;  // by rank and dump
+  std::vector<bool> backward_, after_backward_;                                                // by run
+  using StepOfType = std::pair<RunPlace::Step, std::string_view>;                              // with the rank
+  std::map<StepOfType, double> scales_;                                                        // largest_scale_beside()
 };
 
 }  // namespace msdump

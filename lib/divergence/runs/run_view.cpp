@@ -24,14 +24,14 @@ namespace {
 class GroupNames {
  public:
   explicit GroupNames(const RunFacts& facts) : facts_(facts) {
-    add_arguments(facts.b());
-    add_arguments(facts.a());
+    add_arguments(Side::kReference);
+    add_arguments(Side::kCandidate);
   }
 
   // The group of an execution, by the IR, else by the arguments of its call. Empty if neither names it.
   [[nodiscard]] std::string of(ExecutionId run) const {
     std::string group = by_ir(run);
-    const auto call = of_calls_.find({facts_.name(run), facts_.place(run).rank, facts_.place(run).step});
+    const auto call = of_calls_.find({facts_.name(run), facts_.place(run).in_step()});
     if (group.empty() && call != of_calls_.end()) group = call->second;
     return group;
   }
@@ -39,19 +39,23 @@ class GroupNames {
  private:
   struct Call {  // of one rank
     std::string_view name;
-    std::optional<int64_t> rank, step;
+    RunPlace::Step step;
     auto operator<=>(const Call&) const = default;
   };
 
   // Adds the groups that a side's calls name. A call that has one keeps it, so the reference goes first.
-  void add_arguments(const CompareSide& side) {
+  void add_arguments(Side of) {
+    const CompareSide& side = of == Side::kReference ? facts_.b() : facts_.a();
     if (side.arguments == nullptr) return;
     for (const CallArgument& argument : *side.arguments) {
       const bool ranks = argument.value.kind == CallValue::Kind::kGroup;
       if (!ranks && (argument.value.kind != CallValue::Kind::kText || argument.slot != "group")) continue;
       const FolderIdentity& folder = side.index->folders()[side.index->files()[argument.table].folder].identity;
       std::string group = ranks ? group_of_ranks(argument.value.text, folder.rank) : std::string(argument.value.text);
-      if (!group.empty()) of_calls_.try_emplace({argument.op_name, folder.rank, folder.step}, std::move(group));
+      if (!group.empty()) {
+        const uint32_t dump = facts_.pairing().common_dump(of, folder.dump);
+        of_calls_.try_emplace({argument.op_name, {folder.rank, folder.step, dump}}, std::move(group));
+      };
     }
   }
 

@@ -239,7 +239,7 @@ class RunGraph::Builder {
       roles_[i] = tensor.role;
       slots_[i] = slot_number(tensor.slot);
       if (tensor.role == TensorRole::kParameter)
-        graph_.parameters_[{normalised_op_name(tensor.op_name), tensor.place.rank, tensor.place.step}].file = i;
+        graph_.parameters_[parameter_key(tensor.op_name, tensor.place)].file = i;
       if (tensor.role != TensorRole::kInput && tensor.role != TensorRole::kOutput) continue;
       const ExecutionId next(runs_.size());
       const auto is_of = [&](uint32_t run) { return runs_[run].op == tensor.op && runs_[run].place == tensor.place; };
@@ -365,8 +365,7 @@ class RunGraph::Builder {
     for (const InputEdge& edge : edges) {
       const RunInput input = input_of(edge, index);
       const bool updates = updates_input(*source_.graph, op, edge.slot);
-      if (updates && input.is_weight)
-        updates_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}] = index;
+      if (updates && input.is_weight) updates_[parameter_key(input.parameter, run.place)] = index;
       if (ignores_input(source_.operators[run.op].type, edge.slot)) {
         if (input.tensor != kNoId) roles_[input.tensor] = TensorRole::kUnwritten;
       } else if (!updates && !is_updated(input) && !shows_new_value(op, run.place, input)) {
@@ -392,7 +391,7 @@ class RunGraph::Builder {
       const IrParameter& parameter = ir.parameters[edge.parameter];
       input.parameter = ir.text(parameter.name);
       input.is_weight = is_kept(ir, parameter);
-      ParameterUse& use = graph_.parameters_[{normalised_op_name(input.parameter), run.place.rank, run.place.step}];
+      ParameterUse& use = graph_.parameters_[parameter_key(input.parameter, run.place)];
       use.runs.push_back(index);
       // A step does not change what goes into the network: the file written at its end shows it.
       if (input.tensor == kNoId && !input.is_weight) input.produced = use.file;
@@ -435,11 +434,14 @@ class RunGraph::Builder {
 
   [[nodiscard]] ExecutionId updated_before(const RunInput& input, const RunPlace& place) const {
     if (!input.is_weight || updates_.empty()) return kNoId;
-    const std::string name = normalised_op_name(input.parameter);
-    const auto after = updates_.lower_bound({name, place.rank, place.step});
+    const ParameterKey now = parameter_key(input.parameter, place);
+    const auto after = updates_.lower_bound(now);
     if (after == updates_.begin()) return kNoId;
-    const auto& [key, run] = *std::prev(after);
-    return std::get<0>(key) == name && std::get<1>(key) == place.rank ? run : kNoId;
+    const auto& [before, run] = *std::prev(after);
+    const auto without_step = [](const ParameterKey& key) {
+      return std::tie(std::get<0>(key), std::get<1>(key), std::get<2>(key));
+    };
+    return without_step(before) == without_step(now) ? run : kNoId;
   }
 
   // True if the contents differ from the output of the producer.
@@ -452,7 +454,7 @@ class RunGraph::Builder {
   [[nodiscard]] bool shows_new_value(OpId op, const RunPlace& place, const RunInput& input) {
     if (source_.contents.empty() || input.parameter.empty() || input.tensor == kNoId) return false;
     if (is_known_to_update(source_.graph->op_type(op))) return false;  // and not this one
-    ParameterUse& use = graph_.parameters_[{normalised_op_name(input.parameter), place.rank, place.step}];
+    ParameterUse& use = graph_.parameters_[parameter_key(input.parameter, place)];
     const uint64_t now = contents(input.tensor);
     if (has_side_effect(*source_.graph, op)) return use.contents != 0 && now != 0 && use.contents != now;
     if (use.contents == 0) use.contents = now;
@@ -501,18 +503,18 @@ class RunGraph::Builder {
 
   // A call inside a module receives the module's weight as an input.
   void find_parameters_by_contents() {
-    using Key = std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint64_t>;  // rank, step, contents
+    using Key = std::pair<RunPlace::Step, uint64_t>;  // and contents
     std::map<Key, std::string_view> parameters;
     for (const OpRun& run : runs_) {
       for (const RunInput& input : run.inputs) {
         if (input.from == From::kParameter && contents(input.tensor) != 0)
-          parameters.try_emplace({run.place.rank, run.place.step, contents(input.tensor)}, input.parameter);
+          parameters.try_emplace({run.place.in_step(), contents(input.tensor)}, input.parameter);
       }
     }
     for (OpRun& run : runs_) {
       for (RunInput& input : run.inputs) {
         if (input.from != From::kUnknown || contents(input.tensor) == 0) continue;
-        const auto found = parameters.find({run.place.rank, run.place.step, contents(input.tensor)});
+        const auto found = parameters.find({run.place.in_step(), contents(input.tensor)});
         if (found == parameters.end()) continue;
         input.from = From::kParameter;
         input.parameter = found->second;
@@ -570,9 +572,13 @@ std::span<const ExecutionId> RunGraph::before_gap(const RunInput& input) const {
   return {before_gaps_.data() + begin, gap_ends_[input.gap] - begin};
 }
 
+RunGraph::ParameterKey RunGraph::parameter_key(std::string_view name, const RunPlace& place) {
+  return {normalised_op_name(name), place.rank, place.dump, place.step};
+}
+
 const std::vector<ExecutionId>& RunGraph::readers_of_parameter(std::string_view name, const RunPlace& place) const {
   static const std::vector<ExecutionId> kNobody;
-  const auto found = parameters_.find({normalised_op_name(name), place.rank, place.step});
+  const auto found = parameters_.find(parameter_key(name, place));
   return found == parameters_.end() ? kNobody : found->second.runs;
 }
 

@@ -156,7 +156,9 @@ class RunGraph {
     std::vector<ExecutionId> runs;
     uint64_t contents = 0;  // as operators without side effects read it
   };
-  using ParameterKey = std::tuple<std::string, std::optional<int64_t>, std::optional<int64_t>>;  // name, rank, step
+  // Name, rank, dump, step.
+  using ParameterKey = std::tuple<std::string, std::optional<int64_t>, uint32_t, std::optional<int64_t>>;
+  static ParameterKey parameter_key(std::string_view name, const RunPlace& place);
 
   class Builder;
 
