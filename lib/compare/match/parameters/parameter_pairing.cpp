@@ -498,7 +498,7 @@ class PairingOfLinks {
     SequencedOp& one = operators.emplace_back();
     one.rank = side.rank(item);
     one.graph = dump.index->folders()[dump.index->files()[record.file].folder].identity.graph;
-    one.name = record.name.op_name;
+    one.name = side.shown_name(item);
     one.type = record.name.op_type;
     one.tensors = {tensor};
     return SequencedOpId(operators.size() - 1);
@@ -513,7 +513,8 @@ class PairingOfLinks {
 
 Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide& b, const NameMap* map,
                                          const CancelToken& cancel) {
-  ParameterSide side_a(a, map), side_b(b, nullptr);
+  const Sides<ParameterFiles> files = parameter_files(a, b);
+  ParameterSide side_a(a, map, files.a), side_b(b, nullptr, files.b);
   ParameterLinks links(side_a, side_b);
   SameParameters same(links);
   if (map != nullptr) same.by_map(*map);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 namespace msdump {
 
 bool is_checkpoint(const CompareSide& side) {
@@ -13,9 +15,9 @@ bool is_checkpoint(const CompareSide& side) {
          });
 }
 
-ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map)
+ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map, const ParameterFiles& files)
     : side_(side), samples_(*side.index, *side.tensors) {
-  choose(is_checkpoint(side));
+  choose(is_checkpoint(side), files);
   std::vector<std::string> renamed = names_;
   if (map != nullptr && map->renames()) {
     for (std::string& name : renamed) name = map->path_renamed(name);
@@ -25,7 +27,7 @@ ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map)
   free_.assign(items_.size(), true);
 }
 
-void ParameterSide::choose(bool checkpoint) {
+void ParameterSide::choose(bool checkpoint, const ParameterFiles& files) {
   const auto step_of = [&](const TensorRecord& tensor) {
     return side_.index->folders()[side_.index->files()[tensor.file].folder].identity.step;
   };
@@ -45,15 +47,20 @@ void ParameterSide::choose(bool checkpoint) {
   std::set<std::pair<std::optional<int64_t>, std::string_view>> known;  // of a dump, by rank
   for (auto& [tensor, name] : parameters) {
     const auto step = step_of(all[tensor]);
-    if (step && *step != steps_.front()) continue;
+    if (files.empty() && step && *step != steps_.front()) continue;
     items_.push_back(tensor);
     // A dump has a parameter once for each call of its module. The first is what the step began with.
     if (!checkpoint && !known.emplace(rank(size() - 1), name).second) {
       items_.pop_back();
       continue;
     }
-    names_.push_back(name);
+    const auto file = files.find(all[tensor].file);
+    const bool in_file = file != files.end();
+    shown_names_.push_back(in_file ? fmt::format("{}:{}", file->second.path, all[tensor].name.op_name)
+                                   : std::string(all[tensor].name.op_name));
+    names_.push_back(in_file && !file->second.name.empty() ? fmt::format("{}.{}", file->second.name, name) : name);
   }
+  if (!files.empty()) steps_.clear();
 }
 
 void ParameterSide::classify() {

@@ -12,6 +12,7 @@
 
 #include "compare/match/op_sequence.h"
 #include "compare/match/pairing.h"
+#include "compare/match/parameters/parameter_files.h"
 #include "compare/match/parameters/parameter_names.h"
 #include "compare/match/parameters/parameter_views.h"
 #include "compare/match/rename/name_map.h"
@@ -31,14 +32,17 @@ struct ParameterClass {
 
 class ParameterSide {
  public:
-  // `map` renames parts of the names; may be null.
-  ParameterSide(const CompareSide& side, const NameMap* map);
+  // `map` renames parts of the names; may be null. The names begin with those of `files`, if there are any.
+  ParameterSide(const CompareSide& side, const NameMap* map, const ParameterFiles& files = {});
   ParameterSide(const ParameterSide&) = delete;
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(items_.size()); }
   [[nodiscard]] RecordId tensor(uint32_t item) const { return items_[item]; }
   [[nodiscard]] const TensorRecord& record(uint32_t item) const { return (*side_.tensors)[items_[item]]; }
   [[nodiscard]] const std::string& name(uint32_t item) const { return names_[item]; }  // before `map` renames it
+  [[nodiscard]] const std::string& shown_name(uint32_t item) const {
+    return shown_names_[item];
+  }  // with its file's path
   [[nodiscard]] const ParameterName& parsed(uint32_t item) const { return parsed_[item]; }
   [[nodiscard]] std::optional<int64_t> rank(uint32_t item) const;
   // Null for a parameter that cannot be read or has no elements.
@@ -59,17 +63,17 @@ class ParameterSide {
 
   // Tensors of the dump that are no parameters.
   [[nodiscard]] uint64_t others() const { return others_; }
-  // The steps of the dump, ascending; the first is compared.
+  // The steps of the dump, ascending; the first is compared. Empty if all are, file by file.
   [[nodiscard]] const std::vector<int64_t>& steps() const { return steps_; }
 
  private:
-  void choose(bool checkpoint);
+  void choose(bool checkpoint, const ParameterFiles& files);
   void classify();
 
   const CompareSide& side_;
   TensorSamples samples_;
   std::vector<RecordId> items_;  // in the list of tensors
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, shown_names_;
   std::vector<ParameterName> parsed_;
   std::vector<ParameterClass> classes_;
   std::unordered_map<std::string, uint32_t> class_names_;

@@ -373,7 +373,7 @@ void SameParameters::link(uint32_t a, uint32_t b, PairedBy how, const std::strin
   if (link.view_a) link.note = relation_text;
   const std::string &name_a = a_.classes()[a_.class_of(a)].pattern, &name_b = b_.classes()[b_.class_of(b)].pattern;
   if (link.view_a) links_.tell("transposed", fmt::format("{}: {}", name_a, relation_text), 1);
-  if (how != PairedBy::kName && how != PairedBy::kUser)
+  if (how != PairedBy::kName && how != PairedBy::kUser && name_a != name_b)
     links_.tell("renamed", fmt::format("{} = {}", name_a, name_b), 1);
   links_.add(std::move(link));
 }

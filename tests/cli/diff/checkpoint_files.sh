@@ -1,0 +1,51 @@
+# Keys that several files have (layers, ranks, versions one a file) are paired file by file, and rows name the file.
+f32() { # VALUE...: small whole numbers as bytes of float32, in printf's escapes
+  local -A bytes=([0]='\0\0\0\0' [1]='\0\0\x80\x3f' [2]='\0\0\0\x40' [3]='\0\0\x40\x40' [4]='\0\0\x80\x40'
+    [5]='\0\0\xa0\x40' [6]='\0\0\xc0\x40' [7]='\0\0\xe0\x40' [8]='\0\0\0\x41' [9]='\0\0\x10\x41')
+  local value
+  for value in "$@"; do printf '%s' "${bytes[$value]}"; done
+}
+checkpoint() { # PATH {NAME SHAPE "VALUE..."}...
+  local path=$1 header='' data='' at=0 values
+  shift
+  while (($# > 0)); do
+    read -ra values <<<"$3"
+    header+="${header:+,}\"$1\":{\"dtype\":\"F32\",\"shape\":[$2],\"data_offsets\":[$at,$((at += 4 * ${#values[@]}))]}"
+    data+=$(f32 "${values[@]}")
+    shift 3
+  done
+  mkdir -p "${path%/*}"
+  safetensors "$path" "{$header}" "$data"
+}
+for side in a b; do
+  for layer in 0 1 2 3; do
+    # The reference's layer 2 has the values of the candidate's layer 3: values do not pair across files.
+    from=$layer
+    [[ $side$layer != b2 ]] || from=3
+    checkpoint "$side/layer_$layer.safetensors" weight 2,2 "$from 1 $((from + 2)) 5" bias 2 "1 $((layer + 1))"
+  done
+done
+show msdump diff a b
+
+# Versions and ranks: all are compared.
+for side in a b; do
+  for step in 5 10; do
+    for rank in 00 01; do
+      last=7
+      [[ $side$step$rank != a1001 ]] || last=9
+      checkpoint "m$side/iter_00000$step/mp_rank_$rank/model.safetensors" norm 2 "1 1" fc 2,2 "1 3 5 $last"
+    done
+  done
+done
+show msdump diff ma mb
+
+# What differs on the two sides as a whole is no part of a file's name: folders, beginnings, suffixes.
+for rank in 0 1; do
+  last=7
+  ((rank == 0)) || last=9
+  checkpoint "ra/run_a/net_rank_$rank-1_1.safetensors" wq 2,2 "1 3 5 7"
+  checkpoint "rb/out/model_rank_$rank-20_4.safetensors" wq 2,2 "1 3 5 $last"
+done
+msdump diff -q ra rb --json | jq -c '[.rows[] | .op_name, .verdict], [.summary | .compared, .unmatched], .relations'
+# A single file has nothing to tell apart.
+msdump diff -q ra/run_a/net_rank_0-1_1.safetensors rb/out/model_rank_0-20_4.safetensors --json | jq -c '[.summary | .compared, .same]'
