@@ -184,6 +184,7 @@ std::string_view name_of(Layout layout) {
     case Layout::kAtb: return "msprobe tree of ATB operators atb_dump_data/data/DEVICE_PID/RUN";
     case Layout::kMonitor: return "msprobe's monitor";
     case Layout::kException: return "exception dump extra-info/data-dump";
+    case Layout::kDumper: return "files of SGLang's dumper, key=value___key=value.pt";
   }
   return "plain folder";
 }

@@ -135,7 +135,7 @@ TEST_CASE("folders say which layout they belong to") {
 
 TEST_CASE("each layout has a name of its own") {
   std::set<std::string_view> names;
-  constexpr auto kLast = static_cast<int>(Layout::kException);
+  constexpr auto kLast = static_cast<int>(Layout::kDumper);
   for (int layout = 0; layout <= kLast; ++layout) names.insert(name_of(static_cast<Layout>(layout)));
   CHECK(names.size() == kLast + 1);
   CHECK(name_of(Layout::kFlat) == "plain folder");
