@@ -567,7 +567,7 @@ bool in_metadata(const std::string& folder) {
 
 struct NameEvidence {
   bool with_dtype = false, full_scope = false, last_component = false, raw_bin = false, msprobe = false;
-  bool dumper = false;
+  bool dumper = false, msit = false;
 };
 
 NameEvidence read_names(const DumpIndex& index) {
@@ -576,6 +576,7 @@ NameEvidence read_names(const DumpIndex& index) {
     const Layout layout = index.folders()[file.folder].identity.layout;
     const bool in_tree = layout == Layout::kTree;
     evidence.dumper = evidence.dumper || layout == Layout::kDumper;
+    evidence.msit = evidence.msit || layout == Layout::kMsit;
     evidence.msprobe = evidence.msprobe || file.kind == FileKind::kDumpJson || file.kind == FileKind::kDebugJson;
     if (file.kind == FileKind::kRaw && index.folders()[file.folder].identity.layout == Layout::kOldSync)
       evidence.raw_bin = true;
@@ -610,6 +611,8 @@ void judge_by_names(const NameEvidence& names, FrameworkFacts& facts) {
     facts.framework = "msprobe";
   } else if (names.dumper) {
     facts.framework = "SGLang's dumper";
+  } else if (names.msit) {
+    facts.framework = "msit";
   }
 }
 

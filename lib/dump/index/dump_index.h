@@ -145,6 +145,7 @@ void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder, Te
 //   names of .npy files          with a dtype: 2.4 and later; "Default_..." without: 2.3; else 1.3 to 2.2
 //   names of raw .bin files      1.0 to 1.2
 //   key=value___key=value.pt     SGLang's dumper
+//   torch_tensors/DEVICE_PID     msit
 struct FrameworkFacts {
   std::string framework;            // "MindSpore", "msprobe", "SGLang's dumper"; empty: unknown
   std::optional<Version> version;   // in config.json

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,6 +22,7 @@ namespace msdump {
 //   dump_tensor_data), or counted (npugraph_ex,
 //   acl_save; names/file_name.h)
 //   of SGLang's dumper (names/dumper_name.h)      tensors of that operator
+//   of msit, in torch_tensors                     tensors of that module
 //   else a tensor in a dict, at any depth         a parameter: its op name is the key, "state_dict.layer.0.weight"
 //   else                                          tensors of an operator with the name of the file
 //
@@ -75,6 +78,34 @@ std::optional<StoredTensor> value_of_dumper(const torch::PtTensor& tensor, const
   return stored_tensor(value, facts);
 }
 
+// msit saves MODULE/{input|output}[_I[_J]].pth and MODULE/PARAMETER.pth, each one tensor.
+bool take_msit_name(const FileContext& file, NameFacts& facts) {
+  constexpr std::string_view kSuffix = ".pth", kRoot = "root.";
+  constexpr size_t kAboveModule = 3;  // torch_tensors/DEVICE_PID/TOKEN
+  if (file.identity.layout != Layout::kMsit || !file.identity.step || !has_suffix(file.name, kSuffix)) return false;
+  const std::string_view stem = file.name.substr(0, file.name.size() - kSuffix.size());
+  std::string_view module = file.folder;
+  const auto parts = split(module, '/');
+  const size_t deep = file.identity.depth - std::min<size_t>(file.identity.depth, kAboveModule);
+  if (deep == 0 || module.empty() || stem.empty()) return false;
+  if (deep < parts.size()) module.remove_prefix(static_cast<size_t>(parts[parts.size() - deep].data() - module.data()));
+  if (module.starts_with(kRoot) && module.size() > kRoot.size()) module.remove_prefix(kRoot.size());
+  facts.op_name = module;
+  const std::string_view word = stem.substr(0, stem.find('_'));
+  const std::string_view rest = stem.substr(std::min(word.size() + 1, stem.size()));
+  const bool numbered = rest.find_first_not_of("0123456789_") == rest.npos;
+  if ((word == "input" || word == "output") && numbered) {
+    facts.io = word == "input" ? Io::kInput : Io::kOutput;
+    std::string slot(rest);
+    std::replace(slot.begin(), slot.end(), '_', '.');
+    facts.slot = slot.empty() ? "0" : file.arena.keep(slot);
+  } else {
+    facts.io = Io::kParameter;
+    facts.slot = stem;
+  }
+  return true;
+}
+
 // torch_npu saves the same archive as .bin on demand.
 bool is_saved_bin(std::string_view name) {
   constexpr std::string_view kSuffix = ".bin";
@@ -90,6 +121,7 @@ class PtFamily : public Family {
     // Checkpoints have names in .pth and mostly hold more than tensors: their content decides.
     const bool pt = has_suffix(file.name, ".pt");
     if (!pt && !has_suffix(file.name, ".pth") && !is_saved_bin(file.name)) return Claim::kNo;
+    if (take_msit_name(file, facts)) return Claim::kByName;
     const bool named =
         pt && ((file.identity.tensor_data && take_msprobe_name(file, facts)) || take_dumper_name(file, facts));
     if (!named) {

@@ -65,9 +65,9 @@ TEST_CASE("names that are not the dumper's, and hostile ones") {
 
 std::string wrapped() {
   using namespace test::pickle;
-  return test::build_pt({.pickle = whole(dict({{text("value"), test::tensor_call()},
-                                               {text("meta"), dict({{text("name"), text("h")},
-                                                                    {text("t"), test::tensor_call()}})}}))});
+  return test::build_pt(
+      {.pickle = whole(dict({{text("value"), test::tensor_call()},
+                             {text("meta"), dict({{text("name"), text("h")}, {text("t"), test::tensor_call()}})}}))});
 }
 
 TEST_CASE("files of SGLang's dumper are tensors of operators, of the rank and step in their names") {
@@ -88,6 +88,26 @@ TEST_CASE("files of SGLang's dumper are tensors of operators, of the rank and st
   }
   CHECK(rows ==
         "0 0 layers.0.h output:0 #0 0 0 layers.0.h output:0 #1 0 1 layers.0.h output:0 #0 1 0 layers.0.h output:0 #0 ");
+}
+
+TEST_CASE("files of msit are inputs, outputs and parameters of modules, from any level of the tree") {
+  const test::ScratchDir scratch;
+  const std::string token = "torch_tensors/npu1_4321/2", module = "/root.model.layers.0.mlp/";
+  for (const char* name : {"input_0", "output", "output_0_1", "weight", "input_scale"})
+    scratch.write(token + module + name + ".pth", test::build_pt());
+  for (const char* level : {"", "torch_tensors", "torch_tensors/npu1_4321/2"}) {
+    const test::ListedDump dump = test::list_dump({scratch.path() / level});
+    CHECK(framework_of(dump.index).framework == "msit");
+    std::string rows;
+    for (const TensorRecord& tensor : dump.tensors()) {
+      const Identity identity = identity_of(dump.index, tensor);
+      CHECK(identity.rank == 1);
+      CHECK(identity.step == 2);
+      CHECK(identity.name.op_name == "model.layers.0.mlp");
+      rows += fmt::format("{}:{} ", name_of(identity.name.io), identity.name.slot);
+    }
+    CHECK(rows == "input:0 output:0 output:0.1 parameter:input_scale parameter:weight ");
+  }
 }
 
 }  // namespace
