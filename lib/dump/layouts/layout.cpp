@@ -122,7 +122,7 @@ bool identify_msit(const Parts& parts, size_t at, FolderIdentity& identity) {
   if (!device.empty() && (process == device.npos || !is_digits(device.substr(process + 1)))) return false;
   const std::string_view card = device.substr(0, process);
   identity.layout = Layout::kMsit;
-  identity.rank = parse_i64(card.substr(card.find_last_not_of("0123456789:") + 1));
+  identity.rank = parse_i64(card.substr(card.find_last_not_of("0123456789") + 1));
   identity.step = number_at(parts, at + 2);
   return true;
 }
