@@ -245,7 +245,9 @@ class Counter {
     const std::vector<IndexedFile>& files = index_.files();
     for (uint32_t i = 0; i < files.size(); ++i) count(files[i], i);
     facts_.files = files.size();
-    facts_.folders = index_.folders().size();
+    std::set<std::pair<uint32_t, std::string_view>> folders;  // several entries may be one folder
+    for (const IndexedFolder& folder : index_.folders()) folders.emplace(folder.root, folder.relative);
+    facts_.folders = folders.size();
     take_counters();
     take_folders();
     facts_.layouts = layouts_of(index_);
@@ -333,7 +335,7 @@ FileKind kind_in_tree(const IndexedFile& file) {
 bool is_open_question(const IndexedFile& file) { return file.family != nullptr && file.by_content; }
 
 std::vector<std::pair<Layout, uint64_t>> layouts_of(const DumpIndex& index) {
-  constexpr size_t kLayouts = static_cast<size_t>(Layout::kException) + 1;
+  constexpr size_t kLayouts = static_cast<size_t>(Layout::kMsit) + 1;
   std::array<uint64_t, kLayouts> counts{};
   std::vector<std::pair<Layout, uint64_t>> layouts;
   for (const IndexedFile& file : index.files()) {

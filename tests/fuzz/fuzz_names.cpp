@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "dump/layouts/layout.h"
+#include "dump/names/dumper_name.h"
 #include "dump/names/file_name.h"
 
 #include "fuzz_file.h"
@@ -109,6 +110,10 @@ void check_saved_names(std::string_view text) {
     require(fmt::format("{}_{}", saved->name, saved->number) == text, "a numbered name printed is the name");
   if (const auto name = parse_aclgraph_file_name(text))
     require(!name->op_name.empty(), "a name of AclGraphDumper has an operator");
+  if (const auto name = parse_dumper_name(text)) {
+    require(!name->op_name.empty() && name->op_name.size() <= text.size() + 16, "an op name is made of the name");
+    require(name->index.empty() || is_digits(name->index), "an order is digits");
+  }
 }
 
 void check_mapping(const uint8_t* data, size_t size) {

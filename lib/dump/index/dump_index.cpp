@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 
 #include "base/text.h"
 #include "dump/layouts/family.h"
+#include "dump/names/dumper_name.h"
 #include "dump/names/file_kind.h"
 #include "dump/names/file_name.h"
 #include "io/dir_walk.h"
@@ -132,6 +134,11 @@ const Family* family_of_content(const IndexedFile& indexed, const IndexedFolder&
     if (family->recognises(file.head(), file.size())) return family;
   }
   return nullptr;
+}
+
+std::string_view stem_of(const IndexedFile& file) {
+  const std::string_view name = file.shown_name();
+  return name.substr(0, name.rfind('.'));
 }
 
 // Known values come before unknown ones.
@@ -279,7 +286,30 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
     take_counters(std::span(files_).subspan(begin, end - begin), folders_[files_[begin].folder], counted);
   }
   texts_.push_back(std::move(counted));
+  place_by_names(first_file);
   return {};
+}
+
+// SGLang's dumper says rank and step in the name of a file: its folder has an entry for each.
+void DumpIndex::place_by_names(size_t first_file) {
+  using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>;
+  std::map<Place, uint32_t> entries;
+  for (size_t i = first_file; i < files_.size(); ++i) {
+    IndexedFile& file = files_[i];
+    if (file.family != &pt_family()) continue;
+    const auto name = parse_dumper_name(stem_of(file));
+    if (!name) continue;
+    const auto [found, is_new] =
+        entries.try_emplace({file.folder, name->rank, name->step}, static_cast<uint32_t>(folders_.size()));
+    if (is_new) {
+      IndexedFolder folder = folders_[file.folder];
+      if (name->rank) folder.identity.rank = name->rank;
+      if (name->step) folder.identity.step = name->step;
+      folder.identity.layout = Layout::kDumper;
+      folders_.push_back(std::move(folder));
+    }
+    file.folder = found->second;
+  }
 }
 
 Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& mappings) {
@@ -305,6 +335,7 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& map
   take_counters({&file, 1}, folders_.back(), texts);
   files_.push_back(file);
   texts_.push_back(std::move(texts));
+  place_by_names(files_.size() - 1);
   return {};
 }
 
@@ -406,11 +437,6 @@ using CountedFiles = std::vector<Counted>;
 bool is_foreign(const IndexedFile& file) {
   if (file.family != &npy_family() && file.family != &pt_family()) return false;
   return file.facts.op_type.empty() && file.facts.timestamp.empty() && !file.facts.op_name.empty();
-}
-
-std::string_view stem_of(const IndexedFile& file) {
-  const std::string_view name = file.shown_name();
-  return name.substr(0, name.rfind('.'));
 }
 
 bool has_equal_numbers(const CountedFiles& files) {
@@ -541,12 +567,16 @@ bool in_metadata(const std::string& folder) {
 
 struct NameEvidence {
   bool with_dtype = false, full_scope = false, last_component = false, raw_bin = false, msprobe = false;
+  bool dumper = false, msit = false;
 };
 
 NameEvidence read_names(const DumpIndex& index) {
   NameEvidence evidence;
   for (const IndexedFile& file : index.files()) {
-    const bool in_tree = index.folders()[file.folder].identity.layout == Layout::kTree;
+    const Layout layout = index.folders()[file.folder].identity.layout;
+    const bool in_tree = layout == Layout::kTree;
+    evidence.dumper = evidence.dumper || layout == Layout::kDumper;
+    evidence.msit = evidence.msit || layout == Layout::kMsit;
     evidence.msprobe = evidence.msprobe || file.kind == FileKind::kDumpJson || file.kind == FileKind::kDebugJson;
     if (file.kind == FileKind::kRaw && index.folders()[file.folder].identity.layout == Layout::kOldSync)
       evidence.raw_bin = true;
@@ -579,6 +609,10 @@ void judge_by_names(const NameEvidence& names, FrameworkFacts& facts) {
     range("1.0 to 1.2", Version{1, 0, 0}, Version{1, 3, 0});
   } else if (names.msprobe) {
     facts.framework = "msprobe";
+  } else if (names.dumper) {
+    facts.framework = "SGLang's dumper";
+  } else if (names.msit) {
+    facts.framework = "msit";
   }
 }
 

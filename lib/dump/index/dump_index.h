@@ -105,6 +105,7 @@ class DumpIndex {
   DumpIndex();
   Status add_directory(uint32_t root, const std::string& path, const IndexOptions& options);
   Status add_file(uint32_t root, const std::string& path, Mappings& mappings);
+  void place_by_names(size_t first_file);
   void sort_files();
 
   std::vector<std::string> paths_;
@@ -143,8 +144,10 @@ void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder, Te
 //   dump.json, debug.json        "framework": "mindspore" | "pytorch"                 (msprobe)
 //   names of .npy files          with a dtype: 2.4 and later; "Default_..." without: 2.3; else 1.3 to 2.2
 //   names of raw .bin files      1.0 to 1.2
+//   key=value___key=value.pt     SGLang's dumper
+//   torch_tensors/DEVICE_PID     msit
 struct FrameworkFacts {
-  std::string framework;            // "MindSpore", "msprobe"; empty: unknown
+  std::string framework;            // "MindSpore", "msprobe", "SGLang's dumper"; empty: unknown
   std::optional<Version> version;   // in config.json
   std::string text;                 // for people and for `framework_version`: "2.10.0", "2.4 or later"; may be empty
   std::optional<Version> from, to;  // by the names: from <= version < to

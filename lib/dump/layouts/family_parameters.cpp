@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -5,6 +9,7 @@
 #include "checkpoint/safetensors.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/name_facts.h"
+#include "dump/names/dumper_name.h"
 #include "dump/names/file_name.h"
 #include "io/zip.h"
 #include "torch/pt_file.h"
@@ -16,6 +21,8 @@ namespace msdump {
 //   the name is an operator's: msprobe's (in      tensors of that operator
 //   dump_tensor_data), or counted (npugraph_ex,
 //   acl_save; names/file_name.h)
+//   of SGLang's dumper (names/dumper_name.h)      tensors of that operator
+//   of msit, in torch_tensors                     tensors of that module
 //   else a tensor in a dict, at any depth         a parameter: its op name is the key, "state_dict.layer.0.weight"
 //   else                                          tensors of an operator with the name of the file
 //
@@ -44,6 +51,61 @@ StoredTensor stored_tensor(const torch::PtTensor& tensor, const NameFacts& facts
   return stored;
 }
 
+std::string_view stem_of_pt(std::string_view name) {
+  constexpr std::string_view kSuffix = ".pt";
+  return has_suffix(name, kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : std::string_view();
+}
+
+bool take_dumper_name(const FileContext& file, NameFacts& facts) {
+  const auto name = parse_dumper_name(stem_of_pt(file.name));
+  if (!name) return false;
+  facts.op_name = file.arena.keep(name->op_name);
+  facts.timestamp = name->index;
+  facts.slot = name->slot;
+  facts.io = name->io;
+  if (name->io == Io::kParameter) facts.op_type = "Parameter";
+  return true;
+}
+
+// The dumper saves {"value": .., "meta": {..}}, and the value alone in older versions.
+std::optional<StoredTensor> value_of_dumper(const torch::PtTensor& tensor, const NameFacts& facts) {
+  constexpr std::string_view kValue = "value", kMeta = "meta.";
+  if (tensor.key.starts_with(kMeta)) return std::nullopt;
+  torch::PtTensor value = tensor;
+  value.in_dict = false;
+  if (value.key == kValue) value.key.clear();
+  if (value.key.starts_with("value.")) value.key.erase(0, kValue.size() + 1);
+  return stored_tensor(value, facts);
+}
+
+// msit saves MODULE/{input|output}[_I[_J]].pth and MODULE/PARAMETER.pth, each one tensor.
+bool take_msit_name(const FileContext& file, NameFacts& facts) {
+  constexpr std::string_view kSuffix = ".pth", kRoot = "root.";
+  constexpr size_t kAboveModule = 3;  // torch_tensors/DEVICE_PID/TOKEN
+  if (file.identity.layout != Layout::kMsit || !file.identity.step || !has_suffix(file.name, kSuffix)) return false;
+  const std::string_view stem = file.name.substr(0, file.name.size() - kSuffix.size());
+  std::string_view module = file.folder;
+  const auto parts = split(module, '/');
+  const size_t deep = file.identity.depth - std::min<size_t>(file.identity.depth, kAboveModule);
+  if (deep == 0 || module.empty() || stem.empty()) return false;
+  if (deep < parts.size()) module.remove_prefix(static_cast<size_t>(parts[parts.size() - deep].data() - module.data()));
+  if (module.starts_with(kRoot) && module.size() > kRoot.size()) module.remove_prefix(kRoot.size());
+  facts.op_name = module;
+  const std::string_view word = stem.substr(0, stem.find('_'));
+  const std::string_view rest = stem.substr(std::min(word.size() + 1, stem.size()));
+  const bool numbered = rest.find_first_not_of("0123456789_") == rest.npos;
+  if ((word == "input" || word == "output") && numbered) {
+    facts.io = word == "input" ? Io::kInput : Io::kOutput;
+    std::string slot(rest);
+    std::replace(slot.begin(), slot.end(), '_', '.');
+    facts.slot = slot.empty() ? "0" : file.arena.keep(slot);
+  } else {
+    facts.io = Io::kParameter;
+    facts.slot = stem;
+  }
+  return true;
+}
+
 // torch_npu saves the same archive as .bin on demand.
 bool is_saved_bin(std::string_view name) {
   constexpr std::string_view kSuffix = ".bin";
@@ -59,7 +121,10 @@ class PtFamily : public Family {
     // Checkpoints have names in .pth and mostly hold more than tensors: their content decides.
     const bool pt = has_suffix(file.name, ".pt");
     if (!pt && !has_suffix(file.name, ".pth") && !is_saved_bin(file.name)) return Claim::kNo;
-    if (!(pt && file.identity.tensor_data && take_msprobe_name(file, facts))) {
+    if (take_msit_name(file, facts)) return Claim::kByName;
+    const bool named =
+        pt && ((file.identity.tensor_data && take_msprobe_name(file, facts)) || take_dumper_name(file, facts));
+    if (!named) {
       facts.op_name = foreign_name(file, pt ? 3 : 4);
     }
     return pt ? Claim::kByName : Claim::kByContent;
@@ -69,7 +134,14 @@ class PtFamily : public Family {
     MSDUMP_TRY(const torch::PtFile pt, torch::read_pt(file));
     OpenedFile opened{std::move(file), FileKind::kPt, {}, {}};
     if (context.facts.op_name.empty()) opened.op_name = context.name.substr(0, context.name.rfind('.'));
-    for (const torch::PtTensor& tensor : pt.tensors) opened.tensors.push_back(stored_tensor(tensor, context.facts));
+    const bool dumper = parse_dumper_name(stem_of_pt(context.name)).has_value();
+    for (const torch::PtTensor& tensor : pt.tensors) {
+      if (!dumper) {
+        opened.tensors.push_back(stored_tensor(tensor, context.facts));
+      } else if (auto stored = value_of_dumper(tensor, context.facts)) {
+        opened.tensors.push_back(std::move(*stored));
+      }
+    }
     return opened;
   }
 

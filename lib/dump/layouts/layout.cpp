@@ -114,6 +114,19 @@ void identify_under_global_rank(const Parts& parts, size_t at, FolderIdentity& i
   identity.step = number_at(parts, at + 2);
 }
 
+// torch_tensors/npu0_4321/TOKEN
+bool identify_msit(const Parts& parts, size_t at, FolderIdentity& identity) {
+  if (parts[at] != "torch_tensors") return false;
+  const std::string_view device = part_at(parts, at + 1);
+  const size_t process = device.rfind('_');
+  if (!device.empty() && (process == device.npos || !is_digits(device.substr(process + 1)))) return false;
+  const std::string_view card = device.substr(0, process);
+  identity.layout = Layout::kMsit;
+  identity.rank = parse_i64(card.substr(card.find_last_not_of("0123456789") + 1));
+  identity.step = number_at(parts, at + 2);
+  return true;
+}
+
 // The identity that the folder at `at` names, if any.
 bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
   for (const std::string_view prefix : {"rank_", "device_"}) {
@@ -123,7 +136,7 @@ bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
       return true;
     }
   }
-  if (identify_msprobe(parts, at, identity)) return true;
+  if (identify_msprobe(parts, at, identity) || identify_msit(parts, at, identity)) return true;
   if (global_rank(parts[at])) {
     identify_under_global_rank(parts, at, identity);
     return true;
@@ -184,6 +197,8 @@ std::string_view name_of(Layout layout) {
     case Layout::kAtb: return "msprobe tree of ATB operators atb_dump_data/data/DEVICE_PID/RUN";
     case Layout::kMonitor: return "msprobe's monitor";
     case Layout::kException: return "exception dump extra-info/data-dump";
+    case Layout::kDumper: return "files of SGLang's dumper, key=value___key=value.pt";
+    case Layout::kMsit: return "msit tree torch_tensors/DEVICE_PID/TOKEN";
   }
   return "plain folder";
 }

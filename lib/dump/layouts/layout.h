@@ -16,6 +16,8 @@
 //   atb_dump_data/data/R_PID/S/        msprobe, of ATB operators; S counts runs
 //   Nov23_15-50-51-rankR-04eb6adc/     msprobe's monitor: a time and eight hexadecimal digits
 //   extra-info/data-dump/R/            exception dump of CANN
+//   torch_tensors/DEVICE_PID/T/        msit (ait), of PyTorch modules; T counts tokens, the rank is that of "npu0"
+//   any folder                         SGLang's dumper: rank and step are in the names of the files (names/dumper_name.h)
 //
 // All other folders say nothing. Source: torchair python/torchair/fx_dumper.py; msprobe
 // python/msprobe/pytorch/aclgraph_dumper.py and ccsrc/atb_probe/atb_probe.cpp; docs/formats/.
@@ -43,6 +45,8 @@ enum class Layout : uint8_t {
   kAtb,
   kMonitor,
   kException,
+  kDumper,
+  kMsit,
 };
 // For people: "rank_R/NET/GRAPH/STEP (MindSpore 1.3 and later)", ...
 [[nodiscard]] std::string_view name_of(Layout layout);

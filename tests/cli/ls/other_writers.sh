@@ -21,3 +21,6 @@ mkdir -p ex/worldsize1_global_rank0 graph/step0/pid7/dump_tensor_data act
 touch ex/worldsize1_global_rank0/{add_device_0_0,mm_1_device_0_0,add_device_0_1}.pt
 touch graph/step0/pid7/dump_tensor_data/{Module.fc.Linear.0.input.0,Aten.mm.1.output.0}.pt act/{act_0,logits_1,act_2}.pt
 for dump in ex graph act; do rows $dump --no-shape; done
+mkdir sg
+touch sg/step={0,1}___rank=1___dump_index=7___name=attn_out___layer_id=3.pt
+rows sg --no-shape

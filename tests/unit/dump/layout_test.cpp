@@ -101,6 +101,16 @@ TEST_CASE("folders of msprobe's monitor have a rank between a time and a number"
     CHECK(identify_folder(other).layout == Layout::kFlat);
 }
 
+TEST_CASE("folders of msit have a device, a process and a token") {
+  CHECK(identity("/out/torch_tensors/npu1_4321/2/root.model.layers.0") == "1 - 2");
+  CHECK(identity("/out/torch_tensors/cuda:3_99/0") == "3 - 0");
+  CHECK(identity("/out/torch_tensors/cpu_99/0") == "- - 0");
+  CHECK(identity("/out/torch_tensors") == "- - -");
+  CHECK(identify_folder("/out/torch_tensors/npu1_4321/2/root").layout == Layout::kMsit);
+  CHECK(identify_folder("/out/torch_tensors/images/2").layout == Layout::kFlat);
+  CHECK(identity("/out/torch_tensors/npu99999999999999999999_1/2") == "- - 2");
+}
+
 TEST_CASE("folders of the profiler are known, also from inside") {
   CHECK(identify_folder("/d/PROF_000001_20240101/host").profiler);
   CHECK(identify_folder("/d/host_1_2024_ascend_ms/ASCEND_PROFILER_OUTPUT").profiler);
@@ -135,7 +145,7 @@ TEST_CASE("folders say which layout they belong to") {
 
 TEST_CASE("each layout has a name of its own") {
   std::set<std::string_view> names;
-  constexpr auto kLast = static_cast<int>(Layout::kException);
+  constexpr auto kLast = static_cast<int>(Layout::kMsit);
   for (int layout = 0; layout <= kLast; ++layout) names.insert(name_of(static_cast<Layout>(layout)));
   CHECK(names.size() == kLast + 1);
   CHECK(name_of(Layout::kFlat) == "plain folder");
