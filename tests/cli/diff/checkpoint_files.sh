@@ -27,6 +27,23 @@ for side in a b; do
 done
 show msdump diff a b
 
+# A file that the other side lacks has no partner there, whatever its values are.
+cp -r b c
+mv c/layer_3.safetensors c/layer_7.safetensors
+msdump diff -q c b --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict], .relations'
+
+# Nor are parameters joined across files: q and k of encoder are not qk of decoder, but of encoder.
+for file in decoder encoder; do
+  checkpoint "j1/encoder.safetensors" bias 2 "1 2" q 2,3 "1 3 5 2 4 9" k 2,3 "6 1 8 3 7 2"
+  checkpoint "j1/decoder.safetensors" bias 2 "3 2"
+  for other in decoder encoder; do
+    joined=(qk 4,3 "1 3 5 2 4 9 6 1 8 3 7 2")
+    [[ $other == "$file" ]] || joined=()
+    checkpoint "j2/$other.safetensors" bias 2 "$( [[ $other == encoder ]] && echo 1 2 || echo 3 2)" "${joined[@]}"
+  done
+  msdump diff -q j1 j2 --json | jq -c --arg file "$file" '[$file, [.relations[].kind], .summary.unmatched]'
+done
+
 # Versions and ranks: all are compared.
 for side in a b; do
   for step in 5 10; do

@@ -108,6 +108,7 @@ Sides<ParameterFiles> parameter_files(const DumpWithGraph& a, const DumpWithGrap
     most = common;
     best = std::move(names);
   }
+  if (most == 0) return files;
   for (const Side side : kBothSides) {
     size_t i = 0;
     for (const auto& [file, path] : all[side]) files[side].emplace(file, ParameterFile{best[side][i++], path});

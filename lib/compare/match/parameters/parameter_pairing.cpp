@@ -64,6 +64,9 @@ class JoinedParameters {
   [[nodiscard]] std::optional<Joined> concatenated(uint32_t whole, const Numbers& numbers);
   [[nodiscard]] std::optional<Joined> stacked(uint32_t whole, const Numbers& numbers);
   [[nodiscard]] std::vector<uint32_t> members_with(const Numbers& numbers) const;
+  [[nodiscard]] bool may_be_part(uint32_t item, uint32_t whole) const {
+    return whole_in_a_ ? links_.may_link(whole, item) : links_.may_link(item, whole);
+  }
 
   void join(uint32_t of_class, uint32_t example, const Joined& found);
   void join_biases(uint32_t of_class, const Parts& found);
@@ -225,7 +228,9 @@ std::vector<uint32_t> JoinedParameters::members_with(const Numbers& numbers) con
 
 std::optional<JoinedParameters::Joined> JoinedParameters::concatenated(uint32_t whole, const Numbers& numbers) {
   std::vector<uint32_t> items = members_with(numbers);
-  std::erase_if(items, [&](uint32_t item) { return joined_places(*whole_.shape(whole), *parts_.shape(item)).empty(); });
+  std::erase_if(items, [&](uint32_t item) {
+    return !may_be_part(item, whole) || joined_places(*whole_.shape(whole), *parts_.shape(item)).empty();
+  });
   if (items.size() > kMostCandidates) {
     links_.limits.insert(kCandidatesLimit);
     return std::nullopt;
@@ -252,6 +257,7 @@ std::optional<JoinedParameters::Joined> JoinedParameters::stacked(uint32_t whole
       std::map<int64_t, uint32_t> members;
       for (const auto& [own, item] : parts_.classes()[of_class].members) {
         if (!parts_.is_free(item) || own.size() != numbers.size() + 1 || parts_.shape(item) == nullptr) continue;
+        if (!may_be_part(item, whole)) continue;
         Numbers rest = own;
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(extra));
         if (rest == numbers) members.emplace(own[extra], item);
@@ -322,6 +328,8 @@ void JoinedParameters::join_biases(uint32_t of_class, const Parts& found) {
 }
 
 void JoinedParameters::link(uint32_t whole, const Parts& parts) {
+  const auto in_file = [&](const Part& part) { return may_be_part(part.item, whole); };
+  if (!std::all_of(parts.begin(), parts.end(), in_file)) return;
   std::vector<std::string> names;
   for (const Part& one : parts) names.push_back(parts_.parsed(one.item).text);
   names = short_names(names);

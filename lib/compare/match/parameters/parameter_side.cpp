@@ -55,10 +55,11 @@ void ParameterSide::choose(bool checkpoint, const ParameterFiles& files) {
       continue;
     }
     const auto file = files.find(all[tensor].file);
-    const bool in_file = file != files.end();
-    shown_names_.push_back(in_file ? fmt::format("{}:{}", file->second.path, all[tensor].name.op_name)
-                                   : std::string(all[tensor].name.op_name));
-    names_.push_back(in_file && !file->second.name.empty() ? fmt::format("{}.{}", file->second.name, name) : name);
+    const ParameterFile known = file == files.end() ? ParameterFile() : file->second;
+    const std::string_view key = all[tensor].name.op_name;
+    shown_names_.push_back(known.path.empty() ? std::string(key) : fmt::format("{}:{}", known.path, key));
+    names_.push_back(known.name.empty() ? name : fmt::format("{}.{}", known.name, name));
+    files_.push_back(known.name);
   }
   if (!files.empty()) steps_.clear();
 }

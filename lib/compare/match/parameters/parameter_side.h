@@ -40,9 +40,10 @@ class ParameterSide {
   [[nodiscard]] RecordId tensor(uint32_t item) const { return items_[item]; }
   [[nodiscard]] const TensorRecord& record(uint32_t item) const { return (*side_.tensors)[items_[item]]; }
   [[nodiscard]] const std::string& name(uint32_t item) const { return names_[item]; }  // before `map` renames it
-  [[nodiscard]] const std::string& shown_name(uint32_t item) const {
-    return shown_names_[item];
-  }  // with its file's path
+  // With the path of its file, if the file is a part of the name.
+  [[nodiscard]] const std::string& shown_name(uint32_t item) const { return shown_names_[item]; }
+  // As ParameterFile::name; empty if the file is no part of the name.
+  [[nodiscard]] const std::string& file(uint32_t item) const { return files_[item]; }
   [[nodiscard]] const ParameterName& parsed(uint32_t item) const { return parsed_[item]; }
   [[nodiscard]] std::optional<int64_t> rank(uint32_t item) const;
   // Null for a parameter that cannot be read or has no elements.
@@ -73,7 +74,7 @@ class ParameterSide {
   const CompareSide& side_;
   TensorSamples samples_;
   std::vector<RecordId> items_;  // in the list of tensors
-  std::vector<std::string> names_, shown_names_;
+  std::vector<std::string> names_, shown_names_, files_;
   std::vector<ParameterName> parsed_;
   std::vector<ParameterClass> classes_;
   std::unordered_map<std::string, uint32_t> class_names_;
@@ -101,6 +102,8 @@ class ParameterLinks {
   [[nodiscard]] ParameterSide& b() { return b_; }
   [[nodiscard]] std::vector<ParameterLink>& all() { return links_; }
 
+  // False for parameters of two files, if files are parts of names: equal values do not make them one parameter.
+  [[nodiscard]] bool may_link(uint32_t a, uint32_t b) const { return a_.file(a) == b_.file(b); }
   // Adds the link and takes its items.
   void add(ParameterLink link);
   // Counts a relation of a class of names: "renamed", "w = concat(q, k; axis 0)".

@@ -224,7 +224,7 @@ std::vector<SameParameters::Items> SameParameters::common(uint32_t a, uint32_t b
   std::vector<Items> all;
   for (const auto& [numbers, item] : a_.classes()[a].members) {
     const uint32_t other = a_.is_free(item) ? b_.free_member(b, numbers) : kNoItem;
-    if (other != kNoItem) all.emplace_back(item, other);
+    if (other != kNoItem && links_.may_link(item, other)) all.emplace_back(item, other);
   }
   return all;
 }
@@ -243,7 +243,7 @@ std::vector<SameParameters::Items> SameParameters::probes(const std::vector<uint
   std::vector<Items> all;
   for (const uint32_t item : of_a) {
     const uint32_t other = b_.free_member(b, a_.parsed(item).numbers);
-    if (other != kNoItem) all.emplace_back(item, other);
+    if (other != kNoItem && links_.may_link(item, other)) all.emplace_back(item, other);
   }
   if (all.size() <= kProbed) return all;
   return {all.front(), all[all.size() / 2], all.back()};
@@ -303,7 +303,7 @@ void SameParameters::one_by_one() {
     std::vector<std::string> texts;
     for (const uint32_t a : items.first) {
       for (const uint32_t b : items.second) {
-        auto found = relation(a, b, false);
+        auto found = links_.may_link(a, b) ? relation(a, b, false) : std::nullopt;
         if (!found) continue;
         candidates.push_back({found->likeness, a, b, likeness_of_names(a_.class_of(a), b_.class_of(b)),
                               static_cast<uint32_t>(texts.size())});
@@ -373,7 +373,7 @@ void SameParameters::link(uint32_t a, uint32_t b, PairedBy how, const std::strin
   if (link.view_a) link.note = relation_text;
   const std::string &name_a = a_.classes()[a_.class_of(a)].pattern, &name_b = b_.classes()[b_.class_of(b)].pattern;
   if (link.view_a) links_.tell("transposed", fmt::format("{}: {}", name_a, relation_text), 1);
-  if (how != PairedBy::kName && how != PairedBy::kUser && name_a != name_b)
+  if (how != PairedBy::kName && how != PairedBy::kUser)
     links_.tell("renamed", fmt::format("{} = {}", name_a, name_b), 1);
   links_.add(std::move(link));
 }
