@@ -71,6 +71,20 @@ safetensors() {
   } >"$1"
 }
 
+# checkpoint PATH {NAME SHAPE "VALUE..."}...: a .safetensors file of float32 parameters.
+checkpoint() {
+  local path=$1 header='' data='' at=0 values
+  shift
+  while (($# > 0)); do
+    read -ra values <<<"$3"
+    header+="${header:+,}\"$1\":{\"dtype\":\"F32\",\"shape\":[$2],\"data_offsets\":[$at,$((at += 4 * ${#values[@]}))]}"
+    data+=$(f32 "${values[@]}")
+    shift 3
+  done
+  mkdir -p "${path%/*}"
+  safetensors "$path" "{$header}" "$data"
+}
+
 # files DIR: what is there but for the settings of convert, one path a line.
 files() { (cd "$1" && find . -type f ! -name .msdump-convert.json | LC_ALL=C sort); }
 

@@ -1,22 +1,4 @@
 # Keys that several files have (layers, ranks, versions one a file) are paired file by file, and rows name the file.
-f32() { # VALUE...: small whole numbers as bytes of float32, in printf's escapes
-  local -A bytes=([0]='\0\0\0\0' [1]='\0\0\x80\x3f' [2]='\0\0\0\x40' [3]='\0\0\x40\x40' [4]='\0\0\x80\x40'
-    [5]='\0\0\xa0\x40' [6]='\0\0\xc0\x40' [7]='\0\0\xe0\x40' [8]='\0\0\0\x41' [9]='\0\0\x10\x41')
-  local value
-  for value in "$@"; do printf '%s' "${bytes[$value]}"; done
-}
-checkpoint() { # PATH {NAME SHAPE "VALUE..."}...
-  local path=$1 header='' data='' at=0 values
-  shift
-  while (($# > 0)); do
-    read -ra values <<<"$3"
-    header+="${header:+,}\"$1\":{\"dtype\":\"F32\",\"shape\":[$2],\"data_offsets\":[$at,$((at += 4 * ${#values[@]}))]}"
-    data+=$(f32 "${values[@]}")
-    shift 3
-  done
-  mkdir -p "${path%/*}"
-  safetensors "$path" "{$header}" "$data"
-}
 for side in a b; do
   for layer in 0 1 2 3; do
     # The reference's layer 2 has the values of the candidate's layer 3: values do not pair across files.
@@ -37,7 +19,7 @@ for file in decoder encoder; do
   checkpoint "j1/encoder.safetensors" bias 2 "1 2" q 2,3 "1 3 5 2 4 9" k 2,3 "6 1 8 3 7 2"
   checkpoint "j1/decoder.safetensors" bias 2 "3 2"
   for other in decoder encoder; do
-    joined=(qk 4,3 "1 3 5 2 4 9 6 1 8 3 7 2")
+    joined=(qk "4,3" "1 3 5 2 4 9 6 1 8 3 7 2")
     [[ $other == "$file" ]] || joined=()
     checkpoint "j2/$other.safetensors" bias 2 "$( [[ $other == encoder ]] && echo 1 2 || echo 3 2)" "${joined[@]}"
   done

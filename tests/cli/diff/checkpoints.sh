@@ -1,22 +1,4 @@
 # Checkpoints pair by name, also across other shards, else by their values; what was found is told.
-f32() { # VALUE...: small whole numbers as bytes of float32, in printf's escapes
-  local -A bytes=([0]='\0\0\0\0' [1]='\0\0\x80\x3f' [2]='\0\0\0\x40' [3]='\0\0\x40\x40' [4]='\0\0\x80\x40'
-    [5]='\0\0\xa0\x40' [6]='\0\0\xc0\x40' [7]='\0\0\xe0\x40' [8]='\0\0\0\x41' [9]='\0\0\x10\x41')
-  local value
-  for value in "$@"; do printf '%s' "${bytes[$value]}"; done
-}
-checkpoint() { # PATH {NAME SHAPE "VALUE..."}...
-  local path=$1 header='' data='' at=0 values
-  shift
-  while (($# > 0)); do
-    read -ra values <<<"$3"
-    header+="${header:+,}\"$1\":{\"dtype\":\"F32\",\"shape\":[$2],\"data_offsets\":[$at,$((at += 4 * ${#values[@]}))]}"
-    data+=$(f32 "${values[@]}")
-    shift 3
-  done
-  mkdir -p "${path%/*}"
-  safetensors "$path" "{$header}" "$data"
-}
 digits() { # SEED COUNT: digits that follow from the seed
   local state=$1 i
   for ((i = 0; i < $2; ++i)); do
