@@ -225,10 +225,8 @@ Identity DiffResult::identity(TensorId tensor) const {
   const DumpIndex& index = side_of(pair).catalogue->index;
   const TensorRecord& record = record_of(pair);
   Identity identity = identity_of(index, record);
-  // The two sides may call it differently.
-  const msdump::Side side = pair.b != kNoId ? msdump::Side::kReference : msdump::Side::kCandidate;
-  const uint32_t dump = pairing.common_dump(side, index.folders()[index.files()[record.file].folder].identity.dump);
-  identity.dump = dump < pairing.dumps.size() ? std::string_view(pairing.dumps[dump]) : std::string_view();
+  // The two sides may call the dump differently.
+  identity.dump = pairing.dump_name(pairing.common_dump(pair.known_side(), place_of(index, record).dump));
   return identity;
 }
 
@@ -254,7 +252,7 @@ TensorKey DiffResult::key(const ArgumentDiff& argument) const {
           Io::kArgument,
           argument.name,
           0,
-          op.dump < pairing.dumps.size() ? pairing.dumps[op.dump] : std::string()};
+          std::string(pairing.dump_name(op.dump))};
 }
 
 DiffResult::OpInGraph DiffResult::operator_in_graph(OperatorId pair) const {

@@ -74,10 +74,6 @@ struct DiffResult {
   [[nodiscard]] ReachedLimits limits() const;
   // Files that could not be read when tensors were matched by their values.
   [[nodiscard]] std::vector<Error> match_failures() const;
-  // Of several below one path; empty for the only one.
-  [[nodiscard]] std::string_view dump_name(const RunPlace& place) const {
-    return place.dump < pairing.dumps.size() ? std::string_view(pairing.dumps[place.dump]) : std::string_view();
-  }
   [[nodiscard]] TensorKey key(TensorId tensor) const;
   [[nodiscard]] TensorKey key(const ArgumentDiff& argument) const;
   // The operator in the graph of the candidate, whose script is in doubt, else in that of the reference.

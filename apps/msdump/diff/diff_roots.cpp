@@ -82,7 +82,7 @@ std::string place_text(const DiffResult& run, OperatorId op, const RunPlace& pla
   const auto add = [&](std::string_view word, std::optional<int64_t> number) {
     if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, *number);
   };
-  if (const std::string_view dump = run.dump_name(place); !dump.empty())
+  if (const std::string_view dump = run.pairing.dump_name(place.dump); !dump.empty())
     text += fmt::format("{}{}", text.empty() ? "" : ", ", dump_text(dump));
   add("rank", place.rank);
   if (!ranks.empty()) {
@@ -214,7 +214,7 @@ report::Object RootReport::object() const {
   object.add("op_name", enters ? root_.parameter : run_.op_name(root_.op));
   object.add("op_type", enters ? std::string_view("Parameter") : run_.op_type(root_.op));
   object.add("rank", root_.place.rank).add("graph", op.graph).add("step", root_.place.step);
-  if (const std::string_view dump = run_.dump_name(root_.place); !dump.empty()) object.add("dump", dump);
+  if (const std::string_view dump = run_.pairing.dump_name(root_.place.dump); !dump.empty()) object.add("dump", dump);
   if (!run_.cuts.empty()) object.add("ranks", report::list_of(root_.ranks));
   const OperatorLine line = run_.line(root_.op);
   object.add("order", order_value(run_, root_.op)).add("source", source_value(line.frame));
@@ -450,7 +450,8 @@ report::List explain_value(const DiffResult& run) {
     report::Object object;
     object.add("op_name", run.op_name(account.op)).add("op_type", run.op_type(account.op));
     object.add("rank", account.place.rank).add("step", account.place.step);
-    if (const std::string_view dump = run.dump_name(account.place); !dump.empty()) object.add("dump", dump);
+    if (const std::string_view dump = run.pairing.dump_name(account.place.dump); !dump.empty())
+      object.add("dump", dump);
     object.add("occurrence", account.place.occurrence);
     object.add("source", source_value(run.frame(account.op)));
     object.add("inputs", std::move(inputs)).add("through", std::move(through)).add("outputs", std::move(outputs));

@@ -30,7 +30,7 @@ struct TensorRow {
 // `dumps`: DumpIndex::dumps().
 [[nodiscard]] std::vector<report::Column> identity_columns(const std::vector<std::string>& dumps = {});
 
-// Which of several dumps below one path (DumpIndex::dumps()) a row is about: the key of rows, and its text, "run1/".
+// The name of one of several dumps below a path (DumpIndex::dumps()): its key in rows, and its text, "run1/".
 [[nodiscard]] report::Key dump_key();
 [[nodiscard]] std::string dump_text(std::string_view name);
 // Removes its column unless there are several.

@@ -157,23 +157,22 @@ TensorDiff UnpairedReasons::explain(const TensorPair& pair) const {
   } else if (!pairing_.of_parameters && identity.step && contents_[missing].steps.count(*identity.step) == 0) {
     diff.no_such_place = true;
     diff.reason = fmt::format("the {} has no step {}", msdump::name_of(missing), *identity.step);
-  } else if (const std::string* const dump = lone_dump_of(pair)) {
+  } else if (const std::string_view dump = lone_dump_of(pair); !dump.empty()) {
     diff.no_such_place = true;
-    diff.reason = fmt::format("the {} has no {}/", msdump::name_of(missing), *dump);
+    diff.reason = fmt::format("the {} has no {}/", msdump::name_of(missing), dump);
   } else {
     diff.reason = fmt::format("not in the {}{}", msdump::name_of(missing), hint(missing, pair.op));
   }
   return diff;
 }
 
-const std::string* UnpairedReasons::lone_dump_of(const TensorPair& pair) const {
+std::string_view UnpairedReasons::lone_dump_of(const TensorPair& pair) const {
   const Side side = pair.present_side();
   const SequencedOpId op = pairing_.operators[pair.op][side];
-  const uint32_t dump = op == kNoId ? 0 : pairing_.operators_of(side)[op].dump;
-  if (dump >= pairing_.dumps.size()) return nullptr;
+  if (op == kNoId) return {};
+  const std::string_view dump = pairing_.dump_name(pairing_.operators_of(side)[op].dump);
   const std::vector<std::string>& alone = pairing_.dumps_alone[side];
-  const auto found = std::find(alone.begin(), alone.end(), pairing_.dumps[dump]);
-  return found == alone.end() ? nullptr : &*found;
+  return std::find(alone.begin(), alone.end(), dump) == alone.end() ? std::string_view() : dump;
 }
 
 std::string UnpairedReasons::known_reason(const TensorPair& pair) const {

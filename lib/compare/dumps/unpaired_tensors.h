@@ -63,8 +63,8 @@ class UnpairedReasons {
   [[nodiscard]] Content content_of(Side side, const std::vector<Error>& failures) const;
   [[nodiscard]] const std::string* unreadable_in(Side side, const Identity& identity) const;
   [[nodiscard]] bool several_ranks() const { return contents_.a.ranks.size() > 1 || contents_.b.ranks.size() > 1; }
-  // Of several dumps below the path, that which the other side lacks and the tensor is of; null if it is of none.
-  [[nodiscard]] const std::string* lone_dump_of(const TensorPair& pair) const;
+  // The name of the tensor's dump, if the other side lacks that dump; else empty.
+  [[nodiscard]] std::string_view lone_dump_of(const TensorPair& pair) const;
   [[nodiscard]] std::string known_reason(const TensorPair& pair) const;
   [[nodiscard]] std::string hint(Side missing, OperatorId op) const;
 

@@ -72,6 +72,8 @@ struct IndexPair : Sides<Id> {
   [[nodiscard]] bool is_paired() const { return this->a != kNoId && this->b != kNoId; }
   // The side that has it; the candidate if both have.
   [[nodiscard]] Side present_side() const { return this->a != kNoId ? Side::kCandidate : Side::kReference; }
+  // The side that has it; the reference if both have.
+  [[nodiscard]] Side known_side() const { return this->b != kNoId ? Side::kReference : Side::kCandidate; }
 };
 
 struct OpPair : IndexPair<SequencedOpId> {  // indices in Pairing::a and Pairing::b
@@ -111,11 +113,10 @@ struct Pairing {
   std::vector<TensorPair> tensors;  // by operator, by step, inputs before outputs, by slot
   Likeness likeness;                // none if a compiler for the device named the operators of one side
   Sides<std::vector<int64_t>> steps_alone;  // steps that the other side lacks, ascending; empty if each has one
-  // Several dumps on one side (DumpIndex::dumps): the names of those of both sides, the number of each side's dumps in this
-  // list, and those that the other side lacks. All are empty if each side has one.
-  std::vector<std::string> dumps;
-  Sides<std::vector<uint32_t>> dump_numbers;
-  Sides<std::vector<std::string>> dumps_alone;
+  // If a side has several dumps (DumpIndex::dumps); else all three are empty.
+  std::vector<std::string> dumps;               // of both sides, those that are compared with each other once
+  Sides<std::vector<uint32_t>> dump_numbers;    // in `dumps`, by number on the side
+  Sides<std::vector<std::string>> dumps_alone;  // that the other side lacks
   bool is_sharded = false;       // tensors are global ones, assembled (match/placement/sharded_pairing.h)
   bool other_framework = false;  // one side is a PyTorch dump of msprobe, the other is not
   ReachedLimits limits;          // bounds that the search for partners hit
@@ -137,6 +138,10 @@ struct Pairing {
   [[nodiscard]] uint32_t common_dump(Side side, uint32_t dump) const {
     const std::vector<uint32_t>& numbers = dump_numbers[side];
     return dump < numbers.size() ? numbers[dump] : 0;
+  }
+  // The name of a dump in `dumps`; empty if each side has one dump.
+  [[nodiscard]] std::string_view dump_name(uint32_t dump) const {
+    return dump < dumps.size() ? std::string_view(dumps[dump]) : std::string_view();
   }
 
   // The name or type in the candidate, if it has the operator, else in the reference.

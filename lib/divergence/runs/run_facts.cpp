@@ -61,7 +61,7 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
   source.tensors = pairing.tensors.size();
   source.tensor = [&](TensorId index) {
     const TensorPair& pair = pairing.tensors[index];
-    const Side of = pair.b != kNoId ? Side::kReference : Side::kCandidate;
+    const Side of = pair.known_side();
     const CompareSide& side = of == Side::kReference ? b : a;
     const TensorRecord& record = (*side.tensors)[pair[of]];
     const FolderIdentity folder = place_of(*side.index, record);
@@ -213,7 +213,7 @@ DType TensorFacts::dtype(TensorId tensor) const {
 
 std::pair<std::string_view, FolderIdentity> TensorFacts::name_and_place(TensorId tensor) const {
   const TensorPair& both = pairing_.tensors[tensor];
-  const Side of = both.b != kNoId ? Side::kReference : Side::kCandidate;
+  const Side of = both.known_side();
   const CompareSide& side = of == Side::kReference ? b_ : a_;
   const TensorRecord& record = (*side.tensors)[both[of]];
   FolderIdentity place = place_of(*side.index, record);

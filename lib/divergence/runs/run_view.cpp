@@ -52,10 +52,9 @@ class GroupNames {
       if (!ranks && (argument.value.kind != CallValue::Kind::kText || argument.slot != "group")) continue;
       const FolderIdentity& folder = side.index->folders()[side.index->files()[argument.table].folder].identity;
       std::string group = ranks ? group_of_ranks(argument.value.text, folder.rank) : std::string(argument.value.text);
-      if (!group.empty()) {
-        const uint32_t dump = facts_.pairing().common_dump(of, folder.dump);
-        of_calls_.try_emplace({argument.op_name, {folder.rank, folder.step, dump}}, std::move(group));
-      };
+      if (group.empty()) continue;
+      const uint32_t dump = facts_.pairing().common_dump(of, folder.dump);
+      of_calls_.try_emplace({argument.op_name, {folder.rank, folder.step, dump}}, std::move(group));
     }
   }
 

@@ -26,7 +26,7 @@ Parts telling_parts(const IndexedFolder& folder) {
   return parts;
 }
 
-// What two folders of one dump do not have in common: an operator or a table. 0 for a file that says neither.
+// A hash of the tensor or table that a file's name claims; 0 for none. Two folders with a claim in common are two dumps.
 uint64_t claim_of(const IndexedFile& file) {
   if (file.family == nullptr) return 0;
   if (!file.family->has_elements()) return text_hash(file.shown_name());
@@ -52,14 +52,17 @@ class SeparateDumps {
       if (!place) return join(parts);
       return *place < parts.size() ? std::string(parts[*place]) : std::string();
     };
-    std::set<std::string, decltype(&natural_less)> names(&natural_less);
+    std::vector<std::string> dumps;
     for (uint32_t i = 0; i < folders_.size(); ++i) {
-      if (has_claims_[i]) names.insert(name_of(i));
+      if (has_claims_[i]) dumps.push_back(name_of(i));
     }
-    std::vector<std::string> dumps(names.begin(), names.end());
+    std::sort(dumps.begin(), dumps.end(), natural_less);
+    dumps.erase(std::unique(dumps.begin(), dumps.end()), dumps.end());
     for (uint32_t i = 0; i < folders_.size(); ++i) {
-      const auto found = names.find(name_of(i));
-      if (found != names.end()) folders_[i].identity.dump = static_cast<uint32_t>(std::distance(names.begin(), found));
+      const std::string name = name_of(i);
+      const auto found = std::lower_bound(dumps.begin(), dumps.end(), name, natural_less);
+      if (found != dumps.end() && *found == name)
+        folders_[i].identity.dump = static_cast<uint32_t>(found - dumps.begin());
     }
     return dumps;
   }
@@ -88,7 +91,8 @@ class SeparateDumps {
     return text;
   }
 
-  // Numbers the ranks, graphs and steps; only in one that folders with other telling parts share can be two dumps.
+  // Numbers the places: equal rank, graph and step below one path. Two dumps are possible only where the folders of one place
+  // differ in their telling parts.
   void find_places() {
     using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>>;
     std::map<Place, uint32_t> places;

@@ -31,7 +31,7 @@ class Written {
     uint32_t occurrence;  // of the run
   };
 
-  // Where a step is executed twice, both executions may write the same: the reader's own counts, if it has one.
+  // Prefers the output of the reader's own execution: if a step ran twice, both executions may have written equal values.
   [[nodiscard]] const Output* find(uint64_t contents, uint32_t occurrence) const {
     if (contents == 0) return nullptr;
     const uint32_t own = find_in(occurrence, contents);

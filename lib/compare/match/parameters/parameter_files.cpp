@@ -32,40 +32,6 @@ std::string without_suffix(const std::string& path) {
   return dot == std::string::npos || path.find('/', dot) != std::string::npos ? path : path.substr(0, dot);
 }
 
-// The begins of the words of a path, and its end.
-std::vector<size_t> words_of(std::string_view path) {
-  std::vector<size_t> words = {0};
-  for (size_t at = path.find_first_of("/_-."); at != std::string_view::npos; at = path.find_first_of("/_-.", at + 1))
-    words.push_back(at + 1);
-  words.push_back(path.size() + 1);
-  return words;
-}
-
-// The paths without the words at both ends that all have in common.
-std::vector<std::string> without_common_ends(const std::vector<std::string>& paths) {
-  std::vector<std::vector<std::string>> words;
-  size_t fewest = SIZE_MAX;
-  for (const std::string& path : paths) {
-    const std::vector<size_t> begins = words_of(path);
-    std::vector<std::string>& own = words.emplace_back();
-    for (size_t i = 0; i + 1 < begins.size(); ++i) own.push_back(path.substr(begins[i], begins[i + 1] - begins[i]));
-    fewest = std::min(fewest, own.size());
-  }
-  const auto all_have = [&](const auto& word) {
-    return std::all_of(words.begin(), words.end(), [&](const auto& own) { return word(own) == word(words.front()); });
-  };
-  size_t first = 0, last = 0;
-  while (first < fewest && all_have([&](const auto& own) { return own[first]; })) ++first;
-  while (first + last < fewest && all_have([&](const auto& own) { return own[own.size() - 1 - last]; })) ++last;
-  std::vector<std::string> result;
-  for (const auto& own : words) {
-    std::string& text = result.emplace_back();
-    for (size_t i = first; i + last < own.size(); ++i) text += own[i];
-    while (!text.empty() && std::string_view("/_-.").find(text.back()) != std::string_view::npos) text.pop_back();
-  }
-  return result;
-}
-
 using Form = std::vector<std::string> (*)(const std::vector<std::string>& paths);
 
 std::vector<std::string> as_they_are(const std::vector<std::string>& paths) { return paths; }
@@ -77,7 +43,12 @@ std::vector<std::string> without_suffixes(const std::vector<std::string>& paths)
 }
 
 std::vector<std::string> without_ends(const std::vector<std::string>& paths) {
-  return without_common_ends(without_suffixes(paths));
+  std::vector<std::string> words = without_suffixes(paths);
+  for (std::string& path : words) {
+    std::replace_if(
+        path.begin(), path.end(), [](char c) { return c == '/' || c == '_' || c == '-'; }, '.');
+  }
+  return short_names(words);
 }
 
 size_t in_common(const std::vector<std::string>& a, const std::vector<std::string>& b) {
