@@ -20,3 +20,11 @@ msdump diff -q bad ref --write-baseline accepted.json >/dev/null
 show msdump diff bad ref --baseline accepted.json
 calls worse 0.02 0.5
 show msdump diff worse ref --baseline accepted.json
+
+# Of two dumps below one path each has arguments of its own.
+for side in bad ref; do
+  mkdir -p "two-$side"
+  cp -r ref "two-$side/first"
+  cp -r "$side" "two-$side/second"
+done
+msdump diff -q --json two-bad two-ref | jq -c '.rows[] | select(.io == "argument") | [.dump, .op_name, .a_value, .b_value]'

@@ -463,6 +463,20 @@ TEST_CASE("a run of another step or rank is not before a gap") {
   CHECK(graph.before_gap(run_of(graph, Network::kSub).inputs.front()).empty());
 }
 
+TEST_CASE("a value that the network keeps is not that of another dump") {
+  const Network network;
+  const auto of_dump = [](uint32_t op, int64_t step, uint32_t dump) {
+    return Dumped{op, kIn, op == Network::kSub ? "2" : "0", 0, {0, step, 0, dump}};
+  };
+  const RunGraph graph =
+      network.runs({of_dump(Network::kWrite, 0, 0), of_dump(Network::kSub, 1, 0), of_dump(Network::kSub, 1, 1)});
+  const auto updater = [&](uint32_t dump) {
+    return run_of(graph, Network::kSub, {0, 1, 0, dump}).inputs.at(2).updated_by;
+  };
+  CHECK(updater(0) == graph.run_of(TensorId(0)));
+  CHECK(updater(1) == kNoId);
+}
+
 TEST_CASE("a value that the network keeps comes from the run that updated it in the step before") {
   const Network network;
   const auto in_step = [](uint32_t op, TensorRole role, std::string_view slot, int64_t step, int64_t rank = 0) {
