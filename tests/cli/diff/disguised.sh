@@ -132,6 +132,15 @@ told '24 as 22, without a folder that says which' 22a good
 msdump diff 22a 22b 2>&1 >/dev/null | head -n 1
 msdump diff -q 22a 22b --json | jq -c '[.rows[] | .reason | strings] | unique'
 
+# Two dumps that share one graph: an operator has tensors of both.
+for side in a b; do
+  cp -r "03$side" "25$side"
+  mkdir "25$side/rank_0"
+  cp -r good/rank_0/graphs "25$side/rank_0"
+  rm -r "25$side"/run*/rank_0/graphs
+done
+told '25 as 03, with one graph' 25a 25b
+
 # An accepted difference is that of its dump.
 for side in 03 04; do
   msdump diff -q 03a 03b --write-baseline accepted.json >/dev/null 2>&1
