@@ -132,9 +132,27 @@ void accept_by_baseline(DiffRules& rules, DiffResult& run) {
     run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
 }
 
+// The notes of tensors that have been paired again, as the parameters of checkpoints are.
+std::vector<PlacementNote> notes_again(std::vector<PlacementNote> notes, const Pairing& before, const Pairing& now) {
+  std::map<std::pair<RecordId, RecordId>, TensorId> known;
+  for (TensorId i{0}; i < before.tensors.size(); ++i)
+    known.emplace(std::pair(before.tensors[i].a, before.tensors[i].b), i);
+  std::vector<PlacementNote> again;
+  for (const TensorPair& pair : now.tensors) {
+    const auto found = known.find({pair.a, pair.b});
+    again.push_back(found == known.end() ? PlacementNote() : std::move(notes[found->second]));
+  }
+  return again;
+}
+
 Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, const RunContext& context) {
   const CompareSide &a = run.a->side, &b = run.b->side;
-  if (!run.single_pair && !is_checkpoint(a) && !is_checkpoint(b) && sharding_differs(a, b)) {
+  const bool of_parameters = is_checkpoint(a) || is_checkpoint(b);
+  if (run.single_pair) {
+    run.pairing = pair_single(a, b);
+    return {};
+  }
+  if (is_checkpoint(a) == is_checkpoint(b) && sharding_differs(a, b)) {
     MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
     run.pairing = std::move(paired.pairing);
     run.cut_a = std::move(paired.a);
@@ -142,13 +160,13 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
     run.cuts = std::move(paired.notes);
     run.a->side = run.cut_a->side();
     run.b->side = run.cut_b->side();
-    return {};
-  }
-  if (run.single_pair || (!is_checkpoint(a) && !is_checkpoint(b))) {
-    run.pairing = run.single_pair ? pair_single(a, b) : pair_sides(a, b, map);
+    if (!of_parameters) return {};
+  } else if (!of_parameters) {
+    run.pairing = pair_sides(a, b, map);
     return {};
   }
   MSDUMP_TRY(PairedParameters paired, pair_parameters(a, b, map, context.cancel));
+  if (!run.cuts.empty()) run.cuts = notes_again(std::move(run.cuts), run.pairing, paired.pairing);
   run.pairing = std::move(paired.pairing);
   run.views = std::move(paired.views);
   run.a->tensors = std::move(paired.tensors.a);
@@ -335,7 +353,7 @@ Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails 
   const auto find = [&] {
     run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
   };
-  if (run.cuts.empty()) {
+  if (run.cuts.empty() || run.pairing.of_parameters) {
     MSDUMP_TRY(run.computed,
                compute_outputs(run.a->side, run.b->side, run.pairing, run.diffs, details.recompute, context));
     find();
@@ -431,7 +449,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
   }
-  if (!run.cuts.empty()) find_ranks(run, context.cancel);
+  if (!run.cuts.empty() && !run.pairing.of_parameters) find_ranks(run, context.cancel);
   // Two different networks have different operators, and parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_by_baseline(rules, run);
