@@ -132,47 +132,51 @@ void accept_by_baseline(DiffRules& rules, DiffResult& run) {
     run.unused_baseline.push_back(fmt::format("{} {}:{}", key->op_name, name_of(key->io), key->slot));
 }
 
-// The notes of tensors that have been paired again, as the parameters of checkpoints are.
-std::vector<PlacementNote> notes_again(std::vector<PlacementNote> notes, const Pairing& before, const Pairing& now) {
-  std::map<std::pair<RecordId, RecordId>, TensorId> known;
-  for (TensorId i{0}; i < before.tensors.size(); ++i)
-    known.emplace(std::pair(before.tensors[i].a, before.tensors[i].b), i);
-  std::vector<PlacementNote> again;
-  for (const TensorPair& pair : now.tensors) {
-    const auto found = known.find({pair.a, pair.b});
-    again.push_back(found == known.end() ? PlacementNote() : std::move(notes[found->second]));
-  }
-  return again;
-}
-
-Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, const RunContext& context) {
-  const CompareSide &a = run.a->side, &b = run.b->side;
-  const bool of_parameters = is_checkpoint(a) || is_checkpoint(b);
-  if (run.single_pair) {
-    run.pairing = pair_single(a, b);
-    return {};
-  }
-  if (is_checkpoint(a) == is_checkpoint(b) && sharding_differs(a, b)) {
-    MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
-    run.pairing = std::move(paired.pairing);
-    run.cut_a = std::move(paired.a);
-    run.cut_b = std::move(paired.b);
-    run.cuts = std::move(paired.notes);
-    run.a->side = run.cut_a->side();
-    run.b->side = run.cut_b->side();
-    if (!of_parameters) return {};
-  } else if (!of_parameters) {
-    run.pairing = pair_sides(a, b, map);
-    return {};
-  }
-  MSDUMP_TRY(PairedParameters paired, pair_parameters(a, b, map, context.cancel));
-  if (!run.cuts.empty()) run.cuts = notes_again(std::move(run.cuts), run.pairing, paired.pairing);
+void compare_as(DiffResult& run, PairedParameters&& paired) {
   run.pairing = std::move(paired.pairing);
   run.views = std::move(paired.views);
   run.a->tensors = std::move(paired.tensors.a);
   run.b->tensors = std::move(paired.tensors.b);
   run.a->side.tensors = &run.a->tensors;
   run.b->side.tensors = &run.b->tensors;
+}
+
+Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, const RunContext& context) {
+  const CompareSide &a = run.a->side, &b = run.b->side;
+  if (run.single_pair) {
+    run.pairing = pair_single(a, b);
+    return {};
+  }
+  if (is_checkpoint(a) && is_checkpoint(b)) {
+    MSDUMP_TRY(PairedCheckpoints paired,
+               pair_checkpoints({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
+    run.locals = std::move(paired.locals);
+    run.cut_a = std::move(paired.shards.a);
+    run.cut_b = std::move(paired.shards.b);
+    run.cuts = std::move(paired.notes);
+    if (run.cut_a != nullptr) {
+      run.a->side = run.cut_a->side();
+      run.b->side = run.cut_b->side();
+    }
+    compare_as(run, std::move(paired));
+    return {};
+  }
+  if (is_checkpoint(a) || is_checkpoint(b)) {
+    MSDUMP_TRY(PairedParameters paired, pair_parameters(a, b, map, {nullptr, nullptr}, context.cancel));
+    compare_as(run, std::move(paired));
+    return {};
+  }
+  if (!sharding_differs(a, b)) {
+    run.pairing = pair_sides(a, b, map);
+    return {};
+  }
+  MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
+  run.pairing = std::move(paired.pairing);
+  run.cut_a = std::move(paired.a);
+  run.cut_b = std::move(paired.b);
+  run.cuts = std::move(paired.notes);
+  run.a->side = run.cut_a->side();
+  run.b->side = run.cut_b->side();
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include "compare/arguments/argument_diff.h"
 #include "compare/dumps/compare_dumps.h"
 #include "compare/match/pairing.h"
+#include "compare/match/parameters/checkpoint_pairing.h"
 #include "compare/match/placement/sharded_pairing.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"
@@ -47,9 +48,10 @@ struct DiffSide {
 
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
-  std::deque<TensorView> views;               // of the sides' tensors
-  std::unique_ptr<ShardedSide> cut_a, cut_b;  // if the sides are sharded differently
-  std::vector<PlacementNote> cuts;            // by pair; empty unless the sides are sharded differently
+  std::deque<TensorView> views;                    // of the sides' tensors
+  Sides<std::unique_ptr<LocalParameters>> locals;  // of checkpoints that are sharded differently
+  std::unique_ptr<ShardedSide> cut_a, cut_b;       // if the sides are sharded differently
+  std::vector<PlacementNote> cuts;                 // by pair; empty unless the sides are sharded differently
   CutEvidence cut_evidence;
   ComputedOutputs computed;  // none if the sides are sharded differently
   Pairing pairing;

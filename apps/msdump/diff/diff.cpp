@@ -237,13 +237,16 @@ class Diff : public Command {
                                         fmt::join(std::span(steps).first(std::min(steps.size(), kMostSteps)), ", ")) +
                             (steps.size() > kMostSteps ? ", .." : ""));
     };
+    const auto note_names = [&](std::string_view side, const std::vector<std::string>& names, std::string_view end) {
+      if (names.empty()) return;
+      const auto shown = std::span(names).first(std::min(names.size(), kMostSteps));
+      session.messages.note(fmt::format("only the {} has {}{}{}", side, fmt::join(shown, fmt::format("{}, ", end)), end,
+                                        names.size() > kMostSteps ? ", .." : ""));
+    };
     for (const Side side : kBothSides) {
       note_steps(name_of(side), pairing.steps_alone[side]);
-      const std::vector<std::string>& dumps = pairing.dumps_alone[side];
-      if (dumps.empty()) continue;
-      session.messages.note(fmt::format("only the {} has {}/", name_of(side),
-                                        fmt::join(std::span(dumps).first(std::min(dumps.size(), kMostSteps)), "/, ")) +
-                            (dumps.size() > kMostSteps ? ", .." : ""));
+      note_names(name_of(side), pairing.dumps_alone[side], "/");
+      note_names(name_of(side), pairing.files_alone[side], "");
     }
     if (pairing.likeness.two_networks()) {
       session.messages.warning(fmt::format("these are dumps of two different networks ({} of {} operators are alike)",

@@ -126,8 +126,9 @@ struct Pairing {
   bool of_parameters = false;
   std::vector<std::string> notes;  // by `tensors`: how the two are related
   std::vector<FoundRelation> relations;
-  Sides<uint64_t> others = {0, 0};             // tensors that are not parameters; left out
-  Sides<std::vector<int64_t>> compared_steps;  // ascending; the first of several is compared
+  Sides<uint64_t> others = {0, 0};              // tensors that are not parameters; left out
+  Sides<std::vector<int64_t>> compared_steps;   // ascending; the first of several is compared
+  Sides<std::vector<std::string>> files_alone;  // paths of versions that are not compared
 
   [[nodiscard]] std::vector<SequencedOp>& operators_of(Side side) { return side == Side::kCandidate ? a : b; }
   [[nodiscard]] const std::vector<SequencedOp>& operators_of(Side side) const {

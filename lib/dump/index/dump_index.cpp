@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "dump/layouts/family.h"
+#include "dump/names/checkpoint_path.h"
 #include "dump/names/dumper_name.h"
 #include "dump/names/file_kind.h"
 #include "dump/names/file_name.h"
@@ -290,22 +291,32 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
   return {};
 }
 
-// SGLang's dumper says rank and step in the name of a file: its folder has an entry for each.
+// SGLang's dumper says rank and step in the name of a file, as checkpoints do that were saved in parts or versions: the folder
+// has an entry for each.
 void DumpIndex::place_by_names(size_t first_file) {
   using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>;
   std::map<Place, uint32_t> entries;
   for (size_t i = first_file; i < files_.size(); ++i) {
     IndexedFile& file = files_[i];
-    if (file.family != &pt_family()) continue;
-    const auto name = parse_dumper_name(stem_of(file));
-    if (!name) continue;
-    const auto [found, is_new] =
-        entries.try_emplace({file.folder, name->rank, name->step}, static_cast<uint32_t>(folders_.size()));
+    if (!info(file.kind).holds_parameters) continue;
+    FolderIdentity identity = folders_[file.folder].identity;
+    std::optional<int64_t> rank, step;
+    if (const auto name = file.kind == FileKind::kPt ? parse_dumper_name(stem_of(file)) : std::nullopt) {
+      rank = name->rank;
+      step = name->step;
+      identity.layout = Layout::kDumper;
+    } else if (!identity.graph && (identity.layout == Layout::kFlat || identity.layout == Layout::kTree)) {
+      const CheckpointPath path = parse_checkpoint_path(relative_path_of(file));
+      rank = path.rank;
+      step = path.step;
+    }
+    if (!rank && !step && identity.layout != Layout::kDumper) continue;
+    const auto [found, is_new] = entries.try_emplace({file.folder, rank, step}, static_cast<uint32_t>(folders_.size()));
     if (is_new) {
       IndexedFolder folder = folders_[file.folder];
-      if (name->rank) folder.identity.rank = name->rank;
-      if (name->step) folder.identity.step = name->step;
-      folder.identity.layout = Layout::kDumper;
+      folder.identity = identity;
+      if (rank) folder.identity.rank = rank;
+      if (step) folder.identity.step = step;
       folders_.push_back(std::move(folder));
     }
     file.folder = found->second;

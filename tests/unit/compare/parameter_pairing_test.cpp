@@ -36,7 +36,7 @@ Texts pairs(const MadeCheckpoint& a, const MadeCheckpoint& b, const NameMap* map
   const CompareSide side_a{&dump_a.index, &dump_a.tensors()}, side_b{&dump_b.index, &dump_b.tensors()};
   CHECK(is_checkpoint(side_a));
   const CancelToken cancel;
-  const PairedParameters paired = test::must(pair_parameters(side_a, side_b, map, cancel));
+  const PairedParameters paired = test::must(pair_parameters(side_a, side_b, map, {nullptr, nullptr}, cancel));
   if (relations != nullptr) {
     for (const FoundRelation& one : paired.pairing.relations)
       relations->push_back(fmt::format("{} {} {}", one.kind, one.text, one.count));
@@ -78,7 +78,8 @@ TEST_CASE("of several ranks those of one number pair, a rank alone with any othe
     const test::ListedDump dump_a = test::list_dump({(scratch.path() / folder_a).string()});
     const test::ListedDump dump_b = test::list_dump({(scratch.path() / folder_b).string()});
     const CompareSide side_a{&dump_a.index, &dump_a.tensors()}, side_b{&dump_b.index, &dump_b.tensors()};
-    const PairedParameters paired = test::must(pair_parameters(side_a, side_b, nullptr, CancelToken()));
+    const PairedParameters paired =
+        test::must(pair_parameters(side_a, side_b, nullptr, {nullptr, nullptr}, CancelToken()));
     Texts texts;
     for (const TensorPair& pair : paired.pairing.tensors) {
       const auto rank = [&](const test::ListedDump& dump, RecordId tensor) {
@@ -340,7 +341,7 @@ struct OpenCheckpoints {
         dump_b(test::list_dump({scratch.write("b.safetensors", test::safetensors_of(b))})) {}
   [[nodiscard]] Pairing pair() const {
     const CompareSide side_a{&dump_a.index, &dump_a.tensors()}, side_b{&dump_b.index, &dump_b.tensors()};
-    return test::must(pair_parameters(side_a, side_b, nullptr, CancelToken())).pairing;
+    return test::must(pair_parameters(side_a, side_b, nullptr, {nullptr, nullptr}, CancelToken())).pairing;
   }
   const test::ScratchDir scratch;
   const test::ListedDump dump_a, dump_b;

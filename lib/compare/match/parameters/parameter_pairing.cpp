@@ -520,8 +520,7 @@ class PairingOfLinks {
 }  // namespace
 
 Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide& b, const NameMap* map,
-                                         const CancelToken& cancel) {
-  const Sides<ParameterFiles> files = parameter_files(a, b);
+                                         const Sides<const ParameterFiles*>& files, const CancelToken& cancel) {
   ParameterSide side_a(a, map, files.a), side_b(b, nullptr, files.b);
   ParameterLinks links(side_a, side_b);
   SameParameters same(links);
@@ -547,6 +546,11 @@ Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide
   }
   result.pairing.compared_steps.a = side_a.steps();
   result.pairing.compared_steps.b = side_b.steps();
+  for (const Side side : kBothSides) {
+    if (files[side] == nullptr) continue;
+    result.pairing.steps_alone[side] = files[side]->steps_alone;
+    result.pairing.files_alone[side] = files[side]->alone;
+  }
   return result;
 }
 

@@ -27,8 +27,8 @@ struct PairedParameters {
   std::deque<TensorView> views;  // of `tensors`
 };
 
-// `map` may be null. An error if interrupted.
+// `map` may be null. `files` are null unless both are checkpoints. An error if interrupted.
 Result<PairedParameters> pair_parameters(const CompareSide& a, const CompareSide& b, const NameMap* map,
-                                         const CancelToken& cancel);
+                                         const Sides<const ParameterFiles*>& files, const CancelToken& cancel);
 
 }  // namespace msdump

@@ -15,9 +15,9 @@ bool is_checkpoint(const CompareSide& side) {
          });
 }
 
-ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map, const ParameterFiles& files)
+ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map, const ParameterFiles* files)
     : side_(side), samples_(*side.index, *side.tensors) {
-  choose(is_checkpoint(side), files);
+  choose(files);
   std::vector<std::string> renamed = names_;
   if (map != nullptr && map->renames()) {
     for (std::string& name : renamed) name = map->path_renamed(name);
@@ -27,41 +27,41 @@ ParameterSide::ParameterSide(const CompareSide& side, const NameMap* map, const 
   free_.assign(items_.size(), true);
 }
 
-void ParameterSide::choose(bool checkpoint, const ParameterFiles& files) {
-  const auto step_of = [&](const TensorRecord& tensor) {
-    return side_.index->folders()[side_.index->files()[tensor.file].folder].identity.step;
-  };
-  std::vector<std::pair<RecordId, std::string>> parameters;
-  std::set<int64_t> steps;
+void ParameterSide::choose(const ParameterFiles* files) {
+  static const ParameterFile kNoFile;
+  const bool checkpoint = is_checkpoint(side_);
   const std::vector<TensorRecord>& all = *side_.tensors;
+  const auto step_of = [&](const TensorRecord& tensor) { return place_of(*side_.index, tensor).step; };
+  std::set<int64_t> steps;
+  for (const TensorRecord& tensor : all) {
+    const auto step = tensor.name.io == Io::kParameter ? step_of(tensor) : std::nullopt;
+    if (files == nullptr && step) steps.insert(*step);
+  }
+  steps_ = files == nullptr ? std::vector(steps.begin(), steps.end()) : files->steps;
+  std::set<std::pair<std::optional<int64_t>, std::string>> known;  // of a dump, by rank
   for (RecordId i{0}; i < all.size(); ++i) {
     std::string name = all[i].name.io == Io::kParameter ? parameter_of(all[i].name) : std::string();
     if (name.empty()) {
       ++others_;
       continue;
     }
-    if (const auto step = step_of(all[i])) steps.insert(*step);
-    parameters.emplace_back(i, std::move(name));
-  }
-  steps_.assign(steps.begin(), steps.end());
-  std::set<std::pair<std::optional<int64_t>, std::string_view>> known;  // of a dump, by rank
-  for (auto& [tensor, name] : parameters) {
-    const auto step = step_of(all[tensor]);
-    if (files.empty() && step && *step != steps_.front()) continue;
-    items_.push_back(tensor);
-    // A dump has a parameter once for each call of its module. The first is what the step began with.
-    if (!checkpoint && !known.emplace(rank(size() - 1), name).second) {
-      items_.pop_back();
+    const ParameterFile* file = &kNoFile;
+    if (files != nullptr) {
+      const auto found = files->files.find(all[i].file);
+      if (found == files->files.end()) continue;
+      file = &found->second;
+    } else if (const auto step = step_of(all[i]); step && *step != steps_.front()) {
       continue;
     }
-    const auto file = files.find(all[tensor].file);
-    const ParameterFile known = file == files.end() ? ParameterFile() : file->second;
-    const std::string_view key = all[tensor].name.op_name;
-    shown_names_.push_back(known.path.empty() ? std::string(key) : fmt::format("{}:{}", known.path, key));
-    names_.push_back(known.name.empty() ? name : fmt::format("{}.{}", known.name, name));
-    files_.push_back(known.name);
+    // A dump has a parameter once for each call of its module. The first is what the step began with.
+    if (!checkpoint && !known.emplace(place_of(*side_.index, all[i]).rank, name).second) continue;
+    items_.push_back(i);
+    const std::string_view key = all[i].name.op_name;
+    shown_names_.push_back(file->tells() && !file->path.empty() ? fmt::format("{}:{}", file->path, key)
+                                                                : file->name_of(key, false));
+    names_.push_back(file->name_of(name, true));
+    files_.push_back(file);
   }
-  if (!files.empty()) steps_.clear();
 }
 
 void ParameterSide::classify() {
@@ -78,9 +78,7 @@ std::optional<uint32_t> ParameterSide::class_named(const std::string& pattern) c
   return found == class_names_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<int64_t> ParameterSide::rank(uint32_t item) const {
-  return side_.index->folders()[side_.index->files()[record(item).file].folder].identity.rank;
-}
+std::optional<int64_t> ParameterSide::rank(uint32_t item) const { return place_of(*side_.index, record(item)).rank; }
 
 const Shape* ParameterSide::shape(uint32_t item) const {
   const TensorRecord& tensor = record(item);

@@ -32,8 +32,9 @@ struct ParameterClass {
 
 class ParameterSide {
  public:
-  // `map` renames parts of the names; may be null. The names begin with those of `files`, if there are any.
-  ParameterSide(const CompareSide& side, const NameMap* map, const ParameterFiles& files = {});
+  // `map` renames parts of the names. `files` are those of a checkpoint that is compared with another, and outlive this; the
+  // names begin with what they say. Both may be null.
+  ParameterSide(const CompareSide& side, const NameMap* map, const ParameterFiles* files);
   ParameterSide(const ParameterSide&) = delete;
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(items_.size()); }
@@ -42,8 +43,7 @@ class ParameterSide {
   [[nodiscard]] const std::string& name(uint32_t item) const { return names_[item]; }  // before `map` renames it
   // With the path of its file, if the file is a part of the name.
   [[nodiscard]] const std::string& shown_name(uint32_t item) const { return shown_names_[item]; }
-  // As ParameterFile::name; empty if the file is no part of the name.
-  [[nodiscard]] const std::string& file(uint32_t item) const { return files_[item]; }
+  [[nodiscard]] const ParameterFile& file(uint32_t item) const { return *files_[item]; }
   [[nodiscard]] const ParameterName& parsed(uint32_t item) const { return parsed_[item]; }
   [[nodiscard]] std::optional<int64_t> rank(uint32_t item) const;
   // Null for a parameter that cannot be read or has no elements.
@@ -64,17 +64,18 @@ class ParameterSide {
 
   // Tensors of the dump that are no parameters.
   [[nodiscard]] uint64_t others() const { return others_; }
-  // The steps of the dump, ascending; the first is compared. Empty if all are, file by file.
+  // The steps of the dump, ascending, of which the first is compared.
   [[nodiscard]] const std::vector<int64_t>& steps() const { return steps_; }
 
  private:
-  void choose(bool checkpoint, const ParameterFiles& files);
+  void choose(const ParameterFiles* files);
   void classify();
 
   const CompareSide& side_;
   TensorSamples samples_;
   std::vector<RecordId> items_;  // in the list of tensors
-  std::vector<std::string> names_, shown_names_, files_;
+  std::vector<std::string> names_, shown_names_;
+  std::vector<const ParameterFile*> files_;
   std::vector<ParameterName> parsed_;
   std::vector<ParameterClass> classes_;
   std::unordered_map<std::string, uint32_t> class_names_;
@@ -102,8 +103,12 @@ class ParameterLinks {
   [[nodiscard]] ParameterSide& b() { return b_; }
   [[nodiscard]] std::vector<ParameterLink>& all() { return links_; }
 
-  // False for parameters of two files, if files are parts of names: equal values do not make them one parameter.
-  [[nodiscard]] bool may_link(uint32_t a, uint32_t b) const { return a_.file(a) == b_.file(b); }
+  // False for parameters of two versions, ranks or files: equal values do not make them one parameter.
+  [[nodiscard]] bool may_link(uint32_t a, uint32_t b) const {
+    const ParameterFile &of_a = a_.file(a), &of_b = b_.file(b);
+    const bool same_file = of_a.name == of_b.name || of_a.name.empty() || of_b.name.empty();
+    return same_file && of_a.step == of_b.step && of_a.rank == of_b.rank;
+  }
   // Adds the link and takes its items.
   void add(ParameterLink link);
   // Counts a relation of a class of names: "renamed", "w = concat(q, k; axis 0)".

@@ -30,19 +30,19 @@ std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
 }
 
 // Assembles the global tensors of both sides by the placements that were found. Among replicas that differ, the one that is
-// furthest from the reference is compared.
+// furthest from the other side is compared.
 class GlobalTensors {
  public:
   explicit GlobalTensors(ShardedMatch& match) : match_(match) {}
 
   Status run() {
     match_.result.notes.resize(match_.fits.size());
-    std::vector<TensorPieces> pieces(match_.fits.size());
+    std::vector<Sides<TensorPieces>> pieces(match_.fits.size());
     match_.context.pool.parallel_for(static_cast<int64_t>(match_.fits.size()), [&](int64_t i) {
       const auto place = static_cast<size_t>(i);
       if (!match_.fits[place] || match_.context.cancel.cancelled()) return;
       pieces[place] =
-          candidate_pieces(match_.result.pairing.tensors[place], *match_.fits[place], match_.result.notes[place]);
+          replicas_of(match_.result.pairing.tensors[place], *match_.fits[place], match_.result.notes[place]);
     });
     MSDUMP_CHECK_OK(match_.context.cancel.check());
     if (has_more_copies_) {
@@ -69,8 +69,7 @@ class GlobalTensors {
       note.is_established = fit->is_established;
       note.a = fit->a;
       note.b = fit->b;
-      match_.result.a->set_pieces(pair.a, std::move(pieces[i]));
-      match_.result.b->set_pieces(pair.b, pieces_of(fit->b, match_.result.b->members(pair.b).records, fit->global, 0));
+      for (const Side side : kBothSides) match_.result[side]->set_pieces(pair[side], std::move(pieces[i][side]));
     }
     return {};
   }
@@ -100,40 +99,49 @@ class GlobalTensors {
     return side.contents().failures().has(index.path_of(index.files()[part.file]));
   }
 
-  [[nodiscard]] TensorPieces candidate_pieces(const TensorPair& pair, const PlacementFit& fit, PlacementNote& note) {
-    const auto of_copy = [&](int64_t copy) {
-      return pieces_of(fit.a, match_.result.a->members(pair.a).records, fit.global, copy);
-    };
-    const std::vector<int64_t> different = different_copies(pair.a, fit.a, note);
-    if (different.size() < 2) return of_copy(0);
-    TensorRecord whole = match_.result.a->tensors()[pair.a], other = match_.result.b->tensors()[pair.b];
-    const TensorPieces reference = pieces_of(fit.b, match_.result.b->members(pair.b).records, fit.global, 0);
-    TensorView view_b, view_a;
-    view_b.pieces = &reference;
-    other.view = &view_b;
-    int64_t worst = 0;
-    double most = -1;
-    for (const int64_t copy : different) {
-      const TensorPieces pieces = of_copy(copy);
-      view_a.pieces = &pieces;
-      whole.view = &view_a;
-      // A failed read is reported by the comparison.
-      const auto diff = diff_records({*match_.inputs.a.index, *match_.tables.a}, whole,
-                                     {*match_.inputs.b.index, *match_.tables.b}, other, {}, match_.context);
-      const double error = diff ? diff->error().value_or(INFINITY) : -1;
-      if (error <= most) continue;
-      most = error;
-      worst = copy;
+  [[nodiscard]] TensorPieces replica(Side side, const TensorPair& pair, const PlacementFit& fit, int64_t copy) const {
+    return pieces_of(fit[side], match_.result[side]->members(pair[side]).records, fit.global, copy);
+  }
+
+  // The replicas that are compared. The reference's are trusted to be equal, except for parameters.
+  [[nodiscard]] Sides<TensorPieces> replicas_of(const TensorPair& pair, const PlacementFit& fit, PlacementNote& note) {
+    Sides<TensorPieces> pieces = {replica(Side::kCandidate, pair, fit, 0), replica(Side::kReference, pair, fit, 0)};
+    for (const Side side : kBothSides) {
+      if (side == Side::kReference && match_.result.b->tensors()[pair.b].name.io != Io::kParameter) break;
+      const std::vector<int64_t> different = different_copies(side, pair[side], fit[side], note);
+      if (different.size() < 2) continue;
+      Sides<TensorPieces> tried = pieces;
+      double most = -1;
+      for (const int64_t copy : different) {
+        tried[side] = replica(side, pair, fit, copy);
+        const double error = error_of(pair, tried);
+        if (error <= most) continue;
+        most = error;
+        pieces[side] = tried[side];
+      }
     }
-    return of_copy(worst);
+    return pieces;
+  }
+
+  // A failed read is -1; the comparison reports it.
+  [[nodiscard]] double error_of(const TensorPair& pair, const Sides<TensorPieces>& pieces) const {
+    TensorRecord whole = match_.result.a->tensors()[pair.a], other = match_.result.b->tensors()[pair.b];
+    TensorView view_a, view_b;
+    view_a.pieces = &pieces.a;
+    view_b.pieces = &pieces.b;
+    whole.view = &view_a;
+    other.view = &view_b;
+    const auto diff = diff_records({*match_.inputs.a.index, *match_.tables.a}, whole,
+                                   {*match_.inputs.b.index, *match_.tables.b}, other, {}, match_.context);
+    return diff ? diff->error().value_or(INFINITY) : -1;
   }
 
   // A replica of each content, that of the most frequent content first.
-  [[nodiscard]] std::vector<int64_t> different_copies(RecordId tensor, const Placement& placement,
+  [[nodiscard]] std::vector<int64_t> different_copies(Side side, RecordId tensor, const Placement& placement,
                                                       PlacementNote& note) {
     const int64_t copies = placement.copies();
     if (copies < 2) return {0};
-    const auto digests = match_.digests_of(Side::kCandidate, tensor);
+    const auto digests = match_.digests_of(side, tensor);
     if (!digests || digests->empty()) return {0};
     std::vector<uint64_t> of_copy(static_cast<size_t>(copies), 1);
     for (size_t rank = 0; rank < digests->size(); ++rank) {
@@ -147,7 +155,7 @@ class GlobalTensors {
     const auto usual = std::max_element(kinds.begin(), kinds.end(), [](const auto& x, const auto& y) {
       return std::pair(x.second.first, -x.second.second) < std::pair(y.second.first, -y.second.second);
     });
-    note.uneven = true;
+    note.uneven = note.uneven || side == Side::kCandidate;
     std::vector<int64_t> different = {usual->second.second};
     for (const auto& [digest, kind] : kinds) {
       if (digest != usual->first && different.size() < kMostDifferent) different.push_back(kind.second);

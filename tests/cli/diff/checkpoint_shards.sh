@@ -1,0 +1,67 @@
+# Checkpoints that are divided over ranks, in one way or two: the parts are put together, and compared as whole parameters.
+up='1 9 2 8 3 7 4 6 5 11 13 12' norm='1 1.5 2'
+# shards DIR UP0 UP1 DOWN0 DOWN1 NORM0 NORM1: `up` is divided along axis 0, `down` along axis 1; all ranks have `norm`.
+shards() {
+  local dir=$1 rank
+  shift
+  for rank in 0 1; do
+    checkpoint "$dir/net_rank_$rank-3_10.safetensors" layers.0.up 2,3 "${*:1+rank:1}" layers.0.down 3,2 "${*:3+rank:1}" \
+      norm 3 "${*:5+rank:1}" final 2 '7 8' bias 2 '9 8'
+  done
+}
+whole() { checkpoint "$1" layers.0.up 4,3 "$up" layers.0.down 3,4 "$up" norm 3 "$norm" final 2 '7 8' bias 2 '9 8'; }
+half=('1 9 2 8 3 7' '4 6 5 11 13 12') left='1 9 3 7 5 11' right='2 8 4 6 13 12'
+whole whole/model.safetensors
+shards good "${half[@]}" "$left" "$right" "$norm" "$norm"
+show msdump diff --all good whole
+msdump diff -q whole good --json | jq -c '.summary.same, ([.rows[] | .reference_layout] | unique)'
+
+# One element of the second rank; the norm of the second rank, on either side.
+shards element "${half[@]}" "$left" '2 8 4 7 13 12' "$norm" "$norm"
+show msdump diff element whole
+shards apart "${half[@]}" "$left" "$right" "$norm" '1 1.5 3'
+for sides in 'apart whole' 'whole apart'; do
+  read -ra dirs <<<"$sides"
+  msdump diff -q "${dirs[@]}" --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict]'
+done
+
+# The parts of the ranks are exchanged, one is missing, or a rank lacks a parameter.
+shards exchanged "${half[1]}" "${half[0]}" "$right" "$left" "$norm" "$norm"
+msdump diff -q exchanged whole --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict]'
+shards lost "${half[@]}" "$left" "$right" "$norm" "$norm"
+checkpoint lost/net_rank_1-3_10.safetensors layers.0.down 3,2 "$right" norm 3 "$norm" final 2 '7 8' bias 2 '9 8'
+msdump diff -q lost whole --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict, .reason]'
+rm lost/net_rank_1-3_10.safetensors
+checkpoint lost/net_rank_2-3_10.safetensors layers.0.up 2,2 '4 6 5 11' layers.0.down 3,2 "$right" norm 3 "$norm" final 2 '7 8' bias 2 '9 8'
+msdump diff -q lost whole --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict, .reason]'
+
+# Stages of a pipeline that number their layers from 0, each in two parts, and versions of it.
+for step in 0000005 0000010; do
+  for stage in 0 1; do
+    for rank in 0 1; do
+      add=$([[ $step$stage$rank != 000001011 ]] && echo 5 || echo 6)
+      checkpoint "stages/iter_$step/mp_rank_0${rank}_00$stage/model.safetensors" \
+        layers.0.up 2,3 "$stage $((rank + 3)) 2 8 3 $add"
+    done
+  done
+  checkpoint "joined/iter_$step/model.safetensors" layers.0.up 4,3 '0 3 2 8 3 5 0 4 2 8 3 5' \
+    layers.1.up 4,3 '1 3 2 8 3 5 1 4 2 8 3 5'
+done
+show msdump diff stages joined
+rm -r joined/iter_0000005
+msdump diff -q stages joined --json | jq -c '.summary | .same, .differ, .unmatched'
+show msdump ls -d stages --step 5 --rank 1
+
+# Several versions, of which the other side has one under a name of its own.
+checkpoint versions/net-1_10.safetensors w 2 '1 2'
+checkpoint versions/net-2_10.safetensors w 2 '1 3'
+checkpoint version/final.safetensors w 2 '1 2'
+show msdump diff --all versions version
+# But a layer that is missing is not a version.
+cp versions/net-1_10.safetensors versions/layer_1.safetensors
+cp versions/net-2_10.safetensors versions/layer_2.safetensors
+rm versions/net-*
+for other in layer_2 last; do
+  mv version/*.safetensors "version/$other.safetensors"
+  msdump diff -q versions version --json | jq -c '[.rows[] | .op_name, .verdict]'
+done
