@@ -14,6 +14,7 @@
 #include "dump/names/identity.h"
 #include "info/fact_readers.h"
 #include "io/file.h"
+#include "io/json.h"
 #include "npy/npy.h"
 #include "torch/pt_file.h"
 
@@ -217,6 +218,20 @@ std::optional<OpenedFile> no_tensors(const Error& why, FileFacts& facts) {
   return std::nullopt;
 }
 
+// "; part of (5, 4): Shard(0)"; empty for a tensor that is no part.
+std::string part_text(const StoredTensor& tensor) {
+  const auto json = tensor.distribution == nullptr ? tl::unexpected(Error()) : parse_json(*tensor.distribution);
+  const JsonValue* const placements = json ? json->find("placements") : nullptr;
+  if (placements == nullptr) return {};
+  std::string text;
+  for (const JsonValue& placement : placements->items) text += (text.empty() ? "" : ", ") + excerpt(placement.text);
+  std::vector<int64_t> shape;
+  const JsonValue* const dims = json->find("global_shape");
+  for (size_t i = 0; dims != nullptr && i < dims->items.size(); ++i)
+    shape.push_back(dims->items[i].as_int().value_or(0));
+  return fmt::format("; part of {}: {}", dims == nullptr ? "a tensor" : shape_text(shape), text);
+}
+
 // "float16 FRACTAL_Z (4, 1, 16, 16), on the host (16, 16, 1, 1), 2.0 KiB"
 std::string tensor_text(const StoredTensor& tensor, const std::string& note) {
   const PlanRequest& request = tensor.request;
@@ -229,7 +244,7 @@ std::string tensor_text(const StoredTensor& tensor, const std::string& note) {
   const auto packed = unpack_format(request.format_number, request.sub_format);
   if (packed && packed->groups > 1) text += fmt::format(", {} groups", packed->groups);
   if (tensor.problem) return text + ": " + tensor.problem->message;
-  text += ", " + human_bytes(tensor.bytes);
+  text += ", " + human_bytes(tensor.bytes) + part_text(tensor);
   return note.empty() ? text : text + "; " + note;
 }
 

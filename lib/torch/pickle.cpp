@@ -106,7 +106,7 @@ class Machine {
       case kStackGlobal: return stack_global();
       case kReduce:
       case kNewObj: return call();
-      case kBuild: return drop(pop());
+      case kBuild: return build();
       case kBinPersid: return persistent();
       default: break;
     }
@@ -393,6 +393,14 @@ class Machine {
     if (pickle_[name].kind != PickleKind::kGlobal) return bad("a call of a value that is not a name");
     if (pickle_[parts[1]].kind != PickleKind::kTuple) return bad("a call without a tuple of arguments");
     return push({.kind = PickleKind::kCall, .callable = name, .argument = parts[1]});
+  }
+
+  // A value of another kind has no use for a state.
+  Status build() {
+    MSDUMP_TRY(const PickleRef state, pop());
+    MSDUMP_TRY(const PickleRef object, top());
+    if (pickle_[object].kind == PickleKind::kCall) pickle_.values[object].state = state;
+    return {};
   }
 
   Status persistent() {

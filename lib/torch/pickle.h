@@ -10,7 +10,7 @@
 //   GLOBAL, STACK_GLOBAL                         a name
 //   REDUCE, NEWOBJ                               kCall; later SETITEM* and APPEND* add items to it. A call of the result of
 //                                                a call has the name of the first
-//   BUILD                                        attributes of an object, which are dropped
+//   BUILD                                        the state of an object: its attributes, as a dict or a tuple
 //   BINPERSID                                    kPersistent
 //
 // Other opcodes are refused. Limit against hostile input: a million values and references, some 100 MB.
@@ -50,6 +50,7 @@ struct PickleValue {
   PickleKind kind = PickleKind::kNone;
   PickleRef callable = 0;      // kCall: the function
   PickleRef argument = 0;      // kCall: the arguments; kPersistent: the id
+  PickleRef state = 0;         // kCall: what BUILD sets; 0: nothing, as no state is the first value
   int64_t number = 0;          // kBool, kInt
   std::string_view text = {};  // kText: UTF-8, a view of the pickle
   // kTuple, kList, kSet: the items. kDict: key, value, key, value, ... kCall: items that were added later.

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "io/zip.h"
 #include "tensor/dtype.h"
+#include "torch/dtensor.h"
 #include "torch/pickle.h"
 
 namespace msdump::torch {
@@ -25,7 +26,8 @@ namespace {
 //   torch._utils._rebuild_qtensor      (..., quantizer, requires_grad, hooks)             the integers are kept
 //   torch_npu.utils.storage._rebuild_npu_tensor    (..., requires_grad, hooks, format)    a copy in plain layout
 //   torch._utils._rebuild_parameter    (tensor, requires_grad, hooks)
-//   torch._tensor._rebuild_from_type_v2    (function, class, arguments, state)            the state is dropped
+//   torch._tensor._rebuild_from_type_v2    (function, class, arguments, state)            of a DTensor the state holds the
+//                                                                                         tensor (dtensor.h), else it is dropped
 //
 // where storage is a persistent id: ("storage", torch.FloatStorage, key, location, elements).
 
@@ -34,6 +36,7 @@ enum class NameRole : uint8_t {
   kTensor,        // arguments: storage, offset, size, strides, ...
   kWrapper,       // arguments: tensor, ...
   kFromType,      // arguments: function, class, arguments, state
+  kSubclass,      // a function of kFromType whose tensor is in the state
   kUnreadable,    // a sparse tensor, or one without data
   kOrderedDict,   // a dict
   kValue,         // makes an object without tensors
@@ -71,6 +74,7 @@ constexpr std::array kNames = {
     KnownName{"torch._utils._rebuild_parameter", {.role = kWrapper}},
     KnownName{"torch._utils._rebuild_parameter_with_state", {.role = kWrapper}},
     KnownName{"torch._tensor._rebuild_from_type_v2", {.role = kFromType}},
+    KnownName{"torch._utils._rebuild_wrapper_subclass", {.role = kSubclass}},
     KnownName{"torch._utils._rebuild_sparse_tensor", {.role = kUnreadable}},
     KnownName{"torch._utils._rebuild_nested_tensor", {.role = kUnreadable}},
     KnownName{"torch._utils._rebuild_meta_tensor_no_storage", {.role = kUnreadable}},
@@ -151,10 +155,27 @@ bool is_known_location(std::string_view location) {
          (colon == std::string_view::npos || is_digits(location.substr(colon + 1)));
 }
 
+// Equal texts are shared, as all parameters of a model may have one.
+class Distributions {
+ public:
+  std::shared_ptr<const std::string> of(const Pickle& pickle, PickleRef spec) {
+    std::string text = distribution_of(pickle, spec);
+    bytes_ += text.size();
+    if (text.empty() || bytes_ > kMostBytes) return nullptr;
+    if (last_ == nullptr || *last_ != text) last_ = std::make_shared<const std::string>(std::move(text));
+    return last_;
+  }
+
+ private:
+  static constexpr size_t kMostBytes = size_t{256} << 20;  // of all texts, made or kept
+  std::shared_ptr<const std::string> last_;
+  size_t bytes_ = 0;
+};
+
 class TensorReader {
  public:
-  TensorReader(const Pickle& pickle, const PtArchive& archive, PtTensor& tensor)
-      : pickle_(pickle), archive_(archive), tensor_(tensor) {}
+  TensorReader(const Pickle& pickle, const PtArchive& archive, Distributions& distributions, PtTensor& tensor)
+      : pickle_(pickle), archive_(archive), distributions_(distributions), tensor_(tensor) {}
 
   Status read(PickleRef call) {
     MSDUMP_CHECK_OK(unwrap(call));
@@ -195,11 +216,31 @@ class TensorReader {
         }
         function = arguments[0];
         arguments_ = arguments[2];
+        const PickleValue& named_function = pickle_[function];
+        if (named_function.kind != PickleKind::kGlobal ||
+            meaning_of(pickle_.global_of(named_function)).role != NameRole::kSubclass) {
+          continue;
+        }
+        MSDUMP_TRY(const PickleRef local, local_tensor(arguments));
+        function = pickle_[local].callable;
+        arguments_ = pickle_[local].argument;
       } else {
         return fail(ErrorCode::kUnsupportedFormat, "unsupported tensor: {}", pickle_.global_of(named));
       }
     }
     return fail(malformed("nested in itself"));
+  }
+
+  // `arguments`: of kFromType. Sets the distribution of the tensor.
+  Result<PickleRef> local_tensor(std::span<const PickleRef> arguments) {
+    constexpr size_t kClass = 1, kState = 3;
+    const PickleValue& type = pickle_[arguments[kClass]];
+    const std::string_view name = type.kind == PickleKind::kGlobal ? pickle_.global_of(type) : "a subclass";
+    const bool known = name.starts_with("torch.distributed.") && name.ends_with(".DTensor");
+    const auto parts = known && arguments.size() > kState ? dtensor_parts(pickle_, arguments[kState]) : std::nullopt;
+    if (!parts) return fail(ErrorCode::kUnsupportedFormat, "unsupported tensor: {}", excerpt(name));
+    tensor_.distribution = parts->spec ? distributions_.of(pickle_, *parts->spec) : nullptr;
+    return parts->local;
   }
 
   Result<int64_t> number(PickleRef value, std::string_view what) const {
@@ -335,15 +376,16 @@ class TensorReader {
 
   const Pickle& pickle_;
   const PtArchive& archive_;
+  Distributions& distributions_;
   PtTensor& tensor_;
   NameMeaning meaning_;
   PickleRef arguments_ = 0;
 };
 
 // Reads the tensor that `call`, a kCall, makes; without its key. An error becomes its problem.
-PtTensor read_tensor(const Pickle& pickle, PickleRef call, const PtArchive& archive) {
+PtTensor read_tensor(const Pickle& pickle, PickleRef call, const PtArchive& archive, Distributions& distributions) {
   PtTensor tensor;
-  if (auto status = TensorReader(pickle, archive, tensor).read(call); !status) {
+  if (auto status = TensorReader(pickle, archive, distributions, tensor).read(call); !status) {
     tensor.problem = std::move(status).error();
   }
   return tensor;
@@ -429,7 +471,7 @@ class Collector {
     if (found_.tensors.size() == kMaxTensors || key_bytes_ > kMaxKeyBytes) {
       return fail(ErrorCode::kTooLarge, "more than {} tensors, or keys that are too long", kMaxTensors);
     }
-    PtTensor& tensor = found_.tensors.emplace_back(read_tensor(pickle_, ref, archive_));
+    PtTensor& tensor = found_.tensors.emplace_back(read_tensor(pickle_, ref, archive_, distributions_));
     tensor.key = key_;
     tensor.in_dict = !open_.empty() && open_.back().in_dict;
     if (tensor.problem) tensor.problem->tensor = key_;
@@ -503,6 +545,7 @@ class Collector {
 
   const Pickle& pickle_;
   const PtArchive& archive_;
+  Distributions distributions_;
   PtFile found_;
   std::vector<Container> open_;
   std::string key_;

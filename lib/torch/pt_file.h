@@ -6,7 +6,7 @@
 //   <folder>/byteorder    "little" or "big"; older versions have none: little
 //   and others without information on tensors (version, .format_version, .data/serialization_id)
 //
-// Tensors in dicts, lists and tuples are read. Objects of other classes (settings, random states, modules) are not, and
+// Tensors in dicts, lists and tuples are read; of a DTensor, the local tensor. Objects of other classes (settings, random states, modules) are not, and
 // no code of theirs is run. A file with such objects alone is kUnsupportedFormat with the name of the class. A tensor that
 // cannot be read (not contiguous, compressed, truncated) has a problem; the others are read.
 //
@@ -39,9 +39,10 @@ struct PtTensor {
   std::vector<int64_t> strides;  // in elements
   bool contiguous = false;       // C order without gaps
   bool big_endian = false;
-  uint64_t offset = 0;                 // in the file, of the first element
-  uint64_t bytes = 0;                  // of all elements; inside the file, unless there is a problem
-  std::shared_ptr<const ZipData> zip;  // its storage, if the tensor fills it
+  uint64_t offset = 0;                              // in the file, of the first element
+  uint64_t bytes = 0;                               // of all elements; inside the file, unless there is a problem
+  std::shared_ptr<const ZipData> zip;               // its storage, if the tensor fills it
+  std::shared_ptr<const std::string> distribution;  // of a DTensor, whose local tensor this is (dtensor.h); null: none
   std::optional<Error> problem;
 };
 

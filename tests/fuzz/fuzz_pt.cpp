@@ -4,6 +4,7 @@
 
 #include "dump/layouts/family.h"
 #include "fuzz_file.h"
+#include "io/json.h"
 #include "io/zip.h"
 #include "torch/pickle.h"
 #include "torch/pt_file.h"
@@ -40,6 +41,7 @@ void check_archive(const File& file) {
 
 void check_tensor(const torch::PtTensor& tensor, uint64_t file_size) {
   require(tensor.shape.size() <= kMaxRank, "the rank is limited");
+  require(tensor.distribution == nullptr || parse_json(*tensor.distribution), "a distribution is JSON");
   if (tensor.problem) return fuzz::require_good_error(*tensor.problem);
   const auto count = element_count(tensor.shape);
   require(count && bytes_of(tensor.dtype, *count) == tensor.bytes, "shape and dtype give the size");

@@ -156,6 +156,9 @@ void pt_files(const fs::path& folder) {
              build_pt({.pickle = pickle::whole(
                            tensor_call({.storage_class = "UntypedStorage", .elements = 24, .dtype = "uint32"}))}));
   write_seed(folder, "pickle", PtSpec{}.pickle);
+  const auto dtensor = dtensor_call(
+      {.placements = {placement("Shard", {{pickle::text("dim"), pickle::integer(0)}}), placement("Replicate")}});
+  write_seed(folder, "dtensor", build_pt({.pickle = pickle::whole(dtensor)}));
   const std::string array = build_npy({});
   const ZipSpec arrays{
       .entries = {{.name = "a.npy", .data = array}, {.name = "b.npy", .data = array, .deflated = true}}};

@@ -83,6 +83,10 @@ Text ordered_dict(const std::vector<std::pair<Text, Text>>& items) {
 
 Text call(const Text& function, const std::vector<Text>& arguments) { return function + tuple(arguments) + "R"; }
 
+Text object(const Text& type, const Text& state, const std::vector<Text>& arguments) {
+  return type + tuple(arguments) + "\x81" + (state.empty() ? "" : state + "b");
+}
+
 Text whole(const Text& value) { return "\x80\x02" + value + "."; }
 
 }  // namespace pickle
@@ -108,6 +112,31 @@ pickle::Text tensor_call(const PtTensorSpec& spec) {
   if (!spec.metadata.empty()) arguments.push_back(spec.metadata);
   return pickle::call(pickle::global("torch._utils", spec.dtype.empty() ? "_rebuild_tensor_v2" : "_rebuild_tensor_v3"),
                       arguments);
+}
+
+pickle::Text placement(std::string_view type, const std::vector<std::pair<pickle::Text, pickle::Text>>& attributes) {
+  return pickle::object(pickle::global("torch.distributed.tensor.placement_types", type),
+                        attributes.empty() ? "" : pickle::dict(attributes));
+}
+
+pickle::Text dtensor_call(const DTensorSpec& spec) {
+  using namespace pickle;
+  const Text mesh = object(
+      global("torch.distributed.device_mesh", "DeviceMesh"),
+      dict({{text("mesh"), tensor_call({.storage_class = "IntStorage", .key = "mesh", .shape = spec.mesh_shape})},
+            {text("mesh_dim_names"), tuple({text("dp"), text("tp")})},
+            {text("_flatten_mesh_list"), integers(spec.ranks)}}));
+  const Text size = call(global("torch", "Size"), {integers(spec.shape)});
+  const Text meta = object(global(spec.tensor_module + "._dtensor_spec", "TensorMeta"), "",
+                           {size, integers({1}), global("torch", "float32")});
+  const Text spec_of =
+      object(global(spec.tensor_module + "._dtensor_spec", "DTensorSpec"),
+             dict({{text("mesh"), mesh}, {text("placements"), tuple(spec.placements)}, {text("tensor_meta"), meta}}));
+  const Text type = global(spec.tensor_module, spec.type);
+  const Text slots = dict({{text("_local_tensor"), spec.local}, {text("_spec"), spec_of}});
+  return call(global("torch._tensor", "_rebuild_from_type_v2"),
+              {global("torch._utils", "_rebuild_wrapper_subclass"), type, tuple({type, global("torch", "float32")}),
+               tuple({none(), slots})});
 }
 
 ZipSpec zip_of(const PtSpec& spec) {

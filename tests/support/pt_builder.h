@@ -29,7 +29,9 @@ using Text = std::string;
 [[nodiscard]] Text dict(const std::vector<std::pair<Text, Text>>& items);
 [[nodiscard]] Text ordered_dict(const std::vector<std::pair<Text, Text>>& items = {});
 [[nodiscard]] Text call(const Text& function, const std::vector<Text>& arguments);
-[[nodiscard]] Text whole(const Text& value);  // with PROTO and STOP
+[[nodiscard]] Text object(const Text& type, const Text& state,
+                          const std::vector<Text>& arguments = {});  // NEWOBJ, BUILD
+[[nodiscard]] Text whole(const Text& value);                         // with PROTO and STOP
 
 }  // namespace pickle
 
@@ -48,6 +50,20 @@ struct PtTensorSpec {
 
 [[nodiscard]] pickle::Text storage_id(const PtTensorSpec& spec);
 [[nodiscard]] pickle::Text tensor_call(const PtTensorSpec& spec = {});
+
+// A DTensor with its local tensor, on a mesh of ranks 0, 1, .. of the given shape.
+struct DTensorSpec {
+  pickle::Text local = tensor_call();
+  std::string type = "DTensor", tensor_module = "torch.distributed.tensor";
+  std::vector<int64_t> mesh_shape = {2};
+  std::vector<int64_t> ranks = {0, 1};
+  std::vector<pickle::Text> placements = {};
+  std::vector<int64_t> shape = {4, 3};  // of the global tensor
+};
+
+[[nodiscard]] pickle::Text placement(std::string_view type,
+                                     const std::vector<std::pair<pickle::Text, pickle::Text>>& attributes = {});
+[[nodiscard]] pickle::Text dtensor_call(const DTensorSpec& spec);
 
 struct PtSpec {
   std::string pickle = pickle::whole(tensor_call());

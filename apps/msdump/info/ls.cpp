@@ -76,6 +76,8 @@ const report::ObjectType& distribution_type() {
       "How a global tensor is sharded, as the framework recorded it; null for what it does not say.",
       {{.key = "device_mesh", .type = "any", .text = "DTensor: ranks of the mesh"},
        {.key = "placements", .type = "any", .text = "DTensor: a placement for each dimension of the mesh"},
+       {.key = "mesh_dim_names", .type = "any", .text = "DTensor: names of the dimensions of the mesh"},
+       {.key = "global_shape", .type = "any", .text = "DTensor: shape of the global tensor"},
        {.key = "device_matrix", .type = "any", .text = "MindSpore: dimensions of the mesh"},
        {.key = "alias_name", .type = "any", .text = "MindSpore: names of the dimensions of the mesh"},
        {.key = "tensor_map", .type = "any", .text = "MindSpore: for each dimension of the tensor that of the mesh"},

@@ -84,6 +84,13 @@ struct FileListing {
     tensors.push_back(tensor);
     shape_of.push_back(shape ? shapes.number_of(*shape) : SharedShapes::kNone);
   }
+
+  // `copied`: the text does not live as long as the list. Tensors that follow each other share an equal text.
+  const std::string_view* keep_distribution(std::string_view text, bool copied) {
+    if (text.empty()) return nullptr;
+    if (!distributions.empty() && distributions.back() == text) return &distributions.back();
+    return &distributions.emplace_back(copied ? texts.keep(text) : text);
+  }
 };
 
 class TensorListBuilder {
@@ -200,6 +207,7 @@ class TensorListBuilder {
         const std::string_view op = listing.texts.keep(stored.original_op);
         tensor.original = &listing.originals.emplace_back(OriginalOutput{op, stored.original_output});
       }
+      if (stored.distribution != nullptr) tensor.distribution = listing.keep_distribution(*stored.distribution, true);
       if (const auto packed = unpack_format(stored.request.format_number, stored.request.sub_format)) {
         tensor.name.format = packed->format;
       }
@@ -226,11 +234,7 @@ class TensorListBuilder {
         tensor.name.timestamp = of_file_.timestamp;
       }
       tensor.bytes = row.bytes;
-      if (!row.distribution.empty()) {
-        auto& kept = listing_.distributions;
-        const bool again = !kept.empty() && kept.back() == row.distribution;
-        tensor.distribution = again ? &kept.back() : &kept.emplace_back(row.distribution);
-      }
+      tensor.distribution = listing_.keep_distribution(row.distribution, false);
       tensor.step = row.step.value_or(kStepOfFolder);
       tensor.has_elements = false;
       listing_.data_names.resize(listing_.tensors.size());

@@ -47,6 +47,7 @@ StoredTensor stored_tensor(const torch::PtTensor& tensor, const NameFacts& facts
   stored.request.format_number = static_cast<int64_t>(Format::kND);
   stored.big_endian = tensor.big_endian;
   stored.zip = tensor.zip;
+  stored.distribution = tensor.distribution;
   stored.problem = tensor.problem;
   return stored;
 }

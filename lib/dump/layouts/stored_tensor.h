@@ -31,6 +31,7 @@ struct StoredTensor {
   // The framework's operator and its output, if the compiler fused or split operators; empty: unknown.
   std::string original_op;
   uint32_t original_output = 0;
+  std::shared_ptr<const std::string> distribution;  // place in a global tensor, as JSON; null: none
   bool big_endian = false;
   bool fortran_order = false;
   std::optional<Error> problem;  // why the bytes cannot be read

@@ -23,6 +23,7 @@ TEST_CASE("ranks of checkpoints are in folders and in names of files") {
   CHECK(place_in("model_world_size_8_rank_3.pt") == "3 - model_world_size_8.pt");
   CHECK(place_in("mp_rank_01_002/model_optim_rng.pt") == "1 - 002/model_optim_rng.pt");
   CHECK(place_in("mp_rank_00_model_states.pt") == "0 - model_states.pt");
+  CHECK(place_in("bf16_zero_pp_rank_3_mp_rank_00_optim_states.pt") == "3 - bf16_zero_mp_rank_00_optim_states.pt");
   CHECK(place_in("tp_rank_1/a.pt") == "1 - a.pt");
   CHECK(place_in("rank0.pt") == "0 - pt");
   CHECK(place_in("consolidated.01.pth") == "1 - pth");

@@ -121,6 +121,8 @@ TEST_CASE("A call is a name with arguments, and what is put into it afterwards")
   CHECK((*parsed->pickle)[call.argument].items.empty());
   REQUIRE(call.items.size() == 2);
   CHECK(parsed->item(call, 1).number == 7);
+  REQUIRE(call.state != 0);
+  CHECK((*parsed->pickle)[call.state].kind == PickleKind::kDict);
 }
 
 TEST_CASE("A persistent id keeps what it stands for") {

@@ -1,0 +1,35 @@
+// DTensors of PyTorch (torch.distributed.tensor, FSDP2) in a pickle: the local tensor of one rank, and how the global tensor
+// is sharded.
+//
+//   torch._tensor._rebuild_from_type_v2(torch._utils._rebuild_wrapper_subclass, DTensor, arguments, state)
+//   state        {"_local_tensor": tensor, "_spec": DTensorSpec}, or a tuple with that dict (slots, attributes)
+//   DTensorSpec  mesh, placements: a tuple of Shard(dim), Replicate, Partial(reduce_op), _StridedShard(dim, split_factor),
+//                tensor_meta: (shape, stride, dtype) of the global tensor
+//   DeviceMesh   mesh: a tensor of ranks; _flatten_mesh_list: the same ranks as a tuple; mesh_dim_names
+// The modules of the classes differ: torch.distributed._tensor.* in 2.2 to 2.4, torch.distributed.tensor.* from 2.5 on.
+// Source: torch/distributed/tensor and torch/distributed/device_mesh.py of PyTorch 2.2 to 2.9.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "torch/pickle.h"
+
+namespace msdump::torch {
+
+// The attribute of an object, or the value of a dict, by its name; none if it is missing.
+[[nodiscard]] std::optional<PickleRef> attribute_of(const Pickle& pickle, PickleRef object, std::string_view name);
+
+struct DTensorParts {
+  PickleRef local = 0;            // a kCall
+  std::optional<PickleRef> spec;  // a DTensorSpec
+};
+// `state`: the last argument of _rebuild_from_type_v2. Nothing if there is no local tensor in it.
+[[nodiscard]] std::optional<DTensorParts> dtensor_parts(const Pickle& pickle, PickleRef state);
+
+// The spec as msprobe/dump_json.h writes a distribution, with the names of the mesh and the shape of the global tensor:
+// {"device_mesh":[[0,1]],"placements":["Replicate","Shard(0)"],"mesh_dim_names":["dp","tp"],"global_shape":[32,8]}. A part that
+// is not understood is left out; empty if the placements are not, or the text is longer than 64 KiB.
+[[nodiscard]] std::string distribution_of(const Pickle& pickle, PickleRef spec);
+
+}  // namespace msdump::torch

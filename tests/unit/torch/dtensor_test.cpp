@@ -1,0 +1,93 @@
+// DTensors: the local tensor, and what is said of the global one.
+#include "torch/dtensor.h"
+
+#include "support/catch.h"
+#include "support/pt_builder.h"
+#include "support/scratch_dir.h"
+#include "torch/pt_file.h"
+
+using namespace msdump;
+using namespace msdump::test;
+using msdump::torch::PtTensor;
+
+namespace {
+
+PtTensor only(const DTensorSpec& spec) {
+  const ScratchDir scratch;
+  const auto file = File::open(scratch.write("a.pt", build_pt({.pickle = pickle::whole(dtensor_call(spec))})));
+  REQUIRE(file);
+  auto found = torch::read_pt(*file);
+  INFO((found ? "" : found.error().message));
+  REQUIRE(found);
+  REQUIRE(found->tensors.size() == 1);
+  return std::move(found->tensors[0]);
+}
+
+std::string distribution_of(const DTensorSpec& spec) {
+  const PtTensor tensor = only(spec);
+  CHECK_FALSE(tensor.problem);
+  return tensor.distribution == nullptr ? "" : *tensor.distribution;
+}
+
+pickle::Text shard(int64_t dim) { return placement("Shard", {{pickle::text("dim"), pickle::integer(dim)}}); }
+
+}  // namespace
+
+TEST_CASE("A DTensor is its local tensor and says how the global one is sharded") {
+  const PtTensor tensor = only({.placements = {shard(0)}});
+  CHECK(tensor.shape == Shape{2, 3});
+  CHECK(tensor.bytes == 24);
+  REQUIRE(tensor.distribution != nullptr);
+  CHECK(*tensor.distribution ==
+        R"json({"device_mesh":[0,1],"placements":["Shard(0)"],"mesh_dim_names":["dp","tp"],"global_shape":[4,3]})json");
+}
+
+TEST_CASE("Placements of every kind, on a mesh of two dimensions") {
+  const DTensorSpec spec{
+      .mesh_shape = {2, 2},
+      .ranks = {4, 5, 6, 7},
+      .placements = {placement("_StridedShard", {{pickle::text("dim"), pickle::integer(0)},
+                                                 {pickle::text("split_factor"), pickle::integer(2)}}),
+                     placement("Replicate"), placement("Partial", {{pickle::text("reduce_op"), pickle::text("sum")}})}};
+  CHECK(distribution_of(spec).starts_with(
+      R"json({"device_mesh":[[4,5],[6,7]],"placements":["_StridedShard(0, 2)","Replicate","Partial(sum)"],)json"));
+}
+
+TEST_CASE("The modules of older versions") {
+  CHECK(distribution_of({.tensor_module = "torch.distributed._tensor.api", .placements = {placement("_Partial")}})
+            .find(R"json(["Partial"])json") != std::string::npos);
+}
+
+TEST_CASE("What is not understood of a spec is left out") {
+  // Ranks that do not fill the mesh.
+  CHECK(distribution_of({.ranks = {0, 1, 2}, .placements = {shard(1)}})
+            .starts_with(R"json({"placements":["Shard(1)"],)json"));
+  CHECK(distribution_of({.placements = {pickle::integer(3)}}).empty());
+  CHECK(distribution_of({.placements = {shard(0)}, .shape = {-1}}).find("global_shape") == std::string::npos);
+}
+
+TEST_CASE("A mesh that is too large is left out, with its placements if the rest is too long") {
+  std::vector<int64_t> ranks(16'385, 7);
+  CHECK(distribution_of({.mesh_shape = {16'385}, .ranks = ranks, .placements = {shard(0)}})
+            .starts_with(R"json({"placements")json"));
+  ranks.resize(16'384, 7);
+  for (int64_t& rank : ranks) rank = 10'000;
+  CHECK(distribution_of({.mesh_shape = {16'384}, .ranks = ranks, .placements = {shard(0)}}).empty());
+}
+
+TEST_CASE("Other subclasses that wrap a tensor are not read") {
+  const PtTensor tensor = only({.type = "AsyncCollectiveTensor"});
+  REQUIRE(tensor.problem);
+  CHECK(tensor.problem->message == "unsupported tensor: torch.distributed.tensor.AsyncCollectiveTensor");
+  const PtTensor no_tensor = only({.local = pickle::none()});
+  REQUIRE(no_tensor.problem);
+  CHECK(no_tensor.problem->code == ErrorCode::kUnsupportedFormat);
+}
+
+TEST_CASE("A DTensor in a DTensor without end is refused") {
+  pickle::Text value = tensor_call();
+  for (int i = 0; i < 20; ++i) value = dtensor_call({.local = value, .placements = {shard(0)}});
+  const PtTensor tensor = only({.local = value});
+  REQUIRE(tensor.problem);
+  CHECK(tensor.problem->message == "damaged tensor: nested in itself");
+}
