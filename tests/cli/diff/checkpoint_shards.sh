@@ -65,3 +65,10 @@ for other in layer_2 last; do
   mv version/*.safetensors "version/$other.safetensors"
   msdump diff -q versions version --json | jq -c '[.rows[] | .op_name, .verdict]'
 done
+
+# Parameters of FSDP2, of which one rank has nothing of a scale: its shards are as the file states them.
+cmake -E tar xf "$TESTDATA/recorded/torch.tar.zst"
+mkdir parameters
+cp torch/fsdp2/model_* parameters
+show msdump diff --all --rtol 1e-3 parameters torch/whole.pt
+msdump diff -q parameters torch/whole.pt --json | jq -c '[.rows[] | select(.op_name == "scale") | .layout_confidence]'

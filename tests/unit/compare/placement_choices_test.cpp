@@ -40,6 +40,14 @@ TEST_CASE("layouts of one dimension come first, whatever the number of ranks") {
   }
 }
 
+TEST_CASE("of fewer rows than ranks some ranks have none") {
+  const std::vector<Shape> three{{1, 3}, {1, 3}, {0, 3}};
+  CHECK(fits_shapes({{{3, kConcat, 0}}}, three, {2, 3}));
+  CHECK_FALSE(fits_shapes({{{3, kConcat, 0}}}, three, {3, 3}));
+  CHECK_FALSE(fits_shapes({{{3, kConcat, 1}}}, three, {2, 3}));
+  CHECK_FALSE(fits_shapes({{{3, kCopy}}}, three, {1, 3}));
+}
+
 TEST_CASE("layouts of two dimensions follow those of one, before any of three") {
   for (const int64_t ranks : numbers_of_ranks()) {
     INFO(ranks);

@@ -323,6 +323,8 @@ bool fits_shapes(const Placement& placement, const LocalShapes& locals, const Sh
   const bool even = locals.are_equal && extents == global;
   int64_t covered = 0;
   for (int64_t rank = 0; rank < (even ? 1 : ranks); ++rank) {
+    // Of fewer rows than ranks some ranks have none.
+    if (element_count(locals.shapes[static_cast<size_t>(rank)]) == 0) continue;
     const auto segments = segments_of(placement, rank, locals, global);
     if (segments.size() != global.size()) return false;
     int64_t volume = 1;

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "compare/match/op_sequence.h"
+#include "compare/match/placement/distribution.h"
 #include "compare/match/placement/placement_choices.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
@@ -149,11 +150,12 @@ std::optional<PlacementFit> ShardedMatch::fit_of(const IndexPair<RecordId>& pair
 
 ShardedMatch::Stated ShardedMatch::stated_of(Side side, RecordId tensor) const {
   const std::vector<int64_t>& ranks = result[side]->ranks(tensor);
-  if (rules == nullptr || ranks.size() < 2) return {};
+  if (ranks.size() < 2) return {};
   const NameFacts& name = result[side]->tensors()[tensor].name;
   const StatedPlacement* const line =
-      rules->placement_of({name.op_name, name.io, name.slot, ranks, side == Side::kReference});
-  if (line == nullptr) return {};
+      rules == nullptr ? nullptr
+                       : rules->placement_of({name.op_name, name.io, name.slot, ranks, side == Side::kReference});
+  if (line == nullptr) return {nullptr, placement_in(result[side]->members(tensor).records, ranks)};
   return {line, placement_for(*line, static_cast<int64_t>(ranks.size()))};
 }
 

@@ -57,7 +57,8 @@ class ShardedMatch {
   // The agreement of the tensor that fits least, by operator of the pairing; 0 without a partner.
   [[nodiscard]] std::vector<double> agreements() const;
 
-  // The user's line for a tensor on several ranks, and its placement, if it is possible for as many ranks.
+  // The user's line for a tensor on several ranks and its placement, if it is possible for as many ranks; without a line, the
+  // placement that the writer states.
   struct Stated {
     const StatedPlacement* line = nullptr;
     std::optional<Placement> placement;

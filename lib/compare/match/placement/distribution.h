@@ -1,0 +1,23 @@
+// placement_in(): the placement that a writer states with the local tensors: DTensors of PyTorch, and the layouts of MindSpore
+// that msprobe writes (TensorRecord::distribution, msprobe/dump_json.h). What is stated is not searched for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "compare/match/placement/placement.h"
+#include "dump/index/tensor_list.h"
+
+namespace msdump {
+
+// `distribution` as JSON; `ranks` are those of the local tensors, ascending. Nothing if it is of other ranks, or not
+// understood.
+[[nodiscard]] std::optional<Placement> placement_in(std::string_view distribution, std::span<const int64_t> ranks);
+
+// The same, if all local tensors state it. A null is that of a rank that lacks the tensor.
+[[nodiscard]] std::optional<Placement> placement_in(std::span<const TensorRecord* const> locals,
+                                                    std::span<const int64_t> ranks);
+
+}  // namespace msdump
