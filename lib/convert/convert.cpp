@@ -57,6 +57,9 @@ bool is_left_alone(FileKind container, const Plan& plan) {
 }
 
 // FileConverter: all tensors of one input file, the unit of work. Called from many threads at once.
+// What torch.load reads as it is.
+bool is_left_out(FileKind kind) { return kind == FileKind::kPt || kind == FileKind::kDcpMetadata; }
+
 class FileConverter {
  public:
   // `contested`: outputs of two inputs may have one name.
@@ -86,7 +89,7 @@ class FileConverter {
       if (!outcome.not_a_dump) outcome.failures.push_back(std::move(opened).error());
       return outcome;
     }
-    outcome.not_a_dump = opened->container == FileKind::kPt;  // as if its name had said so
+    outcome.not_a_dump = is_left_out(opened->container);  // as if its name had said so
     if (outcome.not_a_dump) return outcome;
     Unit unit{file, input.base, index_.folder_of(file), std::move(*opened), outcome};
     const std::vector<Claim> claims = claim_names(unit, turn);
@@ -104,7 +107,7 @@ class FileConverter {
     OutputClaims::Turn turn(claims_, input.number);
     if (!contested_ || context_.cancel.cancelled()) return;
     auto opened = index_.open_tensors(*input.file);
-    if (!opened || opened->container == FileKind::kPt) return;
+    if (!opened || is_left_out(opened->container)) return;
     FileOutcome outcome;
     const Unit unit{*input.file, input.base, index_.folder_of(*input.file), std::move(*opened), outcome};
     (void)claim_names(unit, turn);
@@ -358,7 +361,7 @@ class Conversion {
     std::vector<const IndexedFile*> chosen;
     uint64_t bytes = 0;
     for (const IndexedFile& file : index_.files()) {
-      if (file.family == nullptr || !file.family->has_elements() || file.family->kind() == FileKind::kPt) {
+      if (file.family == nullptr || !file.family->has_elements() || is_left_out(file.family->kind())) {
         ++summary_.ignored;
       } else if (file.family->names_tensors(file.facts) ? selection_.matches_folder(index_.identity_of(file))
                                                         : selection_.matches_file(index_.identity_of(file))) {

@@ -1,5 +1,7 @@
 // Facts of files that hold tensors, and of overflow records, which are dump files, too.
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +18,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "npy/npy.h"
+#include "torch/dcp_metadata.h"
 #include "torch/pt_file.h"
 
 namespace msdump {
@@ -287,6 +290,22 @@ void add_pt_facts(const FactSource& source, FileFacts& facts) {
   add_tensor_list(pt ? open_tensors(source, facts) : no_tensors(pt.error(), facts), facts);
 }
 
+void add_dcp_facts(const FactSource& source, FileFacts& facts) {
+  const auto metadata = torch::read_dcp_metadata(source.file);
+  std::set<std::string> files;
+  int64_t shards = 0;
+  for (size_t i = 0; metadata && i < metadata->tensors.size(); ++i) {
+    for (const torch::DcpChunk& chunk : metadata->tensors[i].chunks) {
+      shards += element_count(chunk.shape).value_or(0) > 0 ? 1 : 0;
+      if (chunk.storage) files.insert(chunk.storage->file);
+    }
+  }
+  facts.add("shards", metadata ? report::Value(shards) : report::Value());
+  facts.add("shard_files", metadata ? report::Value(report::list_of(files)) : report::Value());
+  facts.add_count("other_values", metadata ? report::Value(metadata->other_values) : report::Value());
+  add_tensor_list(metadata ? open_tensors(source, facts) : no_tensors(metadata.error(), facts), facts);
+}
+
 void add_safetensors_facts(const FactSource& source, FileFacts& facts) {
   const auto checkpoint = read_safetensors(source.file);
   report::Object metadata;
@@ -339,6 +358,7 @@ void add_tensor_facts(const FactSource& source, FileFacts& facts) {
   if (facts.kind == FileKind::kNpy) return add_npy_facts(source, facts);
   if (facts.kind == FileKind::kRaw) return add_raw_facts(source, facts);
   if (facts.kind == FileKind::kPt) return add_pt_facts(source, facts);
+  if (facts.kind == FileKind::kDcpMetadata) return add_dcp_facts(source, facts);
   if (facts.kind == FileKind::kSafetensors) return add_safetensors_facts(source, facts);
   if (facts.kind == FileKind::kCheckpoint) return add_ckpt_facts(source, facts);
   if (facts.kind == FileKind::kAtbTensor) return add_atb_facts(source, facts);

@@ -122,32 +122,61 @@ int Descriptor::close() {
   return ::close(std::exchange(value_, -1)) == 0 || errno == EINTR ? 0 : errno;
 }
 
-Result<File> File::open(const std::string& path) {
-  File file;
-  file.path_ = path;
-  file.descriptor_ = Descriptor(open_for_reading(path));
-  if (!file.descriptor_.valid() && errno == ENXIO) {
+namespace {
+
+// The descriptor and the status of a regular file.
+Result<Descriptor> open_regular(const std::string& path, struct stat& status) {
+  Descriptor descriptor(open_for_reading(path));
+  if (!descriptor.valid() && errno == ENXIO) {
     return fail(make_error(ErrorCode::kNotADump, "is a socket or a device, not a regular file").with_path(path));
   }
-  if (!file.descriptor_.valid()) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
-  struct stat status {};
-  if (::fstat(file.descriptor_.get(), &status) != 0) {
-    return fail(system_error(errno, "stat", path, ErrorCode::kReadFailed));
-  }
+  if (!descriptor.valid()) return fail(system_error(errno, "open", path, ErrorCode::kReadFailed));
+  if (::fstat(descriptor.get(), &status) != 0) return fail(system_error(errno, "stat", path, ErrorCode::kReadFailed));
   if (!S_ISREG(status.st_mode)) {
     return fail(make_error(ErrorCode::kNotADump, "is {}, not a regular file", kind_of(status.st_mode)).with_path(path));
   }
-  file.size_ = static_cast<uint64_t>(status.st_size);
+  return descriptor;
+}
+
+}  // namespace
+
+Result<File> File::open(const std::string& path) {
+  File file;
+  struct stat status {};
+  file.path_ = path;
+  MSDUMP_TRY(file.descriptor_, open_regular(path, status));
+  file.size_ = file.whole_size_ = static_cast<uint64_t>(status.st_size);
   file.mtime_ns_ = mtime_ns_of(status);
-  file.head_size_ = static_cast<size_t>(std::min<uint64_t>(file.size_, kHeadBytes));
-  file.head_ = std::make_unique_for_overwrite<std::byte[]>(file.head_size_);
-  MSDUMP_TRY(const size_t count, read_fully(file.descriptor_.get(), 0, {file.head_.get(), file.head_size_}, path));
-  if (count < file.head_size_) {
-    return fail(
-        make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", file.size_, count)
-            .with_path(path));
-  }
+  MSDUMP_CHECK_OK(file.read_head());
   return file;
+}
+
+Result<File> File::open_part(const std::string& path, uint64_t begin, uint64_t size) {
+  File file;
+  struct stat status {};
+  file.path_ = path;
+  MSDUMP_TRY(file.descriptor_, open_regular(path, status));
+  file.whole_size_ = static_cast<uint64_t>(status.st_size);
+  if (begin > file.whole_size_ || size > file.whole_size_ - begin) {
+    return fail(make_error(ErrorCode::kTruncated, "{} bytes needed, {} present", size,
+                           begin < file.whole_size_ ? file.whole_size_ - begin : 0)
+                    .with_path(path)
+                    .with_offset(begin));
+  }
+  file.begin_ = begin;
+  file.size_ = size;
+  file.mtime_ns_ = mtime_ns_of(status);
+  MSDUMP_CHECK_OK(file.read_head());
+  return file;
+}
+
+Status File::read_head() {
+  head_size_ = static_cast<size_t>(std::min<uint64_t>(size_, kHeadBytes));
+  head_ = std::make_unique_for_overwrite<std::byte[]>(head_size_);
+  MSDUMP_TRY(const size_t count, read_fully(descriptor_.get(), begin_, {head_.get(), head_size_}, path_));
+  if (count == head_size_) return {};
+  return fail(make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", size_, count)
+                  .with_path(path_));
 }
 
 Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
@@ -162,7 +191,7 @@ Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
     std::memcpy(into.data(), head_.get() + offset, into.size());
     return {};
   }
-  MSDUMP_TRY(const size_t count, read_fully(descriptor_.get(), offset, into, path_));
+  MSDUMP_TRY(const size_t count, read_fully(descriptor_.get(), begin_ + offset, into, path_));
   if (count < into.size()) {
     return fail(make_error(ErrorCode::kChangedWhileReading, "shrank from {} to {} bytes while being read", size_,
                            offset + count)
@@ -176,9 +205,9 @@ Status File::read_at(uint64_t offset, std::span<std::byte> into) const {
 Status File::check_unchanged() const {
   struct stat status {};
   if (::fstat(descriptor_.get(), &status) != 0) return fail(system_error(errno, "stat", path_, ErrorCode::kReadFailed));
-  if (static_cast<uint64_t>(status.st_size) == size_ && mtime_ns_of(status) == mtime_ns_) return {};
+  if (static_cast<uint64_t>(status.st_size) == whole_size_ && mtime_ns_of(status) == mtime_ns_) return {};
   return fail(make_error(ErrorCode::kChangedWhileReading, "was written to while being read ({} bytes before, {} now)",
-                         size_, status.st_size)
+                         whole_size_, status.st_size)
                   .with_path(path_)
                   .with_hint("the dump may still be running; run again when it is finished"));
 }

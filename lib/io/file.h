@@ -74,6 +74,8 @@ struct FilePiece {
 class File {
  public:
   static Result<File> open(const std::string& path);
+  // A range of bytes as a file of its own; kTruncated if the file ends before it does.
+  static Result<File> open_part(const std::string& path, uint64_t begin, uint64_t size);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] uint64_t size() const { return size_; }
@@ -90,9 +92,11 @@ class File {
 
  private:
   File() = default;
+  Status read_head();
   Descriptor descriptor_;
   std::string path_;
-  uint64_t size_ = 0;
+  uint64_t begin_ = 0, size_ = 0;  // of the part
+  uint64_t whole_size_ = 0;
   int64_t mtime_ns_ = 0;
   std::unique_ptr<std::byte[]> head_;
   size_t head_size_ = 0;

@@ -21,27 +21,6 @@ const PickleValue* dict_of(const Pickle& pickle, PickleRef ref) {
   return value->kind == PickleKind::kDict ? value : nullptr;
 }
 
-std::optional<std::vector<int64_t>> integers(const Pickle& pickle, PickleRef ref, size_t most) {
-  const PickleValue* value = &pickle[ref];
-  // torch.Size((2, 3))
-  if (value->kind == PickleKind::kCall && pickle[value->argument].items.size() == 1)
-    value = &pickle[pickle[value->argument].items[0]];
-  if ((value->kind != PickleKind::kTuple && value->kind != PickleKind::kList) || value->items.size() > most)
-    return std::nullopt;
-  std::vector<int64_t> numbers;
-  for (const PickleRef item : value->items) {
-    if (pickle[item].kind != PickleKind::kInt || pickle[item].number < 0) return std::nullopt;
-    numbers.push_back(pickle[item].number);
-  }
-  return numbers;
-}
-
-// "torch.distributed.tensor.placement_types.Shard" is "Shard".
-std::string_view class_of(const Pickle& pickle, const PickleValue& call) {
-  const std::string_view name = pickle.global_of(pickle[call.callable]);
-  return name.substr(name.rfind('.') + 1);
-}
-
 // "Shard(0)", "Partial(sum)"; empty for what is no placement.
 std::string placement_text(const Pickle& pickle, PickleRef ref) {
   const PickleValue& placement = pickle[ref];
@@ -88,11 +67,11 @@ std::optional<report::List> mesh_of(const Pickle& pickle, PickleRef mesh) {
   const auto flat = attribute_of(pickle, mesh, "_flatten_mesh_list");
   const auto tensor = attribute_of(pickle, mesh, "mesh");
   if (!flat || !tensor || pickle[*tensor].kind != PickleKind::kCall) return std::nullopt;
-  const auto ranks = integers(pickle, *flat, kMostRanks);
+  const auto ranks = integers_of(pickle, *flat, kMostRanks);
   constexpr size_t kShapeArgument = 2;  // of torch._utils._rebuild_tensor_v2
   const auto& arguments = pickle[pickle[*tensor].argument].items;
   if (!ranks || arguments.size() <= kShapeArgument) return std::nullopt;
-  const auto shape = integers(pickle, arguments[kShapeArgument], kMaxRank);
+  const auto shape = integers_of(pickle, arguments[kShapeArgument], kMaxRank);
   if (!shape || element_count(*shape) != static_cast<int64_t>(ranks->size()) || ranks->empty()) return std::nullopt;
   return nested(*shape, *ranks);
 }
@@ -115,6 +94,26 @@ std::optional<PickleRef> attribute_of(const Pickle& pickle, PickleRef object, st
     if (key.kind == PickleKind::kText && key.text == name) return dict->items[i];
   }
   return std::nullopt;
+}
+
+std::optional<std::vector<int64_t>> integers_of(const Pickle& pickle, PickleRef ref, size_t most) {
+  const PickleValue* value = &pickle[ref];
+  // torch.Size((2, 3))
+  if (value->kind == PickleKind::kCall && pickle[value->argument].items.size() == 1)
+    value = &pickle[pickle[value->argument].items[0]];
+  if ((value->kind != PickleKind::kTuple && value->kind != PickleKind::kList) || value->items.size() > most)
+    return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (const PickleRef item : value->items) {
+    if (pickle[item].kind != PickleKind::kInt || pickle[item].number < 0) return std::nullopt;
+    numbers.push_back(pickle[item].number);
+  }
+  return numbers;
+}
+
+std::string_view class_of(const Pickle& pickle, const PickleValue& call) {
+  const std::string_view name = pickle.global_of(pickle[call.callable]);
+  return name.substr(name.rfind('.') + 1);
 }
 
 std::optional<DTensorParts> dtensor_parts(const Pickle& pickle, PickleRef state) {
@@ -145,7 +144,7 @@ std::string distribution_of(const Pickle& pickle, PickleRef spec) {
   const auto meta = attribute_of(pickle, spec, "tensor_meta");
   if (meta && pickle[*meta].kind == PickleKind::kCall) {
     const auto& fields = pickle[pickle[*meta].argument].items;
-    if (const auto shape = fields.empty() ? std::nullopt : integers(pickle, fields[0], kMaxRank))
+    if (const auto shape = fields.empty() ? std::nullopt : integers_of(pickle, fields[0], kMaxRank))
       object.add("global_shape", report::list_of(*shape));
   }
   std::string text;

@@ -12,6 +12,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "torch/pickle.h"
 
@@ -19,6 +21,11 @@ namespace msdump::torch {
 
 // The attribute of an object, or the value of a dict, by its name; none if it is missing.
 [[nodiscard]] std::optional<PickleRef> attribute_of(const Pickle& pickle, PickleRef object, std::string_view name);
+
+// The numbers of a tuple, list or torch.Size; none if one is negative or not a number, or there are more than `most`.
+[[nodiscard]] std::optional<std::vector<int64_t>> integers_of(const Pickle& pickle, PickleRef ref, size_t most);
+// The class of a kCall without its modules: "Shard".
+[[nodiscard]] std::string_view class_of(const Pickle& pickle, const PickleValue& call);
 
 struct DTensorParts {
   PickleRef local = 0;            // a kCall

@@ -63,8 +63,6 @@ enum Opcode : unsigned char {
   kFrame = 0x95,
 };
 
-constexpr size_t kMaxSteps = 1'000'000;  // values and references on the stack
-constexpr size_t kMaxMemo = kMaxSteps;
 constexpr size_t kMaxGlobals = 100;  // distinct names
 constexpr size_t kMaxGlobalName = 200;
 
@@ -74,16 +72,17 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 
 class Machine {
  public:
-  Machine(std::span<const std::byte> bytes, uint64_t base_offset) : reader_(bytes, base_offset) {}
+  Machine(std::span<const std::byte> bytes, uint64_t base_offset, size_t most)
+      : reader_(bytes, base_offset), most_steps_(most) {}
 
   Result<Pickle> run() {
     while (!stopped_) {
       opcode_offset_ = reader_.offset();
       MSDUMP_TRY(const auto opcode, number(1));
       MSDUMP_CHECK_OK(step(static_cast<unsigned char>(opcode)));
-      if (steps_ > kMaxSteps) {
-        return fail(
-            make_error(ErrorCode::kTooLarge, "a pickle of more than {} values", kMaxSteps).with_offset(opcode_offset_));
+      if (steps_ > most_steps_) {
+        return fail(make_error(ErrorCode::kTooLarge, "a pickle of more than {} values", most_steps_)
+                        .with_offset(opcode_offset_));
       }
     }
     return std::move(pickle_);
@@ -334,7 +333,7 @@ class Machine {
 
   Status remember(Result<uint64_t> place) {
     MSDUMP_CHECK_OK(place);
-    if (*place >= kMaxMemo) {
+    if (*place >= most_steps_) {
       return fail(make_error(ErrorCode::kTooLarge, "pickle memo number {}", *place).with_offset(opcode_offset_));
     }
     MSDUMP_TRY(const PickleRef value, top());
@@ -413,6 +412,7 @@ class Machine {
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;  // sizes of the stack at its marks
   std::vector<std::optional<PickleRef>> memo_;
+  const size_t most_steps_;  // values and references on the stack
   size_t steps_ = 0;
   uint64_t opcode_offset_ = 0;
   bool stopped_ = false;
@@ -420,8 +420,8 @@ class Machine {
 
 }  // namespace
 
-Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset) {
-  return Machine(bytes, base_offset).run();
+Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset, size_t most) {
+  return Machine(bytes, base_offset, most).run();
 }
 
 }  // namespace msdump::torch

@@ -13,7 +13,7 @@
 //   BUILD                                        the state of an object: its attributes, as a dict or a tuple
 //   BINPERSID                                    kPersistent
 //
-// Other opcodes are refused. Limit against hostile input: a million values and references, some 100 MB.
+// Other opcodes are refused. Limit against hostile input: a million values and references by default, some 100 MB.
 // Source: the documentation of Python's pickletools.
 #pragma once
 
@@ -67,7 +67,10 @@ struct Pickle {
   [[nodiscard]] std::string_view global_of(const PickleValue& value) const { return globals[value.global]; }
 };
 
-// The bytes must outlive the result. `base_offset` is their offset in the file, for messages.
-Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset);
+inline constexpr size_t kMostPickleValues = 1'000'000;
+
+// The bytes must outlive the result. `base_offset` is their offset in the file, for messages. kTooLarge for more than `most`
+// values and references.
+Result<Pickle> parse_pickle(std::span<const std::byte> bytes, uint64_t base_offset, size_t most = kMostPickleValues);
 
 }  // namespace msdump::torch

@@ -6,6 +6,7 @@
 #include "fuzz_file.h"
 #include "io/json.h"
 #include "io/zip.h"
+#include "torch/dcp_metadata.h"
 #include "torch/pickle.h"
 #include "torch/pt_file.h"
 
@@ -90,11 +91,30 @@ void check_pickle(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+namespace {
+
+void check_metadata(const File& file) {
+  const auto found = torch::read_dcp_metadata(file);
+  if (!found) return fuzz::require_good_error(found.error());
+  for (const torch::DcpTensor& tensor : found->tensors) {
+    require(tensor.shape.size() <= kMaxRank, "the rank is limited");
+    for (const torch::DcpChunk& chunk : tensor.chunks) {
+      require(chunk.begin.size() == tensor.shape.size() && chunk.shape.size() == tensor.shape.size(),
+              "a chunk has the axes");
+      for (size_t axis = 0; axis < tensor.shape.size(); ++axis)
+        require(chunk.begin[axis] + chunk.shape[axis] <= tensor.shape[axis], "a chunk lies in its tensor");
+    }
+  }
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fuzz::FuzzFile input(data, size);
   const File file = input.open();
   check_archive(file);
   check_pt(file);
+  check_metadata(file);
   check_npz(input.open());
   check_pickle(std::as_bytes(std::span(data, size)));
   return 0;

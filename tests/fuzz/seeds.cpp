@@ -156,6 +156,8 @@ void pt_files(const fs::path& folder) {
              build_pt({.pickle = pickle::whole(
                            tensor_call({.storage_class = "UntypedStorage", .elements = 24, .dtype = "uint32"}))}));
   write_seed(folder, "pickle", PtSpec{}.pickle);
+  write_seed(folder, "dcp metadata",
+             build_dcp_metadata({{.chunks = {{.begin = {0, 0}, .shape = {4, 1}, .length = 9}, {{0, 1}, {4, 2}}}}}));
   const auto dtensor = dtensor_call(
       {.placements = {placement("Shard", {{pickle::text("dim"), pickle::integer(0)}}), placement("Replicate")}});
   write_seed(folder, "dtensor", build_pt({.pickle = pickle::whole(dtensor)}));

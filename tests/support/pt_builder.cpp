@@ -139,6 +139,35 @@ pickle::Text dtensor_call(const DTensorSpec& spec) {
                tuple({none(), slots})});
 }
 
+std::string build_dcp_metadata(const std::vector<DcpTensorSpec>& tensors) {
+  using namespace pickle;
+  const auto type = [](std::string_view name) { return global("torch.distributed.checkpoint.metadata", name); };
+  const auto size = [](const std::vector<int64_t>& dims) { return call(global("torch", "Size"), {integers(dims)}); };
+  std::vector<std::pair<Text, Text>> described, stored;
+  for (const DcpTensorSpec& tensor : tensors) {
+    std::vector<Text> chunks;
+    for (const DcpTensorSpec::Chunk& chunk : tensor.chunks) {
+      chunks.push_back(object(type("ChunkStorageMetadata"),
+                              dict({{text("offsets"), size(chunk.begin)}, {text("sizes"), size(chunk.shape)}})));
+      if (chunk.file.empty()) continue;
+      stored.emplace_back(
+          object(type("MetadataIndex"), dict({{text("fqn"), text(tensor.name)}, {text("offset"), size(chunk.begin)}})),
+          object(global("torch.distributed.checkpoint.filesystem", "_StorageInfo"),
+                 dict({{text("relative_path"), text(chunk.file)},
+                       {text("offset"), integer(chunk.offset)},
+                       {text("length"), integer(chunk.length)}})));
+    }
+    const Text properties = object(type("TensorProperties"), tuple({global("torch", tensor.dtype), boolean(false)}));
+    described.emplace_back(text(tensor.name),
+                           object(type("TensorStorageMetadata"), dict({{text("properties"), properties},
+                                                                       {text("size"), size(tensor.shape)},
+                                                                       {text("chunks"), list(chunks)}})));
+  }
+  described.emplace_back(text("step"), object(type("BytesStorageMetadata"), ""));
+  return whole(object(type("Metadata"),
+                      dict({{text("state_dict_metadata"), dict(described)}, {text("storage_data"), dict(stored)}})));
+}
+
 ZipSpec zip_of(const PtSpec& spec) {
   ZipSpec zip;
   zip.form = spec.form;

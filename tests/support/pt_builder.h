@@ -65,6 +65,21 @@ struct DTensorSpec {
                                      const std::vector<std::pair<pickle::Text, pickle::Text>>& attributes = {});
 [[nodiscard]] pickle::Text dtensor_call(const DTensorSpec& spec);
 
+// A float32 tensor in the .metadata of torch.distributed.checkpoint.
+struct DcpTensorSpec {
+  struct Chunk {
+    std::vector<int64_t> begin, shape;
+    std::string file = "__0_0.distcp";  // empty: it has no storage
+    int64_t offset = 0, length = 0;
+  };
+  std::string name = "w";
+  std::vector<int64_t> shape = {4, 3};
+  std::vector<Chunk> chunks = {};
+  std::string dtype = "float32";
+};
+
+[[nodiscard]] std::string build_dcp_metadata(const std::vector<DcpTensorSpec>& tensors);
+
 struct PtSpec {
   std::string pickle = pickle::whole(tensor_call());
   std::vector<std::pair<std::string, std::string>> storages = {{"0", std::string(24, '\1')}};

@@ -67,18 +67,25 @@ PiecesReader::Runs PiecesReader::runs_of(const PieceBox& box, const Shape& piece
 }
 
 Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPieces& pieces) {
+  std::vector<PieceSource> sources;
+  for (const TensorRecord* const record : pieces.records)
+    sources.push_back({[&index, record] { return HostTensor::open(index, *record, {}); }, *record->shape});
+  return open(std::move(sources), pieces);
+}
+
+Result<PiecesReader> PiecesReader::open(std::vector<PieceSource> sources, const TensorPieces& pieces) {
   PiecesReader reader;
   reader.computed_ = pieces.overlap != PieceOverlap::kNone || pieces.factor != 1;
   reader.largest_ = pieces.overlap == PieceOverlap::kLargest;
   reader.factor_ = pieces.factor;
-  reader.pieces_ = std::make_unique<PieceTensors>(index);
+  reader.pieces_ = std::make_unique<PieceTensors>();
   std::string first_path;
-  for (const TensorRecord* const record : pieces.records) {
-    MSDUMP_TRY(const HostTensor* const opened, reader.pieces_->add(*record));
+  for (PieceSource& source : sources) {
+    MSDUMP_TRY(const HostTensor* const opened, reader.pieces_->add(std::move(source.open)));
     const HostTensor& piece = *opened;
-    if (piece.count() != elements_of(*record->shape)) {
+    if (piece.count() != elements_of(source.shape)) {
       return fail(
-          make_error(ErrorCode::kShapeMismatch, "{} instead of {}", describe(piece.shape()), describe(*record->shape))
+          make_error(ErrorCode::kShapeMismatch, "{} instead of {}", describe(piece.shape()), describe(source.shape))
               .with_path(piece.path()));
     }
     const bool adds = kernels::common_dtype(piece.dtype(), DType::kFloat64) == DType::kFloat64;
@@ -103,9 +110,9 @@ Result<PiecesReader> PiecesReader::open(const DumpIndex& index, const TensorPiec
   };
   for (const PieceBox& box : pieces.boxes) {
     const size_t axes = pieces.shape.size();
-    bool fits = box.piece < pieces.records.size() && box.from.size() == axes && box.to.size() == axes &&
-                box.size.size() == axes;
-    const Shape& own = *pieces.records[fits ? box.piece : 0]->shape;
+    bool fits =
+        box.piece < sources.size() && box.from.size() == axes && box.to.size() == axes && box.size.size() == axes;
+    const Shape& own = sources[fits ? box.piece : 0].shape;
     fits = fits && own.size() == axes;
     for (size_t axis = 0; fits && axis < axes; ++axis) {
       fits =
@@ -217,13 +224,11 @@ void convert_like(const DumpIndex& index, const TensorRecord& record, const Host
 
 }  // namespace
 
-Result<HostTensor> HostTensor::assemble(const DumpIndex& index, const TensorPieces& pieces) {
-  MSDUMP_TRY(PiecesReader reader, PiecesReader::open(index, pieces));
-  MSDUMP_TRY(File first, File::open(index.path_of(index.files()[pieces.records.front()->file])));
+Result<HostTensor> HostTensor::assemble(File first, PiecesReader reader, const Shape& shape) {
   HostTensor tensor(std::move(first));
   tensor.plan_.dtype = reader.dtype();
-  tensor.plan_.shape = pieces.shape;
-  tensor.plan_.dst_elements = element_count(pieces.shape).value_or(0);
+  tensor.plan_.shape = shape;
+  tensor.plan_.dst_elements = element_count(shape).value_or(0);
   tensor.plan_.identity = false;
   tensor.elements_ = StoredElements(0, reader.dtype());
   tensor.original_dtype_ = reader.original_dtype();
@@ -236,8 +241,12 @@ Result<HostTensor> HostTensor::assemble(const DumpIndex& index, const TensorPiec
 Status HostTensor::check_unchanged() const { return pieces_ ? pieces_->check_unchanged() : file_.check_unchanged(); }
 
 Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& tensor, const HostOptions& options) {
-  if (const TensorPieces* const pieces = tensor.pieces(); pieces != nullptr)
-    return pieces->is_plain() ? open(index, *pieces->records.front(), options) : assemble(index, *pieces);
+  if (const TensorPieces* const pieces = tensor.pieces(); pieces != nullptr) {
+    if (pieces->is_plain()) return open(index, *pieces->records.front(), options);
+    MSDUMP_TRY(PiecesReader reader, PiecesReader::open(index, *pieces));
+    MSDUMP_TRY(File first, File::open(index.path_of(index.files()[pieces->records.front()->file])));
+    return assemble(std::move(first), std::move(reader), pieces->shape);
+  }
   const IndexedFile& indexed = index.files()[tensor.file];
   if (!tensor.has_elements) {
     return fail(make_error(ErrorCode::kNotFound, "only statistics of this tensor were dumped")
@@ -304,6 +313,7 @@ Result<HostTensor> HostTensor::open(OpenedFile opened, size_t item, const HostOp
 Result<HostTensor> HostTensor::make(File file, FileKind container, const StoredTensor& stored,
                                     const HostOptions& options) {
   if (stored.problem) return fail(*stored.problem);
+  if (stored.shards != nullptr) return of_shards(std::move(file), stored);
   HostTensor tensor(std::move(file));
   const bool as_it_lies = container == FileKind::kNpy && !options.convert_arrays;
   const auto target = as_it_lies ? std::nullopt : options.target;
@@ -376,9 +386,13 @@ Status HostTensor::read(int64_t first, int64_t count, std::byte* into) {
 }
 
 Result<HostTensor*> PieceTensors::add(const TensorRecord& record) {
+  return add([index = index_, &record] { return HostTensor::open(*index, record, {}); });
+}
+
+Result<HostTensor*> PieceTensors::add(std::function<Result<HostTensor>()> open_piece) {
   last_.reset();
-  MSDUMP_TRY(HostTensor opened, HostTensor::open(*index_, record, {}));
-  Piece& piece = pieces_.emplace_back(Piece{&record, opened.stamp()});
+  MSDUMP_TRY(HostTensor opened, open_piece());
+  Piece& piece = pieces_.emplace_back(Piece{std::move(open_piece), opened.stamp()});
   piece.permission = KeepOpen::take();
   std::optional<HostTensor>& place = piece.permission ? piece.kept : last_;
   last_piece_ = pieces_.size() - 1;
@@ -390,7 +404,7 @@ Result<HostTensor*> PieceTensors::open(size_t number) {
   if (piece.kept) return &*piece.kept;
   if (last_ && last_piece_ == number) return &*last_;
   last_.reset();
-  MSDUMP_TRY(HostTensor opened, HostTensor::open(*index_, *piece.record, {}));
+  MSDUMP_TRY(HostTensor opened, piece.open());
   if (opened.stamp() != piece.stamp) {
     return fail(make_error(ErrorCode::kChangedWhileReading, "was written to while being read ({} bytes before, {} now)",
                            piece.stamp.first, opened.stamp().first)

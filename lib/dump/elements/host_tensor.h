@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,7 +77,8 @@ class HostTensor {
 
  private:
   explicit HostTensor(File file) : file_(std::move(file)) {}
-  static Result<HostTensor> assemble(const DumpIndex& index, const TensorPieces& pieces);
+  static Result<HostTensor> assemble(File first, PiecesReader reader, const Shape& shape);
+  static Result<HostTensor> of_shards(File file, const StoredTensor& stored);
   Status show(const TensorView& view);
   [[nodiscard]] int64_t choose_slab(int64_t bytes) const;
   Status load_slab(int64_t slab);
@@ -125,11 +127,19 @@ struct TensorPieces {
   [[nodiscard]] bool is_plain() const { return boxes.empty(); }
 };
 
+// A local tensor that is opened to be read.
+struct PieceSource {
+  std::function<Result<HostTensor>()> open;
+  Shape shape;
+};
+
 // PiecesReader: the elements of the global tensor. Holds no more of them than one read asks for. Not thread-safe.
 class PiecesReader {
  public:
   // Returns kShapeMismatch if a local tensor lacks elements of its box, kUnsupportedDtype if dtypes cannot be combined.
   static Result<PiecesReader> open(const DumpIndex& index, const TensorPieces& pieces);
+  // The local tensors are `sources`; the records of `pieces` count for nothing.
+  static Result<PiecesReader> open(std::vector<PieceSource> sources, const TensorPieces& pieces);
   PiecesReader(PiecesReader&&) noexcept;
   PiecesReader& operator=(PiecesReader&&) noexcept;
   ~PiecesReader();
@@ -170,11 +180,13 @@ class PiecesReader {
 // process allow (KeepOpen); the others are opened for each read. A file that was replaced in between is an error.
 class PieceTensors {
  public:
+  PieceTensors() = default;
   // `index` lists the tensors, and outlives this.
   explicit PieceTensors(const DumpIndex& index) : index_(&index) {}
 
   // Opens the tensor of a record, which outlives this, as the next one.
   Result<HostTensor*> add(const TensorRecord& record);
+  Result<HostTensor*> add(std::function<Result<HostTensor>()> open_piece);
   // The pointer is valid until the next call.
   Result<HostTensor*> open(size_t piece);
   [[nodiscard]] size_t size() const { return pieces_.size(); }
@@ -182,13 +194,13 @@ class PieceTensors {
 
  private:
   struct Piece {
-    const TensorRecord* record;
+    std::function<Result<HostTensor>()> open;
     std::pair<uint64_t, int64_t> stamp;
     std::optional<HostTensor> kept = {};
     std::optional<KeepOpen> permission = {};
   };
 
-  const DumpIndex* index_;
+  const DumpIndex* index_ = nullptr;
   std::vector<Piece> pieces_;
   std::optional<HostTensor> last_;  // opened last, if it is not kept
   size_t last_piece_ = 0;

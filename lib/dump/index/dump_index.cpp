@@ -125,6 +125,15 @@ void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) 
   file.by_content = true;
 }
 
+// A .metadata beside shards of torch.distributed.checkpoint is that of the checkpoint. The files are of one folder.
+void trust_metadata(std::span<IndexedFile> files) {
+  const auto is_shard = [](const IndexedFile& file) { return file.kind == FileKind::kDcpShards; };
+  if (std::none_of(files.begin(), files.end(), is_shard)) return;
+  for (IndexedFile& file : files) {
+    if (file.family == &dcp_family()) file.by_content = false;
+  }
+}
+
 // The family that the name allows and that recognises the content; null if there is none.
 const Family* family_of_content(const IndexedFile& indexed, const IndexedFolder& folder, const File& file) {
   TextArena arena;
@@ -284,7 +293,9 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
   TextArena counted;
   for (size_t begin = first_file, end = begin; begin < files_.size(); begin = end) {
     while (end < files_.size() && files_[end].folder == files_[begin].folder) ++end;
-    take_counters(std::span(files_).subspan(begin, end - begin), folders_[files_[begin].folder], counted);
+    const std::span<IndexedFile> of_folder = std::span(files_).subspan(begin, end - begin);
+    take_counters(of_folder, folders_[files_[begin].folder], counted);
+    trust_metadata(of_folder);
   }
   texts_.push_back(std::move(counted));
   place_by_names(first_file);

@@ -145,6 +145,7 @@ class Family {
 [[nodiscard]] const Family& raw_family();
 [[nodiscard]] const Family& pt_family();  // family_parameters.cpp
 [[nodiscard]] const Family& pt_checkpoint_family();
+[[nodiscard]] const Family& dcp_family();  // family_dcp.cpp
 [[nodiscard]] const Family& safetensors_family();
 [[nodiscard]] const Family& ckpt_family();
 [[nodiscard]] const Family& ascend_family();  // family_device.cpp

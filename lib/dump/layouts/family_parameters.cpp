@@ -9,6 +9,7 @@
 #include "checkpoint/safetensors.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/name_facts.h"
+#include "dump/layouts/saved_tensor.h"
 #include "dump/names/dumper_name.h"
 #include "dump/names/file_name.h"
 #include "io/zip.h"
@@ -34,21 +35,12 @@ namespace {
 bool is_named_as_operator(const NameFacts& facts) { return !facts.slot.empty() || !facts.timestamp.empty(); }
 
 StoredTensor stored_tensor(const torch::PtTensor& tensor, const NameFacts& facts) {
-  StoredTensor stored;
+  StoredTensor stored = stored_tensor_of(tensor);
   const bool parameter = tensor.in_dict && !is_named_as_operator(facts);
   if (parameter) stored.op_name = tensor.key;
   stored.io = parameter ? Io::kParameter : facts.io;
   const bool keyed = !tensor.key.empty() && !parameter;
   stored.slot = keyed ? tensor.key : facts.slot.empty() ? "0" : std::string(facts.slot);
-  stored.offset = tensor.offset;
-  stored.bytes = stored.request.bytes = tensor.bytes;
-  stored.request.dtype = tensor.dtype;
-  stored.request.shape = tensor.shape;
-  stored.request.format_number = static_cast<int64_t>(Format::kND);
-  stored.big_endian = tensor.big_endian;
-  stored.zip = tensor.zip;
-  stored.distribution = tensor.distribution;
-  stored.problem = tensor.problem;
   return stored;
 }
 

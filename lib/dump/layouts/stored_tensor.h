@@ -12,8 +12,17 @@
 #include "format/plan.h"
 #include "io/file.h"
 #include "io/zip.h"
+#include "tensor/shape.h"
 
 namespace msdump {
+
+// A local tensor of a sharded one: the archive of torch.save at `offset` of a file, with one tensor.
+struct StoredShard {
+  std::string path;
+  uint64_t offset = 0, bytes = 0;  // of the archive
+  std::vector<int64_t> begin;      // in the global tensor, by axis
+  Shape shape;
+};
 
 struct StoredTensor {
   Io io = Io::kOutput;
@@ -23,7 +32,9 @@ struct StoredTensor {
   uint64_t bytes = 0;
   std::shared_ptr<const std::vector<FilePiece>> pieces;  // of the elements; null: they follow each other
   std::shared_ptr<const ZipData>
-      zip;               // the entry that the elements fill; null: they are not in an archive, or not alone
+      zip;  // the entry that the elements fill; null: they are not in an archive, or not alone
+  std::shared_ptr<const std::vector<StoredShard>>
+      shards;            // the elements are in other files; null: they are in this one
   uint64_t address = 0;  // on the device; 0: unknown
   PlanRequest request;   // dtype, format, shapes; the caller sets `target`
   // The dtype of the framework's tensor, if the file holds a wider copy: bfloat16 as float32, int4 as int8.

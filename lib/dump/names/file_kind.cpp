@@ -45,6 +45,9 @@ bool begins_with(const FileHead& head) {
 
 bool is_npy(const FileHead& head) { return npy::has_magic(head.bytes); }
 bool is_pt(const FileHead& head) { return torch::looks_like_pt(head.bytes); }
+bool is_dcp_metadata(const FileHead& head) {
+  return head.text.starts_with('\x80') && head.has("torch.distributed.checkpoint.metadata");
+}
 bool is_safetensors(const FileHead& head) { return looks_like_safetensors(head.bytes, head.file_size); }
 bool is_atb_tensor(const FileHead& head) { return ascend::looks_like_atb_tensor(head.bytes); }
 bool is_dump_file(const FileHead& head) { return ascend::looks_like_dump_file(head.bytes, head.file_size); }
@@ -110,6 +113,9 @@ constexpr std::array kKinds = {
     named(K::kUnknown, "unknown", "no name that a dump uses"),
     read(K::kNpy, "npy", "one tensor as a numpy array", "", is_npy, kSmallestNpy, npy_family),
     read(K::kPt, "pt", "tensors that PyTorch saved", "", is_pt, kSmallestZip, pt_family, true),
+    read(K::kDcpMetadata, "dcp",
+         "the tensors of a checkpoint of torch.distributed.checkpoint, whose shards are beside it", "", is_dcp_metadata,
+         0, dcp_family, true),
     read(K::kSafetensors, "safetensors", "the parameters of a model", "", is_safetensors, kSmallestSafetensors,
          safetensors_family, true),
     named(K::kDatabase, "database",
@@ -153,6 +159,9 @@ constexpr std::array kKinds = {
     read(K::kNpz, "npz", "arrays of numpy, each with a name", "", nullptr, kSmallestZip, npz_family, true),
     read(K::kCheckpoint, "checkpoint", "the parameters of a model, saved by MindSpore", "ckpt", nullptr, 0, ckpt_family,
          true),
+    read(K::kDcpShards, "dcp_shards",
+         "shards of tensors of torch.distributed.checkpoint; msdump reads them with the .metadata beside them",
+         "distcp"),
     read(K::kRaw, "raw", "the elements of one tensor and nothing else"),
     read(K::kMapping, "mapping", "real names of files whose names were too long"),
     read(K::kIrProtobuf, "ir_protobuf", "a graph as a protobuf message"),
@@ -332,6 +341,7 @@ FileKind kind_of_name(std::string_view name) {
   constexpr std::string_view kTraceCode = "trace_code_graph_";
   if (name.starts_with(kTraceCode) && is_digits(name.substr(kTraceCode.size()))) return FileKind::kIrText;
   if (ge_file_name(name)) return FileKind::kGeGraph;
+  if (name == ".metadata") return FileKind::kDcpMetadata;
   if (suffix == "pb") return name.starts_with("ge_") ? FileKind::kGraphText : FileKind::kIrProtobuf;
   for (const FileKindInfo& kind : kKinds) {
     if (any_word(kind.suffixes, [&](std::string_view one) { return one == suffix; })) return kind.kind;

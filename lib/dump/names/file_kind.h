@@ -51,6 +51,8 @@ enum class FileKind : uint8_t {
   kShardIndex,
   kCheckpoint,  // MindSpore's .ckpt
   kNpz,
+  kDcpMetadata,  // torch.distributed.checkpoint
+  kDcpShards,
   kMonitor,  // of msprobe, as the following ones
   kAccCheck,
   kPrecisionCompare,

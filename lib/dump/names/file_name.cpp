@@ -183,10 +183,10 @@ bool has_suffix(std::string_view name, std::string_view suffix) {
 }
 
 bool is_known_other_suffix(std::string_view suffix) {
-  constexpr std::array<std::string_view, 32> kSuffixes = {
-      "air",  "cfg",   "ckpt", "csv", "dat",    "db",   "dot",  "gz",  "h5",    "html", "ir",
-      "json", "jsonl", "log",  "md",  "mindir", "onnx", "om",   "pb",  "pbtxt", "png",  "pt",
-      "pth",  "py",    "sh",   "so",  "svg",    "txt",  "xlsx", "xml", "yaml",  "yml"};
+  constexpr std::array<std::string_view, 34> kSuffixes = {
+      "distcp", "metadata", "air",   "cfg", "ckpt", "csv",    "dat",  "db",  "dot",  "gz",    "h5",  "html",
+      "ir",     "json",     "jsonl", "log", "md",   "mindir", "onnx", "om",  "pb",   "pbtxt", "png", "pt",
+      "pth",    "py",       "sh",    "so",  "svg",  "txt",    "xlsx", "xml", "yaml", "yml"};
   return std::find(kSuffixes.begin(), kSuffixes.end(), suffix) != kSuffixes.end();
 }
 

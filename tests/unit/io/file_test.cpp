@@ -96,6 +96,28 @@ TEST_CASE("a file that shrinks while it is read is an error with both sizes") {
   CHECK(unchanged.error().code == ErrorCode::kChangedWhileReading);
 }
 
+TEST_CASE("a part of a file is a file of its own") {
+  const ScratchDir scratch;
+  const std::string path = scratch.write("a.bin", std::string(100'000, 'x') + "0123456789" + "y");
+  const auto part = File::open_part(path, 100'000, 10);
+  REQUIRE(part);
+  CHECK(part->size() == 10);
+  CHECK(part->head().size() == 10);
+  std::string text(4, ' ');
+  REQUIRE(part->read_at(6, std::as_writable_bytes(std::span(text.data(), text.size()))));
+  CHECK(text == "6789");
+  CHECK(part->read_at(7, std::as_writable_bytes(std::span(text.data(), text.size()))).error().code ==
+        ErrorCode::kTruncated);
+  CHECK(part->check_unchanged());
+  const auto large = File::open_part(path, 1, 100'000);
+  REQUIRE(large);
+  REQUIRE(large->read_at(99'998, std::as_writable_bytes(std::span(text.data(), 2))));
+  CHECK(text.substr(0, 2) == "x0");
+  for (const auto& [begin, size] :
+       {std::pair<uint64_t, uint64_t>{100'011, 1}, {100'012, 0}, {0, 100'012}, {1, UINT64_MAX}})
+    CHECK(File::open_part(path, begin, size).error().code == ErrorCode::kTruncated);
+}
+
 TEST_CASE("a file that grows keeps its size and check_unchanged reports it") {
   const ScratchDir scratch;
   const std::string path = scratch.write("f", "0123456789");
