@@ -71,6 +71,18 @@ std::optional<StoredTensor> value_of_dumper(const torch::PtTensor& tensor, const
   return stored_tensor(value, facts);
 }
 
+// DeepSpeed's ZeRO-3 saves its parameters as tensors of shape [0] in zero_pp_rank_R_mp_rank_TT_model_states.pt: the values are
+// partitioned over the optim_states of all ranks. Source: deepspeed/utils/zero_to_fp32.py.
+bool is_zero3_placeholder(std::string_view file_name, const torch::PtTensor& tensor) {
+  return file_name.starts_with("zero_pp_rank_") && file_name.ends_with("_model_states.pt") &&
+         tensor.key.starts_with("module.") && tensor.shape == Shape{0} && !tensor.problem;
+}
+
+Error placeholder_error() {
+  return make_error(ErrorCode::kUnsupportedFormat, "a placeholder of DeepSpeed's ZeRO-3 without values")
+      .with_hint("zero_to_fp32.py, which DeepSpeed saves beside the checkpoint, makes whole parameters of it");
+}
+
 // msit saves MODULE/{input|output}[_I[_J]].pth and MODULE/PARAMETER.pth, each one tensor.
 bool take_msit_name(const FileContext& file, NameFacts& facts) {
   constexpr std::string_view kSuffix = ".pth", kRoot = "root.";
@@ -131,6 +143,7 @@ class PtFamily : public Family {
     for (const torch::PtTensor& tensor : pt.tensors) {
       if (!dumper) {
         opened.tensors.push_back(stored_tensor(tensor, context.facts));
+        if (is_zero3_placeholder(context.name, tensor)) opened.tensors.back().problem = placeholder_error();
       } else if (auto stored = value_of_dumper(tensor, context.facts)) {
         opened.tensors.push_back(std::move(*stored));
       }

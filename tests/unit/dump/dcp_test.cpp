@@ -129,4 +129,29 @@ TEST_CASE("A .metadata of another program is no dump") {
   CHECK(dump.list.foreign() == 1);
 }
 
+TEST_CASE("Placeholders of DeepSpeed's ZeRO-3 are no values") {
+  const auto none = tensor_call({.elements = 0, .shape = {0}});
+  const auto value = tensor_call({.elements = 2, .shape = {2}});
+  const auto state = pickle::dict(
+      {{pickle::text("module"), pickle::ordered_dict({{pickle::text("w"), none}, {pickle::text("buffer"), value}})},
+       {pickle::text("empty"), none}});
+  const std::string bytes = build_pt({.pickle = pickle::whole(state), .storages = {{"0", floats({1, 2})}}});
+  const ScratchDir scratch;
+  scratch.write("zero_pp_rank_1_mp_rank_00_model_states.pt", bytes);
+  const ListedDump dump = list_dump({scratch.path()});
+  std::vector<std::string> broken;
+  for (const TensorRecord& tensor : dump.tensors()) {
+    CHECK(place_of(dump.index, tensor).rank == 1);
+    if (tensor.broken) broken.emplace_back(tensor.name.op_name);
+  }
+  CHECK(dump.tensors().size() == 3);
+  CHECK(broken == std::vector<std::string>{"module.w"});
+  REQUIRE(dump.list.failures().size() == 1);
+  CHECK(dump.list.failures()[0].message == "a placeholder of DeepSpeed's ZeRO-3 without values");
+
+  const ScratchDir other;
+  other.write("mp_rank_00_model_states.pt", bytes);
+  CHECK(list_dump({other.path()}).list.failures().empty());
+}
+
 }  // namespace msdump
