@@ -176,7 +176,7 @@ std::optional<MsprobeName> parse_msprobe_file_name(std::string_view file_name) {
   return parse_debug(parts);
 }
 
-std::optional<AclGraphName> parse_aclgraph_file_name(std::string_view file_name) {
+std::optional<RespelledName> parse_aclgraph_file_name(std::string_view file_name) {
   if (file_name.size() > kMaxName || !file_name.ends_with(".pt")) return std::nullopt;
   const std::vector<std::string_view> parts = split(file_name.substr(0, file_name.rfind('.')), '.');
   for (size_t at = 2; at < parts.size(); ++at) {
@@ -185,7 +185,7 @@ std::optional<AclGraphName> parse_aclgraph_file_name(std::string_view file_name)
     const Parts scope = Parts(parts).first(at - 1);
     const std::string_view number = parts[at - 1];
     const bool module = scope.front() == "Module" && scope.size() >= 3;
-    AclGraphName name;
+    RespelledName name;
     name.op_name = fmt::format("{}.{}.{}", joined(scope), module ? "forward" : number, module ? number : "forward");
     name.op_type = module ? scope.back() : joined(scope.subspan(scope.size() > 1 ? 1 : 0));
     name.io = parts[at] == "output" ? MsprobeIo::kOutput : MsprobeIo::kInput;
@@ -193,6 +193,34 @@ std::optional<AclGraphName> parse_aclgraph_file_name(std::string_view file_name)
     return name;
   }
   return std::nullopt;
+}
+
+std::optional<RespelledName> parse_ptdbg_name(std::string_view name) {
+  if (name.size() > kMaxName) return std::nullopt;
+  RespelledName result;
+  // The slot: all numbers at the end.
+  size_t end = name.size();
+  for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1)) {
+    if (!is_digits(name.substr(dot + 1, end - dot - 1))) break;
+    end = dot;
+  }
+  if (end == name.size()) return std::nullopt;
+  result.slot = name.substr(end + 1);
+  name = name.substr(0, end);
+  const auto take_last = [&] {
+    const size_t at = name.rfind('_');
+    const std::string_view word = at == std::string_view::npos ? std::string_view() : name.substr(at + 1);
+    name = name.substr(0, at == std::string_view::npos ? 0 : at);
+    return word;
+  };
+  const std::string_view side = take_last(), direction = take_last(), call = take_last();
+  const size_t api = name.find('_');
+  const bool known = (side == "input" || side == "output") && is_direction(direction) && is_digits(call);
+  if (!known || api == 0 || api == std::string_view::npos || api + 1 == name.size()) return std::nullopt;
+  result.io = side == "input" ? MsprobeIo::kInput : MsprobeIo::kOutput;
+  result.op_type = name.substr(api + 1);
+  result.op_name = fmt::format("{}.{}.{}.{}", name.substr(0, api), result.op_type, call, direction);
+  return result;
 }
 
 }  // namespace msdump

@@ -14,9 +14,11 @@
 //                        dump.json calls {call}.{n}.forward or {module}.forward.{n}
 //   unfinished           {Cell}.{path}.{Class}.forward.input.{slot}_{dtype}_{counter}.npy: of a graph part whose process
 //                        ended before msprobe had renamed its files; no call number yet
+//   of ptdbg_ascend      {prefix}_{api}_{call}_{forward|backward}_{input|output}.{slot}.npy, also of msprobe 1.0; such a call
+//                        has the name of today, too: Functional_conv2d_1_forward_input.0.npy is of Functional.conv2d.1.forward
 // The prefixes (Tensor, Functional, Mint, Torch, Aten, ...) are open: users register their own.
 // Source: files that msprobe of 2024 to 2026 wrote; its
-// ccsrc/aclgraph_dump/aclgraph_dump.cpp and python/msprobe/pytorch/aclgraph_dumper.py.
+// ccsrc/aclgraph_dump/aclgraph_dump.cpp and python/msprobe/pytorch/aclgraph_dumper.py; ptdbg_ascend's dump/dump.py.
 #pragma once
 
 #include <cstdint>
@@ -61,13 +63,16 @@ struct MsprobeName {
 // A file name in dump_tensor_data, with its .npy or .pt.
 [[nodiscard]] std::optional<MsprobeName> parse_msprobe_file_name(std::string_view file_name);
 
-// A file of AclGraphDumper, with its .pt; `op_name` as its dump.json has it.
-struct AclGraphName {
+// A name in which the entry is spelled otherwise than in a dump.json; `op_name` is as there.
+struct RespelledName {
   std::string op_name;
   std::string_view op_type;
   MsprobeIo io = MsprobeIo::kInput;
   std::string_view slot;  // empty: the only one
 };
-[[nodiscard]] std::optional<AclGraphName> parse_aclgraph_file_name(std::string_view file_name);
+// A file of AclGraphDumper, with its .pt.
+[[nodiscard]] std::optional<RespelledName> parse_aclgraph_file_name(std::string_view file_name);
+// A tensor of ptdbg_ascend, without a suffix. The slot is a number, or for nested arguments several.
+[[nodiscard]] std::optional<RespelledName> parse_ptdbg_name(std::string_view name);
 
 }  // namespace msdump

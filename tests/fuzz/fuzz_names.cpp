@@ -114,6 +114,11 @@ void check_saved_names(std::string_view text) {
     require(!name->op_name.empty() && name->op_name.size() <= text.size() + 16, "an op name is made of the name");
     require(name->index.empty() || is_digits(name->index), "an order is digits");
   }
+  if (const auto name = parse_ptdbg_name(text)) {
+    std::string printed = fmt::format("{}_{}.{}", name->op_name, name_of(name->io), name->slot);
+    require(printed.size() == text.size() && printed.ends_with(text.substr(text.size() - name->slot.size())),
+            "a name of ptdbg_ascend printed has its length");
+  }
 }
 
 void check_mapping(const uint8_t* data, size_t size) {

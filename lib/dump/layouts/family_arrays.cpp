@@ -67,7 +67,7 @@ class NpyFamily final : public Family {
       take_converted_name(file, *converted, facts);
     } else if (const auto fx = parse_fx_file_name(file.name)) {
       take_fx_name(*fx, facts);
-    } else {
+    } else if (!take_ptdbg_name(file, facts)) {
       claim_foreign(file, facts);
     }
     return Claim::kByName;

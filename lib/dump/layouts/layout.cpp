@@ -76,13 +76,23 @@ void identify_under_time(const Parts& parts, size_t time_at, FolderIdentity& ide
   identity.step = outer_step;
 }
 
+// TAG_v2.2, the folder of one dump of ptdbg_ascend.
+bool is_versioned(std::string_view part) {
+  const size_t mark = part.rfind("_v");
+  if (mark == 0 || mark == std::string_view::npos) return false;
+  const std::string_view version = part.substr(mark + 2);
+  return !version.empty() && is_digits(version.substr(0, 1)) &&
+         version.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
 bool identify_msprobe(const Parts& parts, size_t at, FolderIdentity& identity) {
   if (at == 0) return false;
   const auto step = number_after(parts[at - 1], "step");
   const auto rank = number_after(parts[at], "rank");
   const bool process = number_after(parts[at], "proc") || number_after(parts[at], "pid");
   const bool unfinished = parts[at - 1] == "dump_tensor_data" && (rank || process);
-  if (!unfinished && (!step || !(rank || process || parts[at] == "rank"))) return false;
+  const bool whole_run = rank && is_versioned(parts[at - 1]);
+  if (!unfinished && !whole_run && (!step || !(rank || process || parts[at] == "rank"))) return false;
   identity.rank = rank;
   identity.step = step;
   identity.layout = Layout::kMsprobe;

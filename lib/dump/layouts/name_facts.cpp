@@ -19,8 +19,7 @@ Io io_of(MsprobeIo io) {
 
 namespace {
 
-bool take_aclgraph_name(const FileContext& file, NameFacts& facts) {
-  const auto name = parse_aclgraph_file_name(file.name);
+bool take_respelled(const std::optional<RespelledName>& name, const FileContext& file, NameFacts& facts) {
   if (!name) return false;
   facts.op_name = file.arena.keep(name->op_name);
   facts.op_type = name->op_type;
@@ -33,12 +32,16 @@ bool take_aclgraph_name(const FileContext& file, NameFacts& facts) {
 
 bool take_msprobe_name(const FileContext& file, NameFacts& facts) {
   const auto name = parse_msprobe_file_name(file.name);
-  if (!name) return take_aclgraph_name(file, facts);
+  if (!name) return take_respelled(parse_aclgraph_file_name(file.name), file, facts);
   facts.op_name = name->op_name;
   facts.op_type = file.arena.keep(name->op_type);
   facts.io = io_of(name->io);
   facts.slot = name->slot.empty() ? "0" : name->slot;
   return true;
+}
+
+bool take_ptdbg_name(const FileContext& file, NameFacts& facts) {
+  return take_respelled(parse_ptdbg_name(file.name.substr(0, file.name.rfind('.'))), file, facts);
 }
 
 std::string_view foreign_name(const FileContext& file, size_t suffix_bytes) {

@@ -13,6 +13,9 @@ namespace msdump {
 // Fills `facts` from a file name in dump_tensor_data. False if the name has none of msprobe's forms.
 [[nodiscard]] bool take_msprobe_name(const FileContext& file, NameFacts& facts);
 
+// Likewise from a name of ptdbg_ascend, in any folder.
+[[nodiscard]] bool take_ptdbg_name(const FileContext& file, NameFacts& facts);
+
 // The operator name of a file that is named freely: its path below the root of the catalogue, without the suffix.
 [[nodiscard]] std::string_view foreign_name(const FileContext& file, size_t suffix_bytes);
 

@@ -274,6 +274,8 @@ constexpr std::array kToolFiles = {
               "pipeline_profiling_*.json minddata_*.csv minddata_*.json flops_*.txt flops_summary_*.json "
               "dynamic_shape_info_*.json step_trace_point_info_*.json parallel_strategy_*.json",
               "a table of MindSpore's profiler; MindInsight reads it"},
+    ToolFiles{K::kToolTable, "dump.pkl *_dump.pkl",
+              "statistics of the calls that ptdbg_ascend dumped, a line of JSON for each tensor; text"},
     ToolFiles{K::kGraphText, "dynamo_*graph*.py",
               "a graph of torchair; beside a graph of GE, find-op and map-ir take its lines of the script"},
     ToolFiles{K::kGraphText, "dynamo_*graph*.txt dynamo_*graph*.pbtxt",

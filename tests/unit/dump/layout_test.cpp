@@ -70,6 +70,17 @@ TEST_CASE("folders of msprobe's AclGraphDumper") {
   CHECK(identify_folder("/out/dump_tensor_data/rank").layout == Layout::kFlat);
 }
 
+// ptdbg_ascend/dump/dump.py: rename_; its documents.
+TEST_CASE("folders of ptdbg_ascend have the version of their writer above the rank or step") {
+  CHECK(identity("/d/ptdbg_dump_v2.0/rank3/dump") == "3 - -");
+  CHECK(identity("/d/all_v4.0/rank0/api_stack_dump") == "0 - -");
+  CHECK(identity("/d/ptdbg_dump_v5.0.1/step2/rank3/dump") == "3 - 2");
+  CHECK(identify_folder("/d/ptdbg_dump_v2.0/rank3").layout == Layout::kMsprobe);
+  for (const char* const other : {"/d/_v2.0/rank3", "/d/run_v/rank3", "/d/run_vx/rank3", "/d/run_v2-1/rank3",
+                                  "/d/run_v.2/rank3", "/d/ptdbg_dump_v2.0/rank"})
+    CHECK(identity(other) == "- - -");
+}
+
 // python/torchair/fx_dumper.py: step_path; docs/zh/ascend_ir/features/advanced/data_dump.md.
 TEST_CASE("folders of torchair name the global rank, also above a GE dump of a device") {
   CHECK(identity("/d/worldsize8_global_rank5/graph_2/7") == "5 2 7");

@@ -170,5 +170,29 @@ TEST_CASE("a tensor of AclGraphDumper is named as in its dump.json") {
   CHECK(text(std::string(2000, 'a') + ".0.output.pt") == "none");
 }
 
+// ptdbg_ascend/dump/dump.py: dump_api_tensor, dump_tensor.
+TEST_CASE("a tensor of ptdbg_ascend is of the call that has the name of today") {
+  const auto text = [](std::string_view stem) {
+    const auto name = parse_ptdbg_name(stem);
+    if (!name) return std::string("none");
+    return name->op_name + "|" + std::string(name->op_type) + "|" + std::string(name_of(name->io)) + "|" +
+           std::string(name->slot);
+  };
+  CHECK(text("Functional_conv2d_1_forward_input.0") == "Functional.conv2d.1.forward|conv2d|input|0");
+  CHECK(text("Tensor___add___12_backward_output.1.0") == "Tensor.__add__.12.backward|__add__|output|1.0");
+  CHECK(text("NPU_npu_fusion_attention_0_forward_output.10") ==
+        "NPU.npu_fusion_attention.0.forward|npu_fusion_attention|output|10");
+  for (const char* name :
+       {"Functional_conv2d_1_forward_input", "Functional_conv2d_1_forward_input.",
+        "Functional_conv2d_1_forward_input.a", "Functional_conv2d_forward_input.0", "block_1_forward_input.0",
+        "_conv2d_1_forward_input.0", "Functional__1_forward_input.0", "Functional_conv2d_1_forward_kwargs.0",
+        "Functional_conv2d_1_sideways_input.0", "Functional_conv2d_1_forward_parameters.0", "_1_forward_input.0",
+        "_forward_input.0", "input.0", ".0", "0", ""}) {
+    INFO(name);
+    CHECK(text(name) == "none");
+  }
+  CHECK(text("F_" + std::string(2000, 'a') + "_0_forward_input.0") == "none");
+}
+
 }  // namespace
 }  // namespace msdump
