@@ -11,6 +11,7 @@
 #include "io/json.h"
 #include "msprobe/construct_json.h"
 #include "msprobe/dump_json.h"
+#include "msprobe/dump_pkl.h"
 #include "msprobe/json_text.h"
 #include "msprobe/stack_json.h"
 #include "tables/csv_records.h"
@@ -133,11 +134,12 @@ Result<report::Value> json_value(std::string_view text) {
 }
 
 void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
-  auto json = read_dump_json(source.file, kLimits);
+  const bool pkl = facts.kind == FileKind::kDumpPkl;
+  auto json = pkl ? read_dump_pkl(source.file, kLimits) : read_dump_json(source.file, kLimits);
   const bool too_large = !json && json.error().code == ErrorCode::kTooLarge;
   if (!json && !too_large) facts.problems.push_back(json.error());
   const bool counted = json.has_value();
-  const DumpJson known = counted ? std::move(*json) : read_front(head_text(source));
+  const DumpJson known = counted ? std::move(*json) : pkl ? DumpJson() : read_front(head_text(source));
   facts.add("framework", report::text_or_null(known.framework)).add("level", report::text_or_null(known.level));
   facts.add("task", report::text_or_null(known.task));
   const auto number = [&](int64_t value) { return counted ? report::Value(value) : report::Value(); };
@@ -145,7 +147,8 @@ void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
                                       [](const MsprobeTensor& tensor) { return tensor.data_name.has_value(); });
   facts.add("entries", number(known.entries));
   facts.add("tensors", number(static_cast<int64_t>(known.tensors.size())));
-  facts.add("in_files", number(in_files)).add_count("other_values", number(known.others));
+  // A dump.pkl does not say whether elements were dumped.
+  facts.add("in_files", pkl ? report::Value() : number(in_files)).add_count("other_values", number(known.others));
   const auto parts = std::count_if(known.tensors.begin(), known.tensors.end(),
                                    [](const MsprobeTensor& tensor) { return tensor.distribution != nullptr; });
   facts.add_count("bad_entries", number(static_cast<int64_t>(known.problems.count())))

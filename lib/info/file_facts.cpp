@@ -108,7 +108,8 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kAnomalies: return add_result_facts(source, facts);
     case FileKind::kMonitor: return add_monitor_facts(source, facts);
     case FileKind::kDumpJson:
-    case FileKind::kDebugJson: return add_dump_json_facts(source, facts);
+    case FileKind::kDebugJson:
+    case FileKind::kDumpPkl: return add_dump_json_facts(source, facts);
     case FileKind::kStackJson:
     case FileKind::kConstructJson:
     case FileKind::kKernelArgs:

@@ -335,7 +335,7 @@ FileKind kind_in_tree(const IndexedFile& file) {
 bool is_open_question(const IndexedFile& file) { return file.family != nullptr && file.by_content; }
 
 std::vector<std::pair<Layout, uint64_t>> layouts_of(const DumpIndex& index) {
-  constexpr size_t kLayouts = static_cast<size_t>(Layout::kMsit) + 1;
+  constexpr size_t kLayouts = static_cast<size_t>(Layout::kPtdbg) + 1;
   std::array<uint64_t, kLayouts> counts{};
   std::vector<std::pair<Layout, uint64_t>> layouts;
   for (const IndexedFile& file : index.files()) {

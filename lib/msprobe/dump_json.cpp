@@ -39,14 +39,6 @@ bool is_plain_file_name(std::string_view name) {
          name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
-// "torch.float32", "mindspore.float32", "Float32" and numpy's "float32".
-std::optional<DType> dtype_of(std::string_view text) {
-  for (const std::string_view prefix : {"torch.", "mindspore."}) {
-    if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-  }
-  return dtype_from_name(text);
-}
-
 bool is_dtype_name(std::string_view type) { return type.ends_with(".dtype"); }
 
 // Types whose values mean the same in every process: not a device or a process group.
@@ -292,7 +284,7 @@ class EntryReader : DumpLeafWalk {
     tensor.slot = slot();
     tensor.offset = value.offset;
     tensor.dtype_text = dtype.text;
-    tensor.dtype = dtype_of(dtype.text);
+    tensor.dtype = dtype_from_qualified_name(dtype.text);
     if (!shape(value.find("shape"), tensor.shape)) return false;
     // A fault in one of these does not discard the tensor.
     statistic(value, "Max", tensor.max);
@@ -374,16 +366,6 @@ class EntryReader : DumpLeafWalk {
   bool are_arguments_ = false;
   DumpEntry result_;
 };
-
-uint64_t kept_by(const MsprobeTensor& tensor) {
-  uint64_t bytes = sizeof(MsprobeTensor) + tensor.op_name.size() + tensor.op_type.size() + tensor.slot.size() +
-                   tensor.type.size() + tensor.dtype_text.size();
-  if (tensor.shape) bytes += tensor.shape->size() * sizeof(int64_t);
-  for (const auto* text : {&tensor.max, &tensor.min, &tensor.mean, &tensor.norm, &tensor.md5, &tensor.data_name}) {
-    if (*text) bytes += (*text)->size();
-  }
-  return bytes;
-}
 
 uint64_t kept_by(const MsprobeCall& call) {
   uint64_t bytes = sizeof(MsprobeCall) + call.op_name.size() + call.arguments.size() * sizeof(MsprobeArgument);
@@ -529,6 +511,16 @@ void DumpLeafWalk::step(std::string_view key, const JsonValue& value) {
     too_long(value);
   }
   path_.resize(length);
+}
+
+uint64_t kept_by(const MsprobeTensor& tensor) {
+  uint64_t bytes = sizeof(MsprobeTensor) + tensor.op_name.size() + tensor.op_type.size() + tensor.slot.size() +
+                   tensor.type.size() + tensor.dtype_text.size();
+  if (tensor.shape) bytes += tensor.shape->size() * sizeof(int64_t);
+  for (const auto* text : {&tensor.max, &tensor.min, &tensor.mean, &tensor.norm, &tensor.md5, &tensor.data_name}) {
+    if (*text) bytes += (*text)->size();
+  }
+  return bytes;
 }
 
 std::optional<double> statistic_value(std::string_view text) {

@@ -62,6 +62,9 @@ struct MsprobeTensor {
   size_t offset = 0;  // of the leaf in the text
 };
 
+// Memory that a tensor takes.
+[[nodiscard]] uint64_t kept_by(const MsprobeTensor& tensor);
+
 // An argument that is not a tensor.
 struct MsprobeArgument {
   enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList, kGroup };  // kGroup: the ranks of a process group

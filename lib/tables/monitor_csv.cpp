@@ -44,13 +44,6 @@ std::optional<Shape> shape_of(std::string_view text) {
   return shape;
 }
 
-std::optional<DType> dtype_of(std::string_view text) {
-  for (const std::string_view prefix : {"torch.", "mindspore."}) {
-    if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-  }
-  return dtype_from_name(text);
-}
-
 // A count that pandas wrote as a float: "2.0".
 std::string_view without_fraction(std::string_view count) {
   return count.ends_with(".0") ? count.substr(0, count.size() - 2) : count;
@@ -140,7 +133,7 @@ Result<const MonitorRow*> MonitorReader::next() {
   row_.vpp_stage = parse_i64(at(stage_)).value_or(0);
   row_.offset = record_->offset;
   row_.shape = shape_of(at(shape_));
-  row_.dtype = dtype_of(at(dtype_));
+  row_.dtype = dtype_from_qualified_name(at(dtype_));
   row_.values.clear();
   for (const size_t place : places_)
     row_.values.push_back(is_empty() ? std::string_view() : without_fraction(at(place)));

@@ -253,6 +253,13 @@ std::optional<DType> dtype_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<DType> dtype_from_qualified_name(std::string_view name) {
+  for (const std::string_view prefix : {"torch.", "mindspore."}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
+  return dtype_from_name(name);
+}
+
 std::optional<DType> dtype_spelled(std::string_view name, std::string_view DTypeTraits::*spelling) {
   if (name.empty()) return std::nullopt;
   return first_row([&](const DTypeInfo& row) { return row.traits.*spelling == name; });

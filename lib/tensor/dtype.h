@@ -114,6 +114,8 @@ struct DTypeInfo {
 [[nodiscard]] std::optional<DType> dtype_from_ge(int32_t number);
 // Case-insensitive; accepts the spellings of MindSpore, CANN and numpy ("BF16", "Float32", "bfloat16", "float").
 [[nodiscard]] std::optional<DType> dtype_from_name(std::string_view name);
+// Likewise, also with the module of the framework: "torch.float32", "mindspore.bfloat16".
+[[nodiscard]] std::optional<DType> dtype_from_qualified_name(std::string_view name);
 // The dtype with this spelling in one format: dtype_spelled("F8_E5M2", &DTypeTraits::safetensors).
 [[nodiscard]] std::optional<DType> dtype_spelled(std::string_view name, std::string_view DTypeTraits::*spelling);
 

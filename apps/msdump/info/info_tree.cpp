@@ -171,7 +171,8 @@ bool has(const TreeFacts& facts, FileKind kind) {
 }
 
 bool has_tables(const TreeFacts& facts) {
-  return has(facts, FileKind::kStatistic) || has(facts, FileKind::kDumpJson) || has(facts, FileKind::kDebugJson);
+  return has(facts, FileKind::kStatistic) || has(facts, FileKind::kDumpJson) || has(facts, FileKind::kDebugJson) ||
+         has(facts, FileKind::kDumpPkl);
 }
 
 void add_next(const std::string& path, const TreeFacts& facts, bool questions, InfoText& text) {

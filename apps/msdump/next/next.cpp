@@ -69,6 +69,7 @@ ConfigKind kind_of_dump(const DumpIndex& index) {
   for (const auto& folder : index.folders()) {
     switch (folder.identity.layout) {
       case Layout::kMsprobe:
+      case Layout::kPtdbg:
       case Layout::kAdump: return ConfigKind::kMsprobe;
       case Layout::kAcl:
       case Layout::kOfflineModel:

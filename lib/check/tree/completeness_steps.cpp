@@ -182,7 +182,7 @@ class StepJudge {
   // The first step may do more or less than the others. Of two steps, either may be the normal one; msprobe misses the
   // first step of an optimizer.
   static bool may_differ(const FolderIdentity& folder, size_t steps) {
-    return steps == 2 || folder.layout == Layout::kMsprobe;
+    return steps == 2 || folder.layout == Layout::kMsprobe || folder.layout == Layout::kPtdbg;
   }
 
   [[nodiscard]] bool is_excused(const FolderIdentity& folder) const {

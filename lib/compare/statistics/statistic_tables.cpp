@@ -11,6 +11,7 @@
 #include "dump/layouts/family.h"
 #include "io/file.h"
 #include "msprobe/dump_json.h"
+#include "msprobe/dump_pkl.h"
 #include "tables/monitor_csv.h"
 #include "tables/statistic_csv.h"
 
@@ -308,7 +309,7 @@ Status StatisticTables::read(const IndexedFile& file, Table& table) const {
   } else if (file.kind == FileKind::kMonitor) {
     MSDUMP_CHECK_OK(read_monitor(opened, file.shown_name(), table));
   } else {
-    MSDUMP_CHECK_OK(read_json(opened, table));
+    MSDUMP_CHECK_OK(read_json(opened, file.kind, table));
   }
   const auto by_offset = [](const Row& a, const Row& b) { return a.offset < b.offset; };
   if (!std::is_sorted(table.rows.begin(), table.rows.end(), by_offset))
@@ -345,8 +346,8 @@ Status StatisticTables::read_monitor(const File& file, std::string_view name, Ta
   }
 }
 
-Status StatisticTables::read_json(const File& file, Table& table) {
-  MSDUMP_TRY(const DumpJson json, read_dump_json(file));
+Status StatisticTables::read_json(const File& file, FileKind kind, Table& table) {
+  MSDUMP_TRY(const DumpJson json, kind == FileKind::kDumpPkl ? read_dump_pkl(file) : read_dump_json(file));
   table.columns.emplace_back(json_columns().begin(), json_columns().end());
   table.rows.reserve(json.tensors.size());
   std::string text;

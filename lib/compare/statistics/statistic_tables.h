@@ -71,7 +71,7 @@ class StatisticTables {
   Status read(const IndexedFile& file, Table& table) const;
   static Status read_csv(const File& file, Table& table);
   static Status read_monitor(const File& file, std::string_view name, Table& table);
-  static Status read_json(const File& file, Table& table);
+  static Status read_json(const File& file, FileKind kind, Table& table);
   const stats::DialectChoice& dialects();
 
   const DumpIndex* index_;

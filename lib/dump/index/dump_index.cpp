@@ -589,7 +589,7 @@ bool in_metadata(const std::string& folder) {
 
 struct NameEvidence {
   bool with_dtype = false, full_scope = false, last_component = false, raw_bin = false, msprobe = false;
-  bool dumper = false, msit = false;
+  bool dumper = false, msit = false, ptdbg = false;
 };
 
 NameEvidence read_names(const DumpIndex& index) {
@@ -599,6 +599,7 @@ NameEvidence read_names(const DumpIndex& index) {
     const bool in_tree = layout == Layout::kTree;
     evidence.dumper = evidence.dumper || layout == Layout::kDumper;
     evidence.msit = evidence.msit || layout == Layout::kMsit;
+    evidence.ptdbg = evidence.ptdbg || file.kind == FileKind::kDumpPkl || layout == Layout::kPtdbg;
     evidence.msprobe = evidence.msprobe || file.kind == FileKind::kDumpJson || file.kind == FileKind::kDebugJson;
     if (file.kind == FileKind::kRaw && index.folders()[file.folder].identity.layout == Layout::kOldSync)
       evidence.raw_bin = true;
@@ -631,6 +632,8 @@ void judge_by_names(const NameEvidence& names, FrameworkFacts& facts) {
     range("1.0 to 1.2", Version{1, 0, 0}, Version{1, 3, 0});
   } else if (names.msprobe) {
     facts.framework = "msprobe";
+  } else if (names.ptdbg) {
+    facts.framework = "ptdbg_ascend";
   } else if (names.dumper) {
     facts.framework = "SGLang's dumper";
   } else if (names.msit) {

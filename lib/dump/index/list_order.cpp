@@ -37,7 +37,7 @@ class Joiner {
     for (const auto& [at, data_name] : references_) {
       const size_t partner = data_name.empty() ? partner_by_name(at) : partner_by_file(at, data_name);
       if (partner != kNone) join(at, partner);
-      tensors_[at].lost_file = partner == kNone && !data_name.empty();
+      tensors_[at].lost_file = partner == kNone && !data_name.empty() && says_where(at);
     }
     if (std::find(gone_.begin(), gone_.end(), true) == gone_.end()) return;
     size_t kept = 0;
@@ -117,15 +117,27 @@ class Joiner {
     return left.empty() ? kNone : left.back();
   }
 
+  // False for a row that has elements only perhaps: a dump.pkl of statistics names the same files.
+  bool says_where(size_t row) {
+    const IndexedFile& table = index_.files()[tensors_[row].file];
+    return table.kind != FileKind::kDumpPkl || data_folder_.count(tensors_[row].file) > 0;
+  }
+
   void index_by_file() {
     std::unordered_map<std::string, uint32_t> folders;
     for (uint32_t i = 0; i < index_.folders().size(); ++i) {
       folders.emplace(fmt::format("{}\n{}", index_.folders()[i].root, index_.folders()[i].relative), i);
     }
-    for (uint32_t i = 0; i < index_.folders().size(); ++i) {
-      const IndexedFolder& folder = index_.folders()[i];
-      const auto data = folders.find(fmt::format("{}\n{}", folder.root, join_path(folder.relative, kTensorData)));
-      if (data != folders.end()) data_folder_.emplace(i, data->second);
+    for (const auto& [at, data_name] : references_) {
+      const FileId table = tensors_[at].file;
+      if (data_name.empty() || !with_names_.insert(table).second) continue;
+      const IndexedFile& file = index_.files()[table];
+      const IndexedFolder& folder = index_.folders()[file.folder];
+      // "dump" beside dump.pkl
+      const std::string_view stem = std::string_view(file.name).substr(0, file.name.rfind('.'));
+      const std::string_view name = file.kind == FileKind::kDumpPkl ? stem : kTensorData;
+      const auto data = folders.find(fmt::format("{}\n{}", folder.root, join_path(folder.relative, name)));
+      if (data != folders.end()) data_folder_.emplace(table, data->second);
     }
     for (size_t i = 0; i < tensors_.size(); ++i) {
       const TensorRecord& tensor = tensors_[i];
@@ -137,7 +149,7 @@ class Joiner {
   size_t partner_by_file(size_t row, std::string_view data_name) {
     if (!indexed_by_file_) index_by_file();
     indexed_by_file_ = true;
-    const auto folder = data_folder_.find(folder_of(tensors_[row]));
+    const auto folder = data_folder_.find(tensors_[row].file);
     if (folder == data_folder_.end()) return kNone;
     const auto found = by_file_.find(fmt::format("{}\n{}", folder->second, data_name));
     return found == by_file_.end() || tensors_[found->second].table != kNoId ? kNone : found->second;
@@ -165,7 +177,8 @@ class Joiner {
   std::vector<Named> named_;
   std::string normal_name_;
   std::unordered_map<std::string, size_t> by_file_;
-  std::unordered_map<uint32_t, uint32_t> data_folder_;
+  std::set<FileId> with_names_;             // tables whose rows name files
+  std::map<FileId, uint32_t> data_folder_;  // of those tables
 };
 
 }  // namespace

@@ -42,9 +42,10 @@ Status Family::list_rows(const File& file, TextArena& /*arena*/, TableSink& /*si
 
 std::span<const Family* const> all_families() {
   static const std::array kFamilies = {
-      &npy_family(),       &npz_family(),        &pt_family(),     &safetensors_family(),   &ckpt_family(),
-      &raw_family(),       &raw_bin_family(),    &atb_family(),    &monitor_family(),       &statistic_family(),
-      &dump_json_family(), &debug_json_family(), &ascend_family(), &pt_checkpoint_family(), &dcp_family()};
+      &npy_family(),       &npz_family(),        &pt_family(),       &safetensors_family(), &ckpt_family(),
+      &raw_family(),       &raw_bin_family(),    &atb_family(),      &monitor_family(),     &statistic_family(),
+      &dump_json_family(), &debug_json_family(), &dump_pkl_family(), &ascend_family(),      &pt_checkpoint_family(),
+      &dcp_family()};
   return kFamilies;
 }
 

@@ -154,5 +154,6 @@ class Family {
 [[nodiscard]] const Family& monitor_family();
 [[nodiscard]] const Family& dump_json_family();
 [[nodiscard]] const Family& debug_json_family();
+[[nodiscard]] const Family& dump_pkl_family();
 
 }  // namespace msdump

@@ -9,6 +9,7 @@
 #include "dump/names/file_name.h"
 #include "io/dir_walk.h"
 #include "msprobe/dump_json.h"
+#include "msprobe/dump_pkl.h"
 #include "tables/monitor_csv.h"
 #include "tables/statistic_csv.h"
 
@@ -184,8 +185,8 @@ const Family& monitor_family() {
   return kFamily;
 }
 
-// msprobe's dump.json and debug.json: every tensor of a run with its statistics. Elements, if they were dumped, lie in
-// dump_tensor_data beside it.
+// msprobe's dump.json and debug.json, ptdbg_ascend's dump.pkl: every tensor of a run with its statistics. Elements, if they
+// were dumped, lie in dump_tensor_data beside it, in dump beside a dump.pkl.
 
 namespace {
 
@@ -230,17 +231,19 @@ void add_arguments(const MsprobeCall& call, TextArena& arena, TableSink& sink) {
 
 class DumpJsonFamily final : public Family {
  public:
-  DumpJsonFamily(std::string_view file_name, FileKind kind) : file_name_(file_name), kind_(kind) {}
+  using Reader = Result<DumpJson> (*)(const File& file, const DumpJsonLimits& limits);
+  DumpJsonFamily(std::string_view file_name, FileKind kind, Reader read)
+      : file_name_(file_name), kind_(kind), read_(read) {}
   std::string_view name() const override { return file_name_; }
   FileKind kind() const override { return kind_; }
   bool has_elements() const override { return false; }
 
   Claim claim(const FileContext& file, NameFacts& /*facts*/) const override {
-    return file.name == file_name_ ? Claim::kByName : Claim::kNo;
+    return kind_of_name(file.name) == kind_ ? Claim::kByName : Claim::kNo;
   }
 
   Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
-    MSDUMP_TRY(const DumpJson json, read_dump_json(file));
+    MSDUMP_TRY(const DumpJson json, read_(file, {}));
     std::map<const std::string*, std::string_view> kept;
     for (const MsprobeTensor& tensor : json.tensors) {
       TableRow row = table_row(tensor, arena);
@@ -260,17 +263,23 @@ class DumpJsonFamily final : public Family {
  private:
   std::string_view file_name_;
   FileKind kind_;
+  Reader read_;
 };
 
 }  // namespace
 
 const Family& dump_json_family() {
-  static const DumpJsonFamily kFamily("dump.json", FileKind::kDumpJson);
+  static const DumpJsonFamily kFamily("dump.json", FileKind::kDumpJson, read_dump_json);
   return kFamily;
 }
 
 const Family& debug_json_family() {
-  static const DumpJsonFamily kFamily("debug.json", FileKind::kDebugJson);
+  static const DumpJsonFamily kFamily("debug.json", FileKind::kDebugJson, read_dump_json);
+  return kFamily;
+}
+
+const Family& dump_pkl_family() {
+  static const DumpJsonFamily kFamily("dump.pkl", FileKind::kDumpPkl, read_dump_pkl);
   return kFamily;
 }
 

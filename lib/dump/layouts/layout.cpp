@@ -95,7 +95,8 @@ bool identify_msprobe(const Parts& parts, size_t at, FolderIdentity& identity) {
   if (!unfinished && !whole_run && (!step || !(rank || process || parts[at] == "rank"))) return false;
   identity.rank = rank;
   identity.step = step;
-  identity.layout = Layout::kMsprobe;
+  const bool versioned = whole_run || (rank && at > 1 && is_versioned(parts[at - 2]));
+  identity.layout = versioned ? Layout::kPtdbg : Layout::kMsprobe;
   return true;
 }
 
@@ -176,15 +177,16 @@ bool identify_at(const Parts& parts, size_t at, FolderIdentity& identity) {
   return identity.rank.has_value();
 }
 
-// True if the folder above the one that shows the layout belongs to it.
-bool begins_above(const Parts& parts, size_t at, const FolderIdentity& identity) {
-  if (at == 0) return false;
+// The number of folders above the one that shows the layout that belong to it.
+size_t folders_above(const Parts& parts, size_t at, const FolderIdentity& identity) {
+  if (at == 0) return 0;
   switch (identity.layout) {
     case Layout::kMsprobe:
     case Layout::kAtb:
     case Layout::kException:
-    case Layout::kAcl: return true;
-    default: return is_time(parts[at]) && global_rank(parts[at - 1]);
+    case Layout::kAcl: return 1;
+    case Layout::kPtdbg: return identity.step ? 2 : 1;
+    default: return is_time(parts[at]) && global_rank(parts[at - 1]) ? 1 : 0;
   }
 }
 
@@ -208,6 +210,7 @@ std::string_view name_of(Layout layout) {
     case Layout::kMonitor: return "msprobe's monitor";
     case Layout::kException: return "exception dump extra-info/data-dump";
     case Layout::kDumper: return "files of SGLang's dumper, key=value___key=value.pt";
+    case Layout::kPtdbg: return "ptdbg_ascend tree TAG_vN/[stepN/]rankN";
     case Layout::kMsit: return "msit tree torch_tensors/DEVICE_PID/TOKEN";
   }
   return "plain folder";
@@ -227,8 +230,8 @@ FolderIdentity identify_folder(std::string_view folder) {
   // The innermost folder that names something decides.
   for (size_t i = parts.size(); i-- > 0;) {
     if (!identify_at(parts, i, identity)) continue;
-    identity.depth = static_cast<uint16_t>(
-        std::min<size_t>(parts.size() - i + (begins_above(parts, i, identity) ? 1 : 0), UINT16_MAX));
+    identity.depth =
+        static_cast<uint16_t>(std::min<size_t>(parts.size() - i + folders_above(parts, i, identity), UINT16_MAX));
     return identity;
   }
   for (size_t i = parts.size(); i-- > 0;) {

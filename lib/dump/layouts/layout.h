@@ -47,6 +47,7 @@ enum class Layout : uint8_t {
   kException,
   kDumper,
   kMsit,
+  kPtdbg,
 };
 // For people: "rank_R/NET/GRAPH/STEP (MindSpore 1.3 and later)", ...
 [[nodiscard]] std::string_view name_of(Layout layout);

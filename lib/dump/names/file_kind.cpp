@@ -15,6 +15,7 @@
 #include "dump/names/file_name.h"
 #include "ge/graph/ge_graph.h"
 #include "io/zip.h"
+#include "msprobe/dump_pkl.h"
 #include "npy/npy.h"
 #include "tables/monitor_csv.h"
 #include "torch/pt_file.h"
@@ -84,6 +85,8 @@ bool is_dump_json(const FileHead& head) {
   return head.is_json && head.has("\"dump_data_dir\"") && head.has("\"data\"");
 }
 
+bool is_dump_pkl(const FileHead& head) { return looks_like_dump_pkl(head.line); }
+
 bool is_dump_config(const FileHead& head) { return head.is_json && head.has("\"common_dump_settings\""); }
 
 bool is_anomaly_list(const FileHead& head) {
@@ -147,6 +150,8 @@ constexpr std::array kKinds = {
          is_ir_text),
     read(K::kDumpJson, "dump_json", "what msprobe recorded: names, shapes and statistics of tensors", "", is_dump_json,
          kSmallestDumpJson),
+    read(K::kDumpPkl, "dump_pkl", "what ptdbg_ascend recorded: names, shapes and statistics of tensors, a line each",
+         "", is_dump_pkl),
     read(K::kConfig, "config", "how the dump was set up", "yaml yml cfg", is_dump_config),
     read(K::kAnomalies, "anomalies", "operators that msprobe's overflow_check, compare or monitor named", "",
          is_anomaly_list),
@@ -274,8 +279,6 @@ constexpr std::array kToolFiles = {
               "pipeline_profiling_*.json minddata_*.csv minddata_*.json flops_*.txt flops_summary_*.json "
               "dynamic_shape_info_*.json step_trace_point_info_*.json parallel_strategy_*.json",
               "a table of MindSpore's profiler; MindInsight reads it"},
-    ToolFiles{K::kToolTable, "dump.pkl *_dump.pkl",
-              "statistics of the calls that ptdbg_ascend dumped, a line of JSON for each tensor; text"},
     ToolFiles{K::kGraphText, "dynamo_*graph*.py",
               "a graph of torchair; beside a graph of GE, find-op and map-ir take its lines of the script"},
     ToolFiles{K::kGraphText, "dynamo_*graph*.txt dynamo_*graph*.pbtxt",
@@ -342,6 +345,7 @@ FileKind kind_of_name(std::string_view name) {
   // save_graphs writes it without a suffix.
   constexpr std::string_view kTraceCode = "trace_code_graph_";
   if (name.starts_with(kTraceCode) && is_digits(name.substr(kTraceCode.size()))) return FileKind::kIrText;
+  if (is_dump_pkl_name(name)) return FileKind::kDumpPkl;
   if (ge_file_name(name)) return FileKind::kGeGraph;
   if (name == ".metadata") return FileKind::kDcpMetadata;
   if (suffix == "pb") return name.starts_with("ge_") ? FileKind::kGraphText : FileKind::kIrProtobuf;

@@ -41,6 +41,7 @@ enum class FileKind : uint8_t {
   kKernelArgs,
   kDumpJson,
   kDebugJson,
+  kDumpPkl,
   kStackJson,
   kConstructJson,
   kFreeBenchmark,

@@ -24,14 +24,3 @@ for dump in ex graph act; do rows $dump --no-shape; done
 mkdir sg
 touch sg/step={0,1}___rank=1___dump_index=7___name=attn_out___layer_id=3.pt
 rows sg --no-shape
-# ptdbg_ascend against msprobe of today.
-old=ptdbg/ptdbg_dump_v2.0/step1/rank0/dump new=msprobe/step1/rank0/dump_tensor_data
-mkdir -p $old $new
-echo '["Functional_relu_0_forward_input.0", 1, [], "torch.float32", [1], [1.0, 1.0, 1.0]]' >$old/../dump.pkl
-for io in input output; do
-  npy $old/Functional_relu_0_forward_$io.0.npy '<f4' '(1,)' '\0\0\x80\x3f'
-  npy $new/Functional.relu.0.forward.$io.0.npy '<f4' '(1,)' '\0\0\x80\x3f'
-done
-rows ptdbg
-show msdump diff ptdbg msprobe
-show msdump info ptdbg

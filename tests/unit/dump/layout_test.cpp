@@ -75,7 +75,10 @@ TEST_CASE("folders of ptdbg_ascend have the version of their writer above the ra
   CHECK(identity("/d/ptdbg_dump_v2.0/rank3/dump") == "3 - -");
   CHECK(identity("/d/all_v4.0/rank0/api_stack_dump") == "0 - -");
   CHECK(identity("/d/ptdbg_dump_v5.0.1/step2/rank3/dump") == "3 - 2");
-  CHECK(identify_folder("/d/ptdbg_dump_v2.0/rank3").layout == Layout::kMsprobe);
+  CHECK(identify_folder("/d/ptdbg_dump_v2.0/rank3").layout == Layout::kPtdbg);
+  CHECK(identify_folder("/d/ptdbg_dump_v2.0/rank3").depth == 2);
+  CHECK(identify_folder("/d/ptdbg_dump_v2.0/step1/rank3/dump").depth == 4);
+  CHECK(identify_folder("/d/run/step1/rank3/dump").layout == Layout::kMsprobe);
   for (const char* const other : {"/d/_v2.0/rank3", "/d/run_v/rank3", "/d/run_vx/rank3", "/d/run_v2-1/rank3",
                                   "/d/run_v.2/rank3", "/d/ptdbg_dump_v2.0/rank"})
     CHECK(identity(other) == "- - -");

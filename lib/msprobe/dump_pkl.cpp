@@ -1,0 +1,163 @@
+#include "msprobe/dump_pkl.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "io/json.h"
+#include "msprobe/json_text.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+constexpr std::string_view kStack = "_stack_info";
+constexpr size_t kTensorItems = 6, kStackItems = 2, kLongestScalar = 256;
+
+std::optional<Shape> shape_of(const JsonValue& value) {
+  if (!value.is(JsonKind::kArray) || value.items.size() > kMaxRank) return std::nullopt;
+  Shape shape;
+  for (const JsonValue& item : value.items) {
+    const auto size = item.as_int();
+    if (!size || *size < 0) return std::nullopt;
+    shape.push_back(*size);
+  }
+  return shape;
+}
+
+class PklReader {
+ public:
+  PklReader(std::string_view text, const DumpJsonLimits& limits) : text_(text), limits_(limits), problems_(text) {}
+
+  Result<DumpJson> run(const std::string& path) {
+    result_.framework = "pytorch";
+    for (size_t begin = 0; begin < text_.size();) {
+      const size_t end = std::min(text_.find('\n', begin), text_.size());
+      if (skip_json_space(text_.substr(0, end), begin) < end) MSDUMP_CHECK_OK(in_path(line(begin, end), path));
+      begin = end + 1;
+    }
+    result_.entries = static_cast<int64_t>(orders_.size());
+    result_.problems = problems_.take(path);
+    return std::move(result_);
+  }
+
+ private:
+  static Status in_path(Status status, const std::string& path) {
+    return status ? std::move(status) : fail(std::move(status).error().with_path(path));
+  }
+
+  Status bad(size_t offset, std::string_view what) {
+    problems_.add(make_error(ErrorCode::kBadJson, "{}", what).with_offset(0), offset);
+    return {};
+  }
+
+  Status line(size_t begin, size_t end) {
+    if (end - begin > limits_.entry) return bad(begin, fmt::format("the line has {} bytes", end - begin));
+    const auto row = parse_json_or_fault(text_.substr(begin, end - begin));
+    if (!row) return bad(begin + row.error().offset, row.error().reason);
+    const auto& items = row->items;
+    if (items.size() < kStackItems || !items[0].is(JsonKind::kString)) return bad(begin, "no row of a tensor");
+    if (items.size() == kStackItems && items[0].text.ends_with(kStack)) return {};
+    const auto name = parse_ptdbg_name(items[0].text);
+    if (!name) return bad(begin, fmt::format("{}: the name has no known form", excerpt(items[0].text)));
+    if (items.size() != kTensorItems || !items[3].is(JsonKind::kString) || !items[5].is(JsonKind::kArray))
+      return bad(begin, fmt::format("{}: not the six values of a tensor", excerpt(items[0].text)));
+    if (items[3].text.starts_with("<class")) return argument(*name, items[5]);
+    const auto shape = shape_of(items[4]);
+    if (!shape) return bad(begin, fmt::format("{}: shape is not a list of numbers", excerpt(items[0].text)));
+    return tensor(*name, *row, *shape, begin);
+  }
+
+  // The place of the call in the order of execution.
+  int64_t order_of(const std::string& op_name) {
+    const auto [found, is_new] = orders_.try_emplace(op_name, static_cast<int64_t>(orders_.size()));
+    if (is_new) kept_ += sizeof(*found) + op_name.size();
+    return found->second;
+  }
+
+  Status argument(const RespelledName& name, const JsonValue& values) {
+    ++result_.others;
+    if (name.io != MsprobeIo::kInput || !name.op_name.ends_with(".forward") || values.items.empty()) return {};
+    const JsonValue& value = values.items.front();
+    MsprobeArgument argument;
+    argument.slot = name.slot;
+    argument.kind = value.is(JsonKind::kBool) ? MsprobeArgument::Kind::kBool : MsprobeArgument::Kind::kNumber;
+    argument.text = value.is(JsonKind::kBool) ? value.boolean ? "true" : "false" : value.text;
+    const uint64_t bytes = sizeof(MsprobeCall) + name.op_name.size() + argument.slot.size() + argument.text.size();
+    if (argument.text.empty() || argument.text.size() > kLongestScalar) return {};
+    if ((kept_arguments_ += bytes) > limits_.arguments) return {};
+    (void)order_of(name.op_name);
+    if (result_.calls.empty() || result_.calls.back().op_name != name.op_name)
+      result_.calls.push_back({name.op_name, {}});
+    result_.calls.back().arguments.push_back(std::move(argument));
+    return {};
+  }
+
+  Status tensor(const RespelledName& name, const JsonValue& row, const Shape& shape, size_t begin) {
+    MsprobeTensor tensor;
+    tensor.op_name = name.op_name;
+    tensor.op_type = name.op_type;
+    tensor.io = name.io;
+    tensor.slot = name.slot;
+    tensor.type = "torch.Tensor";
+    tensor.dtype_text = row.items[3].text;
+    tensor.dtype = dtype_from_qualified_name(tensor.dtype_text);
+    tensor.shape = shape;
+    tensor.order = order_of(name.op_name);
+    tensor.offset = begin;
+    if (row.items[2].is(JsonKind::kString)) tensor.md5 = row.items[2].text;
+    // A path would leave the folder.
+    if (row.items[0].text.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos)
+      tensor.data_name = row.items[0].text + ".npy";
+    const std::array numbers = {&tensor.max, &tensor.min, &tensor.mean, &tensor.norm};
+    const auto& values = row.items[5].items;
+    for (size_t i = 0; i < std::min(values.size(), numbers.size()); ++i) {
+      if (values[i].is(JsonKind::kNumber)) *numbers[i] = values[i].text;
+      if (values[i].is(JsonKind::kBool)) *numbers[i] = values[i].boolean ? "true" : "false";
+    }
+    kept_ += kept_by(tensor);
+    if (kept_ > limits_.kept) {
+      return fail(ErrorCode::kTooLarge, "more than {} tensors: they do not fit into {} bytes of memory",
+                  result_.tensors.size(), limits_.kept);
+    }
+    result_.tensors.push_back(std::move(tensor));
+    return {};
+  }
+
+  std::string_view text_;
+  const DumpJsonLimits& limits_;
+  JsonProblems problems_;
+  DumpJson result_;
+  std::unordered_map<std::string, int64_t> orders_;
+  uint64_t kept_ = 0, kept_arguments_ = 0;
+};
+
+}  // namespace
+
+bool is_dump_pkl_name(std::string_view file_name) {
+  constexpr std::string_view kEnd = "dump.pkl";
+  // What set_dump_switch takes as `mode`.
+  static constexpr std::array<std::string_view, 8> kModes = {"",       "all_",   "api_stack_", "api_list_",
+                                                             "stack_", "range_", "list_",      "acl_"};
+  if (file_name.starts_with("scope_dump_") && file_name.ends_with(".pkl")) return true;
+  if (!file_name.ends_with(kEnd)) return false;
+  const std::string_view mode = file_name.substr(0, file_name.size() - kEnd.size());
+  return std::find(kModes.begin(), kModes.end(), mode) != kModes.end();
+}
+
+bool looks_like_dump_pkl(std::string_view line) {
+  const size_t begin = line.find_first_not_of(" [");
+  const bool listed = line.starts_with('[') && begin != std::string_view::npos && line[begin] == '"';
+  const std::string_view name = listed ? line.substr(begin + 1, line.find('"', begin + 1) - begin - 1) : "";
+  return name.ends_with(kStack) || parse_ptdbg_name(name).has_value();
+}
+
+Result<DumpJson> read_dump_pkl(const File& file, const DumpJsonLimits& limits) {
+  MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.pkl"));
+  return PklReader(text.view(), limits).run(file.path());
+}
+
+}  // namespace msdump
