@@ -461,10 +461,23 @@ bool is_foreign(const IndexedFile& file) {
   return file.facts.op_type.empty() && file.facts.timestamp.empty() && !file.facts.op_name.empty();
 }
 
-bool has_equal_numbers(const CountedFiles& files) {
-  std::set<std::string_view> numbers;
-  return !std::all_of(files.begin(), files.end(),
-                      [&](const Counted& counted) { return numbers.insert(counted.name.number).second; });
+// The digits after "rank" in a name. Processes that write into one folder count each for themselves.
+std::string_view rank_in(std::string_view name) {
+  constexpr std::string_view kRank = "rank";
+  const size_t at = name.find(kRank);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = name.substr(at + kRank.size());
+  const std::string_view digits = rest.substr(rest.starts_with('_') ? 1 : 0);
+  return digits.substr(0, digits.find_first_not_of("0123456789"));
+}
+
+// `by_rank`: of one rank.
+bool has_equal_numbers(const CountedFiles& files, bool by_rank = false) {
+  std::set<std::pair<std::string_view, std::string_view>> numbers;
+  return !std::all_of(files.begin(), files.end(), [&](const Counted& counted) {
+    const std::string_view rank = by_rank ? rank_in(counted.name.name) : std::string_view();
+    return numbers.emplace(rank, counted.name.number).second;
+  });
 }
 
 bool has_runs_of_several_names(const CountedFiles& files) {
@@ -492,12 +505,13 @@ void take_all(const CountedFiles& files, const IndexedFolder& folder) {
   for (const Counted& counted : files) take(counted, folder, counted.name.name.size());
 }
 
-// The number that a name begins with, and whether it counts everything in a folder: no two are equal, but not all names are.
+// The number that a name begins with, and whether it counts everything in a folder: no two of a process are equal, but not all
+// names are: "0_x.npy, 1_x.npy" may be two layers.
 struct LeadingNumbers {
   CountedFiles files;
-  std::set<uint64_t> numbers;
-  std::set<std::string_view> names;
-  std::string_view before;  // the letter before the numbers
+  std::set<std::pair<std::string_view, uint64_t>> numbers;
+  std::set<std::string> names;  // without their ranks
+  std::string_view before;      // the letter before the numbers
 
   void add(IndexedFile& file) {
     const std::string_view stem = stem_of(file);
@@ -506,9 +520,12 @@ struct LeadingNumbers {
     if (!number) return;
     const std::string_view letter = stem.substr(0, static_cast<size_t>(name->number.data() - stem.data()));
     if (files.empty()) before = letter;
-    if (letter != before || !numbers.insert(*number).second) return;
+    const std::string_view rank = rank_in(name->name);
+    if (letter != before || !numbers.emplace(rank, *number).second) return;
     files.push_back({&file, *name});
-    names.insert(name->name);
+    std::string of_all(name->name);
+    if (!rank.empty()) of_all.erase(static_cast<size_t>(rank.data() - name->name.data()), rank.size());
+    names.insert(std::move(of_all));
   }
 
   [[nodiscard]] bool count_all(size_t arrays) const { return files.size() == arrays && names.size() > 1; }
@@ -565,7 +582,7 @@ void take_counters(std::span<IndexedFile> files, const IndexedFolder& folder, Te
     const std::string_view name = counted.name.name, device = counted.name.device;
     take(counted, folder, keep_device ? static_cast<size_t>(device.data() + device.size() - name.data()) : name.size());
   }
-  if (!has_equal_numbers(of_tensor_dump)) take_all(of_tensor_dump, folder);
+  if (!has_equal_numbers(of_tensor_dump, true)) take_all(of_tensor_dump, folder);
   if (others > 0 || has_equal_numbers(numbered)) return;
   const bool saved = npy == 0 && has_runs_of_several_names(numbered);
   if (saved || count_without_gap(numbered)) take_all(numbered, folder);

@@ -124,7 +124,8 @@ class DumpIndex {
 // Takes the counter that some writers append (names/file_name.h) out of the op names of one folder's files, whose families
 // are known. The counter becomes the time stamp, so that executions are in order:
 //   torch_npu    always; without the device, unless files of several devices lie in the folder
-//   TensorDump   if no two numbers of the folder are equal
+//   TensorDump   if no two numbers of the folder are equal. MindSpore 2.3 and 2.4 put the number first ("0_x.npy"): see
+//                below. Ranks in one folder ("rank0_x_float32_0.npy") count each for themselves
 //   acl_save     if, moreover, all arrays of the folder are .pt files that end in a number, and one of several names has several
 //                numbers: "layer_0.pt, layer_1.pt" may be two layers, but "a_0.pt, b_1.pt, a_2.pt" are executions of a and b
 //   a script     before the name ("0001_attn.npy", "F1__attn.npy") if all arrays of the folder have one there, no two numbers

@@ -65,12 +65,14 @@ struct RawBinFileName {
 //   torch_npu     name_device_D[_N].{pt|bin}                       add_device_0_0.pt, of npugraph_ex and
 //                                                                  save_npugraph_tensor; N counts per name and device
 //   TensorDump    name_dtype_N.npy                                 mul_float32_3.npy; N counts all that a process saves
+//                 N_name.npy                                       3_mul.npy, of MindSpore 2.3 and 2.4; likewise
 //   acl_save      name_N.pt                                        act_0.pt, of msprobe; likewise
 //
 // No other tool uses the first two forms. The others may end in any number: the names beside them show whether it is a
 // counter (take_counters in index/dump_index.h).
 // Source: torchair python/torchair/fx_dumper.py; op-plugin, save_npugraph_tensor; mindspore
-// ccsrc/tools/tensor_dump/tensordump.cc; msprobe ccsrc/aclgraph_dump/aclgraph_dump.cpp.
+// ccsrc/tools/tensor_dump/tensordump.cc, before plugin/device/ascend/hal/device/tensordump_utils.cc; msprobe
+// ccsrc/aclgraph_dump/aclgraph_dump.cpp.
 struct FxFileName {
   std::string_view node, target;  // "mm", "aten.mm.default"
   Io io = Io::kOutput;

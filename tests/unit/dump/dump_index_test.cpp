@@ -483,6 +483,15 @@ TEST_CASE("a number that counts all arrays of a folder is the order, and no part
   CHECK(names_of({"embed_4.npy", "attn_5.npy", "head_6.npy"}) == Texts{"embed@4", "attn@5", "head@6"});
 }
 
+TEST_CASE("ranks that save into one folder count each for themselves") {
+  CHECK(names_of({"0_rank0_x.npy", "1_rank0_y.npy", "0_rank1_x.npy", "1_rank1_y.npy"}) ==
+        Texts{"rank0_x@0", "rank1_x@0", "rank0_y@1", "rank1_y@1"});
+  CHECK(names_of({"rank_0_x_float32_0.npy", "rank_1_x_float32_0.npy"}) == Texts{"rank_0_x@0", "rank_1_x@0"});
+  CHECK(names_of({"x_float32_0.npy", "y_float32_0.npy"}) == Texts{"x_float32_0@", "y_float32_0@"});
+  CHECK(names_of({"0_rank0_mlp.npy", "1_rank0_mlp.npy", "0_rank1_mlp.npy"}) ==
+        Texts{"0_rank0_mlp@", "0_rank1_mlp@", "1_rank0_mlp@"});
+}
+
 TEST_CASE("a number is part of the name if it counts layers, if others lack it or if it is another letter's") {
   CHECK(names_of({"0_a.npy", "0_b.npy", "1_a.npy"}) == Texts{"0_a@", "0_b@", "1_a@"});
   CHECK(names_of({"0_mlp.npy", "1_mlp.npy"}) == Texts{"0_mlp@", "1_mlp@"});
