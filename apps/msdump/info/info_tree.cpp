@@ -192,6 +192,7 @@ std::string text_of(const std::string& path, const DumpIndex& index, const TreeF
       what += (what.empty() ? "" : "; ") + std::string(name_of(layout));
   }
   if (facts.layouts.size() > kShownLayouts) what = fmt::format("{} layouts, mostly {}", facts.layouts.size(), what);
+  if (what.empty() && has(facts, FileKind::kCompareResult)) what = "results of msprobe's compare, without tensors";
   if (what.empty()) what = facts.files == 0 ? "a folder without files" : "a folder that holds nothing of a dump";
   InfoText text(path, what);
   if (!facts.layouts.empty()) text.line("written by", framework_text(facts.framework));

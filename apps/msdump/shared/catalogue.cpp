@@ -138,6 +138,20 @@ ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& inde
   return ExitCode::kNo;
 }
 
+namespace {
+
+std::string_view hint_without_tensors(const std::vector<IndexedFile>& files) {
+  const auto any = [&](const auto& test) { return std::any_of(files.begin(), files.end(), test); };
+  if (any([](const IndexedFile& file) { return file.kind == FileKind::kCompareResult; }))
+    return "these are results of msprobe's compare: diff takes the two dumps that it compared; msdump info FILE counts "
+           "the rows and names what failed first";
+  if (any([](const IndexedFile& file) { return file.name.ends_with(".bin"); }))
+    return "a .bin alone has neither dtype nor shape: save arrays as TYPE.NAME.0.0.0.input.0.npy and so on";
+  return "-d takes a directory of a dump, or its files; msdump info says what a path is";
+}
+
+}  // namespace
+
 ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
   note_unknown_files(session, catalogue);
   note_double_claims(session, catalogue);
@@ -151,13 +165,10 @@ ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
     session.messages.warning("there are files of tensors, but none holds a tensor");
     return ExitCode::kNo;
   }
-  const auto is_raw = [](const IndexedFile& file) { return file.name.ends_with(".bin"); };
   const auto& files = catalogue.index.files();
-  session.messages.error(
-      ErrorCode::kNotADump, fmt::format("no tensors: {} found, none of them holds any", plural(files.size(), "file")),
-      std::any_of(files.begin(), files.end(), is_raw)
-          ? "a .bin alone has neither dtype nor shape: save arrays as TYPE.NAME.0.0.0.input.0.npy and so on"
-          : "-d takes a directory of a dump, or its files; msdump info says what a path is");
+  session.messages.error(ErrorCode::kNotADump,
+                         fmt::format("no tensors: {} found, none of them holds any", plural(files.size(), "file")),
+                         hint_without_tensors(files));
   return ExitCode::kUsage;
 }
 

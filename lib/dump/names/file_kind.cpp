@@ -222,6 +222,7 @@ constexpr std::array kCsvPrefixes = {NamePrefix{"ms_execution_order_graph_", K::
                                      NamePrefix{"accuracy_checking_details_", K::kAccCheck},
                                      NamePrefix{"api_precision_compare_", K::kPrecisionCompare},
                                      NamePrefix{"compare_result_", K::kCompareResult},
+                                     NamePrefix{"debug_compare_result_", K::kCompareResult},
                                      NamePrefix{"msprobe_cmp_report_", K::kToolTable},
                                      NamePrefix{"hyper_params_", K::kToolTable},
                                      NamePrefix{"stack_info.", K::kToolTable}};
