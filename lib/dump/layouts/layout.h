@@ -11,8 +11,8 @@
 //   stepS/rankR/, stepS/rank/          msprobe; below it dump_tensor_data/
 //   stepS/procPID/, stepS/pidPID/      msprobe, one process: the usual case on one card; without a rank
 //   dump_tensor_data/rankR/            msprobe's AclGraphDumper, before the step has ended
-//   worldsizeW_global_rankR/           torchair: below it graph_G/S/ of an FX graph, or a GE dump, whose device is not the
-//                                      rank
+//   worldsizeW_global_rankR/           torchair: below it graph_G/S/ of an FX graph, or a GE dump, whose R is a device
+//   TAG_vN/[stepS/]rankR/              ptdbg_ascend: below it dump.pkl and dump/
 //   atb_dump_data/data/R_PID/S/        msprobe, of ATB operators; S counts runs
 //   Nov23_15-50-51-rankR-04eb6adc/     msprobe's monitor: a time and eight hexadecimal digits
 //   extra-info/data-dump/R/            exception dump of CANN
@@ -20,7 +20,7 @@
 //   any folder                         SGLang's dumper: rank and step are in the names of the files (names/dumper_name.h)
 //
 // All other folders say nothing. Source: torchair python/torchair/fx_dumper.py; msprobe
-// python/msprobe/pytorch/aclgraph_dumper.py and ccsrc/atb_probe/atb_probe.cpp; docs/formats/.
+// python/msprobe/pytorch/aclgraph_dumper.py and ccsrc/atb_probe/atb_probe.cpp; ptdbg_ascend dump/utils.py; docs/formats/.
 #pragma once
 
 #include <cstdint>

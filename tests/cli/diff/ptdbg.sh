@@ -36,3 +36,17 @@ echo '{"Functional": 1}' >bad/run_v2.0/rank0/dump.pkl
 stats Tensor_mul_0_forward_output.0 float32 '[1.0, 1.0, 1.0]' >>bad/run_v2.0/rank0/dump.pkl
 printf '["Tensor_mul_0_forward_output.1", 1, [], "torch.fl' >>bad/run_v2.0/rank0/dump.pkl
 show msdump ls -d bad
+# Against statistics of today's msprobe; checksums of the last versions.
+tensor() { printf '{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Max": %s, "Min": 0.0, "Mean": 0.5, "Norm": 1.0}' "$1"; }
+mkdir -p past/run_v4.0/step0/rank0 today/step0/rank0 sums_a/run_v6.0/rank0 sums_b/run_v6.0/rank0
+stats Functional_relu_0_forward_input.0 float32 '[1.0, 0.0, 0.5, 1.0]' Functional_relu_0_forward_output.0 float32 '[2.0, 0.0, 0.5, 1.0]' \
+  >past/run_v4.0/step0/rank0/dump.pkl
+cat >today/step0/rank0/dump.json <<JSON
+{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {"Functional.relu.0.forward":
+{"input_args": [$(tensor 1.0)], "input_kwargs": {}, "output": [$(tensor 1.0)]}}}
+JSON
+show msdump diff past today
+for side in a b; do
+  echo '["Functional_relu_0_forward_output.0", 1, "0000000'$side'", "torch.float32", [2], []]' >sums_$side/run_v6.0/rank0/dump.pkl
+done
+show msdump diff sums_a sums_b
