@@ -18,35 +18,56 @@ namespace msdump {
 namespace {
 
 using Number = std::optional<int64_t>;
+using Keys = std::set<std::string_view>;
 
 struct FilePlace {
   Number step, rank;
-  std::string path;         // below the root
-  std::string rest;         // without step and rank
-  bool is_several = false;  // a file of this step and rank has one of its keys, too
+  std::string path;  // below the root
+  std::string rest;  // without step and rank
 };
 
-using Places = std::map<FileId, FilePlace>;
+struct Checkpoint {
+  explicit Checkpoint(const DumpWithGraph& side);
 
-Places places_of(const DumpWithGraph& side) {
-  Places places;
-  std::map<std::tuple<Number, Number, std::string_view>, FileId> keys;
-  bool is_several = false;
-  for (const TensorRecord& tensor : *side.tensors) {
-    const auto [found, is_new] = places.try_emplace(tensor.file);
+  [[nodiscard]] std::set<int64_t> steps() const;
+  [[nodiscard]] Keys keys() const;
+
+  const DumpWithGraph& dump;
+  std::map<FileId, FilePlace> files;         // that are compared
+  bool has_equal_keys = false;               // in two files of one step and rank
+  std::map<std::string, std::string> names;  // of files, by FilePlace::rest; empty if they are no part of the names
+  std::map<std::string, int64_t> first_layers;
+};
+
+Checkpoint::Checkpoint(const DumpWithGraph& side) : dump(side) {
+  std::map<std::tuple<Number, Number, std::string_view>, FileId> first;
+  for (const TensorRecord& tensor : *dump.tensors) {
+    const auto [found, is_new] = files.try_emplace(tensor.file);
     FilePlace& place = found->second;
     if (is_new) {
-      const FolderIdentity folder = place_of(*side.index, tensor);
+      const FolderIdentity folder = place_of(*dump.index, tensor);
       place.step = folder.step;
       place.rank = folder.rank;
-      place.path = side.index->relative_path_of(side.index->files()[tensor.file]);
+      place.path = dump.index->relative_path_of(dump.index->files()[tensor.file]);
       place.rest = parse_checkpoint_path(place.path).rest;
     }
-    const FileId first = keys.try_emplace({place.step, place.rank, tensor.name.op_name}, tensor.file).first->second;
-    is_several = is_several || first != tensor.file;
+    const auto key = first.try_emplace({place.step, place.rank, tensor.name.op_name}, tensor.file).first;
+    has_equal_keys = has_equal_keys || key->second != tensor.file;
   }
-  for (auto& [file, place] : places) place.is_several = is_several;
-  return places;
+}
+
+std::set<int64_t> Checkpoint::steps() const {
+  std::set<int64_t> steps;
+  for (const auto& [file, place] : files) {
+    if (place.step) steps.insert(*place.step);
+  }
+  return steps;
+}
+
+Keys Checkpoint::keys() const {
+  Keys keys;
+  for (const TensorRecord& tensor : *dump.tensors) keys.insert(tensor.name.op_name);
+  return keys;
 }
 
 std::string without_suffix(const std::string& path) {
@@ -79,9 +100,6 @@ size_t in_common(const std::vector<std::string>& a, const std::vector<std::strin
       std::count_if(known.begin(), known.end(), [&](std::string_view name) { return other.count(name) > 0; }));
 }
 
-using Names = std::map<std::string, std::string>;  // of files, by their paths without step and rank
-using Layers = std::map<std::string, int64_t>;     // the first layer of each file
-
 // The number of a layer in a key: its first component of digits.
 std::optional<std::pair<size_t, std::string_view>> layer_in(std::string_view key) {
   for (const std::string_view part : split(key, '.')) {
@@ -98,142 +116,169 @@ std::string with_layer(std::string_view key, int64_t first) {
                      key.substr(at + digits.size()));
 }
 
-// The first layers of stages; empty if the files are none.
-Layers stages_of(const DumpWithGraph& several, const Places& places, const DumpWithGraph& once) {
-  std::map<std::string, int64_t> counts;  // layers
-  for (const TensorRecord& tensor : *several.tensors) {
-    const auto place = places.find(tensor.file);
-    if (place == places.end()) continue;
-    int64_t& count = counts[place->second.rest];
-    if (const auto layer = layer_in(tensor.name.op_name))
-      count = std::max(count, parse_i64(layer->second).value_or(0) + 1);
-  }
-  std::vector<std::string> order;
-  for (const auto& [rest, count] : counts) order.push_back(rest);
-  std::sort(order.begin(), order.end(), natural_less);
-  Layers first;
-  int64_t next = 0;
-  for (const std::string& rest : order) {
-    first[rest] = next;
-    next += counts[rest];
-  }
-  std::set<std::string_view> keys;
-  for (const TensorRecord& tensor : *once.tensors) keys.insert(tensor.name.op_name);
-  std::set<std::tuple<Number, Number, std::string>> known;
-  for (const TensorRecord& tensor : *several.tensors) {
-    const auto place = places.find(tensor.file);
-    if (place == places.end()) continue;
-    std::string name = with_layer(tensor.name.op_name, first[place->second.rest]);
-    if (!keys.contains(name) || !known.emplace(place->second.step, place->second.rank, std::move(name)).second)
-      return {};
-  }
-  return first;
-}
+class FilesOfCheckpoints {
+ public:
+  FilesOfCheckpoints(const DumpWithGraph& a, const DumpWithGraph& b) : sides_{Checkpoint(a), Checkpoint(b)} {}
 
-// Of several versions, that which is compared with a side whose files have each key once, and the others.
-struct Versions {
-  std::string compared;  // `named`, or else the first with the most keys in common; empty if there is none
-  std::set<std::string> others;
-};
-
-Versions versions_of(const DumpWithGraph& several, const Places& places, const DumpWithGraph& once,
-                     const std::string& named) {
-  using Keys = std::set<std::string_view>;
-  Keys wanted;
-  for (const TensorRecord& tensor : *once.tensors) wanted.insert(tensor.name.op_name);
-  std::map<std::string, Keys> keys;
-  for (const TensorRecord& tensor : *several.tensors) {
-    const auto place = places.find(tensor.file);
-    if (place != places.end()) keys[place->second.rest].insert(tensor.name.op_name);
-  }
-  Versions versions;
-  size_t most = 0;
-  for (const auto& [rest, own] : keys) {
-    const auto common = static_cast<size_t>(
-        std::count_if(own.begin(), own.end(), [&](std::string_view key) { return wanted.contains(key); }));
-    if (rest != named && (common <= most || !named.empty())) continue;
-    most = common;
-    versions.compared = rest;
-  }
-  for (const auto& [rest, own] : keys) {
-    const bool is_version = parse_checkpoint_path(rest).has_epoch && own == keys[versions.compared];
-    if (is_version && rest != versions.compared) versions.others.insert(rest);
-  }
-  return versions;
-}
-
-// Empty if the files are no part of the names. Removes the files of versions that are not compared.
-Sides<Names> names_of(const Sides<const DumpWithGraph*>& dumps, Sides<Places>& places, Sides<Layers>& layers,
-                      Sides<ParameterFiles>& files) {
-  Sides<std::vector<std::string>> rests, best;
-  Sides<bool> is_several = {false, false};
-  for (const Side side : kBothSides) {
-    std::set<std::string> all;
-    for (const auto& [file, place] : places[side]) {
-      all.insert(place.rest);
-      is_several[side] = is_several[side] || place.is_several;
+  Sides<ParameterFiles> run() {
+    choose_steps();
+    if (sides_.a.has_equal_keys || sides_.b.has_equal_keys) choose_names();
+    const bool has_steps = has_several(&FilePlace::step), has_ranks = has_several(&FilePlace::rank);
+    const auto text = [](bool is_used, Number number) {
+      return is_used && number ? std::to_string(*number) : std::string();
+    };
+    const auto value = [](const auto& map, const std::string& rest) {
+      const auto found = map.find(rest);
+      return found == map.end() ? typename std::decay_t<decltype(map)>::mapped_type() : found->second;
+    };
+    for (const Side side : kBothSides) {
+      const Checkpoint& own = sides_[side];
+      for (const auto& [file, place] : own.files) {
+        result_[side].files[file] = {text(has_steps, place.step), text(has_ranks, place.rank),
+                                     value(own.names, place.rest), place.path, value(own.first_layers, place.rest)};
+      }
     }
-    rests[side].assign(all.begin(), all.end());
+    return std::move(result_);
   }
-  Sides<Names> names;
-  if (!is_several.a && !is_several.b) return names;
-  size_t most = 0;
-  for (const Form form : {&as_they_are, &without_suffixes, &without_ends}) {
-    Sides<std::vector<std::string>> formed = {form(rests.a), form(rests.b)};
-    const size_t common = in_common(formed.a, formed.b);
-    if (common <= most && !best.a.empty()) continue;
-    most = common;
-    best = std::move(formed);
+
+ private:
+  using Paths = std::vector<std::string>;
+
+  [[nodiscard]] bool has_several(Number FilePlace::*number) const {
+    return std::any_of(kBothSides.begin(), kBothSides.end(), [&](Side side) {
+      std::set<Number> numbers;
+      for (const auto& [file, place] : sides_[side].files) numbers.insert(place.*number);
+      return numbers.size() > 1;
+    });
   }
-  for (const Side side : kBothSides) {
-    if (most == 0 && !is_several[side]) continue;
-    Versions versions;
-    if (!is_several[opposite(side)]) {
-      if (most == 0) layers[side] = stages_of(*dumps[side], places[side], *dumps[opposite(side)]);
-      if (!layers[side].empty()) continue;
-      const auto named = std::find_first_of(best[side].begin(), best[side].end(), best[opposite(side)].begin(),
-                                            best[opposite(side)].end());
-      versions =
-          versions_of(*dumps[side], places[side], *dumps[opposite(side)],
-                      named == best[side].end() ? "" : rests[side][static_cast<size_t>(named - best[side].begin())]);
-      std::erase_if(places[side], [&](const auto& one) {
-        const bool is_other = versions.others.contains(one.second.rest);
-        if (is_other) files[side].alone.push_back(one.second.path);
-        return is_other;
+
+  void choose_steps() {
+    const Sides<std::set<int64_t>> all = {sides_.a.steps(), sides_.b.steps()};
+    if (all.a.size() <= 1 && all.b.size() <= 1) return;
+    std::vector<int64_t> common;
+    std::set_intersection(all.a.begin(), all.a.end(), all.b.begin(), all.b.end(), std::back_inserter(common));
+    for (const Side side : kBothSides) {
+      const std::set<int64_t>& own = all[side];
+      if (own.empty()) continue;
+      if (common.empty()) {
+        result_[side].steps.assign(own.begin(), own.end());
+      } else {
+        std::set_difference(own.begin(), own.end(), common.begin(), common.end(),
+                            std::back_inserter(result_[side].steps_alone));
+      }
+      std::erase_if(sides_[side].files, [&](const auto& one) {
+        const Number step = one.second.step;
+        return step &&
+               (common.empty() ? *step != *own.begin() : !std::binary_search(common.begin(), common.end(), *step));
       });
     }
-    for (size_t i = 0; i < rests[side].size(); ++i) {
-      if (most > 0 || rests[side][i] != versions.compared) names[side].emplace(rests[side][i], best[side][i]);
+  }
+
+  void choose_names() {
+    Sides<Paths> rests, names;
+    for (const Side side : kBothSides) {
+      std::set<std::string> all;
+      for (const auto& [file, place] : sides_[side].files) all.insert(place.rest);
+      rests[side].assign(all.begin(), all.end());
+    }
+    size_t most = 0;
+    for (const Form form : {&as_they_are, &without_suffixes, &without_ends}) {
+      Sides<Paths> formed = {form(rests.a), form(rests.b)};
+      const size_t common = in_common(formed.a, formed.b);
+      if (common <= most && !names.a.empty()) continue;
+      most = common;
+      names = std::move(formed);
+    }
+    for (const Side side : kBothSides) {
+      Checkpoint& own = sides_[side];
+      const Checkpoint& other = sides_[opposite(side)];
+      if (most == 0 && !own.has_equal_keys) continue;
+      std::string compared;  // of several versions
+      if (!other.has_equal_keys) {
+        if (most == 0 && count_stages(own, other.keys())) continue;
+        const auto named = std::find_first_of(names[side].begin(), names[side].end(), names[opposite(side)].begin(),
+                                              names[opposite(side)].end());
+        compared = named == names[side].end() ? file_like(own, other.keys())
+                                              : rests[side][static_cast<size_t>(named - names[side].begin())];
+        remove_versions(side, compared);
+      }
+      for (size_t i = 0; i < rests[side].size(); ++i) {
+        if (most > 0 || rests[side][i] != compared) own.names.emplace(rests[side][i], names[side][i]);
+      }
     }
   }
-  return names;
-}
 
-std::set<int64_t> steps_of(const Places& places) {
-  std::set<int64_t> steps;
-  for (const auto& [file, place] : places) {
-    if (place.step) steps.insert(*place.step);
+  // False if the files are no stages.
+  static bool count_stages(Checkpoint& several, const Keys& wanted) {
+    std::map<std::string, int64_t> layers;  // of each file
+    for (const TensorRecord& tensor : *several.dump.tensors) {
+      const auto place = several.files.find(tensor.file);
+      if (place == several.files.end()) continue;
+      int64_t& count = layers[place->second.rest];
+      if (const auto layer = layer_in(tensor.name.op_name))
+        count = std::max(count, parse_i64(layer->second).value_or(0) + 1);
+    }
+    Paths order;
+    for (const auto& [rest, count] : layers) order.push_back(rest);
+    std::sort(order.begin(), order.end(), natural_less);
+    std::map<std::string, int64_t> first;
+    int64_t next = 0;
+    for (const std::string& rest : order) {
+      first[rest] = next;
+      next += layers[rest];
+    }
+    std::set<std::tuple<Number, Number, std::string>> known;
+    for (const TensorRecord& tensor : *several.dump.tensors) {
+      const auto place = several.files.find(tensor.file);
+      if (place == several.files.end()) continue;
+      std::string name = with_layer(tensor.name.op_name, first[place->second.rest]);
+      if (!wanted.contains(name)) return false;
+      if (!known.emplace(place->second.step, place->second.rank, std::move(name)).second) return false;
+    }
+    several.first_layers = std::move(first);
+    return true;
   }
-  return steps;
-}
 
-// Removes the files of versions that are not compared.
-void choose_versions(Sides<Places>& places, Sides<ParameterFiles>& files) {
-  const Sides<std::set<int64_t>> all = {steps_of(places.a), steps_of(places.b)};
-  if (all.a.size() <= 1 && all.b.size() <= 1) return;
-  std::set<int64_t> common;
-  std::set_intersection(all.a.begin(), all.a.end(), all.b.begin(), all.b.end(), std::inserter(common, common.end()));
-  for (const Side side : kBothSides) {
-    const std::set<int64_t>& own = all[side];
-    if (own.empty()) continue;
-    const std::set<int64_t> compared = common.empty() ? std::set{*own.begin()} : common;
-    std::vector<int64_t>& told = common.empty() ? files[side].steps : files[side].steps_alone;
-    std::copy_if(own.begin(), own.end(), std::back_inserter(told),
-                 [&](int64_t step) { return common.empty() || !compared.contains(step); });
-    std::erase_if(places[side],
-                  [&](const auto& one) { return one.second.step && !compared.contains(*one.second.step); });
+  static std::map<std::string, Keys> keys_by_file(const Checkpoint& several) {
+    std::map<std::string, Keys> keys;
+    for (const TensorRecord& tensor : *several.dump.tensors) {
+      const auto place = several.files.find(tensor.file);
+      if (place != several.files.end()) keys[place->second.rest].insert(tensor.name.op_name);
+    }
+    return keys;
   }
-}
+
+  // The first with the most of these keys; empty if none has one.
+  static std::string file_like(const Checkpoint& several, const Keys& wanted) {
+    std::string best;
+    std::ptrdiff_t most = 0;
+    for (const auto& [rest, own] : keys_by_file(several)) {
+      const auto common =
+          std::count_if(own.begin(), own.end(), [&](std::string_view key) { return wanted.contains(key); });
+      if (common <= most) continue;
+      most = common;
+      best = rest;
+    }
+    return best;
+  }
+
+  // Leaves out the other versions of a file, which have the same keys.
+  void remove_versions(Side side, const std::string& compared) {
+    const std::map<std::string, Keys> keys = keys_by_file(sides_[side]);
+    const auto wanted = keys.find(compared);
+    if (wanted == keys.end()) return;
+    std::erase_if(sides_[side].files, [&](const auto& one) {
+      const FilePlace& place = one.second;
+      const bool is_other = place.rest != compared && parse_checkpoint_path(place.path).has_epoch &&
+                            keys.find(place.rest)->second == wanted->second;
+      if (is_other) result_[side].alone.push_back(place.path);
+      return is_other;
+    });
+  }
+
+  Sides<Checkpoint> sides_;
+  Sides<ParameterFiles> result_;
+};
 
 }  // namespace
 
@@ -246,33 +291,7 @@ std::string ParameterFile::name_of(std::string_view key, bool with_place) const 
 }
 
 Sides<ParameterFiles> parameter_files(const DumpWithGraph& a, const DumpWithGraph& b) {
-  Sides<ParameterFiles> result;
-  Sides<Places> places = {places_of(a), places_of(b)};
-  choose_versions(places, result);
-  Sides<Layers> layers;
-  const Sides<Names> names = names_of({&a, &b}, places, layers, result);
-  const auto several = [&](Number FilePlace::*number) {
-    return std::any_of(kBothSides.begin(), kBothSides.end(), [&](Side side) {
-      std::set<Number> numbers;
-      for (const auto& [file, place] : places[side]) numbers.insert(place.*number);
-      return numbers.size() > 1;
-    });
-  };
-  const bool has_steps = several(&FilePlace::step), has_ranks = several(&FilePlace::rank);
-  const auto text = [](bool is_used, Number number) {
-    return is_used && number ? std::to_string(*number) : std::string();
-  };
-  for (const Side side : kBothSides) {
-    for (const auto& [file, place] : places[side]) {
-      const auto name = names[side].find(place.rest);
-      const auto first = layers[side].find(place.rest);
-      ParameterFile& known = result[side].files[file];
-      known = {text(has_steps, place.step), text(has_ranks, place.rank), {}, place.path};
-      if (name != names[side].end()) known.name = name->second;
-      if (first != layers[side].end()) known.first_layer = first->second;
-    }
-  }
-  return result;
+  return FilesOfCheckpoints(a, b).run();
 }
 
 }  // namespace msdump
