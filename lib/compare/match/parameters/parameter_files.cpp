@@ -159,7 +159,6 @@ class FilesOfCheckpoints {
     std::set_intersection(all.a.begin(), all.a.end(), all.b.begin(), all.b.end(), std::back_inserter(common));
     for (const Side side : kBothSides) {
       const std::set<int64_t>& own = all[side];
-      if (own.empty()) continue;
       if (common.empty()) {
         result_[side].steps.assign(own.begin(), own.end());
       } else {
