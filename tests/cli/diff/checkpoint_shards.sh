@@ -59,11 +59,13 @@ checkpoint version/final.safetensors w 2 '1 2'
 show msdump diff --all versions version
 # That with the same name counts. Of versions with numbers, the first of each side, if they have none in common.
 checkpoint named/net-2_10.safetensors w 2 '1 3'
-msdump diff versions named --json 2>&1 >/dev/null
+msdump diff versions named --json 2>notes >/dev/null
+cat notes
 for step in 5 10 20 30; do
   checkpoint "numbers$((step / 20))/iter_$step/a.safetensors" w 2 "1 $((step < 20 ? step : step / 4))"
 done
-msdump diff numbers0 numbers1 --json 2>&1 >/dev/null
+msdump diff numbers0 numbers1 --json 2>notes >/dev/null
+cat notes
 
 # But a layer that is missing is not a version.
 cp versions/net-1_10.safetensors versions/layer_1.safetensors
