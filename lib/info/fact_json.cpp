@@ -14,6 +14,7 @@
 #include "msprobe/dump_pkl.h"
 #include "msprobe/json_text.h"
 #include "msprobe/stack_json.h"
+#include "msprobe/tensor_log.h"
 #include "tables/csv_records.h"
 
 namespace msdump {
@@ -134,12 +135,17 @@ Result<report::Value> json_value(std::string_view text) {
 }
 
 void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
-  const bool pkl = facts.kind == FileKind::kDumpPkl;
-  auto json = pkl ? read_dump_pkl(source.file, kLimits) : read_dump_json(source.file, kLimits);
+  const bool log = facts.kind == FileKind::kTensorLog, pkl = facts.kind == FileKind::kDumpPkl || log;
+  auto json = log   ? read_tensor_log(source.file, kLimits)
+              : pkl ? read_dump_pkl(source.file, kLimits)
+                    : read_dump_json(source.file, kLimits);
   const bool too_large = !json && json.error().code == ErrorCode::kTooLarge;
   if (!json && !too_large) facts.problems.push_back(json.error());
   const bool counted = json.has_value();
   const DumpJson known = counted ? std::move(*json) : pkl ? DumpJson() : read_front(head_text(source));
+  const std::string_view head = head_text(source);
+  if (const auto writer = log ? tensor_log_writer(head.substr(0, head.find('\n'))) : std::nullopt)
+    facts.add("written_by", name_of(*writer));
   facts.add("framework", report::text_or_null(known.framework)).add("level", report::text_or_null(known.level));
   facts.add("task", report::text_or_null(known.task));
   const auto number = [&](int64_t value) { return counted ? report::Value(value) : report::Value(); };

@@ -109,7 +109,8 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kMonitor: return add_monitor_facts(source, facts);
     case FileKind::kDumpJson:
     case FileKind::kDebugJson:
-    case FileKind::kDumpPkl: return add_dump_json_facts(source, facts);
+    case FileKind::kDumpPkl:
+    case FileKind::kTensorLog: return add_dump_json_facts(source, facts);
     case FileKind::kStackJson:
     case FileKind::kConstructJson:
     case FileKind::kKernelArgs:

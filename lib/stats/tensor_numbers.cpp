@@ -98,6 +98,7 @@ class RowReader {
                        text == "True" || text == "False";
     values_.numbers[static_cast<size_t>(which)] = {*value, exact ? 0 : half_unit(*value)};
     if (stored_.origin == StatisticOrigin::kMonitorCsv) widen(which, kMonitorRounding);
+    if (stored_.origin == StatisticOrigin::kTorchLog) widen(which, half_unit(*value) / 10);
   }
 
   void take_checksum(ChecksumKind kind, std::string_view text) {
@@ -107,8 +108,19 @@ class RowReader {
     values_.checksums.push_back({kind, widens && values_.dtype == DType::kBfloat16, to_lower(text)});
   }
 
+  // A finite norm is of finite elements. An integer is an xor, which says nothing of them.
+  void take_hash(ChecksumKind kind, std::string_view text) {
+    const auto norm = is_digits(text) ? std::nullopt : parse_number(text);
+    if (norm && std::isfinite(*norm)) values_.nan = values_.positive_inf = values_.negative_inf = 0;
+    take_checksum(kind, text);
+  }
+
   // Static graphs have the checksums of statistic.csv. The xor of a scalar is its value, and its only number.
   void take_json_checksum(std::string_view text) {
+    for (const auto& [prefix, kind] : {std::pair<std::string_view, ChecksumKind>("hash:", ChecksumKind::kHash),
+                                       {"weak-hash:", ChecksumKind::kWeakHash}}) {
+      if (text.starts_with(prefix)) return take_hash(kind, text.substr(prefix.size()));
+    }
     const bool is_value = values_.shape && values_.shape->empty() && !values_.number(Extremum::kMax);
     if (text.starts_with("0x")) {
       take_checksum(ChecksumKind::kXor, text);
@@ -150,6 +162,7 @@ class RowReader {
   }
 
   [[nodiscard]] double sum_error() const {
+    if (stored_.origin == StatisticOrigin::kTorchLog) return kSingleSum;
     if (!is_csv() && values_.dtype == DType::kFloat16) return kHalfSum;
     if (!is_csv() && values_.dtype == DType::kBfloat16) return kBfloat16Sum;
     const bool in_double = stored_.origin == StatisticOrigin::kTorchJson && values_.dtype == DType::kComplex128;
@@ -181,7 +194,8 @@ std::optional<bool> shows_nan(const TensorNumbers& values) {
 }  // namespace
 
 std::string_view name_of(ChecksumKind kind) {
-  static constexpr auto kNames = enum_table<ChecksumKind, std::string_view>("CRC-32", "MD5", "SHA1", "xor");
+  static constexpr auto kNames =
+      enum_table<ChecksumKind, std::string_view>("CRC-32", "MD5", "SHA1", "xor", "hash", "weak hash");
   return kNames[kind];
 }
 

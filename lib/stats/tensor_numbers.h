@@ -7,6 +7,7 @@
 //   dump.json, PyTorch    max and min are exact; mean and norm are in the tensor's own precision
 //   dump.json, MindSpore  everything but bool went through float32, or through the tensor's own half precision
 //   msprobe's monitor     as dump.json of PyTorch; the first monitor rounds to six decimals
+//   torchtitan's log      seven digits, so half a unit of the seventh; mean and norm may be of float32
 //
 // Max and min do not always show a NaN. statistic.csv of 1.6 to 2.3rc leaves NaN and infinities out of max, min and mean.
 // 2.3 and 2.4 lose a NaN of max and min when chunks are merged, and MindSpore on a CPU loses it in dump.json. The mean, the
@@ -40,14 +41,20 @@ struct StatisticNumber {
   double slack = 0;  // the true value is at most this far away
 };
 
-enum class ChecksumKind : uint8_t { kCrc32, kMd5, kSha1, kXor };
-[[nodiscard]] constexpr ChecksumKind last_of(ChecksumKind) { return ChecksumKind::kXor; }
+// kHash and kWeakHash (msprobe/tensor_log.h) are of the values, the others of the bytes. Tensors that are not equal easily
+// share a kXor or a kWeakHash.
+enum class ChecksumKind : uint8_t { kCrc32, kMd5, kSha1, kXor, kHash, kWeakHash };
+[[nodiscard]] constexpr ChecksumKind last_of(ChecksumKind) { return ChecksumKind::kWeakHash; }
 [[nodiscard]] std::string_view name_of(ChecksumKind kind);  // "CRC-32", ...
+[[nodiscard]] constexpr bool is_of_bytes(ChecksumKind kind) { return kind <= ChecksumKind::kXor; }
+[[nodiscard]] constexpr bool is_weak(ChecksumKind kind) {
+  return kind == ChecksumKind::kXor || kind == ChecksumKind::kWeakHash;
+}
 
 struct Checksum {
   ChecksumKind kind = ChecksumKind::kCrc32;
   bool widened = false;  // for bfloat16: computed from a float32 copy
-  std::string text;      // hexadecimal, lower case
+  std::string text;      // hexadecimal, lower case; of kHash and kWeakHash as the writer has it
 };
 
 enum class StatisticOrigin : uint8_t {
@@ -58,6 +65,7 @@ enum class StatisticOrigin : uint8_t {
   kTorchJson,
   kNumpyJson,
   kMonitorCsv,  // of msprobe's first monitor; numbers of the second one are those of kTorchJson
+  kTorchLog,    // of PyTorch's DebugMode and torchtitan
 };
 
 enum class Extremum : uint8_t { kMax, kMin, kMean, kNorm };

@@ -172,7 +172,7 @@ bool has(const TreeFacts& facts, FileKind kind) {
 
 bool has_tables(const TreeFacts& facts) {
   return has(facts, FileKind::kStatistic) || has(facts, FileKind::kDumpJson) || has(facts, FileKind::kDebugJson) ||
-         has(facts, FileKind::kDumpPkl);
+         has(facts, FileKind::kDumpPkl) || has(facts, FileKind::kTensorLog);
 }
 
 void add_next(const std::string& path, const TreeFacts& facts, bool questions, InfoText& text) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "compare/statistics/computed_statistics.h"
 #include "dump/elements/host_tensor.h"
 #include "tensor/dtype.h"
@@ -218,13 +219,20 @@ class Comparer {
 
   [[nodiscard]] Agreement compare_checksums() {
     Agreement result = Agreement::kUnknown;
-    if (a_.dtype != b_.dtype || a_.dtype == DType::kUndefined) return result;
+    const bool same_bytes = a_.dtype == b_.dtype && a_.dtype != DType::kUndefined;
     for (const Checksum& one : a_.checksums) {
-      const Checksum* other = b_.find(one.kind);
+      const Checksum* other = same_bytes || !is_of_bytes(one.kind) ? b_.find(one.kind) : nullptr;
       if (other == nullptr || other->widened != one.widened) continue;
       checksum_name_ = msdump::name_of(one.kind);
-      if (one.text != other->text) return Agreement::kDifferent;
-      result = one.kind == ChecksumKind::kXor && result != Agreement::kEqual ? Agreement::kWeak : Agreement::kEqual;
+      if (one.text != other->text) {
+        if (!is_of_bytes(one.kind))
+          hashes_ = fmt::format("hashes differ: {} against {}", excerpt(one.text), excerpt(other->text));
+        return Agreement::kDifferent;
+      }
+      // Many tensors have an infinite norm.
+      const auto& norm = a_.number(Extremum::kNorm);
+      const bool infinite = !is_of_bytes(one.kind) && norm && !std::isfinite(norm->value);
+      result = (infinite || is_weak(one.kind)) && result != Agreement::kEqual ? Agreement::kWeak : Agreement::kEqual;
     }
     return result;
   }
@@ -247,8 +255,11 @@ class Comparer {
     const auto value = same_value();
     if (value && (*value == 0 || !differs)) return settle(Verdict::kSame, fmt::format("every element is {}", *value));
     if (compared_) return settle(Verdict::kClose, with_checksums(agreement()));
-    if (differs) return settle(Verdict::kDiffer, "checksums differ; by how much is not known");
-    if (checksums_ == Agreement::kWeak) return settle(Verdict::kClose, "equal xors, which other tensors may share");
+    if (differs)
+      return settle(Verdict::kDiffer, hashes_.empty() ? "checksums differ; by how much is not known" : hashes_);
+    const std::string_view weak = checksum_name_ == msdump::name_of(ChecksumKind::kXor) ? "xors" : "hashes";
+    if (checksums_ == Agreement::kWeak)
+      return settle(Verdict::kClose, fmt::format("equal {}, which other tensors may share", weak));
     settle(Verdict::kSkipped, has_special_ ? "all statistics are NaN on both sides" : missing());
   }
 
@@ -289,7 +300,7 @@ class Comparer {
   bool counted_ = false;      // counts of zeros or signs were compared
   bool all_equal_ = true;
   double error_ = 0, worst_excess_ = 0;
-  std::string worst_, nan_;
+  std::string worst_, nan_, hashes_;
   Agreement checksums_ = Agreement::kUnknown;
   std::string_view checksum_name_;
 };

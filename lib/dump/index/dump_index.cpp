@@ -23,6 +23,7 @@
 #include "dump/names/file_name.h"
 #include "io/dir_walk.h"
 #include "io/json.h"
+#include "msprobe/tensor_log.h"
 #include "tables/mapping_csv.h"
 
 namespace msdump {
@@ -123,6 +124,15 @@ void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) 
   file.family = maybe;
   file.facts = facts_of_maybe;
   file.by_content = true;
+}
+
+// A log of DebugMode has the name that the script gave it. It is looked for only in a file that the user names, because a tree
+// may have any number of other logs.
+void classify_by_title(IndexedFile& file, const std::string& path) {
+  const auto opened = File::open(path);
+  if (!opened || !tensor_log_family().recognises(opened->head(), opened->size())) return;
+  file.family = &tensor_log_family();
+  file.kind = FileKind::kTensorLog;
 }
 
 // A .metadata beside shards of torch.distributed.checkpoint is that of the checkpoint. The files are of one folder.
@@ -302,17 +312,19 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
   return {};
 }
 
-// SGLang's dumper says rank and step in the name of a file, as checkpoints do that were saved in parts or versions: the folder
-// has an entry for each.
+// SGLang's dumper says rank and step in the name of a file, torchtitan the rank, and so do checkpoints that were saved in parts
+// or versions: the folder has an entry for each.
 void DumpIndex::place_by_names(size_t first_file) {
   using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>;
   std::map<Place, uint32_t> entries;
   for (size_t i = first_file; i < files_.size(); ++i) {
     IndexedFile& file = files_[i];
-    if (!info(file.kind).holds_parameters) continue;
+    if (!info(file.kind).holds_parameters && file.kind != FileKind::kTensorLog) continue;
     FolderIdentity identity = folders_[file.folder].identity;
     std::optional<int64_t> rank, step;
-    if (const auto name = file.kind == FileKind::kPt ? parse_dumper_name(stem_of(file)) : std::nullopt) {
+    if (file.kind == FileKind::kTensorLog) {
+      rank = rank_of_tensor_log(file.name);
+    } else if (const auto name = file.kind == FileKind::kPt ? parse_dumper_name(stem_of(file)) : std::nullopt) {
       rank = name->rank;
       step = name->step;
       identity.layout = Layout::kDumper;
@@ -354,6 +366,7 @@ Status DumpIndex::add_file(uint32_t root, const std::string& path, Mappings& map
     }
   }
   classify(file, folders_.back(), texts);
+  if (file.family == nullptr && file.regular) classify_by_title(file, path);
   take_counters({&file, 1}, folders_.back(), texts);
   files_.push_back(file);
   texts_.push_back(std::move(texts));
@@ -606,7 +619,7 @@ bool in_metadata(const std::string& folder) {
 
 struct NameEvidence {
   bool with_dtype = false, full_scope = false, last_component = false, raw_bin = false, msprobe = false;
-  bool dumper = false, msit = false, ptdbg = false;
+  bool dumper = false, msit = false, ptdbg = false, torchtitan = false, debug_mode = false;
 };
 
 NameEvidence read_names(const DumpIndex& index) {
@@ -617,6 +630,8 @@ NameEvidence read_names(const DumpIndex& index) {
     evidence.dumper = evidence.dumper || layout == Layout::kDumper;
     evidence.msit = evidence.msit || layout == Layout::kMsit;
     evidence.ptdbg = evidence.ptdbg || file.kind == FileKind::kDumpPkl || layout == Layout::kPtdbg;
+    if (file.kind == FileKind::kTensorLog)
+      (rank_of_tensor_log(file.name) ? evidence.torchtitan : evidence.debug_mode) = true;
     evidence.msprobe = evidence.msprobe || file.kind == FileKind::kDumpJson || file.kind == FileKind::kDebugJson;
     if (file.kind == FileKind::kRaw && index.folders()[file.folder].identity.layout == Layout::kOldSync)
       evidence.raw_bin = true;
@@ -655,6 +670,8 @@ void judge_by_names(const NameEvidence& names, FrameworkFacts& facts) {
     facts.framework = "SGLang's dumper";
   } else if (names.msit) {
     facts.framework = "msit";
+  } else if (names.torchtitan || names.debug_mode) {
+    facts.framework = name_of(names.torchtitan ? TensorLogWriter::kTorchtitan : TensorLogWriter::kDebugMode);
   }
 }
 

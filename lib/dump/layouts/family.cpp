@@ -45,7 +45,7 @@ std::span<const Family* const> all_families() {
       &npy_family(),       &npz_family(),        &pt_family(),       &safetensors_family(), &ckpt_family(),
       &raw_family(),       &raw_bin_family(),    &atb_family(),      &monitor_family(),     &statistic_family(),
       &dump_json_family(), &debug_json_family(), &dump_pkl_family(), &ascend_family(),      &pt_checkpoint_family(),
-      &dcp_family()};
+      &dcp_family(),       &tensor_log_family()};
   return kFamilies;
 }
 

@@ -155,5 +155,6 @@ class Family {
 [[nodiscard]] const Family& dump_json_family();
 [[nodiscard]] const Family& debug_json_family();
 [[nodiscard]] const Family& dump_pkl_family();
+[[nodiscard]] const Family& tensor_log_family();
 
 }  // namespace msdump

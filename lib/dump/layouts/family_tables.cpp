@@ -10,6 +10,7 @@
 #include "io/dir_walk.h"
 #include "msprobe/dump_json.h"
 #include "msprobe/dump_pkl.h"
+#include "msprobe/tensor_log.h"
 #include "tables/monitor_csv.h"
 #include "tables/statistic_csv.h"
 
@@ -185,8 +186,8 @@ const Family& monitor_family() {
   return kFamily;
 }
 
-// msprobe's dump.json and debug.json, ptdbg_ascend's dump.pkl: every tensor of a run with its statistics. Elements, if they
-// were dumped, lie in dump_tensor_data beside it, in dump beside a dump.pkl.
+// msprobe's dump.json and debug.json, ptdbg_ascend's dump.pkl, logs of PyTorch's DebugMode: every tensor of a run with its
+// statistics. Elements, if they were dumped, lie in dump_tensor_data beside it, in dump beside a dump.pkl.
 
 namespace {
 
@@ -280,6 +281,11 @@ const Family& debug_json_family() {
 
 const Family& dump_pkl_family() {
   static const DumpJsonFamily kFamily("dump.pkl", FileKind::kDumpPkl, read_dump_pkl);
+  return kFamily;
+}
+
+const Family& tensor_log_family() {
+  static const DumpJsonFamily kFamily("log of tensor hashes", FileKind::kTensorLog, read_tensor_log);
   return kFamily;
 }
 

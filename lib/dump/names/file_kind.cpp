@@ -16,6 +16,7 @@
 #include "ge/graph/ge_graph.h"
 #include "io/zip.h"
 #include "msprobe/dump_pkl.h"
+#include "msprobe/tensor_log.h"
 #include "npy/npy.h"
 #include "tables/monitor_csv.h"
 #include "torch/pt_file.h"
@@ -86,6 +87,7 @@ bool is_dump_json(const FileHead& head) {
 }
 
 bool is_dump_pkl(const FileHead& head) { return looks_like_dump_pkl(head.line); }
+bool is_tensor_log(const FileHead& head) { return tensor_log_writer(head.line).has_value(); }
 
 bool is_dump_config(const FileHead& head) { return head.is_json && head.has("\"common_dump_settings\""); }
 
@@ -152,6 +154,9 @@ constexpr std::array kKinds = {
          kSmallestDumpJson),
     read(K::kDumpPkl, "dump_pkl", "what ptdbg_ascend recorded: names, shapes and statistics of tensors, a line each",
          "", is_dump_pkl),
+    read(K::kTensorLog, "tensor_log",
+         "what PyTorch's DebugMode or torchtitan recorded: hashes and statistics of tensors, operator by operator", "",
+         is_tensor_log),
     read(K::kConfig, "config", "how the dump was set up", "yaml yml cfg", is_dump_config),
     read(K::kAnomalies, "anomalies", "operators that msprobe's overflow_check, compare or monitor named", "",
          is_anomaly_list),
@@ -339,6 +344,7 @@ uint64_t smallest_size(FileKind kind, std::string_view name) {
 }
 
 FileKind kind_of_name(std::string_view name) {
+  if (rank_of_tensor_log(name)) return FileKind::kTensorLog;
   if (const ToolFiles* const known = tool_files_of(name)) return known->kind;
   const std::string suffix = suffix_of(name);
   if (suffix == "csv") return kind_of_csv(name);

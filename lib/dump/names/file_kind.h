@@ -42,6 +42,7 @@ enum class FileKind : uint8_t {
   kDumpJson,
   kDebugJson,
   kDumpPkl,
+  kTensorLog,  // of PyTorch's DebugMode and torchtitan
   kStackJson,
   kConstructJson,
   kFreeBenchmark,
