@@ -31,6 +31,7 @@ struct FindingText {
 struct FindingPlace {
   std::optional<int64_t> rank = {}, graph = {}, step = {};
   std::string path = {};  // relative to the dump
+  std::string dump = {};  // of several below one path, as DumpIndex::dumps names it
 };
 
 // Decides which findings of a rule are kept: the first `most`. The others are only counted, so an input with a million

@@ -250,6 +250,7 @@ report::PageCause cause_at(const CheckRun& run, std::string title, OperatorId op
   cause.title = std::move(title);
   cause.name = run.op_name(op);
   cause.place = std::string(run.op_type(op));
+  if (!identity.dump.empty()) cause.place += fmt::format(", {}/", identity.dump);
   if (identity.rank) cause.place += fmt::format(", rank {}", *identity.rank);
   if (identity.step) cause.place += fmt::format(", step {}", *identity.step);
   cause.place = fmt::format("({})", cause.place);

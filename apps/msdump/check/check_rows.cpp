@@ -43,6 +43,7 @@ report::Object identity_of_place(const check::CheckRun& run, const Finding& find
   };
   object.add("path", report::text_or_null(finding.path));
   object.add("rank", finding.rank).add("graph", finding.graph).add("step", finding.step);
+  if (!finding.dump.empty()) object.add("dump", finding.dump);
   object.add("op_name", text(run.op_name(finding.op), finding.op_name.empty() ? name.op_name : finding.op_name));
   object.add("op_type", text(run.op_type(finding.op), finding.op_type.empty() ? name.op_type : finding.op_type));
   const std::string_view io = name.slot.empty() ? std::string_view(finding.io) : name_of(name.io);

@@ -151,7 +151,8 @@ class OperatorFinder {
       const FolderIdentity& folder = dump_.index().folders()[other.folder].identity;
       const bool same_rank = !folder.rank || !hit.rank || folder.rank == hit.rank;
       const bool same_step = !folder.step || !hit.step || folder.step == hit.step;
-      const int rank = other.folder == file.folder ? 2 : same_rank && same_step ? 1 : 0;
+      const bool same_dump = folder.dump == dump_.index().folders()[file.folder].identity.dump;
+      const int rank = other.folder == file.folder ? 2 : same_dump && same_rank && same_step ? 1 : 0;
       if (rank > best_rank) {
         best = tensor;
         best_rank = rank;
@@ -277,14 +278,16 @@ std::string describe(const OverflowHit& hit) {
 void judge_overflows(RuleContext& context, const std::vector<OverflowHit>& hits) {
   constexpr RuleId kRule = RuleId::kOperatorOverflow;
   const DumpIndex& index = context.dump.index();
-  std::set<std::pair<std::optional<int64_t>, std::optional<int64_t>>> seen;  // rank, step
+  std::set<std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>> seen;  // dump, rank, step
   for (const OverflowHit& hit : hits) {
-    const bool first = seen.emplace(hit.rank, hit.step).second;
+    const IndexedFile& file = index.files()[hit.file];
+    const uint32_t dump = index.folders()[file.folder].identity.dump;
+    const bool first = seen.emplace(dump, hit.rank, hit.step).second;
     const std::string_view op_name =
         hit.op == kNoId ? hit.op_name : std::string_view(context.dump.operators()[hit.op].name);
     if (op_name.empty() ? !context.judges(kRule) : !context.judges(kRule, op_name)) continue;
     Finding& finding = context.report_place(
-        kRule, {hit.rank, hit.graph, hit.step, index.relative_path_of(index.files()[hit.file])},
+        kRule, {hit.rank, hit.graph, hit.step, index.relative_path_of(file), std::string(index.name_of_dump(dump))},
         *std::find_if(hit.status.begin(), hit.status.end(), [](uint64_t word) { return word != 0; }), describe(hit));
     finding.op = hit.op;
     if (hit.op == kNoId) finding.op_name = hit.op_name;
