@@ -117,6 +117,29 @@ TEST_CASE("equal xors prove nothing, different ones prove a difference") {
   CHECK(verdict(leaf(",,,,0x0000000000000000"), leaf(",,,,0x0000000000000001")) == Verdict::kDiffer);
 }
 
+TEST_CASE("hashes of values are compared without a dtype, and are equal or not") {
+  const auto log = [](const std::string& md5, std::string_view norm = "", DType dtype = DType::kUndefined) {
+    return leaf(fmt::format(",,,{},{}", norm, md5), dtype, std::nullopt, StatisticOrigin::kTorchLog);
+  };
+  const TensorDiff equal = diff(log("hash:33.5"), log("hash:33.5"));
+  CHECK(equal.verdict == Verdict::kSame);
+  CHECK(equal.reason == "equal hash");
+  const TensorDiff other = diff(log("hash:33.5"), log("hash:33.500000000000007"));
+  CHECK(other.verdict == Verdict::kDiffer);
+  CHECK(other.reason == "hashes differ: 33.5 against 33.500000000000007");
+  CHECK(verdict(log("hash:33.5", "", DType::kBfloat16), log("hash:33.5", "", DType::kFloat32)) == Verdict::kSame);
+  const TensorDiff weak = diff(log("weak-hash:3.35e+01"), log("weak-hash:3.35e+01"));
+  CHECK(weak.verdict == Verdict::kClose);
+  CHECK(weak.reason == "equal hashes, which other tensors may share");
+  CHECK(verdict(log("weak-hash:3.35e+01"), log("weak-hash:3.36e+01")) == Verdict::kDiffer);
+  CHECK(verdict(log("hash:33.5"), log("weak-hash:33.5")) == Verdict::kSkipped);
+  CHECK(verdict(log("", "NaN"), log("hash:33.5")) == Verdict::kNan);
+  CHECK(verdict(log("", "NaN"), log("", "NaN")) == Verdict::kSkipped);
+  CHECK(verdict(log("hash:\"Infinity\"", "Infinity"), log("hash:\"Infinity\"", "Infinity")) == Verdict::kClose);
+  // Checksums of bytes need one dtype.
+  CHECK(verdict(leaf(",,,,9331d5e6", DType::kUndefined), leaf(",,,,9331d5e7", DType::kUndefined)) == Verdict::kSkipped);
+}
+
 TEST_CASE("one element, or max equal to min, leaves nothing open") {
   const TensorDiff one =
       diff(leaf("2.5,2.5,2.5,2.5,", DType::kFloat32, Shape{}), leaf("2.5,2.5,2.5,2.5,", DType::kFloat32, Shape{}));

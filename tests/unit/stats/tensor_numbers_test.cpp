@@ -135,6 +135,24 @@ TEST_CASE("versions that leave NaN out, or take the mean of the first chunk, are
   CHECK_FALSE(csv({kMax}, "1", DType::kFloat32, large, &plain).mean_of_first_chunk);
 }
 
+TEST_CASE("a hash of a log is a finite norm, or says nothing of the elements") {
+  using enum StatisticOrigin;
+  const auto log = [](const std::string& md5) { return json(kTorchLog, ",,,," + md5, DType::kUndefined); };
+  CHECK(log("hash:33.5").find(ChecksumKind::kHash)->text == "33.5");
+  CHECK(log("hash:33.5").has(Special::kNan) == false);
+  CHECK(log("weak-hash:3.35e+01").find(ChecksumKind::kWeakHash)->text == "3.35e+01");
+  CHECK_FALSE(log("weak-hash:12345678").has(Special::kNan));
+  CHECK_FALSE(log("hash:[1.5, 7]").has(Special::kNan));
+  CHECK_FALSE(log("hash:\"Infinity\"").has(Special::kNan));
+}
+
+TEST_CASE("the log of torchtitan has seven digits") {
+  const TensorNumbers log = json(StatisticOrigin::kTorchLog, "2.000001e+00,0,1,3,", DType::kBfloat16);
+  CHECK(log.number(Extremum::kMax)->slack == Approx(5e-7));
+  CHECK(log.number(Extremum::kMin)->slack == 0);
+  CHECK(log.number(Extremum::kNorm)->slack < 1e-4);
+}
+
 TEST_CASE("a checksum of dump.json is known by its length, and an xor of no dimension is the value") {
   using enum StatisticOrigin;
   const auto kind = [](std::string_view text, const Shape& shape = {4}) {
