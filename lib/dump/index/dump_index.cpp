@@ -311,7 +311,8 @@ void DumpIndex::place_by_names(size_t first_file) {
   std::map<Place, uint32_t> entries;
   for (size_t i = first_file; i < files_.size(); ++i) {
     IndexedFile& file = files_[i];
-    if (!info(file.kind).holds_parameters && file.kind != FileKind::kTensorLog) continue;
+    const bool is_array = file.kind == FileKind::kNpy && file.facts.io == Io::kParameter && file.facts.slot.empty();
+    if (!info(file.kind).holds_parameters && file.kind != FileKind::kTensorLog && !is_array) continue;
     FolderIdentity identity = folders_[file.folder].identity;
     const std::string_view shown = file.shown_name(), stem = shown.substr(0, shown.rfind('.'));
     std::optional<int64_t> rank, step;
@@ -322,7 +323,8 @@ void DumpIndex::place_by_names(size_t first_file) {
       step = name->step;
       identity.layout = Layout::kDumper;
     } else if (!identity.graph && (identity.layout == Layout::kFlat || identity.layout == Layout::kTree)) {
-      const CheckpointPath path = parse_checkpoint_path(relative_path_of(file));
+      const std::string_view checkpoint = is_array ? checkpoint_of_array(shown) : shown;
+      const CheckpointPath path = parse_checkpoint_path(join_path(folder_of(file), checkpoint));
       rank = path.rank;
       step = path.step;
     }

@@ -5,6 +5,7 @@
 #include <re2/re2.h>
 
 #include "base/text.h"
+#include "dump/names/file_name.h"
 
 namespace msdump {
 namespace {
@@ -76,6 +77,12 @@ CheckpointPath parse_checkpoint_path(std::string_view path) {
   }
   for (size_t i = parts.size(); i-- > 0;) result.rest.append(parts[i]).append(i == 0 ? "" : "/");
   return result;
+}
+
+std::string_view checkpoint_of_array(std::string_view file_name) {
+  const auto converted = parse_converted_npy_name(file_name);
+  if (!converted || converted->parameter.empty()) return {};
+  return file_name.substr(0, static_cast<size_t>(converted->parameter.data() - file_name.data()) - 1);
 }
 
 }  // namespace msdump

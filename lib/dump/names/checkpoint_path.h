@@ -24,4 +24,8 @@ struct CheckpointPath {
 // `path`: below the folder that the user names.
 [[nodiscard]] CheckpointPath parse_checkpoint_path(std::string_view path);
 
+// The checkpoint that an array of convert's is a parameter of: "net-1_10.ckpt" of "net-1_10.ckpt.fc.weight.4x4.npy". Empty for
+// other names.
+[[nodiscard]] std::string_view checkpoint_of_array(std::string_view file_name);
+
 }  // namespace msdump

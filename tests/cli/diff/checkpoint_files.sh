@@ -9,6 +9,15 @@ for side in a b; do
 done
 show msdump diff a b
 
+# Arrays that convert writes of them are the same parameters, also of ranks and versions.
+msdump convert -q -d a -out arrays -f ND
+show msdump diff arrays b
+mkdir parts
+for rank in 0 1; do checkpoint "parts/net_rank_$rank-1_1.safetensors" fc 2,2 "1 3 5 $rank" norm 2 '1 1'; done
+checkpoint joined/model.safetensors fc 4,2 '1 3 5 0 1 3 5 1' norm 2 '1 1'
+msdump convert -q -d parts -out converted -f ND
+for side in parts joined; do msdump diff -q converted $side --json | jq -c '.summary | .same, .unmatched'; done
+
 # A file that the other side lacks has no partner there, whatever its values are.
 cp -r b c
 mv c/layer_3.safetensors c/layer_7.safetensors

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "compare/match/parameters/parameter_side.h"
 #include "dump/names/checkpoint_path.h"
+#include "io/dir_walk.h"
 
 namespace msdump {
 namespace {
@@ -48,7 +49,9 @@ Checkpoint::Checkpoint(const DumpWithGraph& side) : dump(side) {
       const FolderIdentity folder = place_of(*dump.index, tensor);
       place.step = folder.step;
       place.rank = folder.rank;
-      place.path = dump.index->relative_path_of(dump.index->files()[tensor.file]);
+      const IndexedFile& file = dump.index->files()[tensor.file];
+      const std::string_view checkpoint = checkpoint_of_array(file.shown_name());
+      place.path = join_path(dump.index->folder_of(file), checkpoint.empty() ? file.name : checkpoint);
       place.rest = parse_checkpoint_path(place.path).rest;
     }
     const auto key = first.try_emplace({place.step, place.rank, tensor.name.op_name}, tensor.file).first;

@@ -5,13 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "dump/names/checkpoint_path.h"
+
 namespace msdump {
 
 bool is_checkpoint(const CompareSide& side) {
   return !side.tensors->empty() &&
          std::all_of(side.tensors->begin(), side.tensors->end(), [&](const TensorRecord& one) {
-           const bool named = info(side.index->files()[one.file].kind).holds_parameters;
-           return named && one.name.io == Io::kParameter && one.name.slot == "0" && one.name.timestamp.empty();
+           if (one.name.io != Io::kParameter || one.name.slot != "0" || !one.name.timestamp.empty()) return false;
+           const IndexedFile& file = side.index->files()[one.file];
+           return info(file.kind).holds_parameters || !checkpoint_of_array(file.shown_name()).empty();
          });
 }
 

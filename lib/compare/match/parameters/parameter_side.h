@@ -19,7 +19,7 @@
 
 namespace msdump {
 
-// True if all tensors are parameters, in files that are checkpoints.
+// True if all tensors are parameters, in files that are checkpoints or in arrays that convert wrote of them.
 [[nodiscard]] bool is_checkpoint(const CompareSide& side);
 
 inline constexpr uint32_t kNoItem = UINT32_MAX;
