@@ -82,3 +82,9 @@ mkdir parameters
 cp torch/fsdp2/model_* parameters
 show msdump diff --all --rtol 1e-3 parameters torch/whole.pt
 msdump diff -q parameters torch/whole.pt --json | jq -c '[.rows[] | select(.op_name == "scale") | .layout_confidence]'
+# Equal parts may be copies or summands: what the file states counts.
+checkpoint once/whole.safetensors partial 4,6 "$(seq -s ' ' 0 23)" copies 4,6 "$(seq -s ' ' 0 23)"
+checkpoint twice/whole.safetensors partial 4,6 "$(seq -s ' ' 0 2 46)" copies 4,6 "$(seq -s ' ' 0 2 46)"
+for whole in once twice; do
+  msdump diff -q torch/forms $whole --json | jq -c '[.rows[] | select(.op_name == "partial" or .op_name == "copies") | .op_name, .verdict, .layout]'
+done
