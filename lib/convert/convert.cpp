@@ -56,10 +56,10 @@ bool is_left_alone(FileKind container, const Plan& plan) {
   return !moves && !kernels::needs_widening(plan.dtype);
 }
 
-// FileConverter: all tensors of one input file, the unit of work. Called from many threads at once.
-// What torch.load reads as it is.
+// True for files that torch.load reads without a conversion.
 bool is_left_out(FileKind kind) { return kind == FileKind::kPt || kind == FileKind::kDcpMetadata; }
 
+// FileConverter: all tensors of one input file, the unit of work. Called from many threads at once.
 class FileConverter {
  public:
   // `contested`: outputs of two inputs may have one name.

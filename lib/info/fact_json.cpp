@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "dump/layouts/dump_json_kinds.h"
 #include "dump/names/file_name.h"
 #include "info/fact_readers.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "msprobe/construct_json.h"
 #include "msprobe/dump_json.h"
-#include "msprobe/dump_pkl.h"
 #include "msprobe/json_text.h"
 #include "msprobe/stack_json.h"
 #include "msprobe/tensor_log.h"
@@ -135,17 +135,14 @@ Result<report::Value> json_value(std::string_view text) {
 }
 
 void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
-  const bool log = facts.kind == FileKind::kTensorLog, pkl = facts.kind == FileKind::kDumpPkl || log;
-  auto json = log   ? read_tensor_log(source.file, kLimits)
-              : pkl ? read_dump_pkl(source.file, kLimits)
-                    : read_dump_json(source.file, kLimits);
+  const bool is_json = facts.kind == FileKind::kDumpJson || facts.kind == FileKind::kDebugJson;
+  auto json = read_like_dump_json(facts.kind, source.file, kLimits);
   const bool too_large = !json && json.error().code == ErrorCode::kTooLarge;
   if (!json && !too_large) facts.problems.push_back(json.error());
   const bool counted = json.has_value();
-  const DumpJson known = counted ? std::move(*json) : pkl ? DumpJson() : read_front(head_text(source));
+  const DumpJson known = counted ? std::move(*json) : is_json ? read_front(head_text(source)) : DumpJson();
   const std::string_view head = head_text(source);
-  if (const auto writer = log ? tensor_log_writer(head.substr(0, head.find('\n'))) : std::nullopt)
-    facts.add("written_by", name_of(*writer));
+  if (const auto writer = tensor_log_writer(head.substr(0, head.find('\n')))) facts.add("written_by", name_of(*writer));
   facts.add("framework", report::text_or_null(known.framework)).add("level", report::text_or_null(known.level));
   facts.add("task", report::text_or_null(known.task));
   const auto number = [&](int64_t value) { return counted ? report::Value(value) : report::Value(); };
@@ -154,7 +151,7 @@ void add_dump_json_facts(const FactSource& source, FileFacts& facts) {
   facts.add("entries", number(known.entries));
   facts.add("tensors", number(static_cast<int64_t>(known.tensors.size())));
   // A dump.pkl does not say whether elements were dumped.
-  facts.add("in_files", pkl ? report::Value() : number(in_files)).add_count("other_values", number(known.others));
+  facts.add("in_files", is_json ? number(in_files) : report::Value()).add_count("other_values", number(known.others));
   const auto parts = std::count_if(known.tensors.begin(), known.tensors.end(),
                                    [](const MsprobeTensor& tensor) { return tensor.distribution != nullptr; });
   facts.add_count("bad_entries", number(static_cast<int64_t>(known.problems.count())))

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ascend/opdebug.h"
+#include "dump/layouts/dump_json_kinds.h"
 #include "dump/layouts/family.h"
 #include "dump/names/file_kind.h"
 #include "ge/graph/ge_graph.h"
@@ -96,6 +97,7 @@ void add_unknown_facts(const FactSource& source, FileFacts& facts) {
 }
 
 void add_facts(const FactSource& source, FileFacts& facts) {
+  if (is_like_dump_json(facts.kind)) return add_dump_json_facts(source, facts);
   switch (facts.kind) {
     case FileKind::kOpdebug: return add_opdebug_facts(source, facts);
     case FileKind::kStatistic: return add_statistic_facts(source, facts);
@@ -107,10 +109,6 @@ void add_facts(const FactSource& source, FileFacts& facts) {
     case FileKind::kCompareResult:
     case FileKind::kAnomalies: return add_result_facts(source, facts);
     case FileKind::kMonitor: return add_monitor_facts(source, facts);
-    case FileKind::kDumpJson:
-    case FileKind::kDebugJson:
-    case FileKind::kDumpPkl:
-    case FileKind::kTensorLog: return add_dump_json_facts(source, facts);
     case FileKind::kStackJson:
     case FileKind::kConstructJson:
     case FileKind::kKernelArgs:

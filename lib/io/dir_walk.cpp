@@ -302,6 +302,11 @@ Result<WalkResult> walk_directory(const std::string& root, const WalkOptions& op
   return Walker(root, options).run();
 }
 
+bool is_plain_file_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
 std::string join_path(std::string_view a, std::string_view b) {
   if (a.empty()) return std::string(b);
   if (b.empty()) return std::string(a);

@@ -48,6 +48,9 @@ Result<WalkResult> walk_directory(const std::string& root, const WalkOptions& op
 // a + "/" + b with exactly one slash; either may be empty.
 [[nodiscard]] std::string join_path(std::string_view a, std::string_view b);
 
+// True for a name from a file that stays in the folder it is looked up in.
+[[nodiscard]] bool is_plain_file_name(std::string_view name);
+
 // Shortens a path below one of some directories (the first that matches) to the rest; leaves other paths alone.
 class RelativePaths {
  public:

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "io/dir_walk.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "msprobe/json_text.h"
@@ -32,12 +33,6 @@ struct DumpEntry {
 };
 
 constexpr size_t kMaxSlot = 1024, kMostArguments = 256, kLongestArgument = 256;
-
-// A plain name: one that stays in the folder it is looked up in.
-bool is_plain_file_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
-}
 
 bool is_dtype_name(std::string_view type) { return type.ends_with(".dtype"); }
 
@@ -367,6 +362,16 @@ class EntryReader : DumpLeafWalk {
   DumpEntry result_;
 };
 
+uint64_t kept_by(const MsprobeTensor& tensor) {
+  uint64_t bytes = sizeof(MsprobeTensor) + tensor.op_name.size() + tensor.op_type.size() + tensor.slot.size() +
+                   tensor.type.size() + tensor.dtype_text.size();
+  if (tensor.shape) bytes += tensor.shape->size() * sizeof(int64_t);
+  for (const auto* text : {&tensor.max, &tensor.min, &tensor.mean, &tensor.norm, &tensor.md5, &tensor.data_name}) {
+    if (*text) bytes += (*text)->size();
+  }
+  return bytes;
+}
+
 uint64_t kept_by(const MsprobeCall& call) {
   uint64_t bytes = sizeof(MsprobeCall) + call.op_name.size() + call.arguments.size() * sizeof(MsprobeArgument);
   for (const MsprobeArgument& argument : call.arguments) bytes += argument.slot.size() + argument.text.size();
@@ -390,14 +395,9 @@ class ValueReader : public DumpJsonView {
     if (read.problem) entry.problems.add(std::move(*read.problem), member.begin);
     for (MsprobeTensor& tensor : read.tensors) {
       share_distribution(tensor);
-      kept_ += kept_by(tensor);
-      if (kept_ > limits_.kept) {
-        return fail(ErrorCode::kTooLarge, "more than {} tensors: they do not fit into {} bytes of memory",
-                    result_.tensors.size(), limits_.kept);
-      }
       tensor.order = entry.order;
       tensor.offset += member.begin;
-      result_.tensors.push_back(std::move(tensor));
+      MSDUMP_CHECK_OK(add_tensor(std::move(tensor), result_, kept_, limits_.kept));
     }
     if (read.has_overflow) {
       kept_ += sizeof(MsprobeOverflow) + member.key.size();
@@ -513,14 +513,14 @@ void DumpLeafWalk::step(std::string_view key, const JsonValue& value) {
   path_.resize(length);
 }
 
-uint64_t kept_by(const MsprobeTensor& tensor) {
-  uint64_t bytes = sizeof(MsprobeTensor) + tensor.op_name.size() + tensor.op_type.size() + tensor.slot.size() +
-                   tensor.type.size() + tensor.dtype_text.size();
-  if (tensor.shape) bytes += tensor.shape->size() * sizeof(int64_t);
-  for (const auto* text : {&tensor.max, &tensor.min, &tensor.mean, &tensor.norm, &tensor.md5, &tensor.data_name}) {
-    if (*text) bytes += (*text)->size();
+Status add_tensor(MsprobeTensor tensor, DumpJson& json, uint64_t& kept, uint64_t most) {
+  kept += kept_by(tensor);
+  if (kept > most) {
+    return fail(ErrorCode::kTooLarge, "more than {} tensors: they do not fit into {} bytes of memory",
+                json.tensors.size(), most);
   }
-  return bytes;
+  json.tensors.push_back(std::move(tensor));
+  return {};
 }
 
 std::optional<double> statistic_value(std::string_view text) {

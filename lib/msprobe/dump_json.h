@@ -62,9 +62,6 @@ struct MsprobeTensor {
   size_t offset = 0;  // of the leaf in the text
 };
 
-// Memory that a tensor takes.
-[[nodiscard]] uint64_t kept_by(const MsprobeTensor& tensor);
-
 // An argument that is not a tensor.
 struct MsprobeArgument {
   enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList, kGroup };  // kGroup: the ranks of a process group
@@ -106,6 +103,9 @@ struct DumpJson : DumpJsonHead {
   std::vector<MsprobeOverflow> overflows;  // of the calls that have one; likewise
   int64_t others = 0;                      // leaves that are not tensors
 };
+
+// Adds a tensor. `kept` counts the memory of all; kTooLarge if it is more than `most` bytes.
+Status add_tensor(MsprobeTensor tensor, DumpJson& json, uint64_t& kept, uint64_t most);
 
 struct DumpJsonLimits {
   uint64_t text = uint64_t{4} << 30;         // bytes of the file

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "io/dir_walk.h"
 #include "io/json.h"
 #include "msprobe/json_text.h"
 #include "msprobe/names.h"
@@ -109,22 +110,14 @@ class PklReader {
     tensor.order = order_of(name.op_name);
     tensor.offset = begin;
     if (row.items[2].is(JsonKind::kString)) tensor.md5 = row.items[2].text;
-    // A path would leave the folder.
-    if (row.items[0].text.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos)
-      tensor.data_name = row.items[0].text + ".npy";
+    if (is_plain_file_name(row.items[0].text)) tensor.data_name = row.items[0].text + ".npy";
     const std::array numbers = {&tensor.max, &tensor.min, &tensor.mean, &tensor.norm};
     const auto& values = row.items[5].items;
     for (size_t i = 0; i < std::min(values.size(), numbers.size()); ++i) {
       if (values[i].is(JsonKind::kNumber)) *numbers[i] = values[i].text;
       if (values[i].is(JsonKind::kBool)) *numbers[i] = values[i].boolean ? "true" : "false";
     }
-    kept_ += kept_by(tensor);
-    if (kept_ > limits_.kept) {
-      return fail(ErrorCode::kTooLarge, "more than {} tensors: they do not fit into {} bytes of memory",
-                  result_.tensors.size(), limits_.kept);
-    }
-    result_.tensors.push_back(std::move(tensor));
-    return {};
+    return add_tensor(std::move(tensor), result_, kept_, limits_.kept);
   }
 
   std::string_view text_;
@@ -139,7 +132,7 @@ class PklReader {
 
 bool is_dump_pkl_name(std::string_view file_name) {
   constexpr std::string_view kEnd = "dump.pkl";
-  // What set_dump_switch takes as `mode`.
+  // The writer prefixes the name with the mode of the dump.
   static constexpr std::array<std::string_view, 8> kModes = {"",       "all_",   "api_stack_", "api_list_",
                                                              "stack_", "range_", "list_",      "acl_"};
   if (file_name.starts_with("scope_dump_") && file_name.ends_with(".pkl")) return true;

@@ -17,18 +17,10 @@ constexpr std::string_view kDebugModeTitle = "Total captured tensor hash ops: ",
 constexpr size_t kLongestHash = 128, kLongestSlot = 256, kLongestName = 4096;
 
 // "torch.Size([2, 3])"
-std::optional<Shape> shape_of(std::string_view text) {
-  constexpr std::string_view kBegin = "torch.Size([", kEnd = "])";
+std::optional<Shape> size_in(std::string_view text) {
+  constexpr std::string_view kBegin = "torch.Size(", kEnd = ")";
   if (!text.starts_with(kBegin) || !text.ends_with(kEnd)) return std::nullopt;
-  text = text.substr(kBegin.size(), text.size() - kBegin.size() - kEnd.size());
-  Shape shape;
-  if (text.empty()) return shape;
-  for (const std::string_view item : split(text, ',')) {
-    const auto size = parse_i64(trimmed(item));
-    if (!size || *size < 0 || shape.size() == kMaxRank) return std::nullopt;
-    shape.push_back(*size);
-  }
-  return shape;
+  return listed_shape(text.substr(kBegin.size(), text.size() - kBegin.size() - kEnd.size()));
 }
 
 // NaN and the infinities as a dump.json spells them; nothing for other texts.
@@ -167,7 +159,7 @@ class LogReader {
     if (key == "Shape") {
       constexpr std::string_view kDtype = ", Dtype: ";
       const size_t dtype = std::min(value.find(kDtype), value.size());
-      output.shape = shape_of(value.substr(0, dtype));
+      output.shape = size_in(value.substr(0, dtype));
       if (!output.shape) return bad(begin, "Shape is not torch.Size([..])");
       if (dtype < value.size()) output.dtype_text = value.substr(dtype + kDtype.size());
       output.dtype = dtype_from_qualified_name(output.dtype_text);
@@ -238,13 +230,7 @@ class LogReader {
     tensor.op_type = op_type_;
     tensor.type = "torch.Tensor";
     tensor.order = result_.entries - 1;
-    kept_ += kept_by(tensor);
-    if (kept_ > limits_.kept) {
-      return fail(ErrorCode::kTooLarge, "more than {} tensors: they do not fit into {} bytes of memory",
-                  result_.tensors.size(), limits_.kept);
-    }
-    result_.tensors.push_back(std::move(tensor));
-    return {};
+    return add_tensor(std::move(tensor), result_, kept_, limits_.kept);
   }
 
   std::string_view text_;

@@ -30,20 +30,6 @@ bool is_range(std::string_view text) {
   return dash != std::string_view::npos && is_digits(text.substr(0, dash)) && is_digits(text.substr(dash + 1));
 }
 
-// "[3, 4]"
-std::optional<Shape> shape_of(std::string_view text) {
-  if (!text.starts_with('[') || !text.ends_with(']')) return std::nullopt;
-  text = trimmed(text.substr(1, text.size() - 2));
-  Shape shape;
-  if (text.empty()) return shape;
-  for (const std::string_view item : split(text, ',')) {
-    const auto size = parse_i64(trimmed(item));
-    if (!size || *size < 0 || shape.size() == kMaxRank) return std::nullopt;
-    shape.push_back(*size);
-  }
-  return shape;
-}
-
 // A count that pandas wrote as a float: "2.0".
 std::string_view without_fraction(std::string_view count) {
   return count.ends_with(".0") ? count.substr(0, count.size() - 2) : count;
@@ -132,7 +118,7 @@ Result<const MonitorRow*> MonitorReader::next() {
   row_.step = *step;
   row_.vpp_stage = parse_i64(at(stage_)).value_or(0);
   row_.offset = record_->offset;
-  row_.shape = shape_of(at(shape_));
+  row_.shape = listed_shape(at(shape_));
   row_.dtype = dtype_from_qualified_name(at(dtype_));
   row_.values.clear();
   for (const size_t place : places_)

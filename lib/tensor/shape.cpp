@@ -21,6 +21,19 @@ std::string join_dims(const Shape& shape, std::string_view separator) {
 
 std::string describe(const Shape& shape) { return shape.empty() ? "scalar" : join_dims(shape, "x"); }
 
+std::optional<Shape> listed_shape(std::string_view text) {
+  if (!text.starts_with('[') || !text.ends_with(']')) return std::nullopt;
+  text = trimmed(text.substr(1, text.size() - 2));
+  Shape shape;
+  if (text.empty()) return shape;
+  for (const std::string_view item : split(text, ',')) {
+    const auto size = parse_i64(trimmed(item));
+    if (!size || *size < 0 || shape.size() == kMaxRank) return std::nullopt;
+    shape.push_back(*size);
+  }
+  return shape;
+}
+
 namespace {
 
 constexpr std::string_view kEllipsis = "...";

@@ -35,6 +35,9 @@ inline constexpr int64_t kUnknownDim = -1;
 // For messages: "1x16x4x4", "scalar".
 [[nodiscard]] std::string describe(const Shape& shape);
 
+// "[3, 4]" as Python writes a list; nothing for other texts and more than kMaxRank dimensions.
+[[nodiscard]] std::optional<Shape> listed_shape(std::string_view text);
+
 // A view of an array in C order: its element at index i is element offset + sum(i[k] * strides[k]) of the array.
 struct ArrayView {
   int64_t offset = 0;

@@ -9,6 +9,7 @@
 #include "check/tree/tool_results.h"
 #include "dump/elements/host_tensor.h"
 #include "dump/index/dump_index.h"
+#include "dump/layouts/dump_json_kinds.h"
 #include "dump/names/file_kind.h"
 #include "frame/terminal.h"
 #include "info/file_facts.h"
@@ -117,9 +118,7 @@ void add_next(const std::string& path, const FileFacts& facts, bool values, Info
   }
   if (facts.kind == FileKind::kDumpFile && !facts.tensors.empty())
     text.next("as .npy, in NCHW", "msdump convert -d " + file + " -out OUT -f NCHW");
-  const bool table = facts.kind == FileKind::kStatistic || facts.kind == FileKind::kDumpJson ||
-                     facts.kind == FileKind::kDebugJson || facts.kind == FileKind::kDumpPkl ||
-                     facts.kind == FileKind::kTensorLog;
+  const bool table = facts.kind == FileKind::kStatistic || is_like_dump_json(facts.kind);
   const bool monitored = facts.kind == FileKind::kMonitor;
   if ((table || monitored) && facts.tensor_count > 0) text.next("its tensors", "msdump ls -d " + file);
   if (monitored && facts.tensor_count > 0) text.next("step by step", "msdump check --trend " + file);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "dump/layouts/dump_json_kinds.h"
 #include "dump/layouts/family.h"
 #include "dump/names/file_kind.h"
 #include "frame/terminal.h"
@@ -171,8 +172,9 @@ bool has(const TreeFacts& facts, FileKind kind) {
 }
 
 bool has_tables(const TreeFacts& facts) {
-  return has(facts, FileKind::kStatistic) || has(facts, FileKind::kDumpJson) || has(facts, FileKind::kDebugJson) ||
-         has(facts, FileKind::kDumpPkl) || has(facts, FileKind::kTensorLog);
+  return std::any_of(facts.kinds.begin(), facts.kinds.end(), [](const KindCount& one) {
+    return one.kind == FileKind::kStatistic || is_like_dump_json(one.kind);
+  });
 }
 
 void add_next(const std::string& path, const TreeFacts& facts, bool questions, InfoText& text) {

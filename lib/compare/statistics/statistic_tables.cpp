@@ -8,11 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "dump/layouts/dump_json_kinds.h"
 #include "dump/layouts/family.h"
 #include "io/file.h"
 #include "msprobe/dump_json.h"
-#include "msprobe/dump_pkl.h"
-#include "msprobe/tensor_log.h"
 #include "tables/monitor_csv.h"
 #include "tables/statistic_csv.h"
 
@@ -348,15 +347,12 @@ Status StatisticTables::read_monitor(const File& file, std::string_view name, Ta
 }
 
 Status StatisticTables::read_json(const File& file, FileKind kind, Table& table) {
-  const bool log = kind == FileKind::kTensorLog;
-  MSDUMP_TRY(const DumpJson json, log                          ? read_tensor_log(file)
-                                  : kind == FileKind::kDumpPkl ? read_dump_pkl(file)
-                                                               : read_dump_json(file));
+  MSDUMP_TRY(const DumpJson json, read_like_dump_json(kind, file));
   table.columns.emplace_back(json_columns().begin(), json_columns().end());
   table.rows.reserve(json.tensors.size());
   std::string text;
   for (const MsprobeTensor& tensor : json.tensors) {
-    const StatisticOrigin origin = log ? StatisticOrigin::kTorchLog : origin_of(tensor);
+    const StatisticOrigin origin = kind == FileKind::kTensorLog ? StatisticOrigin::kTorchLog : origin_of(tensor);
     table.rows.push_back({tensor.offset, table.texts.keep(joined(tensor, text)), 0, origin});
   }
   return {};

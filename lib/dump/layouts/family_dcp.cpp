@@ -25,10 +25,6 @@ constexpr std::string_view kMetadataName = ".metadata";
 // Shards are compared in pairs, to show that they do not overlap.
 constexpr uint64_t kMostComparisons = 100'000'000;
 
-bool is_shard_file_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos && name.find('\0') == name.npos;
-}
-
 bool shards_overlap(const torch::DcpChunk& a, const torch::DcpChunk& b) {
   for (size_t axis = 0; axis < a.shape.size(); ++axis) {
     if (a.begin[axis] + a.shape[axis] <= b.begin[axis] || b.begin[axis] + b.shape[axis] <= a.begin[axis]) return false;
@@ -70,7 +66,7 @@ class ShardFinder {
     const std::string where = "the shard at [" + join_dims(chunk.begin, ",") + "]";
     if (!chunk.storage) return fail(ErrorCode::kNotFound, "{} was not stored", where);
     const torch::DcpStorage& storage = *chunk.storage;
-    if (!is_shard_file_name(storage.file)) {
+    if (!is_plain_file_name(storage.file)) {
       return fail(ErrorCode::kUnsafeName, "'{}' is not the name of a file beside the metadata", excerpt(storage.file));
     }
     std::string path = join_path(folder_, storage.file);

@@ -4,13 +4,12 @@
 #include <system_error>
 
 #include "base/text.h"
+#include "dump/layouts/dump_json_kinds.h"
 #include "dump/layouts/family.h"
 #include "dump/layouts/name_facts.h"
 #include "dump/names/file_name.h"
 #include "io/dir_walk.h"
 #include "msprobe/dump_json.h"
-#include "msprobe/dump_pkl.h"
-#include "msprobe/tensor_log.h"
 #include "tables/monitor_csv.h"
 #include "tables/statistic_csv.h"
 
@@ -232,9 +231,7 @@ void add_arguments(const MsprobeCall& call, TextArena& arena, TableSink& sink) {
 
 class DumpJsonFamily final : public Family {
  public:
-  using Reader = Result<DumpJson> (*)(const File& file, const DumpJsonLimits& limits);
-  DumpJsonFamily(std::string_view file_name, FileKind kind, Reader read)
-      : file_name_(file_name), kind_(kind), read_(read) {}
+  DumpJsonFamily(std::string_view file_name, FileKind kind) : file_name_(file_name), kind_(kind) {}
   std::string_view name() const override { return file_name_; }
   FileKind kind() const override { return kind_; }
   bool has_elements() const override { return false; }
@@ -244,7 +241,7 @@ class DumpJsonFamily final : public Family {
   }
 
   Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
-    MSDUMP_TRY(const DumpJson json, read_(file, {}));
+    MSDUMP_TRY(const DumpJson json, read_like_dump_json(kind_, file));
     std::map<const std::string*, std::string_view> kept;
     for (const MsprobeTensor& tensor : json.tensors) {
       TableRow row = table_row(tensor, arena);
@@ -264,28 +261,27 @@ class DumpJsonFamily final : public Family {
  private:
   std::string_view file_name_;
   FileKind kind_;
-  Reader read_;
 };
 
 }  // namespace
 
 const Family& dump_json_family() {
-  static const DumpJsonFamily kFamily("dump.json", FileKind::kDumpJson, read_dump_json);
+  static const DumpJsonFamily kFamily("dump.json", FileKind::kDumpJson);
   return kFamily;
 }
 
 const Family& debug_json_family() {
-  static const DumpJsonFamily kFamily("debug.json", FileKind::kDebugJson, read_dump_json);
+  static const DumpJsonFamily kFamily("debug.json", FileKind::kDebugJson);
   return kFamily;
 }
 
 const Family& dump_pkl_family() {
-  static const DumpJsonFamily kFamily("dump.pkl", FileKind::kDumpPkl, read_dump_pkl);
+  static const DumpJsonFamily kFamily("dump.pkl", FileKind::kDumpPkl);
   return kFamily;
 }
 
 const Family& tensor_log_family() {
-  static const DumpJsonFamily kFamily("log of tensor hashes", FileKind::kTensorLog, read_tensor_log);
+  static const DumpJsonFamily kFamily("log of tensor hashes", FileKind::kTensorLog);
   return kFamily;
 }
 
