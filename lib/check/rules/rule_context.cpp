@@ -30,10 +30,9 @@ Finding& RuleContext::report_file(RuleId id, FileId file, report::Value value, s
   const DumpIndex& index = dump.index();
   const IndexedFile& of = index.files()[file];
   const Identity identity = index.identity_of(of);
-  Finding& finding = report_place(id,
-                                  {identity.rank, identity.graph, identity.step, index.relative_path_of(of),
-                                   std::string(index.name_of_dump(index.folders()[of.folder].identity.dump))},
-                                  std::move(value), std::move(message));
+  Finding& finding = report_place(
+      id, {identity.rank, identity.graph, identity.step, index.relative_path_of(of), std::string(identity.dump)},
+      std::move(value), std::move(message));
   finding.file = file;
   finding.op = dump.op_of_file(file);
   return finding;

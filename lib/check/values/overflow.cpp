@@ -278,16 +278,16 @@ std::string describe(const OverflowHit& hit) {
 void judge_overflows(RuleContext& context, const std::vector<OverflowHit>& hits) {
   constexpr RuleId kRule = RuleId::kOperatorOverflow;
   const DumpIndex& index = context.dump.index();
-  std::set<std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>> seen;  // dump, rank, step
+  std::set<std::tuple<std::string_view, std::optional<int64_t>, std::optional<int64_t>>> seen;  // dump, rank, step
   for (const OverflowHit& hit : hits) {
     const IndexedFile& file = index.files()[hit.file];
-    const uint32_t dump = index.folders()[file.folder].identity.dump;
+    const std::string_view dump = index.identity_of(file).dump;
     const bool first = seen.emplace(dump, hit.rank, hit.step).second;
     const std::string_view op_name =
         hit.op == kNoId ? hit.op_name : std::string_view(context.dump.operators()[hit.op].name);
     if (op_name.empty() ? !context.judges(kRule) : !context.judges(kRule, op_name)) continue;
     Finding& finding = context.report_place(
-        kRule, {hit.rank, hit.graph, hit.step, index.relative_path_of(file), std::string(index.name_of_dump(dump))},
+        kRule, {hit.rank, hit.graph, hit.step, index.relative_path_of(file), std::string(dump)},
         *std::find_if(hit.status.begin(), hit.status.end(), [](uint64_t word) { return word != 0; }), describe(hit));
     finding.op = hit.op;
     if (hit.op == kNoId) finding.op_name = hit.op_name;

@@ -309,6 +309,8 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
 void DumpIndex::place_by_names(size_t first_file) {
   using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>;
   std::map<Place, uint32_t> entries;
+  std::optional<uint32_t> parsed;  // files come folder by folder
+  CheckpointPath of_folder;
   for (size_t i = first_file; i < files_.size(); ++i) {
     IndexedFile& file = files_[i];
     const bool is_array = file.kind == FileKind::kNpy && file.facts.io == Io::kParameter && file.facts.slot.empty();
@@ -323,10 +325,10 @@ void DumpIndex::place_by_names(size_t first_file) {
       step = name->step;
       identity.layout = Layout::kDumper;
     } else if (!identity.graph && (identity.layout == Layout::kFlat || identity.layout == Layout::kTree)) {
-      const std::string_view checkpoint = is_array ? checkpoint_of_array(shown) : shown;
-      const CheckpointPath path = parse_checkpoint_path(join_path(folder_of(file), checkpoint));
-      rank = path.rank;
-      step = path.step;
+      if (std::exchange(parsed, file.folder) != file.folder) of_folder = parse_checkpoint_path(folder_of(file));
+      const CheckpointPath of_file = parse_checkpoint_path(is_array ? checkpoint_of_array(shown) : shown);
+      rank = of_file.rank ? of_file.rank : of_folder.rank;
+      step = of_file.step ? of_file.step : of_folder.step;
     }
     if (!rank && !step && identity.layout != Layout::kDumper) continue;
     const auto [found, is_new] = entries.try_emplace({file.folder, rank, step}, static_cast<uint32_t>(folders_.size()));
@@ -402,7 +404,7 @@ void DumpIndex::sort_files() {
 
 Identity DumpIndex::identity_of(const IndexedFile& file) const {
   const FolderIdentity& folder = folders_[file.folder].identity;
-  return {folder.rank, folder.graph, folder.step, file.facts, 0};
+  return {folder.rank, folder.graph, folder.step, file.facts, 0, name_of_dump(folder.dump)};
 }
 
 std::string DumpIndex::path_of_folder(uint32_t folder) const {

@@ -10,73 +10,55 @@
 namespace msdump {
 namespace {
 
-struct Numbered {
-  std::optional<int64_t> number;
-  std::string rest;  // without it
+// What a word has before it, the number, and what is behind are the groups of each but `epoch`.
+struct Words {
+  re2::RE2 rank{R"((^|[_.-])(?:(?:(?:mp|tp|pp|dp|global)_)?rank_?|consolidated\.)(\d+)($|[_.-]))"};
+  re2::RE2 part{R"((^|[_.-])model_(\d+)(-model_states))"};
+  re2::RE2 step{R"((^|[_.-])(?:iter|iteration|global_step|step|checkpoint)[_-]?(\d+)($|[_.-]))"};
+  re2::RE2 epoch{R"(-\d+_\d+(\.[a-z]+)?$)"};
 };
 
-// Takes the first word and its number out of a folder's or file's name. `word` has three groups: what is before the word, the
-// number, and what is behind.
-Numbered take_number(std::string_view name, const re2::RE2& word) {
-  Numbered taken{std::nullopt, std::string(name)};
-  const re2::StringPiece text(name.data(), name.size());
+const Words& words() {
+  static const Words kWords;
+  return kWords;
+}
+
+// Takes the first word and its number out of the name of a folder or file.
+std::optional<int64_t> take_number(const re2::RE2& word, std::string& name) {
   re2::StringPiece groups[4];
-  if (!word.Match(text, 0, text.size(), re2::RE2::UNANCHORED, groups, 4)) return taken;
-  taken.number = parse_i64({groups[2].data(), groups[2].size()});
-  if (!taken.number) return taken;
+  if (!word.Match(name, 0, name.size(), re2::RE2::UNANCHORED, groups, 4)) return std::nullopt;
+  const auto number = parse_i64({groups[2].data(), groups[2].size()});
+  if (!number) return std::nullopt;
   const auto begin = static_cast<size_t>(groups[0].data() - name.data());
-  const std::string_view after = name.substr(begin + groups[0].size() - groups[3].size());
-  // One of two separators stays.
-  taken.rest = std::string(name.substr(0, begin)).append(begin == 0 && !after.empty() ? after.substr(1) : after);
-  return taken;
-}
-
-const re2::RE2& rank_word() {
-  static const re2::RE2 word(R"((^|[_.-])(?:(?:(?:mp|tp|pp|dp|global)_)?rank_?|consolidated\.)(\d+)($|[_.-]))");
-  return word;
-}
-
-const re2::RE2& part_word() {
-  static const re2::RE2 word(R"((^|[_.-])model_(\d+)(-model_states))");
-  return word;
-}
-
-const re2::RE2& step_word() {
-  static const re2::RE2 word(R"((^|[_.-])(?:iter|iteration|global_step|step|checkpoint)[_-]?(\d+)($|[_.-]))");
-  return word;
-}
-
-const re2::RE2& epoch_word() {
-  static const re2::RE2 word(R"(-\d+_\d+(\.[a-z]+)?$)");
-  return word;
+  size_t end = begin + groups[0].size() - groups[3].size();
+  // The separator before the word goes with it, or at the beginning of the name that behind it.
+  if (begin == 0 && end < name.size()) ++end;
+  name.erase(begin, end - begin);
+  return number;
 }
 
 }  // namespace
 
 CheckpointPath parse_checkpoint_path(std::string_view path) {
   CheckpointPath result;
-  result.has_epoch = re2::RE2::PartialMatch(re2::StringPiece(path.data(), path.size()), epoch_word());
-  std::vector<std::string> parts;
   const std::vector<std::string_view> names = split(path, '/');
-  // The innermost word counts. A folder may repeat the rank of its file.
   for (size_t i = names.size(); i-- > 0;) {
-    Numbered ranked = take_number(names[i], rank_word());
-    if (!ranked.number) ranked = take_number(names[i], part_word());
-    if (ranked.number && (!result.rank || result.rank == ranked.number)) {
-      result.rank = ranked.number;
-    } else {
-      ranked.rest = names[i];
+    std::string name(names[i]), without_rank = name;
+    auto rank = take_number(words().rank, without_rank);
+    if (!rank) rank = take_number(words().part, without_rank);
+    // A folder may repeat the rank of its file.
+    if (rank && (!result.rank || result.rank == rank)) {
+      result.rank = rank;
+      name = std::move(without_rank);
     }
-    Numbered stepped = take_number(ranked.rest, step_word());
-    if (stepped.number && !result.step) {
-      result.step = stepped.number;
-    } else {
-      stepped.rest = std::move(ranked.rest);
-    }
-    if (!stepped.rest.empty()) parts.push_back(std::move(stepped.rest));
+    if (!result.step) result.step = take_number(words().step, name);
+    if (!name.empty()) result.rest = result.rest.empty() ? name : name + "/" + result.rest;
   }
-  for (size_t i = parts.size(); i-- > 0;) result.rest.append(parts[i]).append(i == 0 ? "" : "/");
   return result;
+}
+
+bool names_epoch(std::string_view path) {
+  return re2::RE2::PartialMatch(re2::StringPiece(path.data(), path.size()), words().epoch);
 }
 
 std::string_view checkpoint_of_array(std::string_view file_name) {

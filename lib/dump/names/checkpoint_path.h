@@ -17,12 +17,14 @@ namespace msdump {
 
 struct CheckpointPath {
   std::optional<int64_t> rank, step;
-  bool has_epoch = false;  // EPOCH_STEP
-  std::string rest;        // the path without these: "iter_5/mp_rank_01/model.pt" is "model.pt"
+  std::string rest;  // the path without these: "iter_5/mp_rank_01/model.pt" is "model.pt"
 };
 
-// `path`: below the folder that the user names.
+// `path`: below the folder that the user names. The innermost rank and step count.
 [[nodiscard]] CheckpointPath parse_checkpoint_path(std::string_view path);
+
+// True for NAME-EPOCH_STEP.ckpt.
+[[nodiscard]] bool names_epoch(std::string_view path);
 
 // The checkpoint that an array of convert's is a parameter of: "net-1_10.ckpt" of "net-1_10.ckpt.fc.weight.4x4.npy". Empty for
 // other names.

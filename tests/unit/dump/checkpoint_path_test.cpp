@@ -35,9 +35,9 @@ TEST_CASE("versions of checkpoints are in folders and in names of files") {
   CHECK(place_in("global_step_10/actor/model_rank_1.pt") == "1 10 actor/model.pt");
   CHECK(place_in("global_step40/a.pt") == "- 40 a.pt");
   CHECK(place_in("checkpoint-500/model.safetensors") == "- 500 model.safetensors");
-  CHECK(parse_checkpoint_path("net_rank_1-10_2.ckpt").has_epoch);
-  CHECK_FALSE(parse_checkpoint_path("net-10_2/a.ckpt").has_epoch);
-  CHECK_FALSE(parse_checkpoint_path("layer_2.ckpt").has_epoch);
+  CHECK(names_epoch("net_rank_1-10_2.ckpt"));
+  CHECK_FALSE(names_epoch("net-10_2/a.ckpt"));
+  CHECK_FALSE(names_epoch("layer_2.ckpt"));
   CHECK(place_in("runs/step_2/iter_7/a.pt") == "- 7 runs/step_2/a.pt");
 }
 

@@ -130,15 +130,15 @@ class FilesOfCheckpoints {
     const auto text = [](bool is_used, Number number) {
       return is_used && number ? std::to_string(*number) : std::string();
     };
-    const auto value = [](const auto& map, const std::string& rest) {
-      const auto found = map.find(rest);
-      return found == map.end() ? typename std::decay_t<decltype(map)>::mapped_type() : found->second;
-    };
     for (const Side side : kBothSides) {
       const Checkpoint& own = sides_[side];
       for (const auto& [file, place] : own.files) {
-        result_[side].files[file] = {text(has_steps, place.step), text(has_ranks, place.rank),
-                                     value(own.names, place.rest), place.path, value(own.first_layers, place.rest)};
+        ParameterFile& said = result_[side].files[file];
+        said = {text(has_steps, place.step), text(has_ranks, place.rank), {}, place.path};
+        const auto name = own.names.find(place.rest);
+        if (name != own.names.end()) said.name = name->second;
+        const auto first = own.first_layers.find(place.rest);
+        if (first != own.first_layers.end()) said.first_layer = first->second;
       }
     }
     return std::move(result_);
@@ -271,8 +271,8 @@ class FilesOfCheckpoints {
     if (wanted == keys.end()) return;
     std::erase_if(sides_[side].files, [&](const auto& one) {
       const FilePlace& place = one.second;
-      const bool is_other = place.rest != compared && parse_checkpoint_path(place.path).has_epoch &&
-                            keys.find(place.rest)->second == wanted->second;
+      const bool is_other =
+          place.rest != compared && names_epoch(place.path) && keys.find(place.rest)->second == wanted->second;
       if (is_other) result_[side].alone.push_back(place.path);
       return is_other;
     });
