@@ -231,22 +231,18 @@ class Diff : public Command {
   }
 
   static void note_pairing(Session& session, const Pairing& pairing) {
-    const auto note_steps = [&](std::string_view side, const std::vector<int64_t>& steps) {
-      if (steps.empty()) return;
-      session.messages.note(fmt::format("only the {} has step{} {}", side, steps.size() == 1 ? "" : "s",
-                                        fmt::join(std::span(steps).first(std::min(steps.size(), kMostSteps)), ", ")) +
-                            (steps.size() > kMostSteps ? ", .." : ""));
-    };
-    const auto note_names = [&](std::string_view side, const std::vector<std::string>& names, std::string_view end) {
+    const auto note_alone = [&](Side side, std::string_view word, const auto& names, std::string_view end) {
       if (names.empty()) return;
       const auto shown = std::span(names).first(std::min(names.size(), kMostSteps));
-      session.messages.note(fmt::format("only the {} has {}{}{}", side, fmt::join(shown, fmt::format("{}, ", end)), end,
+      session.messages.note(fmt::format("only the {} has {}{}{}{}", name_of(side), word,
+                                        fmt::join(shown, fmt::format("{}, ", end)), end,
                                         names.size() > kMostSteps ? ", .." : ""));
     };
     for (const Side side : kBothSides) {
-      note_steps(name_of(side), pairing.steps_alone[side]);
-      note_names(name_of(side), pairing.dumps_alone[side], "/");
-      note_names(name_of(side), pairing.files_alone[side], "");
+      const std::vector<int64_t>& steps = pairing.steps_alone[side];
+      note_alone(side, steps.size() == 1 ? "step " : "steps ", steps, "");
+      note_alone(side, "", pairing.dumps_alone[side], "/");
+      note_alone(side, "", pairing.files_alone[side], "");
     }
     if (pairing.likeness.two_networks()) {
       session.messages.warning(fmt::format("these are dumps of two different networks ({} of {} operators are alike)",

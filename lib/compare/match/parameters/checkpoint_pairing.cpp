@@ -1,5 +1,6 @@
 #include "compare/match/parameters/checkpoint_pairing.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -27,9 +28,8 @@ std::string problem_of(const ShardedSide& side, RecordId tensor, Side which) {
   const std::vector<int64_t>& ranks = side.ranks(tensor);
   if (ranks.size() < 2) return {};
   const std::vector<const TensorRecord*>& locals = side.members(tensor).records;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (locals[i] == nullptr) return fmt::format("rank {} of the {} does not have it", ranks[i], name_of(which));
-  }
+  const auto lost = std::find(locals.begin(), locals.end(), nullptr);
+  if (lost != locals.end()) return lacking_text(ranks[static_cast<size_t>(lost - locals.begin())], which);
   return fmt::format("the parts of ranks {} of the {} do not make it up", text_of_ranks(ranks), name_of(which));
 }
 
@@ -62,29 +62,30 @@ Result<PairedCheckpoints> pair_checkpoints(const ShardedInput& a, const ShardedI
   Sides<ParameterFiles> files = parameter_files(a.side, b.side);
   Sides<CompareSide> sides = {a.side, b.side};
   PairedCheckpoints result;
-  for (const Side side : kBothSides) {
-    result.locals[side] = locals_of(sides[side], files[side]);
-    sides[side].tensors = &result.locals[side]->tensors;
-  }
-  const bool is_sharded = sharding_differs(sides.a, sides.b);
   Pairing before;
-  if (is_sharded) {
-    MSDUMP_TRY(PairedShards paired, pair_sharded({sides.a, a.tables}, {sides.b, b.tables}, map, layouts, context));
-    before = std::move(paired.pairing);
-    result.notes = std::move(paired.notes);
+  if (ranks_of(a.side).size() > 1 || ranks_of(b.side).size() > 1) {
+    Sides<CompareSide> locals = sides;
     for (const Side side : kBothSides) {
-      result.shards[side] = std::move(paired[side]);
-      sides[side] = result.shards[side]->side();
-      // The names of the local parameters say the rest.
-      for (auto& [file, place] : files[side].files) place = {std::move(place.step), {}, {}, {}};
+      result.locals[side] = locals_of(sides[side], files[side]);
+      locals[side].tensors = &result.locals[side]->tensors;
     }
-  } else {
-    sides = {a.side, b.side};
-    result.locals = {};
+    if (sharding_differs(locals.a, locals.b)) {
+      MSDUMP_TRY(PairedShards paired, pair_sharded({locals.a, a.tables}, {locals.b, b.tables}, map, layouts, context));
+      before = std::move(paired.pairing);
+      result.notes = std::move(paired.notes);
+      for (const Side side : kBothSides) {
+        result.shards[side] = std::move(paired[side]);
+        sides[side] = result.shards[side]->side();
+        // The names of the local parameters say the rest.
+        for (auto& [file, place] : files[side].files) place = {std::move(place.step), {}, {}, {}};
+      }
+    } else {
+      result.locals = {};
+    }
   }
   MSDUMP_TRY(PairedParameters paired, pair_parameters(sides.a, sides.b, map, {&files.a, &files.b}, context.cancel));
   static_cast<PairedParameters&>(result) = std::move(paired);
-  if (is_sharded) {
+  if (result.shards.a != nullptr) {
     result.notes = notes_again(std::move(result.notes), before, result.pairing, result.shards);
     result.pairing.limits.insert(before.limits.begin(), before.limits.end());
   }

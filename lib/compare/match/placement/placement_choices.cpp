@@ -323,7 +323,7 @@ bool fits_shapes(const Placement& placement, const LocalShapes& locals, const Sh
   const bool even = locals.are_equal && extents == global;
   int64_t covered = 0;
   for (int64_t rank = 0; rank < (even ? 1 : ranks); ++rank) {
-    // Of fewer rows than ranks some ranks have none.
+    // A rank may hold no element, if the axis is shorter than the mesh.
     if (element_count(locals.shapes[static_cast<size_t>(rank)]) == 0) continue;
     const auto segments = segments_of(placement, rank, locals, global);
     if (segments.size() != global.size()) return false;

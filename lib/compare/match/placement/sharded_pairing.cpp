@@ -82,11 +82,10 @@ class GlobalTensors {
       for (size_t i = 0; ranks.size() > 1 && i < ranks.size(); ++i) {
         const TensorRecord* const& part = own.members(pair[side]).records[i];
         if (part != nullptr && !was_unreadable(own, *part) && ok(match_.locals_of(side, {&part, 1}))) continue;
-        const std::string rank = fmt::format("rank {} of the {}", ranks[i], name_of(side));
         if (part == nullptr) {
-          note.lacking = rank + " does not have it";
+          note.lacking = lacking_text(ranks[i], side);
         } else {
-          note.unreadable = "the part of " + rank + " cannot be read";
+          note.unreadable = fmt::format("the part of rank {} of the {} cannot be read", ranks[i], name_of(side));
         }
         return;
       }
@@ -386,6 +385,10 @@ Likeness likeness_of_shards(const Pairing& pairing) {
 }
 
 }  // namespace
+
+std::string lacking_text(int64_t rank, Side side) {
+  return fmt::format("rank {} of the {} does not have it", rank, name_of(side));
+}
 
 Result<PairedShards> pair_sharded(const ShardedInput& a, const ShardedInput& b, const NameMap* map,
                                   const PlacementRules* stated, const RunContext& context) {

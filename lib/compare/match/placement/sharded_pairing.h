@@ -35,6 +35,9 @@ struct PlacementNote {
   bool uneven = false;                   // the candidate's replicas differ: the one that is furthest off is compared
 };
 
+// PlacementNote::lacking of a rank.
+[[nodiscard]] std::string lacking_text(int64_t rank, Side side);
+
 // Both sides with global tensors, and their pairing.
 struct PairedShards : Sides<std::unique_ptr<ShardedSide>> {
   Pairing pairing;
