@@ -79,7 +79,7 @@ const TensorSamples::Sample& TensorSamples::of(RecordId tensor) {
 
 std::vector<double> TensorSamples::of(RecordId tensor, const TensorView& view, size_t most) {
   HostTensor* const host = opened(tensor);
-  if (host == nullptr || !host->direct() || view.last() >= host->count()) return {};
+  if (host == nullptr || !host->is_in_order() || view.last() >= host->count()) return {};
   std::vector<int64_t> positions = sample_positions(view.count());
   positions.resize(std::min(positions.size(), most));
   for (int64_t& position : positions) position = view.element(position);

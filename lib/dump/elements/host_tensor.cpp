@@ -206,6 +206,8 @@ namespace {
 
 // Bytes of host elements that are held.
 constexpr int64_t kSlabBytes = int64_t{4} << 20;
+// Elements of a global tensor that are read without the slab around them.
+constexpr int64_t kFewElements = 64;
 // Bytes held of a view. In a transposed matrix, a slab of few columns reads each row again for every few elements.
 constexpr int64_t kViewSlabBytes = int64_t{32} << 20;
 
@@ -229,12 +231,12 @@ Result<HostTensor> HostTensor::assemble(File first, PiecesReader reader, const S
   tensor.plan_.dtype = reader.dtype();
   tensor.plan_.shape = shape;
   tensor.plan_.dst_elements = element_count(shape).value_or(0);
-  tensor.plan_.identity = false;
-  tensor.elements_ = StoredElements(0, reader.dtype());
+  tensor.plan_.identity = true;
   tensor.original_dtype_ = reader.original_dtype();
+  tensor.pieces_ = std::make_shared<PiecesReader>(std::move(reader));
+  tensor.elements_ = StoredElements(tensor.pieces_);
   tensor.slab_elements_ =
       std::min(tensor.plan_.dst_elements, kSlabBytes / static_cast<int64_t>(tensor.element_bytes()));
-  tensor.pieces_ = std::make_shared<PiecesReader>(std::move(reader));
   return tensor;
 }
 
@@ -242,10 +244,15 @@ Status HostTensor::check_unchanged() const { return pieces_ ? pieces_->check_unc
 
 Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& tensor, const HostOptions& options) {
   if (const TensorPieces* const pieces = tensor.pieces(); pieces != nullptr) {
-    if (pieces->is_plain()) return open(index, *pieces->records.front(), options);
-    MSDUMP_TRY(PiecesReader reader, PiecesReader::open(index, *pieces));
-    MSDUMP_TRY(File first, File::open(index.path_of(index.files()[pieces->records.front()->file])));
-    return assemble(std::move(first), std::move(reader), pieces->shape);
+    const auto whole_of = [&]() -> Result<HostTensor> {
+      if (pieces->is_plain()) return open(index, *pieces->records.front(), options);
+      MSDUMP_TRY(PiecesReader reader, PiecesReader::open(index, *pieces));
+      MSDUMP_TRY(File first, File::open(index.path_of(index.files()[pieces->records.front()->file])));
+      return assemble(std::move(first), std::move(reader), pieces->shape);
+    };
+    MSDUMP_TRY(HostTensor whole, whole_of());
+    if (!tensor.view->axes.empty()) MSDUMP_CHECK_OK(whole.show(*tensor.view));
+    return whole;
   }
   const IndexedFile& indexed = index.files()[tensor.file];
   if (!tensor.has_elements) {
@@ -271,7 +278,7 @@ Result<HostTensor> HostTensor::open(const DumpIndex& index, const TensorRecord& 
 
 // Limits the tensor to a view. A view whose elements follow each other is read directly.
 Status HostTensor::show(const TensorView& view) {
-  if (!direct() || info(plan_.dtype).bits < 8 || view.last() >= plan_.dst_elements) {
+  if (!is_in_order() || info(plan_.dtype).bits < 8 || view.last() >= plan_.dst_elements) {
     return fail(make_error(ErrorCode::kShapeMismatch, "the tensor has not the elements of {}", describe(view.shape))
                     .with_path(path()));
   }
@@ -364,14 +371,14 @@ Status HostTensor::load_slab(int64_t slab) {
   const int64_t first = slab * slab_elements_;
   const int64_t count = std::min(slab_elements_, plan_.dst_elements - first);
   slab_.resize(static_cast<size_t>(slab_elements_) * element_bytes());
-  MSDUMP_CHECK_OK(pieces_ ? pieces_->read(first, count, slab_.data())
-                          : read_host_range({file_, elements_, plan_}, first, count, slab_.data()));
+  MSDUMP_CHECK_OK(is_in_order() ? elements_.read(file_, first, count, slab_.data())
+                                : read_host_range({file_, elements_, plan_}, first, count, slab_.data()));
   loaded_ = slab;
   return {};
 }
 
 Status HostTensor::read(int64_t first, int64_t count, std::byte* into) {
-  if (direct()) return elements_.read(file_, first, count, into);
+  if (direct() || (is_in_order() && count <= kFewElements)) return elements_.read(file_, first, count, into);
   const size_t width = element_bytes();
   while (count > 0) {
     const int64_t slab = first / slab_elements_, at = first % slab_elements_;

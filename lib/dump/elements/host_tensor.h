@@ -62,7 +62,9 @@ class HostTensor {
   [[nodiscard]] const std::string& path() const { return file_.path(); }
 
   // True if elements lie in the file as they are read: any range costs the same, and several threads may read.
-  [[nodiscard]] bool direct() const { return plan_.identity; }
+  [[nodiscard]] bool direct() const { return plan_.identity && pieces_ == nullptr; }
+  // True if single elements anywhere cost the same. Those of a global tensor are found in its parts.
+  [[nodiscard]] bool is_in_order() const { return plan_.identity; }
 
   // Bytes that this object holds between two reads.
   [[nodiscard]] int64_t memory() const { return direct() ? 0 : slab_elements_ * static_cast<int64_t>(element_bytes()); }
@@ -87,7 +89,7 @@ class HostTensor {
   StoredElements elements_;
   Plan plan_;
   std::optional<DType> original_dtype_;
-  std::shared_ptr<PiecesReader> pieces_;  // of an assembled tensor; null: it lies in `file_`
+  std::shared_ptr<PiecesReader> pieces_;  // of a global tensor, which `elements_` reads; null: it lies in `file_`
   // Only of a tensor that is not direct.
   int64_t slab_elements_ = 0;
   int64_t loaded_ = -1;  // number of the slab in `slab_`

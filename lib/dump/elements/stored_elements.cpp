@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dump/elements/host_tensor.h"
 #include "kernels/widen/widen.h"
 #include "tensor/dtype.h"
 
@@ -61,6 +62,10 @@ StoredElements::StoredElements(const StoredTensor& tensor, DType dtype)
   if (tensor.zip != nullptr) zip_ = std::make_shared<ZipDataReader>(tensor.zip);
 }
 
+StoredElements::StoredElements(std::shared_ptr<PiecesReader> assembled) : StoredElements(0, assembled->dtype()) {
+  assembled_ = std::move(assembled);
+}
+
 // `first` counts from the first byte of the tensor.
 Status StoredElements::read_bytes(const File& file, uint64_t first, std::span<std::byte> into) const {
   first += skipped_;
@@ -84,6 +89,8 @@ int64_t StoredElements::gap() const { return kGapBytes * 8 / bits_; }
 
 Status StoredElements::read(const File& file, int64_t first, int64_t count, std::byte* into) const {
   if (count == 0) return {};
+  if (assembled_ != nullptr)
+    return assembled_->read(first + static_cast<int64_t>(skipped_ / element_bytes()), count, into);
   if (kernels::needs_unpacking(dtype_)) return read_packed(file, first, count, into);
   const size_t bytes = static_cast<size_t>(count) * element_bytes();
   MSDUMP_CHECK_OK(read_bytes(file, static_cast<uint64_t>(first) * element_bytes(), {into, bytes}));

@@ -1,5 +1,5 @@
 // StoredElements: the elements of one tensor in the order of its file, in this machine's byte order. Elements narrower than a
-// byte are unpacked to a byte each. Thread-safe.
+// byte are unpacked to a byte each. Thread-safe, but for those of a global tensor.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,15 @@
 
 namespace msdump {
 
+class PiecesReader;
+
 class StoredElements {
  public:
   // `offset`: of the first element in the file; `dtype` as it is stored.
   explicit StoredElements(uint64_t offset = 0, DType dtype = DType::kUint8, bool big_endian = false);
   StoredElements(const StoredTensor& tensor, DType dtype);
+  // The elements of a global tensor, in C order.
+  explicit StoredElements(std::shared_ptr<PiecesReader> assembled);
 
   [[nodiscard]] size_t element_bytes() const { return bits_ < 8 ? 1 : static_cast<size_t>(bits_ / 8); }
   // Leaves out the first elements, of a byte or more each.
@@ -41,6 +45,7 @@ class StoredElements {
   uint64_t offset_ = 0, skipped_ = 0;
   std::shared_ptr<const std::vector<FilePiece>> pieces_;  // null: all bytes follow the first
   std::shared_ptr<ZipDataReader> zip_;                    // null: the file has the elements as they are
+  std::shared_ptr<PiecesReader> assembled_;               // null: they lie in one file
   DType dtype_ = DType::kUint8;
   int bits_ = 8;           // of an element in the file
   size_t swap_width_ = 0;  // bytes of the numbers in an element that are reversed; 0: none are

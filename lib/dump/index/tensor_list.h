@@ -50,9 +50,9 @@ class SharedShapes {
 
 struct TensorPieces;
 
-// A view of a tensor: some of its elements, or all in another order (some rows, a transposed matrix). With `pieces`, it is a
-// global tensor that is assembled from local ones (elements/host_tensor.h). A view is never empty. The elements of the
-// tensor lie in C order and have a byte or more each.
+// A view of a tensor: some of its elements, or all in another order (some rows, a transposed matrix). With `pieces`, the
+// tensor is a global one that is assembled from local ones (elements/host_tensor.h). A view is never empty. The elements of
+// the tensor lie in C order and have a byte or more each.
 struct TensorView {
   struct Axis {
     int64_t extent = 1, stride = 1;
@@ -61,7 +61,7 @@ struct TensorView {
   Shape shape;             // with as many elements as the axes
   std::vector<Axis> axes;  // the outermost first; (i, j, ..) is element first + i * stride + j * stride ..
   int64_t first = 0;
-  const TensorPieces* pieces = nullptr;  // if it is set, axes and first mean nothing
+  const TensorPieces* pieces = nullptr;  // the view of them without axes is all of their global tensor
 
   [[nodiscard]] int64_t count() const;
   [[nodiscard]] int64_t last() const;                  // the last element of the tensor that is in the view

@@ -267,6 +267,28 @@ TEST_CASE("a record of pieces is opened as a tensor of the whole shape, and one 
   REQUIRE(tensor->read(0, 48, reinterpret_cast<std::byte*>(read.data())));
   CHECK(read == values);
   CHECK(tensor->check_unchanged());
+  // Views of the whole: its transposed matrix, and rows of it.
+  TensorView turned = view_of({8, 6});
+  turned.axes = {{8, 1}, {6, 8}};
+  turned.pieces = &pieces;
+  record.view = &turned;
+  auto transposed = HostTensor::open(made.index(), record, {});
+  REQUIRE(transposed);
+  CHECK(transposed->shape() == Shape{8, 6});
+  REQUIRE(transposed->read(0, 48, reinterpret_cast<std::byte*>(read.data())));
+  for (size_t i = 0; i < read.size(); ++i) CHECK(read[i] == values[i % 6 * 8 + i / 6]);
+  TensorView rows = view_of({2, 8});
+  rows.first = 24;
+  rows.pieces = &pieces;
+  record.view = &rows;
+  auto some = HostTensor::open(made.index(), record, {});
+  REQUIRE(some);
+  REQUIRE(some->count() == 16);
+  REQUIRE(some->read(3, 13, reinterpret_cast<std::byte*>(read.data())));
+  CHECK(std::equal(read.begin(), read.begin() + 13, values.begin() + 27));
+  rows.first = 40;  // beyond the last row
+  CHECK_FALSE(HostTensor::open(made.index(), record, {}));
+  record.view = &view;
   const TensorPieces plain{{6, 4}, {made.records().front()}, {}, PieceOverlap::kNone, 1};
   CHECK(plain.is_plain());
   view.pieces = &plain;

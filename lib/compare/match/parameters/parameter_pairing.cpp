@@ -488,8 +488,9 @@ class PairingOfLinks {
                      std::vector<TensorRecord>& tensors) {
     const RecordId whole = side.tensor(item);
     if (!view) return whole;
-    const TensorView& kept = result_.views.emplace_back(std::move(*view));
     TensorRecord record = tensors[whole];
+    TensorView& kept = result_.views.emplace_back(std::move(*view));
+    kept.pieces = record.pieces();
     record.view = &kept;
     record.shape = &kept.shape;
     if (record.bytes) record.bytes = static_cast<uint64_t>(kept.count()) * (*record.bytes / whole_count(side, item));
