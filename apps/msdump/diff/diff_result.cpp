@@ -108,6 +108,7 @@ constexpr double kSure = 0.8;  // confidence
 
 void add_found(std::vector<FoundPlacement>& found, const ShardedSide& side, RecordId tensor, const Placement& layout,
                bool of_reference, bool sure) {
+  if (tensor >= side.size()) return;  // a part of a parameter
   const NameFacts& name = side.tensors()[tensor].name;
   const std::vector<int64_t>& ranks = side.ranks(tensor);
   if (ranks.size() > 1) found.push_back({{name.op_name, name.io, name.slot, ranks, of_reference}, &layout, sure});

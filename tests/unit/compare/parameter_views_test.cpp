@@ -64,6 +64,15 @@ TEST_CASE("rows are regrouped after a matrix has been transposed, too") {
   REQUIRE(!views.empty());
   CHECK(views[0].text.starts_with("transposed, rows of 1 heads"));
   CHECK(elements(views[0].view) == Elements{0, 4, 2, 6, 1, 5, 3, 7});
+  // Columns of the transposed matrix are rows of the matrix.
+  const auto columns = regrouped_views({12, 1}, {1, 12});
+  CHECK(std::any_of(columns.begin(), columns.end(), [](const NamedView& one) { return one.text.starts_with("rows"); }));
+  const auto both = regrouped_views({12, 2}, {2, 12});
+  CHECK(std::any_of(both.begin(), both.end(), [](const NamedView& one) {
+    return one.text == "transposed, columns in 2 groups of 3 parts, 3 parts in the candidate" &&
+           elements(one.view) ==
+               Elements{0, 2, 8, 10, 16, 18, 4, 6, 12, 14, 20, 22, 1, 3, 9, 11, 17, 19, 5, 7, 13, 15, 21, 23};
+  }));
 }
 
 TEST_CASE("the places of a part follow from its shape") {

@@ -28,6 +28,10 @@ TEST_CASE("runs on the same ranks with the same parts are not cut differently, a
   CHECK(sharding_differs(one.side(), two.side()));
   CHECK(sharding_differs(two.side(), copies.side()));
   CHECK(sharding_differs(copies.side(), elsewhere.side()));
+  // Without a call in common, the ranks decide.
+  const auto renamed = [](MadeCalls& calls, int) { calls.ran("Functional.gelu.7.forward", {kX}, {kOut}); };
+  CHECK(sharding_differs(RankRun(4, renamed).side(), two.side()));
+  CHECK_FALSE(sharding_differs(RankRun(2, renamed).side(), two.side()));
   CHECK(ranks_of(two.side()) == std::set<int64_t>{0, 1});
   CHECK(ranks_of(elsewhere.side()) == std::set<int64_t>{4, 5});
   CHECK(ranks_of(one.side()).empty());

@@ -20,34 +20,34 @@ Shape shape_of(const TensorView& view) {
   return shape;
 }
 
-// Axis 0 as (outer, p, q, inner), with p and q exchanged.
-TensorView exchanged(const TensorView& view, int64_t p, int64_t q, int64_t inner) {
+// An axis as (outer, p, q, inner), with p and q exchanged.
+TensorView exchanged(const TensorView& view, size_t axis, int64_t p, int64_t q, int64_t inner) {
   TensorView result = view;
-  const auto [rows, stride] = view.axes.front();
+  const auto [rows, stride] = view.axes[axis];
+  const auto at = result.axes.begin() + static_cast<std::ptrdiff_t>(axis);
   const std::vector<TensorView::Axis> axes = {
       {rows / (p * q * inner), p * q * inner * stride}, {q, inner * stride}, {p, q * inner * stride}, {inner, stride}};
-  result.axes.erase(result.axes.begin());
-  result.axes.insert(result.axes.begin(), axes.begin(), axes.end());
+  result.axes.insert(result.axes.erase(at), axes.begin(), axes.end());
   return result;
 }
 
-void add_regrouped(const TensorView& view, std::vector<NamedView>& views) {
-  const int64_t rows = view.axes.front().extent;
-  const std::string turned = view.is_run() ? "" : "transposed, ";
+void add_regrouped(const TensorView& view, size_t axis, std::vector<NamedView>& views) {
+  const int64_t rows = view.axes[axis].extent;
+  const std::string turned = fmt::format("{}{}", view.is_run() ? "" : "transposed, ", axis == 0 ? "rows" : "columns");
   const auto add = [&](int64_t p, int64_t q, int64_t inner, const std::string& text) {
-    views.push_back({exchanged(view, p, q, inner), turned + text});
+    views.push_back({exchanged(view, axis, p, q, inner), turned + text});
   };
   for (const int64_t q : divisors_of(rows)) {
     if (q < 2 || q > rows / 2) continue;
     if (rows % (2 * q) == 0) {
       const std::string heads = fmt::format("{} heads", rows / (2 * q));
-      add(2, q, 1, fmt::format("rows of {} as rotary pairs, halves in the candidate", heads));
-      add(q, 2, 1, fmt::format("rows of {} as rotary halves, pairs in the candidate", heads));
+      add(2, q, 1, fmt::format(" of {} as rotary pairs, halves in the candidate", heads));
+      add(q, 2, 1, fmt::format(" of {} as rotary halves, pairs in the candidate", heads));
     }
     for (const int64_t p : {2, 3}) {
       if (rows % (p * q) != 0 || rows == 2 * q) continue;
-      add(p, q, rows / (p * q), fmt::format("rows in {} groups of {} parts, {} parts in the candidate", q, p, p));
-      add(q, p, rows / (p * q), fmt::format("rows in {} parts, {} groups of {} in the candidate", p, q, p));
+      add(p, q, rows / (p * q), fmt::format(" in {} groups of {} parts, {} parts in the candidate", q, p, p));
+      add(q, p, rows / (p * q), fmt::format(" in {} parts, {} groups of {} in the candidate", p, q, p));
     }
   }
 }
@@ -79,10 +79,11 @@ std::vector<NamedView> regrouped_views(const Shape& from, const Shape& to) {
   const Shape wanted = without_ones(to);
   if (plain.axes.empty()) return views;
   plain.shape = to;
-  if (shape_of(plain) == wanted) add_regrouped(plain, views);
+  if (shape_of(plain) == wanted) add_regrouped(plain, 0, views);
   if (plain.axes.size() == 2) {
     std::swap(plain.axes[0], plain.axes[1]);
-    if (shape_of(plain) == wanted) add_regrouped(plain, views);
+    if (shape_of(plain) != wanted) return views;
+    for (const size_t axis : {size_t{0}, size_t{1}}) add_regrouped(plain, axis, views);
   }
   return views;
 }

@@ -22,7 +22,7 @@ struct NamedView {
 // The other orders of the axes of `from` that have the shape `to`, for 2 to 4 dimensions.
 [[nodiscard]] std::vector<NamedView> permuted_views(const Shape& from, const Shape& to);
 
-// The rows of `from`, or of its transposed matrix, in another order, if that gives the shape `to`. Queries, keys and values
+// The rows of `from`, or rows or columns of its transposed matrix, in another order, if that gives the shape `to`. Queries, keys and values
 // of heads may be kept head by head or not. The pairs of rotary embeddings may be neighbours or halves of a head.
 [[nodiscard]] std::vector<NamedView> regrouped_views(const Shape& from, const Shape& to);
 

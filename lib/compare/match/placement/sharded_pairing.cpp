@@ -122,7 +122,6 @@ class GlobalTensors {
     return pieces;
   }
 
-  // A failed read is -1; the comparison reports it.
   [[nodiscard]] double error_of(const TensorPair& pair, const Sides<TensorPieces>& pieces) const {
     TensorRecord whole = match_.result.a->tensors()[pair.a], other = match_.result.b->tensors()[pair.b];
     TensorView view_a, view_b;
@@ -130,9 +129,8 @@ class GlobalTensors {
     view_b.pieces = &pieces.b;
     whole.view = &view_a;
     other.view = &view_b;
-    const auto diff = diff_records({*match_.inputs.a.index, *match_.tables.a}, whole,
-                                   {*match_.inputs.b.index, *match_.tables.b}, other, {}, match_.context);
-    return diff ? diff->error().value_or(INFINITY) : -1;
+    return error_between({match_.inputs.a, *match_.tables.a}, whole, {match_.inputs.b, *match_.tables.b}, other,
+                         match_.context);
   }
 
   // A replica of each content, that of the most frequent content first.
@@ -388,6 +386,12 @@ Likeness likeness_of_shards(const Pairing& pairing) {
 
 std::string lacking_text(int64_t rank, Side side) {
   return fmt::format("rank {} of the {} does not have it", rank, name_of(side));
+}
+
+double error_between(const ShardedInput& of_a, const TensorRecord& a, const ShardedInput& of_b, const TensorRecord& b,
+                     const RunContext& context) {
+  const auto diff = diff_records({*of_a.side.index, of_a.tables}, a, {*of_b.side.index, of_b.tables}, b, {}, context);
+  return diff ? diff->error().value_or(INFINITY) : -1;
 }
 
 Result<PairedShards> pair_sharded(const ShardedInput& a, const ShardedInput& b, const NameMap* map,

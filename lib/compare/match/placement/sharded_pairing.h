@@ -50,6 +50,10 @@ struct ShardedInput {
   StatisticTables& tables;
 };
 
+// The error of a tensor of the first side, compared with one of the second; -1 if one cannot be read.
+[[nodiscard]] double error_between(const ShardedInput& of_a, const TensorRecord& a, const ShardedInput& of_b,
+                                   const TensorRecord& b, const RunContext& context);
+
 // `map` and `stated` are the names and placements that the user knows; may be null. An error if interrupted.
 Result<PairedShards> pair_sharded(const ShardedInput& a, const ShardedInput& b, const NameMap* map,
                                   const PlacementRules* stated, const RunContext& context);

@@ -113,8 +113,8 @@ RankCalls calls_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& op
   return calls;
 }
 
-// True if one rank of both sides has alike calls and shapes.
-bool cut_alike(const RankCalls& a, const RankCalls& b) {
+// True if one rank of both sides has alike calls and shapes. `same_ranks` decides if they have no call in common.
+bool cut_alike(const RankCalls& a, const RankCalls& b, bool same_ranks) {
   size_t common = 0, alike = 0;
   for (const auto& [key, shapes] : a.shapes) {
     const auto other = b.shapes.find(key);
@@ -122,6 +122,7 @@ bool cut_alike(const RankCalls& a, const RankCalls& b) {
     ++common;
     if (shapes == other->second) ++alike;
   }
+  if (common == 0) return same_ranks;
   const size_t fewer = std::min(a.shapes.size(), b.shapes.size());
   const bool same_calls = static_cast<double>(common) >= kSameCalls * static_cast<double>(fewer);
   return a.communicates == b.communicates && (same_calls || !a.communicates) &&
@@ -149,7 +150,7 @@ bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b) {
   std::set_intersection(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(common));
   if (common.empty()) return true;
   const std::vector<SequencedOp> of_a = operators_of(a), of_b = operators_of(b);
-  return !cut_alike(calls_of(a, of_a, common.front()), calls_of(b, of_b, common.front()));
+  return !cut_alike(calls_of(a, of_a, common.front()), calls_of(b, of_b, common.front()), in_a == in_b);
 }
 
 bool sends(const SequencedOp& op) {
@@ -341,7 +342,19 @@ RecordId ShardedSide::add_tensor(RecordId of, const TensorRecord& named) {
   record.shape = &pieces_.back().shape;
   tensors_.push_back(record);
   members_.push_back(members_[of]);
+  added_.push_back(of);
   return RecordId(tensors_.size() - 1);
+}
+
+RecordId ShardedSide::original(RecordId tensor) const {
+  const size_t own = tensors_.size() - added_.size();
+  return tensor < own ? tensor : added_[tensor - own];
+}
+
+void ShardedSide::remove_added() {
+  tensors_.resize(tensors_.size() - added_.size());
+  members_.resize(tensors_.size());
+  added_.clear();
 }
 
 }  // namespace msdump

@@ -66,8 +66,8 @@ class LocalContents {
 // The ranks of a dump, ascending; empty if no folder has a rank.
 [[nodiscard]] std::set<int64_t> ranks_of(const DumpWithGraph& dump);
 
-// True if the two dumps have no rank in common, or other calls or shapes on the first rank that both have. False if both
-// have at most one rank.
+// True if the two dumps have no rank in common, or other calls or shapes on the first rank that both have. Without a call in
+// common, the ranks decide. False if both have at most one rank.
 [[nodiscard]] bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b);
 
 // True for a send or receive. The ranks on both ends may run different layers under the same names.
@@ -108,6 +108,9 @@ class ShardedSide {
   void set_pieces(RecordId tensor, TensorPieces pieces);
   // Adds the tensor `of` under another name.
   RecordId add_tensor(RecordId of, const TensorRecord& named);
+  // The tensor that was added under another name, or the tensor itself.
+  [[nodiscard]] RecordId original(RecordId tensor) const;
+  void remove_added();
 
  private:
   using Number = std::optional<int64_t>;
@@ -136,6 +139,7 @@ class ShardedSide {
   std::vector<Members> members_;
   std::deque<TensorPieces> pieces_;  // by tensor: how it is assembled
   std::deque<TensorView> views_;     // of pieces_
+  std::vector<RecordId> added_;      // the originals of the last tensors
 };
 
 }  // namespace msdump
