@@ -172,7 +172,9 @@ class AskedSearch {
       const std::set<uint32_t> other = slots_that_differ(a_.op_of(reader), b_.op_of(reader));
       for (const ExecutionId at : runs_[reader]) {
         const auto run = runs.find(view_.place(at));
-        if (run != runs.end() && reads_otherwise(at, slots) && shows_at(at, other)) affected[run->second].push_back(at);
+        if (run == runs.end()) continue;
+        const double before = error_before(side, op, run->first);
+        if (reads_otherwise(at, slots, before) && shows_at(at, other, before)) affected[run->second].push_back(at);
       }
     }
     if (suspect.readers.empty()) {
@@ -241,9 +243,12 @@ class AskedSearch {
     for (const auto& [reader, slots] : readers) {
       for (const uint32_t slot : slots) {
         const auto agrees = [&](ExecutionId run) {
+          const double before = suspect.a == kNoId   ? error_before(b_, suspect.b, view_.place(run))
+                                : suspect.b == kNoId ? error_before(a_, suspect.a, view_.place(run))
+                                                     : 0;
           const std::vector<RunInput>& inputs = view_.run(run).inputs;
           return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
-            return input.slot == slot && view_.compared(input.tensor) && !is_off(input.tensor, 0);
+            return input.slot == slot && view_.compared(input.tensor) && !is_off(input.tensor, before);
           });
         };
         if (!runs_[reader].empty() && std::all_of(runs_[reader].begin(), runs_[reader].end(), agrees))
@@ -311,8 +316,38 @@ class AskedSearch {
     return model_.is_off(tensor, before, kMostRoundings);
   }
 
-  // True if an execution of both sides leaves other values than its inputs from equal sources lead to.
-  [[nodiscard]] bool shows_at(ExecutionId run, const std::set<uint32_t>& other) const {
+  // The largest error of what both sides have and an operator of one side reads: what comes after it may have as much
+  // without it.
+  [[nodiscard]] double error_before(const AskedSide& side, OpId op, const RunPlace& place) const {
+    double before = 0;
+    std::set<OpId> seen = {op};
+    for (std::vector<OpId> open = {op}; !open.empty();) {
+      const OpId at = open.back();
+      open.pop_back();
+      for (const InputEdge& edge : inputs_of(side.graph(), at)) {
+        if (edge.from != From::kOperator || !seen.insert(edge.op).second) continue;
+        if (!side.is_paired(edge.op)) open.push_back(edge.op);
+        if (side.pair(edge.op) == kNoId) continue;
+        for (const ExecutionId run : runs_[side.pair(edge.op)]) {
+          if (view_.place(run) == place) before = std::max(before, error_of_outputs(run));
+        }
+      }
+    }
+    return before;
+  }
+  [[nodiscard]] double error_of_outputs(ExecutionId run) const {
+    double largest = 0;
+    for (const TensorId output : view_.outputs(run)) {
+      if (!view_.compared(output)) continue;
+      if (const auto& error = view_.error(output); error && !error->discrete)
+        largest = std::max(largest, error->relative);
+    }
+    return largest;
+  }
+
+  // True if an execution of both sides leaves other values than an error of `before` and its inputs from equal sources lead
+  // to.
+  [[nodiscard]] bool shows_at(ExecutionId run, const std::set<uint32_t>& other, double before = 0) const {
     const std::vector<TensorId> outputs = view_.outputs(run);
     if (other.empty()) {
       const auto is = [&](ComputedState state) {
@@ -323,7 +358,6 @@ class AskedSearch {
         return true;
       if (!outputs.empty() && std::all_of(outputs.begin(), outputs.end(), is(ComputedState::kRight))) return false;
     }
-    double before = 0;
     std::vector<TensorId> read;  // from other sources
     for (const RunInput& input : view_.run(run).inputs) {
       const TensorId tensor = view_.compared(input.tensor) ? input.tensor : input.produced;
@@ -339,13 +373,13 @@ class AskedSearch {
     return std::any_of(read.begin(), read.end(), differs);
   }
 
-  // False if all that an execution reads in these slots was compared and agrees.
-  [[nodiscard]] bool reads_otherwise(ExecutionId run, const std::set<uint32_t>& slots) const {
+  // False if all that an execution reads in these slots was compared and agrees, but for an error of `before`.
+  [[nodiscard]] bool reads_otherwise(ExecutionId run, const std::set<uint32_t>& slots, double before) const {
     const std::vector<RunInput>& inputs = view_.run(run).inputs;
     return std::any_of(slots.begin(), slots.end(), [&](uint32_t slot) {
       const auto input =
           std::find_if(inputs.begin(), inputs.end(), [&](const RunInput& one) { return one.slot == slot; });
-      return input == inputs.end() || !view_.compared(input->tensor) || is_off(input->tensor, 0);
+      return input == inputs.end() || !view_.compared(input->tensor) || is_off(input->tensor, before);
     });
   }
 

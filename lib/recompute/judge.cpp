@@ -140,8 +140,11 @@ void find_effective_format(Array& array) {
     if (!fits_bfloat16 && !fits_float16) return;
   }
   array.undecided = telling < Limits::kFormatValues;
-  if (!array.undecided) array.effective = fits_bfloat16 ? DType::kBfloat16 : DType::kFloat16;
-  if (array.effective == DType::kFloat16) find_subnormal();
+  find_subnormal();
+  // Few numbers of bfloat16 are multiples of the smallest of float16.
+  const bool is_half = fits_float16 && (!fits_bfloat16 || array.subnormal);
+  if (!array.undecided) array.effective = is_half ? DType::kFloat16 : DType::kBfloat16;
+  array.subnormal = array.subnormal && is_half;
 }
 
 void OperandFormats::add(const OperandFormats& other) {
@@ -193,7 +196,8 @@ class OutputJudge::OfAnswer {
         variant_(answer.variant),
         format_(format_of(y, device)),
         bound_(bound_of(kernel, format_, formats, device)),
-        rounds_(formats.stored != DType::kUndefined && formats.stored != y.dtype),
+        rounds_(formats.stored != DType::kUndefined &&
+                (formats.stored != y.dtype || unit_roundoff(y.effective) > unit_roundoff(formats.coarsest))),
         few_bits_(formats.subnormal) {
     for (size_t p = 0; p < kPrecisions; ++p) {
       const double factor = p == 0 ? 2 + std::sqrt(length_) : 2;

@@ -24,6 +24,7 @@
 
 #include <fmt/format.h>
 
+#include "support/diff_side.h"
 #include "support/noisy_net/judge.h"
 #include "support/noisy_net/net_dump.h"
 #include "support/scratch_dir.h"
@@ -99,6 +100,10 @@ void judge_net(uint64_t seed, const Options& options, const std::function<void(O
   if (options.keep.empty()) scratch.emplace();
   const fs::path folder = scratch ? scratch->path() : fs::path(options.keep);
   write_dump(folder / "reference", noisy.net(), noisy.reference(), setting.reference, form);
+  WorkerPool pool(1);
+  const CancelToken never;
+  const RunContext context{pool, never};
+  DiffRules rules;
   for (const std::string& kind : kCases) {
     if (!options.only.empty() && kind != options.only) continue;
     auto candidate = candidate_of(noisy, kind);
@@ -115,10 +120,12 @@ void judge_net(uint64_t seed, const Options& options, const std::function<void(O
     const auto recomputed = judge_by_recomputing(*candidate);
     outcome.faults = std::move(candidate->faults);
     const double start = now();
-    const test::ComparedDumps compared(folder / kind, folder / "reference");
+    const auto run = diff_dumps(test::open_diff_side(folder / kind, context),
+                                test::open_diff_side(folder / "reference", context), nullptr, rules, {}, context);
     outcome.seconds = now() - start;
-    outcome.roots = judge(compared, outcome.faults);
-    for (const Rule rule : kRules) outcome.rules.push_back(judge_by(rule, compared, outcome.faults));
+    if (!run) throw std::runtime_error(run.error().message);
+    outcome.roots = judge(*run, outcome.faults);
+    for (const Rule rule : kRules) outcome.rules.push_back(judge_by(rule, *run, outcome.faults));
     outcome.rules.push_back(recomputed);
     if (scratch) fs::remove_all(folder / kind);
     done(std::move(outcome));

@@ -7,9 +7,8 @@
 namespace msdump::noisy {
 namespace {
 
-int fault_of(const test::ComparedDumps& compared, OperatorId op, const std::string& parameter,
-             const std::vector<Planted>& planted) {
-  const Pairing& pairing = compared.pairing();
+int fault_of(const DiffResult& run, OperatorId op, const std::string& parameter, const std::vector<Planted>& planted) {
+  const Pairing& pairing = run.pairing;
   const OpPair& pair = pairing.operators[op];
   for (size_t i = 0; i < planted.size(); ++i) {
     const Planted& fault = planted[i];
@@ -80,32 +79,31 @@ std::string_view name_of(Rule rule) {
   return "msprobe";
 }
 
-std::vector<Named> judge(const test::ComparedDumps& compared, const std::vector<Planted>& planted) {
+std::vector<Named> judge(const DiffResult& run, const std::vector<Planted>& planted) {
   const auto named = with_file_names(planted);
-  const auto texts = compared.roots();
   std::vector<Named> result;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const Divergence& root = compared.report().roots[i];
-    result.push_back({fault_of(compared, root.op, root.parameter, named), confidence(root.rule), texts[i]});
-    for (const DivergencePlace& other : root.places)
-      result.back().places.push_back(fault_of(compared, other.op, {}, named));
+  for (const Divergence& root : run.divergence.roots) {
+    const std::string& name = root.parameter.empty() ? run.op_name(root.op) : root.parameter;
+    result.push_back({fault_of(run, root.op, root.parameter, named), confidence(root.rule),
+                      fmt::format("{} {}", msdump::name_of(root.kind), name)});
+    for (const DivergencePlace& other : root.places) result.back().places.push_back(fault_of(run, other.op, {}, named));
   }
   return result;
 }
 
-std::vector<Named> judge_by(Rule rule, const test::ComparedDumps& compared, const std::vector<Planted>& planted) {
+std::vector<Named> judge_by(Rule rule, const DiffResult& run, const std::vector<Planted>& planted) {
   const auto with_files = with_file_names(planted);
-  const Pairing& pairing = compared.pairing();
+  const Pairing& pairing = run.pairing;
   std::vector<Extremes> of(pairing.operators.size());
   for (size_t i = 0; i < pairing.tensors.size(); ++i) {
     const TensorPair& pair = pairing.tensors[i];
-    const TensorDiff& diff = compared.diffs()[i];
+    const TensorDiff& diff = run.diffs[i];
     if (pair.b == kNoId || !has_metrics(diff.verdict)) continue;
-    of[pair.op].add(diff, (*compared.b().tensors)[pair.b].name.io == Io::kOutput);
+    of[pair.op].add(diff, (*run.b->side.tensors)[pair.b].name.io == Io::kOutput);
   }
   std::vector<Named> result;
   for (OperatorId op{0}; op < of.size(); ++op) {
-    if (of[op].names(rule)) result.push_back({fault_of(compared, op, {}, with_files), 0, pairing.op_name(op)});
+    if (of[op].names(rule)) result.push_back({fault_of(run, op, {}, with_files), 0, pairing.op_name(op)});
   }
   return result;
 }

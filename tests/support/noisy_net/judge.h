@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "support/compare_run.h"
+#include "divergence/dump_diff.h"
 #include "support/noisy_net/faults.h"
 
 namespace msdump::noisy {
@@ -17,7 +17,7 @@ struct Named {
 };
 
 // In the order of the report.
-[[nodiscard]] std::vector<Named> judge(const test::ComparedDumps& compared, const std::vector<Planted>& planted);
+[[nodiscard]] std::vector<Named> judge(const DiffResult& run, const std::vector<Planted>& planted);
 
 // Rules that look at an operator alone: it is named if they hold, in the order of the flow.
 enum class Rule : uint8_t {
@@ -28,8 +28,7 @@ enum class Rule : uint8_t {
 };
 inline constexpr Rule kRules[] = {Rule::kTolerance, Rule::kCosine, Rule::kMsprobe};
 [[nodiscard]] std::string_view name_of(Rule rule);
-[[nodiscard]] std::vector<Named> judge_by(Rule rule, const test::ComparedDumps& compared,
-                                          const std::vector<Planted>& planted);
+[[nodiscard]] std::vector<Named> judge_by(Rule rule, const DiffResult& run, const std::vector<Planted>& planted);
 
 // What could be known at best: every operator is computed again, exactly, from the inputs that the candidate gave it, and
 // those whose result is more than four times as far off as is usual for its type are named, the furthest first. It sees
