@@ -197,7 +197,7 @@ class OutputJudge::OfAnswer {
         format_(format_of(y, device)),
         bound_(bound_of(kernel, format_, formats, device)),
         rounds_(formats.stored != DType::kUndefined &&
-                (formats.stored != y.dtype || unit_roundoff(y.effective) > unit_roundoff(formats.coarsest))),
+                (formats.stored != y.dtype || unit_roundoff(format_) > unit_roundoff(formats.coarsest))),
         few_bits_(formats.subnormal) {
     for (size_t p = 0; p < kPrecisions; ++p) {
       const double factor = p == 0 ? 2 + std::sqrt(length_) : 2;

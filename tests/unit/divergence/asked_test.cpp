@@ -127,6 +127,28 @@ TEST_CASE("asked: an operator that one side has is named, and what reads it only
           "something else"});
 }
 
+TEST_CASE(
+    "asked: an operator that one side has is no root if what comes after it is off as much as what goes into it") {
+  for (const bool of_candidate : {true, false}) {
+    for (const float factor : {1.0F, 1.2F}) {
+      const Trial trial([&](MadeNet& net) {
+        const auto x = net.input("x");
+        if (net.bad()) {
+          for (float& value : net[x]) value *= 1.01F;
+        }
+        auto y = net.op("Mul", {x, net.constant(2)});
+        if (net.bad() == of_candidate) y = net.op("Mul", {y, net.constant(factor)});
+        net.op("ReLU", {net.op("Sub", {y, net.weight("w")})});
+      });
+      const Texts found = decisions(trial);
+      const bool named = std::any_of(found.begin(), found.end(), [](const std::string& text) {
+        return text.find("only the") != std::string::npos;
+      });
+      CHECK(named == (factor != 1));
+    }
+  }
+}
+
 TEST_CASE("asked: of an operator that only moves values the reader is named") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.input("x"), y = net.input("y", some_values(3));

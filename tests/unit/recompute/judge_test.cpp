@@ -203,6 +203,21 @@ TEST_CASE("a move is compared to the bit") {
   CHECK(judged(sample.stored, "reshape", output).is_wrong());
 }
 
+TEST_CASE("a move whose values have fewer bits than its operand's rounds, in a file of either dtype") {
+  const Sample sample = sample_of(100, 3);
+  const Output output = output_of(sample.stored);
+  for (const int bits : {10, 7}) {
+    Array y = sample.stored;
+    for (double& value : y.values) value = rounded_to(value, bits);
+    find_effective_format(y);
+    CHECK(judged(y, "reshape", output).is_right());
+    const DType low = y.effective;
+    CHECK(judged(y, "reshape", output, {low, kFloat}).is_wrong());  // its operand has as few
+    y.values[3] *= 1.5;
+    CHECK(judged(y, "reshape", output).is_wrong());
+  }
+}
+
 TEST_CASE("long sums may err more, by the root of their length") {
   Sample sample = sample_of(100, 4);
   const std::vector<double> terms(100, 100.0);
@@ -243,6 +258,14 @@ TEST_CASE("whole numbers do not make a float32 tensor one of 16 bits") {
   for (size_t i = 0; i < 100; ++i) small.values[i] = std::ldexp(static_cast<double>(513 + i), -24);
   find_effective_format(small);
   CHECK(small.effective == DType::kFloat16);  // subnormals, with more bits than bfloat16 has
+  for (size_t i = 0; i < 100; ++i) small.values[i] = std::ldexp(static_cast<double>(17 + i), -24);
+  find_effective_format(small);
+  CHECK(small.effective == DType::kFloat16);
+  CHECK(small.subnormal);
+  for (size_t i = 0; i < 100; ++i) small.values[i] = std::ldexp(static_cast<double>(i % 8), -24);
+  find_effective_format(small);
+  CHECK(small.undecided);
+  CHECK(small.subnormal);
 }
 
 TEST_CASE("tensor cores round the operands of products, where the dump shows that") {
