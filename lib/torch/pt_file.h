@@ -6,8 +6,8 @@
 //   <folder>/byteorder    "little" or "big"; older versions have none: little
 //   and others without information on tensors (version, .format_version, .data/serialization_id)
 //
-// Tensors in dicts, lists and tuples are read; of a DTensor, the local tensor. Objects of other classes (settings, random states, modules) are not, and
-// no code of theirs is run. A file with such objects alone is kUnsupportedFormat with the name of the class. A tensor that
+// Tensors in dicts, lists and tuples are read; of a DTensor, the local tensor. Objects of other classes (settings, random
+// states, modules) are not, and no code of theirs is run. A file with such objects alone is kUnsupportedFormat with the name of the class. A tensor that
 // cannot be read (not contiguous, compressed, truncated) has a problem; the others are read.
 //
 // The CRC-32 is checked of data.pkl, and of a storage once a tensor that fills it has been read. That of a storage shared by
@@ -39,10 +39,11 @@ struct PtTensor {
   std::vector<int64_t> strides;  // in elements
   bool contiguous = false;       // C order without gaps
   bool big_endian = false;
-  uint64_t offset = 0;                              // in the file, of the first element
-  uint64_t bytes = 0;                               // of all elements; inside the file, unless there is a problem
-  std::shared_ptr<const ZipData> zip;               // its storage, if the tensor fills it
-  std::shared_ptr<const std::string> distribution;  // of a DTensor, whose local tensor this is (dtensor.h); null: none
+  uint64_t offset = 0;                 // in the file, of the first element
+  uint64_t bytes = 0;                  // of all elements; inside the file, unless there is a problem
+  std::shared_ptr<const ZipData> zip;  // its storage, if the tensor fills it
+  // How the global tensor is distributed that this is a part of, as JSON (dtensor.h, dumper_meta.h); null: unknown.
+  std::shared_ptr<const std::string> distribution;
   std::optional<Error> problem;
 };
 

@@ -161,6 +161,12 @@ void pt_files(const fs::path& folder) {
   const auto dtensor = dtensor_call(
       {.placements = {placement("Shard", {{pickle::text("dim"), pickle::integer(0)}}), placement("Replicate")}});
   write_seed(folder, "dtensor", build_pt({.pickle = pickle::whole(dtensor)}));
+  const auto parallel =
+      pickle::dict({{pickle::text("tp_rank"), pickle::integer(1)}, {pickle::text("tp_size"), pickle::integer(2)}});
+  const auto meta =
+      pickle::dict({{pickle::text("dims"), pickle::text("t h[tp]")}, {pickle::text("sglang_parallel_info"), parallel}});
+  const auto dumped = pickle::dict({{pickle::text("value"), tensor_call()}, {pickle::text("meta"), meta}});
+  write_seed(folder, "dumper", build_pt({.pickle = pickle::whole(dumped)}));
   const std::string array = build_npy({});
   const ZipSpec arrays{
       .entries = {{.name = "a.npy", .data = array}, {.name = "b.npy", .data = array, .deflated = true}}};
