@@ -613,7 +613,7 @@ void state_distribution(const Pickle& pickle, PtFile& file) {
   if (!text.empty()) value->distribution = std::make_shared<const std::string>(std::move(text));
 }
 
-Result<PtFile> read(const File& file) {
+Result<PtFile> read(const File& file, const std::function<void(const Pickle&)>& also) {
   MSDUMP_CHECK_OK(refuse_old_form(file.head()));
   MSDUMP_TRY(const ZipFile zip, ZipFile::open(file));
   PtArchive archive{.zip = &zip};
@@ -625,13 +625,14 @@ Result<PtFile> read(const File& file) {
   MSDUMP_TRY(const Pickle pickle, parse_pickle(std::as_bytes(std::span(bytes)), offset.value_or(0)));
   MSDUMP_TRY(PtFile found, Collector(pickle, archive).run());
   state_distribution(pickle, found);
+  if (also) also(pickle);
   return found;
 }
 
 }  // namespace
 
-Result<PtFile> read_pt(const File& file) {
-  MSDUMP_TRY(PtFile found, in_file(read(file), file.path()));
+Result<PtFile> read_pt(const File& file, const std::function<void(const Pickle&)>& also) {
+  MSDUMP_TRY(PtFile found, in_file(read(file, also), file.path()));
   for (PtTensor& tensor : found.tensors) {
     if (tensor.problem) tensor.problem->path = file.path();
   }

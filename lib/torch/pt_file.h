@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,8 @@
 #include "tensor/shape.h"
 
 namespace msdump::torch {
+
+struct Pickle;
 
 struct PtTensor {
   std::string key;       // "layer.0.weight" inside dicts, lists and tuples; empty if the file is one tensor
@@ -53,7 +56,8 @@ struct PtFile {
   std::vector<std::string> other_classes;  // of the objects that are not read, each once
 };
 
-Result<PtFile> read_pt(const File& file);
+// `also`, if it is set, reads more of the pickle, which holds only during the call.
+Result<PtFile> read_pt(const File& file, const std::function<void(const Pickle& pickle)>& also = {});
 
 // True for any zip archive, and for files of PyTorch before 1.6.
 [[nodiscard]] bool looks_like_pt(std::span<const std::byte> head);
