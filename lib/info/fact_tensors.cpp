@@ -221,9 +221,23 @@ std::optional<OpenedFile> no_tensors(const Error& why, FileFacts& facts) {
   return std::nullopt;
 }
 
+// "; part of a tensor: t h[tp], tp rank 1 of 2"
+std::string dims_text(const JsonValue& dims, const JsonValue* parallel) {
+  std::string text = "; part of a tensor: " + excerpt(dims.text);
+  for (size_t i = 0; parallel != nullptr && i < parallel->members.size(); ++i) {
+    const auto& [axis, offset, place] = parallel->members[i];
+    const JsonValue *const rank = place.find("rank"), *const size = place.find("size");
+    if (rank != nullptr && size != nullptr)
+      text += fmt::format(", {} rank {} of {}", excerpt(axis), rank->text, size->text);
+  }
+  return text;
+}
+
 // "; part of (5, 4): Shard(0)"; empty for a tensor that is no part.
 std::string part_text(const StoredTensor& tensor) {
   const auto json = tensor.distribution == nullptr ? tl::unexpected(Error()) : parse_json(*tensor.distribution);
+  if (const JsonValue* const dims = json ? json->find("dims") : nullptr)
+    return dims_text(*dims, json->find("parallel"));
   const JsonValue* const placements = json ? json->find("placements") : nullptr;
   if (placements == nullptr) return {};
   std::string text;

@@ -13,6 +13,7 @@
 #include "io/zip.h"
 #include "tensor/dtype.h"
 #include "torch/dtensor.h"
+#include "torch/dumper_meta.h"
 #include "torch/pickle.h"
 
 namespace msdump::torch {
@@ -604,7 +605,15 @@ Status refuse_old_form(std::span<const std::byte> head) {
           .with_hint("load it and save it again with torch 1.6 or later"));
 }
 
-Result<PtFile> read(const File& file) {
+// That of SGLang's dumper, which is of the value alone. A DTensor says more.
+void state_distribution(const Pickle& pickle, PtFile& file) {
+  const auto is_value = [](const PtTensor& tensor) { return tensor.key == "value" && tensor.distribution == nullptr; };
+  const auto value = std::find_if(file.tensors.begin(), file.tensors.end(), is_value);
+  std::string text = value == file.tensors.end() ? std::string() : dumper_distribution_of(pickle);
+  if (!text.empty()) value->distribution = std::make_shared<const std::string>(std::move(text));
+}
+
+Result<PtFile> read(const File& file, const std::function<void(const Pickle&)>& also) {
   MSDUMP_CHECK_OK(refuse_old_form(file.head()));
   MSDUMP_TRY(const ZipFile zip, ZipFile::open(file));
   PtArchive archive{.zip = &zip};
@@ -614,13 +623,16 @@ Result<PtFile> read(const File& file) {
   // An offset in a compressed pickle is not an offset in the file.
   const auto offset = zip.data_offset(entry);
   MSDUMP_TRY(const Pickle pickle, parse_pickle(std::as_bytes(std::span(bytes)), offset.value_or(0)));
-  return Collector(pickle, archive).run();
+  MSDUMP_TRY(PtFile found, Collector(pickle, archive).run());
+  state_distribution(pickle, found);
+  if (also) also(pickle);
+  return found;
 }
 
 }  // namespace
 
-Result<PtFile> read_pt(const File& file) {
-  MSDUMP_TRY(PtFile found, in_file(read(file), file.path()));
+Result<PtFile> read_pt(const File& file, const std::function<void(const Pickle&)>& also) {
+  MSDUMP_TRY(PtFile found, in_file(read(file, also), file.path()));
   for (PtTensor& tensor : found.tensors) {
     if (tensor.problem) tensor.problem->path = file.path();
   }

@@ -1,10 +1,11 @@
 // Any bytes as a file of layouts: either lines that state layouts within their bounds, or one error. A layout that was taken is
-// written and taken again, and its boxes lie in the whole.
+// written and taken again, and its boxes lie in the whole. So are lines as the dims of SGLang's dumper.
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/text.h"
+#include "compare/match/placement/dims.h"
 #include "compare/match/placement/placement_file.h"
 #include "compare/match/placement/placement_search.h"
 #include "fuzz_file.h"
@@ -38,6 +39,25 @@ void check_layout(const Placement& layout) {
   }
 }
 
+// On the ranks of tp and cp, two each.
+void check_dims(std::string_view line) {
+  std::vector<JsonValue> locals;
+  for (int rank = 0; rank < 4; ++rank) {
+    const auto place = [](int at) { return R"({"rank":)" + std::to_string(at) + R"(,"size":2})"; };
+    auto json = parse_json(R"({"dims":"","parallel":{"tp":)" + place(rank % 2) + R"(,"cp":)" + place(rank / 2) + "}}");
+    require(json.has_value(), "the places are JSON");
+    json->members.front().value.text = line;
+    locals.push_back(std::move(*json));
+  }
+  for (size_t axes = 0; axes < 4; ++axes) {
+    const auto placement = placement_of_dims(locals, axes);
+    if (!placement) continue;
+    require(placement->ranks() == 4, "a placement is of all ranks");
+    for (const PlacementDim& dim : placement->dims) require(dim.axis < std::max<size_t>(axes, 1), "an axis is one");
+    if (axes == 2) check_layout(*placement);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -49,6 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(file.error().message.size() < 1000, "an error quotes little");
   }
   for (const std::string_view line : split(text.substr(0, 4096), '\n')) {
+    check_dims(line);
     const Result<PlacementRules> one =
         PlacementRules::parse("* " + std::string(line.substr(std::min(line.find('='), line.size()))));
     if (!one) continue;

@@ -1,8 +1,11 @@
-// Any bytes as a .pt file, as the pickle of one, as a zip archive, and as an .npz.
+// Any bytes as a .pt file, as the pickle of one, as a zip archive, as an .npz, and as model and partitions of a checkpoint of
+// DeepSpeed's ZeRO.
+#include <fstream>
 #include <string>
 #include <string_view>
 
 #include "dump/layouts/family.h"
+#include "dump/layouts/zero_checkpoint.h"
 #include "fuzz_file.h"
 #include "io/json.h"
 #include "io/zip.h"
@@ -50,10 +53,40 @@ void check_tensor(const torch::PtTensor& tensor, uint64_t file_size) {
   require(tensor.offset <= file_size && tensor.bytes <= file_size - tensor.offset, "the elements end inside the file");
 }
 
-void check_pt(const File& file) {
-  const auto found = torch::read_pt(file);
-  if (!found) return fuzz::require_good_error(found.error());
+torch::ZeroShapes check_pt(const File& file) {
+  torch::ZeroShapes shapes;
+  const auto found = torch::read_pt(file, [&](const torch::Pickle& pickle) { shapes = torch::zero_shapes_of(pickle); });
+  if (!found) {
+    fuzz::require_good_error(found.error());
+    return {};
+  }
   for (const torch::PtTensor& tensor : found->tensors) check_tensor(tensor, file.size());
+  return shapes;
+}
+
+// The only rank has the input as both files.
+void check_zero(std::string_view bytes, const torch::ZeroShapes& shapes) {
+  if (shapes.groups.empty()) return;
+  const std::filesystem::path model = fuzz::memory_folder() / "zero_pp_rank_0_mp_rank_00_model_states.pt",
+                              optim = fuzz::memory_folder() / "zero_pp_rank_0_mp_rank_00_optim_states.pt";
+  for (const auto& path : {model, optim}) std::ofstream(path, std::ios::binary) << bytes;
+  for (const std::optional<int64_t> rank : {std::optional<int64_t>(0), std::optional<int64_t>()}) {
+    const ZeroParameters parameters = zero_parameters(model, {"00", rank}, shapes);
+    for (const auto& [name, tensor] : parameters.by_name) {
+      if (tensor.problem) {
+        fuzz::require_good_error(*tensor.problem);
+        continue;
+      }
+      if (!tensor.ranges) continue;
+      int64_t next = 0;
+      for (const StoredShard& range : tensor.ranges()) {
+        require(range.begin.size() == 1 && range.begin[0] == next && range.shape[0] > 0, "ranges follow each other");
+        require(range.offset <= bytes.size() && range.bytes <= bytes.size() - range.offset, "a range lies in its file");
+        next += range.shape[0];
+      }
+      require(next == element_count(*tensor.request.shape), "ranges fill the tensor");
+    }
+  }
 }
 
 // As a catalogue reads it: what a member says is inside the archive, and reading it whole is right or an error.
@@ -113,7 +146,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fuzz::FuzzFile input(data, size);
   const File file = input.open();
   check_archive(file);
-  check_pt(file);
+  check_zero({reinterpret_cast<const char*>(data), size}, check_pt(file));
   check_metadata(file);
   check_npz(input.open());
   check_pickle(std::as_bytes(std::span(data, size)));

@@ -161,6 +161,22 @@ void pt_files(const fs::path& folder) {
   const auto dtensor = dtensor_call(
       {.placements = {placement("Shard", {{pickle::text("dim"), pickle::integer(0)}}), placement("Replicate")}});
   write_seed(folder, "dtensor", build_pt({.pickle = pickle::whole(dtensor)}));
+  const auto parallel =
+      pickle::dict({{pickle::text("tp_rank"), pickle::integer(1)}, {pickle::text("tp_size"), pickle::integer(2)}});
+  const auto meta =
+      pickle::dict({{pickle::text("dims"), pickle::text("t h[tp]")}, {pickle::text("sglang_parallel_info"), parallel}});
+  const auto dumped = pickle::dict({{pickle::text("value"), tensor_call()}, {pickle::text("meta"), meta}});
+  write_seed(folder, "dumper", build_pt({.pickle = pickle::whole(dumped)}));
+  const auto flat = tensor_call({.shape = {6}});
+  const auto shape = pickle::call(pickle::global("torch", "Size"), {pickle::integers({2, 3})});
+  for (const std::string_view key : {"fp32_flat_groups", "single_partition_of_fp32_groups"}) {
+    const auto optimizer = pickle::dict(
+        {{pickle::text(key), pickle::list({flat})}, {pickle::text("partition_count"), pickle::integer(1)}});
+    const auto shapes = pickle::list({pickle::ordered_dict({{pickle::text("w"), shape}})});
+    const auto zero =
+        pickle::dict({{pickle::text("param_shapes"), shapes}, {pickle::text("optimizer_state_dict"), optimizer}});
+    write_seed(folder, key, build_pt({.pickle = pickle::whole(zero)}));
+  }
   const std::string array = build_npy({});
   const ZipSpec arrays{
       .entries = {{.name = "a.npy", .data = array}, {.name = "b.npy", .data = array, .deflated = true}}};

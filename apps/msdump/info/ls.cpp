@@ -84,7 +84,13 @@ const report::ObjectType& distribution_type() {
        {.key = "rank_list", .type = "any", .text = "MindSpore: ranks of the mesh"},
        {.key = "partial", .type = "any", .text = "MindSpore: dimensions over which the tensors are partial sums"},
        {.key = "interleaved", .type = "any", .text = "MindSpore: if shards are interleaved"},
-       {.key = "hsdp_shard_size", .type = "any", .text = "MindSpore: ranks that share an optimizer state"}}};
+       {.key = "hsdp_shard_size", .type = "any", .text = "MindSpore: ranks that share an optimizer state"},
+       {.key = "dims",
+        .type = "any",
+        .text = "SGLang's dumper: axes of the tensor, and the parallel axes that shard them"},
+       {.key = "parallel",
+        .type = "any",
+        .text = "SGLang's dumper: rank and size of the process in its parallel axes"}}};
   return type;
 }
 
@@ -119,7 +125,7 @@ const report::RowType<TensorRow>& ls_rows() {
   return rows;
 }
 
-// "Shard(0), Replicate"; of MindSpore its tensor map.
+// "Shard(0), Replicate"; of MindSpore its tensor map, of SGLang's dumper its dims.
 std::string distribution_cell(const report::Row& row) {
   const auto* const placements = row.get<report::List>("distribution.placements");
   const auto* const map = row.get<report::List>("distribution.tensor_map");
@@ -132,6 +138,8 @@ std::string distribution_cell(const report::Row& row) {
   } else if (map != nullptr) {
     text = "tensor map ";
     report::append_json(text, *map);
+  } else {
+    text = row.text("distribution.dims");
   }
   return text.empty() ? "-" : text;
 }

@@ -320,7 +320,7 @@ Result<HostTensor> HostTensor::open(OpenedFile opened, size_t item, const HostOp
 Result<HostTensor> HostTensor::make(File file, FileKind container, const StoredTensor& stored,
                                     const HostOptions& options) {
   if (stored.problem) return fail(*stored.problem);
-  if (stored.shards != nullptr) return of_shards(std::move(file), stored);
+  if (stored.shards != nullptr || stored.ranges) return of_shards(std::move(file), stored);
   HostTensor tensor(std::move(file));
   const bool as_it_lies = container == FileKind::kNpy && !options.convert_arrays;
   const auto target = as_it_lies ? std::nullopt : options.target;

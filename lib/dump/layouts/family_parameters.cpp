@@ -10,6 +10,7 @@
 #include "dump/layouts/family.h"
 #include "dump/layouts/name_facts.h"
 #include "dump/layouts/saved_tensor.h"
+#include "dump/layouts/zero_checkpoint.h"
 #include "dump/names/dumper_name.h"
 #include "dump/names/file_name.h"
 #include "io/zip.h"
@@ -71,16 +72,9 @@ std::optional<StoredTensor> value_of_dumper(const torch::PtTensor& tensor, const
   return stored_tensor(value, facts);
 }
 
-// DeepSpeed's ZeRO-3 saves its parameters as tensors of shape [0] in zero_pp_rank_R_mp_rank_TT_model_states.pt: the values are
-// partitioned over the optim_states of all ranks. Source: deepspeed/utils/zero_to_fp32.py.
-bool is_zero3_placeholder(std::string_view file_name, const torch::PtTensor& tensor) {
-  return file_name.starts_with("zero_pp_rank_") && file_name.ends_with("_model_states.pt") &&
-         tensor.key.starts_with("module.") && tensor.shape == Shape{0} && !tensor.problem;
-}
-
 Error placeholder_error() {
   return make_error(ErrorCode::kUnsupportedFormat, "a placeholder of DeepSpeed's ZeRO-3 without values")
-      .with_hint("zero_to_fp32.py, which DeepSpeed saves beside the checkpoint, makes whole parameters of it");
+      .with_hint("the values are in the optim_states of all ranks: keep these beside the model_states");
 }
 
 // msit saves MODULE/{input|output}[_I[_J]].pth and MODULE/PARAMETER.pth, each one tensor.
@@ -136,6 +130,8 @@ class PtFamily : public Family {
   }
 
   Result<OpenedFile> open(File file, const OpenContext& context) const override {
+    const auto zero = parse_zero_model_file(context.name);
+    if (zero) return open_zero(std::move(file), *zero, context);
     MSDUMP_TRY(const torch::PtFile pt, torch::read_pt(file));
     OpenedFile opened{std::move(file), FileKind::kPt, {}, {}};
     if (context.facts.op_name.empty()) opened.op_name = context.name.substr(0, context.name.rfind('.'));
@@ -143,7 +139,6 @@ class PtFamily : public Family {
     for (const torch::PtTensor& tensor : pt.tensors) {
       if (!dumper) {
         opened.tensors.push_back(stored_tensor(tensor, context.facts));
-        if (is_zero3_placeholder(context.name, tensor)) opened.tensors.back().problem = placeholder_error();
       } else if (auto stored = value_of_dumper(tensor, context.facts)) {
         opened.tensors.push_back(std::move(*stored));
       }
@@ -152,6 +147,31 @@ class PtFamily : public Family {
   }
 
   bool names_tensors(const NameFacts& facts) const override { return !is_named_as_operator(facts); }
+
+ private:
+  // Parameters that are partitioned over ranks take the place of their placeholders, or follow the others.
+  static Result<OpenedFile> open_zero(File file, const ZeroModelFile& zero, const OpenContext& context) {
+    torch::ZeroShapes shapes;
+    MSDUMP_TRY(const torch::PtFile pt,
+               torch::read_pt(file, [&](const torch::Pickle& pickle) { shapes = torch::zero_shapes_of(pickle); }));
+    ZeroParameters whole = zero_parameters(file.path(), zero, shapes);
+    OpenedFile opened{std::move(file), FileKind::kPt, {}, {}};
+    if (context.facts.op_name.empty()) opened.op_name = context.name.substr(0, context.name.rfind('.'));
+    for (const torch::PtTensor& tensor : pt.tensors) {
+      const auto name = zero3_placeholder_of(zero, tensor);
+      if (name && whole.are_elsewhere) continue;
+      const auto values = name ? whole.by_name.find(*name) : whole.by_name.end();
+      if (values != whole.by_name.end()) {
+        opened.tensors.push_back(std::move(values->second));
+        whole.by_name.erase(values);
+        continue;
+      }
+      opened.tensors.push_back(stored_tensor(tensor, context.facts));
+      if (name) opened.tensors.back().problem = placeholder_error();
+    }
+    for (auto& [name, values] : whole.by_name) opened.tensors.push_back(std::move(values));
+    return opened;
+  }
 };
 
 class PtCheckpointFamily final : public PtFamily {

@@ -1,6 +1,7 @@
 // StoredTensor: the description of a tensor in a file and the place of its bytes, by the header of the file.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,12 +17,13 @@
 
 namespace msdump {
 
-// A local tensor of a sharded one: the archive of torch.save at `offset` of a file, with one tensor.
+// A local tensor of a sharded one: the archive of torch.save at `offset` of a file, with one tensor, or its elements alone.
 struct StoredShard {
   std::string path;
-  uint64_t offset = 0, bytes = 0;  // of the archive
-  std::vector<int64_t> begin;      // in the global tensor, by axis
+  uint64_t offset = 0, bytes = 0;
+  std::vector<int64_t> begin;  // in the global tensor, by axis
   Shape shape;
+  std::optional<int64_t> mtime_ns = {};  // of the file with the elements, when they were found; none: an archive
 };
 
 struct StoredTensor {
@@ -34,7 +36,9 @@ struct StoredTensor {
   std::shared_ptr<const ZipData>
       zip;  // the entry that the elements fill; null: they are not in an archive, or not alone
   std::shared_ptr<const std::vector<StoredShard>>
-      shards;            // the elements are in other files; null: they are in this one
+      shards;  // the elements are in other files; null: they are in this one
+  // The same for ranges of the elements in C order, as if the tensor had one axis. Empty: there are none.
+  std::function<std::vector<StoredShard>()> ranges;
   uint64_t address = 0;  // on the device; 0: unknown
   PlanRequest request;   // dtype, format, shapes; the caller sets `target`
   // The dtype of the framework's tensor, if the file holds a wider copy: bfloat16 as float32, int4 as int8.

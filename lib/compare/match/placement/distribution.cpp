@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "compare/match/placement/dims.h"
 #include "io/json.h"
 
 namespace msdump {
@@ -126,24 +127,40 @@ std::optional<Placement> mindspore_placement(const JsonValue& layout, std::span<
   return all == static_cast<int64_t>(ranks.size()) ? std::optional(placement) : std::nullopt;
 }
 
+std::optional<Placement> placement_in(const JsonValue& json, std::span<const int64_t> ranks) {
+  const JsonValue* const mesh = json.find("device_mesh");
+  const JsonValue* const placements = json.find("placements");
+  if (mesh != nullptr && placements != nullptr) return torch_placement(*mesh, *placements, ranks);
+  return mindspore_placement(json, ranks);
+}
+
+// Each rank states its own place.
+std::optional<Placement> placement_of_dims(std::span<const TensorRecord* const> locals) {
+  std::vector<JsonValue> all;
+  for (const TensorRecord* const local : locals) {
+    auto json = parse_json(*local->distribution);
+    if (!json || local->shape == nullptr) return std::nullopt;
+    all.push_back(std::move(*json));
+  }
+  return placement_of_dims(all, locals.front()->shape->size());
+}
+
 }  // namespace
 
 std::optional<Placement> placement_in(std::string_view distribution, std::span<const int64_t> ranks) {
   const auto json = parse_json(distribution);
-  if (!json) return std::nullopt;
-  const JsonValue* const mesh = json->find("device_mesh");
-  const JsonValue* const placements = json->find("placements");
-  if (mesh != nullptr && placements != nullptr) return torch_placement(*mesh, *placements, ranks);
-  return mindspore_placement(*json, ranks);
+  return json ? placement_in(*json, ranks) : std::nullopt;
 }
 
 std::optional<Placement> placement_in(std::span<const TensorRecord* const> locals, std::span<const int64_t> ranks) {
-  const auto states = [&](const TensorRecord* local) {
-    return local != nullptr && local->distribution != nullptr && *local->distribution == *locals.front()->distribution;
-  };
-  if (locals.empty() || locals.front() == nullptr || !std::all_of(locals.begin(), locals.end(), states))
-    return std::nullopt;
-  return placement_in(*locals.front()->distribution, ranks);
+  const auto states = [](const TensorRecord* local) { return local != nullptr && local->distribution != nullptr; };
+  if (locals.empty() || !std::all_of(locals.begin(), locals.end(), states)) return std::nullopt;
+  const std::string_view first = *locals.front()->distribution;
+  const auto json = parse_json(first);
+  if (json && json->find("dims") != nullptr) return placement_of_dims(locals);
+  const bool is_one = std::all_of(locals.begin(), locals.end(),
+                                  [&](const TensorRecord* local) { return *local->distribution == first; });
+  return json && is_one ? placement_in(*json, ranks) : std::nullopt;
 }
 
 }  // namespace msdump

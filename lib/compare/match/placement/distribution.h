@@ -1,5 +1,6 @@
-// placement_in(): the placement that a writer states with the local tensors: DTensors of PyTorch, and the layouts of MindSpore
-// that msprobe writes (TensorRecord::distribution, msprobe/dump_json.h). What is stated is not searched for.
+// placement_in(): the placement that a writer states with the local tensors (TensorRecord::distribution): DTensors of PyTorch,
+// the layouts of MindSpore that msprobe writes (msprobe/dump_json.h), and the dims of SGLang's dumper (dims.h). What is stated
+// is not searched for.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace msdump {
 // understood.
 [[nodiscard]] std::optional<Placement> placement_in(std::string_view distribution, std::span<const int64_t> ranks);
 
-// The same, if all local tensors state it. A null is that of a rank that lacks the tensor.
+// The same, if all local tensors state it; dims, with the coordinates of each rank. A null is that of a rank that lacks the
+// tensor.
 [[nodiscard]] std::optional<Placement> placement_in(std::span<const TensorRecord* const> locals,
                                                     std::span<const int64_t> ranks);
 
