@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "io/dir_walk.h"
 #include "io/json.h"
 #include "msprobe/json_text.h"
 #include "msprobe/names.h"
+#include "msprobe/stack_collector.h"
 
 namespace msdump {
 namespace {
@@ -128,6 +131,76 @@ class PklReader {
   uint64_t kept_ = 0, kept_arguments_ = 0;
 };
 
+class PklStackReader {
+ public:
+  PklStackReader(std::string_view text, const StackJsonLimits& limits)
+      : text_(text), limits_(limits), stacks_(limits), problems_(text) {}
+
+  Result<StackJson> run(const std::string& path) {
+    for (size_t begin = 0; begin < text_.size();) {
+      const size_t end = std::min(text_.find('\n', begin), text_.size());
+      const std::string_view line = text_.substr(begin, end - begin);
+      if (const size_t name = line.find('"'); name != line.npos && is_stack(line.substr(name + 1))) {
+        row(line, begin);
+        MSDUMP_CHECK_OK(stacks_.check_kept());
+      }
+      begin = end + 1;
+    }
+    stacks_.result().problems = problems_.take(path);
+    return std::move(stacks_.result());
+  }
+
+ private:
+  // Other rows are not parsed. No name of an operator has a quote.
+  static bool is_stack(std::string_view name) {
+    return name.substr(0, std::min(name.find('"'), name.size())).ends_with(kStack);
+  }
+
+  void bad(size_t offset, std::string_view what) {
+    problems_.add(make_error(ErrorCode::kBadJson, "{}", what).with_offset(0), offset);
+  }
+
+  void row(std::string_view line, size_t begin) {
+    if (line.size() > limits_.entry) return bad(begin, fmt::format("the line has {} bytes", line.size()));
+    const auto row = parse_json_or_fault(line);
+    if (!row) return bad(begin + row.error().offset, row.error().reason);
+    const auto& items = row->items;
+    if (items.size() != kStackItems || !items[0].is(JsonKind::kString) || !items[1].is(JsonKind::kArray))
+      return bad(begin, "no row of a call stack");
+    const std::string_view call = std::string_view(items[0].text).substr(0, items[0].text.size() - kStack.size());
+    const auto name = parse_ptdbg_name(std::string(call) + "_input.0");
+    if (!name) return bad(begin, fmt::format("{}: the name has no known form", excerpt(items[0].text)));
+    ++stacks_.result().entries;
+    if (!name->op_name.ends_with(".forward")) return;
+    std::vector<std::string> frames;
+    for (const JsonValue& frame : items[1].items) {
+      auto text = text_of(frame);
+      if (!text) return bad(begin, fmt::format("{}: a frame of no known form", excerpt(items[0].text)));
+      frames.push_back(std::move(*text));
+    }
+    const std::vector<std::string_view> views(frames.begin(), frames.end());
+    stacks_.add_op(name->op_name, begin, stacks_.add_stack(views));
+  }
+
+  // As stack.json has it.
+  static std::optional<std::string> text_of(const JsonValue& frame) {
+    constexpr size_t kItems = 4;
+    if (frame.is(JsonKind::kString)) return frame.text;
+    if (!frame.is(JsonKind::kArray) || frame.items.size() != kItems) return std::nullopt;
+    const auto is_text = [](const JsonValue& item) {
+      return item.is(JsonKind::kString) || item.is(JsonKind::kNumber) || item.is(JsonKind::kNull);
+    };
+    if (!std::all_of(frame.items.begin(), frame.items.end(), is_text)) return std::nullopt;
+    return fmt::format("File {}, line {}, in {}, \n {}", frame.items[0].text, frame.items[1].text, frame.items[2].text,
+                       frame.items[3].text);
+  }
+
+  std::string_view text_;
+  const StackJsonLimits& limits_;
+  StackCollector stacks_;
+  JsonProblems problems_;
+};
+
 }  // namespace
 
 bool is_dump_pkl_name(std::string_view file_name) {
@@ -151,6 +224,16 @@ bool looks_like_dump_pkl(std::string_view line) {
 Result<DumpJson> read_dump_pkl(const File& file, const DumpJsonLimits& limits) {
   MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.pkl"));
   return PklReader(text.view(), limits).run(file.path());
+}
+
+bool has_stacks(std::span<const std::byte> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  return text.find(std::string(kStack) + '"') != text.npos;
+}
+
+Result<StackJson> read_dump_pkl_stacks(const File& file, const StackJsonLimits& limits) {
+  MSDUMP_TRY(const auto text, read_large_text(file, limits.text, "a dump.pkl"));
+  return in_file(PklStackReader(text.view(), limits).run(file.path()), file.path());
 }
 
 }  // namespace msdump

@@ -6,11 +6,10 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "msprobe/json_text.h"
+#include "msprobe/stack_collector.h"
 
 namespace msdump {
 namespace {
-
-constexpr std::string_view kNoStack = "The call stack retrieval failed.";
 
 // The first item that is not a string; null if all are.
 const JsonValue* not_a_text(const JsonValue& list) {
@@ -22,14 +21,14 @@ const JsonValue* not_a_text(const JsonValue& list) {
 class StackJsonReader {
  public:
   StackJsonReader(std::string_view text, const StackJsonLimits& limits)
-      : text_(text), limits_(limits), problems_(text) {}
+      : text_(text), limits_(limits), stacks_(limits), problems_(text) {}
 
   Result<StackJson> read(const std::string& path) {
     MSDUMP_CHECK_OK(read_json_entries(
-        text_, limits_.entry, problems_, result_.entries,
+        text_, limits_.entry, problems_, stacks_.result().entries,
         [this](const JsonMemberPlace& member, const JsonValue& value) { return entry(member, value); }));
-    result_.problems = problems_.take(path);
-    return std::move(result_);
+    stacks_.result().problems = problems_.take(path);
+    return std::move(stacks_.result());
   }
 
  private:
@@ -39,74 +38,30 @@ class StackJsonReader {
     if (!frames.is(JsonKind::kArray)) return problems_.add(member, frames, "expected a list of frames");
     if (const JsonValue* bad = not_a_text(frames)) return problems_.add(member, *bad, "a frame that is not a string");
     if (!shared) {
-      add_op(member.key, member.begin, add_stack(frames));
-      return check_kept();
+      stacks_.add_op(member.key, member.begin, add_stack(frames));
+      return stacks_.check_kept();
     }
-    result_.is_shared = true;
+    stacks_.result().is_shared = true;
     const JsonValue& names = value.items[0];
     if (const JsonValue* bad = not_a_text(names))
       return problems_.add(member, *bad, "the name of an operator is not a string");
     const StackJson::Op stack = add_stack(frames);
-    for (const JsonValue& name : names.items) add_op(name.text, member.begin + name.offset, stack);
-    return check_kept();
+    for (const JsonValue& name : names.items) stacks_.add_op(name.text, member.begin + name.offset, stack);
+    return stacks_.check_kept();
   }
 
-  // An operator without a name that has this stack.
   StackJson::Op add_stack(const JsonValue& list) {
-    StackJson::Op op;
-    op.begin = result_.frame_ids.size();
-    op.is_retrieved = list.items.size() != 1 || list.items[0].text != kNoStack;
-    if (!op.is_retrieved) return op;
-    for (const JsonValue& item : list.items) result_.frame_ids.push_back(frame_id(item.text));
-    op.count = list.items.size();
-    kept_ += op.count * sizeof(uint32_t);
-    return op;
+    texts_.assign(list.items.size(), {});
+    std::transform(list.items.begin(), list.items.end(), texts_.begin(),
+                   [](const JsonValue& item) { return std::string_view(item.text); });
+    return stacks_.add_stack(texts_);
   }
-
-  uint32_t frame_id(std::string_view text) {
-    if (const auto known = frame_ids_.find(text); known != frame_ids_.end()) return known->second;
-    const auto id = static_cast<uint32_t>(result_.frames.size());
-    const std::string_view kept = keep(text);
-    result_.frames.push_back(parse_msprobe_frame(kept));
-    result_.frames.back().text = kept;
-    kept_ += sizeof(MsprobeFrame) + kPerKey;
-    frame_ids_.emplace(kept, id);
-    return id;
-  }
-
-  void add_op(std::string_view name, size_t offset, StackJson::Op op) {
-    op.offset = offset;
-    if (const auto known = result_.by_name.find(name); known != result_.by_name.end()) {
-      op.name = known->first;
-      result_.ops[known->second] = op;
-      return;
-    }
-    op.name = keep(name);
-    result_.by_name.emplace(op.name, result_.ops.size());
-    result_.ops.push_back(op);
-    kept_ += sizeof(StackJson::Op) + kPerKey;
-  }
-
-  std::string_view keep(std::string_view text) {
-    kept_ += text.size();
-    return result_.texts.keep(text);
-  }
-
-  // Checked between entries only, which have a limit of their own. The limit also keeps ids within 32 bits.
-  Status check_kept() const {
-    if (kept_ <= limits_.kept) return {};
-    return fail(ErrorCode::kTooLarge, "more than {} operators with {} frames: they do not fit into {} bytes of memory",
-                result_.ops.size(), result_.frames.size(), limits_.kept);
-  }
-
-  static constexpr uint64_t kPerKey = 64;  // the memory of one key in a hash table
 
   std::string_view text_;
   const StackJsonLimits& limits_;
-  StackJson result_;
+  StackCollector stacks_;
   JsonProblems problems_;
-  std::unordered_map<std::string_view, uint32_t> frame_ids_;
-  uint64_t kept_ = 0;
+  std::vector<std::string_view> texts_;  // the frames of a stack
 };
 
 }  // namespace

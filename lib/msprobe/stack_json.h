@@ -25,6 +25,8 @@
 
 namespace msdump {
 
+inline constexpr std::string_view kNoStack = "The call stack retrieval failed.";
+
 struct MsprobeFrame {
   std::string_view file;  // empty: the text had another form and is all in `code`
   int64_t line = 0;

@@ -29,6 +29,8 @@ FoundSuspect found_at(const CheckRun& run, OperatorId op, std::string_view kind,
   found.kind = kind;
   found.reason = std::move(reason);
   found.place = place;
+  if (op != kNoId) found.place.dump = run.dump.operators()[op].dump;
+  found.dump = run.dump.index().name_of_dump(found.place.dump);
   if (place.rank) found.ranks = {*place.rank};
   if (op == kNoId) return found;
   found.op_name = run.op_name(op);
@@ -76,8 +78,8 @@ class FirstBad {
   [[nodiscard]] RunPlace place() const {
     if (first_.run != kNoId) return run_.dump.runs()[first_.run].place;
     if (first_.tensor == kNoId) return {};
-    const Identity identity = run_.dump.identity(first_.tensor);
-    return {identity.rank, identity.step, 0};
+    const FolderIdentity folder = place_of(run_.dump.index(), run_.dump.record(first_.tensor));
+    return {folder.rank, folder.step, 0, folder.dump};
   }
 
   [[nodiscard]] Open open_of(const RunPlace& place, DumpExtent extent) const {
@@ -147,10 +149,11 @@ std::optional<FoundSuspect> first_overflow(const CheckRun& run) {
   if (of_operator != nullptr) return suspect_of(run, *of_operator, Open::kPinned);
   if (run.report.overflows.empty()) return {};
   const check::OverflowHit& hit = run.report.overflows.front();
+  const DumpIndex& index = run.dump.index();
   FoundSuspect found = found_at(
       run, kNoId, check::name_of(RuleId::kOperatorOverflow),
       fmt::format("the device noted an overflow: {}; no dumped file has this task and stream id", check::describe(hit)),
-      {hit.rank, hit.step, 0});
+      {hit.rank, hit.step, 0, index.folders()[index.files()[hit.file].folder].identity.dump});
   found.open = Open::kNotDumped;
   return found;
 }

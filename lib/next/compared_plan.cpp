@@ -98,6 +98,12 @@ bool is_noise(const DiffResult& run, const Divergence& root, double largest) {
   return on_both_sides(run, root.op) && largest_error(run, root.outputs) < kShareOfLargest * largest;
 }
 
+// In Pairing::dumps.
+uint32_t dump_of(const DiffResult& run, OperatorId op) {
+  const OpPair& pair = run.pairing.operators[op];
+  return run.pairing.operators_of(pair.known_side())[pair[pair.known_side()]].dump;
+}
+
 FoundSuspect suspect_at(const DiffResult& run, OperatorId op, const RunPlace& place) {
   FoundSuspect suspect;
   suspect.op = op;
@@ -105,6 +111,8 @@ FoundSuspect suspect_at(const DiffResult& run, OperatorId op, const RunPlace& pl
   suspect.op_type = run.op_type(op);
   suspect.frame = run.frame(op);
   suspect.place = place;
+  suspect.place.dump = dump_of(run, op);
+  suspect.dump = run.pairing.dump_name(suspect.place.dump);
   if (place.rank) suspect.ranks = {*place.rank};
   return suspect;
 }

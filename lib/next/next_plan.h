@@ -40,6 +40,7 @@ struct Suspect {
   std::string op_name, op_type, parameter;
   const SourceFrame* frame = nullptr;
   RunPlace place;
+  std::string dump;       // of several below one path, as DumpIndex::dumps names it
   std::string_view kind;  // as diff or check names it; empty: by its error alone
   std::string reason;
   std::vector<Call> others;  // that may be to blame instead, the nearest first

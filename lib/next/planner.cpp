@@ -269,7 +269,10 @@ void DumpRuns::add(ExecutionId run, OperatorId op, const Identity& identity, con
   if (run == kNoId) return;
   if (run >= executions.size()) executions.resize(size_t{run} + 1);
   Execution& own = executions[run];
-  if (own.op == kNoId) own = {op, {identity.rank, identity.step, identity.occurrence}, 0, 0, true, true};
+  if (own.op == kNoId) {
+    const SequencedOp* const known = operators[op].on.a != nullptr ? operators[op].on.a : operators[op].on.b;
+    own = {op, {identity.rank, identity.step, identity.occurrence, known->dump}, 0, 0, true, true};
+  }
   own.has_elements = own.has_elements && record.has_elements;
   ++own.tensors;
   own.bytes += bytes_of_elements(record);

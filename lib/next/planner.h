@@ -56,7 +56,7 @@ struct DumpRuns {
   [[nodiscard]] bool begins_with(const std::optional<int64_t>& step) const {
     return step && *step > 0 && step == first_step;
   }
-  // The execution of the operator of this name in the rank and step of the place; kNoId: none.
+  // The execution of the operator of this name in the dump, rank and step of the place; kNoId: none.
   [[nodiscard]] ExecutionId find(const std::string& name, const RunPlace& place) const;
   // True if something ran before the dump began: it has the backward pass and next to nothing of the forward one, or its
   // first call is not the first of its name.

@@ -173,10 +173,16 @@ class Distributions {
   size_t bytes_ = 0;
 };
 
+// What the tensors of a file share.
+struct SharedByTensors {
+  Distributions distributions;
+  uint64_t pieces_left = uint64_t{1} << 20;  // for slices
+};
+
 class TensorReader {
  public:
-  TensorReader(const Pickle& pickle, const PtArchive& archive, Distributions& distributions, PtTensor& tensor)
-      : pickle_(pickle), archive_(archive), distributions_(distributions), tensor_(tensor) {}
+  TensorReader(const Pickle& pickle, const PtArchive& archive, SharedByTensors& shared, PtTensor& tensor)
+      : pickle_(pickle), archive_(archive), shared_(shared), tensor_(tensor) {}
 
   Status read(PickleRef call) {
     MSDUMP_CHECK_OK(unwrap(call));
@@ -240,7 +246,7 @@ class TensorReader {
     const bool known = name.starts_with("torch.distributed.") && name.ends_with(".DTensor");
     const auto parts = known && arguments.size() > kState ? dtensor_parts(pickle_, arguments[kState]) : std::nullopt;
     if (!parts) return fail(ErrorCode::kUnsupportedFormat, "unsupported tensor: {}", excerpt(name));
-    tensor_.distribution = parts->spec ? distributions_.of(pickle_, *parts->spec) : nullptr;
+    tensor_.distribution = parts->spec ? shared_.distributions.of(pickle_, *parts->spec) : nullptr;
     return parts->local;
   }
 
@@ -314,13 +320,27 @@ class TensorReader {
     if (!bytes) return fail(malformed(fmt::format("dimension product of {} overflows", describe(shape))));
     tensor_.bytes = *bytes;
     tensor_.contiguous = true;
-    int64_t expected = 1;
+    run_ = extent_ = 1;
+    uint64_t pieces = 1;
+    bool ordered = info(tensor_.dtype).bits >= 8;
     for (size_t axis = shape.size(); axis-- > 0 && *count > 0;) {
       // The stride of a dimension of 1 is arbitrary.
-      if (shape[axis] != 1 && tensor_.strides[axis] != expected) tensor_.contiguous = false;
-      expected *= shape[axis];
+      if (shape[axis] == 1) continue;
+      const int64_t stride = tensor_.strides[axis];
+      ordered = ordered && stride >= extent_;
+      tensor_.contiguous = tensor_.contiguous && stride == run_;
+      if (tensor_.contiguous)
+        run_ *= shape[axis];
+      else if (ordered)
+        pieces *= std::min(static_cast<uint64_t>(shape[axis]), shared_.pieces_left + 1);
+      const auto to_last = ordered ? checked_mul(shape[axis] - 1, stride) : std::nullopt;
+      const auto extent = to_last ? checked_add(*to_last, extent_) : std::nullopt;
+      ordered = ordered && extent && pieces <= shared_.pieces_left;
+      if (ordered) extent_ = *extent;
     }
-    if (!tensor_.contiguous) {
+    if (!tensor_.contiguous && ordered) {
+      shared_.pieces_left -= pieces;
+    } else if (!tensor_.contiguous) {
       return fail(make_error(ErrorCode::kUnsupportedFormat, "the elements are not contiguous: shape {}, strides {}",
                              describe(shape), join_dims(tensor_.strides, "x"))
                       .with_hint("save tensor.contiguous()"));
@@ -352,7 +372,8 @@ class TensorReader {
     // Sizes in bytes. A storage without a type has a size in bytes.
     const auto stored = bytes_of(storage.dtype == DType::kUndefined ? DType::kUint8 : storage.dtype, storage.elements);
     const auto begin = bytes_of(tensor_.dtype, first);
-    const auto end = begin ? checked_add(*begin, tensor_.bytes) : std::nullopt;
+    const auto extent = bytes_of(tensor_.dtype, tensor_.contiguous ? count : extent_);
+    const auto end = begin && extent ? checked_add(*begin, *extent) : std::nullopt;
     if (!stored || !end) return fail(malformed("its storage's size or its offset overflows"));
     if (*end > *stored) return fail(too_small(storage, *end, *stored));
     const std::string name = archive_.folder + "/data/" + std::string(storage.key);
@@ -363,11 +384,42 @@ class TensorReader {
       return fail(too_small(storage, *end, archive_.zip->entries()[*entry].size).with_offset(data));
     }
     tensor_.offset = data + *begin;
+    if (!tensor_.contiguous) tensor_.pieces = std::make_shared<const std::vector<FilePiece>>(pieces_of_slice());
     if (*begin == 0 && tensor_.bytes == archive_.zip->entries()[*entry].size) {
       MSDUMP_TRY(ZipData all, archive_.zip->data(*entry));
       tensor_.zip = std::make_shared<const ZipData>(std::move(all));
     }
     return {};
+  }
+
+  // A piece for each run of elements without a gap.
+  [[nodiscard]] std::vector<FilePiece> pieces_of_slice() const {
+    const auto element = static_cast<uint64_t>(info(tensor_.dtype).bits) / 8,
+               run = element * static_cast<uint64_t>(run_);
+    std::vector<FilePiece> pieces;
+    std::vector<int64_t> index(tensor_.shape.size(), 0);
+    uint64_t place = 0;
+    for (uint64_t begin = 0; begin < tensor_.bytes; begin += run) {
+      pieces.push_back({begin, tensor_.offset + place * element});
+      // The next index of the axes outside of a run: the inner ones stay 0.
+      int64_t skipped = run_;
+      for (size_t axis = index.size(); axis-- > 0;) {
+        const int64_t extent = tensor_.shape[axis];
+        if (extent == 1) continue;
+        if (skipped > 1) {
+          skipped /= extent;
+          continue;
+        }
+        const auto stride = static_cast<uint64_t>(tensor_.strides[axis]);
+        if (++index[axis] < extent) {
+          place += stride;
+          break;
+        }
+        index[axis] = 0;
+        place -= stride * static_cast<uint64_t>(extent - 1);
+      }
+    }
+    return pieces;
   }
 
   static Error too_small(const StorageRef& storage, uint64_t needed, uint64_t present) {
@@ -377,16 +429,17 @@ class TensorReader {
 
   const Pickle& pickle_;
   const PtArchive& archive_;
-  Distributions& distributions_;
+  SharedByTensors& shared_;
   PtTensor& tensor_;
+  int64_t run_ = 1, extent_ = 1;  // elements without a gap; from the first element to the last
   NameMeaning meaning_;
   PickleRef arguments_ = 0;
 };
 
 // Reads the tensor that `call`, a kCall, makes; without its key. An error becomes its problem.
-PtTensor read_tensor(const Pickle& pickle, PickleRef call, const PtArchive& archive, Distributions& distributions) {
+PtTensor read_tensor(const Pickle& pickle, PickleRef call, const PtArchive& archive, SharedByTensors& shared) {
   PtTensor tensor;
-  if (auto status = TensorReader(pickle, archive, distributions, tensor).read(call); !status) {
+  if (auto status = TensorReader(pickle, archive, shared, tensor).read(call); !status) {
     tensor.problem = std::move(status).error();
   }
   return tensor;
@@ -472,7 +525,7 @@ class Collector {
     if (found_.tensors.size() == kMaxTensors || key_bytes_ > kMaxKeyBytes) {
       return fail(ErrorCode::kTooLarge, "more than {} tensors, or keys that are too long", kMaxTensors);
     }
-    PtTensor& tensor = found_.tensors.emplace_back(read_tensor(pickle_, ref, archive_, distributions_));
+    PtTensor& tensor = found_.tensors.emplace_back(read_tensor(pickle_, ref, archive_, shared_));
     tensor.key = key_;
     tensor.in_dict = !open_.empty() && open_.back().in_dict;
     if (tensor.problem) tensor.problem->tensor = key_;
@@ -546,7 +599,7 @@ class Collector {
 
   const Pickle& pickle_;
   const PtArchive& archive_;
-  Distributions distributions_;
+  SharedByTensors shared_;
   PtFile found_;
   std::vector<Container> open_;
   std::string key_;

@@ -42,9 +42,10 @@ struct PtTensor {
   std::vector<int64_t> strides;  // in elements
   bool contiguous = false;       // C order without gaps
   bool big_endian = false;
-  uint64_t offset = 0;                 // in the file, of the first element
-  uint64_t bytes = 0;                  // of all elements; inside the file, unless there is a problem
-  std::shared_ptr<const ZipData> zip;  // its storage, if the tensor fills it
+  uint64_t offset = 0;                                   // in the file, of the first element
+  uint64_t bytes = 0;                                    // of all elements; inside the file, unless there is a problem
+  std::shared_ptr<const std::vector<FilePiece>> pieces;  // of a slice, in C order with gaps; null: without gaps
+  std::shared_ptr<const ZipData> zip;                    // its storage, if the tensor fills it
   // How the global tensor is distributed that this is a part of, as JSON (dtensor.h, dumper_meta.h); null: unknown.
   std::shared_ptr<const std::string> distribution;
   std::optional<Error> problem;

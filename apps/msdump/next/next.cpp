@@ -219,6 +219,7 @@ class Next : public Command {
                              found.rounds.back().candidate));
     for (const Error& error : newest.failures) failures_.push_back(&error);
     dumps_ = dumps_of(newest.a->opened);
+    dump_names_ = newest.pairing.dumps;
     return plan(found, newest, as_before(found.settings, newest.a->catalogue().index, newest.pairing.a),
                 [&](const CaseRound& round) -> Result<const DiffResult*> {
                   MSDUMP_TRY(compared_.emplace_back(), compare(session, found, round));
@@ -257,6 +258,7 @@ class Next : public Command {
     failures_ = newest.run->listing_failures;
     for (const Error& error : newest.run->report.failures) failures_.push_back(&error);
     dumps_ = dumps_of(newest.opened);
+    dump_names_ = newest.catalogue().index.dumps();
     return plan(found, *newest.run, as_before(found.settings, newest.catalogue().index, newest.run->dump.operators()),
                 [&](const CaseRound& round) -> Result<const check::CheckRun*> {
                   MSDUMP_TRY(checked_.emplace_back(), check_dump(session, found, round));
@@ -328,7 +330,7 @@ class Next : public Command {
 
   void print(Session& session, const NextAnswer& result) const {
     if (is_for_people(options_.form)) return (void)session.out.write(next_text(result));
-    const auto sink = session.open_report(options_.form, dumps_, next_columns());
+    const auto sink = session.open_report(options_.form, dumps_, next_columns(dump_names_));
     for (const Suspect& suspect : result.plan.suspects) (void)sink->row(suspect_rows().row(suspect));
     std::vector<report::Object> failures;
     for (const Error* const error : failures_) failures.push_back(report::failure_object(*error));
@@ -344,7 +346,7 @@ class Next : public Command {
   std::deque<DiffResult> compared_;
   std::deque<std::unique_ptr<OpenedCheck>> checked_;
   std::vector<const Error*> failures_;
-  std::vector<std::string> dumps_;
+  std::vector<std::string> dumps_, dump_names_;  // paths; of several below one path
 };
 
 const Registration kNextCommand{[] { return std::make_unique<Next>(); }};

@@ -12,10 +12,11 @@ namespace {
 
 constexpr size_t kMostShown = 5;
 
-std::string place_text(const RunPlace& place) {
+std::string place_text(const Suspect& suspect) {
   std::string text;
-  if (place.rank) text += fmt::format(", rank {}", *place.rank);
-  if (place.step) text += fmt::format(", step {}", *place.step);
+  if (!suspect.dump.empty()) text += fmt::format(", {}", dump_text(suspect.dump));
+  if (suspect.place.rank) text += fmt::format(", rank {}", *suspect.place.rank);
+  if (suspect.place.step) text += fmt::format(", step {}", *suspect.place.step);
   return text;
 }
 
@@ -114,6 +115,7 @@ const report::RowType<Suspect>& suspect_rows() {
                [](const Suspect& one) -> report::Value { return report::text_or_null(one.kind); })
           .add(*tensor_type().find("rank"), [](const Suspect& one) -> report::Value { return one.place.rank; })
           .add(*tensor_type().find("step"), [](const Suspect& one) -> report::Value { return one.place.step; })
+          .add(dump_key(), [](const Suspect& one) -> report::Value { return report::text_or_null(one.dump); })
           .add({.key = "op_name", .type = "string|null", .text = "full scope name of the operator"},
                [](const Suspect& one) -> report::Value { return report::text_or_null(one.op_name); })
           .add({.key = "op_type", .type = "string|null", .text = "type of the operator"},
@@ -135,9 +137,10 @@ const report::RowType<Suspect>& suspect_rows() {
   return rows;
 }
 
-std::vector<report::Column> next_columns() {
+std::vector<report::Column> next_columns(const std::vector<std::string>& dumps) {
   std::vector<report::Column> columns = suspect_rows().columns(
-      {"state", "kind", "rank", "step", "op_name", "op_type", "source.file", "source.line", "reason"});
+      {"state", "kind", "rank", "step", "dump", "op_name", "op_type", "source.file", "source.line", "reason"});
+  leave_out_dump(columns, dumps);
   report::hide(columns, {"rank", "step", "source.file"});  // people read the text
   return columns;
 }
@@ -211,7 +214,7 @@ std::string next_text(const NextAnswer& answer) {
     std::string name = suspect.op_name.empty() ? suspect.parameter : suspect.op_name;
     if (name.empty()) name = "an operator";
     add_line(text, suspect.open == Suspect::Open::kPinned ? "pinned" : "suspect",
-             fmt::format("{}{}{}: {}", name, line, place_text(suspect.place), suspect.reason));
+             fmt::format("{}{}{}: {}", name, line, place_text(suspect), suspect.reason));
     if (suspect.only_reads && suspect.open != Suspect::Open::kPinned) {
       add_line(text, "", "it only reads what is wrong: the next dump has what makes that");
     } else if (suspect.only_reads && suspect.parameter.empty() && answer.round == 1) {

@@ -17,7 +17,7 @@ struct NextAnswer {
   std::vector<std::string> written = {};  // paths
 };
 
-[[nodiscard]] std::vector<report::Column> next_columns();
+[[nodiscard]] std::vector<report::Column> next_columns(const std::vector<std::string>& dumps);  // DumpIndex::dumps
 [[nodiscard]] const report::RowType<Suspect>& suspect_rows();
 [[nodiscard]] std::vector<report::DocumentType> next_documents();
 // state, rounds, pinned, nothing, question, outcomes, configuration, estimate, written.

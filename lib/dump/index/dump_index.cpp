@@ -55,6 +55,7 @@ constexpr size_t kPiece = 2048;
 // Shorter lists cost less to read again than to keep.
 constexpr size_t kLongList = 16;
 constexpr std::ptrdiff_t kHeadBytes = 64;  // enough to recognise a file of another kind
+constexpr size_t kMostOtherLogs = 1000;    // opened below a path in vain
 constexpr size_t kMostKept = 100'000;      // tensors, of some 400 bytes each
 
 std::string absolute(const std::string& path) {
@@ -123,13 +124,27 @@ void classify(IndexedFile& file, const IndexedFolder& folder, TextArena& arena) 
   file.by_content = true;
 }
 
-// A log of DebugMode has the name that the script gave it. It is looked for only in a file that the user names, because a tree
-// may have any number of other logs.
-void classify_by_title(IndexedFile& file, const std::string& path) {
+// A log of DebugMode has the name that the script gave it: its first line decides. Returns true if the file is one.
+bool classify_by_title(IndexedFile& file, const std::string& path) {
   const auto opened = File::open(path);
-  if (!opened || !tensor_log_family().recognises(opened->head(), opened->size())) return;
+  if (!opened || !tensor_log_family().recognises(opened->head(), opened->size())) return false;
   file.family = &tensor_log_family();
   file.kind = FileKind::kTensorLog;
+  return true;
+}
+
+// Finds logs of DebugMode among the files of one folder, unless it holds another dump: any program leaves logs beside its
+// dumps. `others`: logs below the path that were opened and are none.
+void find_tensor_logs(std::span<IndexedFile> files, const std::string& folder, size_t& others) {
+  const auto is_other_dump = [](const IndexedFile& file) {
+    return file.family != nullptr && file.family != &tensor_log_family();
+  };
+  if (std::any_of(files.begin(), files.end(), is_other_dump)) return;
+  for (IndexedFile& file : files) {
+    const bool may_be = file.name.ends_with(".log") || file.name.ends_with(".txt");
+    if (!may_be || file.family != nullptr || !file.regular || others >= kMostOtherLogs) continue;
+    if (!classify_by_title(file, join_path(folder, file.name))) ++others;
+  }
 }
 
 // A .metadata beside shards of torch.distributed.checkpoint is that of the checkpoint. The files are of one folder.
@@ -293,9 +308,11 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
     for (size_t piece = 0; piece < pieces; ++piece) classify_piece(static_cast<int64_t>(piece));
   }
   TextArena counted;
+  size_t other_logs = 0;
   for (size_t begin = first_file, end = begin; begin < files_.size(); begin = end) {
     while (end < files_.size() && files_[end].folder == files_[begin].folder) ++end;
     const std::span<IndexedFile> of_folder = std::span(files_).subspan(begin, end - begin);
+    find_tensor_logs(of_folder, path_of_folder(of_folder.front().folder), other_logs);
     take_counters(of_folder, folders_[files_[begin].folder], counted);
     trust_metadata(of_folder);
   }
@@ -305,7 +322,7 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
 }
 
 // SGLang's dumper says rank and step in the name of a file, torchtitan the rank, and so do checkpoints that were saved in parts
-// or versions: the folder has an entry for each.
+// or versions, and logs of DebugMode that a script named so: the folder has an entry for each.
 void DumpIndex::place_by_names(size_t first_file) {
   using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>;
   std::map<Place, uint32_t> entries;
@@ -319,7 +336,9 @@ void DumpIndex::place_by_names(size_t first_file) {
     const std::string_view shown = file.shown_name(), stem = shown.substr(0, shown.rfind('.'));
     std::optional<int64_t> rank, step;
     if (file.kind == FileKind::kTensorLog) {
-      rank = rank_of_tensor_log(file.name);
+      const CheckpointPath of_file = parse_checkpoint_path(shown);
+      rank = of_file.rank;
+      step = of_file.step;
     } else if (const auto name = file.kind == FileKind::kPt ? parse_dumper_name(stem) : std::nullopt) {
       rank = name->rank;
       step = name->step;

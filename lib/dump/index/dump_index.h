@@ -1,7 +1,8 @@
 // DumpIndex: the files of a dump. Every command starts with it.
 //
 // The index tells by names, folders and sizes which files hold tensors, and of which operator. No file is opened but mapping.csv,
-// and one of an unknown kind that the user names: it may be a log. open_tensors() lists the tensors of one file, and TensorList (tensor_list.h) those of all.
+// one of an unknown kind that the user names, and the .log and .txt of a folder without other dumps: they may be logs of
+// tensor hashes (msprobe/tensor_log.h). open_tensors() lists the tensors of one file, and TensorList (tensor_list.h) those of all.
 //
 // A file costs about 160 bytes and its name; the facts of the name are views of it.
 #pragma once

@@ -101,6 +101,7 @@ class TensorListBuilder {
 
   Result<TensorList> run() {
     list_.failures_ = index_.problems();
+    count_possible_passes();
     std::vector<FileId> chosen;
     uint64_t bytes = 0;
     for (FileId i{0}; i < index_.files().size(); ++i) {
@@ -136,10 +137,24 @@ class TensorListBuilder {
     return indexed.by_content || !indexed.family->has_elements() || indexed.family->names_tensors(indexed.facts);
   }
 
+  [[nodiscard]] bool may_be_pass(FileId file) const {
+    const IndexedFile& indexed = index_.files()[file];
+    return info(indexed.kind).holds_parameters && indexed.family != nullptr &&
+           !index_.folders()[indexed.folder].identity.step && selected_by_tensor(file);
+  }
+
+  void count_possible_passes() {
+    possible_passes_.assign(index_.folders().size(), 0);
+    for (FileId i{0}; i < index_.files().size(); ++i)
+      possible_passes_[index_.files()[i].folder] += may_be_pass(i) ? 1U : 0U;
+  }
+
+  // Which files are passes is known when all are listed (find_passes), and so is their step.
   [[nodiscard]] bool may_be_selected(FileId file) const {
     const IndexedFile& indexed = index_.files()[file];
     const Identity identity = index_.identity_of(indexed);
-    if (indexed.family->rows_have_steps()) return selection_.matches_any_step(identity);
+    const bool of_passes = may_be_pass(file) && possible_passes_[indexed.folder] > 1;
+    if (indexed.family->rows_have_steps() || of_passes) return selection_.matches_any_step(identity);
     return selected_by_tensor(file) ? selection_.matches_folder(identity) : selection_.matches_file(identity);
   }
 
@@ -304,6 +319,7 @@ class TensorListBuilder {
   const RunContext& context_;
   TensorList list_;
   std::vector<TableReference> references_;
+  std::vector<uint32_t> possible_passes_;  // by folder: the files that may be a pass
 };
 
 Result<TensorList> TensorList::read(const DumpIndex& index, const Selection& selection, const ListOptions& options,

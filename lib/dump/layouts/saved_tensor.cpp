@@ -11,6 +11,7 @@ StoredTensor stored_tensor_of(const torch::PtTensor& tensor) {
   stored.request.format_number = static_cast<int64_t>(Format::kND);
   stored.big_endian = tensor.big_endian;
   stored.zip = tensor.zip;
+  stored.pieces = tensor.pieces;
   stored.distribution = tensor.distribution;
   stored.problem = tensor.problem;
   return stored;

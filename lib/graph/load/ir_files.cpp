@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "ge/graph/ge_graph.h"
 #include "io/dir_walk.h"
+#include "io/file.h"
+#include "msprobe/dump_pkl.h"
 
 namespace msdump {
 namespace {
@@ -202,6 +204,12 @@ void drop_repeated(std::vector<IrFile>& files) {
   });
 }
 
+// Of a dump.pkl.
+bool has_stacks_in(const std::string& path) {
+  const auto file = File::open(path);
+  return file && has_stacks(file->head());
+}
+
 class Search {
  public:
   explicit Search(const DumpIndex& index) : index_(index) {}
@@ -243,7 +251,8 @@ class Search {
     for (const std::string& path : index_.paths()) result_.looked_in.push_back(path);
     for (const IndexedFile& file : index_.files()) {
       const FolderIdentity& folder = index_.folders()[file.folder].identity;
-      if (file.kind == FileKind::kStackJson) {
+      if (file.kind == FileKind::kStackJson ||
+          (file.kind == FileKind::kDumpPkl && has_stacks_in(index_.path_of(file)))) {
         stacks_.push_back(
             {{index_.path_of(file), OriginKind::kStackJson, OriginPlace::kSaved, folder.rank, {}, folder.step}});
       } else if (file.kind == FileKind::kIrText || file.kind == FileKind::kIrProtobuf ||
@@ -353,7 +362,7 @@ std::optional<IrFile> ir_file_of_name(std::string_view path) {
   const std::string_view file_name = base_name(path);
   const FileKind kind = kind_of_name(file_name);
   IrFile file{{std::string(path), OriginKind::kIrText, OriginPlace::kSaved, rank_of_path(path)}, kNoFamily};
-  if (kind == FileKind::kStackJson) {
+  if (kind == FileKind::kStackJson || kind == FileKind::kDumpPkl) {
     file.kind = OriginKind::kStackJson;
     return file;
   }

@@ -25,6 +25,7 @@
 #include "ir/protobuf/ir_protobuf.h"
 #include "ir/text/ir_text.h"
 #include "msprobe/construct_json.h"
+#include "msprobe/dump_pkl.h"
 #include "msprobe/names.h"
 #include "msprobe/stack_json.h"
 
@@ -296,7 +297,8 @@ class FileLoader {
     origin.home = home_of(ir);
     if (ir.kind == OriginKind::kIrText) origin.kind = kind_by_content(file);
     if (origin.kind == OriginKind::kStackJson) {
-      MSDUMP_TRY(const StackJson stacks, read_stack_json(file));
+      const bool is_pkl = kind_of_name(std::string_view(ir.path).substr(ir.path.rfind('/') + 1)) == FileKind::kDumpPkl;
+      MSDUMP_TRY(const StackJson stacks, is_pkl ? read_dump_pkl_stacks(file) : read_stack_json(file));
       add_all(errors_of(stacks.problems), ir.path, damage);
       const auto gradients = request_.parameter_gradients.find(origin.step);
       const bool any = gradients != request_.parameter_gradients.end();

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "dump/elements/host_tensor.h"
+#include "dump/layouts/saved_tensor.h"
 #include "kernels/pair/pair.h"
 #include "npy/npy.h"
 #include "profiles/result_writer.h"
@@ -39,13 +40,7 @@ Result<StoredTensor> stored_pt(const File& file) {
   }
   const torch::PtTensor& tensor = pt.tensors[0];
   if (tensor.problem) return fail(*tensor.problem);
-  StoredTensor stored;
-  stored.offset = tensor.offset;
-  stored.bytes = tensor.bytes;
-  stored.big_endian = tensor.big_endian;
-  stored.request.dtype = tensor.dtype;
-  stored.request.shape = tensor.shape;
-  return stored;
+  return stored_tensor_of(tensor);
 }
 
 Result<HostTensor> open_tensor(const std::string& path) {

@@ -13,6 +13,9 @@ for step in 0 1 2; do
 done
 show msdump ls -d bad
 msdump diff -q bad good --json | jq -c '[.first_divergence[] | .op_name, .step], [.summary | .compared, .same, .differ, .unmatched]'
+show msdump ls --step 1 --op '*mlp' bad
+show msdump diff --step 0,2 bad good
+show msdump stats --step 7 bad
 # Of one size they may be checkpoints: the tensors are parameters.
 pass one 0 5 40
 pass one 1 5 40

@@ -50,3 +50,15 @@ for side in a b; do
   echo '["Functional_relu_0_forward_output.0", 1, "0000000'$side'", "torch.float32", [2], []]' >sums_$side/run_v6.0/rank0/dump.pkl
 done
 show msdump diff sums_a sums_b
+# The lines of operators are those of the call stacks in the table.
+for side in fast slow; do
+  mkdir -p $side/run_v4.0/rank0
+  largest=2.0
+  [[ $side != fast ]] || largest=4.0
+  {
+    stats Functional_gelu_0_forward_input.0 float32 '[1.0, 1.0, 1.0]' Functional_gelu_0_forward_output.0 float32 "[$largest, 1.0, 1.0]"
+    echo '["Functional_gelu_0_forward_stack_info", [["/opt/torch/nn/functional.py", "7", "gelu", "return f(x)"], ["/home/user/net.py", "12", "forward", "y = gelu(x)"]]]'
+  } >$side/run_v4.0/rank0/api_stack_dump.pkl
+done
+show msdump diff fast slow
+show msdump find-op --line net.py:12 -d fast

@@ -36,3 +36,15 @@ msdump ls -q --jsonl eager | jq -c '[.rank, .op_type, .op_name, .io, .slot, .dty
 # Not one.
 echo 'training started' >eager/numerics/rank_0_activations.log
 show msdump ls -d eager/numerics/rank_0_activations.log
+# In folders DebugMode's are found by their first line, with the ranks of their names: not other logs, nor beside another dump.
+mkdir -p run other mixed
+for rank in 0 1; do
+  debug_mode 33.5 >run/hash_rank$rank.log
+  debug_mode 3$rank.5 >other/hash_rank$rank.txt
+done
+echo 'training started' >run/train.log
+show msdump diff run other
+show msdump info run
+cp a.log mixed
+echo '{"task": "statistics", "level": "mix", "dump_data_dir": null, "data": {}}' >mixed/dump.json
+show msdump ls --jsonl mixed

@@ -87,6 +87,43 @@ TEST_CASE("checksums, arguments and call stacks are in dump.pkl, too") {
   CHECK(pkl.calls[0].arguments[1].kind == MsprobeArgument::Kind::kBool);
 }
 
+TEST_CASE("call stacks of dump.pkl are as those of a stack.json") {
+  const ScratchDir scratch;
+  const auto stacks_of = [&](const std::string& rows) {
+    const auto file = File::open(scratch.write("dump.pkl", rows));
+    REQUIRE(file);
+    CHECK(has_stacks(file->head()) == (rows.find("_stack_info") != rows.npos));
+    auto stacks = read_dump_pkl_stacks(*file);
+    REQUIRE(stacks);
+    return std::move(*stacks);
+  };
+  const std::string good = row("Functional_relu_0_forward_output.0", "[1.0, 0.0, 0.5]");
+  const StackJson stacks =
+      stacks_of(good + R"j(["Functional_relu_0_forward_stack_info", [["/a, b/net.py", "12", "forward", "y = f(x)"], )j"
+                       R"j(["<string>", 3, "run", null], "File /c.py, line 4, in g, \n h()"]])j"
+                       "\n"
+                       R"j(["Functional_relu_0_backward_stack_info", [["/engine.py", "1", "backward", "x"]]])j"
+                       "\n"
+                       R"j(["Functional_relu_0_forward_stack_info", 3])j"
+                       "\n"
+                       R"j(["Functional_relu_1_forward_stack_info", [["/net.py", "12"]]])j"
+                       "\n"
+                       R"j(["relu_stack_info", []])j"
+                       "\n"
+                       R"j(["Functional_relu_2_forward_stack_info", [)j");
+  CHECK(stacks.problems.count() == 4);
+  REQUIRE(stacks.ops.size() == 1);
+  const StackJson::Op* const op = stacks.find("Functional.relu.0.forward");
+  REQUIRE(op != nullptr);
+  std::string frames;
+  for (const uint32_t frame : stacks.stack_of(*op)) {
+    const MsprobeFrame& one = stacks.frames[frame];
+    frames += fmt::format("{}:{} {} {};", one.file, one.line, one.function, one.code);
+  }
+  CHECK(frames == "/a, b/net.py:12 forward y = f(x);<string>:3 run ;/c.py:4 g h();");
+  CHECK(stacks_of(good).ops.empty());
+}
+
 TEST_CASE("a line that is no row is a problem with its place, and the others are read") {
   const std::string good = row("Functional_relu_0_forward_output.0", "[1.0, 0.0, 0.5]");
   for (const char* const bad :

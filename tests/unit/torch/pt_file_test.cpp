@@ -129,6 +129,47 @@ TEST_CASE("A part of a storage begins at its offset") {
   CHECK(part.bytes == 24);
 }
 
+TEST_CASE("A slice of a saved tensor has its elements in pieces") {
+  // [1:2, :, 1:3] of (3, 2, 4).
+  const PtTensor slice = only({.elements = 24, .offset = 9, .shape = {1, 2, 2}, .strides = {{8, 4, 1}}}, 96);
+  CHECK_FALSE(slice.contiguous);
+  CHECK(slice.bytes == 16);
+  REQUIRE(slice.pieces != nullptr);
+  REQUIRE(slice.pieces->size() == 2);
+  CHECK((*slice.pieces)[0].begin == 0);
+  CHECK((*slice.pieces)[0].offset == slice.offset);
+  CHECK((*slice.pieces)[1].begin == 8);
+  CHECK((*slice.pieces)[1].offset == slice.offset + 16);
+  // [:, ::2] of (2, 6): single elements.
+  const PtTensor steps = only({.elements = 12, .shape = {2, 3}, .strides = {{6, 2}}}, 48);
+  REQUIRE(steps.pieces->size() == 6);
+  CHECK((*steps.pieces)[4].begin == 16);
+  CHECK((*steps.pieces)[4].offset == steps.offset + 32);
+  // [1:] of (2, 3) has no gap.
+  const PtTensor rows = only({.elements = 6, .offset = 3, .shape = {1, 3}, .strides = {{3, 1}}}, 24);
+  CHECK(rows.pieces == nullptr);
+}
+
+TEST_CASE("A slice is inside its storage, and not in too many pieces") {
+  const auto problem_of = [](const PtTensorSpec& spec, size_t storage) {
+    const ScratchDir scratch;
+    const auto file = File::open(scratch.write("a.pt", build_pt({.pickle = pickle::whole(tensor_call(spec)),
+                                                                 .storages = {{"0", std::string(storage, '\1')}}})));
+    const auto found = torch::read_pt(*file);
+    REQUIRE(found);
+    REQUIRE(found->tensors.size() == 1);
+    return found->tensors[0].problem ? found->tensors[0].problem->message : std::string("none");
+  };
+  CHECK(problem_of({.elements = 8, .shape = {2, 2}, .strides = {{6, 1}}}, 32) == "none");
+  CHECK(problem_of({.elements = 8, .shape = {2, 2}, .strides = {{7, 1}}}, 32) ==
+        "storage '0': 36 bytes needed, 32 present");
+  CHECK(problem_of({.elements = 8, .shape = {3, 2}, .strides = {{int64_t{1} << 62, 1}}}, 32)
+            .starts_with("the elements are not"));
+  constexpr int64_t kRows = int64_t{1} << 21;
+  CHECK(problem_of({.elements = 2 * kRows, .shape = {kRows, 1}, .strides = {{2, 1}}}, 8 * kRows)
+            .starts_with("the elements are not"));
+}
+
 TEST_CASE("The stride of a dimension of one means nothing") {
   CHECK(only({.shape = {2, 1, 3}, .strides = {{3, 77, 1}}}, 24).contiguous);
 }

@@ -177,8 +177,8 @@ void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const s
 constexpr int64_t kTooFew = 8;  // elements; the values of so few prove nothing
 constexpr double kCertain = 0.99;
 
-// The operators that are not taken, by rank and number of output elements.
-using ByCount = std::map<std::pair<std::optional<int64_t>, int64_t>, std::vector<SequencedOpId>>;
+// The operators that are not taken, by place and number of output elements.
+using ByCount = std::map<std::pair<OperatorPlace, int64_t>, std::vector<SequencedOpId>>;
 
 ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence) {
   ByCount by_count;
@@ -186,7 +186,7 @@ ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence)
     const auto output = evidence.host_tensors.largest(host, Io::kOutput);
     if (hosts.is_taken(host) || !output) continue;
     const auto count = host_elements(evidence.host.tensor(*output));
-    if (count && *count > kTooFew) by_count[{hosts.key(host).rank, *count}].push_back(host);
+    if (count && *count > kTooFew) by_count[{hosts.key(host).place, *count}].push_back(host);
   }
   return by_count;
 }
@@ -203,7 +203,7 @@ std::map<SequencedOpId, SequencedOpId> match_by_values(Claims& claims, HostOpera
     if (!output || (claim != nullptr && claim->is_met()) || !ge::OperatorTable::get().inserted(one.type).empty())
       continue;
     const auto count = host_elements(evidence.device.tensor(*output));
-    const auto found = count ? by_count.find({evidence.rank_of(one), *count}) : by_count.end();
+    const auto found = count ? by_count.find({evidence.place_of(one), *count}) : by_count.end();
     if (found == by_count.end()) continue;
     for (const SequencedOpId host : found->second) {
       if (++compared > kMostCompared) {
@@ -286,10 +286,10 @@ class DeviceMatcher {
 
   // Matches parts of one operator that carry its name.
   void join_parts_by_name() {
-    using Name = std::tuple<std::optional<int64_t>, std::string_view, std::string_view, uint64_t>;
+    using Name = std::tuple<OperatorPlace, std::string_view, std::string_view, uint64_t>;
     std::map<Name, SequencedOpId> wanted;  // by unmatched claims, and the operators that others have matched
     const auto name_of = [](const OperatorClaim& claim) {
-      return Name(claim.key.rank, claim.original.scope, claim.original.type, claim.original.number);
+      return Name(claim.key.place, claim.original.scope, claim.original.type, claim.original.number);
     };
     for (const OperatorClaim& claim : claims_) {
       if (!claim.is_met() && !claim.original.type.empty()) wanted.emplace(name_of(claim), kNoId);
@@ -313,7 +313,7 @@ class DeviceMatcher {
       if (claim.is_met()) continue;
       for (const ge::Rewrite& rewrite : table_.rewrites()) {
         if (rewrite.mindspore.size() != 1 || !table_.is_part_of(claim.key.family, rewrite.mindspore[0])) continue;
-        const auto& whole = hosts_.with_key({claim.key.rank, claim.key.scope, rewrite.mindspore[0]});
+        const auto& whole = hosts_.with_key({claim.key.place, claim.key.scope, rewrite.mindspore[0]});
         size_t& next = used[claim.key];
         if (next >= whole.size()) continue;
         meet(claim, whole[next++], hosts_);
@@ -329,13 +329,13 @@ class DeviceMatcher {
       std::vector<uint32_t> claims;
       std::vector<SequencedOpId> hosts;
     };
-    std::map<std::pair<std::optional<int64_t>, std::string>, Family> families;
+    std::map<std::pair<OperatorPlace, std::string>, Family> families;
     for (uint32_t i = 0; i < claims_.size(); ++i) {
       const OperatorClaim& claim = claims_[i];
-      if (!claim.is_met() && claim.is_last) families[{claim.key.rank, claim.key.family}].claims.push_back(i);
+      if (!claim.is_met() && claim.is_last) families[{claim.key.place, claim.key.family}].claims.push_back(i);
     }
     for (SequencedOpId i{0}; i < hosts_.size(); ++i) {
-      const auto found = families.find({hosts_.key(i).rank, hosts_.key(i).family});
+      const auto found = families.find({hosts_.key(i).place, hosts_.key(i).family});
       if (found != families.end() && !hosts_.is_taken(i)) found->second.hosts.push_back(i);
     }
     for (const auto& [key, family] : families) assigner_.assign(family.claims, family.hosts, Care::kConfirmed);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,6 +13,16 @@
 #include "graph/join/dump_operators.h"
 
 namespace msdump {
+
+// Operators of two places are never partners. A single rank on each side is compared whatever its number is.
+struct OperatorPlace {
+  std::optional<int64_t> rank;  // none: a single one
+  uint32_t dump = 0;            // in Pairing::dumps
+  auto operator<=>(const OperatorPlace&) const = default;
+};
+[[nodiscard]] inline uint64_t hash_of(const OperatorPlace& place) {
+  return mix_hash(static_cast<uint64_t>(place.rank.value_or(-1)), place.dump);
+}
 
 class OpTensors {
  public:
@@ -67,9 +78,8 @@ struct MatchEvidence {
   // True if two tensors of the host have the same values.
   [[nodiscard]] bool is_same(RecordId one, RecordId other);
 
-  // A single rank on each side is compared whatever its number is.
-  [[nodiscard]] std::optional<int64_t> rank_of(const SequencedOp& one) const {
-    return several_ranks ? one.rank : std::nullopt;
+  [[nodiscard]] OperatorPlace place_of(const SequencedOp& one) const {
+    return {several_ranks ? one.rank : std::nullopt, one.dump};
   }
 
   const MatchSide device, host;

@@ -12,7 +12,7 @@ namespace {
 
 uint64_t hash_of(const OpKey& key) {
   const uint64_t text = mix_hash(text_hash(key.scope), text_hash(key.family));
-  return mix_hash(text, static_cast<uint64_t>(key.rank.value_or(-1)));
+  return mix_hash(text, hash_of(key.place));
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ HostOperators::HostOperators(const MatchEvidence& evidence)
   for (SequencedOpId i{0}; i < operators.size(); ++i) {
     const SequencedOp& one = operators[i];
     const DeviceName name = parse_device_name(one.name);
-    OpKey key{evidence.rank_of(one), name.originals.empty() ? one.name : name.originals.back().scope,
+    OpKey key{evidence.place_of(one), name.originals.empty() ? one.name : name.originals.back().scope,
               ge::OperatorTable::get().family(one.type)};
     const uint32_t group =
         group_of_key_.find_or_add(hash_of(key), groups(), [&](uint32_t known) { return groups_[known].key == key; });
@@ -91,7 +91,7 @@ SequencedOpId HostNeighbours::only_free_consumer(SequencedOpId host) {
 
 bool HostNeighbours::feeds(SequencedOpId producer, SequencedOpId consumer) {
   const auto output = evidence_.host_tensors.largest(producer, Io::kOutput);
-  if (!output || hosts_.key(producer).rank != hosts_.key(consumer).rank) return false;
+  if (!output || hosts_.key(producer).place != hosts_.key(consumer).place) return false;
   const MatchSide& side = evidence_.host;
   const std::vector<RecordId>& inputs = side.operators[consumer].tensors;
   return std::any_of(inputs.begin(), inputs.end(), [&](RecordId input) {
@@ -105,7 +105,7 @@ std::vector<SequencedOpId> HostNeighbours::chain_that_ends(const std::vector<std
   for (size_t i = families.size() - 1; i-- > 0;) {
     const auto fits = [&](SequencedOpId host) {
       const bool used = hosts_.is_taken(host) || std::find(chain.begin(), chain.end(), host) != chain.end();
-      return !used && hosts_.key(host).family == families[i] && hosts_.key(host).rank == hosts_.key(end).rank;
+      return !used && hosts_.key(host).family == families[i] && hosts_.key(host).place == hosts_.key(end).place;
     };
     SequencedOpId found;
     for (const SequencedOpId later : chain) {
@@ -137,7 +137,7 @@ class ClaimReader {
   std::vector<OperatorClaim> read() {
     if (one_.tensors.empty()) return {};
     if (one_.type == "Parameter") {
-      add({evidence_.rank_of(one_), one_.name, family_}, {});
+      add({evidence_.place_of(one_), one_.name, family_}, {});
     } else if (DeviceName name = parse_device_name(one_.name); !name.is_part || !is_inserted()) {
       claim_names(std::move(name));
       claim_original();
@@ -158,7 +158,7 @@ class ClaimReader {
   [[nodiscard]] bool is_inserted() const { return !table_.inserted(one_.type).empty(); }
 
   [[nodiscard]] OpKey key_of(const OriginalName& original) const {
-    return {evidence_.rank_of(one_), original.scope, table_.family(original.type)};
+    return {evidence_.place_of(one_), original.scope, table_.family(original.type)};
   }
 
   void claim_names(DeviceName&& name) {
@@ -175,7 +175,7 @@ class ClaimReader {
     if (is_part || !hosts_.has_key(key)) {
       key.family = family_;
     } else if (key.family != family_ && may_be_inside()) {
-      add({key.rank, key.scope, family_}, {});
+      add({key.place, key.scope, family_}, {});
     }
     add(std::move(key), std::move(original));
   }
@@ -202,7 +202,7 @@ class ClaimReader {
       if (last == key || table_.is_part_of(last.family, key.family)) return;
     } else if (family_ != key.family && may_be_inside()) {
       // Only the type names the first of the fused operators.
-      add({key.rank, key.scope, family_}, {});
+      add({key.place, key.scope, family_}, {});
     }
     add(std::move(key), name.originals.back());
   }

@@ -1,4 +1,4 @@
-// HostOperators: the operators of the host by rank, scope and family, which is what the device knows of them. It notes which
+// HostOperators: the operators of the host by place, scope and family, which is what the device knows of them. It notes which
 // are taken, that is, have a device operator that stands for them.
 #pragma once
 
@@ -21,8 +21,8 @@ namespace msdump {
 
 // The key by which a claim of the device finds operators of the host.
 struct OpKey {
-  std::optional<int64_t> rank;  // none if a single rank is compared
-  std::string scope, family;    // normalised; of ge/operators/operator_table.h
+  OperatorPlace place;
+  std::string scope, family;  // normalised; of ge/operators/operator_table.h
   auto operator<=>(const OpKey&) const = default;
 };
 

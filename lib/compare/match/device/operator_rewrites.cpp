@@ -156,12 +156,10 @@ struct ScopeMembers {
 std::vector<ScopeMembers> scopes_of(const Claims& claims, const HostOperators& hosts) {
   std::vector<ScopeMembers> scopes;
   HashSlots slots(hosts.groups());
-  const auto hash_of = [](const OpKey& key) {
-    return mix_hash(text_hash(key.scope), static_cast<uint64_t>(key.rank.value_or(-1)));
-  };
+  const auto hash_of = [](const OpKey& key) { return mix_hash(text_hash(key.scope), msdump::hash_of(key.place)); };
   const auto is_scope_of = [&](uint32_t known, const OpKey& key) {
     const OpKey& first = claims[scopes[known].claims.front()].key;
-    return first.scope == key.scope && first.rank == key.rank;
+    return first.scope == key.scope && first.place == key.place;
   };
   for (uint32_t i = 0; i < claims.size(); ++i) {
     const OpKey& key = claims[i].key;

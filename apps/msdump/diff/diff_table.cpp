@@ -1,0 +1,180 @@
+#include "diff/diff_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace msdump::cli {
+namespace {
+
+constexpr size_t kRowsShown = 20, kLargestShown = 5;  // if --top does not say; of differences that are explained
+
+enum class RowClass : uint8_t { kCause, kReader, kUnexplained, kUnmatched, kExplained, kAgrees };
+
+class TableOfRows {
+ public:
+  TableOfRows(const DiffResult& run, const DiffOptions& options)
+      : run_(run), options_(options), of_cause_(rows_of_causes(run)) {
+    for (const Divergence& root : run.divergence.roots) causes_.insert(root.op);
+    find_readers();
+  }
+
+  DiffTable table() && {
+    std::vector<DiffRow> rows = all_rows(run_);
+    const bool answers = is_for_people(options_.form) && !options_.rows;
+    const RowsShown wanted = options_.rows.value_or(answers ? RowsShown::kDiffer : RowsShown::kAll);
+    std::erase_if(rows, [&](const DiffRow& row) { return !is_wanted(wanted, row); });
+    if (answers || options_.sort == RowOrder::kSize) sort(rows, answers);
+    size_t shown = rows.size();
+    if (answers) {
+      shown = static_cast<size_t>(std::count_if(
+          rows.begin(), rows.end(), [&](const DiffRow& row) { return class_of(row) < RowClass::kExplained; }));
+      if (shown == 0) shown = std::min(rows.size(), kLargestShown);
+    }
+    const size_t most = options_.top > 0 ? options_.top : answers ? kRowsShown : rows.size();
+    if (options_.top > 0 && answers) shown = rows.size();
+    shown = std::min(shown, most);
+    DiffTable table;
+    if (is_for_people(options_.form))
+      table.left_out = left_out({rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end()});
+    rows.resize(shown);
+    table.rows = std::move(rows);
+    for (DiffRow& row : table.rows) row.of_cause = class_of(row) == RowClass::kCause;
+    return table;
+  }
+
+ private:
+  void find_readers() {
+    const DivergenceReport& report = run_.divergence;
+    std::set<ExecutionId> roots, readers;
+    for (const Divergence& root : report.roots) roots.insert(root.run);
+    for (const FlowEdge& edge : report.edges) {
+      if (roots.count(edge.from) > 0) readers.insert(edge.to);
+    }
+    readers_.assign(run_.pairing.tensors.size(), false);
+    for (size_t i = 0; i < report.runs.size(); ++i) readers_[i] = readers.count(report.runs[i]) > 0;
+  }
+
+  [[nodiscard]] RowClass class_of(const DiffRow& row) const {
+    if (!counts_as_difference(run_, row)) return RowClass::kAgrees;
+    if (row.tensor == kNoId)
+      return causes_.count(run_.arguments[row.argument].op) > 0 ? RowClass::kCause : RowClass::kUnexplained;
+    if (of_cause_[row.tensor]) return RowClass::kCause;
+    if (readers_[row.tensor]) return RowClass::kReader;
+    if (run_.divergence.explained[row.tensor] != Explanation::kNone) return RowClass::kExplained;
+    return run_.diffs[row.tensor].verdict == Verdict::kUnmatched ? RowClass::kUnmatched : RowClass::kUnexplained;
+  }
+
+  [[nodiscard]] bool is_wanted(RowsShown wanted, const DiffRow& row) const {
+    switch (wanted) {
+      case RowsShown::kRoots: return class_of(row) == RowClass::kCause;
+      case RowsShown::kUnexplained: {
+        const RowClass is = class_of(row);
+        return is == RowClass::kCause || is == RowClass::kUnexplained || is == RowClass::kUnmatched;
+      }
+      case RowsShown::kDiffer: return counts_as_difference(run_, row);
+      case RowsShown::kAll: break;
+    }
+    return true;
+  }
+
+  // NaN on one side and another shape are beyond any number.
+  [[nodiscard]] double size_of(const DiffRow& row) const {
+    if (row.tensor == kNoId) return std::numeric_limits<double>::infinity();
+    const Verdict verdict = run_.diffs[row.tensor].verdict;
+    if (verdict == Verdict::kNan || verdict == Verdict::kShape) return std::numeric_limits<double>::infinity();
+    const double error = judged_error(run_, row.tensor).value_or(-1);
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  }
+
+  // Rows of causes and their readers stay in the order of reports.
+  void sort(std::vector<DiffRow>& rows, bool by_class) const {
+    std::vector<std::pair<std::pair<RowClass, double>, DiffRow>> keyed;
+    keyed.reserve(rows.size());
+    for (const DiffRow& row : rows) {
+      const RowClass is = by_class ? class_of(row) : RowClass::kCause;
+      const bool by_size = !by_class || (options_.sort != RowOrder::kOrder && is > RowClass::kReader);
+      keyed.push_back({{is, by_size ? -size_of(row) : 0}, row});
+    }
+    std::stable_sort(keyed.begin(), keyed.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = keyed[i].second;
+  }
+
+  [[nodiscard]] std::string left_out(const std::vector<DiffRow>& rows) const {
+    std::map<std::pair<RowClass, std::string_view>, uint64_t> counts;
+    for (const DiffRow& row : rows) {
+      const bool explained = class_of(row) >= RowClass::kExplained && row.tensor != kNoId;
+      ++counts[{std::min(class_of(row), RowClass::kExplained),
+                explained ? run_.explained(row.tensor) : std::string_view()}];
+    }
+    std::string text;
+    for (const auto& [of, count] : counts) {
+      const auto& [is, name] = of;
+      std::string_view what;
+      switch (is) {
+        case RowClass::kCause: what = "of the causes"; break;
+        case RowClass::kReader: what = "that read a cause"; break;
+        case RowClass::kUnexplained: what = "unexplained"; break;
+        case RowClass::kUnmatched: what = "without a partner"; break;
+        default: what = name.empty() ? "that agree" : name;
+      }
+      text += fmt::format("{:>9}  {}{}\n", count, what, meaning_of(name));
+    }
+    return text.empty() ? text
+                        : fmt::format("\nnot shown{}\n{}",
+                                      !options_.rows ? " (--rows differ shows all that differs)" : "", text);
+  }
+
+  static std::string_view meaning_of(std::string_view explanation) {
+    static constexpr std::pair<Explanation, std::string_view> kMeanings[] = {
+        {Explanation::kNoise, ": harmless, what rounding leads to"},
+        {Explanation::kDownstream, ": they follow from a cause"},
+        {Explanation::kUnwritten, ": harmless, memory that no kernel wrote and nothing reads"},
+        {Explanation::kRandom, ": they follow from random numbers that were drawn differently"},
+        {Explanation::kInert, ": written in another way, and what follows agrees"},
+        {Explanation::kElsewhere, ": the other side has no such rank or step"}};
+    for (const auto& [one, text] : kMeanings) {
+      if (name_of(one) == explanation) return text;
+    }
+    return {};
+  }
+
+  const DiffResult& run_;
+  const DiffOptions& options_;
+  const std::vector<bool> of_cause_;
+  std::set<OperatorId> causes_;
+  std::vector<bool> readers_;  // by Pairing::tensors
+};
+
+}  // namespace
+
+std::vector<bool> rows_of_causes(const DiffResult& run) {
+  using Key = std::tuple<OperatorId, std::optional<int64_t>, std::optional<int64_t>>;  // rank, step
+  std::set<Key> causes;
+  std::set<TensorId> evidence;
+  for (const Divergence& root : run.divergence.roots) {
+    evidence.insert(root.outputs.begin(), root.outputs.end());
+    if (enters(root)) continue;
+    causes.insert({root.op, root.place.rank, root.place.step});
+    for (const DivergencePlace& other : root.places) causes.insert({other.op, other.place.rank, other.place.step});
+  }
+  std::vector<bool> of_cause(run.pairing.tensors.size(), false);
+  for (const TensorId row : run.rows) {
+    if (!counts_as_difference(run, row)) continue;
+    const Identity identity = causes.empty() ? Identity() : run.identity(row);
+    of_cause[row] =
+        evidence.count(row) > 0 || causes.count({run.pairing.tensors[row].op, identity.rank, identity.step}) > 0;
+  }
+  return of_cause;
+}
+
+DiffTable diff_table(const DiffResult& run, const DiffOptions& options) { return TableOfRows(run, options).table(); }
+
+}  // namespace msdump::cli
