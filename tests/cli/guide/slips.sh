@@ -1,5 +1,5 @@
 # What people type who know another tool, or half of this one: each slip has to end with the hint that leads on, and with
-# exit code 2 unless another one stands before the command. A text after => has to occur in what is printed.
+# exit code 2 unless another one stands before the command. A text behind the arrow has to occur in what is printed.
 scaled_net good
 scaled_net bad 2.5
 two_floats x.npy
@@ -71,7 +71,7 @@ msdump diff bad good --rol 1e-3 => did you mean '--rtol'?
 msdump diff bad good --threads 4 => did you mean '--jobs'?
 msdump diff bad good --format json => did you mean '--json'?
 msdump diff bad good --fail-on rooot => did you mean 'root'?
-msdump diff bad => two dumps are needed
+msdump diff bad => hint: msdump diff CANDIDATE REFERENCE
 msdump diff bda good => did you mean 'bad'?
 msdump check bad --nan => did you mean '--first'?
 msdump check bad --fail-on error => did you mean '--fail-level'?
