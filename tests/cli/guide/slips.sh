@@ -6,24 +6,30 @@ two_floats x.npy
 data_dump >data_dump.json
 echo 'x = 1' >net.py
 
-tried=0 right=0
-while IFS= read -r line; do
-  command=${line%% => *} expected=${line#* => } code=2
-  if [[ $command == [0-3]\ * ]]; then
-    code=${command%% *}
-    command=${command#* }
-  fi
-  status=0
-  # shellcheck disable=SC2086  # words on purpose
-  printed=$($command 2>&1 </dev/null) || status=$?
-  tried=$((tried + 1))
-  if [[ $printed == *"$expected"* && $status == "$code" ]]; then
-    right=$((right + 1))
-  else
-    printf 'wrong: %s\n  exit code %s of %s, and no "%s" in\n' "$command" "$status" "$code" "$expected"
-    head -n 4 <<<"$printed" | cut -c 1-200 | sed 's/^/  | /'
-  fi
-done <<'SLIPS'
+# lead_on WHICH: the slips on stdin.
+lead_on() {
+  local tried=0 right=0 line command expected code status printed
+  while IFS= read -r line; do
+    command=${line%% => *} expected=${line#* => } code=2
+    if [[ $command == [0-3]\ * ]]; then
+      code=${command%% *}
+      command=${command#* }
+    fi
+    status=0
+    # shellcheck disable=SC2086  # words on purpose
+    printed=$($command 2>&1 </dev/null) || status=$?
+    tried=$((tried + 1))
+    if [[ $printed == *"$expected"* && $status == "$code" ]]; then
+      right=$((right + 1))
+    else
+      printf 'wrong: %s\n  exit code %s of %s, and no "%s" in\n' "$command" "$status" "$code" "$expected"
+      head -n 4 <<<"$printed" | cut -c 1-200 | sed 's/^/  | /'
+    fi
+  done
+  echo "$right of $tried $1 lead on"
+}
+
+lead_on slips <<'SLIPS'
 msdump compare bad good => hint: msdump diff bad good
 msdump cmp => hint: msdump diff CANDIDATE REFERENCE
 msdump blame bad good => hint: msdump diff bad good
@@ -85,4 +91,37 @@ msdump help compare => hint: msdump diff CANDIDATE REFERENCE
 0 msdump help noise => what its inputs and
 msdump help noize => did you mean 'noise'?
 SLIPS
-echo "$right of $tried slips lead on"
+
+# These were written down when the words of the list above were in the program, before they were tried.
+lead_on 'fresh slips' <<'SLIPS'
+msdump comparison bad good => hint: msdump diff bad good
+msdump difference bad good => hint: msdump diff bad good
+msdump accuracy-compare bad good => hint: msdump diff bad good
+msdump root-cause bad good => hint: msdump diff bad good
+msdump first bad => hint: msdump check bad --first
+msdump summary bad => hint: msdump stats bad
+msdump histogram x.npy => hint: msdump stats x.npy
+msdump max bad => hint: msdump stats bad
+msdump head x.npy => hint: msdump info x.npy --values
+msdump get x.npy => hint: msdump info x.npy --values
+msdump meta x.npy => hint: msdump info x.npy
+msdump stat bad => hint: msdump stats bad
+msdump to-npy bad => hint: msdump convert
+msdump check_config data_dump.json => did you mean 'check-config'?
+msdump find_op => did you mean 'find-op'?
+msdump trace net.py:12 => hint: msdump find-op
+msdump shapes bad => hint: msdump ls bad
+msdump help root-cause => hint: msdump
+0 msdump help siblings => of the same type
+msdump bad/rank_0 good/rank_0 => hint: msdump diff bad/rank_0 good/rank_0
+msdump *.npy => hint: msdump info x.npy
+msdump /nowhere/dump => no such file or directory
+msdump diff bad good --verbose=3 => --verbose
+msdump diff bad good --output-html x.html => did you mean '--report'?
+msdump diff bad good --cosine 0.99 => did you mean '--metric'?
+msdump diff bad good --ignore-nan => hint: msdump diff --help
+msdump check bad --top 5 => hint: --top is an option of msdump stats
+msdump check bad --strict => did you mean '--fail-level'?
+msdump stats bad --json-output => did you mean '--json'?
+msdump ls bad --long => hint: msdump ls --help
+SLIPS
