@@ -116,7 +116,6 @@ msdump help root-cause => hint: msdump
 msdump bad/rank_0 good/rank_0 => hint: msdump diff bad/rank_0 good/rank_0
 msdump *.npy => hint: msdump info x.npy
 msdump /nowhere/dump => no such file or directory
-msdump diff bad good --verbose=3 => --verbose
 msdump diff bad good --output-html x.html => did you mean '--report'?
 msdump diff bad good --cosine 0.99 => did you mean '--metric'?
 msdump diff bad good --ignore-nan => hint: msdump diff --help
@@ -124,4 +123,28 @@ msdump check bad --top 5 => hint: --top is an option of msdump stats
 msdump check bad --strict => did you mean '--fail-level'?
 msdump stats bad --json-output => did you mean '--json'?
 msdump ls bad --long => hint: msdump ls --help
+SLIPS
+
+# The same again, after names were split at dashes and compared by their stems.
+lead_on 'last slips' <<'SLIPS'
+msdump comparing bad good => hint: msdump diff bad good
+msdump tensor-diff bad good => hint: msdump diff bad good
+msdump where-nan bad => hint: msdump check bad --first
+msdump list-tensors bad => hint: msdump ls bad
+msdump converter bad => did you mean 'convert'?
+msdump export-npy bad => hint: msdump convert
+msdump gen-config => msdump next
+msdump configs data_dump.json => hint: msdump check-config data_dump.json
+msdump nans bad => hint: msdump check
+msdump weights bad => hint: msdump ls bad
+msdump loss bad => hint: msdump check
+msdump ./bda => no such file or directory
+msdump ops-of net.py:3 => hint: msdump
+msdump diff bad good --html-report x.html => did you mean '--report'?
+msdump diff bad good --max-diff 1 => did you mean
+msdump diff bad good --n-jobs 2 => did you mean '--jobs'?
+msdump ls bad --sort-by name => hint: msdump ls --help
+msdump info x.npy --head => did you mean '--values'?
+msdump convert bad --dst out => did you mean '--out'?
+msdump check bad --xml-report r.xml => did you mean '--junit'?
 SLIPS
