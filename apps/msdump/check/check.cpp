@@ -109,7 +109,7 @@ class Check : public Command {
                   .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
                           "where ranks that had the same differ; stop there"},
                  {.names = "--trend",
-                  .other_names = "history",
+                  .other_names = "history curve loss",
                   .is_common = true,
                   .value = OptionValue::flag(options_.trend),
                   .group = kOutputGroup,
@@ -202,7 +202,7 @@ class Check : public Command {
              .group = kRuleGroup,
              .help = "Print the rules with their parameters and formulas"},
             {.names = "--fail-level",
-             .other_names = "fail-on severity level",
+             .other_names = "fail-on severity level strict",
              .is_common = true,
              .value = OptionValue::choice<Severity>(
                  options_.fail_level,

@@ -55,7 +55,7 @@ const CommandInfo& diff_info() {
       .done = "equal within the tolerance",
       .no = "something differs or has no partner, or the selection matched nothing",
       .answers = true,
-      .other_names = {{"compare cmp blame delta differ precision accuracy"}}};
+      .other_names = {{"compare cmp blame delta differ precision accuracy root cause culprit"}}};
   return info;
 }
 

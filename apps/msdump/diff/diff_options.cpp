@@ -71,12 +71,13 @@ std::vector<std::string> metric_names() {
 std::vector<Option> tolerance_options(DiffOptions& options) {
   return {
       tolerance_option(
-          "--rtol", "tolerance threshold tol rel eps", options.rtol,
+          "--rtol", "tolerance threshold tol rel eps max-diff max-error", options.rtol,
           "Elements a and b (the reference's) may differ by atol + rtol |b|. Default, by the coarser dtype of the two: "
           "float64 1e-9, float32 1e-3, float16 5e-3, bfloat16 3e-2, float8 0.2, integers 0; plus rtol times the scale "
           "of the tensor"),
       tolerance_option("--atol", "abs", options.atol, "See --rtol; if only one of the two is given, the other is 0"),
       {.names = "--metric",
+       .other_names = "cosine rmse relative-l2 min-cosine",
        .value = OptionValue::texts(options.metric_limits, "LIMIT"),
        .suggestions = metric_names(),
        .group = kToleranceGroup,

@@ -124,7 +124,7 @@ const CommandInfo& find_op_info() {
       .done = "an operator was found",
       .no = "no operator was found (-0: no file); the nearest lines that have operators are named",
       .answers = true,
-      .other_names = {{"find search grep locate op operator source"}}};
+      .other_names = {{"find search grep locate op operator source trace stack"}}};
   return info;
 }
 

@@ -147,6 +147,17 @@ std::optional<std::string> OptionNames::translated(const std::string& spelling) 
   return found == translations_.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<std::string> OptionNames::translated_part(const std::string& spelling) const {
+  const std::vector<std::string> words = word_and_parts(to_lower(spelling.substr(2)));
+  for (const std::string& word : words) {
+    if (std::optional<std::string> found = translated("--" + word)) return found;
+  }
+  for (const std::string& word : words) {
+    if (std::find(spellings_.begin(), spellings_.end(), "--" + word) != spellings_.end()) return "--" + word;
+  }
+  return std::nullopt;
+}
+
 Prepared prepare_arguments(const std::vector<std::string>& arguments, const OptionNames& names, Command& command) {
   return Scanner(arguments, names, command).scan();
 }
@@ -164,6 +175,7 @@ std::optional<UsageError> unknown_option(const CLI::App& app, const OptionNames&
     const std::string elsewhere = hint ? hint(word.substr(2)) : "";
     std::optional<std::string> meant = names.translated(word);
     if (!meant && elsewhere.empty()) meant = closest_match(word, names.spellings());
+    if (!meant && elsewhere.empty()) meant = names.translated_part(word);
     if (meant) return UsageError(fmt::format("unknown option '{}'; did you mean '{}'?", typed, *meant));
     return UsageError(fmt::format("unknown option '{}'", typed), elsewhere.empty() ? see_help(app) : elsewhere);
   }

@@ -29,6 +29,8 @@ class OptionNames {
   [[nodiscard]] const std::vector<std::string>& spellings() const { return spellings_; }
   // "--report" for "--html", as other tools call it.
   [[nodiscard]] std::optional<std::string> translated(const std::string& spelling) const;
+  // "--report" for "--output-html", "--json" for "--json-output": of which a part is known.
+  [[nodiscard]] std::optional<std::string> translated_part(const std::string& spelling) const;
 
  private:
   std::map<std::string, bool> long_names_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "dump/names/file_kind.h"
 #include "io/dir_walk.h"
+#include "shared/dump_paths.h"
 
 namespace msdump::cli {
 namespace {
@@ -19,11 +21,6 @@ constexpr size_t kMostHints = 2, kMostArguments = 6;
 constexpr std::ptrdiff_t kMostCommands = 3;
 
 using Arguments = std::span<const std::string>;
-
-bool is_among(std::string_view words, std::string_view word) {
-  const std::vector<std::string_view> all = split(words, ' ');
-  return !word.empty() && std::find(all.begin(), all.end(), word) != all.end();
-}
 
 bool is_path(const std::string& typed) { return path_kind(typed) != PathKind::kMissing; }
 
@@ -56,27 +53,60 @@ std::string command_line(const CommandInfo& info, const Option& option, Argument
   return line;
 }
 
+// True for an option that says nothing of the command, because most have it: --json, --step.
+bool is_usual(const CommandTree& tree, std::string_view option) {
+  const auto has_option = [&](const CommandTree::Entry& entry) { return entry.options->find(option) != nullptr; };
+  return std::count_if(tree.entries().begin(), tree.entries().end(), has_option) > kMostCommands;
+}
+
+using IsMeant = std::function<bool(std::string_view known)>;
+
+// Hints for the words that are meant: of a command, else of at most kMostHints with such an option.
+std::string hint_for(const CommandTree& tree, Arguments typed, const IsMeant& is_meant) {
+  const auto is_any_meant = [&](std::string_view words) {
+    const std::vector<std::string_view> all = split(words, ' ');
+    return std::any_of(all.begin(), all.end(), [&](std::string_view one) { return !one.empty() && is_meant(one); });
+  };
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    const CommandInfo& info = entry.info();
+    if (is_meant(info.name)) return fmt::format("{}: {}", command_line(info, typed), info.summary);
+    for (const OtherName& other : info.other_names) {
+      if (!is_any_meant(other.words)) continue;
+      const std::string options = other.options.empty() ? "" : " " + std::string(other.options);
+      return fmt::format("{}{}: {}", command_line(info, typed), options, info.summary);
+    }
+  }
+  std::vector<std::string> hints;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    for (const Option& option : entry.options->options()) {
+      if (option.use == OptionUse::kGeneral || option.is_argument() || hints.size() == kMostHints) continue;
+      const std::string names = fmt::format("{} {}", fmt::join(option.long_names(), " "), option.other_names);
+      if (is_any_meant(names) && !is_usual(tree, option.key()))
+        hints.push_back(command_line(entry.info(), option, typed));
+    }
+  }
+  return fmt::format("{}", fmt::join(hints, ", or "));
+}
+
+// For a part of the word, or another form of one: accuracy-compare, comparison.
+std::string loose_hint(const CommandTree& tree, const std::string& word, Arguments typed) {
+  const std::vector<std::string> words = word_and_parts(word);
+  for (const std::string& one : words) {
+    const CommandTree::Entry* const entry = tree.find(one);
+    if (entry != nullptr) return fmt::format("{}: {}", command_line(entry->info(), typed), entry->info().summary);
+  }
+  for (const std::string& one : words) {
+    const std::string hint = hint_for(tree, typed, [&](std::string_view known) { return have_same_stem(known, one); });
+    if (!hint.empty()) return hint;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string hint_for(const CommandTree& tree, std::string_view word, Arguments typed) {
   if (word == "version") return "msdump --version";
-  std::vector<std::string> hints;
-  for (const CommandTree::Entry& entry : tree.entries()) {
-    const CommandInfo& info = entry.info();
-    for (const OtherName& other : info.other_names) {
-      if (!is_among(other.words, word)) continue;
-      const std::string options = other.options.empty() ? "" : " " + std::string(other.options);
-      hints.push_back(fmt::format("{}{}: {}", command_line(info, typed), options, info.summary));
-    }
-  }
-  if (!hints.empty()) return hints.front();
-  for (const CommandTree::Entry& entry : tree.entries()) {
-    for (const Option& option : entry.options->options()) {
-      if (option.use == OptionUse::kGeneral || option.is_argument() || !option.is_called(word)) continue;
-      if (hints.size() < kMostHints) hints.push_back(command_line(entry.info(), option, typed));
-    }
-  }
-  return fmt::format("{}", fmt::join(hints, ", or "));
+  return hint_for(tree, typed, [&](std::string_view known) { return known == word && tree.find(known) == nullptr; });
 }
 
 namespace {
@@ -109,14 +139,14 @@ UsageError option_before_command(const CommandTree& tree, Arguments arguments) {
   if (is_dump) return UsageError(text, command_line(tree.find("info")->info(), arguments));
   const CommandTree::Entry* const command = tree.find(word);
   if (command != nullptr) return UsageError(text, command_line(command->info(), arguments.subspan(1)));
-  const auto has_option = [&](const CommandTree::Entry& entry) { return entry.options->find(word) != nullptr; };
-  const bool is_usual = std::count_if(tree.entries().begin(), tree.entries().end(), has_option) > kMostCommands;
-  const std::string hint = is_usual ? "" : hint_for(tree, word, arguments.subspan(1));
+  std::string hint = hint_for(tree, word, arguments.subspan(1));
+  if (hint.empty() && !is_usual(tree, word)) hint = loose_hint(tree, word, arguments.subspan(1));
   return UsageError(text, hint.empty() ? fmt::format("options follow the command: msdump COMMAND {}", option) : hint);
 }
 
-// The nearest of the other names, for a misspelling of one.
+// The nearest of the other names, for a misspelling of one. Short words are near to anything.
 std::optional<std::string> nearest_other_name(const CommandTree& tree, const std::string& word) {
+  if (word.size() < 4) return std::nullopt;
   std::vector<std::string> known;
   for (const CommandTree::Entry& entry : tree.entries()) {
     for (const OtherName& other : entry.info().other_names) {
@@ -136,12 +166,19 @@ UsageError unknown_command(const CommandTree& tree, std::span<const std::string>
   if (is_script_line(typed))
     return UsageError(text + ", which is a line of a script", "msdump find-op --line " + shell_quoted(typed));
   if (is_path(typed)) return UsageError(text + ", which is a path", hint_for_path(tree, arguments));
+  if (is_usual(tree, word)) return UsageError(text, "options follow the command: msdump COMMAND --" + word);
+  if (typed.find('/') != std::string::npos) {
+    const Error missing = missing_path(typed);
+    return UsageError(fmt::format("{}, and {}", text, missing.message), missing.hint);
+  }
   std::vector<std::string> names;
   for (const CommandTree::Entry& entry : tree.entries()) names.emplace_back(entry.info().name);
   const std::string all = "commands are " + join_words(names, "and");
   if (closest_match(typed, names)) return UsageError(unknown_word("command", typed, names), all);
-  const std::optional<std::string> near = nearest_other_name(tree, word);
-  return UsageError(text, near ? hint_for(tree, *near, arguments.subspan(1)) : all);
+  std::string hint = loose_hint(tree, word, arguments.subspan(1));
+  if (const std::optional<std::string> near = nearest_other_name(tree, word); hint.empty() && near)
+    hint = hint_for(tree, *near, arguments.subspan(1));
+  return UsageError(text, hint.empty() ? all : hint);
 }
 
 std::string commands_with(const CommandTree& tree, const std::string& option) {

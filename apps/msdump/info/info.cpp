@@ -145,7 +145,7 @@ const CommandInfo& info_info() {
                     "one tensor of a dump file, in host format (NCHW)"}},
       .done = "done, even if something in a tree is odd",
       .no = "",
-      .other_names = {{"tree describe inspect identify open"}}};
+      .other_names = {{"tree describe inspect identify open meta metadata header"}}};
   return info;
 }
 
@@ -157,7 +157,7 @@ class Info : public Command {
     options.add(dump_options(request_.dump));
     options.add(
         {.names = "--values",
-         .other_names = "show view cat print value read load data",
+         .other_names = "show view cat print value read load data head get fetch peek",
          .is_common = true,
          .value = OptionValue::optional_text([this](const std::string& typed) { take_values(typed); }, "[SLICE]"),
          .group = kOutputGroup,

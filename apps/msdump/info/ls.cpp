@@ -37,7 +37,7 @@ const CommandInfo& ls_info() {
                     "the files themselves, for other programs"}},
       .done = "done",
       .no = "done, but the selection matched nothing",
-      .other_names = {{"list dir tensors inventory files operators ops"}}};
+      .other_names = {{"list dir tensors inventory files operators ops shapes names weights parameters"}}};
   return info;
 }
 

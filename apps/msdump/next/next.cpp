@@ -48,7 +48,7 @@ const CommandInfo& next_info() {
       .done = "a configuration was written or printed",
       .no = "nothing more to ask: the operator is pinned, or nothing stands out",
       .answers = true,
-      .other_names = {{"plan suggest redump advise advisor"}}};
+      .other_names = {{"plan suggest redump advise advisor generate gen"}}};
   return info;
 }
 

@@ -107,7 +107,7 @@ Option arguments_option(const std::string& name, std::vector<std::string>& targe
 
 Option output_option(std::string& path, const std::string& help) {
   return {.names = "--out,--output",
-          .other_names = "output-dir outdir output-path dest",
+          .other_names = "output-dir outdir output-path dest dst",
           .is_common = true,
           .value = OptionValue::text(path, "PATH"),
           .group = kOutputGroup,

@@ -48,7 +48,7 @@ const CommandInfo& stats_info() {
       .no =
           "done, and: --verify found cells that differ, --fail-on found a NaN or an infinity, or the selection matched "
           "nothing",
-      .other_names = {{"statistics statistic stat summary summarize"}, {"csv table", "--csv"}}};
+      .other_names = {{"statistics stat summary max min mean norm histogram distribution"}, {"csv table", "--csv"}}};
   return info;
 }
 
@@ -234,7 +234,7 @@ class Stats : public Command {
              .group = kOutputGroup,
              .help = "Exit code 1 if a tensor has a NaN or an infinity: nan, inf or nan,inf"},
             {.names = "--top",
-             .other_names = "sort worst limit head",
+             .other_names = "sort worst limit",
              .is_common = true,
              .value = OptionValue::number(request_.top, 1, 1'000'000'000),
              .group = kOutputGroup,
