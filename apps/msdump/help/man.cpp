@@ -1,6 +1,7 @@
 // The manual pages, made from the same tree of options as --help.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "frame/cli.h"
 #include "help/help.h"
 
