@@ -11,6 +11,7 @@
 #include "frame/cli.h"
 #include "frame/command_line.h"
 #include "frame/usage.h"
+#include "help/other_names.h"
 #include "shared/dump_paths.h"
 
 #include "fuzz_file.h"
@@ -24,7 +25,9 @@ using fuzz::require;
 void check_command_line(const std::vector<std::string>& words) {
   const CommandTree tree;
   try {
-    const CommandTree::Entry& entry = tree.find(words.front());
+    const CommandTree::Entry* const found = tree.find(words.front());
+    if (found == nullptr) throw unknown_command(tree, words);
+    const CommandTree::Entry& entry = *found;
     const OptionNames names(*entry.options);
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     const Prepared prepared = prepare_arguments(rest, names, *entry.command);
@@ -32,7 +35,7 @@ void check_command_line(const std::vector<std::string>& words) {
     const size_t before = prepared.arguments.size();
     const Prepared again = prepare_arguments(prepared.arguments, names, *entry.command);
     require(again.arguments.size() <= before, "preparing twice makes nothing up");
-    if (prepared.help || prepared.version) return;
+    if (prepared.help || prepared.short_help || prepared.version) return;
     parse_options(*entry.options, words.front(), prepared.arguments);
     check_option_rules(*entry.options);
   } catch (const UsageError& error) {

@@ -56,8 +56,15 @@ const CommandInfo& check_info() {
                    {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
       .done = "nothing at or above --fail-level",
       .no = "something was found, or the selection matched nothing",
-      .answers = true};
+      .answers = true,
+      .other_names = {{"overflow overflow_check anomaly anomalies findings health diagnose"}}};
   return info;
+}
+
+std::vector<std::string> rule_names() {
+  std::vector<std::string> names = {"none", "default", "all"};
+  for (const check::RuleInfo& rule : check::all_rules()) names.emplace_back(rule.name);
+  return names;
 }
 
 class Check : public Command {
@@ -88,28 +95,37 @@ class Check : public Command {
                  golden_option(),
                  standard_option(),
                  {.names = "--ref",
+                  .other_names = "reference",
                   .value = OptionValue::text(options_.reference, "PATH"),
                   .group = kRuleGroup,
                   .help = "With --standard: the outputs of another device for the same inputs",
                   .use = OptionUse::kWholeRun,
                   .needs = {{"standard"}}},
                  {.names = "--first",
+                  .other_names = "nan inf first-nan",
+                  .is_common = true,
                   .value = OptionValue::flag(options_.first),
                   .group = kOutputGroup,
                   .help = "Only search for the first operator that makes NaN or an infinity, and for the first place "
                           "where ranks that had the same differ; stop there"},
                  {.names = "--trend",
+                  .other_names = "history curve loss",
+                  .is_common = true,
                   .value = OptionValue::flag(options_.trend),
                   .group = kOutputGroup,
                   .help = "Each tensor over the steps: a line with norms for people, rows of min, max, mean, norm for "
                           "scripts",
                   .excludes = {{"first"}, {"rule", kNoFindings}, {"rules", kNoFindings}}},
                  {.names = "--all",
+                  .other_names = "full",
+                  .is_common = true,
                   .value = OptionValue::flag(options_.all),
                   .group = kOutputGroup,
                   .help = "Show notes and every row in the table",
                   .use = OptionUse::kOutput},
                  {.names = "--junit",
+                  .other_names = "xml junit-xml",
+                  .is_common = true,
                   .value = OptionValue::text(options_.junit, "FILE"),
                   .group = kOutputGroup,
                   .help = "Also write the findings as JUnit XML, for CI",
@@ -173,6 +189,7 @@ class Check : public Command {
   std::vector<Option> rule_options() {
     return {{.names = "--rule",
              .value = OptionValue::texts(options_.rules, "RULE"),
+             .suggestions = rule_names(),
              .group = kRuleGroup,
              .help = "Turn a rule on, with parameters of your own (NAME:param=value,..), or off (NAME:off); none, "
                      "default and all reset the set; may be repeated"},
@@ -185,6 +202,8 @@ class Check : public Command {
              .group = kRuleGroup,
              .help = "Print the rules with their parameters and formulas"},
             {.names = "--fail-level",
+             .other_names = "fail-on severity level strict",
+             .is_common = true,
              .value = OptionValue::choice<Severity>(
                  options_.fail_level,
                  {{"error", Severity::kError}, {"warning", Severity::kWarning}, {"note", Severity::kNote}}, {"level"}),

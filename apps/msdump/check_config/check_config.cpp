@@ -46,7 +46,8 @@ const CommandInfo& check_config_info() {
                    {"msdump check-config --explain saved_data", "what a key does, its values and versions"}},
       .done = "no errors, perhaps warnings",
       .no = "at least one error",
-      .answers = true};
+      .answers = true,
+      .other_names = {{"lint config configuration validate"}}};
   return info;
 }
 
@@ -104,34 +105,44 @@ class CheckConfig : public Command {
           .group = kInputGroup,
           .help = "The configurations, the same as FILE; may be repeated"},
          {.names = "--framework-version",
+          .other_names = "mindspore-version",
+          .is_common = true,
           .value = OptionValue::text(take_framework_version, "V"),
           .group = kInputGroup,
           .help = "Release of MindSpore that will run; default: all from 1.3 on (from 1.0 for files in their form)"},
          {.names = "--msprobe-version",
+          .is_common = true,
           .value = OptionValue::text(take_msprobe_version, "V"),
           .group = kInputGroup,
           .help = fmt::format("Release of msprobe (mindstudio-probe) that will run; default: {}, but a task that only "
                               "others have is a warning",
                               short_text(kNewestMsprobe))},
          {.names = "--device",
+          .is_common = true,
           .value = OptionValue::choice<Device>(
               target_.device, {{"cpu", Device::kCpu}, {"gpu", Device::kGpu}, {"ascend", Device::kAscend}},
               {"device", {{"npu", "MindSpore calls an NPU ascend", "--device ascend"}}}),
           .group = kInputGroup,
           .help = "Device of the run; default: any"},
          {.names = "--framework",
+          .is_common = true,
           .value = OptionValue::choice<Framework>(
               target_.framework, {{"mindspore", Framework::kMindSpore}, {"pytorch", Framework::kPyTorch}},
               {"framework"}),
           .group = kInputGroup,
           .help = "Framework of msprobe; default: both"},
          {.names = "--estimate",
+          .other_names = "size",
+          .is_common = true,
           .value = OptionValue::texts(ir_, "IR"),
           .group = kOutputGroup,
           .help = "Estimate how many tensors and bytes a step of this data_dump.json would write, from IR files (text "
                   "or protobuf), folders or globs; may be repeated"},
          {.names = "--explain",
+          .other_names = "key",
+          .is_common = true,
           .value = OptionValue::text([this](const std::string& typed) { key_ = typed; }, "KEY"),
+          .suggestions = key_names(),
           .group = kOutputGroup,
           .help = "Print what a key does, its values and versions; a name or a glob"}});
     options.add(report_options(form_));

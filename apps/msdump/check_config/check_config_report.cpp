@@ -1,6 +1,7 @@
 #include "check_config/check_config_report.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -284,14 +285,18 @@ std::string paragraph(const ConfigKey& key, size_t width) {
 
 }  // namespace
 
+std::vector<std::string> key_names() {
+  std::set<std::string> names;
+  for (const ConfigKind kind : {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
+    for (const ConfigKey& key : keys_of(kind)) names.emplace(key.name);
+  }
+  return {names.begin(), names.end()};
+}
+
 std::vector<const ConfigKey*> find_keys(const std::string& wanted) {
   std::vector<const ConfigKey*> keys = keys_named(wanted);
   if (!keys.empty()) return keys;
-  std::vector<std::string> names;
-  for (const ConfigKind kind : {ConfigKind::kDataDump, ConfigKind::kMsprobe, ConfigKind::kAcl}) {
-    for (const ConfigKey& key : keys_of(kind)) names.emplace_back(key.name);
-  }
-  throw UsageError(unknown_word("key", wanted, names), "--explain '*' explains all keys");
+  throw UsageError(unknown_word("key", wanted, key_names()), "--explain '*' explains all keys");
 }
 
 const report::RowType<ConfigKey>& key_rows() {

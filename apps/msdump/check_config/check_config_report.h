@@ -38,6 +38,9 @@ struct ConfigFinding {
 [[nodiscard]] report::Value estimate_value(const CheckedFile& file);
 [[nodiscard]] std::string estimate_text(const CheckedFile& file);
 
+// Of the configurations of all tools.
+[[nodiscard]] std::vector<std::string> key_names();
+
 // --explain: every key that the word matches, as rows or as paragraphs. Throws UsageError if there is none.
 // May throw UsageError with did-you-mean.
 [[nodiscard]] std::vector<const ConfigKey*> find_keys(const std::string& wanted);

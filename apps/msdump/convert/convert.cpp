@@ -259,7 +259,8 @@ const CommandInfo& convert_info() {
                    {"msdump convert -d dump -out npy -f NCHW --dry-run --csv",
                     "what would be written, as a table for scripts"}},
       .done = "done",
-      .no = "done, but the selection matched nothing"};
+      .no = "done, but the selection matched nothing",
+      .other_names = {{"npy numpy tonpy dump2npy transform translate export extract decode"}}};
   return info;
 }
 
@@ -274,6 +275,13 @@ std::vector<int64_t> parse_shape(const std::string& typed) {
     shape.push_back(*dim);
   }
   return shape;
+}
+
+// What was meant, as copying programs have it: the last of several arguments is where the arrays go.
+std::string line_with_out(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 2) return "msdump convert -d DUMP --out OUT";
+  const std::span<const std::string> dumps(arguments.data(), arguments.size() - 1);
+  return fmt::format("msdump convert -d {} --out {}", shell_line(dumps), shell_quoted(arguments.back()));
 }
 
 class Convert : public Command {
@@ -292,6 +300,8 @@ class Convert : public Command {
                   .help = "Skip outputs that are complete, newer than their input and made with the same options",
                   .use = OptionUse::kShard},
                  {.names = "--dry-run",
+                  .other_names = "plan",
+                  .is_common = true,
                   .value = OptionValue::flag(request_.options.dry_run),
                   .group = kOutputGroup,
                   .help = "Show what would be written and write nothing",
@@ -335,7 +345,7 @@ class Convert : public Command {
     if (request_.list_formats) return print_list(session, request_.form, format_rows(), all_formats());
     if (request_.list_dtypes) return print_list(session, request_.form, dtype_rows(), all_dtypes());
     if (request_.out.empty()) {
-      throw UsageError("option '--out' is required", "msdump convert -d DUMP -out OUT");
+      throw UsageError("option '--out' is required", line_with_out(request_.dump.positionals));
     }
     if (request_.sharding.shard) check_shard_options(session);
     const Result<std::vector<std::string>> dumps = resolve_dumps(request_.dump, session.context.cancel);
@@ -361,12 +371,16 @@ class Convert : public Command {
                                                 "write npy; torch.from_numpy(numpy.load(FILE)) makes a tensor"}};
     const auto take_shape = [this](const std::string& typed) { request_.options.shape = parse_shape(typed); };
     return {{.names = "-f,--format",
+             .other_names = "layout",
+             .is_common = true,
              .value = OptionValue::choice(request_.options.format, host_formats,
                                           {"tensor format", other_formats, kSeeFormats}),
              .group = kConversionGroup,
              .help = "Host format of the arrays; tensors without a device format are written as they are",
              .otherwise = "the device format"},
             {.names = "-t,--type",
+             .other_names = "output-type container",
+             .is_common = true,
              .value = OptionValue::choice<OutputType>(
                  request_.options.type,
                  {{"npy", OutputType::kNpy}, {"bin", OutputType::kBin}, {"msnpy", OutputType::kMsnpy}},

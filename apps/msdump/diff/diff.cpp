@@ -54,7 +54,8 @@ const CommandInfo& diff_info() {
                    {"msdump diff bad ref --profile msprobe", "the result CSV that msprobe compare writes"}},
       .done = "equal within the tolerance",
       .no = "something differs or has no partner, or the selection matched nothing",
-      .answers = true};
+      .answers = true,
+      .other_names = {{"compare cmp blame delta differ precision accuracy root cause culprit"}}};
   return info;
 }
 

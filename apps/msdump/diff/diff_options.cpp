@@ -35,7 +35,8 @@ std::optional<double> number_of(const std::string& text) {
 // The options of msdump's own verdicts and rows exclude --profile.
 OptionRule not_profile() { return {"profile", "--profile writes the file of another tool, as that tool judges"}; }
 
-Option tolerance_option(const std::string& name, std::optional<double>& target, const std::string& help) {
+Option tolerance_option(const std::string& name, std::string_view other_names, std::optional<double>& target,
+                        const std::string& help) {
   const auto take = [&target, name](const std::string& text) {
     const auto value = number_of(text);
     if (!value || !(*value >= 0))  // a NaN is refused, too
@@ -43,6 +44,8 @@ Option tolerance_option(const std::string& name, std::optional<double>& target, 
     target = *value;
   };
   return {.names = name,
+          .other_names = other_names,
+          .is_common = true,
           .value = OptionValue::text(take, "X"),
           .group = kToleranceGroup,
           .help = help,
@@ -59,16 +62,24 @@ std::string known_reasons() {
   return text;
 }
 
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const Metric& metric : all_metrics()) names.emplace_back(metric.name);
+  return names;
+}
+
 std::vector<Option> tolerance_options(DiffOptions& options) {
   return {
       tolerance_option(
-          "--rtol", options.rtol,
+          "--rtol", "tolerance threshold tol rel eps max-diff max-error", options.rtol,
           "Elements a and b (the reference's) may differ by atol + rtol |b|. Default, by the coarser dtype of the two: "
           "float64 1e-9, float32 1e-3, float16 5e-3, bfloat16 3e-2, float8 0.2, integers 0; plus rtol times the scale "
           "of the tensor"),
-      tolerance_option("--atol", options.atol, "See --rtol; if only one of the two is given, the other is 0"),
+      tolerance_option("--atol", "abs", options.atol, "See --rtol; if only one of the two is given, the other is 0"),
       {.names = "--metric",
+       .other_names = "cosine rmse relative-l2 min-cosine",
        .value = OptionValue::texts(options.metric_limits, "LIMIT"),
+       .suggestions = metric_names(),
        .group = kToleranceGroup,
        .help = "A limit, such as cosine>=0.9999; may be repeated; --list-metrics",
        .excludes = {not_profile()}},
@@ -90,13 +101,19 @@ std::vector<Option> tolerance_options(DiffOptions& options) {
        .use = OptionUse::kOutput,
        .excludes = {not_profile()}},
       {.names = "--fail-on",
-       .value = OptionValue::text(options.fail_on, "WHAT"),
+       .other_names = "fail-level",
+       .is_common = true,
+       .value = OptionValue::choice<FailLevel>(
+           options.fail_level,
+           {{"any", FailLevel::kAny}, {"unexplained", FailLevel::kUnexplained}, {"root", FailLevel::kRoot}},
+           {"reason"}),
        .group = kToleranceGroup,
        .help = "What exit code 1 is for: any difference (default); unexplained, one that nothing explains; root, an "
                "operator that stands out, and what no model judges and no rounding makes: NaN, another shape, a tensor "
                "without partner, other networks, checkpoints, single files. Explained is what --json calls " +
                known_reasons()},
       {.names = "--exit-zero",
+       .other_names = "no-fail",
        .value = OptionValue::flag(options.exit_zero),
        .group = kToleranceGroup,
        .help = "Exit with 0 even if something differs"}};
@@ -117,6 +134,7 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
        side_option("--b-step", options.step_b, "Reference step", "step"),
        std::move(ir),
        {.names = "--map",
+        .other_names = "mapping name-map",
         .value = OptionValue::text(options.map, "FILE"),
         .group = kInputGroup,
         .help = "Pairs names of the candidate with names of the reference: two columns of CSV, lines such as "
@@ -132,6 +150,7 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
   table.add(tolerance_options(options));
   table.add(
       {{.names = "--worst",
+        .other_names = "top elements",
         .value = OptionValue::number(options.worst, 1, 100'000),
         .group = kOutputGroup,
         .help = "List the N worst elements of each tensor that differs",
@@ -143,6 +162,7 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
         .excludes = {not_profile()}},
        {.names = "--metrics",
         .value = OptionValue::texts(options.more_metrics, "NAME", ','),
+        .suggestions = {"kl"},
         .group = kOutputGroup,
         .help = "Metrics that cost a second pass: kl",
         .excludes = {not_profile()}},
@@ -156,6 +176,8 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
         .help = "Write the layouts that were found, as --layout reads them",
         .use = OptionUse::kOutput},
        {.names = "--all",
+        .other_names = "full",
+        .is_common = true,
         .value = OptionValue::flag(options.all),
         .group = kOutputGroup,
         .help = "Show the tensors that agree in the table, too",
@@ -169,6 +191,8 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
         .help = "Do not compute operators that differ again from their own inputs",
         .excludes = {not_profile()}},
        {.names = "--explain",
+        .other_names = "why",
+        .is_common = true,
         .value = OptionValue::text(options.explain, "OP"),
         .group = kOutputGroup,
         .help = "Account for one operator instead: its inputs with their errors, what is expected of it and why, "
@@ -181,12 +205,6 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
 }
 
 void check_diff_options(DiffOptions& options) {
-  const std::vector<std::string> levels = {"any", "unexplained", "root"};
-  const auto level = std::find(levels.begin(), levels.end(), options.fail_on);
-  if (level == levels.end())
-    throw UsageError("--fail-on: " + unknown_word("reason", options.fail_on, levels),
-                     "accepted are " + join_words(levels, "and"));
-  options.fail_level = static_cast<FailLevel>(level - levels.begin());
   if (options.paths.size() == 1) {
     const bool both =
         (!options.rank_a.empty() && !options.rank_b.empty()) || (!options.step_a.empty() && !options.step_b.empty());

@@ -27,8 +27,7 @@ struct DiffOptions {
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   bool no_recompute = false;
   std::string report;  // a file for the page
-  std::string fail_on = "any";
-  FailLevel fail_level = FailLevel::kAny;  // of `fail_on`
+  FailLevel fail_level = FailLevel::kAny;
   ShardOptions sharding;
   uint32_t worst = 0;
   bool by_axis = false, all = false, exit_zero = false, list_metrics = false;

@@ -23,12 +23,33 @@ namespace {
 
 constexpr std::string_view kProfileGroup = "Other tools";
 
+struct NamedProfile {
+  std::string_view name;
+  Profile profile;
+};
+constexpr std::array kProfiles = {NamedProfile{"msprobe", {ProfileTool::kMsprobe, false}},
+                                  NamedProfile{"msprobe:pandas2", {ProfileTool::kMsprobe, true}},
+                                  NamedProfile{"msaccucmp", {ProfileTool::kMsaccucmp, false}}};
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const NamedProfile& one : kProfiles) names.emplace_back(one.name);
+  return names;
+}
+
 }  // namespace
 
 std::vector<Option> profile_options(ProfileOptions& options) {
+  Option out =
+      output_option(options.out,
+                    "With --profile: a folder for the file, which is called result.csv (msaccucmp), or "
+                    "compare_result_rankN.csv, compare_result_procPID.csv or, for two files, compare_result.csv "
+                    "(msprobe); required for several ranks. With --shard: the part");
+  out.is_common = false;
   return {
       {.names = "--profile",
        .value = OptionValue::text(options.name, "TOOL"),
+       .suggestions = profile_names(),
        .group = kProfileGroup,
        .help =
            "Write the result file of another tool to stdout, with its columns and verdicts: msprobe (with pandas 3), "
@@ -42,17 +63,14 @@ std::vector<Option> profile_options(ProfileOptions& options) {
        .group = kProfileGroup,
        .help = "With --profile msprobe: its -fm, names without call counters",
        .needs = {{"profile"}}},
-      output_option(options.out,
-                    "With --profile: a folder for the file, which is called result.csv (msaccucmp), or "
-                    "compare_result_rankN.csv, compare_result_procPID.csv or, for two files, compare_result.csv "
-                    "(msprobe); required for several ranks. With --shard: the part")};
+      std::move(out)};
 }
 
 Result<Profile> parse_profile(std::string_view text) {
-  if (text == "msprobe") return Profile{ProfileTool::kMsprobe, false};
-  if (text == "msprobe:pandas2") return Profile{ProfileTool::kMsprobe, true};
-  if (text == "msaccucmp") return Profile{ProfileTool::kMsaccucmp, false};
-  const std::vector<std::string> known = {"msprobe", "msprobe:pandas2", "msaccucmp"};
+  for (const NamedProfile& one : kProfiles) {
+    if (one.name == text) return one.profile;
+  }
+  const std::vector<std::string> known = profile_names();
   return fail(make_error(ErrorCode::kUsage, "--profile: {}", unknown_word("tool", text, known))
                   .with_hint("accepted are " + join_words(known, "and")));
 }

@@ -123,7 +123,8 @@ const CommandInfo& find_op_info() {
                    {"msdump find-op '*conv3*' -d dump --json", "by name, for scripts"}},
       .done = "an operator was found",
       .no = "no operator was found (-0: no file); the nearest lines that have operators are named",
-      .answers = true};
+      .answers = true,
+      .other_names = {{"find search grep locate op operator source trace stack"}}};
   return info;
 }
 
@@ -215,16 +216,21 @@ class FindOp : public Command {
     constexpr std::string_view kQuestion = "Question";
     const auto take = [this](const Option&, const std::vector<std::string>& lines) { take_lines(lines); };
     options.add({{.names = "--line",
+                  .is_common = true,
                   .value = OptionValue::texts(take, "FILE:LINE[-LINE]"),
                   .group = kQuestion,
                   .help = "Lines of a script, as IR, logs and traces spell them; may be repeated"},
                  {.names = "--code",
+                  .other_names = "statement text",
+                  .is_common = true,
                   .value = OptionValue::texts(asked_.codes, "TEXT"),
                   .group = kQuestion,
                   .help = "Text of a line; may be repeated"},
                  arguments_option("NAME", asked_.names, "Names of operators, or globs")});
     options.add(graph_options(options_));
     options.add({.names = "-0,--print0",
+                 .other_names = "paths null",
+                 .is_common = true,
                  .value = OptionValue::flag(paths_),
                  .group = kOutputGroup,
                  .help = "Print the paths of the tensor files only, each once, ended by a NUL byte",

@@ -17,6 +17,7 @@
 #include "frame/signals.h"
 #include "frame/usage.h"
 #include "help/help.h"
+#include "help/other_names.h"
 #include "io/dir_walk.h"
 #include "kernels/cpu.h"
 
@@ -150,20 +151,19 @@ class Program {
   ExitCode dispatch() {
     choose_cpu();
     if (arguments_.empty()) {
-      std::string text = overview(tree_);
+      std::string text = overview(tree_, kFewStarts);
       text.pop_back();
       console_.line(text);
       return ExitCode::kUsage;
     }
     const std::string& first = arguments_.front();
-    if (first == "--help" || first == "-h" || first == "-help") return print(overview(tree_));
+    if (first == "-h") return print(overview(tree_));
+    if (first == "--help" || first == "-help") return print(program_help(tree_, help_width()));
     if (first == "--version" || first == "-V" || first == "-version") return print(version_text());
-    if (first.size() > 1 && first[0] == '-') {
-      throw UsageError(fmt::format("unknown option '{}' before the command", first),
-                       fmt::format("options follow the command: msdump COMMAND {}", first));
-    }
-    command_ = first;
-    return run_command(tree_.find(first));
+    const CommandTree::Entry* const entry = tree_.find(first);
+    if (!first.starts_with('-')) command_ = first;
+    if (entry == nullptr) throw unknown_command(tree_, arguments_);
+    return run_command(*entry);
   }
 
   ExitCode run_command(const CommandTree::Entry& entry) {
@@ -175,8 +175,10 @@ class Program {
     const std::vector<std::string> rest(arguments_.begin() + 1, arguments_.end());
     Prepared prepared = prepare_arguments(rest, OptionNames(options), *entry.command);
     if (prepared.help) return print(command_help(info, options, help_width()));
+    if (prepared.short_help) return print(short_help(info, options, help_width()));
     if (prepared.version) return print(version_text());
-    parse_options(options, info.name, std::move(prepared.arguments));
+    parse_options(options, info.name, std::move(prepared.arguments),
+                  [this](const std::string& name) { return commands_with(tree_, name); });
 
     const GeneralOptions& general = *entry.general;
     json_ = options.is_given("json");
@@ -282,13 +284,10 @@ CommandTree::CommandTree() {
 
 CommandTree::~CommandTree() = default;
 
-const CommandTree::Entry& CommandTree::find(std::string_view name) const {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries_) {
-    if (entry.info().name == name) return entry;
-    names.emplace_back(entry.info().name);
-  }
-  throw UsageError(unknown_word("command", name, names), "commands are " + join_words(names, "and"));
+const CommandTree::Entry* CommandTree::find(std::string_view name) const {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.info().name == name; });
+  return found == entries_.end() ? nullptr : &*found;
 }
 
 ExitCode run(const std::vector<std::string>& arguments, const Streams& streams) {

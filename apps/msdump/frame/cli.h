@@ -35,8 +35,8 @@ class CommandTree {
   CommandTree& operator=(const CommandTree&) = delete;
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
-  // Throws UsageError with did-you-mean.
-  [[nodiscard]] const Entry& find(std::string_view name) const;
+  // Null if there is no such command.
+  [[nodiscard]] const Entry* find(std::string_view name) const;
 
  private:
   std::vector<Entry> entries_;

@@ -82,7 +82,7 @@ class Scanner {
     refuse(token);
     for (size_t i = 1; i < token.size(); ++i) {
       if (!names_.has_letter(token[i])) break;  // CLI11 reports it
-      if (token[i] == 'h') prepared_.help = true;
+      if (token[i] == 'h') prepared_.short_help = true;
       if (token[i] == 'V') prepared_.version = true;
       if (!names_.letter_takes_value(token[i])) continue;
       if (i + 1 == token.size()) return take_with_value(token);
@@ -127,6 +127,8 @@ OptionNames::OptionNames(const OptionTable& options) {
       if (!option.group.empty()) spellings_.push_back("--" + name);
     }
     for (const std::string& letter : option.letters()) letters_[letter[0]] = takes_value;
+    for (const std::string_view other : split(option.other_names, ' '))
+      if (!other.empty()) translations_.emplace("--" + std::string(other), option.spelling());
   }
 }
 
@@ -140,6 +142,22 @@ bool OptionNames::letter_takes_value(char letter) const {
   return found != letters_.end() && found->second;
 }
 
+std::optional<std::string> OptionNames::translated(const std::string& spelling) const {
+  const std::map<std::string, std::string>::const_iterator found = translations_.find(to_lower(spelling));
+  return found == translations_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::string> OptionNames::translated_part(const std::string& spelling) const {
+  const std::vector<std::string> words = word_and_parts(to_lower(spelling.substr(2)));
+  for (const std::string& word : words) {
+    if (std::optional<std::string> found = translated("--" + word)) return found;
+  }
+  for (const std::string& word : words) {
+    if (std::find(spellings_.begin(), spellings_.end(), "--" + word) != spellings_.end()) return "--" + word;
+  }
+  return std::nullopt;
+}
+
 Prepared prepare_arguments(const std::vector<std::string>& arguments, const OptionNames& names, Command& command) {
   return Scanner(arguments, names, command).scan();
 }
@@ -148,16 +166,18 @@ namespace {
 
 std::string see_help(const CLI::App& app) { return fmt::format("msdump {} --help lists the options", app.get_name()); }
 
-std::optional<UsageError> unknown_option(const CLI::App& app, const OptionNames& names) {
+std::optional<UsageError> unknown_option(const CLI::App& app, const OptionNames& names, const OptionHint& hint) {
   for (const std::string& token : app.remaining(true)) {
     if (token.size() < 2 || token[0] != '-' || token == "--") continue;
     const std::string typed = token.substr(0, token.find('='));
     // A single dash and several letters is meant as a long name.
     const std::string word = typed[1] == '-' ? typed : "-" + typed;
-    std::string text = unknown_word("option", word, names.spellings());
-    if (word != typed) text.replace(text.find(word), word.size(), typed);
-    const bool guessed = text.find("did you mean") != std::string::npos;
-    return UsageError(text, guessed ? "" : see_help(app));
+    const std::string elsewhere = hint ? hint(word.substr(2)) : "";
+    std::optional<std::string> meant = names.translated(word);
+    if (!meant && elsewhere.empty()) meant = closest_match(word, names.spellings());
+    if (!meant && elsewhere.empty()) meant = names.translated_part(word);
+    if (meant) return UsageError(fmt::format("unknown option '{}'; did you mean '{}'?", typed, *meant));
+    return UsageError(fmt::format("unknown option '{}'", typed), elsewhere.empty() ? see_help(app) : elsewhere);
   }
   return std::nullopt;
 }
@@ -219,15 +239,15 @@ class Parser {
     for (const Option& option : options.options()) declared_.push_back(declare(app_, option));
   }
 
-  void parse(std::vector<std::string> arguments) {
+  void parse(std::vector<std::string> arguments, const OptionHint& hint) {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     const OptionNames names(options_);
     try {
       app_.parse(arguments);
     } catch (const CLI::ParseError& error) {
-      throw unknown_option(app_, names).value_or(usage_error_of(error, app_));
+      throw unknown_option(app_, names, hint).value_or(usage_error_of(error, app_));
     } catch (const UsageError& error) {
-      throw unknown_option(app_, names).value_or(error);
+      throw unknown_option(app_, names, hint).value_or(error);
     }
     for (size_t i = 0; i < declared_.size(); ++i) options_.options()[i].typed = declared_[i]->results();
   }
@@ -240,8 +260,9 @@ class Parser {
 
 }  // namespace
 
-void parse_options(OptionTable& options, std::string_view command, std::vector<std::string> arguments) {
-  Parser(options, command).parse(std::move(arguments));
+void parse_options(OptionTable& options, std::string_view command, std::vector<std::string> arguments,
+                   const OptionHint& hint) {
+  Parser(options, command).parse(std::move(arguments), hint);
 }
 
 // The message names two options that exclude each other in the order of their declaration.

@@ -7,7 +7,9 @@
 //   parse_options       sets the variables of the options, with errors in our words and did-you-mean
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,17 +27,25 @@ class OptionNames {
   [[nodiscard]] bool letter_takes_value(char letter) const;
   // "--out", "--format", ...: candidates for did-you-mean; hidden options are not among them.
   [[nodiscard]] const std::vector<std::string>& spellings() const { return spellings_; }
+  // "--report" for "--html", as other tools call it.
+  [[nodiscard]] std::optional<std::string> translated(const std::string& spelling) const;
+  // "--report" for "--output-html", "--json" for "--json-output": of which a part is known.
+  [[nodiscard]] std::optional<std::string> translated_part(const std::string& spelling) const;
 
  private:
   std::map<std::string, bool> long_names_;
   std::map<char, bool> letters_;
   std::vector<std::string> spellings_;
+  std::map<std::string, std::string> translations_;
 };
 
 struct Prepared {
   std::vector<std::string> arguments;
-  bool help = false, version = false;  // --help or --version is among the options
+  bool help = false, short_help = false, version = false;  // --help, -h or --version is among the options
 };
+
+// A hint for an option, without dashes, that the command has not; empty for none.
+using OptionHint = std::function<std::string(const std::string& name)>;
 
 // Throws UsageError for a rejected option and for a single-dash word that is nearly a long name and would otherwise be
 // split into `-f ormt`.
@@ -44,7 +54,8 @@ struct Prepared {
 
 // Throws UsageError. An unknown option causes most other complaints (its value becomes an argument), so it is reported
 // first.
-void parse_options(OptionTable& options, std::string_view command, std::vector<std::string> arguments);
+void parse_options(OptionTable& options, std::string_view command, std::vector<std::string> arguments,
+                   const OptionHint& hint = {});
 // Throws UsageError if parsed options exclude or need each other.
 void check_option_rules(const OptionTable& options);
 

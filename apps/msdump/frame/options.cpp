@@ -104,6 +104,17 @@ std::string Option::key() const { return is_argument() ? names : long_names().fr
 
 std::string Option::spelling() const { return is_argument() ? names : "--" + key(); }
 
+const std::vector<std::string>& Option::completions() const {
+  return value.words().empty() ? suggestions : value.words();
+}
+
+bool Option::is_called(std::string_view name) const {
+  const std::vector<std::string> own = long_names();
+  const std::vector<std::string_view> others = split(other_names, ' ');
+  return !name.empty() && (std::find(own.begin(), own.end(), name) != own.end() ||
+                           std::find(others.begin(), others.end(), name) != others.end());
+}
+
 void OptionTable::add(std::vector<Option> options) {
   for (Option& option : options) options_.push_back(std::move(option));
 }

@@ -1,5 +1,5 @@
 // The options of a command, each declared once as a row: names, value, help, what it excludes, and whether a shard takes
-// it. The parser, --help, the manual page, completions, --shard and merge read these rows.
+// it. The parser, -h and --help, the manual pages, completions, hints, --shard and merge read these rows.
 #pragma once
 
 #include <cstdint>
@@ -104,7 +104,12 @@ class OptionValue {
 
 struct Option {
   std::string names;  // "-j,--jobs"; a name without dashes is that of arguments
+  // What other tools call it, separated by blanks: "html page". Who types one of these is led to this option.
+  std::string_view other_names = {};
+  bool is_common = false;  // listed by the short -h, too
   OptionValue value;
+  // What a shell offers for a value that may be something else, too, or several of these; see completions().
+  std::vector<std::string> suggestions = {};
   std::string_view group = {};  // a heading of --help, which does not list an option without
   std::string help = {};
   std::string otherwise = {};      // what applies without the option: "auto"
@@ -128,6 +133,10 @@ struct Option {
   [[nodiscard]] std::string key() const;
   // "--dump", as messages spell it.
   [[nodiscard]] std::string spelling() const;
+  // What a shell offers for its value: the words of a choice, else suggestions.
+  [[nodiscard]] const std::vector<std::string>& completions() const;
+  // True if `name` is one of its long names or of its other names.
+  [[nodiscard]] bool is_called(std::string_view name) const;
 };
 
 class OptionTable {

@@ -34,17 +34,24 @@ struct Example {
   std::string_view meaning;  // "all dump files below ./dump, as they are on the device"
 };
 
+// What people call a command who know another tool, and the options that they mean: "nan" is check --first.
+struct OtherName {
+  std::string_view words;  // separated by blanks
+  std::string_view options = {};
+};
+
 struct CommandInfo {
   std::string_view name;
-  int order = 0;                  // place in the list of commands
-  std::string_view summary;       // one line of that list
-  std::string_view usage;         // what follows "msdump NAME"
-  std::string_view description;   // one paragraph
-  std::vector<Example> examples;  // for --help and the manual page
-  std::string_view done;          // what exit code 0 means, if it says more than "done"
-  std::string_view no;            // what exit code 1 means; empty if it never comes
-  bool answers = false;           // exit codes 0 and 1 are what the command was asked for
-  bool works = true;              // false: prints text only (help, completion) and takes no general options
+  int order = 0;                       // place in the list of commands
+  std::string_view summary = {};       // one line of that list
+  std::string_view usage = {};         // what follows "msdump NAME"
+  std::string_view description = {};   // one paragraph
+  std::vector<Example> examples = {};  // for --help and the manual page
+  std::string_view done = {};          // what exit code 0 means, if it says more than "done"
+  std::string_view no = {};            // what exit code 1 means; empty if it never comes
+  bool answers = false;                // exit codes 0 and 1 are what the command was asked for
+  bool works = true;                   // false: prints text only (help, completion) and takes no general options
+  std::vector<OtherName> other_names = {};
 };
 
 // An option of other tools that is refused with an explanation.

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -58,6 +59,12 @@ class UsageError : public std::exception {
 // "unknown WHAT 'WORD'", with "; did you mean 'X'?" when a candidate is near.
 [[nodiscard]] std::string unknown_word(std::string_view what, std::string_view word,
                                        std::span<const std::string> candidates);
+
+// The word, then its parts: accuracy-compare, accuracy, compare.
+[[nodiscard]] std::vector<std::string> word_and_parts(const std::string& word);
+
+// True for forms of one word: comparison and compare, difference and differ.
+[[nodiscard]] bool have_same_stem(std::string_view a, std::string_view b);
 
 // "npy, bin or msnpy"
 [[nodiscard]] std::string join_words(std::span<const std::string> words, std::string_view last = "or");

@@ -11,6 +11,7 @@ namespace msdump::cli {
 namespace {
 
 enum class Shell : uint8_t { kBash, kZsh, kFish };
+std::vector<std::string> shells() { return {"bash", "zsh", "fish"}; }  // by Shell
 
 // Escapes a text for single quotes in all three shells.
 std::string quoted(std::string text) {
@@ -25,6 +26,15 @@ std::string words_of(const CommandTree& tree) {
   return words;
 }
 
+// What may stand where no option does: "bash zsh fish"; empty for files. help takes the names of the commands, too.
+std::string words_of_arguments(const CommandTree& tree, const CommandTree::Entry& entry) {
+  std::string words;
+  for (const Option& option : entry.options->options()) {
+    if (option.is_argument()) words += fmt::format("{}", fmt::join(option.completions(), " "));
+  }
+  return entry.info().name == "help" ? words_of(tree) + " " + words : words;
+}
+
 std::vector<std::string> spellings_of(const Option& option) {
   std::vector<std::string> spellings;
   for (const std::string& name : option.long_names()) spellings.push_back("--" + name);
@@ -32,14 +42,14 @@ std::vector<std::string> spellings_of(const Option& option) {
   return spellings;
 }
 
-std::string bash_case(const CommandTree::Entry& entry) {
+std::string bash_case(const CommandTree& tree, const CommandTree::Entry& entry) {
   std::vector<std::string> options, valued;
   std::string choices;
   for (const Option& option : entry.options->options()) {
     if (option.is_argument()) continue;
     const std::vector<std::string> spellings = spellings_of(option);
     options.insert(options.end(), spellings.begin(), spellings.end());
-    if (const auto& words = option.value.words(); !words.empty()) {
+    if (const auto& words = option.completions(); !words.empty()) {
       choices += fmt::format("        {}) words='{}' ;;\n", fmt::join(spellings, "|"), fmt::join(words, " "));
     } else if (!option.value.is_flag()) {
       valued.insert(valued.end(), spellings.begin(), spellings.end());
@@ -47,8 +57,10 @@ std::string bash_case(const CommandTree::Entry& entry) {
   }
   std::string text = fmt::format("    {})\n      case $previous in\n{}", entry.info().name, choices);
   if (!valued.empty()) text += fmt::format("        {}) words= ;;\n", fmt::join(valued, "|"));
-  return text + fmt::format("        *) [[ $current == -* ]] && words='{}' ;;\n      esac\n      ;;\n",
-                            fmt::join(options, " "));
+  return text + fmt::format(
+                    "        *) if [[ $current == -* ]]; then words='{}'; else words='{}'; fi ;;\n      esac\n"
+                    "      ;;\n",
+                    fmt::join(options, " "), words_of_arguments(tree, entry));
 }
 
 // If there are no words, bash falls back to file names (-o default).
@@ -58,9 +70,8 @@ std::string bash_script(const CommandTree& tree) {
       "_msdump() {\n"
       "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words=\n"
       "  case ${COMP_WORDS[1]} in\n";
-  for (const CommandTree::Entry& entry : tree.entries()) text += bash_case(entry);
+  for (const CommandTree::Entry& entry : tree.entries()) text += bash_case(tree, entry);
   return text + "  esac\n" + fmt::format("  ((COMP_CWORD == 1)) && words='{} --help --version'\n", words_of(tree)) +
-         fmt::format("  ((COMP_CWORD == 2)) && [[ $previous == help ]] && words='{}'\n", words_of(tree)) +
          "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
          "}\n"
          "complete -o default -F _msdump msdump\n";
@@ -68,7 +79,7 @@ std::string bash_script(const CommandTree& tree) {
 
 // _arguments takes all spellings of an option as one specification: '(-t --type)'{-t,--type}'[text]:value:(npy bin)'.
 std::string zsh_option(const Option& option) {
-  const std::vector<std::string>& words = option.value.words();
+  const std::vector<std::string>& words = option.completions();
   const std::vector<std::string> spellings = spellings_of(option);
   std::string text = option.help;
   for (const char special : {'[', ']', ':'}) {
@@ -91,7 +102,8 @@ std::string zsh_script(const CommandTree& tree) {
     for (const Option& option : entry.options->options()) {
       if (!option.is_argument()) cases += zsh_option(option);
     }
-    cases += "      '*:file:_files'\n    ;;\n";
+    const std::string words = words_of_arguments(tree, entry);
+    cases += words.empty() ? "      '*:file:_files'\n    ;;\n" : fmt::format("      '*:word:({})'\n    ;;\n", words);
   }
   return "#compdef msdump\n# zsh completion of msdump; made by: msdump completion zsh\n_msdump() {\n  local -a "
          "commands=(\n" +
@@ -106,12 +118,14 @@ std::string fish_script(const CommandTree& tree) {
     const CommandInfo& info = entry.info();
     text += fmt::format("complete -c msdump -n __fish_use_subcommand -f -a {} -d '{}'\n", info.name,
                         quoted(std::string(info.summary)));
+    if (const std::string words = words_of_arguments(tree, entry); !words.empty())
+      text += fmt::format("complete -c msdump -n '__fish_seen_subcommand_from {}' -f -a '{}'\n", info.name, words);
     for (const Option& option : entry.options->options()) {
       if (option.is_argument()) continue;
       text += fmt::format("complete -c msdump -n '__fish_seen_subcommand_from {}'", info.name);
       for (const std::string& letter : option.letters()) text += " -s " + letter;
       for (const std::string& name : option.long_names()) text += " -l " + name;
-      if (const auto& words = option.value.words(); !words.empty()) {
+      if (const auto& words = option.completions(); !words.empty()) {
         text += fmt::format(" -x -a '{}'", fmt::join(words, " "));
       } else if (!option.value.is_flag()) {
         text += " -r";
@@ -136,21 +150,25 @@ class Completion : public Command {
                      {"msdump completion fish > ~/.config/fish/completions/msdump.fish", "for new shells"}},
         .done = {},
         .no = {},
-        .works = false};
+        .works = false,
+        .other_names = {{"complete autocomplete bash zsh fish"}}};
     return info;
   }
 
   void declare(OptionTable& options) override {
-    options.add({.names = "SHELL", .value = OptionValue::text(shell_, ""), .help = "bash, zsh or fish"});
+    options.add({.names = "SHELL",
+                 .value = OptionValue::text(shell_, ""),
+                 .suggestions = shells(),
+                 .help = "bash, zsh or fish"});
   }
 
   ExitCode run(Session& session) override {
-    const std::vector<std::string> shells = {"bash", "zsh", "fish"};
-    if (shell_.empty()) throw UsageError("name a shell: " + join_words(shells));
-    const std::vector<std::string>::const_iterator found = std::find(shells.begin(), shells.end(), shell_);
-    if (found == shells.end())
-      throw UsageError(unknown_word("shell", shell_, shells), "there are " + join_words(shells, "and"));
-    switch (static_cast<Shell>(found - shells.begin())) {
+    const std::vector<std::string> known = shells();
+    if (shell_.empty()) throw UsageError("name a shell: " + join_words(known));
+    const std::vector<std::string>::const_iterator found = std::find(known.begin(), known.end(), shell_);
+    if (found == known.end())
+      throw UsageError(unknown_word("shell", shell_, known), "there are " + join_words(known, "and"));
+    switch (static_cast<Shell>(found - known.begin())) {
       case Shell::kBash: (void)session.out.write(bash_script(session.tree)); break;
       case Shell::kZsh: (void)session.out.write(zsh_script(session.tree)); break;
       case Shell::kFish: (void)session.out.write(fish_script(session.tree)); break;

@@ -1,6 +1,8 @@
 #include "help/help.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,14 @@ std::string entry(const std::string& name, std::string_view description, size_t 
   return line + wrapped(description, column, width);
 }
 
+// Long names are aligned whether or not there is a short one.
+std::string option_line(const Option& option, std::string_view description, size_t width) {
+  const std::string inset(option.letters().empty() ? 4 : 0, ' ');
+  const std::string value = option_value(option);
+  const std::string name = inset + option_names(option) + (value.empty() ? "" : " " + value);
+  return entry(name, description, kColumn, width);
+}
+
 std::string options_section(const OptionTable& options, size_t width) {
   std::string text;
   for (const std::string_view group : options.groups()) {
@@ -30,11 +40,7 @@ std::string options_section(const OptionTable& options, size_t width) {
     text += fmt::format("\n{}:\n", group);
     for (const Option& option : options.options()) {
       if (option.group != group) continue;
-      // Long names are aligned whether or not there is a short one.
-      const std::string inset(option.letters().empty() ? 4 : 0, ' ');
-      const std::string value = option_value(option);
-      const std::string name = inset + option_names(option) + (value.empty() ? "" : " " + value);
-      text += entry(name, option_description(option), kColumn, width);
+      text += option_line(option, option_description(option), width);
     }
   }
   return text;
@@ -43,9 +49,7 @@ std::string options_section(const OptionTable& options, size_t width) {
 std::string environment_section(const OptionTable& options, size_t width) {
   std::string text = "\nEnvironment:\n";
   for (const EnvironmentVariable& variable : environment_variables()) {
-    const auto reads = [&](const Option& option) { return option.variable == variable.name; };
-    const bool concerns = variable.is_general || std::any_of(options.options().begin(), options.options().end(), reads);
-    if (concerns) text += entry(std::string(variable.name), variable.meaning, 16, width);
+    if (concerns(variable, options)) text += entry(std::string(variable.name), variable.meaning, 16, width);
   }
   return text;
 }
@@ -86,6 +90,18 @@ std::string option_description(const Option& option) {
   return extras.empty() ? option.help : fmt::format("{} [{}]", option.help, fmt::join(extras, "; "));
 }
 
+const CommandInfo& any_command() {
+  static const CommandInfo info{.name = "COMMAND",
+                                .no = "done, and the answer is no: something differs or was found, or nothing matches",
+                                .answers = true};
+  return info;
+}
+
+bool concerns(const EnvironmentVariable& variable, const OptionTable& options) {
+  const auto reads = [&](const Option& option) { return option.variable == variable.name; };
+  return variable.is_general || std::any_of(options.options().begin(), options.options().end(), reads);
+}
+
 std::vector<ExitMeaning> exit_meanings(const CommandInfo& info) {
   std::vector<ExitMeaning> meanings = {{"0", info.done.empty() ? "done" : std::string(info.done)}};
   if (!info.no.empty()) meanings.push_back({"1", std::string(info.no)});
@@ -110,19 +126,71 @@ std::string option_value(const Option& option) {
   return words.empty() ? option.value.name() : fmt::format("{}", fmt::join(words, "|"));
 }
 
-std::string overview(const CommandTree& tree) {
-  std::string text = fmt::format(
-      "msdump: {}\n"
-      "Usage: msdump COMMAND [OPTIONS]\n"
-      "Start with:\n"
-      "  msdump diff BAD GOOD                      the operator that differs first\n"
-      "  msdump check --first DUMP                 the operator with the first NaN\n"
-      "  msdump find-op --line net.py:23 -d DUMP   the operators and tensors of a line\n\n"
-      "Commands:\n",
-      kTagline);
+std::string overview(const CommandTree& tree, size_t starts) {
+  constexpr std::array kStarts = {
+      Example{"msdump diff BAD GOOD", "the operator that differs first"},
+      Example{"msdump check --first DUMP", "the operator with the first NaN"},
+      Example{"msdump find-op --line net.py:23 -d DUMP", "the operators and tensors of a line"},
+      Example{"msdump info PATH", "what a file or a dump is"},
+      Example{"msdump convert -d DUMP -out OUT -f NCHW", "dump files as arrays for numpy"},
+      Example{"msdump check-config data_dump.json", "mistakes, before the run"}};
+  std::string text = fmt::format("msdump: {}\nUsage: msdump COMMAND [OPTIONS]\nStart with:\n", kTagline);
+  for (const Example& start : std::span(kStarts).first(std::min(starts, kStarts.size())))
+    text += fmt::format("  {:<42}{}\n", start.line, start.meaning);
+  text += "\nCommands:\n";
   for (const CommandTree::Entry& one : tree.entries())
     text += fmt::format("  {:<14}{}\n", one.info().name, one.info().summary);
-  return text + "\nmsdump COMMAND --help describes a command; bug reports need msdump --version.\n";
+  return text + "\nmsdump COMMAND -h describes a command in short, msdump COMMAND --help in full.\n";
+}
+
+std::string program_help(const CommandTree& tree, size_t width) {
+  std::string text = overview(tree);
+  text += "\n" + wrapped(
+                     "Results go to standard output, everything else to standard error. Long options may have a single "
+                     "dash, as in msaccucmp: -out DIR. msdump help words explains the words of the output; bug "
+                     "reports need msdump --version.",
+                     0, width);
+  const CommandTree::Entry& typical = *tree.find("diff");
+  text += fmt::format("\n{} options of all commands:\n", kGeneralGroup);
+  for (const Option& option : typical.options->options()) {
+    if (option.group == kGeneralGroup) text += option_line(option, option_description(option), width);
+  }
+  text += "\nEnvironment:\n";
+  for (const EnvironmentVariable& variable : environment_variables())
+    text += entry(std::string(variable.name), variable.meaning, 16, width);
+  return text + exit_section(any_command(), width);
+}
+
+// The first clause of a help text, shorter still if it takes more than a line.
+std::string_view first_clause(std::string_view text, size_t width) {
+  text = text.substr(0, std::min(text.find("; "), text.find(". ")));
+  return display_width(text) <= width ? text : text.substr(0, std::min(text.find(": "), text.find(", ")));
+}
+
+// An example that a terminal would break is not for the first screen.
+std::string short_examples(const CommandInfo& info, size_t width) {
+  constexpr size_t kMost = 6;
+  std::string text;
+  size_t shown = 0;
+  for (const Example& example : info.examples) {
+    if (shown == kMost || kIndent + display_width(example.line) > width) continue;
+    text += fmt::format("  {}\n      {}", example.line, wrapped(example.meaning, 6, width));
+    ++shown;
+  }
+  return text.empty() ? text : "\nExamples:\n" + text;
+}
+
+std::string short_help(const CommandInfo& info, const OptionTable& options, size_t width) {
+  std::string text = "Usage: " + wrapped(fmt::format("msdump {} {}", info.name, info.usage), 7, width);
+  text += "\n" + wrapped(to_upper(info.summary.substr(0, 1)) + std::string(info.summary.substr(1)), 0, width);
+  text += short_examples(info, width);
+  std::string common;
+  for (const Option& option : options.options()) {
+    if (option.is_common && !option.is_argument())
+      common += option_line(option, first_clause(option.help, width - kColumn), width);
+  }
+  if (!common.empty()) text += "\nOptions:\n" + common;
+  return text + fmt::format("\nmsdump {} --help lists every option, and the exit codes.\n", info.name);
 }
 
 std::string command_help(const CommandInfo& info, const OptionTable& options, size_t width) {
@@ -136,131 +204,5 @@ std::string command_help(const CommandInfo& info, const OptionTable& options, si
   if (info.works) text += environment_section(options, width);
   return text + exit_section(info, width);
 }
-
-// The manual page, made from the same tree of options as --help.
-
-namespace {
-
-// Text as troff takes it: no hyphenation marks, no request at the start of a line.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '\\') {
-      result += "\\e";
-    } else if (c == '-') {
-      result += "\\-";
-    } else if ((c == '.' || c == '\'') && (result.empty() || result.back() == '\n')) {
-      result += "\\&";
-      result += c;
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
-std::string tagged(std::string_view tag, std::string_view text) {
-  return fmt::format(".TP\n.B {}\n{}\n", escaped(tag), escaped(text));
-}
-
-std::string options_text(const OptionTable& options) {
-  std::string text;
-  for (const std::string_view group : options.groups()) {
-    if (group.empty()) continue;
-    text += fmt::format(".PP\n.I {}\n", escaped(group));
-    for (const Option& option : options.options()) {
-      if (option.group != group) continue;
-      const std::string value = option_value(option);
-      text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", escaped(option_names(option)),
-                          value.empty() ? "" : " \\fI" + escaped(value) + "\\fR", escaped(option_description(option)));
-    }
-  }
-  return text;
-}
-
-std::string command_section(const CommandTree::Entry& entry) {
-  const CommandInfo& info = entry.info();
-  std::string text = fmt::format(".SS msdump {}\n.B msdump {}\n{}\n.PP\n{}\n", escaped(info.name), escaped(info.name),
-                                 escaped(info.usage), escaped(info.description));
-  text += options_text(*entry.options);
-  if (!info.examples.empty()) text += ".PP\n.I Examples\n";
-  for (const Example& example : info.examples) {
-    text +=
-        fmt::format(".PP\n.RS 4\n.nf\n{}\n.fi\n.RE\n.RS 8\n{}\n.RE\n", escaped(example.line), escaped(example.meaning));
-  }
-  text += ".PP\n.I Exit status\n";
-  for (const ExitMeaning& one : exit_meanings(info)) text += tagged(one.code, one.meaning);
-  return text;
-}
-
-}  // namespace
-
-std::string man_page(const CommandTree& tree) {
-  std::string text = fmt::format(".TH MSDUMP 1 \"\" \"msdump {}\" \"User Commands\"\n", version_number());
-  text += fmt::format(".SH NAME\nmsdump \\- {}\n", escaped(kTagline));
-  text += ".SH SYNOPSIS\n.B msdump\n.I COMMAND\n[\\fIOPTIONS\\fR]\n";
-  text +=
-      ".SH DESCRIPTION\nReads tensor dumps without Python, CANN or a framework. Results go to standard output, "
-      "everything else to standard error. One file that cannot be read never ends a run: it is named, the other files "
-      "are read, and the exit status is 3.\n.PP\nLong options may have a single dash, as in msaccucmp: \\fB\\-out\\fR "
-      "\\fIDIR\\fR, \\fB\\-out=\\fIDIR\\fR.\n";
-  text += ".SH COMMANDS\n";
-  for (const CommandTree::Entry& entry : tree.entries()) text += command_section(entry);
-  text += ".SH ENVIRONMENT\n";
-  for (const EnvironmentVariable& variable : environment_variables()) text += tagged(variable.name, variable.meaning);
-  return text;
-}
-
-// msdump help [COMMAND]
-
-namespace {
-
-class Help : public Command {
- public:
-  [[nodiscard]] const CommandInfo& info() const override {
-    static const CommandInfo info{.name = "help",
-                                  .order = 100,
-                                  .summary = "this screen, or the help of one command",
-                                  .usage = "[COMMAND] [--man]",
-                                  .description = "Prints the first screen, or what COMMAND --help prints.",
-                                  .examples = {{"msdump help convert", "the same as msdump convert --help"},
-                                               {"msdump help --man | man -l -", "the manual page"}},
-                                  .done = {},
-                                  .no = {},
-                                  .works = false};
-    return info;
-  }
-
-  void declare(OptionTable& options) override {
-    options.add({{.names = "COMMAND", .value = OptionValue::text(command_, ""), .help = "The command"},
-                 {.names = "--man",
-                  .value = OptionValue::flag(man_),
-                  .group = kGeneralGroup,
-                  .help = "The manual page, for man -l -"}});
-  }
-
-  ExitCode run(Session& session) override {
-    if (man_) {
-      (void)session.out.write(man_page(session.tree));
-      return ExitCode::kOk;
-    }
-    if (command_.empty()) {
-      (void)session.out.write(overview(session.tree));
-      return ExitCode::kOk;
-    }
-    const CommandTree::Entry& entry = session.tree.find(command_);
-    const size_t width = std::clamp<size_t>(session.terminal.out_width, 60, 100);
-    (void)session.out.write(command_help(entry.info(), *entry.options, width));
-    return ExitCode::kOk;
-  }
-
- private:
-  std::string command_;
-  bool man_ = false;
-};
-
-const Registration kHelpCommand{[] { return std::make_unique<Help>(); }};
-
-}  // namespace
 
 }  // namespace msdump::cli

@@ -144,7 +144,8 @@ const CommandInfo& info_info() {
                    {"msdump info Conv2D.conv.1.2.1700000000000000 --values --io output --slot 0",
                     "one tensor of a dump file, in host format (NCHW)"}},
       .done = "done, even if something in a tree is odd",
-      .no = ""};
+      .no = "",
+      .other_names = {{"tree describe inspect identify open meta metadata header"}}};
   return info;
 }
 
@@ -156,6 +157,8 @@ class Info : public Command {
     options.add(dump_options(request_.dump));
     options.add(
         {.names = "--values",
+         .other_names = "show view cat print value read load data head get fetch peek",
+         .is_common = true,
          .value = OptionValue::optional_text([this](const std::string& typed) { take_values(typed); }, "[SLICE]"),
          .group = kOutputGroup,
          .help = "Print the elements too, in host format; SLICE chooses a part as numpy does: 0,:,2:5  ...,-1  "

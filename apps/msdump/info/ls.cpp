@@ -36,7 +36,8 @@ const CommandInfo& ls_info() {
                    {"msdump ls -d dump --op-type MatMul --io output -0 | xargs -0 cp -t there",
                     "the files themselves, for other programs"}},
       .done = "done",
-      .no = "done, but the selection matched nothing"};
+      .no = "done, but the selection matched nothing",
+      .other_names = {{"list dir tensors inventory files operators ops shapes names weights parameters"}}};
   return info;
 }
 
@@ -152,10 +153,13 @@ class Ls : public Command {
     options.add(dump_options(dump_));
     options.add(selection_options(selection_));
     options.add({{.names = "--no-shape",
+                  .is_common = true,
                   .value = OptionValue::flag(no_shape_),
                   .group = kOutputGroup,
                   .help = "Judge by names and sizes, open no tensor file; shapes stay unknown"},
                  {.names = "-0,--print0",
+                  .other_names = "paths null",
+                  .is_common = true,
                   .value = OptionValue::flag(paths_),
                   .group = kOutputGroup,
                   .help = "Print the paths of the files only, each once, ended by a NUL byte",

@@ -109,7 +109,8 @@ const CommandInfo& map_ir_info() {
                     "the neighbourhood of an operator as a picture"}},
       .done = "done; all operators with a kernel have files, or there is no dump",
       .no = "done, but some operator or file has no partner, or the selection matched nothing",
-      .answers = true};
+      .answers = true,
+      .other_names = {{"ir graph map match"}}};
   return info;
 }
 
@@ -284,6 +285,8 @@ class MapIr : public Command {
                   .group = kOutputGroup,
                   .help = "Include nodes without a kernel (Return, MakeTuple, Depend, calls), and parameters"},
                  {.names = "--unmatched",
+                  .other_names = "missing",
+                  .is_common = true,
                   .value = OptionValue::flag(unmatched_),
                   .group = kOutputGroup,
                   .help = "Only operators without files"},
@@ -292,11 +295,14 @@ class MapIr : public Command {
                   .group = kOutputGroup,
                   .help = "Compare the bytes of every input with those of its producer's output"},
                  {.names = "--dot",
+                  .other_names = "graphviz svg plot",
+                  .is_common = true,
                   .value = OptionValue::flag(dot_),
                   .group = kOutputGroup,
                   .help = "Write the graph for Graphviz instead of rows",
                   .excludes = excluded_forms("--dot is a form of its own")},
                  {.names = "--around",
+                  .is_common = true,
                   .value = OptionValue::text(around_, "OP"),
                   .group = kOutputGroup,
                   .help = "With --dot: only the neighbourhood of this operator",

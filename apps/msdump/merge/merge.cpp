@@ -41,7 +41,8 @@ const CommandInfo& merge_info() {
                    {"msdump merge parts/* -out statistics", "of stats: a tree of statistic.csv"}},
       .done = "as for the command that wrote the parts",
       .no = "as for the command that wrote the parts",
-      .answers = true};
+      .answers = true,
+      .other_names = {{"combine join collect"}}};
   return info;
 }
 
@@ -67,6 +68,7 @@ class Merge : public Command {
                  file("--report", report_, "Of check and diff: also write one HTML page"),
                  file("--write-baseline", baseline_, "Of diff: write all differences as accepted ones"),
                  {.names = "--all",
+                  .is_common = true,
                   .value = OptionValue::flag(all_),
                   .group = kOutputGroup,
                   .help = "Of check and diff: every row in the table",
@@ -86,10 +88,10 @@ class Merge : public Command {
 
  private:
   static const CommandTree::Entry& entry_of(const CommandTree& tree, const PartHeader& header) {
-    const CommandTree::Entry& entry = tree.find(header.command);
-    if (entry.options->find("shard") == nullptr)
+    const CommandTree::Entry* const entry = tree.find(header.command);
+    if (entry == nullptr || entry->options->find("shard") == nullptr)
       throw UsageError(fmt::format("the parts are of '{}', which has no parts", header.command));
-    return entry;
+    return *entry;
   }
 
   // The options of the parts, then those of the output that were typed here.
@@ -139,7 +141,7 @@ class Merge : public Command {
   ExitCode run_again(Session& session, PartSet& parts) const {
     const PartHeader& header = parts.header();
     const CommandTree::Entry& entry = entry_of(session.tree, header);
-    const OptionTable& typed = *session.tree.find(info().name).options;
+    const OptionTable& typed = *session.tree.find(info().name)->options;
     parse_options(*entry.options, header.command, arguments_of(header, typed, *entry.options));
     check_option_rules(*entry.options);
     const std::vector<std::string> arguments = shown_arguments(header.command, *entry.options);

@@ -47,7 +47,8 @@ const CommandInfo& next_info() {
                    {"msdump next -d case", "goes on with what round-2 dumped"}},
       .done = "a configuration was written or printed",
       .no = "nothing more to ask: the operator is pinned, or nothing stands out",
-      .answers = true};
+      .answers = true,
+      .other_names = {{"plan suggest redump advise advisor generate gen"}}};
   return info;
 }
 
@@ -89,16 +90,21 @@ class Next : public Command {
   void declare(OptionTable& options) override {
     options.add(dump_options(options_.dump));
     options.add({{.names = "--ref",
+                  .other_names = "reference golden good",
+                  .is_common = true,
                   .value = OptionValue::text(options_.reference, "PATH"),
                   .group = kOtherGroup,
                   .help = "The dump of what it should be; without it the dump is checked on its own"},
                  {.names = "--config",
+                  .is_common = true,
                   .value = OptionValue::text(options_.config, "FILE"),
                   .group = kOtherGroup,
                   .help = "The configuration that the dump was made with; without it the kind of the next one is that "
                           "of the files, and a dump that does not begin inside a step is taken for one of all "
                           "operators"},
                  {.names = "--framework-version",
+                  .other_names = "mindspore-version",
+                  .is_common = true,
                   .value = OptionValue::text(options_.version, "VERSION"),
                   .group = kOtherGroup,
                   .help = "The release of MindSpore that will run: 2.7.1"},

@@ -73,16 +73,20 @@ std::string nearest_name(const std::filesystem::path& missing) {
   return near ? fmt::format("did you mean '{}'?", (missing.parent_path() / *near).string()) : "";
 }
 
-Error no_such(const std::string& path) {
+}  // namespace
+
+Error missing_path(const std::string& path) {
   std::string trimmed = path;
   while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
   return make_error(ErrorCode::kNotFound, "no such file or directory").with_path(path).with_hint(nearest_name(trimmed));
 }
 
+namespace {
+
 Status append_path(ResolvedPaths& resolved, const std::string& path) {
   if (path.empty()) return fail(ErrorCode::kUsage, "an empty path was given as the dump");
   if (is_missing(path)) {
-    resolved.missing.push_back(no_such(path));
+    resolved.missing.push_back(missing_path(path));
   } else {
     resolved.paths.push_back(path);
   }

@@ -24,6 +24,9 @@ inline constexpr size_t kMostListBytes = size_t{256} << 20, kMostListEntries = 4
 // Empty entries are left out; kUsage for more than kMostListEntries.
 [[nodiscard]] Result<std::vector<std::string>> paths_of_list(std::string_view text);
 
+// The error for a path that does not exist, with the nearest name as a hint.
+[[nodiscard]] Error missing_path(const std::string& path);
+
 // Reads the list to its end; an interruption ends the wait for it.
 [[nodiscard]] Result<std::vector<std::string>> read_path_list(const CancelToken& cancel);
 

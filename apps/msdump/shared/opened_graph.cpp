@@ -67,6 +67,7 @@ Option ir_option(std::vector<std::string>& paths, const std::string& otherwise) 
 std::vector<Option> graph_options(GraphOptions& options) {
   std::vector<Option> rows = dump_options(options.dump, "", DumpPositional::kNo);
   rows.push_back(ir_option(options.ir, "search in and next to the dump. Without -d only the IR is read"));
+  rows.back().is_common = true;
   for (Option& option : selection_options(options.selection)) rows.push_back(std::move(option));
   return rows;
 }

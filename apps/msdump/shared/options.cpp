@@ -33,12 +33,16 @@ Option text_flag(const char* names, const char* help) {
           .use = OptionUse::kGeneral};
 }
 
-Option selected(const char* names, std::string& target, const char* value, const char* help) {
-  return {.names = names, .value = OptionValue::text(target, value), .group = kSelectionGroup, .help = help};
+Option selected(const char* names, OptionValue value, const char* help, std::string_view other_names = {}) {
+  return {
+      .names = names, .other_names = other_names, .value = std::move(value), .group = kSelectionGroup, .help = help};
 }
 
-Option selected(const char* names, std::vector<std::string>& target, const char* value, const char* help) {
-  return {.names = names, .value = OptionValue::texts(target, value), .group = kSelectionGroup, .help = help};
+// Of a kind that most people select by.
+Option commonly_selected(const char* names, OptionValue value, const char* help, std::string_view other_names) {
+  Option option = selected(names, std::move(value), help, other_names);
+  option.is_common = true;
+  return option;
 }
 
 constexpr std::array kEnvironment = {
@@ -52,6 +56,7 @@ constexpr std::array kEnvironment = {
 
 std::vector<Option> general_options(GeneralOptions& options) {
   return {{.names = "-j,--jobs",
+           .other_names = "threads workers parallel nproc",
            .value = OptionValue::number(options.jobs, 1, kMostJobs),
            .group = kGeneralGroup,
            .help = "Threads; the results are the same for any number",
@@ -59,11 +64,13 @@ std::vector<Option> general_options(GeneralOptions& options) {
            .variable = "MSDUMP_JOBS",
            .use = OptionUse::kGeneral},
           {.names = "-q,--quiet",
+           .other_names = "silent",
            .value = OptionValue::flag(options.quiet),
            .group = kGeneralGroup,
            .help = "Only results and errors",
            .use = OptionUse::kGeneral},
           {.names = "-v,--verbose",
+           .other_names = "debug log log-level",
            .value = OptionValue::count(options.verbosity),
            .group = kGeneralGroup,
            .help = "Say on stderr what is done, and every warning; twice: also every file and tensor",
@@ -73,13 +80,16 @@ std::vector<Option> general_options(GeneralOptions& options) {
 }
 
 std::vector<Option> text_options() {
-  return {text_flag("-h,--help", "This text"), text_flag("-V,--version", "Version, compiler and CPU, for bug reports")};
+  return {text_flag("-h,--help", "-h: usage, examples and the common options; --help: this text"),
+          text_flag("-V,--version", "Version, compiler and CPU, for bug reports")};
 }
 
 std::vector<Option> dump_options(DumpOptions& options, const std::string& aliases, DumpPositional positional) {
   const bool also = positional == DumpPositional::kYes;
   std::vector<Option> rows = {
       {.names = "-d,--dump" + aliases,
+       .other_names = "input path dir",
+       .is_common = true,
        .value = OptionValue::texts(options.options, "DIR|FILE[,FILE...]"),
        .group = kInputGroup,
        .help = fmt::format("The dump: its root or any level below, or files{}. '-' reads a list from stdin, one per "
@@ -97,6 +107,8 @@ Option arguments_option(const std::string& name, std::vector<std::string>& targe
 
 Option output_option(std::string& path, const std::string& help) {
   return {.names = "--out,--output",
+          .other_names = "output-dir outdir output-path dest dst",
+          .is_common = true,
           .value = OptionValue::text(path, "PATH"),
           .group = kOutputGroup,
           .help = help + " (or -out)",
@@ -105,12 +117,17 @@ Option output_option(std::string& path, const std::string& help) {
 
 std::vector<Option> selection_options(SelectionOptions& options) {
   std::vector<Option> rows = {
-      selected("--rank", options.rank, "RANGES", "Only these ranks: 0|5-8|100-120, ',' for '|' too"),
-      selected("--graph", options.graph, "RANGES", "Only these graphs"),
-      selected("--step,--iteration", options.step, "RANGES", "Only these steps"),
-      selected("--op", options.op, "GLOB", "Only operators of this name (* and ?); may be repeated"),
-      selected("--op-type", options.op_type, "GLOB", "Only operators of this type; may be repeated"),
-      selected("--regex", options.regex, "RE", "Only operators whose name has a match (RE2)")};
+      commonly_selected("--rank", OptionValue::text(options.rank, "RANGES"),
+                        "Only these ranks: 0|5-8|100-120, ',' for '|' too", "ranks device-id"),
+      selected("--graph", OptionValue::text(options.graph, "RANGES"), "Only these graphs"),
+      commonly_selected("--step,--iteration", OptionValue::text(options.step, "RANGES"), "Only these steps",
+                        "steps iter epoch"),
+      commonly_selected("--op", OptionValue::texts(options.op, "GLOB"),
+                        "Only operators of this name (* and ?); may be repeated", "name filter operator include"),
+      selected("--op-type", OptionValue::texts(options.op_type, "GLOB"), "Only operators of this type; may be repeated",
+               "type kind"),
+      selected("--regex", OptionValue::text(options.regex, "RE"), "Only operators whose name has a match (RE2)",
+               "grep match pattern")};
   for (Option& option : tensor_options(options)) rows.push_back(std::move(option));
   return rows;
 }
@@ -121,7 +138,7 @@ std::vector<Option> tensor_options(SelectionOptions& options) {
                options.io, {{"input", "input"}, {"output", "output"}, {"parameter", "parameter"}}, {"io"}),
            .group = kSelectionGroup,
            .help = "Only inputs, outputs or parameters"},
-          selected("--slot", options.slot, "N", "Only this slot of the inputs or outputs")};
+          selected("--slot", OptionValue::text(options.slot, "N"), "Only this slot of the inputs or outputs", "index")};
 }
 
 std::vector<Option> report_options(report::Form& form) {
@@ -129,6 +146,8 @@ std::vector<Option> report_options(report::Form& form) {
   for (const report::FormInfo& one : report::all_forms()) {
     if (one.option.empty()) continue;
     rows.push_back({.names = "--" + std::string(one.option),
+                    .other_names = one.form == report::Form::kJson ? "format output-format" : "",
+                    .is_common = one.form != report::Form::kJsonl,
                     .value = OptionValue::flag([&form, chosen = one.form] { form = chosen; }),
                     .group = kOutputGroup,
                     .help = std::string(one.help),

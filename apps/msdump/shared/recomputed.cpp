@@ -136,6 +136,7 @@ Option recompute_option(recompute::Extent& extent, std::string_view group, std::
   };
   return {.names = "--recompute",
           .value = OptionValue::optional_text(take, "[EXTENT]"),
+          .suggestions = {"sample", "all"},
           .group = group,
           .help = std::move(help) +
                   "; EXTENT sample (the default) computes some rows of large products and a projection of the others, "

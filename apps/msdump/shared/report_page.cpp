@@ -20,6 +20,8 @@ namespace msdump::cli {
 
 Option page_option(std::string& path) {
   return {.names = "--report",
+          .other_names = "html page",
+          .is_common = true,
           .value = OptionValue::text(path, "FILE.html"),
           .group = kOutputGroup,
           .help =

@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kMostPartBytes = uint64_t{64} << 30;
 constexpr size_t kMostProblems = 8;  // named in a part
 
-const OptionTable& options_of(const Session& session) { return *session.tree.find(session.command.name).options; }
+const OptionTable& options_of(const Session& session) { return *session.tree.find(session.command.name)->options; }
 
 // The arguments that give a command the options it has now, whatever order they were typed in.
 std::vector<std::string> normalised_options(const OptionTable& table) {
@@ -82,6 +82,7 @@ Option part_resume_option(ShardOptions& options) {
 
 std::vector<Option> part_options(ShardOptions& options, std::string& part) {
   Option out = output_option(part, "With --shard: the part");
+  out.is_common = false;
   out.needs = {{"shard", "--out names the part; results go to standard output"}};
   return {shard_option(options), part_resume_option(options), std::move(out)};
 }

@@ -47,8 +47,15 @@ const CommandInfo& stats_info() {
       .done = "done; --verify: all cells agree",
       .no =
           "done, and: --verify found cells that differ, --fail-on found a NaN or an infinity, or the selection matched "
-          "nothing"};
+          "nothing",
+      .other_names = {{"statistics stat summary max min mean norm histogram distribution"}, {"csv table", "--csv"}}};
   return info;
+}
+
+std::vector<std::string> column_names() {
+  std::vector<std::string> names;
+  for (const StatisticColumnInfo& one : all_statistic_columns()) names.emplace_back(one.category);
+  return names;
 }
 
 std::vector<StatisticColumn> parse_columns(const std::string& typed) {
@@ -58,8 +65,7 @@ std::vector<StatisticColumn> parse_columns(const std::string& typed) {
     if (name.empty()) continue;
     const auto column = statistic_column_from_name(name);
     if (!column) {
-      std::vector<std::string> known;
-      for (const StatisticColumnInfo& one : all_statistic_columns()) known.emplace_back(one.category);
+      const std::vector<std::string> known = column_names();
       throw UsageError(unknown_word("statistic", name, known), "accepted are " + join_words(known, "and"));
     }
     columns.push_back(*column);
@@ -166,7 +172,10 @@ class Stats : public Command {
     const auto take_columns = [this](const std::string& typed) { request_.columns = parse_columns(typed); };
     const auto take_dialect = [this](const std::string& typed) { request_.dialect = typed; };
     return {{.names = "--columns",
+             .other_names = "statistics fields",
+             .is_common = true,
              .value = OptionValue::text(take_columns, "LIST"),
+             .suggestions = column_names(),
              .group = kStatisticsGroup,
              .help = "Which statistics, in this order, as statistic_category of data_dump.json spells them; also hash "
                      "(SHA1)",
@@ -210,6 +219,7 @@ class Stats : public Command {
              .use = OptionUse::kOutput,
              .needs = {{"in-place"}}},
             {.names = "--verify",
+             .is_common = true,
              .value = OptionValue::flag(request_.verify),
              .group = kOutputGroup,
              .help = "Compare with the existing statistic.csv; rows show what differs",
@@ -217,10 +227,15 @@ class Stats : public Command {
              .excludes = {{"in-place", "--verify compares and writes nothing"},
                           {"exact", "--verify compares with the numbers of the dialect"}}},
             {.names = "--fail-on",
+             .other_names = "fail-level exit-code",
+             .is_common = true,
              .value = OptionValue::text(take_fail_levels, "LIST"),
+             .suggestions = {"nan", "inf", "nan,inf"},
              .group = kOutputGroup,
              .help = "Exit code 1 if a tensor has a NaN or an infinity: nan, inf or nan,inf"},
             {.names = "--top",
+             .other_names = "sort worst limit",
+             .is_common = true,
              .value = OptionValue::number(request_.top, 1, 1'000'000'000),
              .group = kOutputGroup,
              .help = "Only the N worst tensors: most NaN, most infinities, largest absolute value",

@@ -13,6 +13,15 @@ complete_words msdump convert --dr
 complete_words msdump convert -t ''
 complete_words msdump convert --color a
 complete_words msdump help compl
+complete_words msdump help noi
+complete_words msdump completion ''
+complete_words msdump diff --fail-on ''
+complete_words msdump diff a b --profile msp
+complete_words msdump diff --recompute ''
+complete_words msdump diff --metric co
+complete_words msdump stats --columns l
+complete_words msdump check --rule sat
+complete_words msdump check-config --explain file_
 msdump completion zsh | head -n 1
 msdump completion fish | grep -c -- '-l out '
 show msdump completion bsh

@@ -90,7 +90,7 @@ TEST_CASE("an option takes one value a time; brackets and commas are part of it"
 TEST_CASE("a value that may be missing leaves options alone") {
   Fixture f;
   CHECK(f.prepare({"--values", "--help"}).help);
-  CHECK(f.prepare({"--values", "-h"}).help);
+  CHECK(f.prepare({"--values", "-h"}).short_help);
   CHECK(f.widen({"--values", "-out", "x"}) == Words{"--values", "--out", "x"});
   f.parse({"--values", "-q"});
   CHECK(f.probe.values_.empty());

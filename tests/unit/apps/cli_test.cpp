@@ -43,18 +43,24 @@ Outcome misbehave(std::function<ExitCode(Session&)> body, std::vector<std::strin
 
 TEST_CASE("nothing typed: the first screen on stderr, exit 2; asked for: on stdout, exit 0") {
   const Outcome nothing = run_program({}), asked = run_program({"help"}), option = run_program({"--help"});
+  const std::string command_list = asked.out.substr(asked.out.find("\nCommands:\n"));
   CHECK(nothing.code == ExitCode::kUsage);
   CHECK(nothing.out.empty());
-  CHECK(nothing.err == asked.out);
+  CHECK(nothing.err.ends_with(command_list));
   CHECK(asked.code == ExitCode::kOk);
   CHECK(asked.err.empty());
-  CHECK(option.out == asked.out);
+  CHECK(option.out.starts_with(asked.out));
+  CHECK(run_program({"-h"}).out == asked.out);
 }
 
 TEST_CASE("help of a command in three spellings") {
   const std::string text = run_program({"convert", "--help"}).out;
   CHECK(text.starts_with("Usage: msdump convert "));
-  CHECK(run_program({"convert", "-h"}).out == text);
+  CHECK(run_program({"convert", "-help"}).out == text);
+  const std::string brief = run_program({"convert", "-h"}).out;
+  CHECK(brief.starts_with("Usage: msdump convert "));
+  CHECK(brief.size() < text.size() / 2);
+  CHECK(run_program({"convert", "-h", "--help"}).out == text);
   CHECK(run_program({"help", "convert"}).out == text);
   CHECK(run_program({"convert", "--nonsense", "-f", "NCWH", "--help"}).out == text);
 }

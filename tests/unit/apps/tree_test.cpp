@@ -109,10 +109,54 @@ TEST_CASE("the help of a command lists all its options, and its lines fit") {
   }
 }
 
+TEST_CASE("the short help of a command fits one screen, and points to the long one") {
+  const CommandTree tree;
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    const std::string help = short_help(entry.info(), *entry.options, 80);
+    INFO(help);
+    CHECK(std::count(help.begin(), help.end(), '\n') <= 40);
+    for (const std::string_view line : split(help, '\n')) CHECK(display_width(line) <= 80);
+    const std::string_view last = std::string_view(help).substr(help.rfind('\n', help.size() - 2) + 1);
+    CHECK(last.starts_with(fmt::format("msdump {} --help", entry.info().name)));
+    const auto is_shown = [&](const Option& option) { return option.is_common && !option.group.empty(); };
+    const auto common = std::count_if(entry.options->options().begin(), entry.options->options().end(), is_shown);
+    if (entry.info().works && common > 0) CHECK((common >= 4 && common <= 12));  // commands of tests have none
+    CHECK((entry.info().examples.empty() || help.find("\nExamples:\n") != std::string::npos));
+  }
+}
+
+// A name that leads to two commands, or to one that has it already, leads nowhere.
+TEST_CASE("the names that other tools use are no names of ours, and lead to one place") {
+  const CommandTree tree;
+  std::set<std::string> known;
+  for (const CommandTree::Entry& entry : tree.entries()) known.emplace(entry.info().name);
+  for (const CommandTree::Entry& entry : tree.entries()) {
+    for (const OtherName& other : entry.info().other_names) {
+      for (const std::string_view word : split(other.words, ' ')) {
+        INFO(entry.info().name << " " << word);
+        CHECK(known.emplace(word).second);
+      }
+    }
+    std::set<std::string> options;
+    for (const Option& option : entry.options->options()) {
+      for (const std::string& name : option.long_names()) options.insert(name);
+    }
+    for (const Option& option : entry.options->options()) {
+      for (const std::string_view word : split(option.other_names, ' ')) {
+        if (word.empty() || entry.options->find(word) != nullptr) continue;  // another option of this command
+        INFO(entry.info().name << " --" << word);
+        CHECK(options.emplace(word).second);
+      }
+    }
+  }
+}
+
 TEST_CASE("the first screen fits a terminal and names every command") {
   const CommandTree tree;
-  const std::string screen = overview(tree);
+  const std::string screen = overview(tree, kFewStarts);
   CHECK(std::count(screen.begin(), screen.end(), '\n') <= 24);
+  const std::string all = overview(tree);
+  CHECK(std::count(all.begin(), all.end(), '\n') <= 40);
   for (const CommandTree::Entry& entry : tree.entries()) CHECK(screen.find(entry.info().name) != std::string::npos);
   for (const std::string_view line : split(screen, '\n')) CHECK(display_width(line) <= 80);
 }
