@@ -16,6 +16,7 @@
 #include "diff/diff_result.h"
 #include "diff/diff_roots.h"
 #include "diff/diff_rows.h"
+#include "diff/diff_table.h"
 #include "diff/diff_text.h"
 #include "frame/usage.h"
 #include "shared/opened_graph.h"
@@ -25,7 +26,7 @@
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kRowsShown = 40, kCloserShown = 10, kMostSteps = 10;
+constexpr size_t kCloserShown = 10, kMostSteps = 10;
 
 const CommandInfo& diff_info() {
   static const CommandInfo info{
@@ -179,18 +180,11 @@ class Diff : public Command {
     if (table) print_closer(session, run);
   }
 
-  [[nodiscard]] bool is_shown(const DiffResult& run, const DiffRow& row) const {
-    return !is_for_people(options_.form) || options_.all || counts_as_difference(run, row);
-  }
-
   void print_rows(Session& session, const DiffResult& run) const {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
-    const bool limited = is_for_people(options_.form) && !options_.all;
-    std::vector<DiffRow> shown = all_rows(run);
-    std::erase_if(shown, [&](const DiffRow& row) { return !is_shown(run, row); });
-    const size_t left_out = limited && shown.size() > kRowsShown ? shown.size() - kRowsShown : 0;
-    shown.resize(shown.size() - left_out);
-    write_rows(*sink, session.context.pool, shown.size(), [&](size_t i) { return diff_row(run, shown[i], options_); });
+    const DiffTable table = diff_table(run, options_);
+    write_rows(*sink, session.context.pool, table.rows.size(),
+               [&](size_t i) { return diff_row(run, table.rows[i], options_); });
     report::Object further;
     further.add("first_divergence", divergences_value(run));
     further.add("error_growth", report::list_of(run.divergence.growth.medians));
@@ -202,7 +196,7 @@ class Diff : public Command {
     for (const Error& error : run.failures) failures.push_back(report::failure_object(error));
     report::Object summary = diff_summary(run, failures.size());
     (void)sink->finish({std::move(summary), std::move(failures), std::move(further)});
-    if (left_out > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", left_out));
+    (void)session.out.write(table.left_out);
   }
 
   void print_closer(Session& session, const DiffResult& run) const {

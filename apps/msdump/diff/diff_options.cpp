@@ -15,6 +15,7 @@
 namespace msdump::cli {
 namespace {
 
+constexpr uint32_t kMostTop = 1'000'000'000;
 constexpr std::string_view kToleranceGroup = "Tolerance";
 
 Option side_option(const char* name, std::string& target, const char* help, std::string_view excluded) {
@@ -178,9 +179,35 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
        {.names = "--all",
         .other_names = "full",
         .is_common = true,
-        .value = OptionValue::flag(options.all),
+        .value = OptionValue::flag([&options] { options.rows = RowsShown::kAll; }),
         .group = kOutputGroup,
-        .help = "Show the tensors that agree in the table, too",
+        .help = "The same as --rows all",
+        .use = OptionUse::kOutput,
+        .excludes = {not_profile(), {"rows"}}},
+       {.names = "--rows",
+        .value = OptionValue::choice<RowsShown>(options.rows,
+                                                {{"roots", RowsShown::kRoots},
+                                                 {"unexplained", RowsShown::kUnexplained},
+                                                 {"differ", RowsShown::kDiffer},
+                                                 {"all", RowsShown::kAll}},
+                                                {"choice of rows"}),
+        .group = kOutputGroup,
+        .help = "The rows of the causes only, also those that nobody explains, all that differ, or all; without it, a "
+                "table "
+                "has at most 20 that answer the question",
+        .use = OptionUse::kOutput,
+        .excludes = {not_profile()}},
+       {.names = "--top",
+        .value = OptionValue::number(options.top, 1, kMostTop),
+        .group = kOutputGroup,
+        .help = "At most N rows",
+        .use = OptionUse::kOutput,
+        .excludes = {not_profile()}},
+       {.names = "--sort",
+        .value = OptionValue::choice<RowOrder>(options.sort, {{"order", RowOrder::kOrder}, {"size", RowOrder::kSize}},
+                                               {"order of rows"}),
+        .group = kOutputGroup,
+        .help = "Rows in the order of execution, or the largest error first",
         .use = OptionUse::kOutput,
         .excludes = {not_profile()}},
        recompute_option(options.recompute, kOtherGroup, "Compute operators that differ again, also in large dumps",

@@ -14,6 +14,9 @@
 
 namespace msdump::cli {
 
+enum class RowsShown : uint8_t { kRoots, kUnexplained, kDiffer, kAll };
+enum class RowOrder : uint8_t { kUsual, kOrder, kSize };
+
 struct DiffOptions {
   std::vector<std::string> paths;  // CANDIDATE and REFERENCE, or one dump for both
   std::string rank_a, rank_b, step_a, step_b;
@@ -30,7 +33,10 @@ struct DiffOptions {
   FailLevel fail_level = FailLevel::kAny;
   ShardOptions sharding;
   uint32_t worst = 0;
-  bool by_axis = false, all = false, exit_zero = false, list_metrics = false;
+  std::optional<RowsShown> rows;  // none: those that answer the question, or all for machines
+  RowOrder sort = RowOrder::kUsual;
+  uint32_t top = 0;  // rows at most; 0: the table has its own limit
+  bool by_axis = false, exit_zero = false, list_metrics = false;
   report::Form form = report::Form::kTable;
 };
 void declare_diff_options(OptionTable& table, DiffOptions& options);

@@ -134,10 +134,11 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   MSDUMP_TRY(OpenedDiff opened, open_diff(session, options));
   const NameMap* const map = opened.map ? &*opened.map : nullptr;
   const PlacementRules* const layouts = opened.layouts ? &*opened.layouts : nullptr;
-  MSDUMP_TRY(DiffResult run, diff_dumps(std::move(opened.a), std::move(opened.b), map, rules,
-                                        {worst_kept(options), options.by_axis}, session.context,
-                                        {options.explain, !options.report.empty(), layouts,
-                                         options.no_recompute ? recompute::Extent::kNever : options.recompute}));
+  MSDUMP_TRY(DiffResult run,
+             diff_dumps(std::move(opened.a), std::move(opened.b), map, rules, {worst_kept(options), options.by_axis},
+                        session.context,
+                        {options.explain, !options.report.empty() || is_for_people(options.form), layouts,
+                         options.no_recompute ? recompute::Extent::kNever : options.recompute}));
   if (run.computed.too_much > 0)
     session.messages.note(fmt::format("{} of tensors were not computed again; --recompute does that",
                                       human_bytes(run.computed.too_much)));

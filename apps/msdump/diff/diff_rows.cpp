@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "compare/pair/metric_table.h"
+#include "diff/diff_table.h"
 #include "diff/diff_text.h"
 #include "divergence/roots/cut_text.h"
 #include "dump/names/identity.h"
@@ -284,7 +285,8 @@ void add_cut(const DiffResult& run, TensorId tensor, report::Object& row) {
   row.add("ranks", report::list_of(note.ranks));
 }
 
-report::Object tensor_row(const DiffResult& run, TensorId tensor, const DiffOptions& options) {
+report::Object tensor_row(const DiffResult& run, const DiffRow& shown, const DiffOptions& options) {
+  const TensorId tensor = shown.tensor;
   const TensorPair& pair = run.pairing.tensors[tensor];
   const TensorDiff& diff = run.diffs[tensor];
   const PairDetails& details = run.details[tensor];
@@ -304,7 +306,8 @@ report::Object tensor_row(const DiffResult& run, TensorId tensor, const DiffOpti
   row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes));
   row.add("a_value", report::Value()).add("b_value", report::Value());
   add_pairing(run, pair.op, row);
-  row.add("accepted", bool{run.accepted[tensor]}).add("explained", report::text_or_null(run.explained(tensor)));
+  row.add("accepted", bool{run.accepted[tensor]});
+  row.add("explained", report::text_or_null(shown.of_cause ? "cause" : run.explained(tensor)));
   row.add("unjudged", report::text_or_null(name_of(run.divergence.unjudged[tensor])));
   const std::optional<TensorScore>& score = run.divergence.scores[tensor];
   row.add("measured_error", score ? report::Value(score->measured) : report::Value(judged_error(run, tensor)));
@@ -349,7 +352,7 @@ bool counts_as_difference(const DiffResult& run, const DiffRow& row) {
 }
 
 report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options) {
-  return row.tensor == kNoId ? argument_row(run, row.argument, options) : tensor_row(run, row.tensor, options);
+  return row.tensor == kNoId ? argument_row(run, row.argument, options) : tensor_row(run, row, options);
 }
 
 // The place in the data flow, or in msprobe's order; unknown if only names are known.
@@ -429,12 +432,24 @@ std::string summary_text(const DiffResult& run) {
     if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, name_of(verdict));
   }
   const ExplanationCounts explained = explanations_of(run);
-  std::string why = explained[0] > 0 ? fmt::format("{} unexplained", explained[0]) : std::string();
+  const std::vector<bool> of_cause = rows_of_causes(run);
+  const auto causes = static_cast<uint64_t>(std::count_if(
+      run.rows.begin(), run.rows.end(), [&](TensorId row) { return of_cause[row] && is_unexplained(run, row); }));
+  const bool one_cause = run.divergence.roots.size() == 1;
+  const std::string_view follow = causes == 0 ? "follow from a cause"
+                                  : one_cause ? "follow from it"
+                                              : "follow from them";
+  std::string why;
+  const auto tell = [&](uint64_t count, std::string_view what) {
+    if (count > 0) why += fmt::format("{}{} {}", why.empty() ? "" : ", ", count, what);
+  };
+  tell(causes, one_cause ? "of the cause" : "of the causes");
+  tell(explained[static_cast<size_t>(Explanation::kDownstream)], follow);
   for (const Explanation one : kExplanations) {
-    const uint64_t count = explained[static_cast<size_t>(one)];
-    if (count > 0 && one != Explanation::kFused)
-      why += fmt::format("{}{} {}", why.empty() ? "" : ", ", count, name_of(one));
+    if (one != Explanation::kFused && one != Explanation::kDownstream)
+      tell(explained[static_cast<size_t>(one)], name_of(one));
   }
+  tell(explained[0] - causes, "unexplained");
   if (!why.empty() && !run.single_pair && !run.pairing.of_parameters) parts += "; of these " + why;
   if (const uint64_t reshaped = count_reshaped(run); reshaped > 0)
     parts += fmt::format("; {} compared in another shape", reshaped);

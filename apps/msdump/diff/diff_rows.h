@@ -23,8 +23,9 @@ namespace msdump::cli {
 [[nodiscard]] std::vector<report::Column> diff_columns(const DiffResult& run);
 // The row of a pair of tensors, or of an argument, whose `io` is "argument".
 struct DiffRow {
-  TensorId tensor;      // kNoId: an argument
-  size_t argument = 0;  // in DiffResult::arguments
+  TensorId tensor;        // kNoId: an argument
+  size_t argument = 0;    // in DiffResult::arguments
+  bool of_cause = false;  // in a table, `explained` says so
 };
 // In the order of reports: the arguments of an operator precede its tensors.
 [[nodiscard]] std::vector<DiffRow> all_rows(const DiffResult& run);

@@ -32,21 +32,19 @@ class TableOfRows {
     const RowsShown wanted = options_.rows.value_or(answers ? RowsShown::kDiffer : RowsShown::kAll);
     std::erase_if(rows, [&](const DiffRow& row) { return !is_wanted(wanted, row); });
     if (answers || options_.sort == RowOrder::kSize) sort(rows, answers);
-    size_t shown = rows.size();
-    if (answers) {
-      shown = static_cast<size_t>(std::count_if(
-          rows.begin(), rows.end(), [&](const DiffRow& row) { return class_of(row) < RowClass::kExplained; }));
-      if (shown == 0) shown = std::min(rows.size(), kLargestShown);
-    }
     const size_t most = options_.top > 0 ? options_.top : answers ? kRowsShown : rows.size();
-    if (options_.top > 0 && answers) shown = rows.size();
-    shown = std::min(shown, most);
+    size_t shown = std::min(rows.size(), most);
+    if (answers && options_.top == 0 && shown < rows.size()) {
+      const auto telling = std::count_if(rows.begin(), rows.end(),
+                                         [&](const DiffRow& row) { return class_of(row) < RowClass::kExplained; });
+      shown = std::min(telling == 0 ? kLargestShown : static_cast<size_t>(telling), shown);
+    }
     DiffTable table;
     if (is_for_people(options_.form))
       table.left_out = left_out({rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end()});
     rows.resize(shown);
     table.rows = std::move(rows);
-    for (DiffRow& row : table.rows) row.of_cause = class_of(row) == RowClass::kCause;
+    for (DiffRow& row : table.rows) row.of_cause = is_for_people(options_.form) && class_of(row) == RowClass::kCause;
     return table;
   }
 
