@@ -80,7 +80,7 @@ bool is_about_times(const TensorDiff& diff, double factor) {
 
 double loss_scale(const std::vector<TensorDiff>& diffs) {
   std::map<int, size_t> exponents;
-  size_t others = 0;
+  std::vector<double> rough;  // exponents of ratios that are no powers of two
   for (const TensorDiff& diff : diffs) {
     if (!has_metrics(diff.verdict) || diff.mislabelled || is_discrete(diff.dtype_a)) continue;
     const double ratio = ratio_of_norms(diff);
@@ -92,7 +92,7 @@ double loss_scale(const std::vector<TensorDiff>& diffs) {
     if (power && alike) {
       ++exponents[static_cast<int>(std::round(exponent))];
     } else {
-      ++others;
+      rough.push_back(exponent);
     }
   }
   const auto most = std::max_element(exponents.begin(), exponents.end(),
@@ -100,6 +100,7 @@ double loss_scale(const std::vector<TensorDiff>& diffs) {
   if (most == exponents.end() || most->second < kLeastTensors) return 1;
   int scale = most->first;
   size_t scaled = most->second;
+  size_t others = 0;
   for (const auto& [exponent, count] : exponents) others += count;
   // If the norm of all gradients is taken, there may be more squares than gradients.
   const auto half = most->first % 2 == 0 ? exponents.find(most->first / 2) : exponents.end();
@@ -110,6 +111,10 @@ double loss_scale(const std::vector<TensorDiff>& diffs) {
   } else if (twice != exponents.end()) {
     scaled += twice->second;
   }
+  // A fault changes gradients by less than a scale does.
+  others += static_cast<size_t>(std::count_if(rough.begin(), rough.end(), [&](double exponent) {
+    return std::abs(exponent - scale) > 1 && std::abs(exponent - 2 * scale) > 1;
+  }));
   return 2 * scaled > others ? std::ldexp(1, scale) : 1;
 }
 
