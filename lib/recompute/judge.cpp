@@ -145,6 +145,7 @@ void find_effective_format(Array& array) {
   const bool is_half = fits_float16 && (!fits_bfloat16 || array.subnormal);
   if (!array.undecided) array.effective = is_half ? DType::kFloat16 : DType::kBfloat16;
   array.subnormal = array.subnormal && is_half;
+  array.undecided = array.undecided || (fits_bfloat16 && array.subnormal);
 }
 
 void OperandFormats::add(const OperandFormats& other) {

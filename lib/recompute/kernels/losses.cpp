@@ -306,15 +306,15 @@ Maybe<Outputs> distance_loss(const Call& call) {
 }
 
 constexpr Kernel kLossesKernels[] = {
-    {"softmax", Arithmetic::kTranscendental, 16, softmax, softmax_axes<SoftmaxOf::kX>},
-    {"log_softmax", Arithmetic::kTranscendental, 16, log_softmax, softmax_axes<SoftmaxOf::kX>},
+    {"softmax", Arithmetic::kTranscendental, 32, softmax, softmax_axes<SoftmaxOf::kX>},
+    {"log_softmax", Arithmetic::kTranscendental, 32, log_softmax, softmax_axes<SoftmaxOf::kX>},
     {"softmax_grad", Arithmetic::kTranscendental, 4, softmax_grad<false>, softmax_axes<SoftmaxOf::kY>},
     {"log_softmax_grad", Arithmetic::kTranscendental, 4, softmax_grad<true>, softmax_axes<SoftmaxOf::kY>},
     {"nll_loss", Arithmetic::kReduction, 4, nll_loss},
-    {"cross_entropy", Arithmetic::kTranscendental, 16, cross_entropy},
-    {"sparse_cross_entropy", Arithmetic::kTranscendental, 16, sparse_cross_entropy},
-    {"sigmoid_cross_entropy", Arithmetic::kTranscendental, 16, sigmoid_cross_entropy},
-    {"sigmoid_cross_entropy_grad", Arithmetic::kTranscendental, 16, sigmoid_cross_entropy_grad},
+    {"cross_entropy", Arithmetic::kTranscendental, 32, cross_entropy},
+    {"sparse_cross_entropy", Arithmetic::kTranscendental, 32, sparse_cross_entropy},
+    {"sigmoid_cross_entropy", Arithmetic::kTranscendental, 32, sigmoid_cross_entropy},
+    {"sigmoid_cross_entropy_grad", Arithmetic::kTranscendental, 32, sigmoid_cross_entropy_grad},
     {"mse_loss", Arithmetic::kReduction, 4, distance_loss<Distance::kSquare>},
     {"l1_loss", Arithmetic::kReduction, 4, distance_loss<Distance::kAbsolute>},
     {"smooth_l1_loss", Arithmetic::kReduction, 4, distance_loss<Distance::kSmooth>},
