@@ -178,13 +178,13 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
         .use = OptionUse::kOutput},
        {.names = "--all",
         .other_names = "full",
-        .is_common = true,
         .value = OptionValue::flag([&options] { options.rows = RowsShown::kAll; }),
         .group = kOutputGroup,
         .help = "The same as --rows all",
         .use = OptionUse::kOutput,
         .excludes = {not_profile(), {"rows"}}},
        {.names = "--rows",
+        .is_common = true,
         .value = OptionValue::choice<RowsShown>(options.rows,
                                                 {{"roots", RowsShown::kRoots},
                                                  {"unexplained", RowsShown::kUnexplained},
@@ -192,9 +192,9 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
                                                  {"all", RowsShown::kAll}},
                                                 {"choice of rows"}),
         .group = kOutputGroup,
-        .help = "The rows of the causes only, also those that nobody explains, all that differ, or all; without it, a "
-                "table "
-                "has at most 20 that answer the question",
+        .help = "Rows of the causes only, also those that nobody explains, all that differ, or all; without it, a "
+                "table has "
+                "at most 20 that answer the question",
         .use = OptionUse::kOutput,
         .excludes = {not_profile()}},
        {.names = "--top",

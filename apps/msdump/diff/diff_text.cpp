@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -201,8 +203,35 @@ std::string nothing_stands_out(const DiffResult& run) {
   return none.text + (none.any_unjudged ? "; --explain OP says more" : "");
 }
 
+namespace {
+
+// "2 of 5 parameters differ: fc.weight (0.25), fc.bias (nan)"; empty if none does.
+std::string parameters_text(const DiffResult& run) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::pair<double, TensorId>> differing;  // by error, the largest first
+  for (const TensorId row : run.rows) {
+    if (!counts_as_difference(run, row) || !run.pairing.tensors[row].is_paired()) continue;
+    const bool known = run.diffs[row].verdict == Verdict::kDiffer;
+    differing.emplace_back(known ? -judged_error(run, row).value_or(0) : -HUGE_VAL, row);
+  }
+  if (differing.empty()) return {};
+  std::stable_sort(differing.begin(), differing.end());
+  std::string text = fmt::format("{} of {} {}: ", differing.size(), plural(count_compared(run), "parameter"),
+                                 differing.size() == 1 ? "differs" : "differ");
+  for (size_t i = 0; i < std::min(differing.size(), kNamed); ++i) {
+    const auto& [error, row] = differing[i];
+    const Verdict verdict = run.diffs[row].verdict;
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", run.op_name(run.pairing.tensors[row].op),
+                        verdict == Verdict::kDiffer ? fmt::format("{:.2g}", -error) : std::string(name_of(verdict)));
+  }
+  if (differing.size() > kNamed) text += fmt::format(", and {} more", differing.size() - kNamed);
+  return text + "\n";
+}
+
+}  // namespace
+
 std::string divergence_text(const DiffResult& run) {
-  if (run.pairing.of_parameters) return relations_text(run);
+  if (run.pairing.of_parameters) return parameters_text(run) + relations_text(run);
   const std::vector<Divergence>& roots = run.divergence.roots;
   std::string text;
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)

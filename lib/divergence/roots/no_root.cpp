@@ -32,6 +32,20 @@ std::string unjudged_text(const DiffResult& run, uint64_t count) {
                      reasons.empty() ? "" : " (" + reasons + ")");
 }
 
+// " (largest: 0.016 in MatMul-op20)"
+std::string largest_text(const DiffResult& run) {
+  double most = 0;
+  OperatorId where;
+  for (const TensorId row : run.rows) {
+    if (!counts_as_difference(run, row)) continue;
+    const double error = judged_error(run, row).value_or(0);
+    if (!(error > most)) continue;
+    most = error;
+    where = run.pairing.tensors[row].op;
+  }
+  return most > 0 ? fmt::format(" (largest: {:.2g} in {})", most, run.op_name(where)) : std::string();
+}
+
 }  // namespace
 
 NoRoot describe_no_root(const DiffResult& run) {
@@ -43,8 +57,8 @@ NoRoot describe_no_root(const DiffResult& run) {
   if (unexplained > 0) return {"no operator stands out; " + unjudged_text(run, unexplained), true};
   if (random > 0)
     return {"no operator stands out: the differences follow from random numbers that were drawn differently", false};
-  return {fmt::format("no operator is wrong: the differences are what rounding leads to, by about {:.2g} an operator",
-                      run.divergence.growth.noise),
+  return {fmt::format("no operator is wrong: the differences are what rounding leads to, by about {:.2g} an operator{}",
+                      run.divergence.growth.noise, largest_text(run)),
           false};
 }
 
