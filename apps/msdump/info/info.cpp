@@ -105,6 +105,26 @@ Result<InfoRow> info_row(InfoTask& task, const std::string& path) {
   return folder ? tree_row(task, path, *index) : file_row(task, path, *index);
 }
 
+// True if tensors are chosen by what they are, and not by their file.
+bool chooses_tensors(const SelectionOptions& selection) {
+  return !(selection.rank + selection.graph + selection.step + selection.regex).empty() || !selection.op.empty() ||
+         !selection.op_type.empty();
+}
+
+ExitCode run_values(Session& session, const InfoRequest& request) {
+  const Result<Catalogue> catalogue =
+      open_catalogue(session.context, {request.dump, request.selection, {Headers::kAll}});
+  if (!catalogue) return session.end_with(catalogue.error());
+  const Selection all;
+  InfoTask task{session, request, all};
+  static_cast<DumpSummary&>(task.summary) = summary_of(*catalogue);
+  Printer printer(task, catalogue->index.paths());
+  const Status printed = print_values(task, *catalogue, [&](InfoRow row) { return printer.print(std::move(row)); });
+  if (!printed) return ExitCode::kOk;  // the frame turns the signal into the code
+  printer.finish();
+  return worse(task.code, conclude_listing(session, *catalogue));
+}
+
 ExitCode run_info(Session& session, const InfoRequest& request) {
   auto resolved = resolve_existing(request.dump, session.context.cancel);
   if (!resolved) return session.end_with(resolved.error());
@@ -131,7 +151,7 @@ const CommandInfo& info_info() {
       .name = "info",
       .order = 25,
       .summary = "what a file or a dump tree is, and what is odd about it",
-      .usage = "PATH... [--values [SLICE] [--io IO] [--slot N]] [OPTIONS]",
+      .usage = "PATH... [--values [SLICE] [--op GLOB] [--io IO] [--slot N]] [OPTIONS]",
       .description =
           "Says what each PATH is. For a dump tree: who wrote it, its ranks, graphs, steps, dtypes and kinds of "
           "files, quickly, from names and sizes alone. For a file: its kind, and what its header says. PATH may be "
@@ -141,6 +161,7 @@ const CommandInfo& info_info() {
                    {"msdump info dump/rank_0/Net/0/0/*.npy --jsonl", "many files, one object a line for scripts"},
                    {"msdump info x.npy --values", "the elements too"},
                    {"msdump info x.npy --values 0,:,2:5", "a part of them, as numpy indexes it"},
+                   {"msdump info -d dump --op '*MatMul-op20' --values", "the tensors of an operator"},
                    {"msdump info Conv2D.conv.1.2.1700000000000000 --values --io output --slot 0",
                     "one tensor of a dump file, in host format (NCHW)"}},
       .done = "done, even if something in a tree is odd",
@@ -163,8 +184,9 @@ class Info : public Command {
          .group = kOutputGroup,
          .help = "Print the elements too, in host format; SLICE chooses a part as numpy does: 0,:,2:5  ...,-1  "
                  "::2"});
-    for (Option& option : tensor_options(request_.selection)) {
-      option.needs = {{"values", "--io and --slot choose the tensors whose elements are printed"}};
+    for (Option& option : selection_options(request_.selection)) {
+      option.needs = {{"values", "it chooses tensors whose elements are printed; msdump ls lists tensors"}};
+      option.is_common = option.is_common && option.names == "--op";
       options.add(std::move(option));
     }
     options.add(report_options(request_.form));
@@ -176,7 +198,7 @@ class Info : public Command {
 
   ExitCode run(Session& session) override {
     take_back_path();
-    return run_info(session, request_);
+    return chooses_tensors(request_.selection) ? run_values(session, request_) : run_info(session, request_);
   }
 
  private:

@@ -1,6 +1,7 @@
 // msdump info after its options are parsed: one row per path, as text for people or as a report.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace msdump::cli {
 
 struct InfoRequest {
   DumpOptions dump;
-  SelectionOptions selection;  // io and slot
+  SelectionOptions selection;  // of tensors whose elements are printed
   bool values = false;
   std::string slice;  // empty: everything
   report::Form form = report::Form::kTable;
@@ -50,6 +51,9 @@ struct InfoTask {
   // Reports a failure, and remembers it for the report and the exit code.
   void fail(const Error& error, const DumpIndex* index = nullptr);
 };
+
+// Prints a row with the elements of each tensor of the selection. An error if interrupted.
+Status print_values(InfoTask& task, const Catalogue& catalogue, const std::function<bool(InfoRow)>& print);
 
 [[nodiscard]] InfoRow tree_row(InfoTask& task, const std::string& path, const DumpIndex& index);
 [[nodiscard]] InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index);

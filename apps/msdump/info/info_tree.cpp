@@ -235,9 +235,10 @@ InfoRow tree_row(InfoTask& task, const std::string& path, const DumpIndex& index
   summary.tensors += facts.tensor_files;
   summary.bytes += facts.tensor_bytes;
   if (task.request.values) {
-    task.fail(make_error(ErrorCode::kUsage, "--values prints the elements of files, and this is a folder")
-                  .with_path(path)
-                  .with_hint("msdump ls -d " + shell_quoted(path) + " lists the files"));
+    task.fail(
+        make_error(ErrorCode::kUsage, "--values prints the elements of a file, or of an operator, and this is a folder")
+            .with_path(path)
+            .with_hint("--op NAME chooses an operator; msdump ls -d " + shell_quoted(path) + " lists them"));
   }
   if (task.for_people()) return {path, "tree", {}, text_of(path, index, facts, task.session.general.quiet)};
   return {path, "tree", detail_of(index, facts), {}};

@@ -1,0 +1,77 @@
+// The elements of the tensors of a dump that are chosen by name.
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dump/elements/host_tensor.h"
+#include "dump/index/dump_index.h"
+#include "dump/index/tensor_list.h"
+#include "dump/names/file_kind.h"
+#include "info/info_run.h"
+#include "info/shown_array.h"
+#include "shared/rows.h"
+#include "tensor/shape.h"
+
+namespace msdump::cli {
+namespace {
+
+struct ShownTensor {
+  ShownArray array;
+  DType dtype = DType::kUndefined;  // of the framework's tensor
+};
+
+Result<ShownTensor> read_tensor(const InfoTask& task, const DumpIndex& index, const TensorRecord& record) {
+  MSDUMP_TRY(HostTensor tensor, HostTensor::open(index, record, {}));
+  ArrayView view = whole_view(tensor.shape());
+  if (!task.request.slice.empty()) {
+    MSDUMP_TRY(view, index_view(task.request.slice, tensor.shape()));
+  }
+  ShownTensor shown{{}, tensor.original_dtype()};
+  MSDUMP_TRY(shown.array, read_shown(tensor, view, {task.for_people()}));
+  MSDUMP_CHECK_OK(tensor.check_unchanged());
+  return shown;
+}
+
+// "Default/MatMul-op20 output:0 (rank 0, step 0)[0,:]  float16 (2, 3)"
+std::string title_of(const InfoTask& task, const DumpIndex& index, const TensorRecord& record,
+                     const ShownTensor& shown) {
+  const Identity identity = identity_of(index, record);
+  std::string place;
+  const auto add = [&](std::string_view word, const std::optional<int64_t>& number) {
+    if (number) place += fmt::format("{}{} {}", place.empty() ? " (" : ", ", word, *number);
+  };
+  add("rank", identity.rank);
+  add("graph", identity.graph);
+  add("step", identity.step);
+  const std::string slice = task.request.slice.empty() ? "" : fmt::format("[{}]", task.request.slice);
+  return fmt::format("{} {}:{}{}{}{}  {} {}\n", record.name.op_name, name_of(record.name.io), record.name.slot, place,
+                     place.empty() ? "" : ")", slice, name_of(shown.dtype),
+                     shape_text(report::list_of(shown.array.shape)));
+}
+
+}  // namespace
+
+Status print_values(InfoTask& task, const Catalogue& catalogue, const std::function<bool(InfoRow)>& print) {
+  for (const TensorRecord& record : catalogue.list.tensors()) {
+    MSDUMP_CHECK_OK(task.session.context.cancel.check());
+    const IndexedFile& file = catalogue.index.files()[record.file];
+    const auto shown = read_tensor(task, catalogue.index, record);
+    if (!shown) task.fail(shown.error(), &catalogue.index);
+    if (!shown && task.for_people()) continue;
+    InfoRow row{catalogue.index.path_of(file), std::string(name_of(file.kind)), {}, {}};
+    if (task.for_people()) {
+      row.text = title_of(task, catalogue.index, record, *shown) + array_text(shown->array) + "\n";
+    } else {
+      row.detail = identity_object(catalogue.index, record);
+      row.detail.add("values", shown ? array_value(shown->array) : report::Value());
+    }
+    if (!print(std::move(row))) break;
+  }
+  return {};
+}
+
+}  // namespace msdump::cli
