@@ -159,7 +159,10 @@ std::vector<bool> rows_of_causes(const DiffResult& run) {
   std::set<TensorId> evidence;
   for (const Divergence& root : run.divergence.roots) {
     evidence.insert(root.outputs.begin(), root.outputs.end());
-    if (enters(root)) continue;
+    if (enters(root)) {
+      evidence.insert(root.inputs.begin(), root.inputs.end());
+      continue;
+    }
     causes.insert({root.op, root.place.rank, root.place.step});
     for (const DivergencePlace& other : root.places) causes.insert({other.op, other.place.rank, other.place.step});
   }

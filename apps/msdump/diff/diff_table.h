@@ -19,7 +19,8 @@ struct DiffTable {
 // With --json, --csv and --jsonl, all rows in the order of reports, unless --rows or --top chooses.
 [[nodiscard]] DiffTable diff_table(const DiffResult& run, const DiffOptions& options);
 
-// By Pairing::tensors: those of an operator that is a root, and of its further places, that differ.
+// By Pairing::tensors: those that differ of an operator that is a root and of its further places, or the value that enters the
+// graph and is one.
 [[nodiscard]] std::vector<bool> rows_of_causes(const DiffResult& run);
 
 }  // namespace msdump::cli
