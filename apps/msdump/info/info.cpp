@@ -117,7 +117,8 @@ ExitCode run_values(Session& session, const InfoRequest& request) {
   if (!catalogue) return session.end_with(catalogue.error());
   const Selection all;
   InfoTask task{session, request, all};
-  static_cast<DumpSummary&>(task.summary) = summary_of(*catalogue);
+  const CatalogueSummary listed = summary_of(*catalogue);
+  static_cast<DumpSummary&>(task.summary) = static_cast<const DumpSummary&>(listed);
   Printer printer(task, catalogue->index.paths());
   const Status printed = print_values(task, *catalogue, [&](InfoRow row) { return printer.print(std::move(row)); });
   if (!printed) return ExitCode::kOk;  // the frame turns the signal into the code

@@ -12,6 +12,7 @@
 #include "dump/index/tensor_list.h"
 #include "dump/names/file_kind.h"
 #include "info/info_run.h"
+#include "info/info_text.h"
 #include "info/shown_array.h"
 #include "shared/rows.h"
 #include "tensor/shape.h"
