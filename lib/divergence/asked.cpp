@@ -173,7 +173,7 @@ class AskedSearch {
       for (const ExecutionId at : runs_[reader]) {
         const auto run = runs.find(view_.place(at));
         if (run == runs.end()) continue;
-        const double before = error_before(side, op, run->first);
+        const double before = error_before(of_candidate, op, run->first);
         if (reads_otherwise(at, slots, before) && shows_at(at, other, before)) affected[run->second].push_back(at);
       }
     }
@@ -243,9 +243,9 @@ class AskedSearch {
     for (const auto& [reader, slots] : readers) {
       for (const uint32_t slot : slots) {
         const auto agrees = [&](ExecutionId run) {
-          const double before = suspect.a == kNoId   ? error_before(b_, suspect.b, view_.place(run))
-                                : suspect.b == kNoId ? error_before(a_, suspect.a, view_.place(run))
-                                                     : 0;
+          const bool one_sided = suspect.a == kNoId || suspect.b == kNoId, of_candidate = suspect.b == kNoId;
+          const double before =
+              one_sided ? error_before(of_candidate, of_candidate ? suspect.a : suspect.b, view_.place(run)) : 0;
           const std::vector<RunInput>& inputs = view_.run(run).inputs;
           return std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
             return input.slot == slot && view_.compared(input.tensor) && !is_off(input.tensor, before);
@@ -318,8 +318,11 @@ class AskedSearch {
 
   // The largest error of what both sides have and an operator of one side reads: what comes after it may have as much
   // without it.
-  [[nodiscard]] double error_before(const AskedSide& side, OpId op, const RunPlace& place) const {
-    double before = 0;
+  [[nodiscard]] double error_before(bool of_candidate, OpId op, const RunPlace& place) {
+    const auto [known, is_new] = errors_before_.try_emplace({of_candidate, op, place}, 0);
+    double& before = known->second;
+    if (!is_new) return before;
+    const AskedSide& side = of_candidate ? a_ : b_;
     std::set<OpId> seen = {op};
     for (std::vector<OpId> open = {op}; !open.empty();) {
       const OpId at = open.back();
@@ -476,6 +479,7 @@ class AskedSearch {
   std::vector<std::vector<ExecutionId>> runs_;  // by Pairing::operators
   // By parameter; found when they are first needed.
   std::optional<std::unordered_map<std::string_view, std::vector<std::pair<ExecutionId, TensorId>>>> reads_;
+  std::map<std::tuple<bool, OpId, RunPlace>, double> errors_before_;  // by side, operator and place
   ReachedLimits limits_;
 };
 

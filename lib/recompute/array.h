@@ -31,7 +31,7 @@ struct Array {
   DType dtype = DType::kUndefined;  // of the framework's tensor; kUndefined: computed
   // The narrowest float that holds every value: a float32 file of a bfloat16 device has 16 zero bits in each.
   DType effective = DType::kUndefined;
-  bool undecided = false;  // too few values to tell `effective`
+  bool undecided = false;  // the values do not tell `effective`: too few, or float16 and bfloat16 both hold them
   bool subnormal = false;  // of float16: some values have fewer bits than others
   // Only so many elements are known, as of a float16 file with half of a float32 buffer; the others are NaN. -1: all.
   int64_t known = -1;

@@ -38,7 +38,7 @@ struct ConfigFinding {
 [[nodiscard]] report::Value estimate_value(const CheckedFile& file);
 [[nodiscard]] std::string estimate_text(const CheckedFile& file);
 
-// Of the configurations of all tools.
+// The keys of data_dump.json, of msprobe's config.json and of acl.json, each once.
 [[nodiscard]] std::vector<std::string> key_names();
 
 // --explain: every key that the word matches, as rows or as paragraphs. Throws UsageError if there is none.

@@ -277,7 +277,7 @@ std::vector<int64_t> parse_shape(const std::string& typed) {
   return shape;
 }
 
-// What was meant, as copying programs have it: the last of several arguments is where the arrays go.
+// The command line with --out. The last of several arguments is taken for OUT, as cp has it.
 std::string line_with_out(const std::vector<std::string>& arguments) {
   if (arguments.size() < 2) return "msdump convert -d DUMP --out OUT";
   const std::span<const std::string> dumps(arguments.data(), arguments.size() - 1);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -154,8 +155,8 @@ class TableOfRows {
 }  // namespace
 
 std::vector<bool> rows_of_causes(const DiffResult& run) {
-  using Key = std::tuple<OperatorId, std::optional<int64_t>, std::optional<int64_t>>;  // rank, step
-  std::set<Key> causes;
+  using Place = std::pair<std::optional<int64_t>, std::optional<int64_t>>;  // rank, step
+  std::map<OperatorId, std::set<Place>> causes;
   std::set<TensorId> evidence;
   for (const Divergence& root : run.divergence.roots) {
     evidence.insert(root.outputs.begin(), root.outputs.end());
@@ -163,19 +164,26 @@ std::vector<bool> rows_of_causes(const DiffResult& run) {
       evidence.insert(root.inputs.begin(), root.inputs.end());
       continue;
     }
-    causes.insert({root.op, root.place.rank, root.place.step});
-    for (const DivergencePlace& other : root.places) causes.insert({other.op, other.place.rank, other.place.step});
+    causes[root.op].insert({root.place.rank, root.place.step});
+    for (const DivergencePlace& other : root.places) causes[other.op].insert({other.place.rank, other.place.step});
   }
   std::vector<bool> of_cause(run.pairing.tensors.size(), false);
   for (const TensorId row : run.rows) {
     if (!counts_as_difference(run, row)) continue;
-    const Identity identity = causes.empty() ? Identity() : run.identity(row);
-    of_cause[row] =
-        evidence.count(row) > 0 || causes.count({run.pairing.tensors[row].op, identity.rank, identity.step}) > 0;
+    of_cause[row] = evidence.count(row) > 0;
+    const auto places = causes.find(run.pairing.tensors[row].op);
+    if (places == causes.end()) continue;
+    const Identity identity = run.identity(row);
+    of_cause[row] = of_cause[row] || places->second.count({identity.rank, identity.step}) > 0;
   }
   return of_cause;
 }
 
-DiffTable diff_table(const DiffResult& run, const DiffOptions& options) { return TableOfRows(run, options).table(); }
+DiffTable diff_table(const DiffResult& run, const DiffOptions& options) {
+  const bool every = options.rows.value_or(RowsShown::kAll) == RowsShown::kAll;
+  if (!is_for_people(options.form) && every && options.top == 0 && options.sort != RowOrder::kSize)
+    return {all_rows(run), {}};
+  return TableOfRows(run, options).table();
+}
 
 }  // namespace msdump::cli

@@ -104,11 +104,11 @@ class OptionValue {
 
 struct Option {
   std::string names;  // "-j,--jobs"; a name without dashes is that of arguments
-  // What other tools call it, separated by blanks: "html page". Who types one of these is led to this option.
+  // The names that other tools have for it, separated by blanks ("html page"). The hint for one of them names this option.
   std::string_view other_names = {};
   bool is_common = false;  // listed by the short -h, too
   OptionValue value;
-  // What a shell offers for a value that may be something else, too, or several of these; see completions().
+  // The words that a shell completes, if the value is no choice: any other value may be typed, too.
   std::vector<std::string> suggestions = {};
   std::string_view group = {};  // a heading of --help, which does not list an option without
   std::string help = {};
@@ -133,7 +133,7 @@ struct Option {
   [[nodiscard]] std::string key() const;
   // "--dump", as messages spell it.
   [[nodiscard]] std::string spelling() const;
-  // What a shell offers for its value: the words of a choice, else suggestions.
+  // The words that a shell completes: those of a choice, else `suggestions`.
   [[nodiscard]] const std::vector<std::string>& completions() const;
   // True if `name` is one of its long names or of its other names.
   [[nodiscard]] bool is_called(std::string_view name) const;

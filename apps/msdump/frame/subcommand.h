@@ -34,7 +34,7 @@ struct Example {
   std::string_view meaning;  // "all dump files below ./dump, as they are on the device"
 };
 
-// What people call a command who know another tool, and the options that they mean: "nan" is check --first.
+// Names that other tools have for a command, and the options that go with them: "nan" stands for check --first.
 struct OtherName {
   std::string_view words;  // separated by blanks
   std::string_view options = {};

@@ -26,7 +26,7 @@ std::string words_of(const CommandTree& tree) {
   return words;
 }
 
-// What may stand where no option does: "bash zsh fish"; empty for files. help takes the names of the commands, too.
+// The words that a shell completes for an argument ("bash zsh fish"). Empty: it completes file names.
 std::string words_of_arguments(const CommandTree& tree, const CommandTree::Entry& entry) {
   std::string words;
   for (const Option& option : entry.options->options()) {

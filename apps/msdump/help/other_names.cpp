@@ -34,7 +34,7 @@ std::string required_arguments(const CommandInfo& info) {
   return text;
 }
 
-// "msdump info x.npy": the command with what was typed behind the unknown word, else with what it needs.
+// "msdump info x.npy": the command with the arguments that were typed, else with placeholders for those it requires.
 std::string command_line(const CommandInfo& info, Arguments typed) {
   const std::string command = fmt::format("msdump {}", info.name);
   if (typed.empty()) return command + required_arguments(info);

@@ -21,13 +21,7 @@
 namespace msdump::cli {
 namespace {
 
-struct Shown {
-  ShownArray array;
-  DType dtype = DType::kUndefined;  // of the framework's tensor
-  Shape shape;                      // of the whole tensor in host format
-};
-
-Result<Shown> read_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, size_t item) {
+Result<ShownTensor> read_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, size_t item) {
   MSDUMP_TRY(OpenedFile opened, open_again(index, index.files().front(), facts, item));
   MSDUMP_TRY(HostTensor tensor, HostTensor::open(std::move(opened), 0, {}));
   if (!tensor.plan().note.empty()) {
@@ -35,22 +29,7 @@ Result<Shown> read_values(InfoTask& task, const DumpIndex& index, const FileFact
     note.tensor = facts.tensors[item].label();
     task.session.messages.warning(note);
   }
-  const std::string& slice = task.request.slice;
-  ArrayView view = whole_view(tensor.shape());
-  if (!slice.empty()) {
-    MSDUMP_TRY(view, index_view(slice, tensor.shape()));
-  }
-  Shown shown{{}, tensor.original_dtype(), tensor.shape()};
-  MSDUMP_TRY(shown.array, read_shown(tensor, view, {task.for_people()}));
-  MSDUMP_CHECK_OK(tensor.check_unchanged());
-  return shown;
-}
-
-// "output:0[0,:]  float16 (2, 3)"
-std::string title_of(const InfoTask& task, const StoredTensor& tensor, const Shown& shown) {
-  const std::string slice = task.request.slice.empty() ? "" : fmt::format("[{}]", task.request.slice);
-  return fmt::format("{}{}  {} {}", tensor.label(), slice, name_of(shown.dtype),
-                     shape_text(report::list_of(shown.array.shape)));
+  return show_tensor(task, tensor);
 }
 
 // The members of "tensors" with the values of each.
@@ -93,7 +72,7 @@ void add_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, 
     } else if (!task.for_people()) {
       values[i] = array_value(shown->array);
     } else {
-      text.block(title_of(task, tensor, *shown) + "\n" + array_text(shown->array));
+      text.block(shown_text(task, tensor.label(), *shown));
     }
   }
   if (chosen == 0 && facts.problems.empty()) {

@@ -20,13 +20,28 @@
 namespace msdump::cli {
 namespace {
 
-struct ShownTensor {
-  ShownArray array;
-  DType dtype = DType::kUndefined;  // of the framework's tensor
-};
-
 Result<ShownTensor> read_tensor(const InfoTask& task, const DumpIndex& index, const TensorRecord& record) {
   MSDUMP_TRY(HostTensor tensor, HostTensor::open(index, record, {}));
+  return show_tensor(task, tensor);
+}
+
+// "Default/MatMul-op20 output:0 (rank 0, step 0)"
+std::string label_of(const DumpIndex& index, const TensorRecord& record) {
+  const Identity identity = identity_of(index, record);
+  std::string place;
+  const auto add = [&](std::string_view word, const std::optional<int64_t>& number) {
+    if (number) place += fmt::format("{}{} {}", place.empty() ? " (" : ", ", word, *number);
+  };
+  add("rank", identity.rank);
+  add("graph", identity.graph);
+  add("step", identity.step);
+  return fmt::format("{} {}:{}{}{}", record.name.op_name, name_of(record.name.io), record.name.slot, place,
+                     place.empty() ? "" : ")");
+}
+
+}  // namespace
+
+Result<ShownTensor> show_tensor(const InfoTask& task, HostTensor& tensor) {
   ArrayView view = whole_view(tensor.shape());
   if (!task.request.slice.empty()) {
     MSDUMP_TRY(view, index_view(task.request.slice, tensor.shape()));
@@ -37,24 +52,11 @@ Result<ShownTensor> read_tensor(const InfoTask& task, const DumpIndex& index, co
   return shown;
 }
 
-// "Default/MatMul-op20 output:0 (rank 0, step 0)[0,:]  float16 (2, 3)"
-std::string title_of(const InfoTask& task, const DumpIndex& index, const TensorRecord& record,
-                     const ShownTensor& shown) {
-  const Identity identity = identity_of(index, record);
-  std::string place;
-  const auto add = [&](std::string_view word, const std::optional<int64_t>& number) {
-    if (number) place += fmt::format("{}{} {}", place.empty() ? " (" : ", ", word, *number);
-  };
-  add("rank", identity.rank);
-  add("graph", identity.graph);
-  add("step", identity.step);
+std::string shown_text(const InfoTask& task, std::string_view label, const ShownTensor& shown) {
   const std::string slice = task.request.slice.empty() ? "" : fmt::format("[{}]", task.request.slice);
-  return fmt::format("{} {}:{}{}{}{}  {} {}\n", record.name.op_name, name_of(record.name.io), record.name.slot, place,
-                     place.empty() ? "" : ")", slice, name_of(shown.dtype),
-                     shape_text(report::list_of(shown.array.shape)));
+  return fmt::format("{}{}  {} {}\n{}", label, slice, name_of(shown.dtype),
+                     shape_text(report::list_of(shown.array.shape)), array_text(shown.array));
 }
-
-}  // namespace
 
 Status print_values(InfoTask& task, const Catalogue& catalogue, const std::function<bool(InfoRow)>& print) {
   for (const TensorRecord& record : catalogue.list.tensors()) {
@@ -65,7 +67,7 @@ Status print_values(InfoTask& task, const Catalogue& catalogue, const std::funct
     if (!shown && task.for_people()) continue;
     InfoRow row{catalogue.index.path_of(file), std::string(name_of(file.kind)), {}, {}};
     if (task.for_people()) {
-      row.text = title_of(task, catalogue.index, record, *shown) + array_text(shown->array) + "\n";
+      row.text = shown_text(task, label_of(catalogue.index, record), *shown) + "\n";
     } else {
       row.detail = identity_object(catalogue.index, record);
       row.detail.add("values", shown ? array_value(shown->array) : report::Value());

@@ -271,9 +271,7 @@ class AssembledParameters {
         break;
       }
     }
-    const bool one_shape =
-        std::all_of(shapes.begin(), shapes.end(), [&](const Shape& shape) { return shape == shapes[0]; });
-    if (one_shape) one.ways.push_back({{{count}}});
+    if (LocalShapes(shapes).are_equal) one.ways.push_back({{{count}}});
     return {};
   }
 
