@@ -137,7 +137,13 @@ TEST_CASE(
           for (float& value : net[x]) value *= 1.01F;
         }
         auto y = net.op("Mul", {x, net.constant(2)});
-        if (net.bad() == of_candidate) y = net.op("Mul", {y, net.constant(factor)});
+        if (net.bad() ==
+            of_candidate) {  // without a kernel: that it changes nothing is not computed, but seen after it
+          const Values before = net[y];
+          y = net.op("Probe", {y});
+          net[y] = before;
+          for (float& value : net[y]) value *= factor;
+        }
         net.op("ReLU", {net.op("Sub", {y, net.weight("w")})});
       });
       const Texts found = decisions(trial);
@@ -146,6 +152,23 @@ TEST_CASE(
       });
       CHECK(named == (factor != 1));
     }
+  }
+}
+
+TEST_CASE("asked: behind an operator that one side has and that adds no error, the search goes on") {
+  for (const bool of_candidate : {true, false}) {
+    const Trial trial([&](MadeNet& net) {
+      const auto x = net.input("x"), w1 = net.weight("w1"), w2 = net.weight("w2", some_values(0.7F));
+      if (net.bad()) {
+        for (float& value : net[x]) value *= 1.01F;
+      }
+      auto y = net.op("Mul", {x, net.constant(2)});
+      if (net.bad() == of_candidate) y = net.op("Probe", {y});
+      net.op("Cos", {net.op("Sub", {net.op("Tanh", {y}), net.bad() ? w2 : w1})});
+    });
+    const Texts found = decisions(trial);
+    const std::string expected = "asked value Default/Sub-op0: its input 1 is w2, w1 in the reference";
+    CHECK(std::count(found.begin(), found.end(), expected) == 1);
   }
 }
 
