@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -11,7 +13,7 @@ namespace msdump::report {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr size_t kNarrowestName = 28;  // a name cut in the middle keeps at least this much,
+constexpr size_t kNarrowestName = 24;  // a name cut in the middle keeps at least this much,
 constexpr size_t kShortestName = 20;   // or this if the last column has no room otherwise
 constexpr size_t kNarrowestLast = 24;  // the last column, which is cut at its end
 
@@ -73,6 +75,63 @@ std::string cut_in_the_middle(const std::string& text, size_t width) {
   return fmt::format("{}…{}", begin, std::string_view(text).substr(rest));
 }
 
+// The end of the scope that all names have in common: "a/b" of "a/b/c" and "a/b/d".
+size_t end_of_scope(const std::set<std::string>& names) {
+  // Between the first and the last of an order, no name has less of their beginning.
+  const std::string &first = *names.begin(), &last = *names.rbegin();
+  const auto differ = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first;
+  const size_t end = first.substr(0, static_cast<size_t>(differ - first.begin())).find_last_of("/.-_");
+  return end == std::string::npos ? 0 : end;
+}
+
+// Names that are cut in the middle and remain different: without the scope that they have in common, else with the number of
+// characters that are left out.
+class CutNames {
+ public:
+  CutNames() = default;
+  CutNames(const std::set<std::string>& names, size_t width) : width_(width) {
+    if (names.empty()) return;
+    add(names, kMostRounds);
+    std::map<std::string, size_t> uses;
+    for (const auto& [name, cut] : cuts_) ++uses[cut];
+    for (auto& [name, cut] : cuts_) {
+      if (uses[cut] > 1) cut = cut_with_count(name);
+    }
+  }
+  [[nodiscard]] std::string of(const std::string& name) const {
+    const auto found = cuts_.find(name);
+    return found == cuts_.end() ? cut_in_the_middle(name, width_) : found->second;
+  }
+
+ private:
+  static constexpr int kMostRounds = 16;
+
+  void add(const std::set<std::string>& names, int rounds) {
+    const size_t scope = names.size() > 1 ? end_of_scope(names) : 0;
+    std::map<std::string, std::set<std::string>> by_cut;
+    for (const std::string& name : names) {
+      const bool fits = scope <= 1 || display_width(name) <= width_;
+      by_cut[cut_in_the_middle(fits ? name : "…" + name.substr(scope), width_)].insert(name);
+    }
+    for (const auto& [cut, alike] : by_cut) {
+      for (const std::string& name : alike) cuts_[name] = cut;
+      if (alike.size() > 1 && alike.size() < names.size() && rounds > 0) add(alike, rounds - 1);
+    }
+  }
+
+  // "…312…Tanh-op0"
+  [[nodiscard]] std::string cut_with_count(const std::string& name) const {
+    const size_t whole = display_width(name);
+    if (whole <= width_) return name;
+    const std::string count = fmt::format("…{}…", whole - width_);
+    const size_t room = width_ - std::min(display_width(count), width_);
+    return count + name.substr(end_of_prefix(name, whole - room));
+  }
+
+  size_t width_ = 0;
+  std::map<std::string, std::string> cuts_;
+};
+
 class TableSink : public RowSink {
  public:
   TableSink(TextOutput& out, const Report& report, const SinkOptions& options)
@@ -99,7 +158,11 @@ class TableSink : public RowSink {
     return waiting_.size() < kTableLookahead ? Status() : print_waiting();
   }
 
-  Status end(Closing&&) override { return waiting_.empty() ? Status() : print_waiting(); }
+  Status end(Closing&&) override {
+    if (!waiting_.empty()) MSDUMP_CHECK_OK(print_waiting());
+    if (dropped_.empty()) return {};
+    return out_.write(fmt::format("(columns that do not fit: {})\n", dropped_));
+  }
 
   // Columns without a title are for CSV.
   void show(const std::vector<Column>& columns) {
@@ -113,6 +176,7 @@ class TableSink : public RowSink {
     measured_ = true;
     drop_columns();
     shrink_names();
+    cut_names();
     std::vector<Cell> titles;
     for (const Column& column : columns_) titles.push_back({column.title});
     MSDUMP_CHECK_OK(print(titles));
@@ -163,6 +227,7 @@ class TableSink : public RowSink {
   }
 
   void drop(size_t column) {
+    if (filled_[column]) dropped_ += (dropped_.empty() ? "" : ", ") + columns_[column].title;
     const auto place = static_cast<std::ptrdiff_t>(column);
     columns_.erase(columns_.begin() + place);
     widths_.erase(widths_.begin() + place);
@@ -195,10 +260,20 @@ class TableSink : public RowSink {
     }
   }
 
+  void cut_names() {
+    names_.assign(widths_.size(), {});
+    for (size_t i = 0; i < widths_.size(); ++i) {
+      if (!shrunk_[i]) continue;
+      std::set<std::string> names;
+      for (const std::vector<Cell>& cells : waiting_) names.insert(cells[i].text);
+      names_[i] = CutNames(names, widths_[i]);
+    }
+  }
+
   Status print(const std::vector<Cell>& cells) {
     line_.clear();
     for (size_t i = 0; i < cells.size(); ++i) {
-      const std::string text = shrunk_[i] ? cut_in_the_middle(cells[i].text, widths_[i]) : cells[i].text;
+      const std::string text = shrunk_[i] ? names_[i].of(cells[i].text) : cells[i].text;
       const size_t width = display_width(text);
       const std::string padding(width < widths_[i] ? widths_[i] - width : 0, ' ');
       if (i > 0) line_ += kGap;
@@ -219,6 +294,8 @@ class TableSink : public RowSink {
   std::vector<bool> right_;   // columns of numbers are aligned to the right
   std::vector<bool> filled_;  // some row has more than "-"
   std::vector<bool> shrunk_;  // their texts are cut in the middle
+  std::vector<CutNames> names_;
+  std::string dropped_;  // titles of columns that some row fills
   std::string line_;
 };
 

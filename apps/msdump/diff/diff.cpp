@@ -95,7 +95,11 @@ class Diff : public Command {
       if (!written) return session.end_with(written.error());
     }
     const bool nothing = note_nothing_compared(*run);
-    print(session, *run);
+    if (!options_.values.given) {
+      print(session, *run);
+    } else if (const Status printed = print_values(session, *run); !printed) {
+      return session.end_with(printed.error());
+    }
     if (const Status written = write_report(session, *run); !written) return session.end_with(written.error());
     const ExitCode code = conclude(session, *run);
     return nothing ? ExitCode::kUsage : code;
@@ -175,9 +179,22 @@ class Diff : public Command {
     }
     if (table)
       (void)session.out.write(run.single_pair ? pair_text(run)
-                                              : roles_text(run, options_) + divergence_text(run) + expected_text(run));
+                                              : roles_text(run, options_) + divergence_text(run) +
+                                                    next_text(run, options_) + expected_text(run));
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
+  }
+
+  // An index that does not fit is an error of the command line.
+  Status print_values(Session& session, DiffResult& run) const {
+    MSDUMP_CHECK_OK(session.out.write(roles_text(run, options_)));
+    for (const TensorId row : run.rows) {
+      const Result<std::string> text = values_text(run, row, options_.values.slice);
+      if (!text && text.error().code == ErrorCode::kUsage) return fail(text.error());
+      if (!text) run.failures.push_back(text.error());
+      if (text) MSDUMP_CHECK_OK(session.out.write(*text));
+    }
+    return {};
   }
 
   void print_rows(Session& session, const DiffResult& run) const {

@@ -149,6 +149,12 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
                 "*.up.* = concat(axis=1; ranks=0-3), reference:GLOB = .. of the reference; the last match applies"}});
   table.add(selection_options(options.selection));
   table.add(tolerance_options(options));
+  Option values = values_option(options.values, "Print the elements of both sides instead");
+  values.other_names = "";
+  values.use = OptionUse::kOutput;
+  values.excludes = excluded_forms("--values is for people; msdump info --values has JSON");
+  values.excludes.push_back(not_profile());
+  table.add(std::move(values));
   table.add(
       {{.names = "--worst",
         .other_names = "top elements",
@@ -223,7 +229,7 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
         .value = OptionValue::text(options.explain, "OP"),
         .group = kOutputGroup,
         .help = "Account for one operator instead: its inputs with their errors, what is expected of it and why, "
-                "its siblings, and why it is or is not a root; its name, the end of it, or a glob",
+                "similar operators, and why it is or is not a root; its name, the end of it, or a glob",
         .excludes = {not_profile(), {"csv", "--explain has no rows"}, {"jsonl", "--explain has no rows"}}},
        std::move(page),
        shard_option(options.sharding),
@@ -232,6 +238,9 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
 }
 
 void check_diff_options(DiffOptions& options) {
+  if (!options.values.slice.empty() && !looks_like_index(options.values.slice))
+    throw UsageError("--values: '" + options.values.slice + "' is no index",
+                     "both paths come before --values; an index is written as in numpy: 0,:,2:5  ...,-1  ::2");
   if (options.paths.size() == 1) {
     const bool both =
         (!options.rank_a.empty() && !options.rank_b.empty()) || (!options.step_a.empty() && !options.step_b.empty());
@@ -247,6 +256,11 @@ void check_diff_options(DiffOptions& options) {
                                            : fmt::format("two dumps are compared, {} are given", options.paths.size()),
                      "msdump diff CANDIDATE REFERENCE: the dump in question, then what it should be");
   }
+  const bool any_folder = std::any_of(options.paths.begin(), options.paths.end(),
+                                      [](const std::string& path) { return path_kind(path) == PathKind::kDirectory; });
+  if (options.values.given && any_folder && !chooses_tensors(options.selection))
+    throw UsageError("--values prints the elements of an operator's tensors, and none is chosen",
+                     "--op NAME chooses one; msdump ls lists all");
   for (const std::string& name : options.more_metrics) {
     const Metric* const known = find_metric(name);
     if (known != nullptr && known->on_request) continue;

@@ -11,6 +11,7 @@
 #include "divergence/dump_diff.h"
 #include "shared/options.h"
 #include "shared/sharding.h"
+#include "shared/values.h"
 
 namespace msdump::cli {
 
@@ -32,6 +33,7 @@ struct DiffOptions {
   std::string report;  // a file for the page
   FailLevel fail_level = FailLevel::kAny;
   ShardOptions sharding;
+  ValuesOption values;
   uint32_t worst = 0;
   std::optional<RowsShown> rows;  // none: those that answer the question, or all for machines
   RowOrder sort = RowOrder::kUsual;

@@ -1,6 +1,8 @@
 #include "diff/diff_roots.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -94,12 +96,18 @@ std::string place_text(const DiffResult& run, OperatorId op, const RunPlace& pla
   return text.empty() ? text : " (" + text + ")";
 }
 
-// "31 siblings have 0.7 to 1.4 times what is expected of them"
+// "31 similar operators have 0.7 to 1.4 times what is expected of them"
 std::string siblings_text(uint32_t count, double median, double spread) {
-  if (count == 0) return "no siblings";
+  if (count == 0) return "no similar operators";
   const std::string low = fmt::format("{:.2g}", median / spread), high = fmt::format("{:.2g}", median * spread);
-  return fmt::format("{} {} {} times what is expected of {}", plural(count, "sibling"), count == 1 ? "has" : "have",
-                     low == high ? low : low + " to " + high, count == 1 ? "it" : "them");
+  return fmt::format("{} {} {} times what is expected of {}", plural(count, "similar operator"),
+                     count == 1 ? "has" : "have", low == high ? low : low + " to " + high, count == 1 ? "it" : "them");
+}
+
+// "confidence 0.75: 3 of 4 such roots were right"; a confidence is a multiple of 0.05.
+std::string confidence_text(double confidence) {
+  const int twentieths = static_cast<int>(std::lround(20 * confidence)), common = std::gcd(twentieths, 20);
+  return fmt::format("confidence {:.2g}: {} of {} such roots were right", confidence, twentieths / common, 20 / common);
 }
 
 report::Value siblings_value(uint32_t count, double median, double spread) {
@@ -199,8 +207,12 @@ std::string RootReport::places_text() const {
 std::string RootReport::effect_text() const {
   const std::string times = fmt::format("{:.3g}", root_.amplification.value_or(0));
   const bool grows = root_.amplification && *root_.amplification >= 1 && times != "1";
-  return fmt::format("it explains {}; confidence {:.2g}{}", plural(root_.downstream, "difference"),
-                     confidence(root_.rule), grows ? fmt::format("; the error grows {} times", times) : "");
+  const std::string come = root_.downstream == 1 ? "1 difference comes from it: its own"
+                           : root_.downstream == 0
+                               ? "no tensor that was compared differs for it"
+                               : fmt::format("{} differences come from it, its own included", root_.downstream);
+  return fmt::format("{}; {}{}", come, confidence_text(confidence(root_.rule)),
+                     grows ? fmt::format("; the error is {} times larger behind it than before it", times) : "");
 }
 
 // ---- first_divergence
@@ -349,7 +361,7 @@ std::string output_text(const DiffResult& run, const RunAccount& account, const 
   text += fmt::format("; {:.2g} expected: {:.2g} of the inputs, {:.2g} of its own rounding", output.expected,
                       output.propagated, output.noise);
   if (const std::string times = fmt::format("{:.2g}", output.correction); times != "1")
-    text += fmt::format(", {} times both by its siblings", times);
+    text += fmt::format(", {} times both by similar operators", times);
   return text + fmt::format("; score {:.2g}", output.score);
 }
 

@@ -116,10 +116,10 @@ uint64_t count_accepted(const DiffResult& run) {
 
 // ---- the table
 
-// On a narrow terminal these columns are dropped before the common ones; the relative error, the line and the reason
-// stay.
+// On a narrow terminal these columns are dropped before the common ones; the relative error, the explanation
+// and the reason stay.
 constexpr uint8_t kDropMaxAbs = report::kDropOpType + 2, kDropDtype = report::kDropOpType + 1,
-                  kDropExplained = report::kDropOpType + 3, kDropLayout = report::kDropOpType + 4;
+                  kDropLayout = report::kDropOpType + 3;
 
 std::string number_at(const report::Row& row, const char* path) {
   const auto* const number = row.get<double>(path);
@@ -216,7 +216,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                  {"tolerance_that_passes.atol", ""},
                                  {"a_value", ""},
                                  {"b_value", ""},
-                                 {"source.file", "line", source_cell},
+                                 {"source.file", "line", source_cell, report::kDropStep},
                                  {"source.line", ""},
                                  {"source.code", ""},
                                  {"source.end_line", ""},
@@ -226,7 +226,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                  {"measured_error", ""},
                                  {"expected_error", ""},
                                  {"score", ""},
-                                 {"explained", "explained", {}, kDropExplained},
+                                 {"explained", "explained"},
                                  {"unjudged", ""},
                                  {"loss_scale", ""},
                                  {"nonfinite", ""},

@@ -15,7 +15,8 @@
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kRowsShown = 20, kLargestShown = 5;  // if --top does not say; of differences that are explained
+constexpr size_t kRowsShown = 20;    // if --top does not say
+constexpr size_t kLargestShown = 5;  // of differences that are explained, and of tensors without a partner below others
 
 enum class RowClass : uint8_t { kCause, kReader, kUnexplained, kUnmatched, kExplained, kAgrees };
 
@@ -36,9 +37,14 @@ class TableOfRows {
     const size_t most = options_.top > 0 ? options_.top : answers ? kRowsShown : rows.size();
     size_t shown = std::min(rows.size(), most);
     if (answers && options_.top == 0 && shown < rows.size()) {
-      const auto telling = std::count_if(rows.begin(), rows.end(),
-                                         [&](const DiffRow& row) { return class_of(row) < RowClass::kExplained; });
-      shown = std::min(telling == 0 ? kLargestShown : static_cast<size_t>(telling), shown);
+      size_t judged = 0, alone = 0;
+      for (const DiffRow& row : rows) {
+        const RowClass is = class_of(row);
+        judged += is < RowClass::kUnmatched ? 1 : 0;
+        alone += is == RowClass::kUnmatched ? 1 : 0;
+      }
+      const size_t telling = judged + (judged == 0 ? alone : std::min(alone, kLargestShown));
+      shown = std::min(telling == 0 ? kLargestShown : telling, shown);
     }
     DiffTable table;
     if (is_for_people(options_.form))

@@ -246,6 +246,31 @@ std::string divergence_text(const DiffResult& run) {
   return text + scale + (scale.empty() ? "" : "\n\n");
 }
 
+std::string next_text(const DiffResult& run, const DiffOptions& options) {
+  if (run.divergence.roots.empty() || run.pairing.of_parameters || run.single_pair) return {};
+  const Divergence& root = run.divergence.roots.front();
+  std::string text = "next: msdump ";
+  const auto has_elements = [&](TensorId tensor) {
+    return has_metrics(run.diffs[tensor].verdict) && !run.diffs[tensor].by_statistics;
+  };
+  const bool elements = std::any_of(root.outputs.begin(), root.outputs.end(), has_elements) ||
+                        std::any_of(root.inputs.begin(), root.inputs.end(), has_elements);
+  text += elements ? "diff" : "next -d";
+  text += " " + shell_quoted(options.paths.front()) + (elements ? " " : " --ref ") + shell_quoted(options.paths.back());
+  if (elements) {
+    const auto add = [&](std::string_view option, const std::string& value) {
+      if (!value.empty()) text += fmt::format(" {} {}", option, shell_quoted(value));
+    };
+    add("--a-rank", options.rank_a);
+    add("--b-rank", options.rank_b);
+    add("--a-step", options.step_a);
+    add("--b-step", options.step_b);
+    add("--op", std::string(run.op_name(root.op)));
+    text += " --values";
+  }
+  return escape_for_terminal(text) + "\n\n";
+}
+
 // "renamed       model.layers.*.norm1.weight = blocks.*.ln_1.gamma (12)"
 std::string relations_text(const DiffResult& run) {
   constexpr size_t kShown = 12;  // of a kind
@@ -318,6 +343,25 @@ std::string closer_text(const DiffResult& run, TensorId tensor, size_t worst) {
       add_line(text, "  axis {} (of {}): {:.0f} % of the error at {}", axis.axis, axis.extent, 100 * axis.carried,
                where);
     }
+  }
+  return text;
+}
+
+Result<std::string> values_text(const DiffResult& run, TensorId tensor, const std::string& slice) {
+  const TensorPair& pair = run.pairing.tensors[tensor];
+  std::string text;
+  add_line(text, "{} {}", run.op_name(pair.op), tensor_text(run, tensor));
+  const auto add_side = [&](Side side, HostTensor& values) -> Status {
+    MSDUMP_TRY(const ShownTensor shown, show_tensor(values, slice, true));
+    MSDUMP_CHECK_OK(values.check_unchanged());
+    text += shown_text(name_of(side), slice, shown) + "\n";
+    return {};
+  };
+  if (pair.is_paired()) {
+    const CompareSide &a = run.a->side, &b = run.b->side;
+    MSDUMP_TRY(HostPair opened, open_pair(*a.index, (*a.tensors)[pair.a], *b.index, (*b.tensors)[pair.b]));
+    MSDUMP_CHECK_OK(add_side(Side::kCandidate, opened.left));
+    MSDUMP_CHECK_OK(add_side(Side::kReference, opened.right));
   }
   return text;
 }

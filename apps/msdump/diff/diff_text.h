@@ -36,9 +36,13 @@ namespace msdump::cli {
 
 // The roots with most evidence and the number of further ones; or that no operator stands out, and how the error grows.
 [[nodiscard]] std::string divergence_text(const DiffResult& run);
+// "next: COMMAND": the elements of the first root on both sides, or the next dump if there are none; empty without a root.
+[[nodiscard]] std::string next_text(const DiffResult& run, const DiffOptions& options);
 // A line for each reason why tensors have no partner although nothing is wrong; empty when there are none.
 [[nodiscard]] std::string relations_text(const DiffResult& run);
 [[nodiscard]] std::string expected_text(const DiffResult& run);
+// The elements of both sides of a tensor (--values SLICE): what differs, then the candidate's, then the reference's.
+Result<std::string> values_text(const DiffResult& run, TensorId tensor, const std::string& slice);
 // All metrics of the only pair, one per line.
 [[nodiscard]] std::string pair_text(const DiffResult& run);
 // The worst elements and the axes, if requested. `worst`: how many were asked for.

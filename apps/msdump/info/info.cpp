@@ -105,12 +105,6 @@ Result<InfoRow> info_row(InfoTask& task, const std::string& path) {
   return folder ? tree_row(task, path, *index) : file_row(task, path, *index);
 }
 
-// True if tensors are chosen by what they are, and not by their file.
-bool chooses_tensors(const SelectionOptions& selection) {
-  return !(selection.rank + selection.graph + selection.step + selection.regex).empty() || !selection.op.empty() ||
-         !selection.op_type.empty();
-}
-
 ExitCode run_values(Session& session, const InfoRequest& request) {
   const Result<Catalogue> catalogue =
       open_catalogue(session.context, {request.dump, request.selection, {Headers::kAll}});
@@ -177,14 +171,7 @@ class Info : public Command {
 
   void declare(OptionTable& options) override {
     options.add(dump_options(request_.dump));
-    options.add(
-        {.names = "--values",
-         .other_names = "show view cat print value read load data head get fetch peek",
-         .is_common = true,
-         .value = OptionValue::optional_text([this](const std::string& typed) { take_values(typed); }, "[SLICE]"),
-         .group = kOutputGroup,
-         .help = "Print the elements too, in host format; SLICE chooses a part as numpy does: 0,:,2:5  ...,-1  "
-                 "::2"});
+    options.add(values_option(request_.values, "Print the elements too, in host format"));
     for (Option& option : selection_options(request_.selection)) {
       option.needs = {{"values", "it chooses tensors whose elements are printed; msdump ls lists tensors"}};
       option.is_common = option.is_common && option.names == "--op";
@@ -198,33 +185,13 @@ class Info : public Command {
   }
 
   ExitCode run(Session& session) override {
-    take_back_path();
+    DumpOptions& dump = request_.dump;
+    take_back_path(request_.values, dump.positionals, dump.options.empty() && dump.positionals.empty());
     return chooses_tensors(request_.selection) ? run_values(session, request_) : run_info(session, request_);
   }
 
  private:
-  void take_values(const std::string& typed) {
-    request_.values = true;
-    typed_ = typed;
-  }
-
-  // `--values FILE`: what follows and is not an index was a path.
-  void take_back_path() {
-    if (typed_.empty()) return;
-    const bool alone = request_.dump.options.empty() && request_.dump.positionals.empty();
-    const bool index = looks_like_index(typed_) && !(alone && path_kind(typed_) != PathKind::kMissing);
-    if (index) {
-      request_.slice = typed_;
-    } else if (!alone && path_kind(typed_) == PathKind::kMissing) {
-      throw UsageError("--values: '" + typed_ + "' is neither an index nor a path",
-                       "write an index as in numpy: 0,:,2:5  ...,-1  ::2");
-    } else {
-      request_.dump.positionals.insert(request_.dump.positionals.begin(), typed_);
-    }
-  }
-
   InfoRequest request_;
-  std::string typed_;  // after --values
 };
 
 const Registration kInfoCommand{[] { return std::make_unique<Info>(); }};

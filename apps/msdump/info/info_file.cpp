@@ -29,7 +29,7 @@ Result<ShownTensor> read_values(InfoTask& task, const DumpIndex& index, const Fi
     note.tensor = facts.tensors[item].label();
     task.session.messages.warning(note);
   }
-  return show_tensor(task, tensor);
+  return show_tensor(tensor, task.request.values.slice, task.for_people());
 }
 
 // The members of "tensors" with the values of each.
@@ -72,7 +72,7 @@ void add_values(InfoTask& task, const DumpIndex& index, const FileFacts& facts, 
     } else if (!task.for_people()) {
       values[i] = array_value(shown->array);
     } else {
-      text.block(shown_text(task, tensor.label(), *shown));
+      text.block(shown_text(tensor.label(), task.request.values.slice, *shown));
     }
   }
   if (chosen == 0 && facts.problems.empty()) {
@@ -129,8 +129,8 @@ InfoRow file_row(InfoTask& task, const std::string& path, const DumpIndex& index
     for (const FactLine& line : facts.lines)
       line.text.empty() ? text.value(line.label, line.value) : text.line(line.label, line.text);
   }
-  if (task.request.values) add_values(task, index, facts, facts.detail, text);
-  if (!task.session.general.quiet) add_next(path, facts, task.request.values, text);
+  if (task.request.values.given) add_values(task, index, facts, facts.detail, text);
+  if (!task.session.general.quiet) add_next(path, facts, task.request.values.given, text);
   if (task.for_people()) return {path, std::string(name_of(facts.kind)), {}, text.text()};
   return {path, std::string(name_of(facts.kind)), std::move(facts.detail), {}};
 }

@@ -6,22 +6,20 @@
 #include <string_view>
 #include <vector>
 
-#include "dump/elements/host_tensor.h"
 #include "dump/index/dump_index.h"
 #include "frame/subcommand.h"
 #include "frame/usage.h"
-#include "info/shown_array.h"
 #include "report/row_sink.h"
 #include "shared/catalogue.h"
 #include "shared/options.h"
+#include "shared/values.h"
 
 namespace msdump::cli {
 
 struct InfoRequest {
   DumpOptions dump;
   SelectionOptions selection;  // of tensors whose elements are printed
-  bool values = false;
-  std::string slice;  // empty: everything
+  ValuesOption values;
   report::Form form = report::Form::kTable;
 };
 
@@ -54,15 +52,6 @@ struct InfoTask {
   // Reports a failure, and remembers it for the report and the exit code.
   void fail(const Error& error, const DumpIndex* index = nullptr);
 };
-
-// The elements of a tensor that --values chooses.
-struct ShownTensor {
-  ShownArray array;
-  DType dtype = DType::kUndefined;  // of the framework's tensor
-};
-Result<ShownTensor> show_tensor(const InfoTask& task, HostTensor& tensor);
-// "output:0[0,:]  float16 (2, 3)" and a line end, then the elements. `label` names the tensor.
-[[nodiscard]] std::string shown_text(const InfoTask& task, std::string_view label, const ShownTensor& shown);
 
 // Prints a row with the elements of each tensor of the selection. An error if interrupted.
 Status print_values(InfoTask& task, const Catalogue& catalogue, const std::function<bool(InfoRow)>& print);

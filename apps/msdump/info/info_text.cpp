@@ -148,14 +148,6 @@ std::string counts_text(std::vector<std::pair<std::string, uint64_t>> counts, si
   return counts.size() > most ? text + fmt::format(", and {} more", counts.size() - most) : text;
 }
 
-std::string shape_text(const report::Value& shape) {
-  const auto* dims = shape.get<report::List>();
-  if (dims == nullptr) return {};
-  std::string text;
-  for (const report::Value& dim : *dims) text += (text.empty() ? "" : ", ") + plain_text(dim);
-  return "(" + text + (dims->size() == 1 ? ",)" : ")");
-}
-
 std::string bytes_text(uint64_t bytes) {
   if (bytes < 1024) return plural(bytes, "byte");
   return fmt::format("{} ({} bytes)", human_bytes(bytes), bytes);

@@ -42,8 +42,6 @@ class InfoText {
 [[nodiscard]] std::string counted_ranges_text(const std::set<int64_t>& numbers);
 // "float16 12, int32 3": largest first, at most `most` entries.
 [[nodiscard]] std::string counts_text(std::vector<std::pair<std::string, uint64_t>> counts, size_t most);
-// "(2, 3)", as Python writes it.
-[[nodiscard]] std::string shape_text(const report::Value& shape);
 // "1.5 KiB (1536 bytes)"
 [[nodiscard]] std::string bytes_text(uint64_t bytes);
 

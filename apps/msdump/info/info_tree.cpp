@@ -234,7 +234,7 @@ InfoRow tree_row(InfoTask& task, const std::string& path, const DumpIndex& index
   summary.add_version(facts.framework.text);
   summary.tensors += facts.tensor_files;
   summary.bytes += facts.tensor_bytes;
-  if (task.request.values) {
+  if (task.request.values.given) {
     task.fail(
         make_error(ErrorCode::kUsage, "--values prints the elements of a file, or of an operator, and this is a folder")
             .with_path(path)

@@ -22,7 +22,7 @@ namespace {
 
 Result<ShownTensor> read_tensor(const InfoTask& task, const DumpIndex& index, const TensorRecord& record) {
   MSDUMP_TRY(HostTensor tensor, HostTensor::open(index, record, {}));
-  return show_tensor(task, tensor);
+  return show_tensor(tensor, task.request.values.slice, task.for_people());
 }
 
 // "Default/MatMul-op20 output:0 (rank 0, step 0)"
@@ -41,23 +41,6 @@ std::string label_of(const DumpIndex& index, const TensorRecord& record) {
 
 }  // namespace
 
-Result<ShownTensor> show_tensor(const InfoTask& task, HostTensor& tensor) {
-  ArrayView view = whole_view(tensor.shape());
-  if (!task.request.slice.empty()) {
-    MSDUMP_TRY(view, index_view(task.request.slice, tensor.shape()));
-  }
-  ShownTensor shown{{}, tensor.original_dtype()};
-  MSDUMP_TRY(shown.array, read_shown(tensor, view, {task.for_people()}));
-  MSDUMP_CHECK_OK(tensor.check_unchanged());
-  return shown;
-}
-
-std::string shown_text(const InfoTask& task, std::string_view label, const ShownTensor& shown) {
-  const std::string slice = task.request.slice.empty() ? "" : fmt::format("[{}]", task.request.slice);
-  return fmt::format("{}{}  {} {}\n{}", label, slice, name_of(shown.dtype),
-                     shape_text(report::list_of(shown.array.shape)), array_text(shown.array));
-}
-
 Status print_values(InfoTask& task, const Catalogue& catalogue, const std::function<bool(InfoRow)>& print) {
   for (const TensorRecord& record : catalogue.list.tensors()) {
     MSDUMP_CHECK_OK(task.session.context.cancel.check());
@@ -67,7 +50,7 @@ Status print_values(InfoTask& task, const Catalogue& catalogue, const std::funct
     if (!shown && task.for_people()) continue;
     InfoRow row{catalogue.index.path_of(file), std::string(name_of(file.kind)), {}, {}};
     if (task.for_people()) {
-      row.text = shown_text(task, label_of(catalogue.index, record), *shown) + "\n";
+      row.text = shown_text(label_of(catalogue.index, record), task.request.values.slice, *shown) + "\n";
     } else {
       row.detail = identity_object(catalogue.index, record);
       row.detail.add("values", shown ? array_value(shown->array) : report::Value());

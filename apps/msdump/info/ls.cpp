@@ -41,6 +41,8 @@ const CommandInfo& ls_info() {
   return info;
 }
 
+constexpr uint8_t kDropFile = report::kDropOpType + 1;
+
 // The statistics that a dump has instead of tensors, for people: scripts use stats.
 class StoredStatistics {
  public:
@@ -205,6 +207,7 @@ class Ls : public Command {
       statistics.emplace(catalogue);
       StoredStatistics::add_columns(columns);
     }
+    if (is_for_people(form_)) columns.push_back({"path", "file", {}, kDropFile});
     const auto sink = session.open_report(form_, catalogue.index.paths(), columns);
     write_rows(*sink, session.context.pool, tensors.size(), [&](size_t i) {
       report::Row row = ls_rows().row({catalogue.index, tensors[i]});

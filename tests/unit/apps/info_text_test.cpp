@@ -52,13 +52,6 @@ TEST_CASE("counts come with the largest first") {
   CHECK(counts_text({}, 2).empty());
 }
 
-TEST_CASE("shapes look as Python writes them") {
-  CHECK(shape_text(report::List{}) == "()");
-  CHECK(shape_text(report::List{2}) == "(2,)");
-  CHECK(shape_text(report::List{2, 3}) == "(2, 3)");
-  CHECK(shape_text({}) == "");
-}
-
 TEST_CASE("bytes are printed for people and exactly") {
   CHECK(bytes_text(1) == "1 byte");
   CHECK(bytes_text(1023) == "1023 bytes");

@@ -194,6 +194,12 @@ TEST_CASE("several operators are paired by their values, each with the one that 
   CHECK(pair.operators() == Texts{"something_6=Default_a_ReLU-op1", "something_5=Default_a_Tanh-op1"});
 }
 
+TEST_CASE("an operator is not paired with a parameter of its values") {
+  const DevicePair pair({{"Muls", "Expand/Muls-op7", {"x"}, {"y"}}},
+                        {{"Parameter", "moment1.net.w", {}, {"y"}}, {"ReLU", "Default/a/ReLU-op1", {"x"}, {"z"}}});
+  CHECK(pair.operators().empty());
+}
+
 TEST_CASE("an inserted operator has no partner, even where it carries the values of one") {
   const DevicePair pair({{"Relu", "Default/a/ReLU-op7", {"x"}, {"y"}},
                          {"TransData", "Default/a/ReLU-op7_TransData", {"y"}, {"y"}},

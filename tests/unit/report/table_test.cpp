@@ -1,4 +1,5 @@
 #include <cmath>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -7,6 +8,8 @@
 
 namespace msdump::report {
 namespace {
+
+using Texts = std::vector<std::string>;
 
 std::string table(const std::vector<Row>& rows, std::vector<Column> columns = {}, size_t max_width = 0) {
   StringOutput out;
@@ -70,6 +73,30 @@ TEST_CASE("table: in a line that is too wide long names lose their middle, so th
   CHECK(table({row_of(name, 3)}, {}, 20) == "name               …\nDefaul…e/MatMul-op2…\n");
 }
 
+TEST_CASE("table: names that are cut lose the scope they have in common, and remain different") {
+  const auto names = [](const std::vector<std::string>& long_names, size_t width) {
+    std::vector<Row> rows;
+    for (const std::string& name : long_names) rows.push_back(row_of(name, "x"));
+    Texts cells;
+    std::istringstream lines(table(rows, {}, width));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) cells.push_back(line.substr(0, line.find(' ')));
+    return cells;
+  };
+  CHECK(names({"Default/network-Net/conv1-Conv2d/Conv2D-op12", "Default/network-Net/fc1-Dense/MatMul-op20"}, 36) ==
+        Texts{"…/conv1-Conv2d/Conv2D-op12", "…/fc1-Dense/MatMul-op20"});
+  // What tells names apart is kept wherever it is.
+  CHECK(names({"Module.model.layers.0.attention.core.forward.0", "Module.model.layers.1.attention.core.forward.0",
+               "Module.embedding.forward.0"},
+              36) ==
+        Texts{"….0.attention.core.forward.0", "….1.attention.core.forward.0", "Module.embedding.forward.0"});
+  const std::string scope = "a_network-Level_";
+  CHECK(names({scope + scope + scope + "Tanh-op0", scope + scope + scope + scope + "Tanh-op0",
+               scope + scope + scope + scope + scope + "Tanh-op0"},
+              31) == Texts{"…32…twork-Level_Tanh-op0", "…48…twork-Level_Tanh-op0", "…_a_net…k-Level_Tanh-op0"});
+}
+
 TEST_CASE("table: too wide for the terminal, columns of nothing but '-' go first, then by their order of dropping") {
   const std::vector<Column> columns = {{"rank", "rank", {}, kDropRank},
                                        {"empty", "an empty column"},
@@ -82,9 +109,12 @@ TEST_CASE("table: too wide for the terminal, columns of nothing but '-' go first
         "rank  an empty column  op type  line       message\n"
         "   0  -                Conv2D   net.py:12  is NaN\n");
   CHECK(table({row}, columns, 40) == "rank  op type  line       message\n   0  Conv2D   net.py:12  is NaN\n");
-  CHECK(table({row}, columns, 30) == "rank  line       message\n   0  net.py:12  is NaN\n");
-  CHECK(table({row}, columns, 20) == "line       message\nnet.py:12  is NaN\n");
-  CHECK(table({row}, columns, 16) == "line       mess…\nnet.py:12  is N…\n");  // the line and the message stay
+  CHECK(table({row}, columns, 30) ==
+        "rank  line       message\n   0  net.py:12  is NaN\n(columns that do not fit: op type)\n");
+  CHECK(table({row}, columns, 20) ==
+        "line       message\nnet.py:12  is NaN\n(columns that do not fit: op type, rank)\n");
+  // The line and the message stay.
+  CHECK(table({row}, columns, 16) == "line       mess…\nnet.py:12  is N…\n(columns that do not fit: op type, rank)\n");
 }
 
 TEST_CASE("table: a column is dropped only where the line is too wide by one") {
@@ -94,7 +124,7 @@ TEST_CASE("table: a column is dropped only where the line is too wide by one") {
   CHECK(table({row}, columns, 19) == "rank  name    empty\n   0  Conv2D  -\n");
   CHECK(table({row}, columns, 18) == "rank  name\n   0  Conv2D\n");
   CHECK(table({row}, columns, 12) == "rank  name\n   0  Conv2D\n");
-  CHECK(table({row}, columns, 11) == "name\nConv2D\n");
+  CHECK(table({row}, columns, 11) == "name\nConv2D\n(columns that do not fit: rank)\n");
   CHECK(table({row}, {{"empty", "empty"}}, 3) == "em…\n-\n");
 }
 
@@ -112,7 +142,7 @@ TEST_CASE("table: of columns that may be dropped alike the first goes first") {
       {"step", "step", {}, kDropStep}, {"format", "format", {}, kDropStep}, {"name", "name"}};
   Row row;
   row.add("step", 12).add("format", "NHWC").add("name", "Conv2D");
-  CHECK(table({row}, columns, 17) == "format  name\nNHWC    Conv2D\n");
+  CHECK(table({row}, columns, 17) == "format  name\nNHWC    Conv2D\n(columns that do not fit: step)\n");
 }
 
 TEST_CASE("table: names give way further where the last column, the message, would have no room") {

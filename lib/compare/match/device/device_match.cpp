@@ -177,14 +177,15 @@ void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const s
 constexpr int64_t kTooFew = 8;  // elements; the values of so few prove nothing
 constexpr double kCertain = 0.99;
 
-// The operators that are not taken, by place and number of output elements.
+// The operators that are not taken, by place and number of output elements. Parameters are none: a moment of an optimizer has
+// the direction of a gradient.
 using ByCount = std::map<std::pair<OperatorPlace, int64_t>, std::vector<SequencedOpId>>;
 
 ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence) {
   ByCount by_count;
   for (SequencedOpId host{0}; host < hosts.size(); ++host) {
     const auto output = evidence.host_tensors.largest(host, Io::kOutput);
-    if (hosts.is_taken(host) || !output) continue;
+    if (hosts.is_taken(host) || !output || evidence.host.operators[host].type == "Parameter") continue;
     const auto count = host_elements(evidence.host.tensor(*output));
     if (count && *count > kTooFew) by_count[{hosts.key(host).place, *count}].push_back(host);
   }
