@@ -422,7 +422,9 @@ class Finder {
                                is_other_value(root.inputs.front());
     const bool by_structure = reads_another || root.rule == RootRule::kChanged || root.kind == DivergenceKind::kShape ||
                               view_.one_sided(root.run);
-    if (rejoining_ == nullptr || !by_structure || decided_by(root.rule) != DecidedBy::kEstimate) return false;
+    const bool is_exact = decided_by(root.rule) != DecidedBy::kEstimate;
+    const bool by_graph = root.rule == RootRule::kGraph && view_.one_sided(root.run);
+    if (rejoining_ == nullptr || !by_structure || (is_exact && !by_graph)) return false;
     std::vector<ExecutionId> starts = {root.run};
     if (root.reader != kNoId) starts.push_back(root.reader);
     const auto region = rejoining_->behind(starts);
@@ -561,7 +563,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const ComputedOutputs none;
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
   std::optional<Rejoining> rejoining;
-  if (view.graph().flow() != FlowKind::kIr && !view.is_sharded()) rejoining.emplace(view);
+  if (!view.is_sharded()) rejoining.emplace(view);
   const AskedRoots asked = find_asked(view, model, computed);
   std::set<ExecutionId> inert;
   std::optional<Finder> finder;

@@ -134,12 +134,15 @@ class Rejoining::Walk {
     if (!of_.spend(1 + view_.run(run).readers.size())) return false;
     const bool is_gradient_of_weight = in_backward_ && view_.run(run).inputs.empty();
     if (region_.size() > kMostInRegion || (is_gradient_of_weight && view_.one_sided(run))) return false;
+    if (view_.graph().is_returned(view_.run(run).op)) return false;
     visit_readers(run);
     bool is_read = !view_.run(run).readers.empty();
     if (in_backward_ && !visit_sums(run, is_read)) return false;
     if (is_read) return true;
     if (of_.module_[run] != kNoId && !in_backward_) {
       visit(of_.module_[run]);
+    } else if (view_.graph().flow() == FlowKind::kIr) {
+      return false;  // it has all edges
     } else if (view_.one_sided(run) || view_.any_compared(view_.run(run).outputs)) {
       ends_.insert(run);
     }
@@ -251,12 +254,15 @@ class Rejoining::Walk {
 
   [[nodiscard]] bool leaves(ExecutionId run, TensorId tensor) const { return view_.one_sided(run) || !agrees(tensor); }
 
-  // True if outputs were compared and agree.
+  // True if outputs were compared and agree. What no kernel writes agrees without meaning anything.
   [[nodiscard]] bool all_agree(ExecutionId run) const {
-    const auto& outputs = view_.run(run).outputs;
-    return !view_.one_sided(run) && view_.any_compared(outputs) &&
-           std::all_of(outputs.begin(), outputs.end(),
-                       [&](TensorId tensor) { return !view_.compared(tensor) || agrees(tensor); });
+    bool any = false;
+    for (const TensorId output : view_.run(run).outputs) {
+      if (!view_.compared(output) || view_.graph().role(output) == TensorRole::kUnwritten) continue;
+      if (!agrees(output)) return false;
+      any = true;
+    }
+    return any && !view_.one_sided(run);
   }
 
   [[nodiscard]] bool agrees(TensorId tensor) const {

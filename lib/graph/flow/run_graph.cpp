@@ -347,6 +347,13 @@ class RunGraph::Builder {
           op_readers_[operator_of_[edge.op]].push_back(i);
       }
     }
+    graph_.returned_.resize(source_.operators.size());
+    for (OpId op{0}; op < graph.size(); ++op) {
+      if (graph.op_type(op) != "Return") continue;
+      for (const InputEdge& edge : inputs_of(graph, op)) {
+        if (edge.from == From::kOperator && operator_of_[edge.op] != kNoId) graph_.returned_[operator_of_[edge.op]] = true;
+      }
+    }
     for (ExecutionId run{0}; run < runs_.size(); ++run) add_edges_of(run);
     find_gaps();
     const OutputReads reads(graph);

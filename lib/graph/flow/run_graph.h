@@ -144,6 +144,8 @@ class RunGraph {
 
   // Operators that read an output of this one; empty without an IR.
   [[nodiscard]] const std::vector<OperatorId>& readers_of_op(OperatorId op) const { return op_readers_[op]; }
+  // True for an operator whose output the IR's graph returns, to whoever called it.
+  [[nodiscard]] bool is_returned(OperatorId op) const { return !returned_.empty() && returned_[op]; }
   // Runs that read the parameter of this name; empty without an IR.
   [[nodiscard]] const std::vector<ExecutionId>& readers_of_parameter(std::string_view name,
                                                                      const RunPlace& place) const;
@@ -167,6 +169,7 @@ class RunGraph {
   std::vector<TensorRole> roles_;    // by tensor
   std::vector<ExecutionId> run_of_;  // by tensor
   std::vector<std::vector<OperatorId>> op_readers_;
+  std::vector<bool> returned_;            // by operator; empty without an IR
   std::vector<ExecutionId> before_gaps_;  // gap after gap
   std::vector<size_t> gap_ends_;          // by RunInput::gap: in `before_gaps_`
   std::map<ParameterKey, ParameterUse> parameters_;
