@@ -1,13 +1,13 @@
 # Every command in a console block of README.md, README_CN.md and docs/ prints what the page shows. A difference is printed:
 # paste it over if the new output is right. Each page has a folder of its own, which it shows as /home/user. There are the
-# files of its `json FILE` blocks, and the dumps that dumps.bash makes for it.
+# files of blocks whose head names one (```json config.json), and the dumps that dumps.bash makes for it.
 top=$TESTDATA/.. work=$PWD
 source "$top/tests/cli/readme/dumps.bash"
 for page in "$top"/README.md "$top"/README_CN.md "$top"/docs/*.md; do
   name=${page#"$top"/} folder=$work/$(basename "$page" .md)
   mkdir "$folder" && ln -s "$TESTDATA" "$folder/testdata"
   (cd "$folder" && dumps_of "$(basename "$page" .md)")
-  awk -v folder="$folder" '/^```json ./ { file = folder "/" $2; next } /^```$/ { file = "" } file != "" { print >file }' "$page"
+  awk -v folder="$folder" '/^```[a-z]+ ./ { file = folder "/" $2; next } /^```$/ { file = "" } file != "" { print >file }' "$page"
   awk '/^```console$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$page" >"$folder.shown"
   sed -n 's/^\$ //p' "$folder.shown" >"$folder.commands"
   status=0

@@ -14,6 +14,10 @@ dumps_of() {
       checkpoint ./step_100.safetensors embed.weight 2,2 '1 2 3 4' mlp.up.weight 2,2 '0.5 -0.25 0.125 1' mlp.up.bias 2 '0 1'
       checkpoint ./step_200.safetensors embed.weight 2,2 '1 2 3 4' mlp.up.weight 2,2 '0.5 -0.25 1.125 1' mlp.up.bias 2 '0 1'
       ;;
+    ci)
+      recorded msprobe trees/pt-mlp-tensor-scale candidate
+      recorded msprobe trees/pt-mlp-tensor reference
+      ;;
   esac
 }
 
