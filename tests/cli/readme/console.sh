@@ -2,7 +2,7 @@
 # paste it over if the new output is right. Each page has a folder of its own, which it shows as /home/user. There are the
 # files of blocks whose head names one (```json config.json), and the dumps that dumps.bash makes for it.
 top=$TESTDATA/.. work=$PWD
-source "$top/tests/cli/readme/dumps.bash"
+source "$(dirname "${BASH_SOURCE[0]}")/dumps.bash"
 for page in "$top"/README.md "$top"/README_CN.md "$top"/docs/*.md; do
   name=${page#"$top"/} folder=$work/$(basename "$page" .md)
   mkdir "$folder" && ln -s "$TESTDATA" "$folder/testdata"
@@ -19,3 +19,7 @@ for page in "$top"/README.md "$top"/README_CN.md "$top"/docs/*.md; do
   done <"$folder.commands" | sed "s|$folder|/home/user|g" >"$folder.printed"
   diff -u "$folder.shown" "$folder.printed" && echo "$name: $(wc -l <"$folder.commands") commands print what it shows"
 done
+
+# What a command printed stands nowhere else, where it would grow stale.
+awk 'FNR == 1 { kind = "" } /^```/ { kind = kind == "" ? $0 : "" } kind != "" && kind != "```console" && /^\$ / { print FILENAME ":" FNR ": " $0 }' \
+  "$top"/*.md "$top"/docs/*.md "$top"/docs/formats/*.md | sed "s|^$top/||"
