@@ -1,5 +1,5 @@
-# Every command in a console block of README.md, README_CN.md and docs/ prints what the page shows. A difference is printed:
-# paste it over if the new output is right. Each page has a folder of its own, which it shows as /home/user. There are the
+# Every command in a console block of README.md, README_CN.md and docs/ prints what the page shows. A difference is
+# printed; with MSDUMP_WRITE_DOCS=1 it is written into the page. Read it before you commit it. Each page has a folder of its own, which it shows as /home/user. There are the
 # files of blocks whose head names one (```json config.json), and the dumps that dumps.bash makes for it.
 top=$TESTDATA/.. work=$PWD
 source "$(dirname "${BASH_SOURCE[0]}")/dumps.bash"
@@ -17,6 +17,17 @@ for page in "$top"/README.md "$top"/README_CN.md "$top"/docs/*.md; do
     eval "cd '$folder' && (exit $status); $command" 2>&1
     status=$?
   done <"$folder.commands" | sed "s|$folder|/home/user|g" >"$folder.printed"
+  if [[ -n ${MSDUMP_WRITE_DOCS:-} ]]; then
+    awk -v printed="$folder.printed" '
+      /^```console$/ { inside = 1; print; next }
+      /^```$/ { inside = 0 }
+      !inside { print; next }
+      /^\$ / {
+        if (line == "") getline line <printed
+        do print line; while ((getline line <printed) > 0 && line !~ /^\$ /)
+      }' "$page" >"$folder.page"
+    cmp -s "$folder.page" "$page" || cp "$folder.page" "$page"
+  fi
   diff -u "$folder.shown" "$folder.printed" && echo "$name: $(wc -l <"$folder.commands") commands print what it shows"
 done
 
