@@ -25,9 +25,9 @@ cases=("$@")
 : "${MSDUMP:?set MSDUMP to the program to test}"
 msdump=$(realpath "$MSDUMP")
 
-# What a case may see of the outside: how sanitizers are set up, and where the conformance data is.
+# What a case may see of the outside: how sanitizers are set up, where the conformance data is, and whether pages are to be written.
 passed_on=()
-for name in ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS LSAN_OPTIONS MSDUMP_CORPUS; do
+for name in ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS LSAN_OPTIONS MSDUMP_CORPUS MSDUMP_WRITE_DOCS; do
   [[ -z ${!name:-} ]] || passed_on+=("$name=${!name}")
 done
 

@@ -1,11 +1,5 @@
 # A dump of CANN's watcher mode: which operator wrote over the output of another.
-# snapshot DIR TYPE NAME NUMBER: NAME's output, or LAYER_To_NAME, of fp16 (4, 8), with NUMBER as task and time; zeros.
-snapshot() {
-  mkdir -p "$1"
-  dump_file "$1/$2.$3.$4.0.170000000000000$4" 2 '4 8' '4 8'
-}
-# written FILE ROW TEXT: 16 bytes are a row.
-written() { printf '%s' "$3" | dd of="$1" bs=1 seek=$(($(stat -c %s "$1") - 64 + 16 * $2)) conv=notrunc status=none; }
+source "$(dirname "${BASH_SOURCE[0]}")/watcher.bash"
 step=20260801120000/0/ge_default/1/0
 snapshot $step AddN net_early_To_net_add_n 1
 snapshot $step AddN net_add_n 2
