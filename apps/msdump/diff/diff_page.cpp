@@ -14,7 +14,9 @@
 #include "compare/pair/element_errors.h"
 #include "diff/diff_roots.h"
 #include "diff/diff_rows.h"
+#include "diff/diff_table.h"
 #include "diff/diff_text.h"
+#include "help/words.h"
 #include "report/json.h"
 #include "report/page/page_data.h"
 #include "shared/recomputed.h"
@@ -25,6 +27,7 @@ namespace msdump::cli {
 namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
+constexpr std::string_view kArgumentClass = "argument", kAcceptedClass = "accepted";
 
 // If a scale is divided out, or one side is not finite, the largest difference of what was dumped says nothing.
 report::Value distance_cell_of_page(const report::Row& row) {
@@ -59,6 +62,32 @@ report::Value shape_cell(const report::Row& row) {
   return {};
 }
 
+// "cause" instead of nothing, as the table of the command says it.
+report::Value explained_cell(const report::Row& row) {
+  if (row.text("class") == "cause") return "cause";
+  const report::Value* const found = row.find("explained");
+  return found == nullptr ? report::Value() : *found;
+}
+
+// The place of a tensor's elements on a side, whose identity is at `key` of the row (PageData::dumps).
+report::Value place_on(const DiffSide& side, RecordId record, const report::Row& row, const std::string& key) {
+  if (record == kNoId) return {};
+  const TensorRecord& tensor = (*side.side.tensors)[record];
+  if (!tensor.has_elements || tensor.lost_file || tensor.broken) return {};
+  report::List own;
+  bool as_row = true;
+  for (const char* const part : {"rank", "step", "io", "slot", "op_name"}) {
+    const report::Value* const here = row.find_path(fmt::format("{}.{}", key, part));
+    const std::string text = row.text_or_number(fmt::format("{}.{}", key, part)), shown = row.text_or_number(part);
+    // Files have the name of the graph without slashes.
+    as_row = as_row && std::equal(text.begin(), text.end(), shown.begin(), shown.end(), [](char x, char y) {
+               return x == y || (x == '_' && y == '/') || (x == '/' && y == '_');
+             });
+    own.push_back(here == nullptr ? report::Value() : *here);
+  }
+  return as_row ? report::Value("=") : report::Value(std::move(own));
+}
+
 std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled) {
   const std::vector<report::Column> table = diff_columns(run);
   const auto is_shown = [&](std::string_view key) {
@@ -81,27 +110,28 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
   };
   report::PageColumn distance = figure_column("metrics.max_abs", "max abs");
   distance.value = distance_cell_of_page;
-  std::vector<report::PageColumn> columns = {figure_column("order", "order"),
-                                             figure_column("rank", "rank", is_shown("rank")),
-                                             figure_column("step", "step", is_shown("step")),
-                                             figure_column("graph", "graph", false),
-                                             text_column("verdict", "verdict"),
-                                             text_column("explained", "explained"),
-                                             text_column("op_type", "op type"),
-                                             text_column("op_name", "op name"),
-                                             cell("io", "tensor"),
-                                             cell("a.dtype", "dtype"),
-                                             figure_column("error", "relative error"),
-                                             distance,
-                                             figure_column("expected_error", "expected"),
-                                             cell("source.file", "line"),
-                                             text_column("reason", "reason"),
-                                             text_column("io", "io", false),
-                                             text_column("slot", "slot", false),
-                                             made("shape", "shape", shape_cell),
-                                             text_column("error_note", "", false),
-                                             figure_column("measured_error", "measured error", false),
-                                             figure_column("score", "score", false)};
+  std::vector<report::PageColumn> columns = {
+      figure_column("order", "order"),
+      figure_column("rank", "rank", is_shown("rank")),
+      figure_column("step", "step", is_shown("step")),
+      figure_column("graph", "graph", false),
+      text_column("verdict", "verdict"),
+      {"explained", "explained", report::PageColumn::Kind::kText, true, explained_cell},
+      text_column("op_type", "op type"),
+      text_column("op_name", "op name"),
+      cell("io", "tensor"),
+      cell("a.dtype", "dtype"),
+      figure_column("error", "relative error"),
+      distance,
+      figure_column("expected_error", "expected"),
+      cell("source.file", "line"),
+      text_column("reason", "reason"),
+      text_column("io", "io", false),
+      text_column("slot", "slot", false),
+      made("shape", "shape", shape_cell),
+      text_column("error_note", "", false),
+      figure_column("measured_error", "measured error", false),
+      figure_column("score", "score", false)};
   for (const char* const metric : {"max_rel", "mean_abs", "cosine", "max_ulp", "over_tolerance", "count"})
     columns.push_back(figure_column(fmt::format("metrics.{}", metric), metric, false));
   for (const char* const metric : {"nan", "min", "max", "mean"}) {
@@ -117,6 +147,8 @@ std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled
                   text_column("paired_by", "paired by", false), text_column("a_value", "in candidate", false),
                   text_column("b_value", "in reference", false)});
   columns.push_back(text_column("difference", "counts as a difference", false));
+  columns.push_back(text_column("class", "", false));
+  for (const char* const side : {"a_at", "b_at"}) columns.push_back(text_column(side, "", false));
   columns.push_back(figure_column("run", "run", false));
   if (sampled) columns.push_back(figure_column("position", "position", false));
   return columns;
@@ -136,9 +168,10 @@ void add_error(const DiffResult& run, TensorId tensor, report::Row& row) {
 
 DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run,
                            const std::vector<const Divergence*>& roots)
-    : run_(run), row_of_(run.diffs.size(), kNoRow), table_({}) {
+    : run_(run), of_cause_(rows_of_causes(run)), row_of_(run.diffs.size(), kNoRow), table_({}) {
   const std::vector<DiffRow> all = all_rows(run);
   all_ = all.size();
+  for (const DiffRow& row : all) ++class_counts_[class_of(row)];
   const std::vector<size_t> taken = chosen(all, roots);
   const bool sampled = taken.size() < all.size();
   for (const size_t place : taken) rows_.push_back(all[place]);
@@ -150,9 +183,12 @@ DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const D
     const DiffRow& place = rows_[i];
     report::Row row = diff_row(run, place, options);
     row.add("difference", counts_as_difference(run, place) ? "yes" : "");
+    row.add("class", class_of(place));
     if (place.tensor != kNoId) {
       const ExecutionId at = run.divergence.runs[place.tensor];
+      const TensorPair& pair = run.pairing.tensors[place.tensor];
       add_error(run, place.tensor, row);
+      row.add("a_at", place_on(*run.a, pair.a, row, "a")).add("b_at", place_on(*run.b, pair.b, row, "b"));
       row.add("run", at == kNoId ? report::Value() : report::Value(uint32_t{at}));
     }
     if (sampled) row.add("position", taken[i]);
@@ -181,6 +217,52 @@ std::vector<size_t> DiffPageRows::chosen(const std::vector<DiffRow>& all,
                       static_cast<uint8_t>(diff.verdict), marked[row.tensor], differs});
   }
   return report::page_sample(points);
+}
+
+// The reason of the summary if it does not agree, else its verdict; where nothing is judged the verdict alone.
+std::string_view DiffPageRows::class_of(const DiffRow& row) const {
+  const bool is_argument = row.tensor == kNoId, judged = !run_.single_pair && !run_.pairing.of_parameters;
+  if (is_argument && argument_counts(run_, row.argument)) return kArgumentClass;
+  const Verdict verdict = is_argument ? run_.arguments[row.argument].verdict : run_.diffs[row.tensor].verdict;
+  if (verdict == Verdict::kClose || verdict == Verdict::kEmpty) return name_of(Verdict::kSame);
+  if (verdict == Verdict::kSame || verdict == Verdict::kSkipped) return name_of(verdict);
+  const std::string_view reason = is_argument || !judged ? "" : reason_key(run_, row.tensor, of_cause_);
+  if (!reason.empty()) return reason;
+  return counts_as_difference(run_, row) ? name_of(verdict) : kAcceptedClass;
+}
+
+std::vector<report::PageClass> DiffPageRows::classes() const {
+  // The worst last: it is drawn over the others, and stands for its operator in the data flow.
+  static const std::vector<report::PageClass> kAll = {{"skipped", "skipped", "not compared"},
+                                                      {"same", "agrees", "same or close"},
+                                                      {std::string(kAcceptedClass), "agrees", "accepted"},
+                                                      {"unwritten", "other"},
+                                                      {"random", "other"},
+                                                      {"inert", "other"},
+                                                      {"elsewhere", "other"},
+                                                      {"noise", "rounding"},
+                                                      {"unmatched", "other"},
+                                                      {"downstream", "downstream"},
+                                                      {"unexplained", "unexplained"},
+                                                      {"dtype", "culprit"},
+                                                      {"shape", "culprit"},
+                                                      {"nan", "unexplained"},
+                                                      {"differ", "culprit"},
+                                                      {std::string(kArgumentClass), "culprit", "arguments that differ"},
+                                                      {"cause", "culprit"}};
+  const std::vector<ReasonCount> reasons = reason_counts(run_);
+  std::vector<report::PageClass> classes;
+  for (report::PageClass one : kAll) {
+    const auto count = class_counts_.find(one.key);
+    if (count == class_counts_.end()) continue;
+    for (const ReasonCount& reason : reasons) {
+      if (reason.key == one.key) one.text = reason.text;
+    }
+    if (one.text.empty()) one.text = one.key;
+    one.count = count->second;
+    classes.push_back(std::move(one));
+  }
+  return classes;
 }
 
 std::optional<size_t> DiffPageRows::row_of(TensorId tensor) const {
@@ -301,12 +383,7 @@ Result<report::List> pictures_value(Session& session, const DiffResult& run,
 
 namespace {
 
-constexpr size_t kCausesInFull = 10;
-
-std::string last_folder(std::string_view path) {
-  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
-  return std::string(path.substr(path.rfind('/') + 1));
-}
+constexpr size_t kCausesInFull = 10, kRelationsInFull = 50;
 
 std::string short_name(std::string_view name) { return std::string(name.substr(name.rfind('/') + 1)); }
 
@@ -334,7 +411,8 @@ std::pair<std::string, report::Tone> answer_of(const DiffResult& run, const std:
   if (run.single_pair) return {"The two tensors differ", report::Tone::kBad};
   const bool of_values =
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0;
-  return {of_values ? nothing_stands_out(run) : "The dumps differ in what they hold", report::Tone::kNeutral};
+  if (!of_values) return {"The dumps differ in what they hold", report::Tone::kNeutral};
+  return {rootless_text(run), run.pairing.of_parameters ? report::Tone::kBad : report::Tone::kNeutral};
 }
 
 void add_evidence(const DiffResult& run, std::string_view side, const std::vector<TensorId>& tensors,
@@ -361,7 +439,12 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
   cause.expected = root.expected_error;
   for (const RootFact& fact : report.facts()) {
     if (fact.label == "line" || fact.label == "in" || fact.label == "out") continue;
-    cause.facts.push_back({std::string(fact.long_label), escape_for_terminal(fact.text), fact.is_code});
+    // The counts of the page say what a single root explains.
+    if (fact.label == "so" && run.divergence.roots.size() == 1) {
+      cause.facts.push_back({"confidence", report.effect(false)});
+    } else {
+      cause.facts.push_back({std::string(fact.long_label), escape_for_terminal(fact.text), fact.is_code});
+    }
   }
   const auto is_scaled = [&](TensorId tensor) { return loss_scale_of(run, tensor) != 1; };
   if (std::any_of(root.inputs.begin(), root.inputs.end(), is_scaled) ||
@@ -376,22 +459,28 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
   return cause;
 }
 
-// Verdicts that occur, then what explains the differences.
-std::vector<report::PageCount> counts_of_page(const report::Object& summary) {
+// The verdicts that occur.
+std::vector<report::PageCount> verdict_counts(const report::Object& summary) {
   std::vector<report::PageCount> counts;
-  const auto add = [&](std::string_view key, const std::string& label, report::Tone tone, bool always) {
+  const auto add = [&](const std::string& key, report::Tone tone) {
     const auto number = static_cast<uint64_t>(summary.number(key).value_or(0));
-    if (number > 0 || always) counts.push_back({label, number, tone});
+    if (number > 0 || key == "compared") counts.push_back({key, key, number, tone});
   };
-  add("compared", "compared", report::Tone::kNeutral, true);
-  for (const char* const verdict : {"same", "close"}) add(verdict, verdict, report::Tone::kGood, false);
-  for (const char* const verdict : {"differ", "nan", "shape", "dtype"})
-    add(verdict, verdict, report::Tone::kBad, false);
+  add("compared", report::Tone::kNeutral);
+  for (const char* const verdict : {"same", "close"}) add(verdict, report::Tone::kGood);
+  for (const char* const verdict : {"differ", "nan", "shape", "dtype"}) add(verdict, report::Tone::kBad);
   for (const char* const verdict : {"unmatched", "empty", "skipped", "accepted", "failed"})
-    add(verdict, verdict, report::Tone::kNeutral, false);
-  add("unexplained", "unexplained", report::Tone::kBad, false);
-  for (const char* const why : {"downstream", "noise", "random", "unwritten", "inert", "elsewhere"})
-    add(fmt::format("explained.{}", why), why, report::Tone::kNeutral, false);
+    add(verdict, report::Tone::kNeutral);
+  return counts;
+}
+
+std::vector<report::PageCount> reason_counts_of_page(const DiffResult& run) {
+  std::vector<report::PageCount> counts;
+  for (const ReasonCount& one : reason_counts(run)) {
+    const bool open = one.key == "cause" || one.key == "unexplained";
+    counts.push_back(
+        {std::string(one.key), std::string(one.text), one.count, open ? report::Tone::kBad : report::Tone::kNeutral});
+  }
   return counts;
 }
 
@@ -406,14 +495,29 @@ std::vector<size_t> first_rows(const DiffResult& run, const std::vector<DiffRow>
   return first;
 }
 
-std::vector<report::PageFact> about_of(const DiffResult& run, const DiffOptions& options) {
-  const auto side = [](const DiffSide& one, const std::string& path) {
-    return fmt::format("{} ({})", path, plural(one.side.tensors->size(), "tensor"));
-  };
-  std::vector<report::PageFact> about = {{"candidate", side(*run.a, options.paths.front())},
-                                         {"reference", side(*run.b, options.paths.back())}};
-  if (!run.single_pair) about.push_back({"roles", roles_text(run, options)});
+std::vector<report::PageDump> dumps_of(const DiffResult& run, const DiffOptions& options) {
+  const Sides<SideFacts> facts = facts_of_sides(run, options);
+  std::vector<report::PageDump> dumps;
+  for (const Side side : kBothSides) {
+    const DiffSide& one = side == Side::kCandidate ? *run.a : *run.b;
+    report::PageDump dump = page_dump({side == Side::kCandidate ? options.paths.front() : options.paths.back()},
+                                      one.catalogue().index, facts[side].dtype);
+    dump.role = name_of(side);
+    dump.meaning = first_clause_of_word(dump.role);
+    dump.name = facts[side].name;
+    dump.facts += fmt::format("{}{}", dump.facts.empty() ? "" : ", ", plural(one.side.tensors->size(), "tensor"));
+    dumps.push_back(std::move(dump));
+  }
+  return dumps;
+}
+
+std::vector<report::PageFact> about_of(const DiffResult& run) {
+  std::vector<report::PageFact> about;
   if (run.divergence.loss_scale != 1) about.push_back({"loss scale", loss_scale_text(run.divergence.loss_scale)});
+  for (const FoundRelation& one : run.pairing.relations) {
+    if (about.size() < kRelationsInFull)
+      about.push_back({std::string(one.kind), one.count > 1 ? fmt::format("{} ({})", one.text, one.count) : one.text});
+  }
   return about;
 }
 
@@ -464,21 +568,40 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
   for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
   const DiffPageRows rows(session.context.pool, options, run, roots);
   report::Page page;
-  page.heading = fmt::format("{} against {}", last_folder(options.paths.front()), last_folder(options.paths.back()));
+  page.dumps = dumps_of(run, options);
+  page.heading = fmt::format("{} against {}", page.dumps.front().name, page.dumps.back().name);
   std::tie(page.sentence, page.tone) = answer_of(run, roots);
+  if (const size_t end = page.sentence.find("; "); roots.empty() && end != std::string::npos) {
+    page.more = page.sentence.substr(end + 2);
+    page.sentence.resize(end);
+  }
   report::PageData data;
   data.command = command_of(run, options);
   for (size_t i = 0; i < std::min(roots.size(), kCausesInFull) && !run.single_pair; ++i)
     page.causes.push_back(cause_of(run, *roots[i], i == 0));
   data.causes = rows.causes(roots);
-  page.counts = counts_of_page(diff_summary(run, run.failures.size()));
-  page.about = about_of(run, options);
+  page.counts = verdict_counts(diff_summary(run, run.failures.size()));
+  page.reasons = reason_counts_of_page(run);
+  page.about = about_of(run);
+  page.words = page_words({"candidate", "reference", "cause", "evidence", "asked", "computed", "handed on", "estimate",
+                           "error", "expected error", "similar operators", "confidence", "downstream", "noise",
+                           "unwritten", "unexplained", "unmatched", "skipped"});
   page.notes = notes_of(run, rows.rows().size(), rows.all(), roots.size());
-  page.chart_title = "Error along the execution";
+  data.has_flow = !run.pairing.of_parameters && !run.single_pair;
+  page.chart_title = data.has_flow     ? "Error along the execution"
+                     : run.single_pair ? "Error"
+                                       : "Error of each parameter";
   page.rows_title = "Tensors";
   page.rows = data.rows = &rows.table();
   page.first_rows = first_rows(run, rows.rows());
   data.all = rows.all();
+  data.classes = rows.classes();
+  for (const Side side : kBothSides) {
+    const bool candidate = side == Side::kCandidate;
+    data.dumps.push_back(page_side(std::string(name_of(side)),
+                                   {candidate ? options.paths.front() : options.paths.back()},
+                                   candidate ? "a_at" : "b_at", (candidate ? run.a : run.b)->catalogue().index));
+  }
   data.edges = rows.edges();
   MSDUMP_TRY(data.pictures, pictures_value(session, run, roots, rows));
   return write_page(session, options.report, std::move(page), std::move(data));

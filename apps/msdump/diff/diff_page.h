@@ -2,7 +2,11 @@
 // `error` (relative_l2 or its substitute), `run`, and, where rows were left out, `position` among all.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -28,14 +32,19 @@ class DiffPageRows {
   [[nodiscard]] std::optional<size_t> row_of(TensorId tensor) const;
   // Between runs of which the page has rows.
   [[nodiscard]] std::vector<report::PageEdge> edges() const;
+  // The classes that occur.
+  [[nodiscard]] std::vector<report::PageClass> classes() const;
   // {"rows":[..]} for each root: its evidence.
   [[nodiscard]] report::List causes(const std::vector<const Divergence*>& roots) const;
 
  private:
   [[nodiscard]] std::vector<size_t> chosen(const std::vector<DiffRow>& all,
                                            const std::vector<const Divergence*>& roots) const;
+  [[nodiscard]] std::string_view class_of(const DiffRow& row) const;
 
   const DiffResult& run_;
+  std::vector<bool> of_cause_;
+  std::map<std::string_view, uint64_t> class_counts_;  // by key
   size_t all_ = 0;
   std::vector<DiffRow> rows_;
   std::vector<uint32_t> row_of_;  // by tensor

@@ -145,7 +145,7 @@ std::vector<RootFact> RootReport::facts() const {
                               siblings_text(root_.siblings, root_.sibling_median, root_.sibling_spread))});
   }
   if (!root_.places.empty()) facts.push_back({"and", places_text(), "also"});
-  facts.push_back({"so", effect_text(), "effect"});
+  facts.push_back({"so", effect(), "effect"});
   return facts;
 }
 
@@ -196,11 +196,13 @@ std::string RootReport::places_text() const {
   return has_line ? fmt::format("at {} of this line", count) : fmt::format("in {} of it", count);
 }
 
-std::string RootReport::effect_text() const {
+std::string RootReport::effect(bool with_differences) const {
   const std::string times = fmt::format("{:.3g}", root_.amplification.value_or(0));
   const bool grows = root_.amplification && *root_.amplification >= 1 && times != "1";
-  return fmt::format("it explains {}; confidence {:.2g}{}", plural(root_.downstream, "difference"),
-                     confidence(root_.rule), grows ? fmt::format("; the error grows {} times", times) : "");
+  return fmt::format(
+      "{}{:.2g}{}",
+      with_differences ? fmt::format("it explains {}; confidence ", plural(root_.downstream, "difference")) : "",
+      confidence(root_.rule), grows ? fmt::format("; the error grows {} times", times) : "");
 }
 
 // ---- first_divergence

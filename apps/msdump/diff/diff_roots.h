@@ -27,6 +27,8 @@ class RootReport {
   [[nodiscard]] std::string place() const;
   // In the order of the text.
   [[nodiscard]] std::vector<RootFact> facts() const;
+  // "it explains 6 differences; confidence 0.95; the error grows 3 times"; else from the confidence, "0.95; .."
+  [[nodiscard]] std::string effect(bool with_differences = true) const;
   // The same as an entry of first_divergence.
   [[nodiscard]] report::Object object() const;
 
@@ -34,7 +36,6 @@ class RootReport {
   void add_others(std::vector<RootFact>& facts) const;
   [[nodiscard]] std::string chain_text() const;
   [[nodiscard]] std::string places_text() const;
-  [[nodiscard]] std::string effect_text() const;
   [[nodiscard]] report::Value dump_config() const;
   [[nodiscard]] report::Value gradient_cut() const;
   [[nodiscard]] report::List evidence(const std::vector<TensorId>& tensors) const;

@@ -26,13 +26,13 @@ async function start() {
   classify(data);
   new RowTable(data);
   if (data.points.count > 0) {
-    for (const id of ["along", "around", "close"]) byId(id).hidden = false;
+    for (const id of ["along", "close"]) byId(id).hidden = false;
+    byId("around").hidden = !data.flow;
     new Chart(data);
     new Detail(data);
     new Flow(data);
     const evidence = data.causes.flatMap(cause => cause.rows);
-    const wrong = data.classOf.findIndex(of => of !== 0);
-    state.select(evidence.length > 0 ? evidence[0] : Math.max(wrong, 0));
+    state.select(evidence.length > 0 ? evidence[0] : worstPoint(data));
   }
   document.body.dataset.ready = "";
 }
