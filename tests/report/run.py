@@ -253,7 +253,7 @@ class Pages(unittest.TestCase):
         self.open(page)
         self.assertEqual(0, self.browser.run("return document.querySelectorAll('.bar').length"))
         self.assertIn("5000 times what is expected", self.browser.text(".gauge"))
-        self.assertEqual("logarithmic", self.browser.text("#chart-tools span.quiet"))
+        self.assertEqual("logarithmic scale", self.browser.text("#chart-tools span.quiet"))
 
     def test_the_glossary_is_that_of_the_program(self):
         page, _ = self.diff()
@@ -280,6 +280,16 @@ class Pages(unittest.TestCase):
         self.assertIn("Error of each parameter", shown)
         self.assertEqual({"differ": 1, "same or close": 1}, self.legend())
         self.assertIn("fc.weight", self.browser.text("#row .name"))
+
+    def test_a_page_of_two_tensors_has_no_chart(self):
+        pages.shell(self.folder, "npy one.npy '<f4' '(2,)' \"$(f32 1 2)\"; npy two.npy '<f4' '(2,)' \"$(f32 1 3)\"")
+        page, _ = self.page("pair", "diff", "one.npy", "two.npy")
+        self.open(page)
+        shown = self.browser.run("return document.body.innerText")
+        self.assertNotIn("Error along the execution", shown)
+        self.assertNotIn("data flow", shown)
+        self.assertEqual("The two tensors differ", self.browser.text("h1"))
+        self.assertEqual(2, len([line for line in self.texts("#row .command code") if line.endswith("--values")]))
 
     def test_the_title_without_a_root_is_the_sentence_of_the_text(self):
         for name, bad, seed in (("open", 1e-3, 2), ("noise", 0, 3)):

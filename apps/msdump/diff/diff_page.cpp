@@ -588,9 +588,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
                            "unwritten", "unexplained", "unmatched", "skipped"});
   page.notes = notes_of(run, rows.rows().size(), rows.all(), roots.size());
   data.has_flow = !run.pairing.of_parameters && !run.single_pair;
-  page.chart_title = data.has_flow     ? "Error along the execution"
-                     : run.single_pair ? "Error"
-                                       : "Error of each parameter";
+  page.chart_title = data.has_flow ? "Error along the execution" : "Error of each parameter";
   page.rows_title = "Tensors";
   page.rows = data.rows = &rows.table();
   page.first_rows = first_rows(run, rows.rows());

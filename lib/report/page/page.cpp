@@ -102,7 +102,7 @@ std::string region_html(const PageCause& cause) {
       "width=\"{0:.0f}\" "
       "height=\"{1:.0f}\"><rect width=\"{0:.0f}\" height=\"{1:.0f}\"/><rect class=\"wrong\" x=\"{2:.1f}\" "
       "y=\"{3:.1f}\" "
-      "width=\"{4:.1f}\" height=\"{5:.1f}\"/></svg>\n",
+      "width=\"{4:.1f}\" height=\"{5:.1f}\"/></svg><span class=\"quiet\">the region that is wrong</span>\n",
       extent[1], extent[0], begin[1], begin[0], size[1], size[0], region.from[0], region.to[0], region.shape[0],
       region.from[1], region.to[1], region.shape[1]);
 }
@@ -114,8 +114,8 @@ std::string cause_html(const PageCause& cause, bool is_first) {
   if (!cause.source.empty())
     text += fmt::format("<p class=\"source\"><span class=\"quiet\">{}</span> <code>{}</code></p>\n", html(cause.source),
                         html(cause.code));
-  text += "<div class=\"pair\"><div>\n" + evidence_html(cause) + "</div><div>\n" + gauge_html(cause) +
-          facts_html(cause.facts) + region_html(cause) + "</div></div>\n";
+  text += "<div class=\"pair\"><div>\n" + evidence_html(cause) + region_html(cause) + "</div><div>\n" +
+          gauge_html(cause) + facts_html(cause.facts) + "</div></div>\n";
   if (is_first) {
     return fmt::format(
         "<section class=\"cause\" aria-labelledby=\"cause-title\"><h2 id=\"cause-title\">{}</h2>\n{}</section>\n",

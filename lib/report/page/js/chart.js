@@ -30,7 +30,7 @@ class Chart {
         this.refill();
       }),
       ...places,
-      make("span", { class: "quiet" }, "logarithmic"),
+      make("span", { class: "quiet" }, "logarithmic scale"),
       make("span", { class: "spring" }),
       button("Zoom in", () => this.zoom(0.5)), button("Zoom out", () => this.zoom(2)),
       button("Whole run", () => this.graph.resetZoom(), { id: "whole" }));
@@ -58,14 +58,15 @@ class Chart {
   collect() {
     const shown = [], heights = [];
     let low = Infinity, high = -Infinity;
-    this.zeros = this.edges = false;
+    this.zeros = false;
+    this.edges = new Set(); // what has no place on the scale
     for (let row = 0; row < this.table.count; row++) {
       if (state.hidden.has(this.data.classOf[row]) || !state.inPlace(this.table, row)) continue;
       const value = this.table.number(row, this.measure);
       const height = value === null || !(value >= 0) || value === Infinity ? Infinity
         : value === 0 ? -Infinity : Math.log10(value);
       this.zeros = this.zeros || height === -Infinity;
-      this.edges = this.edges || height === Infinity;
+      if (height === Infinity) this.edges.add(value === null ? "none" : Number.isNaN(value) ? "nan" : "\u221e");
       const expected = this.hasExpected() ? this.table.number(row, "expected_error") : null;
       if (expected > 0) low = Math.min(low, Math.log10(expected));
       if (Number.isFinite(height)) {
@@ -102,7 +103,7 @@ class Chart {
   }
 
   range() {
-    return [this.zeros ? this.floor - 0.4 : this.low - 0.3, (this.edges ? this.ceiling : this.high) + 0.8];
+    return [this.zeros ? this.floor - 0.4 : this.low - 0.3, (this.edges.size > 0 ? this.ceiling : this.high) + 0.8];
   }
 
   makeGraph() {
@@ -118,7 +119,7 @@ class Chart {
       underlayCallback: (canvas, area, graph) => drawBands(canvas, area, graph, this.bands, this.places),
       clickCallback: event => this.pick(event),
       axes: {
-        y: { axisLabelWidth: 56, ticker: (from, to) => this.decades(from, to), axisLabelFormatter: v => v },
+        y: { axisLabelWidth: 66, ticker: (from, to) => this.decades(from, to), axisLabelFormatter: v => v },
         x: { axisLabelFormatter: value => Number.isInteger(value) ? value.toLocaleString("en") : "" },
       },
     });
@@ -129,7 +130,7 @@ class Chart {
     const every = Math.max(1, Math.ceil((this.high - this.low) / 8));
     const ticks = [];
     if (this.zeros) ticks.push({ v: this.floor, label: "0" });
-    if (this.edges) ticks.push({ v: this.ceiling, label: "none, \u221e" });
+    if (this.edges.size > 0) ticks.push({ v: this.ceiling, label: [...this.edges].sort().join(" ") });
     for (let v = this.low; v <= this.high; v += every) ticks.push({ v, label: powerText(v) });
     return ticks.filter(tick => tick.v >= from && tick.v <= to);
   }
@@ -313,7 +314,7 @@ function label(canvas, text, point, points) {
     for (const aside of [12, -wide - 12, 12 + wide / 2, -wide - 12 - wide / 2]) {
       const x = point.canvasx + aside;
       const y = point.canvasy + shift;
-      if (x < 60 || x + wide > across - 4 || y < 26 || y > down - 24) continue;
+      if (x < 70 || x + wide > across - 4 || y < 26 || y > down - 24) continue;
       const within = room => near.filter(other => other.canvasx > x - room && other.canvasx < x + wide + room &&
         other.canvasy > y - 10 - room && other.canvasy < y + 3 + room).length;
       const covered = 10 * within(1) + within(5);

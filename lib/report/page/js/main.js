@@ -26,9 +26,10 @@ async function start() {
   classify(data);
   new RowTable(data);
   if (data.points.count > 0) {
-    for (const id of ["along", "close"]) byId(id).hidden = false;
+    byId("close").hidden = false;
     byId("around").hidden = !data.flow;
-    new Chart(data);
+    byId("along").hidden = data.points.count < 2;
+    if (data.points.count > 1) new Chart(data);
     new Detail(data);
     new Flow(data);
     const evidence = data.causes.flatMap(cause => cause.rows);
