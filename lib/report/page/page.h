@@ -28,11 +28,11 @@ struct PageFact {
   bool is_code = false;
 };
 
-// One of the dumps that the page is about.
+// A dump, in the head of the page.
 struct PageDump {
   std::string role, meaning;  // "candidate", "The dump that is in doubt"
   std::string name, facts;    // "npu", "Ascend, bfloat16, 550 tensors"
-  std::string path, newest;   // the full path; when the newest of its files was written
+  std::string path, newest;   // the full path; the time of its newest file
 };
 
 // An entry of the glossary.

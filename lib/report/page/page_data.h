@@ -94,12 +94,13 @@ struct PagePoint {
 //    "pictures":[{"row":row,"histogram":..,"map":..,"worst":..,"axes":..}, ..]}
 //
 // TABLE: see above. `points`: the points of the chart if these are not the rows. `all`: the number of rows in machine
-// output. `classes`: the legend, with counts of all points, also of those that the page leaves out; the column `class` of a
-// point has a key. `dumps`: where the values of a point lie. Its column `at` is "=" if its own name and place say it, the list
-// [rank, step, io, slot, op_name] if they do not, and empty if there are none. `several`: what the dump has more than one of,
-// "rank" or "step". `flow`: false where no operators ran. An edge leads from an execution of an operator to one that reads its result. `row` shows that tensor (null: no
-// row does). Executions are numbered as in the column `run` of the points, else of the rows. `gap` is 1 if an operator
-// between them was not dumped.
+// output. `classes`: the legend, with counts of all points, also of those that the page leaves out; the column
+// `class` of a point has a key. `dumps`: the dumps that hold the elements of a point. Its column `at` is "=" if its
+// own name and place find them, the list [rank, step, io, slot, op_name] if they do not, and empty if there are none.
+// `several`: what the dump has more than one of, "rank" or "step". `flow`: false if no operator ran. An edge leads
+// from an execution of an operator to one that reads its result. `row` shows that tensor (null: no row does).
+// Executions are numbered as in the column `run` of the points, else of the rows. `gap` is 1 if an operator between
+// them was not dumped.
 
 struct PageClass {
   std::string key, style, text = {};  // style: one of those in page.css, which have a color and a shape
