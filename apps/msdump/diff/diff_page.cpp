@@ -21,6 +21,7 @@
 #include "report/page/page_data.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
+#include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {
