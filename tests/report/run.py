@@ -9,6 +9,7 @@ Without Chromium (Debian: chromium, chromium-driver) or tidy every test is skipp
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -68,7 +69,17 @@ class Pages(unittest.TestCase):
 
     def counts(self):
         return dict(self.browser.run(
-            "return [...document.querySelectorAll('.counts li')].map(e => [e.dataset.count, Number(e.firstChild.textContent)])"))
+            "return [...document.querySelectorAll('.counts li[data-count]')].map(e => [e.dataset.count, Number(e.firstChild.textContent)])"))
+
+    def said(self, *command):
+        """What a command prints, without --report."""
+        done = subprocess.run([MSDUMP, *command], cwd=self.folder, capture_output=True, text=True, check=False)
+        return done.stdout, done.stderr
+
+    def legend(self):
+        """The number before each text of the legend."""
+        keys = [text.split(" ", 1) for text in self.texts(".legend .key") if text[0].isdigit()]
+        return {text: int(number) for number, text in keys}
 
     def show_all(self):
         self.browser.run("const s = document.getElementById('which'); s.value = 'all'; s.dispatchEvent(new Event('change'))")
@@ -82,8 +93,9 @@ class Pages(unittest.TestCase):
         page, json = self.diff()
         self.open(page)
         counts = self.counts()
-        for key in ("compared", "same", "close", "differ", "unexplained"):
+        for key in ("compared", "same", "close", "differ"):
             self.assertEqual(json["summary"][key], counts.get(key, 0), key)
+        self.assertEqual(json["summary"]["unexplained"], counts["cause"] + counts.get("unexplained", 0))
         self.show_all()
         self.assertEqual(f"{len(json['rows'])} of {len(json['rows'])} rows", self.rows_said())
 
@@ -153,19 +165,21 @@ class Pages(unittest.TestCase):
         worst = next(row["worst"] for row in json["rows"] if row["op_name"] == root["op_name"] and row["io"] == "output")
         self.assertEqual(str(worst["index"]), "[" + self.browser.text("table.worst td").strip("[]") + "]")
 
+    def nan_page(self):
+        if "check" not in self.made:
+            pages.shell(self.folder, "dumped nan2 Log.Default_Log-op0 1 input.0 0 1; dumped nan2 Log.Default_Log-op0 1 output.0 -inf 0; "
+                        "dumped nan2 Mul.Default_Mul-op1 2 input.0 -inf 0; dumped nan2 Mul.Default_Mul-op1 2 output.0 nan 0")
+        return self.page("check", "check", "nan2", "--all")
+
     def test_check(self):
-        pages.shell(self.folder, "dumped nan2 Log.Default_Log-op0 1 input.0 0 1; dumped nan2 Log.Default_Log-op0 1 output.0 -inf 0; "
-                    "dumped nan2 Mul.Default_Mul-op1 2 input.0 -inf 0; dumped nan2 Mul.Default_Mul-op1 2 output.0 nan 0")
-        page, json = self.page("check", "check", "nan2", "--all")
+        page, json = self.nan_page()
         self.open(page)
         self.assertEqual(json["summary"]["errors"], self.counts()["errors" if json["summary"]["errors"] > 1 else "error"])
         self.assertIn("Log-op0", self.browser.text("h1"))
         self.assertIn("Log-op0", self.browser.text("#row .name"))
         self.show_all()
         self.assertEqual(f"{len(json['rows'])} of {len(json['rows'])} rows", self.rows_said())
-        names = self.texts(".legend .key")
-        self.assertIn("NaN 1", names)
-        self.assertIn("infinite 2", names)
+        self.assertEqual({"NaN": 1, "infinite": 2, "finite": 1}, self.legend())
 
     def test_names_that_try_to_be_markup_are_text(self):
         pages.hostile(self.folder / "hostile")
@@ -183,6 +197,212 @@ class Pages(unittest.TestCase):
         self.open(page)
         self.assertIn("Nothing was compared", self.browser.text("h1"))
         self.assertEqual("0 of 0 rows", self.rows_said())
+
+    def test_pills_and_legend_have_the_counts_and_words_of_the_text(self):
+        self.net()
+        pages.table(self.folder / "far_bad", 40, 1e-3, 20, seed=2)
+        pages.table(self.folder / "far_good", 41, 0, seed=2)
+        for name, sides in (("diff", ("bad", "good", "--no-recompute")), ("net", ("npu", "cpu")), ("far", ("far_bad", "far_good"))):
+            page, _ = self.page(name, "diff", *sides)
+            self.open(page)
+            _, text = self.said("diff", *sides)
+            counts = re.search(r"compared: (.*)", text).group(1)
+            of_text = [part.split(" ", 1) for part in re.split(r"; of these |, |; ", counts)]
+            pills = [part.split(" ", 1) for part in self.texts(".counts li[data-count]")]
+            self.assertEqual({word: int(number) for number, word in of_text},
+                             {word: int(number) for number, word in pills if word != "compared"}, name)
+            legend, reasons = self.legend(), counts.partition("; of these ")[2]
+            self.assertTrue(reasons, name)
+            for part in reasons.split("; ")[0].split(", "):
+                number, word = part.split(" ", 1)
+                self.assertEqual(int(number), legend.get(word), f"{name}: {part}")
+            self.assertEqual(len(self.page(name, "diff", *sides)[1]["rows"]), sum(legend.values()))
+
+    def test_only_the_culprit_is_outlined_as_one(self):
+        page, _ = self.net()
+        self.open(page)
+        classes = self.browser.run("return [...document.querySelectorAll('.flow .node')].map(e => [Number(e.dataset.hop), e.classList.contains('culprit')])")
+        self.assertIn([0, True], classes)
+        self.assertTrue(any(hop < 0 for hop, _ in classes))
+        self.assertEqual([], [hop for hop, culprit in classes if culprit and hop != 0])
+
+    def test_the_head_says_what_was_compared(self):
+        self.net()
+        for path in (self.folder / "npu", self.folder / "cpu"):
+            for file in path.rglob("*"):
+                os.utime(file, (1767322800, 1767322800))
+        page, _ = self.page("head", "diff", "npu", "cpu")
+        first = page.read_bytes()
+        self.page("head2", "diff", "npu", "cpu")
+        self.assertEqual(first, (self.folder / "head2.html").read_bytes().replace(b"head2.html", b"head.html"))
+        self.open(page)
+        self.assertEqual(["candidate", "reference"], self.texts("dl.dumps dt"))
+        version = self.said("--version")[0].split()[1]
+        self.assertIn(version, self.browser.text(".eyebrow"))
+        roles = self.said("diff", "npu", "cpu")[0].splitlines()[0].split(" \u00b7 ")
+        for entry, role, name in zip(self.texts("dl.dumps dd"), roles, ("npu", "cpu")):
+            self.assertIn(str(self.folder / name), entry)
+            self.assertIn("newest file: 2026-01-02 03:00 UTC", entry)
+            self.assertIn("MindSpore 2.10.0", entry)
+            self.assertIn(role.split(": ")[1].strip(), entry)
+        self.assertIn("The dump that is in doubt", self.browser.text("dl.dumps dd"))
+
+    def test_bars_are_linear_and_large_factors_are_words(self):
+        data = pages.ROOT / "testdata"
+        page, _ = self.page("sample", "diff", str(data / "sample-wrong"), str(data / "sample"))
+        self.open(page)
+        self.assertEqual(0, self.browser.run("return document.querySelectorAll('.bar').length"))
+        self.assertIn("5000 times what is expected", self.browser.text(".gauge"))
+        self.assertEqual("logarithmic scale", self.browser.text("#chart-tools span.quiet"))
+
+    def test_the_glossary_is_that_of_the_program(self):
+        page, _ = self.diff()
+        self.open(page)
+        self.assertFalse(self.browser.run("return document.querySelector('details.words').open"))
+        words = dict(zip(self.texts(".words dt"), self.texts(".words dd")))
+        for name in ("cause", "downstream", "noise", "expected error", "similar operators", "asked", "computed", "handed on", "estimate"):
+            self.assertIn(name, words)
+        for name, meaning in words.items():
+            text = " ".join(self.said("help", *name.split())[0].split())
+            self.assertIn(meaning.partition(" Also: ")[0], text)
+
+    def test_a_page_of_checkpoints_speaks_of_parameters(self):
+        pages.shell(self.folder, "checkpoint ./a.safetensors fc.weight 4 '1 2 3 4' fc.bias 2 '1 1'; "
+                    "checkpoint ./b.safetensors fc.weight 4 '1 2 3 5' fc.bias 2 '1 1'")
+        page, _ = self.page("parameters", "diff", "a.safetensors", "b.safetensors")
+        self.open(page)
+        text, _ = self.said("diff", "a.safetensors", "b.safetensors")
+        self.assertEqual("1 of 2 parameters differs: fc.weight (0.16)", self.browser.text("h1"))
+        self.assertIn(self.browser.text("h1"), text)
+        shown = self.browser.run("return document.body.innerText")
+        self.assertNotIn("along the execution", shown)
+        self.assertNotIn("no IR was found", shown)
+        self.assertIn("Error of each parameter", shown)
+        self.assertEqual({"differ": 1, "same or close": 1}, self.legend())
+        self.assertIn("fc.weight", self.browser.text("#row .name"))
+
+    def test_a_page_of_two_tensors_has_no_chart(self):
+        pages.shell(self.folder, "npy one.npy '<f4' '(2,)' \"$(f32 1 2)\"; npy two.npy '<f4' '(2,)' \"$(f32 1 3)\"")
+        page, _ = self.page("pair", "diff", "one.npy", "two.npy")
+        self.open(page)
+        shown = self.browser.run("return document.body.innerText")
+        self.assertNotIn("Error along the execution", shown)
+        self.assertNotIn("data flow", shown)
+        self.assertEqual("The two tensors differ", self.browser.text("h1"))
+        self.assertEqual(2, len([line for line in self.texts("#row .command code") if line.endswith("--values")]))
+
+    def test_the_title_without_a_root_is_the_sentence_of_the_text(self):
+        for name, bad, seed in (("open", 1e-3, 2), ("noise", 0, 3)):
+            if bad:
+                pages.table(self.folder / f"{name}_a", 40, bad, seed=seed)
+                pages.table(self.folder / f"{name}_b", 40, 0, seed=seed)
+            else:
+                network.make(self.folder / f"{name}_a", layers=2, rounding=1e-4, seed=seed)
+                network.make(self.folder / f"{name}_b", layers=2, rounding=1e-7)
+            page, json = self.page(name, "diff", f"{name}_a", f"{name}_b", "--rtol", "1e-6", "--atol", "0")
+            self.assertEqual([], json["first_divergence"])
+            self.open(page)
+            text, _ = self.said("diff", f"{name}_a", f"{name}_b", "--rtol", "1e-6", "--atol", "0")
+            more = "; ".join(self.texts("p.more"))
+            title = self.browser.text("h1") + ("; " + more if more else "")
+            self.assertIn(title[0].lower() + title[1:], text.splitlines())
+
+    def test_every_tensor_with_values_has_a_command_that_shows_them(self):
+        self.net()
+        pages.shell(self.folder, "checkpoint ./x.safetensors a.w 2 '1 2' b.w 3 '4 5 6'; checkpoint ./y.safetensors a.v 2 '1 2.5' b.v 3 '4 5 6'")
+        for name, sides, dumps in (("net", ("npu", "cpu"), 2), ("names", ("x.safetensors", "y.safetensors"), 2)):
+            page, _ = self.page(name, "diff", *sides)
+            self.open(page)
+            self.run_value_commands(dumps)
+        pages.table(self.folder / "steps_a", 3, 1e-3, seed=2)
+        page, _ = self.page("tables", "diff", "steps_a", "steps_a")
+        self.open(page)
+        self.assertEqual(["its differences"], self.texts("#row .command .quiet"))
+        page, _ = self.page("values", "check", "npu")
+        self.open(page)
+        self.run_value_commands(1)
+
+    def run_value_commands(self, dumps):
+        self.show_all()
+        for row in range(0, self.browser.run("return document.querySelectorAll('tr[data-row]').length"), 7):
+            self.browser.run("document.querySelectorAll('tr[data-row]')[arguments[0]].click()", row)
+            lines = [line for line in self.texts("#row .command code") if line.endswith("--values")]
+            self.assertEqual(dumps, len(lines))
+            for line in lines:
+                done = subprocess.run(line.replace("msdump", MSDUMP, 1), shell=True, cwd=self.folder, capture_output=True, text=True, check=False)
+                self.assertEqual((0, ""), (done.returncode, done.stderr), line)
+                self.assertEqual(1, sum(" float32 (" in part for part in done.stdout.splitlines()), done.stdout)
+
+    def test_values_of_one_rank_are_those_of_the_row(self):
+        pages.shell(self.folder, "for rank in 0 1; do mkdir -p ranks/rank_$rank/Net/0/0; "
+                    "npy ranks/rank_$rank/Net/0/0/Mul.Default_Mul-op1.0.0.1700000000000001.output.0.DefaultFormat.npy '<f4' '(2,)' \"$(f32 1 $rank)\"; done")
+        page, _ = self.page("ranks", "diff", "ranks", "--a-rank", "1", "--b-rank", "0")
+        self.open(page)
+        lines = [line for line in self.texts("#row .command code") if line.endswith("--values")]
+        self.assertEqual(2, len(lines))
+        for line, rank in zip(lines, (1, 0)):
+            self.assertIn(f"--rank {rank} ", line)
+
+    # ---- how it looks
+
+    def test_the_legend_has_the_marks_of_the_chart(self):
+        page, _ = self.nan_page()
+        self.open(page)
+        drawn, icons = self.browser.run("""
+          const canvas = document.createElement('canvas').getContext('2d'), places = [...Array(225).keys()];
+          const shape = path => places.map(i => Number(canvas.isPointInPath(path, i % 15 / 5 - 1.4, Math.floor(i / 15) / 5 - 1.4))).join('');
+          const drawn = {}, icons = {}, fill = CanvasRenderingContext2D.prototype.fill;
+          CanvasRenderingContext2D.prototype.fill = function (path) { drawn[shape(path)] = (drawn[shape(path)] || 0) + 1; };
+          document.getElementById('theme').click();
+          CanvasRenderingContext2D.prototype.fill = fill;
+          for (const key of document.querySelectorAll('.legend button.key'))
+            icons[shape(new Path2D(key.querySelector('path').getAttribute('d')))] = parseInt(key.textContent);
+          return [drawn, icons];""")
+        self.assertEqual([1, 2], sorted(drawn.values()))
+        self.assertEqual(drawn, {shape: count for shape, count in icons.items() if shape in drawn})
+        self.assertIn("evidence", self.texts(".legend .key"))
+        self.assertIn("chosen", self.texts(".legend .key"))
+
+    def test_a_label_covers_no_point_and_ticks_do_not_touch(self):
+        rows = "".join(f"Log,Default/Log-op{i},0,0,{170000 + i},output,0,8,float32,\"(2)\",{10.0 ** (i % 17 - 13)!r},0,1\n" for i in range(60))
+        folder = self.folder / "wide/rank_0/Net/0/0"
+        folder.mkdir(parents=True)
+        (folder / "statistic.csv").write_text(
+            "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape,Max Value,Min Value,L2Norm Value\n"
+            + rows + "Log,Default/Log-op60,0,0,170060,output,0,8,float32,\"(2)\",nan,nan,nan\n")
+        page, _ = self.page("wide", "check", "wide")
+        for wide in (1280, 400):
+            self.browser.command("Emulation.setDeviceMetricsOverride", width=wide, height=900, deviceScaleFactor=1, mobile=False)
+            for one in (page, self.net()[0]):
+                self.open(one)
+                covered = self.browser.run("""
+                  const marks = [], labels = [], kind = CanvasRenderingContext2D.prototype, { fill, fillRect, strokeText } = kind;
+                  kind.fill = function (path) { if (path) { const at = this.getTransform(); marks.push([at.e, at.f]); } fill.call(this, path); };
+                  kind.fillRect = function (x, y, w, h) { if (w === h && w < 9) marks.push([x + w / 2, y + h / 2]); fillRect.call(this, x, y, w, h); };
+                  kind.strokeText = function (text, x, y) { labels.push([x, y - 10, x + this.measureText(text).width, y + 3]); };
+                  document.getElementById('theme').click();
+                  Object.assign(kind, { fill, fillRect, strokeText });
+                  return [labels.length, marks.length, labels.flatMap(box => marks.filter(([x, y]) =>
+                    x > box[0] && x < box[2] && y > box[1] && y < box[3])).length];""")
+                self.assertEqual((1, 0), (covered[0], covered[2]), f"{one.name} at {wide}")
+                self.assertGreater(covered[1], 20)
+                touching = self.browser.run("""
+                  const boxes = [...document.querySelectorAll('.dygraph-axis-label-y')].map(e => {
+                    const range = document.createRange(); range.selectNodeContents(e); return range.getBoundingClientRect(); });
+                  return boxes.flatMap((a, i) => boxes.slice(i + 1).filter(b => a.top < b.bottom - 3 && b.top < a.bottom - 3)).length;""")
+                self.assertEqual(0, touching, f"{one.name} at {wide}")
+        self.browser.command("Emulation.clearDeviceMetricsOverride")
+
+    def test_no_pill_is_wrapped(self):
+        page, _ = self.nan_page()
+        self.browser.command("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
+        self.open(page)
+        self.assertIn("infinite", self.texts(".evidence .chip"))
+        self.assertEqual([], self.browser.run("""
+          return [...document.querySelectorAll('.chip')].filter(e => e.getClientRects().length > 1 ||
+            e.offsetHeight > 1.6 * parseFloat(getComputedStyle(e).lineHeight)).map(e => e.textContent)"""))
+        self.assertEqual(400, self.browser.run("return document.documentElement.scrollWidth"))
+        self.browser.command("Emulation.clearDeviceMetricsOverride")
 
     # ---- what a reader does
 

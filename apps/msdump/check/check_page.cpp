@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "check/check_text.h"
 #include "dump/names/identity.h"
 #include "graph/flow/run_graph.h"
+#include "help/words.h"
 #include "io/worker_pool.h"
 #include "report/page/page_data.h"
 #include "shared/recomputed.h"
@@ -41,9 +43,12 @@ class CheckPoints {
   CheckPoints(WorkerPool& pool, const check::CheckRun& run);
 
   [[nodiscard]] const report::PageTable& table() const { return table_; }
-  [[nodiscard]] size_t all() const { return all_; }
+  [[nodiscard]] size_t all() const { return tensors_.size(); }
   // The point of a tensor; no value if the page does not have it.
   [[nodiscard]] std::optional<size_t> point_of(TensorId tensor) const;
+  // The classes that occur.
+  [[nodiscard]] std::vector<report::PageClass> classes() const;
+  [[nodiscard]] bool only_parameters() const;
   // Edges between executions that have points.
   [[nodiscard]] std::vector<report::PageEdge> edges() const;
 
@@ -51,9 +56,10 @@ class CheckPoints {
   [[nodiscard]] std::vector<TensorId> in_order() const;
   [[nodiscard]] std::vector<size_t> chosen(const std::vector<TensorId>& tensors) const;
   [[nodiscard]] report::Row row_of(TensorId tensor) const;
+  [[nodiscard]] std::string_view class_of(TensorId tensor) const;
 
   const check::CheckRun& run_;
-  size_t all_ = 0;
+  std::vector<TensorId> tensors_;
   std::vector<TensorId> points_;                   // tensors, by row of the table
   std::vector<std::optional<Severity>> severity_;  // by tensor: of its worst finding
   std::vector<uint32_t> point_of_;                 // by tensor
@@ -87,6 +93,7 @@ std::vector<report::PageColumn> point_columns(bool sampled) {
   columns.push_back(text_column("source.file", "file", false));
   columns.push_back(text_column("source.code", "code", false));
   columns.push_back(figure_column("run", "run", false));
+  for (const char* const key : {"class", "at"}) columns.push_back(text_column(key, "", false));
   if (sampled) columns.push_back(figure_column("position", "position", false));
   return columns;
 }
@@ -103,13 +110,12 @@ CheckPoints::CheckPoints(WorkerPool& pool, const check::CheckRun& run)
     if (finding.tensor != kNoId)
       severity_[finding.tensor] = std::max(severity_[finding.tensor].value_or(finding.severity), finding.severity);
   }
-  const std::vector<TensorId> tensors = in_order();
-  all_ = tensors.size();
-  const std::vector<size_t> taken = chosen(tensors);
-  const bool sampled = taken.size() < tensors.size();
+  tensors_ = in_order();
+  const std::vector<size_t> taken = chosen(tensors_);
+  const bool sampled = taken.size() < tensors_.size();
   for (const size_t place : taken) {
-    point_of_[tensors[place]] = static_cast<uint32_t>(points_.size());
-    points_.push_back(tensors[place]);
+    point_of_[tensors_[place]] = static_cast<uint32_t>(points_.size());
+    points_.push_back(tensors_[place]);
   }
   table_ = report::PageTable(point_columns(sampled));
   fill_page_table(table_, pool, points_.size(), [&](size_t i) {
@@ -175,7 +181,37 @@ report::Row CheckPoints::row_of(TensorId tensor) const {
   row.add("nonfinite", count_nonfinite(facts)).add("zero", facts.zero);
   row.add("source", source_value(run_.frame(op)));
   row.add("run", at == kNoId ? report::Value() : report::Value(uint32_t{at}));
+  row.add("class", class_of(tensor));
+  const TensorRecord& record = run_.dump.record(tensor);
+  row.add("at", record.has_elements && !record.lost_file && !record.broken ? "=" : "");
   return row;
+}
+
+std::string_view CheckPoints::class_of(TensorId tensor) const {
+  const std::string_view state = state_of(run_.facts[tensor]);
+  if (state.empty()) return "unknown";
+  if (state != "finite" || !severity_[tensor] || *severity_[tensor] == Severity::kNote) return state;
+  return name_of(*severity_[tensor]);
+}
+
+std::vector<report::PageClass> CheckPoints::classes() const {
+  // The worst last: it is drawn over the others, and stands for its operator in the data flow.
+  std::vector<report::PageClass> classes = {{"unknown", "skipped", "values not known"},
+                                            {"finite", "agrees", "finite"},
+                                            {"warning", "downstream", "finite, with a warning"},
+                                            {"error", "culprit", "finite, with an error"},
+                                            {"infinite", "other", "infinite"},
+                                            {"nan", "unexplained", "NaN"}};
+  for (const TensorId tensor : tensors_) {
+    std::find_if(classes.begin(), classes.end(), [&](const auto& one) { return one.key == class_of(tensor); })->count++;
+  }
+  std::erase_if(classes, [](const report::PageClass& one) { return one.count == 0; });
+  return classes;
+}
+
+bool CheckPoints::only_parameters() const {
+  return std::all_of(tensors_.begin(), tensors_.end(),
+                     [&](TensorId tensor) { return run_.dump.identity(tensor).name.io == Io::kParameter; });
 }
 
 std::optional<size_t> CheckPoints::point_of(TensorId tensor) const {
@@ -312,9 +348,10 @@ std::vector<report::PageCause> causes_of(const CheckRun& run) {
 
 std::vector<report::PageCount> check_counts(const CheckRun& run) {
   const auto tensors = static_cast<uint64_t>(std::count(run.chosen.begin(), run.chosen.end(), true));
-  std::vector<report::PageCount> counts = {{tensors == 1 ? "tensor" : "tensors", tensors}};
+  const std::string word = tensors == 1 ? "tensor" : "tensors";
+  std::vector<report::PageCount> counts = {{word, word, tensors}};
   const auto add = [&](const std::string& label, size_t number, report::Tone tone) {
-    if (number > 0) counts.push_back({label, number, tone});
+    if (number > 0) counts.push_back({label, label, number, tone});
   };
   const auto add_severity = [&](Severity severity, report::Tone tone) {
     const size_t number = run.count(severity);
@@ -327,6 +364,21 @@ std::vector<report::PageCount> check_counts(const CheckRun& run) {
   for (const check::RuleInfo& rule : check::all_rules())
     add(std::string(rule.name), by_rule[static_cast<size_t>(rule.id)], report::Tone::kNeutral);
   return counts;
+}
+
+// "float16, float32": those of floating point, the most frequent first.
+std::string dtypes_text(const CheckRun& run) {
+  std::map<DType, size_t> counts;
+  for (TensorId tensor{0}; tensor < run.chosen.size(); ++tensor) {
+    const DType dtype = run.facts[tensor].dtype;
+    if (run.chosen[tensor] && kind_of(dtype) == DTypeKind::kFloat) ++counts[dtype];
+  }
+  std::vector<std::pair<size_t, DType>> order;
+  for (const auto& [dtype, count] : counts) order.emplace_back(count, dtype);
+  std::sort(order.rbegin(), order.rend());
+  std::string text;
+  for (const auto& [count, dtype] : order) text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(dtype));
+  return text;
 }
 
 std::vector<report::PageColumn> finding_page_columns(const CheckRun& run) {
@@ -427,9 +479,12 @@ Status write_check_page(Session& session, const CheckOptions& options, const Ope
   std::tie(page.sentence, page.tone) = check_answer(run);
   page.causes = causes_of(run);
   page.counts = check_counts(run);
-  page.about = {{"dump", dumps}};
+  page.dumps = {page_dump(run.dump.index().paths(), run.dump.index(), dtypes_text(run))};
+  page.dumps.front().role = "dump";
+  page.dumps.front().name = dumps;
+  page.words = page_words({"finding", "nan", "overflow", "dead", "operator", "rank", "step", "IR", "recompute"});
   page.notes = check_notes(run, points, rows.rows());
-  page.chart_title = "Values along the execution";
+  page.chart_title = points.only_parameters() ? "Values of the parameters" : "Values along the execution";
   page.rows_title = "Findings";
   page.rows = &rows;
   page.first_rows = first_findings(run, taken);
@@ -439,6 +494,9 @@ Status write_check_page(Session& session, const CheckOptions& options, const Ope
   data.all = run.report.findings.size();
   data.rows = &rows;
   data.points = &points.table();
+  data.classes = points.classes();
+  data.has_flow = !points.only_parameters();
+  data.dumps = {page_side("", run.dump.index().paths(), "at", run.dump.index())};
   data.edges = points.edges();
   data.causes = evidence_of_causes(run, points);
   return write_page(session, options.report, std::move(page), std::move(data));

@@ -1,217 +1,29 @@
 #include "diff/diff_page.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "compare/pair/element_errors.h"
+#include "diff/diff_page_rows.h"
 #include "diff/diff_roots.h"
 #include "diff/diff_rows.h"
 #include "diff/diff_text.h"
-#include "report/json.h"
+#include "help/words.h"
+#include "report/page/page.h"
 #include "report/page/page_data.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
 #include "shared/rows.h"
 
 namespace msdump::cli {
-namespace {
-
-constexpr uint32_t kNoRow = UINT32_MAX;
-
-// If a scale is divided out, or one side is not finite, the largest difference of what was dumped says nothing.
-report::Value distance_cell_of_page(const report::Row& row) {
-  if (is_scaled(row) || row.text("verdict") == "nan") return {};
-  const report::Value* const found = row.find_path("metrics.max_abs");
-  return found == nullptr ? report::Value() : *found;
-}
-
-// "0.41 against 0.02 at [3,1]"
-report::Value worst_cell(const report::Row& row) {
-  const auto* const worst = row.get<report::Object>("worst");
-  if (worst == nullptr || is_scaled(row)) return {};
-  std::string a, b, at;
-  report::append_json(a, *worst->find("a"));
-  report::append_json(b, *worst->find("b"));
-  report::append_json(at, *worst->find("index"));
-  return fmt::format("{} against {} at {}", a, b, at);
-}
-
-report::Value passes_cell(const report::Row& row) {
-  const auto* const rtol = row.get<double>("tolerance_that_passes.rtol");
-  const auto* const atol = row.get<double>("tolerance_that_passes.atol");
-  return rtol == nullptr || atol == nullptr || is_scaled(row)
-             ? report::Value()
-             : report::Value(fmt::format("--rtol {:g} --atol {:g}", *rtol, *atol));
-}
-
-report::Value shape_cell(const report::Row& row) {
-  for (const char* const side : {"a.shape", "b.shape"}) {
-    if (const report::Value* const shape = row.find_path(side); shape != nullptr && !shape->is_null()) return *shape;
-  }
-  return {};
-}
-
-std::vector<report::PageColumn> page_columns(const DiffResult& run, bool sampled) {
-  const std::vector<report::Column> table = diff_columns(run);
-  const auto is_shown = [&](std::string_view key) {
-    for (const report::Column& column : table) {
-      if (column.key == key) return !column.title.empty();
-    }
-    return false;
-  };
-  // The text of the command's table for a key.
-  const auto cell = [&](const std::string& key, const std::string& title) {
-    for (const report::Column& column : table) {
-      if (column.key == key) return cell_column(title, title, column.text);
-    }
-    return text_column(title, title);
-  };
-  const auto made = [](const char* key, const char* title, report::Value (*value)(const report::Row&)) {
-    report::PageColumn column = text_column(key, title, false);
-    column.value = value;
-    return column;
-  };
-  report::PageColumn distance = figure_column("metrics.max_abs", "max abs");
-  distance.value = distance_cell_of_page;
-  std::vector<report::PageColumn> columns = {figure_column("order", "order"),
-                                             figure_column("rank", "rank", is_shown("rank")),
-                                             figure_column("step", "step", is_shown("step")),
-                                             figure_column("graph", "graph", false),
-                                             text_column("verdict", "verdict"),
-                                             text_column("explained", "explained"),
-                                             text_column("op_type", "op type"),
-                                             text_column("op_name", "op name"),
-                                             cell("io", "tensor"),
-                                             cell("a.dtype", "dtype"),
-                                             figure_column("error", "relative error"),
-                                             distance,
-                                             figure_column("expected_error", "expected"),
-                                             cell("source.file", "line"),
-                                             text_column("reason", "reason"),
-                                             text_column("io", "io", false),
-                                             text_column("slot", "slot", false),
-                                             made("shape", "shape", shape_cell),
-                                             text_column("error_note", "", false),
-                                             figure_column("measured_error", "measured error", false),
-                                             figure_column("score", "score", false)};
-  for (const char* const metric : {"max_rel", "mean_abs", "cosine", "max_ulp", "over_tolerance", "count"})
-    columns.push_back(figure_column(fmt::format("metrics.{}", metric), metric, false));
-  for (const char* const metric : {"nan", "min", "max", "mean"}) {
-    columns.push_back(
-        figure_column(fmt::format("metrics.{}_a", metric), fmt::format("{} of candidate", metric), false));
-    columns.push_back(
-        figure_column(fmt::format("metrics.{}_b", metric), fmt::format("{} of reference", metric), false));
-  }
-  columns.push_back(made("worst", "worst element", worst_cell));
-  columns.push_back(made("passes", "would pass", passes_cell));
-  columns.insert(columns.end(),
-                 {text_column("source.file", "file", false), text_column("source.code", "code", false),
-                  text_column("paired_by", "paired by", false), text_column("a_value", "in candidate", false),
-                  text_column("b_value", "in reference", false)});
-  columns.push_back(text_column("difference", "counts as a difference", false));
-  columns.push_back(figure_column("run", "run", false));
-  if (sampled) columns.push_back(figure_column("position", "position", false));
-  return columns;
-}
-
-// The number for the chart, and what is said beside it: "nan", "(24 of 144)"; "0.28", "(871 as dumped)".
-void add_error(const DiffResult& run, TensorId tensor, report::Row& row) {
-  const bool nan = run.diffs[tensor].verdict == Verdict::kNan;
-  const auto error = nan ? std::optional(std::numeric_limits<double>::quiet_NaN()) : judged_error(run, tensor);
-  const std::string text = error_text(run, tensor);
-  const size_t note = text.find('(');
-  row.add("error", error);
-  row.add("error_note", note == std::string::npos ? report::Value() : report::Value(text.substr(note)));
-}
-
-}  // namespace
-
-DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run,
-                           const std::vector<const Divergence*>& roots)
-    : run_(run), row_of_(run.diffs.size(), kNoRow), table_({}) {
-  const std::vector<DiffRow> all = all_rows(run);
-  all_ = all.size();
-  const std::vector<size_t> taken = chosen(all, roots);
-  const bool sampled = taken.size() < all.size();
-  for (const size_t place : taken) rows_.push_back(all[place]);
-  for (size_t i = 0; i < rows_.size(); ++i) {
-    if (rows_[i].tensor != kNoId) row_of_[rows_[i].tensor] = static_cast<uint32_t>(i);
-  }
-  table_ = report::PageTable(page_columns(run, sampled));
-  fill_page_table(table_, pool, rows_.size(), [&](size_t i) {
-    const DiffRow& place = rows_[i];
-    report::Row row = diff_row(run, place, options);
-    row.add("difference", counts_as_difference(run, place) ? "yes" : "");
-    if (place.tensor != kNoId) {
-      const ExecutionId at = run.divergence.runs[place.tensor];
-      add_error(run, place.tensor, row);
-      row.add("run", at == kNoId ? report::Value() : report::Value(uint32_t{at}));
-    }
-    if (sampled) row.add("position", taken[i]);
-    return row;
-  });
-}
-
-std::vector<size_t> DiffPageRows::chosen(const std::vector<DiffRow>& all,
-                                         const std::vector<const Divergence*>& roots) const {
-  std::vector<bool> marked(run_.diffs.size());
-  for (const Divergence* const root : roots) {
-    for (const auto* const tensors : {&root->inputs, &root->outputs}) {
-      for (const TensorId tensor : *tensors) marked[tensor] = true;
-    }
-  }
-  std::vector<report::PagePoint> points;
-  points.reserve(all.size());
-  for (const DiffRow& row : all) {
-    const bool differs = counts_as_difference(run_, row);
-    if (row.tensor == kNoId) {
-      points.push_back({std::numeric_limits<double>::quiet_NaN(), 0, differs, differs});
-      continue;
-    }
-    const TensorDiff& diff = run_.diffs[row.tensor];
-    points.push_back({judged_error(run_, row.tensor).value_or(std::numeric_limits<double>::quiet_NaN()),
-                      static_cast<uint8_t>(diff.verdict), marked[row.tensor], differs});
-  }
-  return report::page_sample(points);
-}
-
-std::optional<size_t> DiffPageRows::row_of(TensorId tensor) const {
-  if (tensor == kNoId || row_of_[tensor] == kNoRow) return std::nullopt;
-  return row_of_[tensor];
-}
-
-std::vector<report::PageEdge> DiffPageRows::edges() const {
-  std::set<ExecutionId> runs;
-  for (const DiffRow& row : rows_) {
-    if (row.tensor != kNoId) runs.insert(run_.divergence.runs[row.tensor]);
-  }
-  return page_edges(run_.divergence.edges, runs, [&](TensorId tensor) { return row_of(tensor); });
-}
-
-report::List DiffPageRows::causes(const std::vector<const Divergence*>& roots) const {
-  report::List list;
-  for (const Divergence* const root : roots) {
-    report::List rows;
-    for (const auto* const tensors : {&root->outputs, &root->inputs}) {
-      for (const TensorId tensor : *tensors) {
-        if (const auto row = row_of(tensor)) rows.emplace_back(*row);
-      }
-    }
-    report::Object cause;
-    cause.add("rows", std::move(rows));
-    list.emplace_back(std::move(cause));
-  }
-  return list;
-}
-
 namespace {
 
 constexpr size_t kMostPictures = 12, kOutputsOfRoot = 3, kMostLooks = 200;
@@ -270,8 +82,9 @@ std::vector<TensorId> pictured(const DiffResult& run, const std::vector<const Di
   return tensors;
 }
 
-}  // namespace
-
+// [{"row","worst","axes","histogram","map"}] of the tensors that show what went wrong, and of those for which --worst or --by-axis
+// asked; the last two are null if no elements were read again. An error only when interrupted: a tensor that cannot be read any
+// more has no picture.
 Result<report::List> pictures_value(Session& session, const DiffResult& run,
                                     const std::vector<const Divergence*>& roots, const DiffPageRows& rows) {
   report::List list;
@@ -299,14 +112,7 @@ Result<report::List> pictures_value(Session& session, const DiffResult& run,
   return list;
 }
 
-namespace {
-
-constexpr size_t kCausesInFull = 10;
-
-std::string last_folder(std::string_view path) {
-  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
-  return std::string(path.substr(path.rfind('/') + 1));
-}
+constexpr size_t kCausesInFull = 10, kRelationsInFull = 50;
 
 std::string short_name(std::string_view name) { return std::string(name.substr(name.rfind('/') + 1)); }
 
@@ -334,7 +140,8 @@ std::pair<std::string, report::Tone> answer_of(const DiffResult& run, const std:
   if (run.single_pair) return {"The two tensors differ", report::Tone::kBad};
   const bool of_values =
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0;
-  return {of_values ? nothing_stands_out(run) : "The dumps differ in what they hold", report::Tone::kNeutral};
+  if (!of_values) return {"The dumps differ in what they hold", report::Tone::kNeutral};
+  return {rootless_text(run), run.pairing.of_parameters ? report::Tone::kBad : report::Tone::kNeutral};
 }
 
 void add_evidence(const DiffResult& run, std::string_view side, const std::vector<TensorId>& tensors,
@@ -376,22 +183,28 @@ report::PageCause cause_of(const DiffResult& run, const Divergence& root, bool i
   return cause;
 }
 
-// Verdicts that occur, then what explains the differences.
-std::vector<report::PageCount> counts_of_page(const report::Object& summary) {
+// The verdicts that occur.
+std::vector<report::PageCount> verdict_counts(const report::Object& summary) {
   std::vector<report::PageCount> counts;
-  const auto add = [&](std::string_view key, const std::string& label, report::Tone tone, bool always) {
+  const auto add = [&](const std::string& key, report::Tone tone) {
     const auto number = static_cast<uint64_t>(summary.number(key).value_or(0));
-    if (number > 0 || always) counts.push_back({label, number, tone});
+    if (number > 0 || key == "compared") counts.push_back({key, key, number, tone});
   };
-  add("compared", "compared", report::Tone::kNeutral, true);
-  for (const char* const verdict : {"same", "close"}) add(verdict, verdict, report::Tone::kGood, false);
-  for (const char* const verdict : {"differ", "nan", "shape", "dtype"})
-    add(verdict, verdict, report::Tone::kBad, false);
+  add("compared", report::Tone::kNeutral);
+  for (const char* const verdict : {"same", "close"}) add(verdict, report::Tone::kGood);
+  for (const char* const verdict : {"differ", "nan", "shape", "dtype"}) add(verdict, report::Tone::kBad);
   for (const char* const verdict : {"unmatched", "empty", "skipped", "accepted", "failed"})
-    add(verdict, verdict, report::Tone::kNeutral, false);
-  add("unexplained", "unexplained", report::Tone::kBad, false);
-  for (const char* const why : {"downstream", "noise", "random", "unwritten", "inert", "elsewhere"})
-    add(fmt::format("explained.{}", why), why, report::Tone::kNeutral, false);
+    add(verdict, report::Tone::kNeutral);
+  return counts;
+}
+
+std::vector<report::PageCount> reason_counts_of_page(const DiffResult& run) {
+  std::vector<report::PageCount> counts;
+  for (const ReasonCount& one : reason_counts(run)) {
+    const bool open = one.key == "cause" || one.key == "unexplained";
+    counts.push_back(
+        {std::string(one.key), std::string(one.text), one.count, open ? report::Tone::kBad : report::Tone::kNeutral});
+  }
   return counts;
 }
 
@@ -406,14 +219,29 @@ std::vector<size_t> first_rows(const DiffResult& run, const std::vector<DiffRow>
   return first;
 }
 
-std::vector<report::PageFact> about_of(const DiffResult& run, const DiffOptions& options) {
-  const auto side = [](const DiffSide& one, const std::string& path) {
-    return fmt::format("{} ({})", path, plural(one.side.tensors->size(), "tensor"));
-  };
-  std::vector<report::PageFact> about = {{"candidate", side(*run.a, options.paths.front())},
-                                         {"reference", side(*run.b, options.paths.back())}};
-  if (!run.single_pair) about.push_back({"roles", roles_text(run, options)});
+std::vector<report::PageDump> dumps_of(const DiffResult& run, const DiffOptions& options) {
+  const Sides<SideFacts> facts = facts_of_sides(run, options);
+  std::vector<report::PageDump> dumps;
+  for (const Side side : kBothSides) {
+    const DiffSide& one = side == Side::kCandidate ? *run.a : *run.b;
+    report::PageDump dump = page_dump({side == Side::kCandidate ? options.paths.front() : options.paths.back()},
+                                      one.catalogue().index, facts[side].dtype);
+    dump.role = name_of(side);
+    dump.meaning = first_clause_of_word(dump.role);
+    dump.name = facts[side].name;
+    dump.facts += fmt::format("{}{}", dump.facts.empty() ? "" : ", ", plural(one.side.tensors->size(), "tensor"));
+    dumps.push_back(std::move(dump));
+  }
+  return dumps;
+}
+
+std::vector<report::PageFact> about_of(const DiffResult& run) {
+  std::vector<report::PageFact> about;
   if (run.divergence.loss_scale != 1) about.push_back({"loss scale", loss_scale_text(run.divergence.loss_scale)});
+  for (const FoundRelation& one : run.pairing.relations) {
+    if (about.size() < kRelationsInFull)
+      about.push_back({std::string(one.kind), one.count > 1 ? fmt::format("{} ({})", one.text, one.count) : one.text});
+  }
   return about;
 }
 
@@ -464,21 +292,41 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
   for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
   const DiffPageRows rows(session.context.pool, options, run, roots);
   report::Page page;
-  page.heading = fmt::format("{} against {}", last_folder(options.paths.front()), last_folder(options.paths.back()));
+  page.dumps = dumps_of(run, options);
+  page.heading = fmt::format("{} against {}", page.dumps.front().name, page.dumps.back().name);
   std::tie(page.sentence, page.tone) = answer_of(run, roots);
+  if (const size_t end = page.sentence.find("; "); roots.empty() && end != std::string::npos) {
+    page.more = page.sentence.substr(end + 2);
+    page.sentence.resize(end);
+  }
   report::PageData data;
   data.command = command_of(run, options);
   for (size_t i = 0; i < std::min(roots.size(), kCausesInFull) && !run.single_pair; ++i)
     page.causes.push_back(cause_of(run, *roots[i], i == 0));
   data.causes = rows.causes(roots);
-  page.counts = counts_of_page(diff_summary(run, run.failures.size()));
-  page.about = about_of(run, options);
+  page.counts = verdict_counts(diff_summary(run, run.failures.size()));
+  page.reasons = reason_counts_of_page(run);
+  page.about = about_of(run);
+  data.has_flow = !run.pairing.of_parameters && !run.single_pair;
+  page.words =
+      data.has_flow
+          ? page_words({"candidate", "reference", "cause", "evidence", "asked", "computed", "handed on", "estimate",
+                        "error", "expected error", "similar operators", "confidence", "downstream", "noise",
+                        "unwritten", "unexplained", "unmatched", "skipped"})
+          : page_words({"candidate", "reference", "same", "close", "differ", "nan", "tolerance", "error", "unmatched"});
   page.notes = notes_of(run, rows.rows().size(), rows.all(), roots.size());
-  page.chart_title = "Error along the execution";
+  page.chart_title = data.has_flow ? "Error along the execution" : "Error of each parameter";
   page.rows_title = "Tensors";
   page.rows = data.rows = &rows.table();
   page.first_rows = first_rows(run, rows.rows());
   data.all = rows.all();
+  data.classes = rows.classes();
+  for (const Side side : kBothSides) {
+    const bool candidate = side == Side::kCandidate;
+    data.dumps.push_back(page_side(std::string(name_of(side)),
+                                   {candidate ? options.paths.front() : options.paths.back()},
+                                   candidate ? "a_at" : "b_at", (candidate ? run.a : run.b)->catalogue().index));
+  }
   data.edges = rows.edges();
   MSDUMP_TRY(data.pictures, pictures_value(session, run, roots, rows));
   return write_page(session, options.report, std::move(page), std::move(data));

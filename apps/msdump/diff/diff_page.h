@@ -1,56 +1,12 @@
-// The rows of msdump diff on its page: those of machine output, with what the chart and the data flow need beside them:
-// `error` (relative_l2 or its substitute), `run`, and, where rows were left out, `position` among all.
+// msdump diff --report: the rows, the roots and the data flow of a comparison as a page.
 #pragma once
-
-#include <optional>
-#include <vector>
 
 #include "base/error.h"
 #include "diff/diff_options.h"
-#include "diff/diff_rows.h"
 #include "divergence/dump_diff.h"
 #include "frame/subcommand.h"
-#include "io/worker_pool.h"
-#include "report/page/page_data.h"
-#include "report/value.h"
 
 namespace msdump::cli {
-
-class DiffPageRows {
- public:
-  DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run,
-               const std::vector<const Divergence*>& roots);
-
-  [[nodiscard]] const report::PageTable& table() const { return table_; }
-  [[nodiscard]] const std::vector<DiffRow>& rows() const { return rows_; }  // by row of the table
-  [[nodiscard]] size_t all() const { return all_; }                         // rows of machine output
-  // The row of a tensor in Pairing::tensors; none if the page does not have it.
-  [[nodiscard]] std::optional<size_t> row_of(TensorId tensor) const;
-  // Between runs of which the page has rows.
-  [[nodiscard]] std::vector<report::PageEdge> edges() const;
-  // {"rows":[..]} for each root: its evidence.
-  [[nodiscard]] report::List causes(const std::vector<const Divergence*>& roots) const;
-
- private:
-  [[nodiscard]] std::vector<size_t> chosen(const std::vector<DiffRow>& all,
-                                           const std::vector<const Divergence*>& roots) const;
-
-  const DiffResult& run_;
-  size_t all_ = 0;
-  std::vector<DiffRow> rows_;
-  std::vector<uint32_t> row_of_;  // by tensor
-  report::PageTable table_;
-};
-
-// The pictures of the page of msdump diff: of the tensors that show what went wrong, and of those for which --worst or
-// --by-axis asked.
-
-// [{"row","worst","axes","histogram","map"}]; the last two are null if no elements were read again. An error only when
-// interrupted: a tensor that cannot be read any more has no picture.
-Result<report::List> pictures_value(Session& session, const DiffResult& run,
-                                    const std::vector<const Divergence*>& roots, const DiffPageRows& rows);
-
-// msdump diff --report: the rows, the roots and the data flow of a comparison as a page.
 
 // Reads the tensors of the evidence once more, for their pictures.
 Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run);

@@ -204,13 +204,24 @@ std::string RootReport::places_text() const {
   return has_line ? fmt::format("at {} of this line", count) : fmt::format("in {} of it", count);
 }
 
+// Of a single root with the numbers of the summary: "1 difference is its own, 2 follow from it".
 std::string RootReport::effect_text() const {
+  std::string come =
+      fmt::format("{} from it, its own included",
+                  root_.downstream == 1 ? "1 difference comes" : fmt::format("{} differences come", root_.downstream));
+  if (run_.divergence.roots.size() == 1) {
+    uint64_t own = 0, follow = 0;
+    for (const ReasonCount& one : reason_counts(run_)) {
+      if (one.key == "cause") own = one.count;
+      if (one.key == name_of(Explanation::kDownstream)) follow = one.count;
+    }
+    come = fmt::format("{} its own, {} from it", own == 1 ? "1 difference is" : fmt::format("{} differences are", own),
+                       follow == 0   ? "none follows"
+                       : follow == 1 ? "1 follows"
+                                     : fmt::format("{} follow", follow));
+  }
   const std::string times = fmt::format("{:.3g}", root_.amplification.value_or(0));
   const bool grows = root_.amplification && *root_.amplification >= 1 && times != "1";
-  const std::string come = root_.downstream == 1 ? "1 difference comes from it: its own"
-                           : root_.downstream == 0
-                               ? "no tensor that was compared differs for it"
-                               : fmt::format("{} differences come from it, its own included", root_.downstream);
   return fmt::format("{}; {}{}", come, confidence_text(confidence(root_.rule)),
                      grows ? fmt::format("; the error is {} times larger behind it than before it", times) : "");
 }

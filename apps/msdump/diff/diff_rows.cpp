@@ -419,6 +419,33 @@ report::Object diff_summary(const DiffResult& run, size_t failed) {
   return summary;
 }
 
+std::string_view reason_key(const DiffResult& run, TensorId tensor, const std::vector<bool>& of_cause) {
+  if (is_unexplained(run, tensor)) return of_cause[tensor] ? "cause" : "unexplained";
+  return run.explained(tensor);
+}
+
+std::vector<ReasonCount> reason_counts(const DiffResult& run) {
+  if (run.single_pair || run.pairing.of_parameters) return {};
+  const std::vector<bool> of_cause = rows_of_causes(run);
+  std::map<std::string_view, uint64_t> counts;
+  for (const TensorId row : run.rows) ++counts[reason_key(run, row, of_cause)];
+  const bool one_cause = run.divergence.roots.size() == 1;
+  const std::string_view follow = counts.count("cause") == 0 ? "follow from a cause"
+                                  : one_cause                ? "follow from it"
+                                                             : "follow from them";
+  std::vector<ReasonCount> reasons;
+  const auto add = [&](std::string_view key, std::string_view text) {
+    if (const auto found = counts.find(key); found != counts.end()) reasons.push_back({key, text, found->second});
+  };
+  add("cause", one_cause ? "of the cause" : "of the causes");
+  add(name_of(Explanation::kDownstream), follow);
+  for (const Explanation one : kExplanations) {
+    if (one != Explanation::kFused && one != Explanation::kDownstream) add(name_of(one), name_of(one));
+  }
+  add("unexplained", "unexplained");
+  return reasons;
+}
+
 std::string summary_text(const DiffResult& run) {
   const VerdictCounts counts = counts_of(run);
   const auto arguments = static_cast<uint64_t>(std::count_if(
@@ -431,26 +458,10 @@ std::string summary_text(const DiffResult& run) {
     const uint64_t count = counts[static_cast<size_t>(verdict)];
     if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, name_of(verdict));
   }
-  const ExplanationCounts explained = explanations_of(run);
-  const std::vector<bool> of_cause = rows_of_causes(run);
-  const auto causes = static_cast<uint64_t>(std::count_if(
-      run.rows.begin(), run.rows.end(), [&](TensorId row) { return of_cause[row] && is_unexplained(run, row); }));
-  const bool one_cause = run.divergence.roots.size() == 1;
-  const std::string_view follow = causes == 0 ? "follow from a cause"
-                                  : one_cause ? "follow from it"
-                                              : "follow from them";
   std::string why;
-  const auto tell = [&](uint64_t count, std::string_view what) {
-    if (count > 0) why += fmt::format("{}{} {}", why.empty() ? "" : ", ", count, what);
-  };
-  tell(causes, one_cause ? "of the cause" : "of the causes");
-  tell(explained[static_cast<size_t>(Explanation::kDownstream)], follow);
-  for (const Explanation one : kExplanations) {
-    if (one != Explanation::kFused && one != Explanation::kDownstream)
-      tell(explained[static_cast<size_t>(one)], name_of(one));
-  }
-  tell(explained[0] - causes, "unexplained");
-  if (!why.empty() && !run.single_pair && !run.pairing.of_parameters) parts += "; of these " + why;
+  for (const ReasonCount& one : reason_counts(run))
+    why += fmt::format("{}{} {}", why.empty() ? "; of these " : ", ", one.count, one.text);
+  parts += why;
   if (const uint64_t reshaped = count_reshaped(run); reshaped > 0)
     parts += fmt::format("; {} compared in another shape", reshaped);
   const uint64_t accepted = count_accepted(run);

@@ -45,7 +45,16 @@ struct DiffRow {
 [[nodiscard]] uint64_t count_of(const DiffResult& run, Verdict verdict);
 // compared, a count per verdict and per explanation, and the verdict over all.
 [[nodiscard]] report::Object diff_summary(const DiffResult& run, size_t failed);
-// "273 tensors compared: 112 same, 2 close, 159 differ; of these 1 unexplained, 158 downstream"
+// "273 tensors compared: 112 same, 2 close, 159 differ; of these 1 of the cause, 158 follow from it"
 [[nodiscard]] std::string summary_text(const DiffResult& run);
+// Why tensors do not agree: {"downstream", "follow from it", 158}; keys are cause, unexplained, and the names of Explanation.
+struct ReasonCount {
+  std::string_view key, text;
+  uint64_t count = 0;
+};
+// In the order of the summary, those that occur; none where nothing is judged: of checkpoints, of single files.
+[[nodiscard]] std::vector<ReasonCount> reason_counts(const DiffResult& run);
+// The key of a tensor, by rows_of_causes(); empty for one that agrees or that a baseline accepts.
+[[nodiscard]] std::string_view reason_key(const DiffResult& run, TensorId tensor, const std::vector<bool>& of_cause);
 
 }  // namespace msdump::cli

@@ -17,6 +17,7 @@
 #include "divergence/roots/no_root.h"
 #include "dump/names/identity.h"
 #include "report/json.h"
+#include "shared/catalogue.h"
 #include "shared/rows.h"
 
 namespace msdump::cli {
@@ -139,11 +140,8 @@ struct Role {
 };
 
 Role role_of_side(const DiffResult& run, bool candidate) {
-  const DiffSide& side = candidate ? *run.a : *run.b;
   Role role;
-  for (const IndexedFile& file : side.catalogue().index.files()) {
-    role.of_device = role.of_device || file.kind == FileKind::kDumpFile;
-  }
+  role.of_device = is_device_dump((candidate ? *run.a : *run.b).catalogue().index);
   std::map<DType, size_t> counts;
   for (const TensorId row : run.rows) {
     const DType dtype = candidate ? run.diffs[row].dtype_a : run.diffs[row].dtype_b;
@@ -158,12 +156,6 @@ Role role_of_side(const DiffResult& run, bool candidate) {
   return role;
 }
 
-std::string role_text(std::string_view title, std::string_view path, const Role& role) {
-  std::string facts = role.of_device ? "Ascend" : "";
-  if (role.dtype != DType::kUndefined) facts += (facts.empty() ? "" : ", ") + std::string(name_of(role.dtype));
-  return fmt::format("{} {}{}", title, path, facts.empty() ? "" : ": " + facts);
-}
-
 std::string_view last_part(std::string_view path) {
   while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   return path.size() == 1 ? path : path.substr(path.rfind('/') + 1);
@@ -171,20 +163,32 @@ std::string_view last_part(std::string_view path) {
 
 }  // namespace
 
-std::string roles_text(const DiffResult& run, const DiffOptions& options) {
+Sides<SideFacts> facts_of_sides(const DiffResult& run, const DiffOptions& options) {
   std::string_view a = last_part(options.paths.front()), b = last_part(options.paths.back());
   if (a == b) {
     a = options.paths.front();
     b = options.paths.back();
   }
-  const auto part = [](std::string_view path, const std::string& rank, const std::string& step) {
-    return fmt::format("{}{}{}", path, rank.empty() ? "" : " rank " + rank, step.empty() ? "" : " step " + step);
+  const auto facts = [&](bool candidate, std::string_view path, const std::string& rank, const std::string& step) {
+    const Role role = role_of_side(run, candidate);
+    return SideFacts{
+        fmt::format("{}{}{}", path, rank.empty() ? "" : " rank " + rank, step.empty() ? "" : " step " + step),
+        role.of_device, role.dtype == DType::kUndefined ? std::string_view() : name_of(role.dtype)};
   };
+  return {facts(true, a, options.rank_a, options.step_a), facts(false, b, options.rank_b, options.step_b)};
+}
+
+std::string roles_text(const DiffResult& run, const DiffOptions& options) {
+  const Sides<SideFacts> facts = facts_of_sides(run, options);
   std::string text;
-  add_line(text, "{} \u00b7 {}",
-           role_text("candidate", part(a, options.rank_a, options.step_a), role_of_side(run, true)),
-           role_text("reference", part(b, options.rank_b, options.step_b), role_of_side(run, false)));
-  return text;
+  for (const Side side : kBothSides) {
+    const SideFacts& one = facts[side];
+    const std::string_view separator = one.of_device && !one.dtype.empty() ? ", " : "";
+    text += fmt::format("{}{} {}{}{}{}{}", text.empty() ? "" : " \u00b7 ", name_of(side), one.name,
+                        one.of_device || !one.dtype.empty() ? ": " : "", one.of_device ? "Ascend" : "", separator,
+                        one.dtype);
+  }
+  return escape_for_terminal(text) + "\n";
 }
 
 std::string swap_text(const DiffResult& run) {
@@ -196,11 +200,6 @@ std::string swap_text(const DiffResult& run) {
   if (!device && !coarser) return {};
   return fmt::format("the reference is {}{}, the candidate {}: are they swapped?", device ? "a device dump in " : "",
                      name_of(b.dtype), name_of(a.dtype));
-}
-
-std::string nothing_stands_out(const DiffResult& run) {
-  const NoRoot none = describe_no_root(run);
-  return none.text + (none.any_unjudged ? "; --explain OP says more" : "");
 }
 
 namespace {
@@ -225,13 +224,22 @@ std::string parameters_text(const DiffResult& run) {
                         verdict == Verdict::kDiffer ? fmt::format("{:.2g}", -error) : std::string(name_of(verdict)));
   }
   if (differing.size() > kNamed) text += fmt::format(", and {} more", differing.size() - kNamed);
-  return text + "\n";
+  return text;
 }
 
 }  // namespace
 
+std::string rootless_text(const DiffResult& run) {
+  if (run.pairing.of_parameters) return parameters_text(run);
+  const NoRoot none = describe_no_root(run);
+  return none.text + (none.any_unjudged ? "; --explain OP says more" : "");
+}
+
 std::string divergence_text(const DiffResult& run) {
-  if (run.pairing.of_parameters) return parameters_text(run) + relations_text(run);
+  if (run.pairing.of_parameters) {
+    const std::string headline = parameters_text(run);
+    return headline + (headline.empty() ? "" : "\n") + relations_text(run);
+  }
   const std::vector<Divergence>& roots = run.divergence.roots;
   std::string text;
   for (size_t i = 0; i < roots.size() && i < kRootsShown; ++i)
@@ -240,7 +248,7 @@ std::string divergence_text(const DiffResult& run) {
   if (roots.empty() && verdict_over_all(run) == Verdict::kDiffer &&
       count_of(run, Verdict::kDiffer) + count_of(run, Verdict::kNan) + count_of(run, Verdict::kShape) > 0 &&
       !run.single_pair) {
-    text = nothing_stands_out(run) + "\n" + growth_line(run.divergence.growth) + "\n";
+    text = rootless_text(run) + "\n" + growth_line(run.divergence.growth) + "\n";
   }
   const std::string scale = loss_scale_text(run.divergence.loss_scale);
   return text + scale + (scale.empty() ? "" : "\n\n");

@@ -19,7 +19,14 @@ namespace msdump::cli {
 
 // "input 0 differs (relative error 0.83, worst 0.41 against 0.02 at [3,1]); and 2 more"
 [[nodiscard]] std::string tensors_text(const DiffResult& run, const std::vector<TensorId>& tensors);
-// "candidate NPU: Ascend, bfloat16 · reference CPU: float32": who is who, and the coarsest dtype that is common.
+// The name of a side, with its rank and step if options give them, and what is known of it: "Ascend, bfloat16".
+struct SideFacts {
+  std::string name;
+  bool of_device = false;
+  std::string_view dtype;  // the coarsest that is common; empty for none
+};
+[[nodiscard]] Sides<SideFacts> facts_of_sides(const DiffResult& run, const DiffOptions& options);
+// "candidate NPU: Ascend, bfloat16 · reference CPU: float32"
 [[nodiscard]] std::string roles_text(const DiffResult& run, const DiffOptions& options);
 // A warning that the two sides look swapped: only the reference is a device's, or it is the coarser one. Empty if they do not.
 [[nodiscard]] std::string swap_text(const DiffResult& run);
@@ -31,8 +38,8 @@ namespace msdump::cli {
 // "gradients of the candidate are 1024 times the reference's: a loss scale, divided out"; empty for a scale of 1.
 [[nodiscard]] std::string loss_scale_text(double scale);
 
-// "no operator stands out", and why: for runs without a root whose values differ.
-[[nodiscard]] std::string nothing_stands_out(const DiffResult& run);
+// What is said of runs that differ without a root: "no operator stands out", and why; of checkpoints the parameters that differ.
+[[nodiscard]] std::string rootless_text(const DiffResult& run);
 
 // The roots with most evidence and the number of further ones; or that no operator stands out, and how the error grows.
 [[nodiscard]] std::string divergence_text(const DiffResult& run);

@@ -86,7 +86,21 @@ constexpr std::array kWords = {
     Word{"evidence", "",
          "What shows that a root is one: the errors that go in and those that come out, an argument or a constant that "
          "differs, its result computed again.",
-         "decided_by, asked, computed, handed_on, estimate", "blame.md"},
+         "decided_by", "blame.md"},
+    Word{"asked", "",
+         "Evidence: the operator was asked something else: another type, argument, constant, parameter or input, or "
+         "only one side has it. The two graphs show it.",
+         "", "blame.md#asked"},
+    Word{"computed", "", "Evidence: it computes something else than its own inputs lead to; msdump computed it again.",
+         "", "recompute.md"},
+    Word{"handed on", "",
+         "Evidence: it reads something else than what the operator before it wrote: an overwritten buffer, an update "
+         "in place.",
+         "handed_on", "blame.md#handed-on"},
+    Word{"estimate", "",
+         "Evidence, the weakest kind: its error is larger than what its inputs and rounding lead to, as the similar "
+         "operators show it.",
+         "", "blame.md#estimated"},
     Word{"confidence", "",
          "The share of the roots of this rule that were right, counted in ten networks with known faults; a rule "
          "without a "
@@ -134,8 +148,8 @@ constexpr std::array kWords = {
     Word{"inert", "", "One side writes the same mathematics in another way, and all that follows agrees. Harmless."},
     Word{"elsewhere", "", "The other side has no such rank or step."},
     Word{"unexplained", "",
-         "A difference that belongs to a root, or that could not be judged. The exit code counts it with --fail-on "
-         "unexplained."},
+         "A difference that is not of a cause, and that could not be judged. JSON counts those of causes with these, "
+         "and so does the exit code of --fail-on unexplained."},
     Word{"unjudged", "",
          "No model could say whether the error is expected, for example because no input was dumped. --explain OP has "
          "the "
@@ -218,6 +232,20 @@ std::optional<std::string> nearest_word(std::string_view name) {
     for (const std::string_view form : forms_of(word)) known.push_back(to_lower(form));
   }
   return closest_match(to_lower(name), known);
+}
+
+std::vector<report::PageWord> page_words(std::initializer_list<std::string_view> names) {
+  std::vector<report::PageWord> page;
+  for (const std::string_view name : names) {
+    if (const Word* const word = find_word(name))
+      page.push_back({std::string(word->name), std::string(word->forms), std::string(word->meaning)});
+  }
+  return page;
+}
+
+std::string first_clause_of_word(std::string_view name) {
+  const Word* const word = find_word(name);
+  return word == nullptr ? std::string() : std::string(word->meaning.substr(0, word->meaning.find_first_of(":.")));
 }
 
 std::string word_text(const Word& word, size_t width) {

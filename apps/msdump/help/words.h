@@ -2,10 +2,14 @@
 // this table.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "report/page/page.h"
 
 namespace msdump::cli {
 
@@ -23,6 +27,11 @@ struct Word {
 [[nodiscard]] const Word* find_word(std::string_view name);
 // The nearest name, for a misspelling.
 [[nodiscard]] std::optional<std::string> nearest_word(std::string_view name);
+
+// These words, for the glossary of a page.
+[[nodiscard]] std::vector<report::PageWord> page_words(std::initializer_list<std::string_view> names);
+// The beginning of a meaning: "The dump that is in doubt".
+[[nodiscard]] std::string first_clause_of_word(std::string_view name);
 
 // All words with their meanings, wrapped at `width`.
 [[nodiscard]] std::string words_text(size_t width);

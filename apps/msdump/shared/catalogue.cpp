@@ -49,6 +49,12 @@ Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueReque
   return Catalogue{std::move(index), std::move(selection), request.selection, std::move(*list)};
 }
 
+bool is_device_dump(const DumpIndex& index) {
+  const auto files = index.files();
+  return std::any_of(files.begin(), files.end(),
+                     [](const IndexedFile& file) { return file.kind == FileKind::kDumpFile; });
+}
+
 bool has_tensor_files(const DumpIndex& index) {
   return std::any_of(index.files().begin(), index.files().end(),
                      [](const IndexedFile& file) { return file.family != nullptr && !file.by_content; });

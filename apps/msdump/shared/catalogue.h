@@ -28,6 +28,9 @@ Result<Catalogue> open_catalogue(const RunContext& context, const CatalogueReque
 // True if the name of any file is that of a file of tensors.
 [[nodiscard]] bool has_tensor_files(const DumpIndex& index);
 
+// True if a device wrote any of the files: an Ascend dump.
+[[nodiscard]] bool is_device_dump(const DumpIndex& index);
+
 // The summary of a dump or of its files, as info has it; that of ls counts failures, too.
 struct DumpSummary {
   uint64_t tensors = 0, bytes = 0;

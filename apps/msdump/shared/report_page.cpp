@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/numbers.h"
@@ -15,6 +16,7 @@
 #include "frame/usage.h"
 #include "io/atomic_file.h"
 #include "io/zip.h"
+#include "shared/catalogue.h"
 
 namespace msdump::cli {
 
@@ -71,6 +73,34 @@ std::string unread_note(size_t failures) {
                      plural(failures, "input"));
 }
 
+report::PageDump page_dump(const std::vector<std::string>& paths, const DumpIndex& index, std::string_view dtypes) {
+  const bool of_device = is_device_dump(index);
+  report::PageDump dump;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const std::filesystem::path full = std::filesystem::absolute(path, error).lexically_normal();
+    dump.path += fmt::format("{}{}", dump.path.empty() ? "" : ", ", error ? path : full.string());
+  }
+  const FrameworkFacts writer = of_device ? FrameworkFacts() : framework_of(index);
+  dump.facts = of_device ? "Ascend" : writer.framework + (writer.text.empty() ? "" : " " + writer.text);
+  if (!dtypes.empty()) dump.facts += fmt::format("{}{}", dump.facts.empty() ? "" : ", ", dtypes);
+  int64_t newest = 0;
+  for (const IndexedFile& file : index.files()) newest = std::max(newest, file.mtime_ns);
+  // The time of the page itself would make two pages of the same dumps differ.
+  if (newest > 0) dump.newest = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(newest / 1'000'000'000));
+  return dump;
+}
+
+report::PageSide page_side(std::string role, const std::vector<std::string>& paths, std::string at,
+                           const DumpIndex& index) {
+  std::set<std::optional<int64_t>> ranks, steps;
+  for (const auto& folder : index.folders()) {
+    if (folder.identity.rank) ranks.insert(folder.identity.rank);
+    if (folder.identity.step) steps.insert(folder.identity.step);
+  }
+  return {std::move(role), paths, std::move(at), ranks.size() > 1, steps.size() > 1};
+}
+
 void add_source(const OperatorLine& line, report::PageCause& cause) {
   if (line.frame == nullptr) return;
   cause.source = fmt::format("{}:{}", line.frame->file, line.frame->line);
@@ -99,7 +129,7 @@ Status write_page(const Session& session, const std::string& path, report::Page 
   if (!page.sentence.empty()) page.sentence.front() = to_upper(page.sentence.substr(0, 1)).front();
   std::vector<std::string> line = {"msdump"};
   line.insert(line.end(), session.arguments.begin(), session.arguments.end());
-  page.about.insert(page.about.begin(), {{"command", shell_line(line), true}, {"msdump", page.version}});
+  page.about.insert(page.about.begin(), {"command", shell_line(line), true});
   MSDUMP_TRY(const std::string packed, gzip(report::page_json(data)));
   return write_named_file(path, report::page_html(page, base64(packed)));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "dump/index/dump_index.h"
 #include "frame/subcommand.h"
 #include "graph/flow/run_graph.h"
 #include "graph/lines/operator_lines.h"
@@ -36,6 +37,13 @@ void fill_page_table(report::PageTable& table, WorkerPool& pool, size_t count,
 
 // A sentence on inputs that could not be read; empty if all could.
 [[nodiscard]] std::string unread_note(size_t failures);
+
+// A dump as the head of a page has it: its full paths, who wrote it ("Ascend" for a device), and when its newest file was
+// written. The caller adds its role and name.
+[[nodiscard]] report::PageDump page_dump(const std::vector<std::string>& paths, const DumpIndex& index,
+                                         std::string_view dtypes);
+[[nodiscard]] report::PageSide page_side(std::string role, const std::vector<std::string>& paths, std::string at,
+                                         const DumpIndex& index);
 
 void add_source(const OperatorLine& line, report::PageCause& cause);
 

@@ -58,19 +58,29 @@ std::string evidence_html(const PageCause& cause) {
   return text + "</tbody></table>\n";
 }
 
-// Two bars on a logarithmic scale: the measured and the expected error.
+// "11", "5200": two digits.
+std::string times_text(double factor) {
+  const double unit = std::pow(10, std::floor(std::log10(factor)) - 1);
+  return factor >= 1e6 ? fmt::format("{:.1e}", factor) : fmt::format("{:g}", std::round(factor / unit) * unit);
+}
+
+// The measured and the expected error: their ratio in words, and two linear bars unless one would be too thin to be seen.
 std::string gauge_html(const PageCause& cause) {
+  constexpr double kMostTimes = 50, kLongest = 70;
   if (!cause.measured || !cause.expected || !(*cause.measured > 0) || !(*cause.expected > 0) ||
-      !std::isfinite(*cause.measured) || !std::isfinite(*cause.expected))
+      !std::isfinite(*cause.measured / *cause.expected))
     return {};
-  const double low = std::log10(std::min(*cause.measured, *cause.expected)) - 1;
-  const double high = std::max(std::log10(std::max(*cause.measured, *cause.expected)), low + 2);
-  const auto bar = [&](std::string_view label, double error, std::string_view kind) {
-    return fmt::format("<dt>{}</dt><dd class=\"bar {}\" style=\"--wide:{:.0f}%\">{:.2g}</dd>\n", label, kind,
-                       10 + 60 * (std::log10(error) - low) / (high - low), error);
+  const double times = *cause.measured / *cause.expected, most = std::max(*cause.measured, *cause.expected);
+  const bool drawn = std::max(times, 1 / times) <= kMostTimes;
+  const auto entry = [&](std::string_view label, double error, std::string_view kind, const std::string& more) {
+    const std::string bar =
+        drawn ? fmt::format(" class=\"bar {}\" style=\"--wide:{:.1f}%\"", kind, kLongest * error / most) : "";
+    return fmt::format("<dt>{}</dt><dd{}>{:.2g}{}</dd>\n", label, bar, error, more);
   };
-  return "<dl class=\"gauge\" title=\"logarithmic\">\n" + bar("error measured", *cause.measured, "measured") +
-         bar("error expected", *cause.expected, "expected") + "</dl>\n";
+  const std::string in_words =
+      times > 1 ? fmt::format(": <b>{} times</b> what is expected", times_text(times)) : std::string();
+  return "<dl class=\"gauge\">\n" + entry("error measured", *cause.measured, "measured", drawn ? "" : in_words) +
+         entry("error expected", *cause.expected, "expected", "") + "</dl>\n";
 }
 
 // The tensor with rows downwards, and the box in it. Long axes are shortened, and nothing becomes thinner than it can be seen.
@@ -92,7 +102,7 @@ std::string region_html(const PageCause& cause) {
       "width=\"{0:.0f}\" "
       "height=\"{1:.0f}\"><rect width=\"{0:.0f}\" height=\"{1:.0f}\"/><rect class=\"wrong\" x=\"{2:.1f}\" "
       "y=\"{3:.1f}\" "
-      "width=\"{4:.1f}\" height=\"{5:.1f}\"/></svg>\n",
+      "width=\"{4:.1f}\" height=\"{5:.1f}\"/></svg><span class=\"quiet\">the region that is wrong</span>\n",
       extent[1], extent[0], begin[1], begin[0], size[1], size[0], region.from[0], region.to[0], region.shape[0],
       region.from[1], region.to[1], region.shape[1]);
 }
@@ -104,8 +114,8 @@ std::string cause_html(const PageCause& cause, bool is_first) {
   if (!cause.source.empty())
     text += fmt::format("<p class=\"source\"><span class=\"quiet\">{}</span> <code>{}</code></p>\n", html(cause.source),
                         html(cause.code));
-  text += "<div class=\"pair\"><div>\n" + evidence_html(cause) + "</div><div>\n" + gauge_html(cause) +
-          facts_html(cause.facts) + region_html(cause) + "</div></div>\n";
+  text += "<div class=\"pair\"><div>\n" + evidence_html(cause) + region_html(cause) + "</div><div>\n" +
+          gauge_html(cause) + facts_html(cause.facts) + "</div></div>\n";
   if (is_first) {
     return fmt::format(
         "<section class=\"cause\" aria-labelledby=\"cause-title\"><h2 id=\"cause-title\">{}</h2>\n{}</section>\n",
@@ -121,13 +131,39 @@ std::string causes_html(const std::vector<PageCause>& causes) {
   return text;
 }
 
-std::string counts_html(const std::vector<PageCount>& counts) {
-  std::string text = "<ul class=\"counts\" aria-label=\"Counts\">\n";
-  for (const PageCount& count : counts) {
-    text += fmt::format("<li class=\"{0}\" data-count=\"{1}\"><b>{2}</b> {1}</li>\n", class_of(count.tone),
-                        html(count.label), count.number);
+std::string dumps_html(const std::vector<PageDump>& dumps) {
+  std::string text;
+  for (const PageDump& dump : dumps) {
+    text +=
+        fmt::format("<dt>{}</dt><dd><b>{}</b> <span>{}</span> ", html(dump.role), html(dump.name), html(dump.facts));
+    if (!dump.meaning.empty()) text += fmt::format("<span class=\"quiet\">{}</span>", html(dump.meaning));
+    text += fmt::format("<br><code>{}</code>", html(dump.path));
+    if (!dump.newest.empty()) text += fmt::format(" <span class=\"quiet\">newest file: {}</span>", html(dump.newest));
+    text += "</dd>\n";
   }
-  return counts.empty() ? std::string() : text + "</ul>\n";
+  return dumps.empty() ? text : "<dl class=\"dumps\">\n" + text + "</dl>\n";
+}
+
+std::string counts_html(const std::vector<PageCount>& counts, std::string_view title) {
+  if (counts.empty()) return {};
+  std::string text = fmt::format("<ul class=\"counts\" aria-label=\"{}\">\n", title.empty() ? "Counts" : title);
+  if (!title.empty()) text += fmt::format("<li class=\"quiet\">{}</li>\n", title);
+  for (const PageCount& count : counts) {
+    text += fmt::format("<li class=\"{}\" data-count=\"{}\"><b>{}</b> {}</li>\n", class_of(count.tone), html(count.key),
+                        count.number, html(count.label));
+  }
+  return text + "</ul>\n";
+}
+
+std::string words_html(const std::vector<PageWord>& words) {
+  if (words.empty()) return {};
+  std::string text = "<details class=\"words\"><summary>What the words mean</summary>\n<dl>\n";
+  for (const PageWord& word : words) {
+    const std::string forms =
+        word.forms.empty() ? "" : fmt::format(" <span class=\"quiet\">Also: {}.</span>", html(word.forms));
+    text += fmt::format("<dt>{}</dt><dd>{}{}</dd>\n", html(word.name), html(word.meaning), forms);
+  }
+  return text + "</dl>\n</details>\n";
 }
 
 std::string rows_html(const PageTable& rows, const std::vector<size_t>& first) {
@@ -186,8 +222,11 @@ std::string page_html(const Page& page, std::string_view data) {
     if (name == "heading") return html(page.heading);
     if (name == "tone") return std::string(class_of(page.tone));
     if (name == "sentence") return html(page.sentence);
+    if (name == "more") return page.more.empty() ? "" : fmt::format("<p class=\"more\">{}</p>\n", html(page.more));
     if (name == "causes") return causes_html(page.causes);
-    if (name == "counts") return counts_html(page.counts);
+    if (name == "dumps") return dumps_html(page.dumps);
+    if (name == "counts") return counts_html(page.counts, "") + counts_html(page.reasons, "of these");
+    if (name == "words") return words_html(page.words);
     if (name == "chart_title") return html(page.chart_title);
     if (name == "rows_title") return html(page.rows_title);
     if (name == "rows") return rows_html(*page.rows, page.first_rows);

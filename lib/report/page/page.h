@@ -28,6 +28,18 @@ struct PageFact {
   bool is_code = false;
 };
 
+// A dump, in the head of the page.
+struct PageDump {
+  std::string role, meaning;  // "candidate", "The dump that is in doubt"
+  std::string name, facts;    // "npu", "Ascend, bfloat16, 550 tensors"
+  std::string path, newest;   // the full path; the time of its newest file
+};
+
+// An entry of the glossary.
+struct PageWord {
+  std::string name, forms, meaning;  // forms: "follow, follows from"
+};
+
 struct PageEvidence {
   std::string side, name, verdict, value;  // "in", "input 0", "differ", "0.52"
 };
@@ -49,17 +61,21 @@ struct PageCause {
 };
 
 struct PageCount {
-  std::string label;
+  std::string key, label;  // "downstream", "follow from it"
   uint64_t number = 0;
   Tone tone = Tone::kNeutral;
 };
 
 struct Page {
   std::string command, version;
-  std::string heading, sentence;  // "bad against good", the answer
+  std::string heading;         // "bad against good"
+  std::string sentence, more;  // the answer, and what follows in smaller letters
   Tone tone = Tone::kNeutral;
+  std::vector<PageDump> dumps;
   std::vector<PageCause> causes;
-  std::vector<PageCount> counts;
+  std::vector<PageCount> counts;   // of all tensors
+  std::vector<PageCount> reasons;  // of those that do not agree
+  std::vector<PageWord> words;
   std::vector<PageFact> about;     // the command line, the dumps
   std::vector<std::string> notes;  // what the page does not show
   std::string chart_title, rows_title;

@@ -203,7 +203,25 @@ std::string page_json(const PageData& data) {
   } else {
     data.points->append_json(text);
   }
-  text += ",\"edges\":[";
+  List classes, dumps;
+  for (const PageClass& one : data.classes) {
+    Object object;
+    object.add("key", one.key).add("style", one.style).add("text", one.text).add("count", one.count);
+    classes.emplace_back(std::move(object));
+  }
+  for (const PageSide& one : data.dumps) {
+    List several;
+    if (one.several_ranks) several.emplace_back("rank");
+    if (one.several_steps) several.emplace_back("step");
+    Object object;
+    object.add("role", one.role).add("paths", list_of(one.paths)).add("at", one.at).add("several", std::move(several));
+    dumps.emplace_back(std::move(object));
+  }
+  text += ",\"classes\":";
+  append_json(text, classes);
+  text += ",\"dumps\":";
+  append_json(text, dumps);
+  text += fmt::format(",\"flow\":{},\"edges\":[", data.has_flow);
   for (size_t i = 0; i < data.edges.size(); ++i) {
     const PageEdge& edge = data.edges[i];
     text += fmt::format("{}{},{},{},{}", i == 0 ? "" : ",", edge.from, edge.to,

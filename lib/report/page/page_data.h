@@ -88,13 +88,31 @@ struct PagePoint {
 // The data that the script of a page draws, as JSON; the page holds it packed (page.h).
 //
 //   {"kind":"diff","command":["msdump","diff","a","b"],"all":N,"rows":TABLE,"points":TABLE|null,
-//    "edges":[run,run,row,gap, run,run,row,gap, ..],"causes":[{"rows":[row, ..]}, ..],
+//    "classes":[{"key":"noise","style":"rounding","text":"noise","count":N}, ..],
+//    "dumps":[{"role":"candidate","paths":["a"],"at":"a_at","several":["rank"]}, ..],
+//    "flow":true,"edges":[run,run,row,gap, run,run,row,gap, ..],"causes":[{"rows":[row, ..]}, ..],
 //    "pictures":[{"row":row,"histogram":..,"map":..,"worst":..,"axes":..}, ..]}
 //
 // TABLE: see above. `points`: the points of the chart if these are not the rows. `all`: the number of rows in machine
-// output. An edge leads from an execution of an operator to one that reads its result. `row` shows that tensor (null: no
-// row does). Executions are numbered as in the column `run` of the points, else of the rows. `gap` is 1 if an operator
-// between them was not dumped.
+// output. `classes`: the legend, with counts of all points, also of those that the page leaves out; the column
+// `class` of a point has a key. `dumps`: the dumps that hold the elements of a point. Its column `at` is "=" if its
+// own name and place find them, the list [rank, step, io, slot, op_name] if they do not, and empty if there are none.
+// `several`: what the dump has more than one of, "rank" or "step". `flow`: false if no operator ran. An edge leads
+// from an execution of an operator to one that reads its result. `row` shows that tensor (null: no row does).
+// Executions are numbered as in the column `run` of the points, else of the rows. `gap` is 1 if an operator between
+// them was not dumped.
+
+struct PageClass {
+  std::string key, style, text = {};  // style: one of those in page.css, which have a color and a shape
+  uint64_t count = 0;
+};
+
+struct PageSide {
+  std::string role;
+  std::vector<std::string> paths;
+  std::string at;
+  bool several_ranks = false, several_steps = false;
+};
 
 struct PageEdge {
   uint32_t from = 0, to = 0;
@@ -108,6 +126,9 @@ struct PageData {
   uint64_t all = 0;
   const PageTable* rows = nullptr;
   const PageTable* points = nullptr;
+  std::vector<PageClass> classes;
+  std::vector<PageSide> dumps;
+  bool has_flow = true;
   std::vector<PageEdge> edges;
   List causes, pictures;
 };

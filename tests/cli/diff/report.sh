@@ -1,6 +1,8 @@
 # --report: a page beside what is printed, complete or not at all.
 scaled_net bad 3
 scaled_net good
+find bad -type f -exec touch -d 2026-01-02T03:04:05Z {} +
+find good -type f -exec touch -d 2026-01-03T03:04:05Z {} +
 
 # part of the page between two marks
 part() { sed -n "/$2/,/$3/p" "$1"; }
@@ -9,6 +11,13 @@ part() { sed -n "/$2/,/$3/p" "$1"; }
 msdump diff bad good >plain.txt 2>plain.err; echo "exit $?"
 msdump diff bad good --report page.html >with.txt 2>with.err; echo "exit $?"
 cmp plain.txt with.txt && cmp plain.err with.err && files . | grep -c '^./page.html$'
+
+# The head: who is who, where, of when. Two pages of the same dumps are equal.
+part page.html '<dl class="dumps">' '<.dl>' | sed "s|$PWD|HERE|"
+cp page.html first.html; msdump diff bad good --report page.html >/dev/null 2>&1; cmp first.html page.html && echo equal
+# The counts are those of the text.
+grep -o '[0-9]* tensors compared.*' plain.err
+part page.html '<ul class="counts"' '<.ul>' | sed 's/<[^>]*>//g' | paste -sd ' '
 
 # The answer, the evidence and the first rows are plain HTML.
 grep -o '<h1 [^/]*</h1>' page.html
@@ -36,6 +45,13 @@ npy b.npy '<f4' '(4,)' "$(f32 1 2 3 5)"
 msdump diff a.npy b.npy --report pair.html >/dev/null 2>&1; echo "exit $?"
 grep -o '<h1 [^/]*</h1>' pair.html
 data pair.html | jq -c '.pictures[0] | .worst, .map.cells, .histogram'
+
+# Checkpoints: the title is the headline of the text.
+checkpoint ./a.safetensors fc.weight 4 '1 2 3 4' fc.bias 2 '1 1'
+checkpoint ./b.safetensors fc.weight 4 '1 2 3 5' fc.bias 2 '1 1'
+msdump diff a.safetensors b.safetensors --report parameters.html 2>/dev/null | sed -n 2p
+grep -o '<h1 [^/]*</h1>' parameters.html
+grep -o '<h2 id="along-title">[^/]*' parameters.html
 
 # Nothing selected: a page that says so.
 msdump diff bad good --op nothing --report none.html 2>&1; echo "exit $?"

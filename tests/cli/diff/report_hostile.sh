@@ -13,4 +13,5 @@ msdump diff "$dir" good --report page.html >/dev/null 2>&1; echo "exit $?"
 grep -c '<img' page.html
 grep -c '<script>alert' page.html
 grep -o 'class="text c-op_name">[^/]*</td>' page.html
-grep -o '<dt>candidate</dt><dd>[^/]*</dd>' page.html
+grep -o '<dt>candidate</dt><dd><b>[^/]*</b>' page.html
+grep -o '<br><code>.*<.code>' page.html | sed "s|$PWD|HERE|"

@@ -90,7 +90,10 @@ Page hostile_page(const PageTable& table) {
   page.heading = page.sentence = page.chart_title = page.rows_title = text;
   page.causes = {{text, text, text, text, text, {{text, text, text, text}}, text, 1.0, 2.0, {{text, text, true}}},
                  {text, text, text, text, text, {}, text, {}, {}, {}}};
-  page.counts = {{text, 3}};
+  page.more = text;
+  page.dumps = {{text, text, text, text, text, text}};
+  page.words = {{text, text, text}};
+  page.counts = page.reasons = {{text, text, 3}};
   page.about = {{text, text}};
   page.notes = {text};
   page.rows = &table;
@@ -108,7 +111,7 @@ TEST_CASE("no text of a page becomes markup") {
   CHECK(count_of(page, "<script") == count_of(empty, "<script"));
   CHECK(count_of(page, "</script") == count_of(empty, "</script"));
   CHECK(count_of(page, "<img") == 0);
-  CHECK(count_of(page, "onerror=alert(2)&gt;") > 15);
+  CHECK(count_of(page, "onerror=alert(2)&gt;") > 25);
   CHECK(count_of(page, "\"'&{{") == 0);
   CHECK(count_of(page, "DATA") == count_of(empty, "DATA"));
 }
@@ -152,7 +155,14 @@ TEST_CASE("the data of a page are JSON with the names as they are") {
   data.edges = {{1, 2, 0, false}, {2, 3, std::nullopt, true}};
   const std::string json = page_json(data);
   CHECK(json.starts_with(R"({"kind":"diff","command":["msdump","a b"],"all":9,"rows":{"count":1,)"));
-  CHECK(json.ends_with(R"("points":null,"edges":[1,2,0,0,2,3,null,1],"causes":[],"pictures":[]})"));
+  CHECK(json.ends_with(
+      R"("points":null,"classes":[],"dumps":[],"flow":true,"edges":[1,2,0,0,2,3,null,1],"causes":[],"pictures":[]})"));
+  data.classes = {{"noise", "rounding", "noise", 3}};
+  data.dumps = {{"candidate", {"a b"}, "a_at", true, false}};
+  data.has_flow = false;
+  CHECK(page_json(data).find(R"("classes":[{"key":"noise","style":"rounding","text":"noise","count":3}],)"
+                             R"("dumps":[{"role":"candidate","paths":["a b"],"at":"a_at","several":["rank"]}],)"
+                             R"("flow":false,)") != std::string::npos);
   data.points = &table;
   CHECK(page_json(data).find(R"("points":{"count":1)") != std::string::npos);
 }
@@ -168,6 +178,41 @@ TEST_CASE("measured and expected errors are bars only where both are known") {
   CHECK(page_html(page, "").find("class=\"gauge\"") != std::string::npos);
   page.causes[0].expected = 0;
   CHECK(page_html(page, "").find("class=\"gauge\"") == std::string::npos);
+}
+
+TEST_CASE("bars of errors are linear, and a factor too large for bars is said in words") {
+  PageTable table = names_and_errors();
+  Page page;
+  page.rows = &table;
+  page.causes = {PageCause()};
+  const auto shown = [&](double measured, double expected) {
+    page.causes[0].measured = measured;
+    page.causes[0].expected = expected;
+    return page_html(page, "");
+  };
+  const std::string drawn = shown(0.5, 0.05);
+  CHECK(drawn.find("class=\"bar measured\" style=\"--wide:70.0%\"") != std::string::npos);
+  CHECK(drawn.find("class=\"bar expected\" style=\"--wide:7.0%\"") != std::string::npos);
+  CHECK(shown(0.05, 0.5).find("class=\"bar measured\" style=\"--wide:7.0%\"") != std::string::npos);
+  const std::string words = shown(0.519, 0.0001);
+  CHECK(words.find("class=\"bar") == std::string::npos);
+  CHECK(words.find("<b>5200 times</b> what is expected") != std::string::npos);
+  CHECK(shown(1e300, 1e-300).find("class=\"gauge\"") == std::string::npos);
+}
+
+TEST_CASE("a page says which dumps it is about and what its words mean, and has no empty list of either") {
+  PageTable table = names_and_errors();
+  Page page;
+  page.rows = &table;
+  CHECK(page_html(page, "").find("<dl class=\"dumps\">") == std::string::npos);
+  CHECK(page_html(page, "").find("<details class=\"words\">") == std::string::npos);
+  page.dumps = {{"candidate", "in doubt", "npu", "Ascend", "/d/npu", ""}};
+  page.words = {{"noise", "rounding", "Harmless."}};
+  const std::string html = page_html(page, "");
+  CHECK(html.find("<dt>candidate</dt><dd><b>npu</b> <span>Ascend</span> <span class=\"quiet\">in doubt</span><br>"
+                  "<code>/d/npu</code></dd>") != std::string::npos);
+  CHECK(html.find("<dt>noise</dt><dd>Harmless. <span class=\"quiet\">Also: rounding.</span></dd>") !=
+        std::string::npos);
 }
 
 TEST_CASE("no part of a page closes the element that it is in, or asks for a file") {

@@ -30,24 +30,27 @@ class Chart {
         this.refill();
       }),
       ...places,
+      make("span", { class: "quiet" }, "logarithmic scale"),
       make("span", { class: "spring" }),
       button("Zoom in", () => this.zoom(0.5)), button("Zoom out", () => this.zoom(2)),
       button("Whole run", () => this.graph.resetZoom(), { id: "whole" }));
-    byId("legend").append(...state.classes.map((one, i) => this.legendButton(one, i)).filter(Boolean));
-    const hint = " Drag to zoom, click a point for its row; with the keyboard: arrows, + and \u2212.";
-    byId("legend").append(make("span", { class: "quiet" }, hint));
+    const ring = (name, text) => make("span", { class: "key" },
+      icon("ring " + name, "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z"), text);
+    byId("legend").append(...state.classes.map((one, i) => this.legendButton(one, i)).reverse(),
+      ...(this.data.evidence.size > 0 ? [ring("evidence", "evidence")] : []), ring("chosen", "chosen"),
+      ...(this.table.values("expected_error").length > 0
+        ? [make("span", { class: "key" }, icon("expected", "M-1-.2H1V.2H-1Z"), "expected error")] : []),
+      make("span", { class: "quiet" }, "Drag to zoom, click a point for its row; with the keyboard: arrows, + and \u2212."));
   }
 
   legendButton(one, i) {
-    const count = this.data.classOf.reduce((sum, of) => sum + (of === i ? 1 : 0), 0);
-    if (count === 0) return null;
     const toggle = button("", () => {
       const shown = !state.hidden.delete(i);
       if (shown) state.hidden.add(i);
       toggle.setAttribute("aria-pressed", String(!shown));
       this.refill();
-    }, { "aria-pressed": "true", class: "key " + one.name });
-    toggle.append(make("i", {}), `${one.text} ${count}`);
+    }, { "aria-pressed": "true", class: "key" });
+    toggle.append(icon(one.style, SHAPES[one.style]), `${one.count} ${one.text}`);
     return toggle;
   }
 
@@ -55,14 +58,15 @@ class Chart {
   collect() {
     const shown = [], heights = [];
     let low = Infinity, high = -Infinity;
-    this.zeros = this.edges = false;
+    this.zeros = false;
+    this.edges = new Set(); // what has no place on the scale
     for (let row = 0; row < this.table.count; row++) {
       if (state.hidden.has(this.data.classOf[row]) || !state.inPlace(this.table, row)) continue;
       const value = this.table.number(row, this.measure);
       const height = value === null || !(value >= 0) || value === Infinity ? Infinity
         : value === 0 ? -Infinity : Math.log10(value);
       this.zeros = this.zeros || height === -Infinity;
-      this.edges = this.edges || height === Infinity;
+      if (height === Infinity) this.edges.add(value === null ? "none" : Number.isNaN(value) ? "nan" : "\u221e");
       const expected = this.hasExpected() ? this.table.number(row, "expected_error") : null;
       if (expected > 0) low = Math.min(low, Math.log10(expected));
       if (Number.isFinite(height)) {
@@ -75,8 +79,9 @@ class Chart {
     if (low > high) [low, high] = [-1, 0];
     this.low = Math.floor(low);
     this.high = Math.max(Math.ceil(high), this.low + 1);
-    this.floor = this.low - 0.6;
-    this.ceiling = this.high + 0.6;
+    const gap = Math.max((this.high - this.low) / 10, 0.6); // as much as the text of a tick takes
+    this.floor = this.low - gap;
+    this.ceiling = this.high + gap;
     this.shown = shown;
     const step = this.table.has("position") && state.rank === null && state.step === null;
     this.places = Float64Array.from(shown, (row, i) => step ? this.table.number(row, "position") : i);
@@ -98,7 +103,7 @@ class Chart {
   }
 
   range() {
-    return [this.zeros ? this.floor - 0.4 : this.low - 0.3, (this.edges ? this.ceiling : this.high) + 0.8];
+    return [this.zeros ? this.floor - 0.4 : this.low - 0.3, (this.edges.size > 0 ? this.ceiling : this.high) + 0.8];
   }
 
   makeGraph() {
@@ -114,7 +119,7 @@ class Chart {
       underlayCallback: (canvas, area, graph) => drawBands(canvas, area, graph, this.bands, this.places),
       clickCallback: event => this.pick(event),
       axes: {
-        y: { axisLabelWidth: 56, ticker: (from, to) => this.decades(from, to), axisLabelFormatter: v => v },
+        y: { axisLabelWidth: 66, ticker: (from, to) => this.decades(from, to), axisLabelFormatter: v => v },
         x: { axisLabelFormatter: value => Number.isInteger(value) ? value.toLocaleString("en") : "" },
       },
     });
@@ -125,7 +130,7 @@ class Chart {
     const every = Math.max(1, Math.ceil((this.high - this.low) / 8));
     const ticks = [];
     if (this.zeros) ticks.push({ v: this.floor, label: "0" });
-    if (this.edges) ticks.push({ v: this.ceiling, label: "none, \u221e" });
+    if (this.edges.size > 0) ticks.push({ v: this.ceiling, label: [...this.edges].sort().join(" ") });
     for (let v = this.low; v <= this.high; v += every) ticks.push({ v, label: powerText(v) });
     return ticks.filter(tick => tick.v >= from && tick.v <= to);
   }
@@ -136,12 +141,13 @@ class Chart {
     const size = few ? 5 : to - from < 20000 ? 3 : 2;
     if (this.hasExpected()) this.plotExpected(canvas, graph, from, to, few);
     for (let kind = 0; kind < state.classes.length; kind++) {
-      canvas.fillStyle = color(state.classes[kind].name);
-      const wide = kind === 0 ? size : size + 1;
+      const style = state.classes[kind].style, plain = style === "agrees" || (to - from > 20000 && style !== "culprit");
+      const wide = style === "agrees" ? size : size + 1;
+      canvas.fillStyle = color(style);
       for (const point of points) {
         if (this.data.classOf[this.shown[point.idx]] !== kind) continue;
-        if (kind === 0 || !few) canvas.fillRect(point.canvasx - wide / 2, point.canvasy - wide / 2, wide, wide);
-        else mark(canvas, kind, point.canvasx, point.canvasy, wide);
+        if (plain) canvas.fillRect(point.canvasx - wide / 2, point.canvasy - wide / 2, wide, wide);
+        else mark(canvas, style, point.canvasx, point.canvasy, wide / 2 + 0.5);
       }
     }
     this.pixels = points;
@@ -175,7 +181,7 @@ class Chart {
         ring(point, 7, "ink");
         if (row === this.data.causes[0].rows[0] && !labelled) {
           labelled = true;
-          label(canvas, cut(shortName(this.table.word(row, "op_name")), 40), point);
+          label(canvas, cut(shortName(this.table.word(row, "op_name")), 40), point, points);
         }
       }
       if (row === state.selected) ring(point, 10, "accent");
@@ -273,36 +279,62 @@ function lowerBound(sorted, value) {
   return first;
 }
 
-// Classes differ by shape too, not only by color.
-function mark(canvas, kind, x, y, size) {
-  const half = size / 2 + 0.5;
-  canvas.beginPath();
-  if (kind === 1) canvas.arc(x, y, half, 0, 2 * Math.PI);
-  else if (kind === 2) canvas.rect(x - half, y - half, 2 * half, 2 * half);
-  else if (kind === 3) {
-    canvas.moveTo(x, y - half - 1);
-    canvas.lineTo(x + half + 1, y + half);
-    canvas.lineTo(x - half - 1, y + half);
-  } else {
-    canvas.moveTo(x, y - half - 1);
-    canvas.lineTo(x + half + 1, y);
-    canvas.lineTo(x, y + half + 1);
-    canvas.lineTo(x - half - 1, y);
-  }
-  canvas.fill();
+// Classes differ by shape too, not only by color. In units of half their size.
+const SHAPES = {
+  agrees: "M-1-1H1V1H-1Z",
+  skipped: "M-1-.4H1V.4H-1Z",
+  rounding: "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z",
+  downstream: "M-1-1H1V1H-1Z",
+  culprit: "M0-1.3L1.3 1H-1.3Z",
+  unexplained: "M0 1.3L1.3-1H-1.3Z",
+  other: "M0-1.3L1.3 0L0 1.3L-1.3 0Z",
+};
+const PATHS = Object.fromEntries(Object.entries(SHAPES).map(([style, shape]) => [style, new Path2D(shape)]));
+
+function mark(canvas, style, x, y, half) {
+  canvas.save();
+  canvas.translate(x, y);
+  canvas.scale(half, half);
+  canvas.fill(PATHS[style]);
+  canvas.restore();
 }
 
-// Above the point, or below it at the upper edge.
-function label(canvas, text, point) {
+function icon(style, shape) {
+  return draw("svg", { class: "icon " + style, viewBox: "-1.5 -1.5 3 3", "aria-hidden": "true" }, draw("path", { d: shape }));
+}
+
+// Where it covers the fewest points; a line leads to a label that is not beside its point.
+function label(canvas, text, point, points) {
   canvas.font = "600 12px system-ui, sans-serif";
-  const wide = canvas.measureText(text).width;
-  const x = Math.min(point.canvasx + 9, canvas.canvas.clientWidth - wide - 6);
-  const y = point.canvasy < 50 ? point.canvasy + 24 : point.canvasy - 14;
+  const wide = canvas.measureText(text).width, { clientWidth: across, clientHeight: down } = canvas.canvas;
+  const near = points.filter(other => Math.abs(other.canvasx - point.canvasx) < 2 * wide + 40);
+  let best = null;
+  for (let i = 0; i < 24; i++) {
+    const shift = i % 2 === 0 ? -14 - 9 * i : 13 + 9 * i; // above and below, ever farther
+    for (const aside of [12, -wide - 12, 12 + wide / 2, -wide - 12 - wide / 2]) {
+      const x = point.canvasx + aside;
+      const y = point.canvasy + shift;
+      if (x < 70 || x + wide > across - 4 || y < 26 || y > down - 24) continue;
+      const within = room => near.filter(other => other.canvasx > x - room && other.canvasx < x + wide + room &&
+        other.canvasy > y - 10 - room && other.canvasy < y + 3 + room).length;
+      const covered = 10 * within(1) + within(5);
+      if (best === null || covered < best.covered) best = { x, y, shift, covered };
+    }
+  }
+  if (best === null) return;
+  if (Math.abs(best.shift) > 30) {
+    canvas.strokeStyle = color("quiet");
+    canvas.lineWidth = 1;
+    canvas.beginPath();
+    canvas.moveTo(point.canvasx, point.canvasy + (best.shift < 0 ? -8 : 8));
+    canvas.lineTo(best.x > point.canvasx ? best.x : best.x + wide, best.y + (best.shift < 0 ? 4 : -10));
+    canvas.stroke();
+  }
   canvas.lineWidth = 4;
   canvas.strokeStyle = color("raised");
-  canvas.strokeText(text, x, y);
+  canvas.strokeText(text, best.x, best.y);
   canvas.fillStyle = color("ink");
-  canvas.fillText(text, x, y);
+  canvas.fillText(text, best.x, best.y);
   canvas.lineWidth = 2;
 }
 

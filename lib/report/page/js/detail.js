@@ -1,6 +1,6 @@
 // ---- detail: everything that is known of the chosen tensor
 
-const HIDDEN_KEYS = new Set(["run", "position", "io", "slot", "point", "line", "error_note"]);
+const HIDDEN_KEYS = new Set(["run", "position", "io", "slot", "point", "line", "error_note", "class", "at", "a_at", "b_at"]);
 
 class Detail {
   constructor(data) {
@@ -25,6 +25,7 @@ class Detail {
     const picture = this.pictures.get(row);
     const right = [...this.overSteps(row), ...(picture ? picturesOf(picture) : [])];
     this.holder.replaceChildren(make("p", { class: "name" }, name), ...this.findings(row), this.command(row),
+      ...this.valueCommands(row),
       right.length > 0 ? make("div", { class: "pair" }, list, make("div", {}, ...right)) : list);
   }
 
@@ -48,6 +49,31 @@ class Detail {
     add("--slot", this.table.word(row, "slot"));
     for (const key of ["rank", "step"]) if (this.table.values(key).length > 1) add("--" + key, this.table.text(row, key));
     if (this.data.kind === "diff") words.push("--worst", "20", "--by-axis");
+    return this.line(this.data.kind === "diff" ? "its differences" : "its findings", words);
+  }
+
+  // What to type for its elements in each dump.
+  valueCommands(row) {
+    return this.data.dumps.map(dump => {
+      const at = this.table.word(row, dump.at), cell = key => this.table.text(row, key);
+      const own = ["rank", "step"].map(key => this.table.number(row, key)).concat(["io", "slot", "op_name"].map(cell));
+      let place = own;
+      try {
+        if (at !== "=") place = JSON.parse(at);
+      } catch {
+        return null; // there are none, or the name is too long
+      }
+      const words = ["msdump", "info", ...dump.paths.flatMap(path => ["-d", path]), "--op", place[4], "--io", place[2]];
+      if (place[3] !== "") words.push("--slot", String(place[3]));
+      ["rank", "step"].forEach((key, i) => {
+        const several = dump.several.includes(key) || this.table.values(key).length > 1 || place[i] !== own[i];
+        if (place[i] !== null && several) words.push("--" + key, String(place[i]));
+      });
+      return this.line(dump.role ? `${dump.role}'s values` : "its values", [...words, "--values"]);
+    }).filter(Boolean);
+  }
+
+  line(what, words) {
     const line = words.map(shellQuoted).join(" ");
     const copy = button("Copy", async () => {
       try {
@@ -58,7 +84,7 @@ class Detail {
       }
       setTimeout(() => copy.textContent = "Copy", 1500);
     }, { "aria-label": "Copy the command" });
-    return make("p", { class: "command" }, make("code", {}, line), copy);
+    return make("p", { class: "command" }, make("span", { class: "quiet" }, what), make("code", {}, line), copy);
   }
 
   // The same tensor in other steps of its rank.
@@ -73,7 +99,7 @@ class Detail {
     }
     const steps = new Set(same.map(other => this.table.number(other, "step")));
     if (steps.size < 2) return [];
-    const title = key === "error" ? "relative error over the steps" : "max |x| over the steps";
+    const title = key === "error" ? "relative error over the steps, logarithmic" : "max |x| over the steps, logarithmic";
     return [make("h3", {}, titleText(title)), stepsLine(this.table, same, key)];
   }
 }
@@ -96,7 +122,7 @@ function stepsLine(table, rows, key) {
   picture.append(draw("polyline", { points: rows.map((row, i) => `${x(i)},${y(i)}`).join(" ") }));
   rows.forEach((row, i) => {
     const dot = draw("circle", { cx: x(i), cy: y(i), r: row === state.selected ? 5 : 3,
-      class: state.classes[state.data.classOf[row]].name });
+      class: state.classes[state.data.classOf[row]].style });
     dot.append(draw("title", {}, `step ${table.text(row, "step")}: ${numberText(values[i])}`));
     dot.addEventListener("click", () => state.select(row));
     picture.append(dot);

@@ -2,7 +2,6 @@
 
 const BOX = { wide: 150, high: 34, across: 196, down: 48 };
 const MOST_IN_COLUMN = 9;
-const WEIGHT = [0, 2, 3, 5, 4, 1]; // of the classes: which one stands for an operator
 
 class Flow {
   constructor(data) {
@@ -57,7 +56,7 @@ class Flow {
 
   // How bad the worst row of a run is.
   severity(run) {
-    const weight = row => WEIGHT[this.data.classOf[row]] + (this.data.evidence.has(row) ? 10 : 0);
+    const weight = row => this.data.classOf[row] + (this.data.evidence.has(row) ? state.classes.length : 0);
     return Math.max(...(this.rowsOf.get(run) || []).map(weight), 0);
   }
 
@@ -103,26 +102,25 @@ class Flow {
     const back = to.x <= from.x;
     const x1 = from.x + (back ? 0 : BOX.wide / 2), x2 = to.x - (back ? 0 : BOX.wide / 2);
     const bend = back ? 0 : (x2 - x1) / 2, bow = back ? BOX.down / 2 : 0;
-    const name = edge.row === null ? "agrees" : state.classes[this.data.classOf[edge.row]].name;
+    const name = edge.row === null ? "agrees" : state.classes[this.data.classOf[edge.row]].style;
     const group = draw("g", { class: `edge ${name}${edge.gap ? " gap" : ""}` },
       draw("path", { d: `M${x1},${from.y} C${x1 + bend},${from.y + bow} ${x2 - bend},${to.y + bow} ${x2},${to.y}` }));
     const key = this.data.kind === "diff" ? "error" : "max_abs";
-    const text = edge.row === null ? "" : this.table.text(edge.row, key);
+    const text = edge.row === null ? "" : numberText(this.table.number(edge.row, key));
     if (text && !back) group.append(draw("text", { x: (x1 + x2) / 2, y: (from.y + to.y) / 2 - 3 }, text));
-    group.append(draw("title", {}, edge.gap ? "through operators that were not dumped" : text));
+    group.append(draw("title", {}, edge.gap ? "through operators that were not dumped" : text && this.table.text(edge.row, key)));
     return group;
   }
 
   boxOf(run, at, isCenter) {
     const rows = this.rowsOf.get(run) || [];
     const outputs = rows.filter(row => this.table.word(row, "io") === "output");
-    const own = (outputs.length > 0 ? outputs : rows).map(row => this.data.classOf[row]);
-    const worst = own.reduce((best, of) => WEIGHT[of] > WEIGHT[best] ? of : best, 0);
+    const worst = state.classes[Math.max(...(outputs.length > 0 ? outputs : rows).map(row => this.data.classOf[row]), 0)];
     const head = rows[0], name = head === undefined ? "" : this.table.word(head, "op_name");
     const type = head === undefined ? "" : this.table.word(head, "op_type");
-    const node = draw("g", { class: `node ${state.classes[worst].name}${isCenter ? " center" : ""}`, tabindex: "0", role: "button",
+    const node = draw("g", { class: `node ${worst.style}${isCenter ? " center" : ""}`, tabindex: "0", role: "button",
       transform: `translate(${at.x},${at.y})`, "data-hop": at.hop, "data-place": at.i,
-      "aria-label": `${type} ${name}: ${state.classes[worst].text}`, "aria-pressed": String(isCenter) });
+      "aria-label": `${type} ${name}: ${worst.text}`, "aria-pressed": String(isCenter) });
     node.append(draw("title", {}, name),
       draw("rect", { x: -BOX.wide / 2, y: -BOX.high / 2, width: BOX.wide, height: BOX.high, rx: 5 }),
       draw("text", { y: -3, class: "type" }, cut(type || shortName(name), 22)),

@@ -26,13 +26,14 @@ async function start() {
   classify(data);
   new RowTable(data);
   if (data.points.count > 0) {
-    for (const id of ["along", "around", "close"]) byId(id).hidden = false;
-    new Chart(data);
+    byId("close").hidden = false;
+    byId("around").hidden = !data.flow;
+    byId("along").hidden = data.points.count < 2;
+    if (data.points.count > 1) new Chart(data);
     new Detail(data);
     new Flow(data);
     const evidence = data.causes.flatMap(cause => cause.rows);
-    const wrong = data.classOf.findIndex(of => of !== 0);
-    state.select(evidence.length > 0 ? evidence[0] : Math.max(wrong, 0));
+    state.select(evidence.length > 0 ? evidence[0] : worstPoint(data));
   }
   document.body.dataset.ready = "";
 }

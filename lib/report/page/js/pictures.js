@@ -2,9 +2,9 @@
 
 function picturesOf(picture) {
   const parts = [];
-  if (picture.map) parts.push(make("h3", {}, "Where the error lies: the last two axes"), damageMap(picture.map));
+  if (picture.map) parts.push(make("h3", {}, "Where the error lies: the last two axes; shades are logarithmic"), damageMap(picture.map));
   for (const axis of picture.axes || []) parts.push(make("p", { class: "quiet" }, axisText(axis)));
-  if (picture.histogram) parts.push(make("h3", {}, "How large it is: elements by |a \u2212 b|"), histogram(picture.histogram));
+  if (picture.histogram) parts.push(make("h3", {}, "How large it is: elements by |a \u2212 b|; both axes are logarithmic"), histogram(picture.histogram));
   if (picture.worst && picture.worst.length > 0) parts.push(make("h3", {}, "Worst elements"), worstTable(picture.worst));
   return parts;
 }

@@ -1,25 +1,8 @@
 // ---- state: what the reader chose, and what a row is to them
 
-const DIFF_CLASSES = [
-  { name: "agrees", text: "agrees" },
-  { name: "rounding", text: "differs by rounding" },
-  { name: "downstream", text: "differs, explained" },
-  { name: "culprit", text: "differs, unexplained" },
-  { name: "nan", text: "NaN or infinite on one side" },
-  { name: "other", text: "not comparable, or on one side only" },
-];
-const CHECK_CLASSES = [
-  { name: "agrees", text: "finite" },
-  { name: "downstream", text: "a warning" },
-  { name: "culprit", text: "an error" },
-  { name: "nan", text: "NaN" },
-  { name: "other", text: "infinite" },
-  { name: "rounding", text: "values not known" },
-];
-
 const state = {
   data: null,
-  classes: DIFF_CLASSES,
+  classes: [], // of the legend, the worst last
   hidden: new Set(), // of classes
   rank: null,
   step: null,
@@ -42,31 +25,24 @@ const state = {
   },
 };
 
-function diffClass(rows, row) {
-  const verdict = rows.word(row, "verdict"), why = rows.word(row, "explained");
-  if (verdict === "same" || verdict === "close" || verdict === "empty") return 0;
-  if (verdict === "nan") return 4;
-  if (verdict !== "differ") return 5;
-  return why === "noise" ? 1 : why ? 2 : 3;
-}
-
-function checkClass(points, row) {
-  const found = points.word(row, "severity");
-  switch (points.word(row, "state")) {
-    case "nan": return 3;
-    case "infinite": return 4;
-    case "": return 5;
-    default: return found === "error" ? 2 : found === "warning" ? 1 : 0;
-  }
-}
-
 // The class of each point, and the rows that are evidence of what went wrong first.
 function classify(data) {
-  const of = data.kind === "diff" ? diffClass : checkClass;
-  state.classes = data.kind === "diff" ? DIFF_CLASSES : CHECK_CLASSES;
-  data.classOf = new Uint8Array(data.points.count);
-  for (let row = 0; row < data.points.count; row++) data.classOf[row] = of(data.points, row);
+  state.classes = data.classes;
+  const column = data.points.byKey.get("class"), places = new Map(data.classes.map((one, i) => [one.key, i]));
+  const of = column.words.map(key => places.get(key) || 0);
+  data.classOf = Uint8Array.from(column.cells, cell => of[cell]);
   data.evidence = new Set(data.causes.flatMap(cause => cause.rows));
+}
+
+// The point that a page without evidence shows first: of the worst class the largest error.
+function worstPoint(data) {
+  let worst = 0;
+  const error = row => data.points.number(row, "error") || 0;
+  for (let row = 1; row < data.points.count; row++) {
+    const by = data.classOf[row] - data.classOf[worst];
+    if (by > 0 || (by === 0 && error(row) > error(worst))) worst = row;
+  }
+  return worst;
 }
 
 // Does a row of the table say that something is wrong?

@@ -33,7 +33,7 @@ class RowTable {
   }
 
   makeTools() {
-    const what = this.data.kind === "diff" ? "differences" : "errors and warnings";
+    const what = this.data.kind === "diff" ? "differences that count" : "errors and warnings";
     this.filter = make("input", {
       type: "search", id: "filter", spellcheck: "false",
       placeholder: this.data.kind === "diff" ? "text, verdict:differ, error>1e-3" : "text, kind:nan, severity:error",
