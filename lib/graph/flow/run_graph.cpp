@@ -351,7 +351,8 @@ class RunGraph::Builder {
     for (OpId op{0}; op < graph.size(); ++op) {
       if (graph.op_type(op) != "Return") continue;
       for (const InputEdge& edge : inputs_of(graph, op)) {
-        if (edge.from == From::kOperator && operator_of_[edge.op] != kNoId) graph_.returned_[operator_of_[edge.op]] = true;
+        if (edge.from == From::kOperator && operator_of_[edge.op] != kNoId)
+          graph_.returned_[operator_of_[edge.op]] = true;
       }
     }
     for (ExecutionId run{0}; run < runs_.size(); ++run) add_edges_of(run);
