@@ -24,6 +24,8 @@ using From = InputEdge::From;
 
 // Operators in a row that the sides write otherwise.
 constexpr size_t kMostRounds = 32;
+// Operators of one side that are looked through for the one that reads what the other side reads.
+constexpr size_t kMostBetween = 1024;
 
 // A place where the sides ask something else.
 struct Suspect {
@@ -52,8 +54,8 @@ class AskedSearch {
   // With the rewritten operators that were found before.
   AskedRoots run(AskedRoots found) {
     std::map<OperatorId, Suspect> suspects;
-    add_frontier(a_, b_, true, suspects);
-    add_frontier(b_, a_, false, suspects);
+    add_frontier(a_, b_, suspects);
+    add_frontier(b_, a_, suspects);
     for (auto& [pair, suspect] : suspects) judge(pair, suspect, found);
     drop_rewritten(suspects, found);
     for (const auto& [pair, suspect] : suspects) note_inert(pair, suspect);
@@ -73,24 +75,70 @@ class AskedSearch {
   [[nodiscard]] const AskedSide::SameSlots& same() const { return now_same_; }
 
  private:
-  void add_frontier(const AskedSide& side, const AskedSide& other, bool of_candidate,
-                    std::map<OperatorId, Suspect>& suspects) {
+  void add_frontier(const AskedSide& side, const AskedSide& other, std::map<OperatorId, Suspect>& suspects) {
     for (OpId op{0}; op < side.graph().size(); ++op) {
       const OperatorId pair = side.pair(op);
       if (pair == kNoId || !side.is_frontier(op, other)) continue;
       const OpPair& both = view_.pairing().operators[pair];
       // A compiler makes its own operators of those of the script.
       if (both.how == PairedBy::kCompiler) continue;
-      Suspect& suspect = suspects[pair];
       if (!both.is_paired()) {
-        (of_candidate ? suspect.a : suspect.b) = op;
-        suspect.readers = side.joint_readers(op, {}, limits_);
-      } else {
-        suspect.a = a_.op_of(pair);
-        suspect.b = b_.op_of(pair);
-        if (suspect.a == kNoId || suspect.b == kNoId) suspects.erase(pair);
+        add_one_sided(side, other, op, suspects);
+      } else if (const OpId a = a_.op_of(pair), b = b_.op_of(pair); a != kNoId && b != kNoId) {
+        suspects[pair] = {a, b, {}, false};
       }
     }
+  }
+
+  void add_one_sided(const AskedSide& side, const AskedSide& other, OpId op, std::map<OperatorId, Suspect>& suspects) {
+    AskedSide::JointReaders readers = side.joint_readers(op, {}, limits_);
+    if (const OpId inserted = inserted_before(side, other, readers); inserted != kNoId && inserted != op) {
+      // What else the inserted operator reads is there for it alone.
+      AskedSide::JointReaders behind = side.joint_readers(inserted, {}, limits_);
+      if (std::includes(behind.begin(), behind.end(), readers.begin(), readers.end())) {
+        op = inserted;
+        readers = std::move(behind);
+      }
+    }
+    Suspect& suspect = suspects[side.pair(op)];
+    (&side == &a_ ? suspect.a : suspect.b) = op;
+    suspect.readers = std::move(readers);
+  }
+
+  // The operator of this side alone that reads what a joint reader of the other side reads as it is: the first on the way there.
+  // kNoId without one.
+  [[nodiscard]] OpId inserted_before(const AskedSide& side, const AskedSide& other,
+                                     const AskedSide::JointReaders& readers) const {
+    OpId first;
+    std::set<OpId> seen;
+    std::vector<std::pair<OpId, uint64_t>> next;  // an operator, and what the other side reads in place of its output
+    const auto visit = [&](const InputEdge& edge, uint64_t value) {
+      const OpId from = edge.from == From::kOperator ? edge.op : OpId();
+      if (from == kNoId || side.pair(from) == kNoId || side.is_paired(from) || seen.size() == kMostBetween) return;
+      if (seen.insert(from).second) next.emplace_back(from, value);
+    };
+    for (const auto& [reader, slots] : readers) {
+      const OpId here = side.op_of(reader), there = other.op_of(reader);
+      if (here == kNoId || there == kNoId) continue;
+      std::map<uint32_t, uint64_t> values;
+      for (const InputEdge& edge : inputs_of(other.graph(), there)) {
+        if (edge.from != From::kConstant) values.emplace(edge.slot, other.source(there, edge));
+      }
+      for (const InputEdge& edge : inputs_of(side.graph(), here)) {
+        if (const auto value = values.find(edge.slot); value != values.end() && slots.count(edge.slot) > 0)
+          visit(edge, value->second);
+      }
+    }
+    while (!next.empty()) {
+      const auto [op, value] = next.back();
+      next.pop_back();
+      for (const InputEdge& edge : inputs_of(side.graph(), op)) {
+        const bool reads = side.source(op, edge) == value && !side.questions().is_left_out(op);
+        if (reads && (first == kNoId || op < first)) first = op;
+        visit(edge, value);
+      }
+    }
+    return first;
   }
 
   // Operands of commutative operators that changed places: their files hold each other's values.
@@ -145,7 +193,7 @@ class AskedSearch {
     if (suspect.a != kNoId && suspect.b != kNoId) {
       const std::set<uint32_t> other = slots_that_differ(suspect.a, suspect.b);
       for (const ExecutionId run : runs_[pair]) {
-        if (!shows_at(run, other)) continue;
+        if (!shows_at(run, other) && !shows_behind(suspect.a, run)) continue;
         AskedRoot root;
         root.reason = text_of(suspect.a, suspect.b, other);
         root.of_constant = reads_constant(suspect.a, other);
@@ -159,6 +207,20 @@ class AskedSearch {
       return;
     }
     judge_one_sided(pair, suspect, found);
+  }
+
+  // True if what reads an operator of both sides, whose own outputs were not compared, reads and leaves something else.
+  [[nodiscard]] bool shows_behind(OpId of_candidate, ExecutionId run) {
+    if (view_.any_compared(view_.outputs(run))) return false;
+    const double before = error_before(true, of_candidate, view_.place(run));
+    for (const auto& [reader, slots] : a_.joint_readers(of_candidate, {}, limits_)) {
+      const std::set<uint32_t> other = slots_that_differ(a_.op_of(reader), b_.op_of(reader));
+      for (const ExecutionId at : runs_[reader]) {
+        if (view_.place(at) == view_.place(run) && reads_otherwise(at, slots, before) && shows_at(at, other, before))
+          return true;
+      }
+    }
+    return false;
   }
 
   void judge_one_sided(OperatorId pair, Suspect& suspect, AskedRoots& found) {

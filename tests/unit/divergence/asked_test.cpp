@@ -172,6 +172,52 @@ TEST_CASE("asked: behind an operator that one side has and that adds no error, t
   }
 }
 
+TEST_CASE("asked: of several operators of one side the one is named that reads what the other side reads as it is") {
+  for (const bool of_candidate : {true, false}) {
+    const Trial trial([&](MadeNet& net) {
+      const auto x = net.op("Mul", {net.input("x"), net.constant(2)});
+      auto y = x;
+      if (net.bad() == of_candidate) y = net.op("Add", {x, net.op("Neg", {net.op("Exp", {net.input("mask")})})});
+      net.op("ReLU", {net.op("Sub", {y, net.weight("w")})});
+    });
+    const Texts found = decisions(trial);
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().find(" Default/Add-op0: only the ") != std::string::npos);
+  }
+}
+
+TEST_CASE("asked: an operator whose outputs were not dumped is named if what reads it differs") {
+  for (const float factor : {1.0F, 3.0F}) {
+    const Trial trial([&](MadeNet& net) {
+      const auto x = net.input("x"), y = net.op(net.bad() ? "ReduceSum" : "ReduceMean", {x});
+      net[y] = net[x];
+      net.hide_output(y);
+      if (net.bad()) {
+        for (float& value : net[y]) value *= factor;
+      }
+      net.op("ReLU", {net.op("Sub", {y, net.weight("w")})});
+    });
+    CHECK(decisions(trial) ==
+          (factor == 1
+               ? Texts{}
+               : Texts{"asked value Default/ReduceSum-op0: it is ReduceSum here, ReduceMean in the reference"}));
+  }
+}
+
+TEST_CASE("asked: an operator of one side is no root if all that it leads to agrees again further on") {
+  for (const bool agrees : {true, false}) {
+    const Trial trial([&](MadeNet& net) {
+      const auto x = net.input("x");
+      const auto read = net.bad() ? x : net.op("Probe", {x, x});
+      const auto other = net.op("Cos", {net.op("Mul", {read, net.weight("w")})});
+      auto y = net.op("Sub", {x, other});
+      if (agrees) net[y] = some_values(3);
+      for (int i = 0; i < 26; ++i) y = net.op("Neg", {y});
+    });
+    CHECK(trial.roots().empty() == agrees);
+  }
+}
+
 TEST_CASE("asked: of an operator that only moves values the reader is named") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.input("x"), y = net.input("y", some_values(3));
