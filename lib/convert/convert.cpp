@@ -467,7 +467,10 @@ class Conversion {
       summary_.written += row.status == ConvertStatus::kWritten ? 1 : 0;
       summary_.skipped += row.status == ConvertStatus::kSkipped ? 1 : 0;
       const bool done = row.status == ConvertStatus::kWritten || row.status == ConvertStatus::kPlanned;
-      summary_.kept += row.policy == PlanPolicy::kKept && done ? 1 : 0;
+      const bool kept = row.policy == PlanPolicy::kKept && done;
+      summary_.kept += kept ? 1 : 0;
+      const auto format = kept && row.from_format ? format_from_name(*row.from_format) : std::nullopt;
+      if (format && info(*format).support != Support::kHost) ++summary_.device_formats[*row.from_format];
       context_.sink.row(row);
     }
     summary_.bytes_in += outcome.bytes_in;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,7 +62,8 @@ struct ConvertSummary {
   int64_t written = 0, skipped = 0, kept = 0, failed = 0;
   int64_t ignored = 0;  // files without tensors (csv, json, IR, ...)
   uint64_t bytes_in = 0, bytes_out = 0;
-  int64_t units = 0, own_units = 0;  // all inputs, and those of the shard
+  int64_t units = 0, own_units = 0;               // all inputs, and those of the shard
+  std::map<std::string, int64_t> device_formats;  // of tensors that are `kept`, by name
   bool interrupted = false;
 };
 

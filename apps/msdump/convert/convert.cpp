@@ -495,16 +495,24 @@ class Convert : public Command {
       if (has_tensor_files(index) && !selection.everything()) {
         return end_with_nothing_selected(session, index, request_.selection);
       }
-      session.messages.error(
-          ErrorCode::kNotADump,
-          fmt::format("nothing to convert: {} found, none is a dump file", plural(index.files().size(), "file")),
-          "-d takes a directory of a dump, or dump files");
+      const auto pt = std::count_if(index.files().begin(), index.files().end(),
+                                    [](const IndexedFile& file) { return file.kind == FileKind::kPt; });
+      std::string what = plural(index.files().size(), "file") + " found, none is a dump file";
+      if (pt > 0) what = plural(static_cast<uint64_t>(pt), ".pt file") + " of PyTorch, which torch.load reads";
+      session.messages.error(ErrorCode::kNotADump, "nothing to convert: " + what,
+                             pt > 0 ? "msdump stats, diff and check read them as they are"
+                                    : "-d takes a directory of a dump, or dump files");
       return ExitCode::kUsage;
     }
     session.messages.summary(summary_text(summary));
     if (summary.tensors > 0 && summary.skipped == summary.tensors && !request_.options.resume) {
       session.messages.note(
           "nothing to convert: these are .npy files that numpy can read, and none is in a format that -f changes");
+    }
+    if (!summary.device_formats.empty() && !request_.options.format) {
+      session.messages.note(
+          "arrays in device format have its padding and order of elements: -f NCHW converts them to what "
+          "frameworks have");
     }
     if (summary.failed > 0) return ExitCode::kSomeFailed;
     if (summary.tensors > 0 || selection.everything()) return ExitCode::kOk;
@@ -516,8 +524,13 @@ class Convert : public Command {
                        plural(static_cast<uint64_t>(summary.inputs), "file");
     if (summary.written > 0) text += fmt::format(", {} written ({})", summary.written, human_bytes(summary.bytes_out));
     if (summary.skipped > 0) text += fmt::format(", {} skipped", summary.skipped);
-    if (summary.kept > 0)
-      text += fmt::format(", {} in {} format", summary.kept, request_.options.format ? "device" : "the stored");
+    int64_t in_device_format = 0;
+    std::string formats;
+    for (const auto& [format, count] : summary.device_formats) {
+      in_device_format += count;
+      formats += fmt::format("{}{} {}", formats.empty() ? "" : ", ", format, count);
+    }
+    if (in_device_format > 0) text += fmt::format(", {} in device format ({})", in_device_format, formats);
     if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
     if (summary.ignored > 0) text += "; ignored " + plural(static_cast<uint64_t>(summary.ignored), "other file");
     return text;

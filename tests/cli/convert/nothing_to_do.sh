@@ -4,3 +4,6 @@ npy_file dump/Add.a.1.2.1700000000000001.output.0.ND.npy '<f4' '(3,)' 12
 show msdump convert -d dump -out out
 show msdump convert -d dump -out out -f NHWC
 files .
+# So do the .pt files of PyTorch.
+cmake -E tar xf "$TESTDATA/recorded/torch.tar.zst"
+show msdump convert -d torch/zero/stage1.pt -out other
