@@ -1,6 +1,8 @@
 // msdump find-op: from a line of the script, or a name, to operators and their tensor files.
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "divergence/dump_diff.h"
 #include "frame/usage.h"
 #include "graph/lines/source_lines.h"
 #include "graph/opened_graph.h"
@@ -109,7 +112,7 @@ const CommandInfo& find_op_info() {
       .name = "find-op",
       .order = 40,
       .summary = "which operators a line of the script became, and their tensors",
-      .usage = "--line FILE:LINE | --code TEXT | NAME... [-d DUMP] [--ir PATH] [OPTIONS]",
+      .usage = "--line FILE:LINE | --code TEXT | NAME... [-d DUMP [--ref DUMP]] [--ir PATH] [OPTIONS]",
       .description =
           "Looks up in the IR of a run (or in msprobe's stack.json) which operators came from a line of the script, "
           "and "
@@ -120,6 +123,8 @@ const CommandInfo& find_op_info() {
                    {"msdump find-op --line 'alexnet.py:175, 12~25' --ir graphs/*.ir", "as copied from an IR; no dump"},
                    {"msdump find-op --code 'self.conv3(x)' -d dump --io output -0 | xargs -0 msdump stats -d",
                     "statistics of what a statement computed"},
+                   {"msdump find-op --line net.py:23 -d npu --ref cpu",
+                    "tensors of a device dump without IR, paired as diff does"},
                    {"msdump find-op '*conv3*' -d dump --json", "by name, for scripts"}},
       .done = "an operator was found",
       .no = "no operator was found (-0: no file); the nearest lines that have operators are named",
@@ -127,6 +132,38 @@ const CommandInfo& find_op_info() {
       .other_names = {{"find search grep locate op operator source trace stack"}}};
   return info;
 }
+
+// The tensors that a dump has of the operators of a reference, as diff pairs them: a device dump has neither its numbers nor an IR.
+class PairedFiles {
+ public:
+  explicit PairedFiles(const DiffResult& run) : run_(run) {
+    const Pairing& pairing = run.pairing;
+    for (OperatorId pair{0}; pair < pairing.operators.size(); ++pair) {
+      const SequencedOpId place = pairing.operators[pair].b;
+      if (place != kNoId && pairing.b[place].op != kNoId) pairs_.emplace(pairing.b[place].op, pair);
+    }
+    for (TensorId tensor{0}; tensor < pairing.tensors.size(); ++tensor) {
+      if (pairing.tensors[tensor].a != kNoId) tensors_[pairing.tensors[tensor].op].push_back(tensor);
+    }
+  }
+
+  [[nodiscard]] OperatorFiles of(OpId op) const {
+    OperatorFiles files;
+    const auto pair = pairs_.find(op);
+    if (pair == pairs_.end()) return files;
+    files.confidence = run_.pairing.operators[pair->second].confidence;
+    const auto tensors = tensors_.find(pair->second);
+    if (tensors == tensors_.end()) return files;
+    for (const TensorId tensor : tensors->second)
+      files.tensors.push_back((*run_.a->side.tensors)[run_.pairing.tensors[tensor].a]);
+    return files;
+  }
+
+ private:
+  const DiffResult& run_;
+  std::map<OpId, OperatorId> pairs_;
+  std::map<OperatorId, std::vector<TensorId>> tensors_;
+};
 
 struct Answer {
   std::vector<LineHit> found;
@@ -146,6 +183,7 @@ struct Printed {
 struct FoundRow : OperatorRow {
   const LineHit& hit;
   const OperatorFiles& files;
+  const OpenedGraph& of_files;  // has their dump
   report::Form form;
 };
 
@@ -194,7 +232,7 @@ const report::RowType<FoundRow>& found_rows() {
                })
           .include(node_rows())
           .add(files_key(),
-               [](const FoundRow& row) -> report::Value { return files_value(row.opened, row.files, row.form); })
+               [](const FoundRow& row) -> report::Value { return files_value(row.of_files, row.files, row.form); })
           .add(originals_key(),
                [](const FoundRow& row) -> report::Value { return originals_value(row.opened, row.op, row.files); });
   return rows;
@@ -228,6 +266,15 @@ class FindOp : public Command {
                   .help = "Text of a line; may be repeated"},
                  arguments_option("NAME", asked_.names, "Names of operators, or globs")});
     options.add(graph_options(options_));
+    options.add(
+        {.names = "--ref",
+         .other_names = "reference golden good",
+         .is_common = true,
+         .value = OptionValue::text(ref_, "DUMP"),
+         .group = kInputGroup,
+         .help = "A dump of the same script with an IR: the operators are found in it, and those of --dump are paired "
+                 "with them as diff does",
+         .needs = {{"dump", "--ref is paired with it"}}});
     options.add({.names = "-0,--print0",
                  .other_names = "paths null",
                  .is_common = true,
@@ -251,6 +298,7 @@ class FindOp : public Command {
 
   ExitCode run(Session& session) override {
     check();
+    if (!ref_.empty()) return run_paired(session);
     Result<OpenedGraph> opened = open_graph(session.context, options_, {only_line(), Headers::kWhereNeeded});
     if (!opened) return session.end_with(opened.error());
     Answer answer = find(*opened);
@@ -261,12 +309,41 @@ class FindOp : public Command {
     }
     if (opened->graph().size() == 0) {
       if (!paths_) print_report(session, *opened, answer);
-      return end_without_graph(session, *opened);
+      return end_without_graph(session, *opened, has_dump(options_) ? ", or a dump that has one with --ref" : "");
     }
     return paths_ ? print_paths(session, *opened, answer) : print_rows(session, *opened, answer);
   }
 
  private:
+  ExitCode run_paired(Session& session) {
+    GraphOptions of_reference = options_;
+    of_reference.dump = {{ref_}, {}};
+    options_.ir.clear();
+    const GraphNeeds needs{{}, Headers::kAll};
+    Result<OpenedGraph> dump = open_graph(session.context, options_, needs);
+    if (!dump) return session.end_with(dump.error());
+    Result<OpenedGraph> reference = open_graph(session.context, of_reference, needs);
+    if (!reference) return session.end_with(reference.error());
+    if (reference->graph().size() == 0) return end_without_graph(session, *reference);
+    Result<DiffResult> run = pair_dumps(std::make_unique<DiffSide>(std::move(*dump)),
+                                        std::make_unique<DiffSide>(std::move(*reference)), nullptr, session.context);
+    if (!run) return session.end_with(run.error());
+    const PairedFiles files(*run);
+    files_ = &files;
+    of_files_ = &run->a->opened;
+    OpenedGraph& graph = run->b->opened;
+    const Answer answer = find(graph);
+    const ExitCode code = paths_ ? print_paths(session, graph, answer) : print_rows(session, graph, answer);
+    files_ = nullptr;
+    of_files_ = nullptr;
+    return code;
+  }
+
+  // What the files belong to.
+  [[nodiscard]] const OpenedGraph& with_files(const OpenedGraph& opened) const {
+    return of_files_ == nullptr ? opened : *of_files_;
+  }
+
   void take_lines(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
       auto query = parse_line_query(line);
@@ -308,7 +385,15 @@ class FindOp : public Command {
                       const std::function<bool(const LineHit&, const OperatorFiles&)>& print) const {
     std::vector<OpId> ops;
     for (const LineHit& hit : found) ops.push_back(hit.op);
-    Printed printed(opened);
+    Printed printed(with_files(opened));
+    if (files_ != nullptr) {
+      for (const LineHit& hit : found) {
+        const OperatorFiles files = files_->of(hit.op);
+        note_files(*of_files_, hit, files, printed);
+        if (!print(hit, files)) break;
+      }
+      return printed;
+    }
     for_each_operator_files(opened, ops, paths_ ? Detail::kPaths : Detail::kHeaders, session.context,
                             [&](size_t i, const OperatorFiles& files) {
                               note_files(opened, found[i], files, printed);
@@ -329,13 +414,13 @@ class FindOp : public Command {
   }
 
   ExitCode print_paths(Session& session, OpenedGraph& opened, const Answer& answer) const {
-    std::vector<bool> seen(opened.catalogue->index.files().size());
+    const DumpIndex& index = with_files(opened).catalogue->index;
+    std::vector<bool> seen(index.files().size());
     const auto print = [&](const LineHit&, const OperatorFiles& files) {
       for (const TensorRecord& tensor : files.tensors) {
         if (seen[tensor.file]) continue;
         seen[tensor.file] = true;
-        const std::string path = opened.catalogue->index.path_of(opened.catalogue->index.files()[tensor.file]);
-        if (!session.out.write(path + '\0')) return false;
+        if (!session.out.write(index.path_of(index.files()[tensor.file]) + '\0')) return false;
       }
       return true;
     };
@@ -349,7 +434,11 @@ class FindOp : public Command {
   bool explain(Session& session, const OpenedGraph& opened, const Answer& answer, const Printed& printed) const {
     const bool failed = report_graph_failures(session, opened);
     for (const OpId op : printed.without_files) {
-      if (opened.joined) explain_missing_files(session, opened, op);
+      if (files_ != nullptr) {
+        session.messages.note(fmt::format("{} has no partner with tensors in the dump", opened.graph().full_name(op)));
+      } else if (opened.joined) {
+        explain_missing_files(session, opened, op);
+      }
     }
     if (answer.found.empty()) explain_nothing(session, opened, asked_, options_.selection, answer.unselected);
     return failed;
@@ -369,9 +458,9 @@ class FindOp : public Command {
   }
 
   Printed print_report(Session& session, OpenedGraph& opened, const Answer& answer) const {
-    const auto sink = session.open_report(form_, dumps_of(opened), columns(opened));
+    const auto sink = session.open_report(form_, dumps_of(with_files(opened)), columns(opened));
     Printed printed = print_found(session, opened, answer.found, [&](const LineHit& hit, const OperatorFiles& files) {
-      return sink->row(found_rows().row({{opened, hit.op}, hit, files, form_}))
+      return sink->row(found_rows().row({{opened, hit.op}, hit, files, with_files(opened), form_}))
           .has_value();  // the stream remembers why not
     });
     report::Object summary;
@@ -402,6 +491,9 @@ class FindOp : public Command {
 
   GraphOptions options_;
   OperatorQuestion asked_;
+  std::string ref_;
+  const PairedFiles* files_ = nullptr;     // with --ref
+  const OpenedGraph* of_files_ = nullptr;  // likewise: the dump
   bool paths_ = false;
   report::Form form_ = report::Form::kTable;
 };

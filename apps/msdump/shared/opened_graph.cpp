@@ -87,15 +87,17 @@ Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& op
   return opened;
 }
 
-ExitCode end_without_graph(Session& session, const OpenedGraph& opened) {
+ExitCode end_without_graph(Session& session, const OpenedGraph& opened, std::string_view more_hint) {
   const bool failed = report_graph_failures(session, opened);
   std::string places;
   for (const std::string& place : opened.search.looked_in) places += (places.empty() ? "" : ", ") + place;
   session.messages.error(
       ErrorCode::kNotFound,
       fmt::format("no IR with the lines of operators found; searched {}", places.empty() ? "nothing" : places),
-      "name it with --ir; MindSpore writes it next to a synchronous dump, else with the environment variable "
-      "MS_DEV_SAVE_GRAPHS=2 (up to 2.2: context.set_context(save_graphs=2)), msprobe with level L1 or mix");
+      fmt::format(
+          "name it with --ir{}; MindSpore writes it next to a synchronous dump, else with the environment variable "
+          "MS_DEV_SAVE_GRAPHS=2 (up to 2.2: context.set_context(save_graphs=2)), msprobe with level L1 or mix",
+          more_hint));
   return failed ? ExitCode::kSomeFailed : ExitCode::kUsage;
 }
 

@@ -35,7 +35,7 @@ struct GraphNeeds {
 Result<OpenedGraph> open_graph(const RunContext& context, const GraphOptions& options, const GraphNeeds& needs);
 
 // No IR: says which places were searched, and how to make MindSpore write one.
-[[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened);
+[[nodiscard]] ExitCode end_without_graph(Session& session, const OpenedGraph& opened, std::string_view more_hint = {});
 
 // The nearest selection that matches an operator: "did you mean --op 'Conv2D-op3'?"; may be empty.
 [[nodiscard]] std::string selection_hint(const OpenedGraph& opened, const SelectionOptions& typed);
