@@ -112,7 +112,7 @@ const CommandInfo& find_op_info() {
       .name = "find-op",
       .order = 40,
       .summary = "which operators a line of the script became, and their tensors",
-      .usage = "--line FILE:LINE | --code TEXT | NAME... [-d DUMP [--ref DUMP]] [--ir PATH] [OPTIONS]",
+      .usage = "--line FILE:LINE | --code TEXT | NAME... [-d DUMP [--ref DUMP]] [OPTIONS]",
       .description =
           "Looks up in the IR of a run (or in msprobe's stack.json) which operators came from a line of the script, "
           "and "
