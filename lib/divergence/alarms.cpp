@@ -80,6 +80,14 @@ void BlameState::begin_step(ExecutionId run) {
   history.any_chosen = false;
   first_of_step = run;
   place = now;
+  constants_.clear();
+  for (; run < view.runs().size() && view.place(run).is_beside(now); ++run) {
+    for (const RunInput& input : view.run(run).inputs) {
+      if (input.from != InputEdge::From::kConstant || !view.differs(input.tensor)) continue;
+      const auto& metrics = view.diff(input.tensor).metrics;
+      if (metrics.max_a && metrics.max_b) constants_.emplace(metrics.count, *metrics.max_a, *metrics.max_b);
+    }
+  }
 }
 
 void BlameState::note_alarm(ExecutionId run) {
@@ -194,6 +202,11 @@ void EnteringValues::judge_unknown_source(ExecutionId run, const RunInputs& inpu
   root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
 }
 
+bool BlameState::is_exchanged(TensorId constant) {
+  const auto& metrics = view.diff(constant).metrics;
+  return metrics.max_a && metrics.max_b && constants_.count({metrics.count, *metrics.max_b, *metrics.max_a}) > 0;
+}
+
 void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs,
                      const std::vector<TensorId>& outputs) {
   const bool all_same = !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
@@ -202,7 +215,7 @@ void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs
   const TensorId tensor = inputs.constants.front();
   const bool of_value = state.view.is(tensor, Verdict::kDiffer) || state.view.is(tensor, Verdict::kClose);
   if (inputs.downstream || all_same || (!of_value && !state.view.any_differs(outputs))) return;
-  if (state.roots.has_line_of(run)) return;
+  if (state.roots.has_line_of(run) || state.is_exchanged(tensor)) return;
   Root& root = state.roots.add(run, RootRule::kConstant, DivergenceKind::kValue, inputs, outputs);
   root.uncertain_source = state.view.is_gradient(run);
   root.constant = tensor;

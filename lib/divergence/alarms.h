@@ -45,6 +45,10 @@ struct BlameState {
   void begin(ExecutionId run);
   void note_alarm(ExecutionId run);
 
+  // True if another operator of the step has this constant and the other's partner that one's: numbers in names follow the order
+  // of a graph, and the two were paired with each other's partner.
+  [[nodiscard]] bool is_exchanged(TensorId constant);
+
   // The producer of an input if only one side has it; kNoId if it has a partner or is unknown.
   [[nodiscard]] ExecutionId one_sided_maker(const RunInput& input) const;
   // Adds a root for a value that `reader` gets in a coarser dtype: from `cast`, which is `reader` if it casts by itself.
@@ -52,6 +56,9 @@ struct BlameState {
 
  private:
   void begin_step(ExecutionId run);
+
+  // Constants of the step that differ: the number of elements, and the largest on both sides.
+  std::set<std::tuple<uint64_t, double, double>> constants_;
 };
 
 // Alarms of values that no execution wrote: parameters, inputs of the network, and values from an unknown source.

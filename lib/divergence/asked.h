@@ -3,7 +3,9 @@
 //
 //   1. the frontier of a side: operators whose question (graph/arguments/questions.h) the other side does not ask, although it
 //      asks all that leads to them. There the script first asks something else; what comes after it follows
-//   2. a frontier operator counts if the values after it differ: its own outputs if it has a partner, else what the first
+//      Of several operators that one side alone has, the one counts that reads what the other side reads in place of their result: the
+//      others are there for it, as operators that make a mask are for the one that adds it
+//   2. a frontier operator counts if the values after it differ: its own outputs if both sides have them, else what the first
 //      operators of both sides read that follow it. Two releases write one script in several ways, and agree
 //      And it is none if both sides compute the same mathematics in two ways (equal_maths.h)
 //   3. one root for each place: an operator that one side alone has goes before its readers, unless it only moves values, and

@@ -80,6 +80,11 @@ MadeNet::Tensor MadeNet::constant(float value) {
   return add({{value}, fmt::format("F32({})", value), {}, UINT32_MAX, {}, true});
 }
 
+MadeNet::Tensor MadeNet::constant(const Values& values) {
+  const std::string text = fmt::format("Tensor(shape=[{}], dtype=Float32, value=[...])", values.size());
+  return add({values, text, {}, UINT32_MAX, {}, true});
+}
+
 MadeNet::Tensor MadeNet::op(std::string_view type, const std::vector<Tensor>& inputs, std::string_view scope) {
   Node node;
   node.type = type;

@@ -51,6 +51,7 @@ class MadeNet {
   Tensor input(const std::string& name, const Values& values = some_values());
   Tensor weight(const std::string& name, const Values& values = some_values(0.5F));
   Tensor constant(float value);
+  Tensor constant(const Values& values);  // whose text the IR leaves out
   // Computes Mul, Add, Sub, Div, Neg, ReLU, Sign, Log, ReduceSum; any other type adds its inputs. The name is
   // SCOPE/TYPE-opN.
   Tensor op(std::string_view type, const std::vector<Tensor>& inputs, std::string_view scope = "Default");

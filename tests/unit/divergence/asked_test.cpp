@@ -218,6 +218,31 @@ TEST_CASE("asked: an operator of one side is no root if all that it leads to agr
   }
 }
 
+TEST_CASE("asked: operators that run in another order, each under the other's name, are no roots") {
+  const Trial trial([](MadeNet& net) {
+    const auto x = net.input("x");
+    const auto first = net.op("Mul", {x, net.constant(net.bad() ? 3 : 2)});
+    const auto second = net.op("Mul", {x, net.constant(net.bad() ? 2 : 3)});
+    net.op("ReLU", {net.bad() ? net.op("Sub", {second, first}) : net.op("Sub", {first, second})});
+  });
+  CHECK(decisions(trial).empty());
+}
+
+TEST_CASE("a constant that the IR leaves out is a root, but not if two operators have exchanged theirs") {
+  for (const bool exchanged : {true, false}) {
+    const Trial trial([&](MadeNet& net) {
+      const auto x = net.input("x");
+      const Values two = some_values(2), three = some_values(3);
+      const auto first = net.op("Div", {x, net.constant(net.bad() ? three : two)});
+      const auto second = net.op("Div", {x, net.constant(net.bad() && exchanged ? two : three)});
+      const bool other = net.bad() && exchanged;
+      net.op("ReLU", {other ? net.op("Sub", {second, first}) : net.op("Sub", {first, second})});
+    });
+    CHECK(decisions(trial) ==
+          (exchanged ? Texts{} : Texts{"estimate value Default/Div-op0: its constant input 1 differs"}));
+  }
+}
+
 TEST_CASE("asked: of an operator that only moves values the reader is named") {
   const Trial trial([](MadeNet& net) {
     const auto x = net.input("x"), y = net.input("y", some_values(3));
