@@ -24,8 +24,6 @@ using From = InputEdge::From;
 
 // Operators in a row that the sides write otherwise.
 constexpr size_t kMostRounds = 32;
-// Operators of one side that are looked through for the one that reads what the other side reads.
-constexpr size_t kMostBetween = 1024;
 
 // A place where the sides ask something else.
 struct Suspect {
@@ -108,14 +106,19 @@ class AskedSearch {
   // The operator of this side alone that reads what a joint reader of the other side reads as it is: the first on the way there.
   // kNoId without one.
   [[nodiscard]] OpId inserted_before(const AskedSide& side, const AskedSide& other,
-                                     const AskedSide::JointReaders& readers) const {
+                                     const AskedSide::JointReaders& readers) {
     OpId first;
     std::set<OpId> seen;
     std::vector<std::pair<OpId, uint64_t>> next;  // an operator, and what the other side reads in place of its output
     const auto visit = [&](const InputEdge& edge, uint64_t value) {
       const OpId from = edge.from == From::kOperator ? edge.op : OpId();
-      if (from == kNoId || side.pair(from) == kNoId || side.is_paired(from) || seen.size() == kMostBetween) return;
-      if (seen.insert(from).second) next.emplace_back(from, value);
+      if (from == kNoId || side.pair(from) == kNoId || side.is_paired(from) || seen.count(from) > 0) return;
+      if (seen.size() == kMostFollowed) {
+        limits_.insert(kFollowedLimit);
+        return;
+      }
+      seen.insert(from);
+      next.emplace_back(from, value);
     };
     for (const auto& [reader, slots] : readers) {
       const OpId here = side.op_of(reader), there = other.op_of(reader);

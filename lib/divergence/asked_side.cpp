@@ -15,8 +15,6 @@ using From = InputEdge::From;
 
 // Casts, moves and reshapes in a row.
 constexpr int kMostHops = 64;
-// Operators of one side that are followed behind one, to the first ones of both sides.
-constexpr size_t kMostFollowed = 1024;
 
 }  // namespace
 
@@ -118,9 +116,7 @@ AskedSide::JointReaders AskedSide::joint_readers(OpId op, const std::set<Operato
           if (edge.from == From::kOperator && edge.op == at) found[pair(reader)].insert(edge.slot);
         }
       } else if (seen.size() == kMostFollowed) {
-        limits.insert(
-            {"operators_followed", kMostFollowed,
-             "operators that one side alone has were followed so far, and what reads them further on was not"});
+        limits.insert(kFollowedLimit);
       } else if (seen.insert(reader).second) {
         next.push_back(reader);
         if (between != nullptr) between->insert(pair(reader));

@@ -16,6 +16,12 @@
 
 namespace msdump {
 
+// Operators of one side that are followed from one, to the first ones of both sides.
+inline constexpr size_t kMostFollowed = 1024;
+inline constexpr ReachedLimit kFollowedLimit = {
+    "operators_followed", kMostFollowed,
+    "operators that one side alone has were followed so far, and what reads them further on was not"};
+
 class AskedSide {
  public:
   // Slots of operators of both sides that read values which are known to be the same.
