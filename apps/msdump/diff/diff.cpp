@@ -94,7 +94,7 @@ class Diff : public Command {
       const Status written = write_layouts(session, *run, options_.new_layout_file);
       if (!written) return session.end_with(written.error());
     }
-    const bool nothing = note_nothing_compared(*run);
+    const bool nothing = !options_.values.given && note_nothing_compared(*run);
     if (!options_.values.given) {
       print(session, *run);
     } else if (const Status printed = print_values(session, *run); !printed) {

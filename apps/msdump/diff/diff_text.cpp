@@ -273,6 +273,15 @@ std::string next_text(const DiffResult& run, const DiffOptions& options) {
     add("--b-rank", options.rank_b);
     add("--a-step", options.step_a);
     add("--b-step", options.step_b);
+    const auto has_other = [&](std::optional<int64_t> Identity::*number, std::optional<int64_t> of_root) {
+      return of_root && run.cuts.empty() && std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
+               return run.identity(row).*number != of_root;
+             });
+    };
+    if (options.rank_a.empty() && has_other(&Identity::rank, root.place.rank))
+      add("--rank", std::to_string(*root.place.rank));
+    if (options.step_a.empty() && has_other(&Identity::step, root.place.step))
+      add("--step", std::to_string(*root.place.step));
     add("--op", std::string(run.op_name(root.op)));
     text += " --values";
   }
@@ -365,12 +374,19 @@ Result<std::string> values_text(const DiffResult& run, TensorId tensor, const st
     text += shown_text(name_of(side), slice, shown) + "\n";
     return {};
   };
+  const CompareSide &a = run.a->side, &b = run.b->side;
   if (pair.is_paired()) {
-    const CompareSide &a = run.a->side, &b = run.b->side;
     MSDUMP_TRY(HostPair opened, open_pair(*a.index, (*a.tensors)[pair.a], *b.index, (*b.tensors)[pair.b]));
     MSDUMP_CHECK_OK(add_side(Side::kCandidate, opened.left));
     MSDUMP_CHECK_OK(add_side(Side::kReference, opened.right));
+    return text;
   }
+  const Side side = pair.present_side();
+  const CompareSide& only = side == Side::kCandidate ? a : b;
+  const TensorRecord& record = (*only.tensors)[pair[side]];
+  if (!record.has_elements) return text;
+  MSDUMP_TRY(HostTensor values, HostTensor::open(*only.index, record, {}));
+  MSDUMP_CHECK_OK(add_side(side, values));
   return text;
 }
 
