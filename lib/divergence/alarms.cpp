@@ -202,7 +202,7 @@ void EnteringValues::judge_unknown_source(ExecutionId run, const RunInputs& inpu
   root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
 }
 
-bool BlameState::is_exchanged(TensorId constant) {
+bool BlameState::is_exchanged(TensorId constant) const {
   const auto& metrics = view.diff(constant).metrics;
   return metrics.max_a && metrics.max_b && constants_.count({metrics.count, *metrics.max_b, *metrics.max_a}) > 0;
 }

@@ -45,9 +45,9 @@ struct BlameState {
   void begin(ExecutionId run);
   void note_alarm(ExecutionId run);
 
-  // True if another operator of the step has this constant and the other's partner that one's: numbers in names follow the order
-  // of a graph, and the two were paired with each other's partner.
-  [[nodiscard]] bool is_exchanged(TensorId constant);
+  // True if another pair of the step has the same two constants, exchanged: numbers in names follow the order of a graph, and each
+  // operator was paired with the partner of the other.
+  [[nodiscard]] bool is_exchanged(TensorId constant) const;
 
   // The producer of an input if only one side has it; kNoId if it has a partner or is unknown.
   [[nodiscard]] ExecutionId one_sided_maker(const RunInput& input) const;

@@ -103,8 +103,8 @@ class AskedSearch {
     suspect.readers = std::move(readers);
   }
 
-  // The operator of this side alone that reads what a joint reader of the other side reads as it is: the first on the way there.
-  // kNoId without one.
+  // Of the operators that this side alone has before the readers, the first that reads what the other side's reader reads in its
+  // place. kNoId without one.
   [[nodiscard]] OpId inserted_before(const AskedSide& side, const AskedSide& other,
                                      const AskedSide::JointReaders& readers) {
     OpId first;
