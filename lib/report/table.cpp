@@ -110,13 +110,21 @@ class CutNames {
     const size_t scope = names.size() > 1 ? end_of_scope(names) : 0;
     std::map<std::string, std::set<std::string>> by_cut;
     for (const std::string& name : names) {
-      const bool fits = scope <= 1 || display_width(name) <= width_;
-      by_cut[cut_in_the_middle(fits ? name : "…" + name.substr(scope), width_)].insert(name);
+      const bool keeps = scope <= 1 || display_width(name) <= width_;
+      by_cut[keeps ? cut_in_the_middle(name, width_) : without_scope(name, scope)].insert(name);
     }
     for (const auto& [cut, alike] : by_cut) {
       for (const std::string& name : alike) cuts_[name] = cut;
       if (alike.size() > 1 && alike.size() < names.size() && rounds > 0) add(alike, rounds - 1);
     }
+  }
+
+  // As many of the scopes before `scope` as there is room for: "…/Residual/Mul-op0"
+  [[nodiscard]] std::string without_scope(const std::string& name, size_t scope) const {
+    const size_t first = end_of_prefix(name, display_width(name) - (width_ - 1));
+    size_t begin = name.find_first_of("/.", first);
+    if (begin > scope) begin = name.find_first_of("_-", first);  // names as files have them
+    return cut_in_the_middle("…" + name.substr(std::min(begin, scope)), width_);
   }
 
   // "…312…Tanh-op0"

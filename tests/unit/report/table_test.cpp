@@ -86,6 +86,8 @@ TEST_CASE("table: names that are cut lose the scope they have in common, and rem
   };
   CHECK(names({"Default/network-Net/conv1-Conv2d/Conv2D-op12", "Default/network-Net/fc1-Dense/MatMul-op20"}, 36) ==
         Texts{"…/conv1-Conv2d/Conv2D-op12", "…/fc1-Dense/MatMul-op20"});
+  CHECK(names({"Default_network-Net_second-Residual_Mul-op0", "Default_network-Net_second-Residual_Mul-op1"}, 34) ==
+        Texts{"…_second-Residual_Mul-op0", "…_second-Residual_Mul-op1"});
   // What tells names apart is kept wherever it is.
   CHECK(names({"Module.model.layers.0.attention.core.forward.0", "Module.model.layers.1.attention.core.forward.0",
                "Module.embedding.forward.0"},
