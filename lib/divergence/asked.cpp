@@ -91,7 +91,7 @@ class AskedSearch {
   void add_one_sided(const AskedSide& side, const AskedSide& other, OpId op, std::map<OperatorId, Suspect>& suspects) {
     AskedSide::JointReaders readers = side.joint_readers(op, {}, limits_);
     if (const OpId inserted = inserted_before(side, other, readers); inserted != kNoId && inserted != op) {
-      // What else the inserted operator reads is there for it alone.
+      // The script has `op` only for the inserted operator, which reads its result.
       AskedSide::JointReaders behind = side.joint_readers(inserted, {}, limits_);
       if (std::includes(behind.begin(), behind.end(), readers.begin(), readers.end())) {
         op = inserted;
@@ -103,8 +103,8 @@ class AskedSearch {
     suspect.readers = std::move(readers);
   }
 
-  // Of the operators that this side alone has before the readers, the first that reads what the other side's reader reads in its
-  // place. kNoId without one.
+  // The first operator before `readers` that only this side has, and that reads the value which the reader of the other side reads
+  // directly. kNoId if there is none.
   [[nodiscard]] OpId inserted_before(const AskedSide& side, const AskedSide& other,
                                      const AskedSide::JointReaders& readers) {
     OpId first;

@@ -511,7 +511,7 @@ class Finder {
   std::set<OperatorId> other_calls_;
   std::set<uint32_t> other_names_;  // of these
   const AskedRoots& asked_;
-  const Rejoining* const rejoining_;  // null where an IR shows the flow
+  const Rejoining* const rejoining_;  // null for sharded tensors, and to report all roots
   std::set<ExecutionId>& inert_;      // executions between places where the sides agree
 };
 

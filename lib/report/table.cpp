@@ -119,7 +119,7 @@ class CutNames {
     }
   }
 
-  // As many of the scopes before `scope` as there is room for: "…/Residual/Mul-op0"
+  // Keeps as many of the last scopes as fit: "…/Residual/Mul-op0"
   [[nodiscard]] std::string without_scope(const std::string& name, size_t scope) const {
     const size_t first = end_of_prefix(name, display_width(name) - (width_ - 1));
     size_t begin = name.find_first_of("/.", first);

@@ -204,7 +204,7 @@ std::string RootReport::places_text() const {
   return has_line ? fmt::format("at {} of this line", count) : fmt::format("in {} of it", count);
 }
 
-// Of a single root with the numbers of the summary: "1 difference is its own, 2 follow from it".
+// The effect of a single root has the numbers of the summary: "1 difference is its own, 2 follow from it".
 std::string RootReport::effect_text() const {
   std::string come =
       fmt::format("{} from it, its own included",

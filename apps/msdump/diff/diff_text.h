@@ -38,7 +38,8 @@ struct SideFacts {
 // "gradients of the candidate are 1024 times the reference's: a loss scale, divided out"; empty for a scale of 1.
 [[nodiscard]] std::string loss_scale_text(double scale);
 
-// What is said of runs that differ without a root: "no operator stands out", and why; of checkpoints the parameters that differ.
+// The headline of a run that differs and has no root: "no operator stands out" with the reason; of checkpoints the parameters
+// that differ.
 [[nodiscard]] std::string rootless_text(const DiffResult& run);
 
 // The roots with most evidence and the number of further ones; or that no operator stands out, and how the error grows.

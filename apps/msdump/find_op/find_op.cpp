@@ -339,7 +339,7 @@ class FindOp : public Command {
     return code;
   }
 
-  // What the files belong to.
+  // The dump that has the files: with --ref that of --dump, else the one that the graph is of.
   [[nodiscard]] const OpenedGraph& with_files(const OpenedGraph& opened) const {
     return of_files_ == nullptr ? opened : *of_files_;
   }

@@ -11,6 +11,8 @@
 //   unseen      what leaves no module goes on through operators that were not dumped, to some input of unknown source:
 //               all of these have to agree
 //
+// An IR has all edges: there a difference remains at what the graph returns and at what nothing reads.
+//
 // The gradient of a value that no operator wrote, such as a weight, must agree: the optimizer reads it. Values agree if
 // they have no more than several times the error that is usual right before the first of them. Statistics may agree although
 // elements do not.
