@@ -135,6 +135,7 @@ std::string MadeNet::ir() const {
       node.insert(node.find('\n'), fmt::format(" primitive_attrs: {{{}}}", nodes_[i].attributes));
     text += node;
   }
+  if (returned_ != UINT32_MAX) text += fmt::format("  Return({})\n", tensors_[returned_].operand);
   return text + "}\n";
 }
 

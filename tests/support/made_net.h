@@ -68,6 +68,7 @@ class MadeNet {
   // A second output, which nothing reads.
   void add_output(Tensor of, const Values& values) { node(of).more_outputs.push_back(values); }
   void set_attributes(Tensor of, const std::string& text) { node(of).attributes = text; }  // "group: 0-1, axis: 1"
+  void return_output(Tensor of) { returned_ = of; }                                        // the graph does
   void on_line(int line) { line_ = line; }                                                 // of the next operator
 
   void write(const std::filesystem::path& dump, bool with_ir) const;
@@ -108,6 +109,7 @@ class MadeNet {
   int line_ = 10;
   std::vector<MadeTensor> tensors_;
   std::vector<Node> nodes_;
+  Tensor returned_ = UINT32_MAX;
 };
 
 // relu(FACTOR x + w).
