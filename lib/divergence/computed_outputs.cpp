@@ -24,7 +24,7 @@ using recompute::Tensor;
 struct Side {
   explicit Side(const CompareSide& side, int64_t most_elements)
       : dump(side),
-        questions(side, dump.run_graph(), dump.operators()),
+        questions(side, dump.run_graph(), dump.operators(), recompute::Assumed::kState),
         reader(side, dump.operators(), most_elements) {}
 
   check::CheckedDump dump;
@@ -65,8 +65,7 @@ class OutputComputer {
     }
     judge_folds(outputs);
     if (runs.empty()) return outputs;
-    MSDUMP_TRY(const auto judgements, judge_partners(runs));
-    outputs.counts = recompute::count(judgements);
+    MSDUMP_TRY(auto judgements, judge_partners(runs));
     outputs.states.resize(pairing_.tensors.size());
     std::vector<ExecutionId> wrong;
     for (const OperatorJudgement& judgement : judgements) {
@@ -84,14 +83,15 @@ class OutputComputer {
         if (member != judgement.run) outputs.fused.insert(partners_.op_of(member));
       }
     }
+    MSDUMP_TRY(const std::set<TensorId> trusted, right_in_reference(wrong));
+    for (OperatorJudgement& judgement : judgements) forget_state(judgement, trusted);
+    outputs.counts = recompute::count(judgements);
     if (wrong.empty()) return outputs;
-    MSDUMP_TRY(const std::set<ExecutionId> trusted, right_in_reference(wrong));
     MSDUMP_TRY(const std::set<TensorId> asked_otherwise, right_in_candidate(judgements));
     for (const OperatorJudgement& judgement : judgements) {
-      if (!judgement.is_wrong() || trusted.count(judgement.run) == 0) continue;
       for (const OutputJudgement& output : judgement.outputs) {
         if (!output.judgement.is_wrong()) continue;
-        if (asked_otherwise.count(output.tensor) > 0) continue;
+        if (!is_trusted(output, trusted) || asked_otherwise.count(output.tensor) > 0) continue;
         const TensorId pair = partners_.pair_of_candidate(output.tensor);
         outputs.states[pair] = ComputedState::kWrong;
         outputs.wrong.emplace(pair, ComputedOutput{output, judgement.asked});
@@ -113,6 +113,21 @@ class OutputComputer {
       if (std::any_of(all[run].outputs.begin(), all[run].outputs.end(), differs)) runs.push_back(run);
     }
     return runs;
+  }
+
+  [[nodiscard]] bool is_trusted(const OutputJudgement& output, const std::set<TensorId>& trusted) const {
+    const TensorId pair = partners_.pair_of_candidate(output.tensor);
+    return trusted.count(TensorId(uint32_t{pairing_.tensors[pair].b})) > 0;
+  }
+
+  // An optimizer's state was what the step before left if the reference's output follows from that. Else nothing is known.
+  void forget_state(OperatorJudgement& judgement, const std::set<TensorId>& trusted) const {
+    if (!judgement.assumes_state) return;
+    for (OutputJudgement& output : judgement.outputs) {
+      if (!output.judgement.is_wrong() || is_trusted(output, trusted)) continue;
+      output.judgement = {};
+      output.judgement.why = {recompute::Reason::kOldValue, output.name};
+    }
   }
 
   [[nodiscard]] Maybe<Array> open(TensorId tensor, const Shape* shape) const {
@@ -138,10 +153,12 @@ class OutputComputer {
       question.run = runs[place];
       return question;
     };
+    recompute::RecomputeOptions options = options_;
+    options.trusts_state = true;
     MSDUMP_TRY(auto all,
                recompute::judge_questions(
-                   asked.size(), ask, [&](TensorId tensor, const Shape* shape) { return open(tensor, shape); },
-                   options_, context_));
+                   asked.size(), ask, [&](TensorId tensor, const Shape* shape) { return open(tensor, shape); }, options,
+                   context_));
     std::vector<OperatorJudgement> judgements(runs.size());
     for (size_t i = 0; i < all.size(); ++i) {
       const auto& [place, way] = asked[i];
@@ -157,9 +174,9 @@ class OutputComputer {
     return options;
   }
 
-  // Executions that are right in the reference, with all that the candidate fused with them: there the questions and kernels are
-  // as they should be.
-  [[nodiscard]] Result<std::set<ExecutionId>> right_in_reference(const std::vector<ExecutionId>& runs) const {
+  // Tensors of the reference that are right, where nothing that the candidate fused with their operator is wrong: there the
+  // questions and kernels are as they should be. Of an update only the parameter may be known, and not the state.
+  [[nodiscard]] Result<std::set<TensorId>> right_in_reference(const std::vector<ExecutionId>& runs) const {
     std::vector<ExecutionId> members, of;
     for (const ExecutionId run : runs) {
       for (const ExecutionId member : partners_.members(run)) {
@@ -172,9 +189,17 @@ class OutputComputer {
                    members.size(), [&](size_t i) { return reference_.questions.ask(members[i]); },
                    [&](TensorId tensor, const Shape* shape) { return open_reference(tensor, shape); }, unexplained(),
                    context_));
-    std::set<ExecutionId> right(runs.begin(), runs.end());
+    std::set<ExecutionId> doubted;
     for (size_t i = 0; i < members.size(); ++i) {
-      if (!judgements[i].is_right()) right.erase(of[i]);
+      const bool is_member = members[i] != of[i];
+      if (is_member ? !judgements[i].is_right() : judgements[i].is_wrong()) doubted.insert(of[i]);
+    }
+    std::set<TensorId> right;
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (members[i] != of[i] || doubted.count(of[i]) > 0) continue;
+      for (const OutputJudgement& output : judgements[i].outputs) {
+        if (output.judgement.is_right()) right.insert(output.tensor);
+      }
     }
     return right;
   }

@@ -56,23 +56,24 @@ Bound bound_of(const Kernel& kernel, DType format, const OperandFormats& formats
   bound.v.fill(kInfinity);
   const bool is_double = formats.stored == DType::kFloat64 && format == DType::kFloat64;
   bound.v[static_cast<size_t>(Precision::kFloat32)] = is_double ? 0x1p-50 : 0x1p-24;
-  // A device of 16 bits casts parameters when it reads them; its optimizers compute in float32.
-  const bool casts =
-      is_low(device.usual) && kernel.arithmetic != Arithmetic::kOptimizer && kernel.arithmetic != Arithmetic::kExact;
+  // Optimizers compute in float32 on every device. One of 16 bits casts what other operators read.
+  const bool is_optimizer = kernel.arithmetic == Arithmetic::kOptimizer;
+  const bool casts = is_low(device.usual) && !is_optimizer && kernel.arithmetic != Arithmetic::kExact;
   if (is_low(format) || casts) {
     double coarsest = is_low(formats.coarsest) ? unit_roundoff(formats.coarsest) : 0;
     if (casts) coarsest = std::max(coarsest, unit_roundoff(device.usual));
     bound.v[static_cast<size_t>(Precision::kLow)] = std::max(coarsest, bound.u);
   }
-  if (device.tensor_cores && format == DType::kFloat32)
+  if (device.tensor_cores && format == DType::kFloat32 && !is_optimizer)
     bound.v[static_cast<size_t>(Precision::kTensor)] = kernel.arithmetic == Arithmetic::kProduct ? 0x1p-11 : 0x1p-13;
   return bound;
 }
 
 namespace {
 
-double limit_of(const Kernel& kernel, Precision precision) {
-  return precision == Precision::kFloat32 ? kernel.limit : std::min(kernel.limit, 16.0);
+// Approximations in float32 are far within the rounding of 16 bits.
+double limit_of(const Kernel& kernel, Precision precision, DType format) {
+  return precision == Precision::kFloat32 && !is_low(format) ? kernel.limit : std::min(kernel.limit, 16.0);
 }
 
 std::vector<int64_t> index_of(int64_t place, const Shape& shape) {
@@ -268,7 +269,7 @@ class OutputJudge::OfAnswer {
     return !is_float(dtype_) || (kernel_.arithmetic == Arithmetic::kExact && !rounds_);
   }
   [[nodiscard]] double limit_of_output(Precision precision) const {
-    return kernel_.arithmetic == Arithmetic::kExact ? Limits::kUnits : limit_of(kernel_, precision);
+    return kernel_.arithmetic == Arithmetic::kExact ? Limits::kUnits : limit_of(kernel_, precision, format_);
   }
 
   // The number that the output's type stores for a value, as for a constant of the call; NaN if that is not known.

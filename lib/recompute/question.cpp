@@ -92,14 +92,15 @@ std::vector<uint32_t> device_operands(std::string_view mindspore, std::string_vi
 class GraphAsker {
  public:
   GraphAsker(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators,
-             ExecutionId run, bool fits)
+             ExecutionId run, Assumed assumed, ExecutionId before)
       : dump_(dump),
         flow_(flow),
         operators_(operators),
         run_index_(run),
         run_(flow.runs()[run]),
         op_(operators[run_.op]),
-        fits_(fits) {}
+        assumed_(assumed),
+        before_(before) {}
 
   Question ask() {
     // The files of a fused operator have its own type, the graph that of a member.
@@ -115,7 +116,7 @@ class GraphAsker {
     read_graph();
     collect_files();
     question_.fitted = node_ == nullptr && !has_every_input();
-    if (question_.fitted && !fits_) {
+    if (question_.fitted && assumed_ != Assumed::kArguments) {
       question_.why = {Reason::kUnknownArgument, "no graph has its attributes"};
       return std::move(question_);
     }
@@ -233,7 +234,11 @@ class GraphAsker {
     if (updated != updated_.end() && is_inference()) {
       operand.tensor = updated->second;  // as it was: nothing updates it
     } else if (row_->updates(name) || updated != updated_.end()) {
-      operand.tensor = old_value(from);
+      // What another operator read may be a copy in 16 bits.
+      if (updated != updated_.end()) operand.tensor = left_by_step_before(updated->second);
+      operand.is_state = operand.tensor != kNoId;
+      question_.assumes_state = question_.assumes_state || operand.is_state;
+      if (operand.tensor == kNoId) operand.tensor = old_value(from);
       if (operand.tensor == kNoId) {
         question_.unknown.emplace_back(name, Unjudged{Reason::kOldValue, std::string(name)});
         // What the update left behind: the other outputs of the operator may follow from it.
@@ -290,6 +295,17 @@ class GraphAsker {
     return found;
   }
 
+  // What the step before left in the place of this tensor, which the execution updated.
+  [[nodiscard]] TensorId left_by_step_before(TensorId updated) const {
+    if (before_ == kNoId) return kNoId;
+    for (const TensorId tensor : flow_.runs()[before_].outputs) {
+      if (flow_.role(tensor) == TensorRole::kUpdated &&
+          (*dump_.tensors)[tensor].name.slot == (*dump_.tensors)[updated].name.slot)
+        return tensor;
+    }
+    return kNoId;
+  }
+
   // True if the file of the input has the operand that the graph has in this slot: a device's operator may exchange them.
   [[nodiscard]] bool keeps_slot(const OpRun& reader, const RunInput& input) const {
     const std::string_view type = (*dump_.tensors)[input.tensor].name.op_type;
@@ -342,7 +358,8 @@ class GraphAsker {
   const ExecutionId run_index_;
   const OpRun& run_;
   const SequencedOp& op_;
-  const bool fits_;
+  const Assumed assumed_;
+  const ExecutionId before_;  // of the operator, in the step before
   std::string_view type_;
   const KernelRow* row_ = nullptr;
   const IrGraph* ir_ = nullptr;
@@ -372,10 +389,11 @@ CallSlot call_slot(std::string_view slot) {
 }  // namespace
 
 Questions::Questions(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators,
-                     bool fits)
-    : dump_(dump), flow_(flow), operators_(operators), fits_(fits) {
+                     Assumed assumed)
+    : dump_(dump), flow_(flow), operators_(operators), assumed_(assumed) {
   for (ExecutionId run{0}; run < flow.runs().size(); ++run) {
     const OpRun& execution = flow.runs()[run];
+    if (assumed == Assumed::kState && execution.place.step) last_[{execution.place.in_step(), execution.op}] = run;
     const std::string_view name = operators[execution.op].name;
     if (is_part(name, kForward)) forward_.try_emplace({execution.place.in_step(), name}, run);
   }
@@ -441,7 +459,16 @@ Question Questions::ask_gradient(ExecutionId run) const {
   return question;
 }
 
-Question Questions::ask_graph(ExecutionId run) const { return GraphAsker(dump_, flow_, operators_, run, fits_).ask(); }
+Question Questions::ask_graph(ExecutionId run) const {
+  const OpRun& execution = flow_.runs()[run];
+  auto [rank, step, dump] = execution.place.in_step();
+  ExecutionId before;
+  if (assumed_ == Assumed::kState && step && execution.place.occurrence == 0) {
+    const auto found = last_.find({{rank, *step - 1, dump}, execution.op});
+    if (found != last_.end()) before = found->second;
+  }
+  return GraphAsker(dump_, flow_, operators_, run, assumed_, before).ask();
+}
 
 Question Questions::ask_call(ExecutionId run) const {
   const OpRun& execution = flow_.runs()[run];

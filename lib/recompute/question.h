@@ -32,6 +32,7 @@ struct Operand {
   static constexpr uint32_t kNoMember = UINT32_MAX;
   uint32_t member = kNoMember;
   std::string output = {};
+  bool is_state = false;  // as an update left it, and not as another operator read it
 };
 
 struct AskedOutput {
@@ -46,8 +47,9 @@ struct Question {
   Unjudged why;
   std::string_view type;
   ExecutionId run;
-  ExecutionId forward;  // of a backward call: the execution of its forward call
-  bool fitted = false;  // see Call::fitted
+  ExecutionId forward;         // of a backward call: the execution of its forward call
+  bool fitted = false;         // see Call::fitted
+  bool assumes_state = false;  // see Assumed::kState
   std::vector<Operand> operands;
   std::vector<std::pair<std::string, Unjudged>> unknown;  // operands that nothing shows, with the reason
   std::vector<AskedOutput> outputs;
@@ -55,11 +57,18 @@ struct Question {
   std::vector<Question> members;
 };
 
+// What a question may take for granted where a dump does not show it.
+enum class Assumed : uint8_t {
+  kNothing,
+  kArguments,  // the usual ones of an operator without a graph
+  kState,      // the state of an optimizer is what the step before left
+};
+
 class Questions {
  public:
-  // The objects must outlive it. With `fits`, an operator without a graph is asked all the same: what verifies is its question.
+  // The objects must outlive it. Where something was assumed, only what verifies is the question.
   Questions(const DumpWithGraph& dump, const RunGraph& flow, const std::vector<SequencedOp>& operators,
-            bool fits = false);
+            Assumed assumed = Assumed::kNothing);
   [[nodiscard]] Question ask(ExecutionId run) const;
 
  private:
@@ -71,7 +80,9 @@ class Questions {
   const DumpWithGraph dump_;
   const RunGraph& flow_;
   const std::vector<SequencedOp>& operators_;
-  const bool fits_;
+  const Assumed assumed_;
+  // With kState: the last execution of an operator in a step.
+  std::map<std::pair<RunPlace::Step, OperatorId>, ExecutionId> last_;
   // By table and name of the call: its arguments, as a range of DumpWithGraph::arguments.
   std::map<std::pair<uint32_t, std::string_view>, std::pair<size_t, size_t>> arguments_;
   // Executions of forward calls, by rank, step and name.

@@ -108,14 +108,19 @@ Maybe<void> ReadQuestion::load(int64_t most_elements) {
 namespace {
 
 // A device of 16 bits reads a cast copy of a parameter, which is not the value that an optimizer updates; what has another
-// shape is none at all.
-void leave_out_copies(const Question& question, const std::vector<Tensor>& written, Call& call) {
+// shape is none at all. Too few values to tell are taken for a copy there.
+void leave_out_copies(const Question& question, const std::vector<Tensor>& written, const DeviceTraits& device,
+                      Call& call) {
   if (question.row->kernel->arithmetic != Arithmetic::kOptimizer) return;
   for (size_t i = 0; i < written.size(); ++i) {
     const std::string& name = question.outputs[i].name;
+    const bool is_state = std::any_of(question.operands.begin(), question.operands.end(),
+                                      [&](const Operand& one) { return one.is_state && one.name == name; });
+    if (is_state) continue;
     const Maybe<Tensor> old = call.tensor(name);
     if (written[i] == nullptr || !old) continue;
-    const bool coarser = unit_roundoff((*old)->effective) > unit_roundoff(written[i]->effective);
+    const DType read = (*old)->undecided && device.usual != DType::kUndefined ? device.usual : (*old)->effective;
+    const bool coarser = unit_roundoff(read) > unit_roundoff(written[i]->effective);
     if ((*old)->shape == written[i]->shape && !coarser) continue;
     call.erase(name);
     call.set_unknown(name, {Reason::kOldValue, name});
@@ -280,7 +285,7 @@ Maybe<void> judge_whole(const Question& question, ReadQuestion last, const OpenT
     MSDUMP_CHECK_OK(one.load(options.most_elements - elements));
     elements += one.elements;
     one.incomplete = one.incomplete || (opened.size() > 1 && opened[opened.size() - 2].incomplete);
-    if (!is_alone) leave_out_copies(*member, one.outputs, one.call);
+    if (!is_alone) leave_out_copies(*member, one.outputs, device, one.call);
     MSDUMP_TRY(Outputs outputs, compute_with(*member->row->kernel, one.call, one.inner));
     computed.push_back(std::move(outputs));
     kernels.push_back(member->row->kernel);
@@ -308,6 +313,7 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
   result.run = question.run;
   result.type = question.type;
   result.forward = question.forward;
+  result.assumes_state = question.assumes_state;
   result.why = question.why;
   result.row = question.row;
   if (question.row == nullptr) return result;
@@ -318,7 +324,7 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
     last = read_member(question, {}, open);
     if (last.why) result.why = *last.why;
     if (!is_written(last)) return result;
-    leave_out_copies(question, last.outputs, last.call);
+    leave_out_copies(question, last.outputs, device, last.call);
     // What is explained is computed as a whole if it can be.
     in_parts = !explains && !options.golden && judge_parts(question, last, options, device, result);
   }
@@ -335,9 +341,14 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
     return result;
   }
   for (OutputJudgement& output : result.outputs) {
-    if (!question.fitted || !output.judgement.is_wrong()) continue;
-    output.judgement = {};
-    output.judgement.why = {Reason::kUnknownArgument, "no usual argument fits"};
+    if (!output.judgement.is_wrong()) continue;
+    if (question.fitted) {
+      output.judgement = {};
+      output.judgement.why = {Reason::kUnknownArgument, "no usual argument fits"};
+    } else if (question.assumes_state && !options.trusts_state) {
+      output.judgement = {};
+      output.judgement.why = {Reason::kOldValue, output.name};
+    }
   }
   if (result.outputs.empty()) result.why = {Reason::kShape, {}};
   return result;
@@ -554,7 +565,7 @@ Result<std::vector<OperatorJudgement>> recompute(const DumpWithGraph& dump, cons
                                                  const std::vector<SequencedOp>& operators,
                                                  const std::vector<ExecutionId>& runs, const RunContext& context,
                                                  const RecomputeOptions& options) {
-  const Questions questions(dump, flow, operators, options.fits);
+  const Questions questions(dump, flow, operators, options.assumed);
   const TensorReader reader(dump, operators, options.most_elements, options.statistics);
   MSDUMP_TRY(auto judgements,
              judge_questions(

@@ -79,7 +79,7 @@ Result<RecomputedOutputs> recompute_outputs(const CheckedDump& dump, const RuleS
   options.facts = context.facts;
   // Facts of parts are kept there as they are.
   options.statistics = context.facts == nullptr ? &facts : nullptr;
-  options.fits = !golden.is_empty();
+  if (!golden.is_empty()) options.assumed = recompute::Assumed::kArguments;
   recompute::Goldens goldens(dump.dump(), dump.run_graph(), chosen, golden, context.cancel);
   if (!golden.is_empty()) {
     MSDUMP_CHECK_OK(goldens.begin());

@@ -50,6 +50,11 @@ class PairWriter {
     write(type, name, "output", 0, output);
     time_ += 10;
   }
+  // Of the operators that follow.
+  void begin_step(int step) {
+    step_ = step;
+    fs::create_directories(dump_ / "rank_0" / "Net" / "0" / std::to_string(step));
+  }
   void ir(const std::string& nodes) const {
     const fs::path rank = dump_ / "rank_0";
     test::write_bytes(rank / ".dump_metadata" / "config.json", "{\"ms_version\":\"2.10.0\"}");
@@ -62,11 +67,12 @@ class PairWriter {
     const std::string file = fmt::format("{}.{}.0.0.{}.{}.{}.DefaultFormat.Float32.npy", type, name,
                                          1'700'000'000'000'000 + time_++, io, slot);
     const std::string bytes(reinterpret_cast<const char*>(values.data.data()), 4 * values.data.size());
-    test::write_bytes(dump_ / "rank_0" / "Net" / "0" / "0" / file, test::npy_of("<f4", values.shape, bytes));
+    test::write_bytes(dump_ / "rank_0" / "Net" / "0" / std::to_string(step_) / file,
+                      test::npy_of("<f4", values.shape, bytes));
   }
 
   const fs::path dump_;
-  int time_ = 0;
+  int time_ = 0, step_ = 0;
 };
 
 // Both dumps of a network, compared.
@@ -82,8 +88,12 @@ class FusedPair {
       fs::create_directories(scratch_.path() / side / "rank_0" / "graphs");
       fs::create_directories(scratch_.path() / side / "rank_0" / ".dump_metadata");
     }
+  }
+
+  // By a type that only devices have.
+  void mark_device() {
     const FileValues moved = file_numbers({7}, 99);
-    device.op("TransData", "trans_TransData_1", {moved}, moved);  // by which it is known as a device's
+    device.op("TransData", "trans_TransData_1", {moved}, moved);
   }
 
   // The state of the only output that the reference's operator of this name has.
@@ -136,6 +146,7 @@ std::unique_ptr<FusedPair> multiply_add(float factor) {
   pair->host.op("Add", "Default_n_Add-op0", {product, c}, product_and_sum(a, b, c, 1));
   pair->host.ir(test::node_text("%0", "Mul", "%para1_x, %para2_w", "Default/n/Mul-op0") +
                 test::node_text("%1", "Add", "%0, %para2_w", "Default/n/Add-op0"));
+  pair->mark_device();
   pair->device.op("FusedMulAdd", "Default_n_FusedMulAdd-op9", {other, b, c}, product_and_sum(other, b, c, factor));
   return pair;
 }
@@ -186,8 +197,46 @@ std::unique_ptr<FusedPair> convolution(double epsilon, float factor) {
   };
   pair->host.op("ReLU", "Default_n_ReLU-op0", {normalised}, positive(normalised));
   const FileValues written = convolved(own_filter, own_bias, factor);
+  pair->mark_device();
   pair->device.op("Conv2D", "Default_n_Conv2D-op5Default_n_BatchNorm-op6", {x, own_filter, {{3}, own_bias}}, written);
   pair->device.op("Relu", "Default_n_ReLU-op7", {written}, positive(written));
+  return pair;
+}
+
+enum class Shown : uint8_t { kByReader, kByStepBefore };
+
+// Momentum in place: files have what it left behind. The candidate has other gradients, and `rate` times the learning rate. The
+// reference's accumulator starts the second step at `kept` times what the first one left.
+std::unique_ptr<FusedPair> update(Shown shown, float rate, float kept = 1) {
+  auto pair = std::make_unique<FusedPair>();
+  const auto write = [&](PairWriter& dump, float gradients, float of_rate, float of_state) {
+    FileValues var = file_numbers({40}, 1), acc = file_numbers({40}, 2);
+    const FileValues lr{{}, {0.01F}}, momentum{{}, {0.9F}};
+    const auto step = [&](uint64_t seed) {
+      FileValues grad = file_numbers({40}, seed);
+      if (shown == Shown::kByReader) dump.op("ReLU", "Default_n_ReLU-op0", {var}, var);
+      for (size_t i = 0; i < 40; ++i) {
+        grad.data[i] *= gradients;
+        acc.data[i] = 0.9F * acc.data[i] + grad.data[i];
+        // As in a first step: the state is a gradient of 16 bits.
+        if (seed == 3 && shown == Shown::kByStepBefore) acc.data[i] = std::nearbyint(acc.data[i] * 128) / 128;
+        var.data[i] -= of_rate * 0.01F * acc.data[i];
+      }
+      dump.op("ApplyMomentum", "Default_opt_ApplyMomentum-op0", {var, acc, lr, grad, momentum}, var);
+    };
+    step(3);
+    if (shown == Shown::kByReader) return;
+    for (float& value : acc.data) value *= of_state;
+    dump.begin_step(1);
+    step(4);
+  };
+  write(pair->host, 1, 1, kept);
+  write(pair->device, 1.01F, rate, 1);
+  for (PairWriter* const dump : {&pair->device, &pair->host}) {
+    dump->ir(test::node_text("%0", "ReLU", "%para1_w", "Default/n/ReLU-op0") +
+             test::node_text("%1", "ApplyMomentum", "%para1_w, %para2_x, F32(0.01), %para2_x, F32(0.9)",
+                             "Default/opt/ApplyMomentum-op0"));
+  }
   return pair;
 }
 
@@ -220,6 +269,17 @@ TEST_CASE("a folded filter is what the reference's parameters lead to, whatever 
   const auto wrong = convolution(1e-5, 2);
   CHECK(wrong->state_of("Default/n/BatchNorm-op0") == ComputedState::kWrong);
   CHECK(wrong->computed().misfolded.empty());
+}
+
+TEST_CASE("an update is computed again from what a reader before it, or the step before, shows of its state") {
+  const Shown shown = GENERATE(Shown::kByReader, Shown::kByStepBefore);
+  CHECK(update(shown, 1)->computed().wrong.empty());
+  CHECK(!update(shown, 1)->computed().right.empty());
+  CHECK(!update(shown, 0.5F)->computed().wrong.empty());
+}
+
+TEST_CASE("a state that the reference did not keep from step to step shows nothing") {
+  CHECK(update(Shown::kByStepBefore, 0.5F, 2)->computed().wrong.empty());
 }
 
 }  // namespace msdump

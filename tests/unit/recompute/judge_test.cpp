@@ -419,4 +419,27 @@ TEST_CASE("ten thousand right products raise no alarm, in any format and at any 
   CHECK(largest > 0.9);   // they do round
 }
 
+TEST_CASE("what an approximation in float32 may be off is no measure for 16 bits") {
+  Sample sample = sample_of(1000, 1);
+  for (size_t i = 0; i < 1000; ++i) sample.stored.values[i] = rounded_to(sample.exact.values[i], 10);
+  sample.stored.dtype = DType::kFloat16;
+  find_effective_format(sample.stored);
+  const Output output = output_of(sample.exact);
+  const OperandFormats formats = {DType::kFloat16, DType::kFloat16};
+  CHECK(judged(sample.stored, "tanh", output, formats).is_right());
+  sample.stored.values[700] *= 1.05;
+  CHECK(judged(sample.stored, "tanh", output, formats).is_wrong());
+}
+
+TEST_CASE("an optimizer computes in float32 where products round their factors") {
+  Sample sample = sample_of(1000, 1);
+  std::vector<double> terms;
+  for (const double value : sample.exact.values) terms.push_back(std::fabs(value));
+  const Output output = output_of(sample.exact, terms, 2);
+  const DeviceTraits device = {.tensor_cores = true};
+  for (double& value : sample.stored.values) value *= 1 + 1e-5;
+  CHECK(judged(sample.stored, "add", output, {kFloat, kFloat}, device).is_right());
+  CHECK(judged(sample.stored, "momentum", output, {kFloat, kFloat}, device).is_wrong());
+}
+
 }  // namespace msdump::recompute
