@@ -125,25 +125,29 @@ std::vector<const torch::PtTensor*> numbered(const torch::PtFile& file, std::str
   return tensors;
 }
 
+// Adds the partitions of the rank whose file this is; `files`: how many there are.
+Status add_optim_states(const std::string& path, size_t files, size_t& count, Partitions& all) {
+  MSDUMP_TRY(const File file, File::open(path));
+  std::optional<int64_t> ranks;
+  MSDUMP_TRY(const torch::PtFile found,
+             torch::read_pt(file, [&](const torch::Pickle& pickle) { ranks = torch::zero_ranks_of(pickle); }));
+  auto tensors = numbered(found, "optimizer_state_dict.fp32_flat_groups.");
+  const bool of_parameters = !tensors.empty();
+  if (!of_parameters) tensors = numbered(found, "optimizer_state_dict.single_partition_of_fp32_groups.");
+  if (tensors.empty()) return fail(ErrorCode::kBadHeader, "no partitions of parameters");
+  if (ranks && *ranks != static_cast<int64_t>(files))
+    return fail(ErrorCode::kNotFound, "expected the optim_states of {} ranks, found those of {}", *ranks, files);
+  if (!all.ranks.empty() && of_parameters != all.of_parameters)
+    return fail(ErrorCode::kBadHeader, "the ranks have partitions of different stages");
+  all.of_parameters = of_parameters;
+  return add_rank(file, tensors, count, all);
+}
+
 Result<Partitions> read_optim_states(const std::vector<std::string>& paths) {
   Partitions all;
   size_t count = 0;
-  for (const std::string& path : paths) {
-    MSDUMP_TRY(const File file, File::open(path));
-    std::optional<int64_t> ranks;
-    MSDUMP_TRY(const torch::PtFile found,
-               torch::read_pt(file, [&](const torch::Pickle& pickle) { ranks = torch::zero_ranks_of(pickle); }));
-    auto tensors = numbered(found, "optimizer_state_dict.fp32_flat_groups.");
-    const bool of_parameters = !tensors.empty();
-    if (!of_parameters) tensors = numbered(found, "optimizer_state_dict.single_partition_of_fp32_groups.");
-    if (tensors.empty()) return fail(make_error(ErrorCode::kBadHeader, "no partitions of parameters").with_path(path));
-    if (ranks && *ranks != static_cast<int64_t>(paths.size()))
-      return fail(ErrorCode::kNotFound, "{} ranks have partitions, and {} files are there", *ranks, paths.size());
-    if (!all.ranks.empty() && of_parameters != all.of_parameters)
-      return fail(ErrorCode::kBadHeader, "the ranks have partitions of different stages");
-    all.of_parameters = of_parameters;
-    MSDUMP_CHECK_OK(in_file(add_rank(file, tensors, count, all), path));
-  }
+  for (const std::string& path : paths)
+    MSDUMP_CHECK_OK(in_file(add_optim_states(path, paths.size(), count, all), path));
   return all;
 }
 
@@ -230,7 +234,9 @@ class Assembly {
       for (const auto& [name, shape] : group) {
         StoredTensor stored = described(name, shape, DType::kFloat32);
         stored.problem = why;
-        stored.problem->path = why.path.empty() ? path_ : why.path;
+        stored.problem->path = path_;
+        if (!why.path.empty() && why.path != path_)
+          stored.problem->message = why.path.substr(why.path.rfind('/') + 1) + ": " + why.message;
         stored.problem->tensor = stored.op_name;
         result_.by_name.insert_or_assign(stored.op_name, std::move(stored));
       }
@@ -290,6 +296,14 @@ class Assembly {
   ZeroParameters& result_;
 };
 
+Error without_parameters(Error why, const std::string& path) {
+  why.message = "no float32 parameters of DeepSpeed's ZeRO: " + why.message;
+  if (why.path.empty()) why.path = path;
+  why.tensor.clear();
+  why.hint = "the parameters of the model itself are there as module.NAME";
+  return why;
+}
+
 }  // namespace
 
 std::optional<ZeroModelFile> parse_zero_model_file(std::string_view name) {
@@ -334,7 +348,11 @@ ZeroParameters zero_parameters(const std::string& path, const ZeroModelFile& fil
   };
   if (Status status = assemble(); !status) {
     result.by_name.clear();
-    if (file.rank) assembly.set_problem(status.error());
+    if (file.rank) {
+      assembly.set_problem(status.error());
+    } else {
+      result.problem = without_parameters(std::move(status).error(), path);
+    }
   }
   assembly.add_aliases();
   return result;
