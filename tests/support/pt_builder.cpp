@@ -121,11 +121,12 @@ pickle::Text placement(std::string_view type, const std::vector<std::pair<pickle
 
 pickle::Text dtensor_call(const DTensorSpec& spec) {
   using namespace pickle;
-  const Text mesh = object(
-      global("torch.distributed.device_mesh", "DeviceMesh"),
-      dict({{text("mesh"), tensor_call({.storage_class = "IntStorage", .key = "mesh", .shape = spec.mesh_shape})},
-            {text("mesh_dim_names"), tuple({text("dp"), text("tp")})},
-            {text("_flatten_mesh_list"), integers(spec.ranks)}}));
+  std::vector<std::pair<Text, Text>> attributes{
+      {text("mesh"), tensor_call({.storage_class = "IntStorage", .key = "mesh", .shape = spec.mesh_shape})},
+      {text("mesh_dim_names"), tuple({text("dp"), text("tp")})},
+      {text("_flatten_mesh_list"), integers(spec.ranks)}};
+  attributes.insert(attributes.end(), spec.writer.begin(), spec.writer.end());
+  const Text mesh = object(global("torch.distributed.device_mesh", "DeviceMesh"), dict(attributes));
   const Text size = call(global("torch", "Size"), {integers(spec.shape)});
   const Text meta = object(global(spec.tensor_module + "._dtensor_spec", "TensorMeta"), "",
                            {size, integers({1}), global("torch", "float32")});

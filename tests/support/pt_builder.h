@@ -59,6 +59,8 @@ struct DTensorSpec {
   std::vector<int64_t> ranks = {0, 1};
   std::vector<pickle::Text> placements = {};
   std::vector<int64_t> shape = {4, 3};  // of the global tensor
+  // Attributes of the mesh that say which rank saved it.
+  std::vector<std::pair<pickle::Text, pickle::Text>> writer = {};
 };
 
 [[nodiscard]] pickle::Text placement(std::string_view type,
