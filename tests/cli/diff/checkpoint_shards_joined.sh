@@ -27,6 +27,19 @@ checkpoint whole/model.safetensors model.layers.0.self_attn.q_proj.weight 8,8 "$
 show msdump diff --all shards whole
 msdump diff -q whole shards --json | jq -c '.summary | .same, .unmatched'
 
+# The layouts that were found are written, and taken when they are stated. No part fits a wrong one.
+compared() { msdump diff -q "$@" --json | jq -c '.rows[] | [.op_name, .verdict, .layout, .reference_layout, .reason]'; }
+for sides in 'shards whole' 'whole shards'; do
+  read -ra dirs <<<"$sides"
+  msdump diff -q "${dirs[@]}" --write-layout found.txt >/dev/null
+  cat found.txt
+  compared "${dirs[@]}" >searched
+  compared "${dirs[@]}" --layout found.txt >stated
+  diff searched stated && echo the same
+done
+echo '*linear_qkv* = concat(axis=1)' >wrong.txt
+compared shards whole --layout wrong.txt | grep -v '"same"'
+
 # One element of the second rank, and a replica that is another one, on either side.
 cp -r shards element
 layer apart "$(part 8 0 2)" "$(part 8 1 2)"

@@ -74,8 +74,10 @@ constexpr ReachedLimit kRoundsLimit = {"assembled_parameters", kMostRounds,
 // allow, one way after the other, until one of them gets a partner.
 class AssembledParameters {
  public:
-  AssembledParameters(const Sides<std::unique_ptr<ShardedSide>>& shards, const CancelToken& cancel)
-      : shards_(shards), cancel_(cancel) {}
+  // `layouts` may be null.
+  AssembledParameters(const Sides<std::unique_ptr<ShardedSide>>& shards, const PlacementRules* layouts,
+                      const CancelToken& cancel)
+      : shards_(shards), layouts_(layouts), cancel_(cancel) {}
 
   Status begin(PairedShards before) {
     const std::vector<TensorPair>& pairs = before.pairing.tensors;
@@ -240,8 +242,10 @@ class AssembledParameters {
       return part != nullptr && part->shape != nullptr && part->has_elements;
     });
     if (parts.size() < 2 || !whole) return {};
-    if (auto stated = placement_in(parts, shards_[one.side]->ranks(one.tensor))) {
-      one.ways = {*std::move(stated)};
+    std::vector<Shape> shapes;
+    for (const TensorRecord* const part : parts) shapes.push_back(*part->shape);
+    if (auto stated = stated_of(one)) {
+      if (fits_shapes(*stated, shapes, global_of(*stated, parts))) one.ways = {*std::move(stated)};
       return {};
     }
     MSDUMP_TRY(const LocalContents::Digests digests, shards_[one.side]->contents().of(parts, cancel_));
@@ -260,8 +264,6 @@ class AssembledParameters {
       }
       return copies * different == count;
     };
-    std::vector<Shape> shapes;
-    for (const TensorRecord* const part : parts) shapes.push_back(*part->shape);
     for (uint32_t axis = 0; one.differs && axis < shapes.front().size(); ++axis) {
       for (const bool shards_first : {true, false}) {
         if (!is_order(shards_first)) continue;
@@ -273,6 +275,18 @@ class AssembledParameters {
     }
     if (LocalShapes(shapes).are_equal) one.ways.push_back({{{count}}});
     return {};
+  }
+
+  // By --layout, else by the files.
+  [[nodiscard]] std::optional<Placement> stated_of(const Parameter& one) const {
+    const std::vector<int64_t>& ranks = shards_[one.side]->ranks(one.tensor);
+    const NameFacts& name = shards_[one.side]->tensors()[one.tensor].name;
+    const StatedPlacement* const line =
+        layouts_ == nullptr
+            ? nullptr
+            : layouts_->placement_of({name.op_name, name.io, name.slot, ranks, one.side == Side::kReference});
+    if (line == nullptr) return placement_in(locals(one), ranks);
+    return placement_for(*line, static_cast<int64_t>(ranks.size()));
   }
 
   // The shape that the parts of a replica have together.
@@ -293,6 +307,7 @@ class AssembledParameters {
   }
 
   const Sides<std::unique_ptr<ShardedSide>>& shards_;
+  const PlacementRules* const layouts_;
   const CancelToken& cancel_;
   std::map<std::pair<RecordId, RecordId>, PlacementNote> before_;  // by tensors of the sides
   std::vector<Parameter> parameters_;
@@ -338,7 +353,7 @@ Result<PairedCheckpoints> pair_checkpoints(const ShardedInput& a, const ShardedI
   }
   const ReachedLimits limits = divided->pairing.limits;
   bool again = false;
-  AssembledParameters assembled(result.shards, context.cancel);
+  AssembledParameters assembled(result.shards, layouts, context.cancel);
   MSDUMP_CHECK_OK(assembled.begin(*std::move(divided)));
   do {
     MSDUMP_CHECK_OK(pair());
