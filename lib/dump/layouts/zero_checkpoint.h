@@ -1,5 +1,5 @@
 // Whole parameters of a checkpoint of DeepSpeed's ZeRO: the float32 values that the optimizer has, put together from the
-// optim_states of all data-parallel ranks (torch/zero.h), as zero_to_fp32.py does.
+// optim_states of all data-parallel ranks (zero_partitions.h), as zero_to_fp32.py does.
 //
 //   stage 3     each parameter is divided evenly over the ranks, padded at its end; a rank has its parts in the order of
 //               param_shapes, in one run of elements over all groups
@@ -11,7 +11,6 @@
 // take the place of tensors without elements ("module.NAME"), also of those in the files of other ranks; of stage 1 and 2 they
 // are beside those of the model, which has other dtypes. A stage 3 that is not complete is a problem of each parameter, as its
 // model has no values; stage 1 and 2 have one problem, and no parameter is added.
-// Limits against hostile input: 16,384 ranks, 4 million partitions.
 #pragma once
 
 #include <map>
