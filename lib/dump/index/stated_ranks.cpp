@@ -18,7 +18,7 @@ std::optional<int64_t> rank_of_file(const std::string& path) {
 }  // namespace
 
 std::vector<std::optional<int64_t>> ranks_of_files(std::span<const std::string> paths) {
-  constexpr size_t kLookedAt = 2;
+  constexpr size_t kLookedAt = 8;
   std::vector<std::optional<int64_t>> ranks(paths.size());
   bool any = false;
   for (size_t i = 0; i < paths.size() && (any || i < kLookedAt); ++i) {

@@ -10,7 +10,7 @@
 
 namespace msdump {
 
-// By file. Files that cannot be read have none. If the first two have none, the others are not opened.
+// By file. Files that cannot be read have none. If the first eight have none, the others are not opened.
 [[nodiscard]] std::vector<std::optional<int64_t>> ranks_of_files(std::span<const std::string> paths);
 
 }  // namespace msdump

@@ -54,14 +54,17 @@ TEST_CASE("A rank in the name or folder counts, and not what the DTensors say") 
   CHECK(ranks(scratch) == std::vector<std::string>{"model_rank_1.pt 1", "model_rank_2.pt 2", "a.pt 7", "b.pt 7"});
 }
 
-TEST_CASE("If two files of a folder state no rank, no other is opened for one") {
+TEST_CASE("If the first eight files of a folder state no rank, no other is opened for one") {
   const ScratchDir scratch;
-  scratch.write("a.pt", saved_by(std::nullopt));
-  scratch.write("b.pt", saved_by(std::nullopt));
-  scratch.write("c.pt", saved_by(1));
-  CHECK(ranks(scratch) == std::vector<std::string>{"a.pt -", "b.pt -", "c.pt -"});
-  scratch.write("b.pt", saved_by(0));
-  CHECK(ranks(scratch) == std::vector<std::string>{"b.pt 0", "c.pt 1", "a.pt -"});
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"})
+    scratch.write(std::string(name) + ".pt", saved_by(std::nullopt));
+  scratch.write("i.pt", saved_by(1));
+  CHECK(ranks(scratch).back() == "i.pt -");
+  scratch.write("h.pt", saved_by(0));
+  const auto found = ranks(scratch);
+  CHECK(found[0] == "h.pt 0");
+  CHECK(found[1] == "i.pt 1");
+  CHECK(found[2] == "a.pt -");
 }
 
 }  // namespace msdump
