@@ -51,3 +51,17 @@ for sides in 'element whole' 'apart whole' 'whole apart'; do
   read -ra dirs <<<"$sides"
   msdump diff -q "${dirs[@]}" --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict, .reason, .layout, .reference_layout]'
 done
+# Four ranks with two parts, each twice: the replicas follow each other, or the parts do.
+spread() {
+  local dir=$1 rank part
+  for rank in 0 1 2 3; do
+    part=${*:2+rank:1}
+    checkpoint "$dir/iter_0000100/mp_rank_0$rank/model.safetensors" decoder.layers.0.self_attention.linear_qkv.weight 12,8 \
+      "$(part $q $((part * 4)) 4)$(part $k $((part * 4)) 4)$(part $v $((part * 4)) 4)"
+  done
+}
+spread parts 0 1 0 1
+spread replicas 0 0 1 1
+for dir in parts replicas; do
+  msdump diff -q $dir whole --json | jq -c '[.rows[] | select(.layout != null) | .verdict, .layout]'
+done

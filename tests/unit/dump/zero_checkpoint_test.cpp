@@ -20,6 +20,7 @@ using Named = std::vector<std::pair<std::string, Shape>>;
 // A file of torch.save whose tensors are added one by one.
 class SavedFile {
  public:
+  explicit SavedFile(const std::string& byteorder = "little") { spec_.byteorder = byteorder; }
   pickle::Text add(const Floats& values) {
     const std::string key = std::to_string(spec_.storages.size());
     const auto count = static_cast<int64_t>(values.size());
@@ -45,8 +46,9 @@ pickle::Text shapes_of(const Named& group) {
 }
 
 // The partitions of a rank, by group.
-std::string optim_states(const std::vector<Floats>& groups, const std::string& key, int64_t ranks) {
-  SavedFile file;
+std::string optim_states(const std::vector<Floats>& groups, const std::string& key, int64_t ranks,
+                         const std::string& byteorder = "little") {
+  SavedFile file(byteorder);
   std::vector<pickle::Text> tensors;
   for (const Floats& group : groups) tensors.push_back(file.add(group));
   const auto state = pickle::dict(
@@ -194,11 +196,27 @@ TEST_CASE("What partitions of stage 1 and 2 lack is told once, and the model is 
   CHECK(problem({{3, 4, 0, 0, 0, 0}, {}}) == model + "the parameters have 5 of 9 elements of a group");
   CHECK(problem({{3, 4}}) == optim1 + "the ranks have partitions of different groups");
   CHECK(problem({{3, 4}, {}}, 3) == optim1 + "expected the optim_states of 3 ranks, found those of 2");
+  scratch.write(std::string(kOptim0), optim_states({{0, 1, 2}}, kSingle, 2));
+  CHECK(problem({{3, 4}}) == model + "2 groups and partitions of 1");
+  scratch.write(std::string(kOptim0), optim_states({{0, 1, 2}, {10, 11}}, kSingle, 2, "big"));
+  CHECK(problem({{3, 4}, {}}) == std::string(kOptim0) + ": partitions of float32, or of several dtypes");
   std::filesystem::remove(scratch.path() / kOptim0);
   CHECK(problem({{3, 4}, {}}) == model + "the partition of rank 0 is missing");
   // Without optimizer there is nothing to put together.
   std::filesystem::remove(scratch.path() / kOptim1);
   CHECK(list_dump({scratch.path()}).list.failures().empty());
+}
+
+TEST_CASE("A shared parameter that lacks its values says so under its own name") {
+  const Stage3 stage;
+  ModelSpec spec = kTwo;
+  spec.shared = {{pickle::text("tied"), pickle::text("b")}};
+  stage.scratch.write(std::string(kModel0), model_states(spec));
+  std::filesystem::remove(stage.scratch.path() / kOptim1);
+  std::vector<std::string> names;
+  for (const Error& failure : list_dump({stage.scratch.path()}).list.failures()) names.push_back(failure.tensor);
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"b", "tied", "w"});
 }
 
 TEST_CASE("What partitions of stage 3 lack is told once for each parameter") {

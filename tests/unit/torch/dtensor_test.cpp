@@ -131,3 +131,27 @@ TEST_CASE("Meshes that state no rank, or two") {
   CHECK_FALSE(rank_of({at({0, 0}), at({0, 1})}));
   CHECK_FALSE(rank_of({at({0, 0}), at({0, 1}), at({0, 0})}));
 }
+
+TEST_CASE("Meshes that are damaged, or too many, state no rank") {
+  const auto mesh = [](const std::vector<pickle::Text>& arguments) {
+    return pickle::object(pickle::global("torch.distributed.device_mesh", "DeviceMesh"),
+                          pickle::dict({{pickle::text("mesh"),
+                                         pickle::call(pickle::global("torch._utils", "_rebuild_tensor_v2"), arguments)},
+                                        {pickle::text("_flatten_mesh_list"), pickle::integers({8, 9})},
+                                        {pickle::text("_coordinate_on_dim"), pickle::integers({1})}}));
+  };
+  const pickle::Text shape = pickle::integers({2}), other = pickle::none();
+  const auto rank = [](const pickle::Text& value) {
+    const std::string bytes = pickle::whole(value);
+    const auto parsed = torch::parse_pickle(std::as_bytes(std::span(bytes)), 0);
+    REQUIRE(parsed);
+    return torch::rank_of_meshes(*parsed);
+  };
+  CHECK(rank(mesh({other, other, shape})) == 9);
+  CHECK_FALSE(rank(mesh({other, other})));
+  CHECK_FALSE(rank(mesh({other, other, other})));
+  std::vector<pickle::Text> many(1000, mesh({other, other, shape}));
+  CHECK(rank(pickle::list(many)) == 9);
+  many.push_back(many.back());
+  CHECK_FALSE(rank(pickle::list(many)));
+}
