@@ -152,17 +152,19 @@ std::string build_dcp_metadata(const std::vector<DcpTensorSpec>& tensors) {
                               dict({{text("offsets"), size(chunk.begin)}, {text("sizes"), size(chunk.shape)}})));
       if (chunk.file.empty()) continue;
       stored.emplace_back(
-          object(type("MetadataIndex"), dict({{text("fqn"), text(tensor.name)}, {text("offset"), size(chunk.begin)}})),
+          object(type("MetadataIndex"), dict({{text("fqn"), text(tensor.name)},
+                                              {text("offset"), tensor.has_offsets ? size(chunk.begin) : none()}})),
           object(global("torch.distributed.checkpoint.filesystem", "_StorageInfo"),
                  dict({{text("relative_path"), text(chunk.file)},
                        {text("offset"), integer(chunk.offset)},
                        {text("length"), integer(chunk.length)}})));
     }
     const Text properties = object(type("TensorProperties"), tuple({global("torch", tensor.dtype), boolean(false)}));
-    described.emplace_back(text(tensor.name),
-                           object(type("TensorStorageMetadata"), dict({{text("properties"), properties},
-                                                                       {text("size"), size(tensor.shape)},
-                                                                       {text("chunks"), list(chunks)}})));
+    described.emplace_back(
+        text(tensor.name),
+        object(type("TensorStorageMetadata"), dict({{text(tensor.has_properties ? "properties" : "other"), properties},
+                                                    {text("size"), size(tensor.shape)},
+                                                    {text("chunks"), list(chunks)}})));
   }
   described.emplace_back(text("step"), object(type("BytesStorageMetadata"), ""));
   return whole(object(type("Metadata"),
