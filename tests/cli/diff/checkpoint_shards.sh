@@ -95,3 +95,9 @@ checkpoint twice/whole.safetensors partial 4,6 "$(seq -s ' ' 0 2 46)" copies 4,6
 for whole in once twice; do
   msdump diff -q torch/forms $whole --json | jq -c '[.rows[] | select(.op_name == "partial" or .op_name == "copies") | .op_name, .verdict, .layout]'
 done
+# Layers with equal keys, a file each, on every rank.
+for layer in 0 1; do
+  for rank in 0 1; do checkpoint "layers/rank_$rank/layer_$layer.safetensors" w 1,3 "$((layer * 9 + rank)) 2 $((rank * 5 + layer))"; done
+  checkpoint "layers_whole/layer_$layer.safetensors" w 2,3 "$((layer * 9)) 2 $layer $((layer * 9 + 1)) 2 $((5 + layer))"
+done
+msdump diff -q layers layers_whole --json | jq -c '.rows[] | [.op_name, .verdict, .layout]'
