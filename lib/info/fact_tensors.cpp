@@ -132,9 +132,12 @@ void add_array_lines(std::string dtype, const std::optional<Shape>& shape, std::
 // The tensors that the family reads; none after a problem.
 std::optional<OpenedFile> open_tensors(const FactSource& source, FileFacts& facts) {
   auto opened = open_with(*facts.family, source.index, source.indexed);
-  if (opened) return std::move(*opened);
-  facts.problems.push_back(std::move(opened).error());
-  return std::nullopt;
+  if (!opened) {
+    facts.problems.push_back(std::move(opened).error());
+    return std::nullopt;
+  }
+  facts.problems.insert(facts.problems.end(), opened->problems.begin(), opened->problems.end());
+  return std::move(*opened);
 }
 
 void add_npy_facts(const FactSource& source, FileFacts& facts) {

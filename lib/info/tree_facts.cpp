@@ -172,8 +172,11 @@ class Steps {
   std::map<int64_t, Rank> ranks_;
 };
 
+}  // namespace
+
 // A damaged index is a finding of its own, for those that read it.
-void add_missing_shards(const DumpIndex& index, std::vector<TreeFinding>& findings) {
+std::vector<TreeFinding> find_missing_shards(const DumpIndex& index) {
+  std::vector<TreeFinding> findings;
   std::set<std::pair<uint32_t, std::string_view>> there;  // by folder; filled for the first index
   for (uint32_t i = 0; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];
@@ -193,9 +196,8 @@ void add_missing_shards(const DumpIndex& index, std::vector<TreeFinding>& findin
     if (lost.size() > 1) text += ", ..";
     findings.push_back({TreeFindingKind::kMissingShards, i, index.relative_path_of(file), std::move(text)});
   }
+  return findings;
 }
-
-}  // namespace
 
 std::vector<TreeFinding> find_in_tree(const DumpIndex& index) {
   std::vector<TreeFinding> findings;
@@ -207,7 +209,7 @@ std::vector<TreeFinding> find_in_tree(const DumpIndex& index) {
     if (auto finding = finding_of(index, i)) findings.push_back(std::move(*finding));
   }
   Steps(index).report(findings);
-  add_missing_shards(index, findings);
+  for (TreeFinding& finding : find_missing_shards(index)) findings.push_back(std::move(finding));
   const auto by_kind = [](const TreeFinding& a, const TreeFinding& b) { return a.kind < b.kind; };
   if (!std::is_sorted(findings.begin(), findings.end(), by_kind))
     std::stable_sort(findings.begin(), findings.end(), by_kind);

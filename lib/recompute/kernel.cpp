@@ -15,7 +15,7 @@ namespace msdump::recompute {
 std::string_view name_of(Reason reason) {
   static constexpr auto kNames = enum_table<Reason, std::string_view>(
       "no_kernel", "no_input", "old_value", "unknown_argument", "random", "statistics_only", "too_large", "format",
-      "shape", "unreadable", "region", "forward_wrong", "noise");
+      "shape", "unreadable", "region", "forward_wrong", "noise", "slice");
   return kNames[reason];
 }
 

@@ -36,8 +36,9 @@ enum class Reason : uint8_t {
   kRegion,           // a fused operator whose members are unknown
   kForward,          // the backward of a call that is wrong
   kNoise,            // off by no more than most types of the dump are
+  kSlice,            // only a slice of a tensor was dumped
 };
-[[nodiscard]] constexpr Reason last_of(Reason) { return Reason::kNoise; }
+[[nodiscard]] constexpr Reason last_of(Reason) { return Reason::kSlice; }
 [[nodiscard]] std::string_view name_of(Reason reason);
 
 struct Unjudged {

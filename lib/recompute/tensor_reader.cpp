@@ -98,6 +98,16 @@ Maybe<void> sample_format(Array& array) {
   return {};
 }
 
+// msprobe's `slice` and `request_id` save a view of a tensor with all of its storage. Else msprobe saves copies, which fill theirs.
+bool is_slice(const DumpIndex& index, const TensorRecord& record) {
+  const IndexedFile& file = index.files()[record.file];
+  if (file.kind != FileKind::kPt || !index.folders()[file.folder].identity.tensor_data) return false;
+  const auto opened = index.open_tensor(file, record.item);
+  if (!opened) return false;
+  const StoredTensor& stored = opened->tensors.front();
+  return stored.bytes > 0 && !stored.problem && stored.zip == nullptr;
+}
+
 }  // namespace
 
 Maybe<void> load_elements(Array& array) {
@@ -114,6 +124,7 @@ Maybe<Array> TensorReader::open(TensorId tensor, const Shape* shape) const {
   const TensorRecord& record = (*dump_.tensors)[tensor];
   if (!record.has_elements) return unjudged(Reason::kStatistics);
   if (record.broken) return unjudged(Reason::kUnreadable, record.name.op_name);
+  if (is_slice(*dump_.index, record)) return unjudged(Reason::kSlice);
   Result<HostTensor> opened = HostTensor::open(*dump_.index, record, {});
   if (!opened) return unjudged(Reason::kUnreadable, opened.error().message);
   HostTensor& host = *opened;

@@ -12,7 +12,7 @@ namespace msdump::torch {
 namespace {
 
 constexpr size_t kLongest = size_t{64} << 10;
-constexpr size_t kMostRanks = 16'384, kLongestWord = 100;
+constexpr size_t kMostRanks = 16'384, kMostMeshes = 1000, kLongestWord = 100;
 
 // The dict with the attributes of an object; the value itself if it is a dict.
 const PickleValue* dict_of(const Pickle& pickle, PickleRef ref) {
@@ -63,17 +63,37 @@ report::List nested(std::span<const int64_t> shape, std::span<const int64_t> ran
   return list;
 }
 
-std::optional<report::List> mesh_of(const Pickle& pickle, PickleRef mesh) {
+struct Mesh {
+  Shape shape;
+  std::vector<int64_t> ranks;  // not empty
+};
+
+std::optional<Mesh> mesh_of(const Pickle& pickle, PickleRef mesh) {
   const auto flat = attribute_of(pickle, mesh, "_flatten_mesh_list");
   const auto tensor = attribute_of(pickle, mesh, "mesh");
   if (!flat || !tensor || pickle[*tensor].kind != PickleKind::kCall) return std::nullopt;
-  const auto ranks = integers_of(pickle, *flat, kMostRanks);
+  auto ranks = integers_of(pickle, *flat, kMostRanks);
   constexpr size_t kShapeArgument = 2;  // of torch._utils._rebuild_tensor_v2
   const auto& arguments = pickle[pickle[*tensor].argument].items;
   if (!ranks || arguments.size() <= kShapeArgument) return std::nullopt;
-  const auto shape = integers_of(pickle, arguments[kShapeArgument], kMaxRank);
+  auto shape = integers_of(pickle, arguments[kShapeArgument], kMaxRank);
   if (!shape || element_count(*shape) != static_cast<int64_t>(ranks->size()) || ranks->empty()) return std::nullopt;
-  return nested(*shape, *ranks);
+  return Mesh{*std::move(shape), *std::move(ranks)};
+}
+
+std::optional<int64_t> rank_in_mesh(const Pickle& pickle, PickleRef ref) {
+  const auto stated = attribute_of(pickle, ref, "_rank");  // from 2.10 on
+  if (stated && pickle[*stated].kind == PickleKind::kInt && pickle[*stated].number >= 0) return pickle[*stated].number;
+  const auto place = attribute_of(pickle, ref, "_coordinate_on_dim");
+  const auto coordinate = place ? integers_of(pickle, *place, kMaxRank) : std::nullopt;
+  const auto mesh = coordinate ? mesh_of(pickle, ref) : std::nullopt;
+  if (!mesh || coordinate->size() != mesh->shape.size()) return std::nullopt;
+  int64_t index = 0;
+  for (size_t dim = 0; dim < mesh->shape.size(); ++dim) {
+    if ((*coordinate)[dim] >= mesh->shape[dim]) return std::nullopt;
+    index = index * mesh->shape[dim] + (*coordinate)[dim];
+  }
+  return mesh->ranks[static_cast<size_t>(index)];
 }
 
 report::List texts_of(const Pickle& pickle, PickleRef ref) {
@@ -136,7 +156,8 @@ std::string distribution_of(const Pickle& pickle, PickleRef spec) {
   if (!list) return {};
   report::Object object;
   const auto mesh = attribute_of(pickle, spec, "mesh");
-  if (auto ranks = mesh ? mesh_of(pickle, *mesh) : std::nullopt) object.add("device_mesh", std::move(*ranks));
+  if (const auto known = mesh ? mesh_of(pickle, *mesh) : std::nullopt)
+    object.add("device_mesh", nested(known->shape, known->ranks));
   object.add("placements", std::move(*list));
   const auto names = mesh ? attribute_of(pickle, *mesh, "mesh_dim_names") : std::nullopt;
   if (report::List words = names ? texts_of(pickle, *names) : report::List(); !words.empty())
@@ -150,6 +171,21 @@ std::string distribution_of(const Pickle& pickle, PickleRef spec) {
   std::string text;
   report::append_json(text, object);
   return text.size() <= kLongest ? text : std::string();
+}
+
+std::optional<int64_t> rank_of_meshes(const Pickle& pickle) {
+  std::optional<int64_t> rank;
+  size_t meshes = 0;
+  for (PickleRef ref = 0; ref < pickle.values.size(); ++ref) {
+    const PickleValue& value = pickle[ref];
+    const bool is_object = value.kind == PickleKind::kCall && pickle[value.callable].kind == PickleKind::kGlobal;
+    if (!is_object || class_of(pickle, value) != "DeviceMesh") continue;
+    if (++meshes > kMostMeshes) return std::nullopt;
+    const auto own = rank_in_mesh(pickle, ref);
+    if (own && rank.value_or(*own) != *own) return std::nullopt;
+    if (own) rank = own;
+  }
+  return rank;
 }
 
 }  // namespace msdump::torch

@@ -5,9 +5,10 @@
 //   state        {"_local_tensor": tensor, "_spec": DTensorSpec}, or a tuple with that dict (slots, attributes)
 //   DTensorSpec  mesh, placements: a tuple of Shard(dim), Replicate, Partial(reduce_op), _StridedShard(dim, split_factor),
 //                tensor_meta: (shape, stride, dtype) of the global tensor
-//   DeviceMesh   mesh: a tensor of ranks; _flatten_mesh_list: the same ranks as a tuple; mesh_dim_names
+//   DeviceMesh   mesh: a tensor of ranks; _flatten_mesh_list: the same ranks as a tuple; mesh_dim_names; _coordinate_on_dim:
+//                the place in `mesh` of the rank that saved it, or None; from 2.10 on _rank: that rank
 // The modules of the classes differ: torch.distributed._tensor.* in 2.2 to 2.4, torch.distributed.tensor.* from 2.5 on.
-// Source: torch/distributed/tensor and torch/distributed/device_mesh.py of PyTorch 2.2 to 2.9.
+// Source: torch/distributed/tensor and torch/distributed/device_mesh.py of PyTorch 2.2 to 2.9, and for _rank of its main branch of 2025.
 #pragma once
 
 #include <optional>
@@ -38,5 +39,8 @@ struct DTensorParts {
 // {"device_mesh":[[0,1]],"placements":["Replicate","Shard(0)"],"mesh_dim_names":["dp","tp"],"global_shape":[32,8]}. A part that
 // is not understood is left out; empty if the placements are not, or the text is longer than 64 KiB.
 [[nodiscard]] std::string distribution_of(const Pickle& pickle, PickleRef spec);
+
+// The rank that saved the file, by all DeviceMeshes in it. Nothing if none states a rank, or two state different ones.
+[[nodiscard]] std::optional<int64_t> rank_of_meshes(const Pickle& pickle);
 
 }  // namespace msdump::torch

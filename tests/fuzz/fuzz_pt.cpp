@@ -10,6 +10,7 @@
 #include "io/json.h"
 #include "io/zip.h"
 #include "torch/dcp_metadata.h"
+#include "torch/dtensor.h"
 #include "torch/pickle.h"
 #include "torch/pt_file.h"
 
@@ -55,7 +56,11 @@ void check_tensor(const torch::PtTensor& tensor, uint64_t file_size) {
 
 torch::ZeroShapes check_pt(const File& file) {
   torch::ZeroShapes shapes;
-  const auto found = torch::read_pt(file, [&](const torch::Pickle& pickle) { shapes = torch::zero_shapes_of(pickle); });
+  const auto found = torch::read_pt(file, [&](const torch::Pickle& pickle) {
+    shapes = torch::zero_shapes_of(pickle);
+    const auto rank = torch::rank_of_meshes(pickle);
+    require(!rank || *rank >= 0, "a rank is no negative number");
+  });
   if (!found) {
     fuzz::require_good_error(found.error());
     return {};

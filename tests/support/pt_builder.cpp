@@ -121,11 +121,12 @@ pickle::Text placement(std::string_view type, const std::vector<std::pair<pickle
 
 pickle::Text dtensor_call(const DTensorSpec& spec) {
   using namespace pickle;
-  const Text mesh = object(
-      global("torch.distributed.device_mesh", "DeviceMesh"),
-      dict({{text("mesh"), tensor_call({.storage_class = "IntStorage", .key = "mesh", .shape = spec.mesh_shape})},
-            {text("mesh_dim_names"), tuple({text("dp"), text("tp")})},
-            {text("_flatten_mesh_list"), integers(spec.ranks)}}));
+  std::vector<std::pair<Text, Text>> attributes{
+      {text("mesh"), tensor_call({.storage_class = "IntStorage", .key = "mesh", .shape = spec.mesh_shape})},
+      {text("mesh_dim_names"), tuple({text("dp"), text("tp")})},
+      {text("_flatten_mesh_list"), integers(spec.ranks)}};
+  attributes.insert(attributes.end(), spec.writer.begin(), spec.writer.end());
+  const Text mesh = object(global("torch.distributed.device_mesh", "DeviceMesh"), dict(attributes));
   const Text size = call(global("torch", "Size"), {integers(spec.shape)});
   const Text meta = object(global(spec.tensor_module + "._dtensor_spec", "TensorMeta"), "",
                            {size, integers({1}), global("torch", "float32")});
@@ -151,17 +152,19 @@ std::string build_dcp_metadata(const std::vector<DcpTensorSpec>& tensors) {
                               dict({{text("offsets"), size(chunk.begin)}, {text("sizes"), size(chunk.shape)}})));
       if (chunk.file.empty()) continue;
       stored.emplace_back(
-          object(type("MetadataIndex"), dict({{text("fqn"), text(tensor.name)}, {text("offset"), size(chunk.begin)}})),
+          object(type("MetadataIndex"), dict({{text("fqn"), text(tensor.name)},
+                                              {text("offset"), tensor.has_offsets ? size(chunk.begin) : none()}})),
           object(global("torch.distributed.checkpoint.filesystem", "_StorageInfo"),
                  dict({{text("relative_path"), text(chunk.file)},
                        {text("offset"), integer(chunk.offset)},
                        {text("length"), integer(chunk.length)}})));
     }
     const Text properties = object(type("TensorProperties"), tuple({global("torch", tensor.dtype), boolean(false)}));
-    described.emplace_back(text(tensor.name),
-                           object(type("TensorStorageMetadata"), dict({{text("properties"), properties},
-                                                                       {text("size"), size(tensor.shape)},
-                                                                       {text("chunks"), list(chunks)}})));
+    described.emplace_back(
+        text(tensor.name),
+        object(type("TensorStorageMetadata"), dict({{text(tensor.has_properties ? "properties" : "other"), properties},
+                                                    {text("size"), size(tensor.shape)},
+                                                    {text("chunks"), list(chunks)}})));
   }
   described.emplace_back(text("step"), object(type("BytesStorageMetadata"), ""));
   return whole(object(type("Metadata"),

@@ -59,6 +59,8 @@ struct DTensorSpec {
   std::vector<int64_t> ranks = {0, 1};
   std::vector<pickle::Text> placements = {};
   std::vector<int64_t> shape = {4, 3};  // of the global tensor
+  // Attributes of the mesh that say which rank saved it.
+  std::vector<std::pair<pickle::Text, pickle::Text>> writer = {};
 };
 
 [[nodiscard]] pickle::Text placement(std::string_view type,
@@ -76,6 +78,8 @@ struct DcpTensorSpec {
   std::vector<int64_t> shape = {4, 3};
   std::vector<Chunk> chunks = {};
   std::string dtype = "float32";
+  bool has_offsets = true;     // in the list of what is stored; without, as of a tensor that is not sharded
+  bool has_properties = true;  // dtype and others
 };
 
 [[nodiscard]] std::string build_dcp_metadata(const std::vector<DcpTensorSpec>& tensors);

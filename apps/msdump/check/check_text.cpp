@@ -232,9 +232,13 @@ std::string recompute_text(const check::CheckRun& run) {
     return fmt::format("{} of tensors were not computed again; --recompute does that",
                        human_bytes(recomputed.too_much));
   const recompute::RecomputeCounts counts = recompute::count(recomputed.judgements);
-  if (counts.right + counts.wrong == 0) return {};
   std::map<recompute::Reason, uint64_t> reasons;
   for (const recompute::RecomputeCounts::OfReason& one : counts.not_judged) reasons[one.reason] += one.operators;
+  if (counts.right + counts.wrong == 0) {
+    const auto slices = reasons.find(recompute::Reason::kSlice);
+    if (slices == reasons.end()) return {};
+    return fmt::format("{} not judged: only a slice of a tensor was dumped", plural(slices->second, "operator"));
+  }
   const std::string sampled = counts.sampled > 0 ? fmt::format(" ({} by samples)", counts.sampled) : "";
   return fmt::format("{} of {} computed again{}, {} wrong{}", counts.right + counts.wrong,
                      plural(counts.operators, "operator"), sampled, counts.wrong, reasons_text(reasons));

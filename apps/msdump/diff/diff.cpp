@@ -18,7 +18,9 @@
 #include "diff/diff_rows.h"
 #include "diff/diff_table.h"
 #include "diff/diff_text.h"
+#include "dump/index/row_steps.h"
 #include "frame/usage.h"
+#include "shared/catalogue.h"
 #include "shared/opened_graph.h"
 #include "shared/report_page.h"
 #include "shared/rows.h"
@@ -147,8 +149,13 @@ class Diff : public Command {
     if (code == ExitCode::kUsage) return code;
     if (const Status written = write_report(session, run); !written) return session.end_with(written.error());
     if (code != ExitCode::kOk) return code;
-    std::string hint = selection_hint(run.a->opened, options_.selection);
-    if (hint.empty()) hint = selection_hint(run.b->opened, options_.selection);
+    std::string hint;
+    SelectionOptions asked = options_.selection;
+    for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
+      if (hint.empty()) hint = row_steps_hint(side->catalogue().index, asked, session.context);
+    }
+    if (hint.empty()) hint = selection_hint(run.a->opened, asked);
+    if (hint.empty()) hint = selection_hint(run.b->opened, asked);
     session.messages.nothing_selected("the selection matches nothing",
                                       hint.empty() ? "msdump ls lists all tensors" : hint);
     return ExitCode::kNo;
@@ -290,7 +297,11 @@ class Diff : public Command {
       session.messages.warning(swapped, "msdump diff CANDIDATE REFERENCE: what is in doubt comes first");
     for (const ReachedLimit& one : run.limits())
       session.messages.note(fmt::format("a limit was reached ({}: {}): {}", one.name, one.limit, one.effect));
-    if (run.pairing.of_parameters) note_parameters(session, run.pairing);
+    if (run.pairing.of_parameters) {
+      note_parameters(session, run.pairing);
+      for (const DiffSide* const side : {run.a.get(), run.b.get()})
+        warn_of_missing_shards(session, side->catalogue().index);
+    }
     if (const std::string cuts = cuts_text(run); !cuts.empty()) session.messages.note(cuts);
     session.messages.summary(summary_text(run));
     if (!run.failures.empty()) return ExitCode::kSomeFailed;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -106,13 +107,31 @@ size_t worst_kept(const DiffOptions& options) {
 
 constexpr double kSure = 0.8;  // confidence
 
-void add_found(std::vector<FoundPlacement>& found, const ShardedSide& side, RecordId tensor, const Placement& layout,
-               bool of_reference, bool sure) {
-  if (tensor >= side.size()) return;  // a part of a parameter
-  const NameFacts& name = side.tensors()[tensor].name;
-  const std::vector<int64_t>& ranks = side.ranks(tensor);
-  if (ranks.size() > 1) found.push_back({{name.op_name, name.io, name.slot, ranks, of_reference}, &layout, sure});
-}
+// The layouts of one side's tensors. `compared` are those of a checkpoint with the parts and views that pairs may have: a
+// layout is that of the parameter, whose local tensors the ranks hold.
+class FoundLayouts {
+ public:
+  FoundLayouts(const ShardedSide& side, const std::vector<TensorRecord>& compared, bool of_reference)
+      : side_(side), compared_(compared), of_reference_(of_reference) {
+    for (RecordId tensor{0}; tensor < side.size(); ++tensor)
+      parameters_.emplace(side.tensors()[tensor].pieces(), tensor);
+  }
+
+  void add(RecordId tensor, const Placement& layout, double confidence, std::vector<FoundPlacement>& found) const {
+    if (tensor == kNoId) return;
+    const RecordId whole = tensor < side_.size() ? tensor : parameters_.at(compared_[tensor].pieces());
+    const NameFacts& name = side_.tensors()[whole].name;
+    const std::vector<int64_t>& ranks = side_.ranks(whole);
+    if (ranks.size() < 2) return;
+    found.push_back({{name.op_name, name.io, name.slot, ranks, of_reference_}, &layout, confidence >= kSure});
+  }
+
+ private:
+  const ShardedSide& side_;
+  const std::vector<TensorRecord>& compared_;
+  const bool of_reference_;
+  std::map<const TensorPieces*, RecordId> parameters_;
+};
 
 size_t count_ranks(const ShardedSide& side) {
   std::set<int64_t> ranks;
@@ -169,12 +188,14 @@ ExitCode write_diff_part(Session& session, const DiffOptions& options, const Dif
 
 Status write_layouts(Session& session, const DiffResult& run, const std::string& path) {
   std::vector<FoundPlacement> found;
-  for (const TensorId row : run.rows) {
-    if (run.cuts.empty() || run.cuts[row].confidence == 0 || !run.cuts[row].problem.empty()) continue;
-    const TensorPair& pair = run.pairing.tensors[row];
-    const bool sure = run.cuts[row].confidence >= kSure;
-    add_found(found, *run.cut_a, pair.a, run.cuts[row].a, false, sure);
-    add_found(found, *run.cut_b, pair.b, run.cuts[row].b, true, sure);
+  if (!run.cuts.empty()) {
+    const FoundLayouts of_a(*run.cut_a, run.a->tensors, false), of_b(*run.cut_b, run.b->tensors, true);
+    for (const TensorId row : run.rows) {
+      const PlacementNote& cut = run.cuts[row];
+      if (cut.confidence == 0 || !cut.problem.empty()) continue;
+      of_a.add(run.pairing.tensors[row].a, cut.a, cut.confidence, found);
+      of_b.add(run.pairing.tensors[row].b, cut.b, cut.confidence, found);
+    }
   }
   if (found.empty()) session.messages.note("no layouts to write: no tensor lies on several ranks in parts");
   return write_named_file(path, placement_file_text(found));

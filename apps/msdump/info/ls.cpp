@@ -220,6 +220,7 @@ class Ls : public Command {
 
   [[nodiscard]] ExitCode conclude(Session& session, const Catalogue& catalogue) const {
     report_failures(session, catalogue);
+    warn_of_missing_shards(session, catalogue.index);
     return conclude_listing(session, catalogue);
   }
 

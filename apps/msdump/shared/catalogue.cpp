@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "dump/index/catalogue.h"
 #include "dump/index/dump_index.h"
+#include "dump/index/row_steps.h"
 #include "dump/layouts/family.h"
 #include "frame/messages.h"
 #include "info/tree_facts.h"
@@ -111,6 +112,11 @@ CatalogueSummary summary_of(const Catalogue& catalogue) {
   return summary;
 }
 
+void warn_of_missing_shards(Session& session, const DumpIndex& index) {
+  for (const TreeFinding& lost : find_missing_shards(index))
+    session.messages.warning(fmt::format("{}: {}", index.path_of(index.files()[lost.item]), lost.text));
+}
+
 void report_failures(Session& session, const Catalogue& catalogue) {
   for (const Error& error : catalogue.list.failures()) session.messages.error(error);
 }
@@ -138,7 +144,9 @@ void note_unknown_files(Session& session, const Catalogue& catalogue) {
 }
 
 ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& index, const SelectionOptions& asked) {
-  const std::string near = near_miss(index, asked);
+  SelectionOptions rest = asked;
+  std::string near = row_steps_hint(index, rest, session.context);
+  if (near.empty()) near = near_miss(index, rest);
   session.messages.nothing_selected("the selection matches nothing",
                                     near.empty() ? "msdump ls lists all tensors" : near);
   return ExitCode::kNo;

@@ -44,6 +44,9 @@ struct CatalogueSummary : DumpSummary {
 [[nodiscard]] const report::RowType<CatalogueSummary>& catalogue_summary();
 [[nodiscard]] CatalogueSummary summary_of(const Catalogue& catalogue);
 
+// Names files that the index of a checkpoint names and that are not there.
+void warn_of_missing_shards(Session& session, const DumpIndex& index);
+
 // Prints each failure.
 void report_failures(Session& session, const Catalogue& catalogue);
 // The same for machine output, with paths relative to the dump.

@@ -73,8 +73,7 @@ const report::ObjectType& not_judged_type() {
       {{.key = "reason",
         .type = "string",
         .text = "no_kernel, no_input, old_value, unknown_argument, random, statistics_only, too_large, format, shape, "
-                "unreadable, "
-                "region, forward_wrong or noise"},
+                "unreadable, region, forward_wrong, noise or slice"},
        {.key = "op_type", .type = "string", .text = "type of the operators"},
        {.key = "what", .type = "string|null", .text = "the input, argument or file that lacks"},
        {.key = "operators", .type = "integer", .text = "executions"}}};

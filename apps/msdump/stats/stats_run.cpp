@@ -158,6 +158,7 @@ ExitCode StatsOutcome::conclude(std::string_view what) {
   Session& session = task_.session;
   session.context.progress->stop();
   report_failures(session, task_.catalogue);
+  warn_of_missing_shards(session, task_.catalogue.index);
   if (interrupted_) return ExitCode::kOk;  // the frame turns the signal into the code
   const StatsRequest& request = task_.request;
   const size_t lost = failures_.size() + task_.catalogue.list.failures().size();

@@ -157,9 +157,9 @@ TensorDiff UnpairedReasons::explain(const TensorPair& pair) const {
   } else if (!pairing_.of_parameters && identity.step && contents_[missing].steps.count(*identity.step) == 0) {
     diff.no_such_place = true;
     diff.reason = fmt::format("the {} has no step {}", msdump::name_of(missing), *identity.step);
-  } else if (const std::string_view dump = lone_dump_of(pair); !dump.empty()) {
+  } else if (const std::string_view lone = lone_dump_of(pair); !lone.empty()) {
     diff.no_such_place = true;
-    diff.reason = fmt::format("the {} has no {}/", msdump::name_of(missing), dump);
+    diff.reason = fmt::format("the {} has no {}/", msdump::name_of(missing), lone);
   } else {
     diff.reason = fmt::format("not in the {}{}", msdump::name_of(missing), hint(missing, pair.op));
   }

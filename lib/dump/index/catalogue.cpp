@@ -7,24 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "dump/index/row_steps.h"
 
 namespace msdump {
 namespace {
 
 using Number = std::optional<int64_t> FolderIdentity::*;
 using Name = std::string_view NameFacts::*;
-
-// "0-4,7"
-std::string ranges_text(const std::set<int64_t>& numbers) {
-  std::string text;
-  for (auto at = numbers.begin(); at != numbers.end();) {
-    const int64_t first = *at;
-    int64_t last = first;
-    for (++at; at != numbers.end() && *at == last + 1; ++at) last = *at;
-    text += (text.empty() ? "" : ",") + std::to_string(first) + (last > first ? fmt::format("-{}", last) : "");
-  }
-  return text;
-}
 
 std::set<int64_t> numbers_of(const DumpIndex& index, Number number) {
   std::set<int64_t> found;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "dump/index/stated_ranks.h"
 #include "dump/layouts/family.h"
 #include "dump/names/checkpoint_path.h"
 #include "dump/names/dumper_name.h"
@@ -322,33 +323,53 @@ Status DumpIndex::add_directory(uint32_t root, const std::string& path, const In
 }
 
 // SGLang's dumper says rank and step in the name of a file, torchtitan the rank, and so do checkpoints that were saved in parts
-// or versions, and logs of DebugMode that a script named so: the folder has an entry for each.
+// or versions, and logs of DebugMode that a script named so: the folder has an entry for each. Of several .pt files of a folder
+// whose names say no rank, DTensors do.
 void DumpIndex::place_by_names(size_t first_file) {
-  using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>;
-  std::map<Place, uint32_t> entries;
-  std::optional<uint32_t> parsed;  // files come folder by folder
+  struct Placed {
+    size_t file;
+    FolderIdentity identity;
+    std::optional<int64_t> rank, step;
+  };
+  std::vector<Placed> placed;
+  std::map<uint32_t, std::vector<size_t>> without_rank;  // by folder: indices in `placed`
+  std::optional<uint32_t> parsed;                        // files come folder by folder
   CheckpointPath of_folder;
   for (size_t i = first_file; i < files_.size(); ++i) {
-    IndexedFile& file = files_[i];
+    const IndexedFile& file = files_[i];
     const bool is_array = file.kind == FileKind::kNpy && file.facts.io == Io::kParameter && file.facts.slot.empty();
     if (!info(file.kind).holds_parameters && file.kind != FileKind::kTensorLog && !is_array) continue;
-    FolderIdentity identity = folders_[file.folder].identity;
+    Placed& one = placed.emplace_back(Placed{i, folders_[file.folder].identity, {}, {}});
     const std::string_view shown = file.shown_name(), stem = shown.substr(0, shown.rfind('.'));
-    std::optional<int64_t> rank, step;
     if (file.kind == FileKind::kTensorLog) {
       const CheckpointPath of_file = parse_checkpoint_path(shown);
-      rank = of_file.rank;
-      step = of_file.step;
+      one.rank = of_file.rank;
+      one.step = of_file.step;
     } else if (const auto name = file.kind == FileKind::kPt ? parse_dumper_name(stem) : std::nullopt) {
-      rank = name->rank;
-      step = name->step;
-      identity.layout = Layout::kDumper;
-    } else if (!identity.graph && (identity.layout == Layout::kFlat || identity.layout == Layout::kTree)) {
+      one.rank = name->rank;
+      one.step = name->step;
+      one.identity.layout = Layout::kDumper;
+    } else if (!one.identity.graph && (one.identity.layout == Layout::kFlat || one.identity.layout == Layout::kTree)) {
       if (std::exchange(parsed, file.folder) != file.folder) of_folder = parse_checkpoint_path(folder_of(file));
       const CheckpointPath of_file = parse_checkpoint_path(is_array ? checkpoint_of_array(shown) : shown);
-      rank = of_file.rank ? of_file.rank : of_folder.rank;
-      step = of_file.step ? of_file.step : of_folder.step;
+      one.rank = of_file.rank ? of_file.rank : of_folder.rank;
+      one.step = of_file.step ? of_file.step : of_folder.step;
+      const bool may_state = file.kind == FileKind::kPt && file.regular && file.facts.slot.empty() &&
+                             !one.identity.tensor_data && !one.identity.rank && !one.rank;
+      if (may_state) without_rank[file.folder].push_back(placed.size() - 1);
     }
+  }
+  for (const auto& [folder, indices] : without_rank) {
+    if (indices.size() < 2) continue;
+    std::vector<std::string> paths;
+    for (const size_t one : indices) paths.push_back(path_of(files_[placed[one].file]));
+    const auto ranks = ranks_of_files(paths);
+    for (size_t i = 0; i < ranks.size(); ++i) placed[indices[i]].rank = ranks[i];
+  }
+  using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>>;
+  std::map<Place, uint32_t> entries;
+  for (const auto& [number, identity, rank, step] : placed) {
+    IndexedFile& file = files_[number];
     if (!rank && !step && identity.layout != Layout::kDumper) continue;
     const auto [found, is_new] = entries.try_emplace({file.folder, rank, step}, static_cast<uint32_t>(folders_.size()));
     if (is_new) {

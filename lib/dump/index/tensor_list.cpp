@@ -197,6 +197,7 @@ class TensorListBuilder {
       return;
     }
     if (opened->container == FileKind::kOpdebug) return;  // a record, not a tensor
+    for (Error& problem : opened->problems) listing.failures.push_back(std::move(problem));
     const std::string_view op_name = listing.texts.keep(opened->op_name);
     for (uint32_t item = 0; item < opened->tensors.size(); ++item) {
       StoredTensor& stored = opened->tensors[item];

@@ -156,6 +156,7 @@ class PtFamily : public Family {
                torch::read_pt(file, [&](const torch::Pickle& pickle) { shapes = torch::zero_shapes_of(pickle); }));
     ZeroParameters whole = zero_parameters(file.path(), zero, shapes);
     OpenedFile opened{std::move(file), FileKind::kPt, {}, {}};
+    if (whole.problem) opened.problems.push_back(*std::move(whole.problem));
     if (context.facts.op_name.empty()) opened.op_name = context.name.substr(0, context.name.rfind('.'));
     for (const torch::PtTensor& tensor : pt.tensors) {
       const auto name = zero3_placeholder_of(zero, tensor);

@@ -61,6 +61,7 @@ struct OpenedFile {
   FileKind container = FileKind::kDumpFile;  // a kind that holds tensors
   std::string op_name;                       // full scope name; empty if the file does not have it
   std::vector<StoredTensor> tensors;
+  std::vector<Error> problems = {};  // why tensors that should be there are not among them
 };
 
 }  // namespace msdump

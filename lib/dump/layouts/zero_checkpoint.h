@@ -1,5 +1,5 @@
 // Whole parameters of a checkpoint of DeepSpeed's ZeRO: the float32 values that the optimizer has, put together from the
-// optim_states of all data-parallel ranks (torch/zero.h), as zero_to_fp32.py does.
+// optim_states of all data-parallel ranks (zero_partitions.h), as zero_to_fp32.py does.
 //
 //   stage 3     each parameter is divided evenly over the ranks, padded at its end; a rank has its parts in the order of
 //               param_shapes, in one run of elements over all groups
@@ -9,9 +9,8 @@
 //
 // The model_states of rank 0 have the parameters, under their names in param_shapes, so that each comes once. Of stage 3 they
 // take the place of tensors without elements ("module.NAME"), also of those in the files of other ranks; of stage 1 and 2 they
-// are beside those of the model, which has other dtypes. A stage 3 that is not complete is a problem of each parameter; of
-// stage 1 and 2 nothing is added then, as the model is whole without.
-// Limits against hostile input: 16,384 ranks, 4 million partitions.
+// are beside those of the model, which has other dtypes. A stage 3 that is not complete is a problem of each parameter, as its
+// model has no values; stage 1 and 2 have one problem, and no parameter is added.
 #pragma once
 
 #include <map>
@@ -41,6 +40,7 @@ struct ZeroParameters {
   std::map<std::string, StoredTensor, std::less<>> by_name;
   // True if the model_states of rank 0 have the parameters of this file.
   bool are_elsewhere = false;
+  std::optional<Error> problem;  // why stage 1 or 2 has none
 };
 
 // `path`: of the file, which has `shapes`.

@@ -82,9 +82,22 @@ mkdir parameters
 cp torch/fsdp2/model_* parameters
 show msdump diff --all --rtol 1e-3 parameters torch/whole.pt
 msdump diff -q parameters torch/whole.pt --json | jq -c '[.rows[] | select(.op_name == "scale") | .layout_confidence]'
+# The names say no rank, and count the files in another order: the DTensors state it.
+mkdir unnamed
+cp parameters/model_world_size_2_rank_0.pt unnamed/ckpt_1.pt
+cp parameters/model_world_size_2_rank_1.pt unnamed/ckpt_0.pt
+msdump ls -d unnamed --csv | cut -d, -f2,5 | head -4
+rows() { msdump diff -q --rtol 1e-3 "$@" --json | jq -c '.rows[] | [.op_name, .verdict, .layout, .ranks]'; }
+diff <(rows parameters torch/whole.pt) <(rows unnamed torch/whole.pt) && echo the same
 # Equal parts may be copies or summands: what the file states counts.
 checkpoint once/whole.safetensors partial 4,6 "$(seq -s ' ' 0 23)" copies 4,6 "$(seq -s ' ' 0 23)"
 checkpoint twice/whole.safetensors partial 4,6 "$(seq -s ' ' 0 2 46)" copies 4,6 "$(seq -s ' ' 0 2 46)"
 for whole in once twice; do
   msdump diff -q torch/forms $whole --json | jq -c '[.rows[] | select(.op_name == "partial" or .op_name == "copies") | .op_name, .verdict, .layout]'
 done
+# Layers with equal keys, a file each, on every rank.
+for layer in 0 1; do
+  for rank in 0 1; do checkpoint "layers/rank_$rank/layer_$layer.safetensors" w 1,3 "$((layer * 9 + rank)) 2 $((rank * 5 + layer))"; done
+  checkpoint "layers_whole/layer_$layer.safetensors" w 2,3 "$((layer * 9)) 2 $layer $((layer * 9 + 1)) 2 $((5 + layer))"
+done
+msdump diff -q layers layers_whole --json | jq -c '.rows[] | [.op_name, .verdict, .layout]'

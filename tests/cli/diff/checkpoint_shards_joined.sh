@@ -27,6 +27,19 @@ checkpoint whole/model.safetensors model.layers.0.self_attn.q_proj.weight 8,8 "$
 show msdump diff --all shards whole
 msdump diff -q whole shards --json | jq -c '.summary | .same, .unmatched'
 
+# The layouts that were found are written, and taken when they are stated. No part fits a wrong one.
+compared() { msdump diff -q "$@" --json | jq -c '.rows[] | [.op_name, .verdict, .layout, .reference_layout, .reason]'; }
+for sides in 'shards whole' 'whole shards'; do
+  read -ra dirs <<<"$sides"
+  msdump diff -q "${dirs[@]}" --write-layout found.txt >/dev/null
+  cat found.txt
+  compared "${dirs[@]}" >searched
+  compared "${dirs[@]}" --layout found.txt >stated
+  diff searched stated && echo the same
+done
+echo '*linear_qkv* = concat(axis=1)' >wrong.txt
+compared shards whole --layout wrong.txt | grep -v '"same"'
+
 # One element of the second rank, and a replica that is another one, on either side.
 cp -r shards element
 layer apart "$(part 8 0 2)" "$(part 8 1 2)"
@@ -37,4 +50,18 @@ checkpoint element/iter_0000100/mp_rank_01/model.safetensors \
 for sides in 'element whole' 'apart whole' 'whole apart'; do
   read -ra dirs <<<"$sides"
   msdump diff -q "${dirs[@]}" --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict, .reason, .layout, .reference_layout]'
+done
+# Four ranks with two parts, each twice: the replicas follow each other, or the parts do.
+spread() {
+  local dir=$1 rank part
+  for rank in 0 1 2 3; do
+    part=${*:2+rank:1}
+    checkpoint "$dir/iter_0000100/mp_rank_0$rank/model.safetensors" decoder.layers.0.self_attention.linear_qkv.weight 12,8 \
+      "$(part $q $((part * 4)) 4)$(part $k $((part * 4)) 4)$(part $v $((part * 4)) 4)"
+  done
+}
+spread parts 0 1 0 1
+spread replicas 0 0 1 1
+for dir in parts replicas; do
+  msdump diff -q $dir whole --json | jq -c '[.rows[] | select(.layout != null) | .verdict, .layout]'
 done

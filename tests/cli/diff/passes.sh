@@ -16,6 +16,8 @@ msdump diff -q bad good --json | jq -c '[.first_divergence[] | .op_name, .step],
 show msdump ls --step 1 --op '*mlp' bad
 show msdump diff --step 0,2 bad good
 show msdump stats --step 7 bad
+show msdump diff --step 7,9 bad good
+show msdump diff --step 1 --op nothing bad good
 # Of one size they may be checkpoints: the tensors are parameters.
 pass one 0 5 40
 pass one 1 5 40

@@ -25,3 +25,4 @@ for stage in stage1 stage3; do
   rm $stage/*rank_1*optim_states.pt
   show msdump diff -q $stage $stage.pt
 done
+msdump info -q stage1/mp_rank_00_model_states.pt --json | jq -c '.failures[] | .path, .message'

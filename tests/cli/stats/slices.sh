@@ -23,3 +23,6 @@ B
 # The elements have the statistics that msprobe wrote of the slice.
 msdump stats -q sliced --jsonl | jq -c '[.op_name, .io, .shape, .max, .min, .l2norm]'
 jq -c '.data[] | .input_args[], .output[] | [.shape, .Max, .Min, .Norm]' sliced/step0/proc1/dump.json
+# An operator that computes with more than the slice is not called wrong: the sum over dimension 1 is that of 8 elements, of which 3 are there.
+show msdump check sliced
+msdump check -q sliced --rule none --rule wrong_output --json | jq -c '.recompute[], .summary.recompute | .not_judged'

@@ -51,5 +51,11 @@ TEST_CASE("other numbers of a path are no rank and no version") {
   CHECK(place_in("rank_1/net_rank_2.pt") == "2 - rank_1/net.pt");
 }
 
+TEST_CASE("an array that convert wrote of a checkpoint names its file") {
+  CHECK(checkpoint_of_array("net_rank_1-3_10.ckpt.fc.weight.2x3.npy") == "net_rank_1-3_10.ckpt");
+  CHECK(checkpoint_of_array("a.safetensors.layers.0.weight.npy") == "a.safetensors");
+  CHECK(checkpoint_of_array("Add.a.1.2.1700000000000000.input.0.npy").empty());
+}
+
 }  // namespace
 }  // namespace msdump

@@ -108,6 +108,32 @@ TEST_CASE("What a tensor of torch.distributed.checkpoint lacks is told") {
   CHECK(files.problem(bad) == "unsupported: float4_e2m1fn_x2_new");
 }
 
+TEST_CASE("Damaged metadata of torch.distributed.checkpoint") {
+  TwoFiles files;
+  const DcpTensorSpec good{.shape = {3, 3}, .chunks = files.chunks};
+  DcpTensorSpec bad = good;
+  bad.has_properties = false;
+  CHECK(files.problem(bad) == "damaged metadata: a tensor without properties");
+  for (const Shape& begin : {Shape{0, 1}, Shape{2, 0}, Shape{4, 0}, Shape{0, 4}}) {
+    bad = good;
+    bad.chunks[0].begin = begin;
+    CHECK(files.problem(bad) == "damaged metadata: a chunk outside of its tensor");
+  }
+}
+
+TEST_CASE("A tensor with one chunk may be stored without an offset, but not one of several") {
+  TwoFiles files;
+  const std::string whole = archive({3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  files.scratch.write("whole.distcp", whole);
+  const DcpTensorSpec one{.shape = {3, 3},
+                          .chunks = {{{0, 0}, {3, 3}, "whole.distcp", 0, static_cast<int64_t>(whole.size())}},
+                          .has_offsets = false};
+  files.scratch.write(".metadata", build_dcp_metadata({one}));
+  CHECK(list_dump({files.scratch.path()}).list.failures().empty());
+  CHECK(files.problem({.shape = {3, 3}, .chunks = files.chunks, .has_offsets = false}) ==
+        "the shard at [0,0] was not stored");
+}
+
 TEST_CASE("A shard that is not what the metadata say is an error") {
   TwoFiles files;
   DcpTensorSpec bad{.shape = {3, 3}, .chunks = files.chunks};

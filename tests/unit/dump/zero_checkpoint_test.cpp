@@ -20,6 +20,7 @@ using Named = std::vector<std::pair<std::string, Shape>>;
 // A file of torch.save whose tensors are added one by one.
 class SavedFile {
  public:
+  explicit SavedFile(const std::string& byteorder = "little") { spec_.byteorder = byteorder; }
   pickle::Text add(const Floats& values) {
     const std::string key = std::to_string(spec_.storages.size());
     const auto count = static_cast<int64_t>(values.size());
@@ -45,8 +46,9 @@ pickle::Text shapes_of(const Named& group) {
 }
 
 // The partitions of a rank, by group.
-std::string optim_states(const std::vector<Floats>& groups, const std::string& key, int64_t ranks) {
-  SavedFile file;
+std::string optim_states(const std::vector<Floats>& groups, const std::string& key, int64_t ranks,
+                         const std::string& byteorder = "little") {
+  SavedFile file(byteorder);
   std::vector<pickle::Text> tensors;
   for (const Floats& group : groups) tensors.push_back(file.add(group));
   const auto state = pickle::dict(
@@ -157,7 +159,7 @@ TEST_CASE("Frozen and shared parameters of stage 3") {
   CHECK(listed(stage.scratch) ==
         std::vector<std::string>{"b 2 = 10 11", "f 3 = 20 21 22", "tied 2 = 10 11", "w 5x1 = 0 1 2 3 4"});
   stage.scratch.write(std::string(kModel1), model_states(kTwo));
-  CHECK(listed(stage.scratch)[0] == "b: no fragment of f");
+  CHECK(listed(stage.scratch)[0] == "b: " + std::string(kModel1) + ": no fragment of f");
 }
 
 TEST_CASE("Groups of stage 1 and 2 are divided over the ranks, and the model has its own values") {
@@ -171,28 +173,64 @@ TEST_CASE("Groups of stage 1 and 2 are divided over the ranks, and the model has
   all.insert(all.end(), own.begin(), own.end());
   all.insert(all.end(), {"s scalar = 4", "w 2x2 = 0 1 2 3"});
   CHECK(listed(scratch) == all);
-  // What does not go together adds nothing.
-  scratch.write(std::string(kOptim1), optim_states({{3}, {}}, kSingle, 2));
-  CHECK(listed(scratch) == own);
-  scratch.write(std::string(kOptim1), optim_states({{3, 4, 0, 0, 0, 0}, {}}, kSingle, 2));
-  CHECK(listed(scratch) == own);
-  scratch.write(std::string(kOptim1), optim_states({{3, 4}}, kSingle, 2));
-  CHECK(listed(scratch) == own);
-  scratch.write(std::string(kOptim1), optim_states({{3, 4}, {}}, kSingle, 3));
-  CHECK(listed(scratch) == own);
+  CHECK(list_dump({scratch.path()}).list.failures().empty());
+}
+
+TEST_CASE("What partitions of stage 1 and 2 lack is told once, and the model is there") {
+  const ScratchDir scratch;
+  const ModelSpec spec{.groups = {{{"w", {2, 2}}, {"s", {}}}, {{"b", {2}}}}, .module = {7}};
+  scratch.write("mp_rank_00_model_states.pt", model_states(spec));
+  scratch.write(std::string(kOptim0), optim_states({{0, 1, 2}, {10, 11}}, kSingle, 2));
+  // "file: message", with a second rank that has these partitions.
+  const auto problem = [&](const std::vector<Floats>& groups, int64_t ranks = 2) {
+    scratch.write(std::string(kOptim1), optim_states(groups, kSingle, ranks));
+    CHECK(listed(scratch) == std::vector<std::string>{"module.b 1 = 7", "module.s 1 = 7", "module.w 1 = 7"});
+    const auto failures = list_dump({scratch.path()}).list.failures();
+    REQUIRE(failures.size() == 1);
+    const std::string_view begin = "no float32 parameters of DeepSpeed's ZeRO: ", message = failures[0].message;
+    CHECK(message.starts_with(begin));
+    return failures[0].path.substr(failures[0].path.rfind('/') + 1) + ": " + failures[0].message.substr(begin.size());
+  };
+  const std::string model = "mp_rank_00_model_states.pt: ", optim1 = std::string(kOptim1) + ": ";
+  CHECK(problem({{3}, {}}) == model + "the partitions end before s, after 4 elements");
+  CHECK(problem({{3, 4, 0, 0, 0, 0}, {}}) == model + "the parameters have 5 of 9 elements of a group");
+  CHECK(problem({{3, 4}}) == optim1 + "the ranks have partitions of different groups");
+  CHECK(problem({{3, 4}, {}}, 3) == optim1 + "expected the optim_states of 3 ranks, found those of 2");
+  scratch.write(std::string(kOptim0), optim_states({{0, 1, 2}}, kSingle, 2));
+  CHECK(problem({{3, 4}}) == model + "2 groups and partitions of 1");
+  scratch.write(std::string(kOptim0), optim_states({{0, 1, 2}, {10, 11}}, kSingle, 2, "big"));
+  CHECK(problem({{3, 4}, {}}) == std::string(kOptim0) + ": partitions of float32, or of several dtypes");
+  std::filesystem::remove(scratch.path() / kOptim0);
+  CHECK(problem({{3, 4}, {}}) == model + "the partition of rank 0 is missing");
+  // Without optimizer there is nothing to put together.
+  std::filesystem::remove(scratch.path() / kOptim1);
+  CHECK(list_dump({scratch.path()}).list.failures().empty());
+}
+
+TEST_CASE("A shared parameter that lacks its values says so under its own name") {
+  const Stage3 stage;
+  ModelSpec spec = kTwo;
+  spec.shared = {{pickle::text("tied"), pickle::text("b")}};
+  stage.scratch.write(std::string(kModel0), model_states(spec));
+  std::filesystem::remove(stage.scratch.path() / kOptim1);
+  std::vector<std::string> names;
+  for (const Error& failure : list_dump({stage.scratch.path()}).list.failures()) names.push_back(failure.tensor);
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"b", "tied", "w"});
 }
 
 TEST_CASE("What partitions of stage 3 lack is told once for each parameter") {
   const Stage3 stage;
+  const std::string optim1 = std::string(kOptim1) + ": ";
   const auto second = [&](const std::vector<Floats>& groups, int64_t ranks = 2) {
     return write_and_tell(stage, kOptim1, optim_states(groups, kFlat, ranks));
   };
   CHECK(second({{3, 4}, {-1}}) == "partitions of 4 and 3 elements");
-  CHECK(second({{3, 4, -1, 11}}) == "the ranks have partitions of different groups");
-  CHECK(second({{3, 4}, {-1, 11}}, 3) == "3 ranks have partitions, and 2 files are there");
+  CHECK(second({{3, 4, -1, 11}}) == optim1 + "the ranks have partitions of different groups");
+  CHECK(second({{3, 4}, {-1, 11}}, 3) == optim1 + "expected the optim_states of 3 ranks, found those of 2");
   CHECK(write_and_tell(stage, kOptim1, optim_states({{3, 4}, {-1, 11}}, kSingle, 2)) ==
-        "the ranks have partitions of different stages");
-  CHECK(write_and_tell(stage, kOptim1, optim_states({}, kFlat, 2)) == "no partitions of parameters");
+        optim1 + "the ranks have partitions of different stages");
+  CHECK(write_and_tell(stage, kOptim1, optim_states({}, kFlat, 2)) == optim1 + "no partitions of parameters");
   stage.scratch.write("zero_pp_rank_1_mp_rank_00_optim_states.pt", optim_states({}, kFlat, 2));
   CHECK(stage.problem().ends_with("are of one rank"));
   std::filesystem::remove(stage.scratch.path() / "zero_pp_rank_1_mp_rank_00_optim_states.pt");

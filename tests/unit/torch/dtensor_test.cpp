@@ -1,6 +1,8 @@
 // DTensors: the local tensor, and what is said of the global one.
 #include "torch/dtensor.h"
 
+#include <span>
+
 #include "support/catch.h"
 #include "support/pt_builder.h"
 #include "support/scratch_dir.h"
@@ -27,6 +29,22 @@ std::string distribution_of(const DTensorSpec& spec) {
   const PtTensor tensor = only(spec);
   CHECK_FALSE(tensor.problem);
   return tensor.distribution == nullptr ? "" : *tensor.distribution;
+}
+
+std::optional<int64_t> rank_of(const std::vector<DTensorSpec>& tensors) {
+  std::vector<pickle::Text> calls;
+  for (const DTensorSpec& spec : tensors) calls.push_back(dtensor_call(spec));
+  const std::string bytes = pickle::whole(pickle::list(calls));
+  const auto parsed = torch::parse_pickle(std::as_bytes(std::span(bytes)), 0);
+  REQUIRE(parsed);
+  return torch::rank_of_meshes(*parsed);
+}
+
+// Of a mesh (2, 3) of ranks 10 to 15.
+DTensorSpec at(const std::vector<int64_t>& coordinate) {
+  return {.mesh_shape = {2, 3},
+          .ranks = {10, 11, 12, 13, 14, 15},
+          .writer = {{pickle::text("_coordinate_on_dim"), pickle::integers(coordinate)}}};
 }
 
 pickle::Text shard(int64_t dim) { return placement("Shard", {{pickle::text("dim"), pickle::integer(dim)}}); }
@@ -90,4 +108,50 @@ TEST_CASE("A DTensor in a DTensor without end is refused") {
   const PtTensor tensor = only({.local = value});
   REQUIRE(tensor.problem);
   CHECK(tensor.problem->message == "damaged tensor: nested in itself");
+}
+
+TEST_CASE("The rank that saved a file has its place in the meshes") {
+  CHECK(rank_of({at({0, 0})}) == 10);
+  CHECK(rank_of({at({1, 0})}) == 13);
+  CHECK(rank_of({at({1, 2}), at({1, 2}), DTensorSpec()}) == 15);
+  DTensorSpec row = at({1});
+  row.mesh_shape = {3};
+  row.ranks = {12, 13, 14};
+  CHECK(rank_of({row, at({1, 0})}) == 13);
+  CHECK(rank_of({{.writer = {{pickle::text("_rank"), pickle::integer(7)}}}}) == 7);
+}
+
+TEST_CASE("Meshes that state no rank, or two") {
+  CHECK_FALSE(rank_of({}));
+  CHECK_FALSE(rank_of({DTensorSpec()}));
+  CHECK_FALSE(rank_of({{.writer = {{pickle::text("_coordinate_on_dim"), pickle::none()}}}}));
+  CHECK_FALSE(rank_of({{.writer = {{pickle::text("_rank"), pickle::integer(-1)}}}}));
+  for (const std::vector<int64_t>& coordinate : std::vector<std::vector<int64_t>>{{2, 0}, {0, 3}, {0}, {0, 0, 0}, {}})
+    CHECK_FALSE(rank_of({at(coordinate)}));
+  CHECK_FALSE(rank_of({at({0, 0}), at({0, 1})}));
+  CHECK_FALSE(rank_of({at({0, 0}), at({0, 1}), at({0, 0})}));
+}
+
+TEST_CASE("Meshes that are damaged, or too many, state no rank") {
+  const auto mesh = [](const std::vector<pickle::Text>& arguments) {
+    return pickle::object(pickle::global("torch.distributed.device_mesh", "DeviceMesh"),
+                          pickle::dict({{pickle::text("mesh"),
+                                         pickle::call(pickle::global("torch._utils", "_rebuild_tensor_v2"), arguments)},
+                                        {pickle::text("_flatten_mesh_list"), pickle::integers({8, 9})},
+                                        {pickle::text("_coordinate_on_dim"), pickle::integers({1})}}));
+  };
+  const pickle::Text shape = pickle::integers({2}), other = pickle::none();
+  const auto rank = [](const pickle::Text& value) {
+    const std::string bytes = pickle::whole(value);
+    const auto parsed = torch::parse_pickle(std::as_bytes(std::span(bytes)), 0);
+    REQUIRE(parsed);
+    return torch::rank_of_meshes(*parsed);
+  };
+  CHECK(rank(mesh({other, other, shape})) == 9);
+  CHECK_FALSE(rank(mesh({other, other})));
+  CHECK_FALSE(rank(mesh({other, other, other})));
+  std::vector<pickle::Text> many(1000, mesh({other, other, shape}));
+  CHECK(rank(pickle::list(many)) == 9);
+  many.push_back(many.back());
+  CHECK_FALSE(rank(pickle::list(many)));
 }
