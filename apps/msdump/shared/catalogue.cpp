@@ -144,8 +144,6 @@ ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& inde
   return ExitCode::kNo;
 }
 
-namespace {
-
 std::string_view hint_without_tensors(const std::vector<IndexedFile>& files) {
   const auto any = [&](const auto& test) { return std::any_of(files.begin(), files.end(), test); };
   if (any([](const IndexedFile& file) { return file.kind == FileKind::kCompareResult; }))
@@ -155,8 +153,6 @@ std::string_view hint_without_tensors(const std::vector<IndexedFile>& files) {
     return "a .bin alone has neither dtype nor shape: save arrays as TYPE.NAME.0.0.0.input.0.npy and so on";
   return "-d takes a directory of a dump, or its files; msdump info says what a path is";
 }
-
-}  // namespace
 
 ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
   note_unknown_files(session, catalogue);
