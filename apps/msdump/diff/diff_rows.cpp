@@ -446,6 +446,20 @@ std::vector<ReasonCount> reason_counts(const DiffResult& run) {
   return reasons;
 }
 
+namespace {
+
+// " (237 without a partner)" of unexplained tensors: what one side alone has is no wrong value.
+std::string alone_text(const DiffResult& run, uint64_t unexplained) {
+  const std::vector<bool> of_cause = rows_of_causes(run);
+  const auto alone = static_cast<uint64_t>(std::count_if(run.rows.begin(), run.rows.end(), [&](TensorId row) {
+    return run.diffs[row].verdict == Verdict::kUnmatched && reason_key(run, row, of_cause) == "unexplained";
+  }));
+  if (alone == 0) return {};
+  return alone == unexplained ? " (without a partner)" : fmt::format(" ({} without a partner)", alone);
+}
+
+}  // namespace
+
 std::string summary_text(const DiffResult& run) {
   const VerdictCounts counts = counts_of(run);
   const auto arguments = static_cast<uint64_t>(std::count_if(
@@ -459,8 +473,10 @@ std::string summary_text(const DiffResult& run) {
     if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, name_of(verdict));
   }
   std::string why;
-  for (const ReasonCount& one : reason_counts(run))
+  for (const ReasonCount& one : reason_counts(run)) {
     why += fmt::format("{}{} {}", why.empty() ? "; of these " : ", ", one.count, one.text);
+    if (one.key == "unexplained") why += alone_text(run, one.count);
+  }
   parts += why;
   if (const uint64_t reshaped = count_reshaped(run); reshaped > 0)
     parts += fmt::format("; {} compared in another shape", reshaped);
