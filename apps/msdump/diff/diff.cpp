@@ -188,10 +188,13 @@ class Diff : public Command {
       (void)session.out.write(explain_text(run));
       return;
     }
-    if (table)
-      (void)session.out.write(run.single_pair ? pair_text(run)
-                                              : roles_text(run, options_) + divergence_text(run) +
-                                                    next_text(run, options_) + expected_text(run));
+    if (table) {
+      std::string facts = divergence_text(run);
+      if (session.terminal.out_tty) facts = with_wrapped_facts(facts, session.terminal.out_width);
+      (void)session.out.write(run.single_pair
+                                  ? pair_text(run)
+                                  : roles_text(run, options_) + facts + next_text(run, options_) + expected_text(run));
+    }
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
   }

@@ -534,7 +534,7 @@ class FindOp : public Command {
   // For people: the paths themselves, while they are few.
   static void print_files(Session& session, const Printed& printed) {
     if (printed.paths.empty()) return;
-    std::string text = "\n";
+    std::string text = "\nfiles\n";
     for (const std::string& path : printed.paths) text += escape_for_terminal(path) + "\n";
     if (printed.files > printed.paths.size())
       text += fmt::format("and {} more files; -0 prints them all\n", printed.files - printed.paths.size());
