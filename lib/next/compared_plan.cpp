@@ -359,8 +359,11 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
   for (FoundSuspect& suspect : suspects) {
     if (suspect.open == Open::kBefore && runs.begins_network(suspect)) suspect.open = Open::kPinned;
   }
-  std::stable_partition(suspects.begin(), suspects.end(),
-                        [](const Suspect& suspect) { return suspect.open == Open::kPinned; });
+  // The roots are ordered by their evidence: what `diff` names first leads. What enters a part of the dump says no more than
+  // that the fault may lie before it, and is asked about only where nothing inside is pinned.
+  if (dumps.back().extent != DumpExtent::kAll)
+    std::stable_partition(suspects.begin(), suspects.end(),
+                          [](const Suspect& suspect) { return suspect.open == Open::kPinned; });
   // The suspects that were asked for are healthy: takes the next one of the first dump.
   if (const size_t asked = dumps.size() - 1 - begin; suspects.empty() && asked > 0) {
     std::vector<FoundSuspect> of_first = suspects_of(*dumps[begin].run, dumps[begin].extent, whole);

@@ -58,7 +58,7 @@ struct DumpSize {
 
 struct NextPlan {
   PlanState state = PlanState::kNothing;
-  std::vector<Suspect> suspects;         // pinned ones first, then most upstream first
+  std::vector<Suspect> suspects;         // in the order of the roots; of a part of a dump, pinned ones first
   DumpRequest candidate, reference;      // of a single dump the candidate alone
   DumpExtent extent = DumpExtent::kAll;  // of these
   DumpSize size;

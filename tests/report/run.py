@@ -213,7 +213,7 @@ class Pages(unittest.TestCase):
                              {word: int(number) for number, word in pills if word != "compared"}, name)
             legend, reasons = self.legend(), counts.partition("; of these ")[2]
             self.assertTrue(reasons, name)
-            for part in reasons.split("; ")[0].split(", "):
+            for part in re.sub(r" \([^)]*without a partner\)", "", reasons.split("; ")[0]).split(", "):
                 number, word = part.split(" ", 1)
                 self.assertEqual(int(number), legend.get(word), f"{name}: {part}")
             self.assertEqual(len(self.page(name, "diff", *sides)[1]["rows"]), sum(legend.values()))
@@ -280,6 +280,22 @@ class Pages(unittest.TestCase):
         self.assertIn("Error of each parameter", shown)
         self.assertEqual({"differ": 1, "same or close": 1}, self.legend())
         self.assertIn("fc.weight", self.browser.text("#row .name"))
+        self.assertEqual("Parameter", self.browser.text("#row-title"))
+        # As of a tensor of an operator: where the error lies, and the commands for the values.
+        self.assertIn("Where the error lies", shown)
+        self.assertIn("Worst elements", shown)
+        self.assertEqual(2, len([line for line in self.texts("#row .command code") if line.endswith("--values")]))
+
+    def test_a_page_of_checkpoints_has_pictures_of_the_twelve_parameters_that_differ_most(self):
+        values = " ".join(f"w{i} 2 '1 {i}'" for i in range(14))
+        others = " ".join(f"w{i} 2 '1 {i + 2 ** -i}'" for i in range(14))
+        pages.shell(self.folder, f"checkpoint ./c.safetensors {others}; checkpoint ./d.safetensors {values}")
+        page, _ = self.page("many", "diff", "c.safetensors", "d.safetensors", "--rtol", "0", "--atol", "0")
+        self.open(page)
+        for name, pictured in (("w0", True), ("w11", True), ("w12", False), ("w13", False)):
+            self.browser.run(f"""[...document.querySelectorAll('tr[data-row]')].find(row => row.innerText.split(/\\s/).includes('{name}')).click()""")
+            self.assertEqual(name, self.browser.text("#row .name"))
+            self.assertEqual(pictured, "Where the error lies" in self.browser.text("#row"))
 
     def test_a_page_of_two_tensors_has_no_chart(self):
         pages.shell(self.folder, "npy one.npy '<f4' '(2,)' \"$(f32 1 2)\"; npy two.npy '<f4' '(2,)' \"$(f32 1 3)\"")

@@ -492,11 +492,12 @@ class Convert : public Command {
                                   const ConvertSummary& summary) const {
     if (summary.interrupted) return ExitCode::kOk;  // the frame turns the signal into the code
     if (summary.inputs == 0 && summary.failed == 0) {
-      if (has_tensor_files(index) && !selection.everything()) {
+      const auto pt = std::count_if(index.files().begin(), index.files().end(), [&](const IndexedFile& file) {
+        return file.kind == FileKind::kPt && selection.matches_file(index.identity_of(file));
+      });
+      if (pt == 0 && has_tensor_files(index) && !selection.everything()) {
         return end_with_nothing_selected(session, index, request_.selection);
       }
-      const auto pt = std::count_if(index.files().begin(), index.files().end(),
-                                    [](const IndexedFile& file) { return file.kind == FileKind::kPt; });
       std::string what = plural(index.files().size(), "file") + " found, none is a dump file";
       if (pt > 0) what = plural(static_cast<uint64_t>(pt), ".pt file") + " of PyTorch, which torch.load reads";
       session.messages.error(ErrorCode::kNotADump, "nothing to convert: " + what,

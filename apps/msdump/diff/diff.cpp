@@ -108,6 +108,17 @@ class Diff : public Command {
   }
 
  private:
+  static std::string hint_without_partners(const DiffResult& run) {
+    const auto is_array = [](const DiffSide& side) {
+      const std::vector<IndexedFile>& files = side.catalogue().index.files();
+      return files.size() == 1 && side.catalogue().list.tensors().size() == 1 && files.front().kind == FileKind::kNpy;
+    };
+    const bool of_a = is_array(*run.a);
+    if (of_a == is_array(*run.b)) return "both must be of one network; --map FILE pairs other names";
+    return fmt::format("the {} is one array: compare it with a file of the other, which msdump ls lists",
+                       name_of(of_a ? Side::kCandidate : Side::kReference));
+  }
+
   // A failure of the request: no exit code could say that two dumps agree of which no tensor was compared.
   static bool note_nothing_compared(DiffResult& run) {
     if (count_compared(run) > 0 || !run.failures.empty()) return false;
@@ -115,7 +126,7 @@ class Diff : public Command {
                                            [&](TensorId row) { return run.pairing.tensors[row].is_paired(); });
     const std::string why = with_partner == run.rows.end() ? "none has a partner" : run.diffs[*with_partner].reason;
     Error error = make_error(ErrorCode::kNothingCompared, "no tensor was compared: {}", why);
-    if (with_partner == run.rows.end()) error.hint = "both must be of one network; --map FILE pairs other names";
+    if (with_partner == run.rows.end()) error.hint = hint_without_partners(run);
     run.failures.push_back(std::move(error));
     return true;
   }
@@ -184,10 +195,13 @@ class Diff : public Command {
       (void)session.out.write(explain_text(run));
       return;
     }
-    if (table)
-      (void)session.out.write(run.single_pair ? pair_text(run)
-                                              : roles_text(run, options_) + divergence_text(run) +
-                                                    next_text(run, options_) + expected_text(run));
+    if (table) {
+      std::string facts = divergence_text(run);
+      if (session.terminal.out_tty) facts = with_wrapped_facts(facts, session.terminal.out_width);
+      (void)session.out.write(run.single_pair
+                                  ? pair_text(run)
+                                  : roles_text(run, options_) + facts + next_text(run, options_) + expected_text(run));
+    }
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
   }

@@ -1,6 +1,8 @@
 #include "diff/diff_page.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -69,10 +71,26 @@ report::Object picture_object(size_t row, const SecondLook& look, const ErrorPic
   return object;
 }
 
-// The outputs of the roots, each once; of two files their only pair.
+// The parameters that differ, the largest error first.
+std::vector<TensorId> parameters_that_differ(const DiffResult& run) {
+  std::vector<std::pair<double, TensorId>> sized;
+  for (const TensorId row : run.rows) {
+    if (!counts_as_difference(run, row) || !run.pairing.tensors[row].is_paired()) continue;
+    const double error = judged_error(run, row).value_or(0);
+    sized.emplace_back(std::isfinite(error) ? -error : -std::numeric_limits<double>::infinity(), row);
+  }
+  std::sort(sized.begin(), sized.end());
+  std::vector<TensorId> tensors;
+  for (const auto& [size, row] : sized) tensors.push_back(row);
+  return tensors;
+}
+
+// The outputs of the roots, each once; of two files their only pair, of checkpoints the parameters that differ most.
 std::vector<TensorId> pictured(const DiffResult& run, const std::vector<const Divergence*>& roots) {
   std::vector<TensorId> tensors;
   if (run.single_pair) tensors = run.rows;
+  if (run.pairing.of_parameters) tensors = parameters_that_differ(run);
+  if (tensors.size() > kMostPictures) tensors.resize(kMostPictures);
   for (const Divergence* const root : roots) {
     const std::vector<TensorId>& shown = enters(*root) || root->outputs.empty() ? root->inputs : root->outputs;
     for (size_t i = 0; i < std::min(shown.size(), kOutputsOfRoot) && tensors.size() < kMostPictures; ++i) {
@@ -202,8 +220,8 @@ std::vector<report::PageCount> reason_counts_of_page(const DiffResult& run) {
   std::vector<report::PageCount> counts;
   for (const ReasonCount& one : reason_counts(run)) {
     const bool open = one.key == "cause" || one.key == "unexplained";
-    counts.push_back(
-        {std::string(one.key), std::string(one.text), one.count, open ? report::Tone::kBad : report::Tone::kNeutral});
+    counts.push_back({std::string(one.key), std::string(one.text) + one.note, one.count,
+                      open ? report::Tone::kBad : report::Tone::kNeutral});
   }
   return counts;
 }

@@ -149,15 +149,50 @@ SelectionOptions selection_of(const DiffOptions& options, const std::string& ran
   return selection;
 }
 
+namespace {
+
+constexpr std::string_view kListsOperators = "msdump ls lists all operators";  // the hint of operators_named()
+
+// For an --explain that names no operator: the operators with this name but for their number; empty if there are none.
+std::string hint_for_explain(const DiffOptions& options, const DumpIndex& candidate) {
+  if (options.explain.empty()) return {};
+  SelectionOptions typed;
+  typed.op = {options.explain};
+  const std::string near = near_miss(candidate, typed);
+  constexpr std::string_view kOption = "--op ";
+  const size_t at = near.find(kOption);
+  return at == std::string::npos ? std::string() : std::string(near).replace(at, kOption.size(), "--explain ");
+}
+
+// The full name of the operator that --explain names as its files do, which have '_' for '/' and may be numbered otherwise; else
+// what was typed.
+std::string operator_to_explain(const DiffOptions& options, const OpenedDiff& opened) {
+  for (const DiffSide* const side : {opened.a.get(), opened.b.get()}) {
+    if (options.explain.empty() || !side->opened.joined) continue;
+    const FileJoin& join = side->opened.joined->join;
+    for (OpId op{0}; op < side->opened.graph().size(); ++op) {
+      for (const JoinPair& pair : join.pairs_of(op)) {
+        if (join.groups()[pair.group].op_name == options.explain) return side->opened.graph().full_name(op);
+      }
+    }
+  }
+  return options.explain;
+}
+
+}  // namespace
+
 Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules) {
   MSDUMP_TRY(OpenedDiff opened, open_diff(session, options));
+  const std::string near = hint_for_explain(options, opened.a->catalogue().index);
+  const std::string explain = operator_to_explain(options, opened);
   const NameMap* const map = opened.map ? &*opened.map : nullptr;
   const PlacementRules* const layouts = opened.layouts ? &*opened.layouts : nullptr;
-  MSDUMP_TRY(DiffResult run,
-             diff_dumps(std::move(opened.a), std::move(opened.b), map, rules, {worst_kept(options), options.by_axis},
-                        session.context,
-                        {options.explain, !options.report.empty() || is_for_people(options.form), layouts,
-                         options.no_recompute ? recompute::Extent::kNever : options.recompute}));
+  Result<DiffResult> compared = diff_dumps(std::move(opened.a), std::move(opened.b), map, rules,
+                                           {worst_kept(options), options.by_axis}, session.context,
+                                           {explain, !options.report.empty() || is_for_people(options.form), layouts,
+                                            options.no_recompute ? recompute::Extent::kNever : options.recompute});
+  if (!compared && compared.error().hint == kListsOperators && !near.empty()) compared.error().hint = near;
+  MSDUMP_TRY(DiffResult run, std::move(compared));
   if (run.computed.too_much > 0)
     session.messages.note(fmt::format("{} of tensors were not computed again; --recompute does that",
                                       human_bytes(run.computed.too_much)));

@@ -428,14 +428,19 @@ std::vector<ReasonCount> reason_counts(const DiffResult& run) {
   if (run.single_pair || run.pairing.of_parameters) return {};
   const std::vector<bool> of_cause = rows_of_causes(run);
   std::map<std::string_view, uint64_t> counts;
-  for (const TensorId row : run.rows) ++counts[reason_key(run, row, of_cause)];
+  uint64_t alone = 0;  // unexplained without a partner: no wrong value
+  for (const TensorId row : run.rows) {
+    const std::string_view key = reason_key(run, row, of_cause);
+    ++counts[key];
+    if (key == "unexplained" && run.diffs[row].verdict == Verdict::kUnmatched) ++alone;
+  }
   const bool one_cause = run.divergence.roots.size() == 1;
   const std::string_view follow = counts.count("cause") == 0 ? "follow from a cause"
                                   : one_cause                ? "follow from it"
                                                              : "follow from them";
   std::vector<ReasonCount> reasons;
   const auto add = [&](std::string_view key, std::string_view text) {
-    if (const auto found = counts.find(key); found != counts.end()) reasons.push_back({key, text, found->second});
+    if (const auto found = counts.find(key); found != counts.end()) reasons.push_back({key, text, found->second, {}});
   };
   add("cause", one_cause ? "of the cause" : "of the causes");
   add(name_of(Explanation::kDownstream), follow);
@@ -443,6 +448,11 @@ std::vector<ReasonCount> reason_counts(const DiffResult& run) {
     if (one != Explanation::kFused && one != Explanation::kDownstream) add(name_of(one), name_of(one));
   }
   add("unexplained", "unexplained");
+  if (alone > 0) {
+    ReasonCount& unexplained = reasons.back();
+    unexplained.note =
+        alone == unexplained.count ? " (without a partner)" : fmt::format(" ({} without a partner)", alone);
+  }
   return reasons;
 }
 
@@ -460,7 +470,7 @@ std::string summary_text(const DiffResult& run) {
   }
   std::string why;
   for (const ReasonCount& one : reason_counts(run))
-    why += fmt::format("{}{} {}", why.empty() ? "; of these " : ", ", one.count, one.text);
+    why += fmt::format("{}{} {}{}", why.empty() ? "; of these " : ", ", one.count, one.text, one.note);
   parts += why;
   if (const uint64_t reshaped = count_reshaped(run); reshaped > 0)
     parts += fmt::format("; {} compared in another shape", reshaped);

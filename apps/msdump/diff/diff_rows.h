@@ -51,6 +51,7 @@ struct DiffRow {
 struct ReasonCount {
   std::string_view key, text;
   uint64_t count = 0;
+  std::string note = {};  // " (237 without a partner)"
 };
 // In the order of the summary, those that occur; none where nothing is judged: of checkpoints, of single files.
 [[nodiscard]] std::vector<ReasonCount> reason_counts(const DiffResult& run);

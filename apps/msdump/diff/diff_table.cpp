@@ -15,7 +15,8 @@
 namespace msdump::cli {
 namespace {
 
-constexpr size_t kRowsShown = 20;    // if --top does not say
+constexpr size_t kRowsShown = 20;  // if --top does not say
+constexpr size_t kTypesShown = 3;
 constexpr size_t kLargestShown = 5;  // of differences that are explained, and of tensors without a partner below others
 
 enum class RowClass : uint8_t { kCause, kReader, kUnexplained, kUnmatched, kExplained, kAgrees };
@@ -130,11 +131,37 @@ class TableOfRows {
         case RowClass::kUnmatched: what = "without a partner"; break;
         default: what = name.empty() ? "that agree" : name;
       }
-      text += fmt::format("{:>9}  {}{}\n", count, what, meaning_of(name));
+      text += fmt::format("{:>9}  {}{}\n", count, what, is == RowClass::kUnmatched ? owner_of(rows) : meaning_of(name));
     }
     return text.empty() ? text
                         : fmt::format("\nnot shown{}\n{}",
                                       !options_.rows ? " (--rows differ shows all that differs)" : "", text);
+  }
+
+  // ": only the candidate has their operators (79 Mul)" of tensors without a partner; empty if that is not true of all.
+  [[nodiscard]] std::string owner_of(const std::vector<DiffRow>& rows) const {
+    std::map<std::string_view, std::set<OperatorId>> by_type;
+    bool any_of_a = false, any_of_b = false, any_of_both = false;
+    for (const DiffRow& row : rows) {
+      if (class_of(row) != RowClass::kUnmatched) continue;
+      const OperatorId op = run_.pairing.tensors[row.tensor].op;
+      const OpPair& pair = run_.pairing.operators[op];
+      (pair.b == kNoId ? any_of_a : pair.a == kNoId ? any_of_b : any_of_both) = true;
+      by_type[run_.op_type(op)].insert(op);
+    }
+    if (any_of_both || any_of_a == any_of_b) return {};
+    std::vector<std::pair<std::string_view, size_t>> types;
+    for (const auto& [type, operators] : by_type) types.emplace_back(type, operators.size());
+    std::stable_sort(types.begin(), types.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
+    std::string some;
+    for (size_t i = 0; i < std::min(types.size(), kTypesShown); ++i)
+      some += fmt::format("{}{} {}", i == 0 ? "" : ", ", types[i].second, types[i].first);
+    if (types.size() > kTypesShown) some += ", ...";
+    // Whether an operator applies the scale only its values could say, which are not read without a partner.
+    const double scale = run_.divergence.loss_scale;
+    const bool scales = scale != 1 && (scale > 1) == any_of_a;
+    return fmt::format(": only the {} has their operators ({}){}", any_of_a ? "candidate" : "reference", some,
+                       scales ? ", and only it has a loss scale" : "");
   }
 
   static std::string_view meaning_of(std::string_view explanation) {

@@ -16,6 +16,7 @@
 #include "diff/diff_rows.h"
 #include "divergence/roots/no_root.h"
 #include "dump/names/identity.h"
+#include "help/help.h"
 #include "report/json.h"
 #include "shared/catalogue.h"
 #include "shared/rows.h"
@@ -316,12 +317,28 @@ std::string expected_text(const DiffResult& run) {
   return text.empty() ? text : "tensors without a partner, as expected of a device dump\n" + text + "\n";
 }
 
+std::string with_wrapped_facts(std::string_view text, size_t width) {
+  constexpr size_t kIndent = 8, kLeastWidth = 40;
+  std::string result;
+  for (const std::string_view line : split(text, '\n')) {
+    const bool is_fact = line.size() > kIndent && line.starts_with("  ") && line[2] != ' ';
+    const bool is_copied = line.starts_with("  line ") || line.starts_with("  dump ");
+    if (is_fact && !is_copied && display_width(line) > width && width >= kLeastWidth) {
+      result += std::string(line.substr(0, kIndent)) + wrapped(line.substr(kIndent), kIndent, width);
+    } else {
+      result += std::string(line) + '\n';
+    }
+  }
+  if (!result.empty()) result.pop_back();  // `text` ends with its own
+  return result;
+}
+
 std::string pair_text(const DiffResult& run) {
   const TensorDiff& diff = run.diffs[run.rows.front()];
   std::string text;
   add_line(text, "{}{}", name_of(diff.verdict), diff.reason.empty() ? "" : ": " + diff.reason);
-  // The metrics below are of the other elements.
-  if (diff.verdict == Verdict::kNan) add_line(text, "  {:<16}  {}", "not finite", error_text(run, run.rows.front()));
+  if (diff.verdict == Verdict::kNan)
+    add_line(text, "  {:<16}  {}", "not finite", error_text(run, run.rows.front()) + "; below: the other elements");
   const auto add_value = [&](std::string_view label, const std::string& value) {
     add_line(text, "  {:<16}  {}", label, value);
   };

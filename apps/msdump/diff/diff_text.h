@@ -44,6 +44,9 @@ struct SideFacts {
 
 // The roots with most evidence and the number of further ones; or that no operator stands out, and how the error grows.
 [[nodiscard]] std::string divergence_text(const DiffResult& run);
+// For a terminal: facts of roots that are wider than it are continued below their text. Lines that are copied, a configuration
+// and code, stay as they are.
+[[nodiscard]] std::string with_wrapped_facts(std::string_view text, size_t width);
 // "next: COMMAND": the elements of the first root on both sides, or the next dump if there are none; empty without a root.
 [[nodiscard]] std::string next_text(const DiffResult& run, const DiffOptions& options);
 // A line for each reason why tensors have no partner although nothing is wrong; empty when there are none.

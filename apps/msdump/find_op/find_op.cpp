@@ -1,10 +1,13 @@
 // msdump find-op: from a line of the script, or a name, to operators and their tensor files.
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +16,7 @@
 #include "divergence/dump_diff.h"
 #include "frame/usage.h"
 #include "graph/lines/source_lines.h"
+#include "graph/op_name.h"
 #include "graph/opened_graph.h"
 #include "report/value.h"
 #include "shared/opened_graph.h"
@@ -133,7 +137,8 @@ const CommandInfo& find_op_info() {
   return info;
 }
 
-// The tensors that a dump has of the operators of a reference, as diff pairs them: a device dump has neither its numbers nor an IR.
+// The names and tensors that a dump has of the operators of a reference, as diff pairs them: a device dump has neither its numbers
+// nor an IR.
 class PairedFiles {
  public:
   explicit PairedFiles(const DiffResult& run) : run_(run) {
@@ -154,9 +159,40 @@ class PairedFiles {
     files.confidence = run_.pairing.operators[pair->second].confidence;
     const auto tensors = tensors_.find(pair->second);
     if (tensors == tensors_.end()) return files;
-    for (const TensorId tensor : tensors->second)
-      files.tensors.push_back((*run_.a->side.tensors)[run_.pairing.tensors[tensor].a]);
+    for (const TensorId tensor : tensors->second) {
+      const TensorRecord& record = (*run_.a->side.tensors)[run_.pairing.tensors[tensor].a];
+      if (run_.a->opened.selects(record)) files.tensors.push_back(record);
+    }
     return files;
+  }
+
+  // As the dump has it, and diff names it. Null if the dump does not have it.
+  [[nodiscard]] const SequencedOp* in_dump(OpId op) const {
+    const auto pair = pairs_.find(op);
+    if (pair == pairs_.end()) return nullptr;
+    const SequencedOpId place = run_.pairing.operators[pair->second].a;
+    return place == kNoId ? nullptr : &run_.pairing.a[place];
+  }
+
+  // By its name in the dump.
+  [[nodiscard]] bool selects(const OpenedGraph& reference, OpId op) const {
+    const SequencedOp* const there = in_dump(op);
+    if (there == nullptr || !reference.selects(reference.graph().origin(op))) return false;
+    Identity identity;
+    identity.name.op_name = there->name;
+    identity.name.op_type = there->type;
+    return reference.operators.matches_file(identity);
+  }
+
+  [[nodiscard]] bool is_named(OpId op, const std::vector<std::string>& names) const {
+    const SequencedOp* const there = in_dump(op);
+    if (there == nullptr) return false;
+    const std::string& full = there->name;
+    const std::array spellings = {full, full.substr(full.rfind('/') + 1), normalised_op_name(full)};
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return std::any_of(spellings.begin(), spellings.end(),
+                         [&](const std::string& spelling) { return glob_match(name, spelling); });
+    });
   }
 
  private:
@@ -368,10 +404,24 @@ class FindOp : public Command {
     return asked_.queries[0];
   }
 
+  // Operators have the names of the reference's IR and those of the dump: either are accepted.
+  [[nodiscard]] std::vector<LineHit> hits_of(OpenedGraph& opened) const {
+    std::vector<LineHit> hits = find_operators(opened, asked_);
+    if (files_ == nullptr || asked_.names.empty()) return hits;
+    std::set<OpId> found;
+    for (const LineHit& hit : hits) found.insert(hit.op);
+    OperatorQuestion any_name = asked_;
+    any_name.names.clear();
+    for (const LineHit& hit : find_operators(opened, any_name)) {
+      if (files_->is_named(hit.op, asked_.names) && found.insert(hit.op).second) hits.push_back(hit);
+    }
+    return hits;
+  }
+
   [[nodiscard]] Answer find(OpenedGraph& opened) const {
     Answer answer;
-    for (const LineHit& hit : find_operators(opened, asked_)) {
-      if (opened.selects(hit.op)) {
+    for (const LineHit& hit : hits_of(opened)) {
+      if (opened.selects(hit.op) || (files_ != nullptr && files_->selects(opened, hit.op))) {
         answer.found.push_back(hit);
       } else {
         ++answer.unselected;
@@ -460,7 +510,9 @@ class FindOp : public Command {
   Printed print_report(Session& session, OpenedGraph& opened, const Answer& answer) const {
     const auto sink = session.open_report(form_, dumps_of(with_files(opened)), columns(opened));
     Printed printed = print_found(session, opened, answer.found, [&](const LineHit& hit, const OperatorFiles& files) {
-      return sink->row(found_rows().row({{opened, hit.op}, hit, files, with_files(opened), form_}))
+      const SequencedOp* const there = files_ == nullptr ? nullptr : files_->in_dump(hit.op);
+      const std::string_view name = there == nullptr ? std::string_view() : there->name;
+      return sink->row(found_rows().row({{opened, hit.op, name}, hit, files, with_files(opened), form_}))
           .has_value();  // the stream remembers why not
     });
     report::Object summary;
@@ -482,7 +534,7 @@ class FindOp : public Command {
   // For people: the paths themselves, while they are few.
   static void print_files(Session& session, const Printed& printed) {
     if (printed.paths.empty()) return;
-    std::string text = "\n";
+    std::string text = "\nfiles\n";
     for (const std::string& path : printed.paths) text += escape_for_terminal(path) + "\n";
     if (printed.files > printed.paths.size())
       text += fmt::format("and {} more files; -0 prints them all\n", printed.files - printed.paths.size());

@@ -198,9 +198,9 @@ std::string text_of(const std::string& path, const DumpIndex& index, const TreeF
   if (what.empty()) what = facts.files == 0 ? "a folder without files" : "a folder that holds nothing of a dump";
   InfoText text(path, what);
   if (!facts.layouts.empty()) text.line("written by", framework_text(facts.framework));
-  text.line("ranks", counted_ranges_text(facts.ranks));
-  text.line("graphs", counted_ranges_text(facts.graphs));
-  text.line("steps", counted_ranges_text(facts.steps));
+  text.line(facts.ranks.size() == 1 ? "rank" : "ranks", counted_ranges_text(facts.ranks));
+  text.line(facts.graphs.size() == 1 ? "graph" : "graphs", counted_ranges_text(facts.graphs));
+  text.line(facts.steps.size() == 1 ? "step" : "steps", counted_ranges_text(facts.steps));
   if (facts.tensor_files > 0) text.line("tensor files", tensor_text(facts));
   if (!facts.watcher.operators.empty())
     text.line("watcher mode", fmt::format("{} of the outputs of {}", plural(facts.watcher.snapshots, "snapshot"),

@@ -218,11 +218,13 @@ class Next : public Command {
     MSDUMP_TRY(compared_.emplace_back(), compare(session, found, found.rounds.back()));
     const DiffResult& newest = compared_.back();
     if (newest.rows.empty())
-      return fail(make_error(ErrorCode::kNotADump, "nothing to compare in {}", found.rounds.back().candidate));
+      return fail(make_error(ErrorCode::kNotADump, "nothing to compare in {}", found.rounds.back().candidate)
+                      .with_hint(std::string(hint_without_tensors(newest.a->catalogue().index.files()))));
     const auto& pairs = newest.pairing.tensors;
     if (std::none_of(pairs.begin(), pairs.end(), [](const TensorPair& pair) { return pair.is_paired(); }))
       return fail(make_error(ErrorCode::kNotADump, "{} has no tensor of {}", found.rounds.back().reference,
-                             found.rounds.back().candidate));
+                             found.rounds.back().candidate)
+                      .with_hint("both must be of one network"));
     for (const Error& error : newest.failures) failures_.push_back(&error);
     dumps_ = dumps_of(newest.a->opened);
     dump_names_ = newest.pairing.dumps;
@@ -252,7 +254,8 @@ class Next : public Command {
     MSDUMP_TRY(auto opened, open_check(session, graph_options(found, round.candidate), check::RuleSet::defaults(), {},
                                        Headers::kAll));
     if (!opened->has_tensors())
-      return fail(make_error(ErrorCode::kNotADump, "nothing to check in {}", round.candidate));
+      return fail(make_error(ErrorCode::kNotADump, "nothing to check in {}", round.candidate)
+                      .with_hint(std::string(hint_without_tensors(opened->catalogue().index.files()))));
     MSDUMP_TRY(const Selection everything, Selection::compile({}));
     MSDUMP_CHECK_OK(check::check_all(*opened->run, everything, session.context));
     return opened;

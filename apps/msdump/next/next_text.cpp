@@ -5,12 +5,22 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "divergence/divergence.h"
 #include "shared/rows.h"
 
 namespace msdump::cli {
 namespace {
 
 constexpr size_t kMostShown = 5;
+
+// As diff names a root.
+std::string name_of(const Suspect& suspect) {
+  if (suspect.op_name.empty()) return suspect.parameter.empty() ? "an operator" : suspect.parameter;
+  const bool is_read =
+      suspect.kind == name_of(DivergenceKind::kParameter) || suspect.kind == name_of(DivergenceKind::kInput);
+  if (!is_read || suspect.parameter.empty()) return suspect.op_name;
+  return fmt::format("{} {}, read by {}", suspect.kind, suspect.parameter, suspect.op_name);
+}
 
 std::string place_text(const Suspect& suspect) {
   std::string text;
@@ -211,10 +221,10 @@ std::string next_text(const NextAnswer& answer) {
     const Suspect& suspect = plan.suspects[i];
     const std::string line =
         suspect.frame == nullptr ? std::string() : fmt::format(" ({})", source_text(suspect.frame));
-    std::string name = suspect.op_name.empty() ? suspect.parameter : suspect.op_name;
-    if (name.empty()) name = "an operator";
-    add_line(text, suspect.open == Suspect::Open::kPinned ? "pinned" : "suspect",
-             fmt::format("{}{}{}: {}", name, line, place_text(suspect), suspect.reason));
+    // "Pinned" is said where the search ends.
+    const bool pinned = suspect.open == Suspect::Open::kPinned && plan.state == PlanState::kPinned;
+    add_line(text, pinned ? "pinned" : "suspect",
+             fmt::format("{}{}{}: {}", name_of(suspect), line, place_text(suspect), suspect.reason));
     if (suspect.only_reads && suspect.open != Suspect::Open::kPinned) {
       add_line(text, "", "it only reads what is wrong: the next dump has what makes that");
     } else if (suspect.only_reads && suspect.parameter.empty() && answer.round == 1) {
@@ -231,8 +241,9 @@ std::string next_text(const NextAnswer& answer) {
   for (const std::string& outcome : plan.outcomes) add_line(text, "", outcome);
   for (const std::string& path : answer.written) add_line(text, "written", path);
   if (!answer.written.empty()) return text;
-  text += "\n" + answer.candidate;
-  if (!answer.reference.empty() && answer.reference != answer.candidate) text += "\nreference:\n" + answer.reference;
+  const bool two = !answer.reference.empty() && answer.reference != answer.candidate;
+  text += (two ? "\ncandidate:\n" : "\n") + answer.candidate;
+  if (two) text += "\nreference:\n" + answer.reference;
   return text;
 }
 

@@ -152,8 +152,6 @@ ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& inde
   return ExitCode::kNo;
 }
 
-namespace {
-
 std::string_view hint_without_tensors(const std::vector<IndexedFile>& files) {
   const auto any = [&](const auto& test) { return std::any_of(files.begin(), files.end(), test); };
   if (any([](const IndexedFile& file) { return file.kind == FileKind::kCompareResult; }))
@@ -164,14 +162,12 @@ std::string_view hint_without_tensors(const std::vector<IndexedFile>& files) {
   return "-d takes a directory of a dump, or its files; msdump info says what a path is";
 }
 
-}  // namespace
-
 ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
   note_unknown_files(session, catalogue);
   note_double_claims(session, catalogue);
-  if (!catalogue.list.failures().empty()) return ExitCode::kSomeFailed;
+  const bool any = has_tensor_files(catalogue.index), failed = !catalogue.list.failures().empty();
+  if (failed && (any || !catalogue.list.tensors().empty())) return ExitCode::kSomeFailed;
   if (!catalogue.list.tensors().empty()) return ExitCode::kOk;
-  const bool any = has_tensor_files(catalogue.index);
   if (any && !catalogue.selection.everything()) {
     return end_with_nothing_selected(session, catalogue.index, catalogue.asked);
   }
@@ -180,10 +176,13 @@ ExitCode conclude_listing(Session& session, const Catalogue& catalogue) {
     return ExitCode::kNo;
   }
   const auto& files = catalogue.index.files();
+  const bool any_other =
+      std::any_of(files.begin(), files.end(), [](const IndexedFile& file) { return file.kind == FileKind::kUnknown; });
+  if (failed && !any_other) return ExitCode::kSomeFailed;
   session.messages.error(ErrorCode::kNotADump,
                          fmt::format("no tensors: {} found, none of them holds any", plural(files.size(), "file")),
                          hint_without_tensors(files));
-  return ExitCode::kUsage;
+  return failed ? ExitCode::kSomeFailed : ExitCode::kUsage;
 }
 
 }  // namespace msdump::cli

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -58,6 +59,9 @@ void note_unknown_files(Session& session, const Catalogue& catalogue);
 
 // Warns that the selection matches nothing, with the nearest names in the dump; returns kNo.
 ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& index, const SelectionOptions& asked);
+
+// What to do where no file of a path has a tensor.
+[[nodiscard]] std::string_view hint_without_tensors(const std::vector<IndexedFile>& files);
 
 // 3 if something failed, 1 if the selection matches nothing, 2 if there is nothing that could be an input, else 0; each
 // with its message.

@@ -262,9 +262,12 @@ const report::RowType<OperatorRow>& operator_rows() {
           .add(*tensor_type().find("step"), [](const OperatorRow& row) -> report::Value { return origin(row).step; })
           .add({.key = "op_name",
                 .type = "string|null",
-                .text = "full scope name as the IR spells it; MindSpore 2.7 and later number the files otherwise",
+                .text = "full scope name as the IR spells it, which MindSpore 2.7 and later number otherwise than the "
+                        "files; of "
+                        "find-op --ref the name of the partner in the dump, if there is one",
                 .title = "op name"},
                [](const OperatorRow& row) -> report::Value {
+                 if (!row.name_in_dump.empty()) return row.name_in_dump;
                  return report::text_or_null(row.opened.graph().full_name(row.op));
                })
           .add(*tensor_type().find("op_type"), [](const OperatorRow& row) -> report::Value {

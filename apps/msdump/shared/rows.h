@@ -76,6 +76,7 @@ ExitCode print_list(const Session& session, report::Form form, const report::Row
 struct OperatorRow {
   const OpenedGraph& opened;
   OpId op;
+  std::string_view name_in_dump = {};  // find-op --ref: the name of the partner, which replaces that in the graph
 };
 [[nodiscard]] const report::RowType<OperatorRow>& operator_rows();
 // The declarations of keys that rows of operators have further; their values come from the functions below.

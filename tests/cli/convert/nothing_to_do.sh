@@ -7,3 +7,7 @@ files .
 # So do the .pt files of PyTorch.
 cmake -E tar xf "$TESTDATA/recorded/torch.tar.zst"
 show msdump convert -d torch/zero/stage1.pt -out other
+mkdir -p pt/step0/rank0/dump_tensor_data
+cp torch/zero/stage1.pt pt/step0/rank0/dump_tensor_data/Torch.exp.0.forward.output.0.pt
+show msdump convert -d pt -out other --op Torch.exp.0.forward
+show msdump convert -d pt -out other --op Torch.log.0.forward

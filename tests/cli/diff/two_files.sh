@@ -25,3 +25,8 @@ msdump diff -q a.npy b.npy --json --metrics kl | jq '.rows[].metrics.kl > 0'
 show msdump diff a.npy b.npy --metrics cosine
 show msdump diff a.npy b.npy --metrics klo
 show msdump diff a.npy b.npy --worst 0
+
+# NaN on one side: the metrics are of the other elements, and say so.
+npy nan.npy '<f4' '(3,)' "$(f32 1 nan 3)"
+npy whole.npy '<f4' '(3,)' "$(f32 1 2 3)"
+msdump diff nan.npy whole.npy 2>/dev/null | head -n 4

@@ -15,3 +15,5 @@ on_terminal 'msdump stats dump --columns max,min,avg,l2norm --dialect 2.10.0 -q'
 on_terminal 'msdump check dump --ir net.ir --all -q 2>/dev/null' | grep -v '^ '
 on_terminal 'msdump diff dump reference --ir net.ir -q 2>/dev/null' | grep -v '^ '
 columns=120 on_terminal 'msdump diff dump reference --ir net.ir -q 2>/dev/null' | grep -v '^ '
+# What is said of a cause is continued below it; commands and lines of the script stay in one.
+columns=60 on_terminal "msdump diff $TESTDATA/sample-wrong $TESTDATA/sample -q 2>/dev/null" | grep -E '^(  |first)'

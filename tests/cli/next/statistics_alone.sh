@@ -17,3 +17,11 @@ dump ref "$(entry Torch.mul.0.forward 1 2)" "$(entry Torch.sort.0.forward 2 3)" 
 dump bad "$(entry Torch.mul.0.forward 1 2)" "$(entry Torch.sort.0.forward 2 5)" "$(entry Torch.exp.0.forward 5 7)"
 msdump next -d bad --ref ref 2>/dev/null | head -n 2
 msdump next -d ref --ref ref 2>/dev/null | head -n 1
+
+# A call whose inputs were not dumped has none that agree.
+without_inputs() { # NAME OUTPUT-MAX
+  entry "$1" 0 "$2" | sed 's/"input_args":.*,"input_kwargs"/"input_args":[],"input_kwargs"/'
+}
+dump ref2 "$(without_inputs Torch.rand.0.forward 3)" "$(entry Torch.mul.0.forward 1 2)" "$(entry Torch.sort.0.forward 2 3)" "$(entry Torch.exp.0.forward 3 4)"
+dump bad2 "$(without_inputs Torch.rand.0.forward 6)" "$(entry Torch.mul.0.forward 1 2)" "$(entry Torch.sort.0.forward 2 5)" "$(entry Torch.exp.0.forward 5 7)"
+msdump next -d bad2 --ref ref2 2>/dev/null | head -n 2

@@ -110,6 +110,24 @@ TEST_CASE("five suspects are shown, with their line and place, and how many more
   CHECK(next_text({NextPlan{}, 1, {}, {}}) == "nothing   no operator stands out: no further dump is asked for\n");
 }
 
+TEST_CASE("a suspect is pinned only where the search ends, and a parameter is named with the operator that reads it") {
+  NextPlan plan = asked_plan();
+  plan.suspects = {suspect_named("a"), suspect_named("b", Open::kPinned)};
+  CHECK(next_text({plan, 1, {}, {}}).starts_with("suspect   a: it differs\nsuspect   b: it differs\n"));
+  plan.state = PlanState::kPinned;
+  plan.suspects = {suspect_named("a", Open::kPinned)};
+  plan.suspects[0].parameter = "w";
+  for (const std::string_view kind : {"parameter", "input"}) {
+    plan.suspects[0].kind = kind;
+    CHECK(next_text({plan, 1, {}, {}}) == "pinned    " + std::string(kind) + " w, read by a: it differs\n");
+  }
+  plan.suspects[0].kind = "nan";
+  CHECK(next_text({plan, 1, {}, {}}) == "pinned    a: it differs\n");
+  plan.suspects[0].kind = "input";
+  plan.suspects[0].parameter.clear();
+  CHECK(next_text({plan, 1, {}, {}}) == "pinned    a: it differs\n");
+}
+
 TEST_CASE("an operator that only reads what is wrong is shown as such, pinned in the first dump or asked about") {
   NextPlan plan;
   plan.state = PlanState::kPinned;
@@ -135,7 +153,7 @@ TEST_CASE("configurations are printed, once if both are the same, or the paths t
       "          if c: d\n";
   CHECK(next_text({plan, 1, "one\n", ""}) == head + "\none\n");
   CHECK(next_text({plan, 1, "one\n", "one\n"}) == head + "\none\n");
-  CHECK(next_text({plan, 1, "one\n", "two\n"}) == head + "\none\n\nreference:\ntwo\n");
+  CHECK(next_text({plan, 1, "one\n", "two\n"}) == head + "\ncandidate:\none\n\nreference:\ntwo\n");
   CHECK(next_text({plan, 1, "one\n", "two\n", {"/a.json", "/b.json"}}) ==
         head + "written   /a.json\nwritten   /b.json\n");
 }

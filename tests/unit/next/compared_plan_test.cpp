@@ -51,6 +51,13 @@ class PlannedRound {
       run_->divergence.unjudged[row] = why;
     }
   }
+  // As if diff had a second root, an operator that makes NaN.
+  void add_pinned_root() {
+    Divergence root = run_->divergence.roots.front();
+    root.unseen.reset();
+    root.kind = DivergenceKind::kNan;
+    run_->divergence.roots.push_back(std::move(root));
+  }
   [[nodiscard]] NextPlan plan(ConfigKind kind, DumpExtent extent = DumpExtent::kAll) const {
     DumpRequest as_before;
     as_before.kind = kind;
@@ -650,6 +657,23 @@ TEST_CASE("calls that msprobe did not dump are asked for: those inside a module,
   CHECK(between.plan(ConfigKind::kMsprobe, DumpExtent::kRange).state == PlanState::kPinned);
   CHECK(between.plan(ConfigKind::kMsprobe, DumpExtent::kList).suspects.front().open == Suspect::Open::kBefore);
   CHECK(inside.plan(ConfigKind::kMsprobe, DumpExtent::kRange).suspects.front().open == Suspect::Open::kHiddenCalls);
+}
+
+TEST_CASE("the root that diff names first leads, although another is pinned; in a part of a dump the pinned one does") {
+  PlannedRound round([](MadeCalls& calls) {
+    calls.ran(call(0), {{1, 2}}, {{3, 4}});
+    calls.ran(call(1), {{calls.bad() ? 70.0F : 5.0F, 6}}, {{calls.bad() ? 80.0F : 7.0F, 8}});
+  });
+  round.add_pinned_root();
+  const NextPlan plan = round.plan(ConfigKind::kMsprobe);
+  REQUIRE(plan.state == PlanState::kAsked);
+  REQUIRE(plan.suspects.size() == 2);
+  CHECK(plan.suspects.front().open == Suspect::Open::kHiddenCalls);
+  CHECK(plan.suspects.back().open == Suspect::Open::kPinned);
+  CHECK(plan.candidate.scope == Texts{call(0), call(1)});
+  const NextPlan of_part = round.plan(ConfigKind::kMsprobe, DumpExtent::kList);
+  CHECK(of_part.state == PlanState::kPinned);
+  CHECK(of_part.suspects.front().kind == name_of(DivergenceKind::kNan));
 }
 
 TEST_CASE(

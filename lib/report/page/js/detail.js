@@ -16,8 +16,9 @@ class Detail {
     const row = state.selected;
     if (row < 0) return;
     const name = this.table.word(row, "op_name") || this.table.word(row, "path");
-    byId("row-title").textContent = [this.table.word(row, "op_type"), this.table.word(row, "tensor")]
-      .filter(Boolean).join(" ") || "Row";
+    const type = this.table.word(row, "op_type"), tensor = this.table.word(row, "tensor");
+    const only = type === "Parameter" && tensor === "parameter:0"; // of a checkpoint
+    byId("row-title").textContent = [type, only ? "" : tensor].filter(Boolean).join(" ") || "Row";
     const facts = this.table.columns.filter(column => !HIDDEN_KEYS.has(column.key) && column.key !== "op_name")
       .map(column => [column.title, this.table.text(row, column.key)]).filter(([, text]) => text !== "");
     const list = make("dl", { class: "facts" }, ...facts.flatMap(([title, text]) =>
