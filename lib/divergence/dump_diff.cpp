@@ -297,12 +297,12 @@ ReachedLimits DiffResult::limits() const {
 }
 
 std::vector<Error> DiffResult::match_failures() const {
-  std::vector<Error> failures = pairing.unread;
+  std::vector<Error> unread = pairing.unread;
   for (const ShardedSide* const side : {cut_a.get(), cut_b.get()}) {
     if (side == nullptr) continue;
-    for (Error& error : side->contents().failures().all()) failures.push_back(std::move(error));
+    for (Error& error : side->contents().failures().all()) unread.push_back(std::move(error));
   }
-  return failures;
+  return unread;
 }
 
 std::string_view DiffResult::explained(TensorId tensor) const { return name_of(divergence.explained[tensor]); }
