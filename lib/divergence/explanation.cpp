@@ -83,6 +83,7 @@ class Explainer {
       explain_outputs(run);
     }
     explain_inert();
+    for (TensorId tensor{0}; tensor < view_.tensors(); ++tensor) explain_computed(tensor);
     explain_parameters();
     for (TensorId tensor{0}; tensor < view_.tensors(); ++tensor) explain_rest(tensor);
     return std::move(result_);
@@ -389,18 +390,24 @@ class Explainer {
     leave(file, Unjudged::kKeptValue);
   }
 
+  [[nodiscard]] bool is_rewritten(TensorId tensor) const {
+    return rewritten_.count(view_.pairing().tensors[tensor].op) > 0;
+  }
+
+  // The inputs of an operator that is computed right lead to the difference: it came with them.
+  void explain_computed(TensorId tensor) {
+    if (explained(tensor) != Explanation::kNone || computed_.state(tensor) != ComputedState::kRight) return;
+    if (!is_rewritten(tensor)) set(tensor, any_root_ ? Explanation::kDownstream : Explanation::kNoise);
+  }
+
   void explain_rest(TensorId tensor) {
     Explanation& explanation = result_.explained[tensor];
     if (view_.alone(tensor) == Alone::kFused) explanation = Explanation::kFused;
     if (view_.diff(tensor).no_such_place) explanation = Explanation::kElsewhere;
     if (view_.differs(tensor) && view_.graph().role(tensor) == TensorRole::kUnwritten)
       explanation = Explanation::kUnwritten;
-    const bool is_rewritten = rewritten_.count(view_.pairing().tensors[tensor].op) > 0;
-    if (is_rewritten && explanation == Explanation::kNone && !of_root_[tensor]) explanation = Explanation::kInert;
-    // Its inputs lead to it: the difference came with them.
-    if (explanation == Explanation::kNone && computed_.state(tensor) == ComputedState::kRight &&
-        view_.differs(tensor) && !of_root_[tensor])
-      explanation = any_root_ ? Explanation::kDownstream : Explanation::kNoise;
+    if (is_rewritten(tensor) && explanation == Explanation::kNone && !of_root_[tensor])
+      explanation = Explanation::kInert;
     if (explanation == Explanation::kNone && computed_.folded.count(tensor) > 0) explanation = Explanation::kFused;
     Unjudged& reason = result_.unjudged[tensor];
     const bool counts = (view_.differs(tensor) || view_.is(tensor, Verdict::kUnmatched)) && !of_root_[tensor];

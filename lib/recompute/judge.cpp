@@ -64,6 +64,8 @@ Bound bound_of(const Kernel& kernel, DType format, const OperandFormats& formats
     if (casts) coarsest = std::max(coarsest, unit_roundoff(device.usual));
     bound.v[static_cast<size_t>(Precision::kLow)] = std::max(coarsest, bound.u);
   }
+  if (is_optimizer && is_low(formats.copied))
+    bound.v[static_cast<size_t>(Precision::kLow)] = unit_roundoff(formats.copied);
   if (device.tensor_cores && format == DType::kFloat32 && !is_optimizer)
     bound.v[static_cast<size_t>(Precision::kTensor)] = kernel.arithmetic == Arithmetic::kProduct ? 0x1p-11 : 0x1p-13;
   return bound;
@@ -150,6 +152,7 @@ void find_effective_format(Array& array) {
 }
 
 void OperandFormats::add(const OperandFormats& other) {
+  if (copied == DType::kUndefined) copied = other.copied;
   if (other.stored == DType::kUndefined) return;
   subnormal = subnormal || other.subnormal;
   const bool none = stored == DType::kUndefined;
@@ -162,7 +165,7 @@ OperandFormats formats_of(const Call& call) {
   for (const auto& [name, values] : call.values()) {
     for (const Value& value : values) {
       if (!value.tensor || !is_float(value.tensor->dtype)) continue;
-      formats.add({value.tensor->effective, value.tensor->dtype, value.tensor->subnormal});
+      formats.add({value.tensor->effective, value.tensor->dtype, value.tensor->subnormal, call.copied});
     }
   }
   return formats;

@@ -95,6 +95,7 @@ struct OperandFormats {
   DType coarsest = DType::kUndefined;  // effective format of the coarsest float operand
   DType stored = DType::kUndefined;    // the widest dtype among the float operands
   bool subnormal = false;              // of one of them
+  DType copied = DType::kUndefined;    // see Call
   void add(const OperandFormats& other);
 };
 // Sets the narrowest float format that holds every value: the dtype itself if it is no float32.

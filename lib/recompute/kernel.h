@@ -136,6 +136,8 @@ class Call {
   std::string_view type;  // of the operator, as its graph or call has it
   // The call does not say all its arguments: kernels try the usual ones, and what none verifies is not judged.
   bool fitted = false;
+  // The format of the copy of a parameter that stands for the value before its update. kUndefined: it is none.
+  DType copied = DType::kUndefined;
 
  private:
   [[nodiscard]] const Value* find(std::string_view name) const;

@@ -107,10 +107,9 @@ Maybe<void> ReadQuestion::load(int64_t most_elements) {
 
 namespace {
 
-// A device of 16 bits reads a cast copy of a parameter, which is not the value that an optimizer updates; what has another
-// shape is none at all. Too few values to tell are taken for a copy there.
-void leave_out_copies(const Question& question, const std::vector<Tensor>& written, const DeviceTraits& device,
-                      Call& call) {
+// A device of 16 bits reads a cast copy of a parameter, which is the value that an optimizer updates but for its rounding; what has
+// another shape is none at all. Too few values to tell are taken for a copy there.
+void find_copies(const Question& question, const std::vector<Tensor>& written, const DeviceTraits& device, Call& call) {
   if (question.row->kernel->arithmetic != Arithmetic::kOptimizer) return;
   for (size_t i = 0; i < written.size(); ++i) {
     const std::string& name = question.outputs[i].name;
@@ -121,7 +120,8 @@ void leave_out_copies(const Question& question, const std::vector<Tensor>& writt
     if (written[i] == nullptr || !old) continue;
     const DType read = (*old)->undecided && device.usual != DType::kUndefined ? device.usual : (*old)->effective;
     const bool coarser = unit_roundoff(read) > unit_roundoff(written[i]->effective);
-    if ((*old)->shape == written[i]->shape && !coarser) continue;
+    if (coarser) call.copied = read;
+    if ((*old)->shape == written[i]->shape) continue;
     call.erase(name);
     call.set_unknown(name, {Reason::kOldValue, name});
   }
@@ -285,7 +285,8 @@ Maybe<void> judge_whole(const Question& question, ReadQuestion last, const OpenT
     MSDUMP_CHECK_OK(one.load(options.most_elements - elements));
     elements += one.elements;
     one.incomplete = one.incomplete || (opened.size() > 1 && opened[opened.size() - 2].incomplete);
-    if (!is_alone) leave_out_copies(*member, one.outputs, device, one.call);
+    if (!is_alone) find_copies(*member, one.outputs, device, one.call);
+    result.is_copied = result.is_copied || one.call.copied != DType::kUndefined;
     MSDUMP_TRY(Outputs outputs, compute_with(*member->row->kernel, one.call, one.inner));
     computed.push_back(std::move(outputs));
     kernels.push_back(member->row->kernel);
@@ -324,7 +325,7 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
     last = read_member(question, {}, open);
     if (last.why) result.why = *last.why;
     if (!is_written(last)) return result;
-    leave_out_copies(question, last.outputs, device, last.call);
+    find_copies(question, last.outputs, device, last.call);
     // What is explained is computed as a whole if it can be.
     in_parts = !explains && !options.golden && judge_parts(question, last, options, device, result);
   }
@@ -345,7 +346,7 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
     if (question.fitted) {
       output.judgement = {};
       output.judgement.why = {Reason::kUnknownArgument, "no usual argument fits"};
-    } else if (question.assumes_state && !options.trusts_state) {
+    } else if (result.is_copied || (question.assumes_state && !options.trusts_state)) {
       output.judgement = {};
       output.judgement.why = {Reason::kOldValue, output.name};
     }

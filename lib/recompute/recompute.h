@@ -49,6 +49,7 @@ struct OperatorJudgement {
   std::vector<OutputJudgement> outputs;
   std::vector<AskedArgument> asked;  // of an operator that is wrong
   bool assumes_state = false;        // see Question
+  bool is_copied = false;            // see Call::copied
 
   [[nodiscard]] bool is_wrong() const;
   [[nodiscard]] bool is_right() const;  // every output that was dumped is right

@@ -203,7 +203,7 @@ std::unique_ptr<FusedPair> convolution(double epsilon, float factor) {
   return pair;
 }
 
-enum class Shown : uint8_t { kByReader, kByStepBefore };
+enum class Shown : uint8_t { kByReader, kByCopy, kByStepBefore };
 
 // Momentum in place: files have what it left behind. The candidate has other gradients, and `rate` times the learning rate. The
 // reference's accumulator starts the second step at `kept` times what the first one left.
@@ -214,7 +214,11 @@ std::unique_ptr<FusedPair> update(Shown shown, float rate, float kept = 1) {
     const FileValues lr{{}, {0.01F}}, momentum{{}, {0.9F}};
     const auto step = [&](uint64_t seed) {
       FileValues grad = file_numbers({40}, seed);
-      if (shown == Shown::kByReader) dump.op("ReLU", "Default_n_ReLU-op0", {var}, var);
+      FileValues read = var;
+      for (float& value : read.data) {
+        if (shown == Shown::kByCopy && of_rate != 1) value = std::nearbyint(value * 128) / 128;
+      }
+      if (shown != Shown::kByStepBefore) dump.op("ReLU", "Default_n_ReLU-op0", {read}, read);
       for (size_t i = 0; i < 40; ++i) {
         grad.data[i] *= gradients;
         acc.data[i] = 0.9F * acc.data[i] + grad.data[i];
@@ -225,7 +229,7 @@ std::unique_ptr<FusedPair> update(Shown shown, float rate, float kept = 1) {
       dump.op("ApplyMomentum", "Default_opt_ApplyMomentum-op0", {var, acc, lr, grad, momentum}, var);
     };
     step(3);
-    if (shown == Shown::kByReader) return;
+    if (shown != Shown::kByStepBefore) return;
     for (float& value : acc.data) value *= of_state;
     dump.begin_step(1);
     step(4);
@@ -280,6 +284,15 @@ TEST_CASE("an update is computed again from what a reader before it, or the step
 
 TEST_CASE("a state that the reference did not keep from step to step shows nothing") {
   CHECK(update(Shown::kByStepBefore, 0.5F, 2)->computed().wrong.empty());
+}
+
+TEST_CASE("a copy in 16 bits of a parameter shows that its update is right, and not that it is wrong") {
+  const auto is_update = [](const auto& one) { return one.second.output.name == "var"; };
+  const auto right = update(Shown::kByCopy, 1.01F);
+  CHECK(std::any_of(right->computed().right.begin(), right->computed().right.end(), is_update));
+  const auto wrong = update(Shown::kByCopy, 100);
+  CHECK(std::none_of(wrong->computed().right.begin(), wrong->computed().right.end(), is_update));
+  CHECK(wrong->computed().wrong.empty());
 }
 
 }  // namespace msdump
