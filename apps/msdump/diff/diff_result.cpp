@@ -114,12 +114,13 @@ class FoundLayouts {
   FoundLayouts(const ShardedSide& side, const std::vector<TensorRecord>& compared, bool of_reference)
       : side_(side), compared_(compared), of_reference_(of_reference) {
     for (RecordId tensor{0}; tensor < side.size(); ++tensor)
-      parameters_.emplace(side.tensors()[tensor].pieces(), tensor);
+      if (const TensorPieces* const pieces = side.tensors()[tensor].pieces()) parameters_.emplace(pieces, tensor);
   }
 
   void add(RecordId tensor, const Placement& layout, double confidence, std::vector<FoundPlacement>& found) const {
     if (tensor == kNoId) return;
-    const RecordId whole = tensor < side_.size() ? tensor : parameters_.at(compared_[tensor].pieces());
+    const RecordId whole = parameter_of(tensor);
+    if (whole == kNoId) return;
     const NameFacts& name = side_.tensors()[whole].name;
     const std::vector<int64_t>& ranks = side_.ranks(whole);
     if (ranks.size() < 2) return;
@@ -127,6 +128,13 @@ class FoundLayouts {
   }
 
  private:
+  // Of a part or view: the parameter that has its pieces, or kNoId: it lies on one rank.
+  [[nodiscard]] RecordId parameter_of(RecordId tensor) const {
+    if (tensor < side_.size()) return tensor;
+    const auto found = parameters_.find(compared_[tensor].pieces());
+    return found == parameters_.end() ? RecordId(kNoId) : found->second;
+  }
+
   const ShardedSide& side_;
   const std::vector<TensorRecord>& compared_;
   const bool of_reference_;
