@@ -79,6 +79,18 @@ bool IntRanges::contains(int64_t value) const {
                      [&](const auto& range) { return range.first <= value && value <= range.second; });
 }
 
+std::string ranges_text(std::span<const int64_t> numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[i]);
+    if (last > i) text += fmt::format("-{}", numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
 std::optional<Version> parse_version(std::string_view text) {
   std::array<int, 3> numbers{};
   size_t at = 0, count = 0;

@@ -59,6 +59,9 @@ class IntRanges {
   std::vector<std::pair<int64_t, int64_t>> ranges_;  // inclusive
 };
 
+// "0-4,7" of ascending numbers.
+[[nodiscard]] std::string ranges_text(std::span<const int64_t> numbers);
+
 // The version of a framework as numbers, so that 2.10 is later than 2.9. Missing parts are 0.
 struct Version {
   int major = 0, minor = 0, patch = 0;

@@ -153,12 +153,10 @@ class OutputComputer {
       question.run = runs[place];
       return question;
     };
-    recompute::RecomputeOptions options = options_;
-    options.trusts_state = true;
     MSDUMP_TRY(auto all,
                recompute::judge_questions(
-                   asked.size(), ask, [&](TensorId tensor, const Shape* shape) { return open(tensor, shape); }, options,
-                   context_));
+                   asked.size(), ask, [&](TensorId tensor, const Shape* shape) { return open(tensor, shape); },
+                   options_, context_));
     std::vector<OperatorJudgement> judgements(runs.size());
     for (size_t i = 0; i < all.size(); ++i) {
       const auto& [place, way] = asked[i];

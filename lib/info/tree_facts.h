@@ -47,7 +47,7 @@ struct TreeFinding {
 
 // Sorted by kind; findings of a kind have the order of the index.
 [[nodiscard]] std::vector<TreeFinding> find_in_tree(const DumpIndex& index);
-// Those of kMissingShards alone.
+// Files that the index of a checkpoint names and that are missing (kMissingShards).
 [[nodiscard]] std::vector<TreeFinding> find_missing_shards(const DumpIndex& index);
 // The number of findings of a kind in words: "1 empty file", "3 empty files".
 [[nodiscard]] std::string heading(TreeFindingKind kind, uint64_t count);

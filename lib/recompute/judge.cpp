@@ -510,6 +510,11 @@ Judgement OutputJudge::finish() const {
     best.verdict = Judgement::Verdict::kNotJudged;
     best.why = {Reason::kFormat, "no finite element"};
   }
+  // A copy shows that an update is right. What it does not lead to may come of its rounding.
+  if (best.is_wrong() && formats_.copied != DType::kUndefined) {
+    best = {};
+    best.why = {Reason::kOldValue, {}};
+  }
   return best;
 }
 

@@ -234,10 +234,9 @@ class GraphAsker {
     if (updated != updated_.end() && is_inference()) {
       operand.tensor = updated->second;  // as it was: nothing updates it
     } else if (row_->updates(name) || updated != updated_.end()) {
-      // What another operator read may be a copy in 16 bits.
+      // What the step before left has all bits; another operator may have read a copy in 16 bits.
       if (updated != updated_.end()) operand.tensor = left_by_step_before(updated->second);
       operand.is_state = operand.tensor != kNoId;
-      question_.assumes_state = question_.assumes_state || operand.is_state;
       if (operand.tensor == kNoId) operand.tensor = old_value(from);
       if (operand.tensor == kNoId) {
         question_.unknown.emplace_back(name, Unjudged{Reason::kOldValue, std::string(name)});
@@ -295,7 +294,7 @@ class GraphAsker {
     return found;
   }
 
-  // What the step before left in the place of this tensor, which the execution updated.
+  // The value of an updated tensor at the end of the step before. kNoId if that step was not dumped.
   [[nodiscard]] TensorId left_by_step_before(TensorId updated) const {
     if (before_ == kNoId) return kNoId;
     for (const TensorId tensor : flow_.runs()[before_].outputs) {

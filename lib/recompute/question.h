@@ -32,7 +32,7 @@ struct Operand {
   static constexpr uint32_t kNoMember = UINT32_MAX;
   uint32_t member = kNoMember;
   std::string output = {};
-  bool is_state = false;  // as an update left it, and not as another operator read it
+  bool is_state = false;  // assumed: what the update of the step before left
 };
 
 struct AskedOutput {
@@ -47,9 +47,8 @@ struct Question {
   Unjudged why;
   std::string_view type;
   ExecutionId run;
-  ExecutionId forward;         // of a backward call: the execution of its forward call
-  bool fitted = false;         // see Call::fitted
-  bool assumes_state = false;  // see Assumed::kState
+  ExecutionId forward;  // of a backward call: the execution of its forward call
+  bool fitted = false;  // see Call::fitted
   std::vector<Operand> operands;
   std::vector<std::pair<std::string, Unjudged>> unknown;  // operands that nothing shows, with the reason
   std::vector<AskedOutput> outputs;
@@ -57,11 +56,11 @@ struct Question {
   std::vector<Question> members;
 };
 
-// What a question may take for granted where a dump does not show it.
+// What a question assumes if the dump does not show it.
 enum class Assumed : uint8_t {
   kNothing,
   kArguments,  // the usual ones of an operator without a graph
-  kState,      // the state of an optimizer is what the step before left
+  kState,      // the state of an optimizer is what the step before left; the caller finds out whether that holds
 };
 
 class Questions {

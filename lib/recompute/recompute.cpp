@@ -286,7 +286,6 @@ Maybe<void> judge_whole(const Question& question, ReadQuestion last, const OpenT
     elements += one.elements;
     one.incomplete = one.incomplete || (opened.size() > 1 && opened[opened.size() - 2].incomplete);
     if (!is_alone) find_copies(*member, one.outputs, device, one.call);
-    result.is_copied = result.is_copied || one.call.copied != DType::kUndefined;
     MSDUMP_TRY(Outputs outputs, compute_with(*member->row->kernel, one.call, one.inner));
     computed.push_back(std::move(outputs));
     kernels.push_back(member->row->kernel);
@@ -314,7 +313,8 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
   result.run = question.run;
   result.type = question.type;
   result.forward = question.forward;
-  result.assumes_state = question.assumes_state;
+  result.assumes_state = std::any_of(question.operands.begin(), question.operands.end(),
+                                     [](const Operand& operand) { return operand.is_state; });
   result.why = question.why;
   result.row = question.row;
   if (question.row == nullptr) return result;
@@ -342,14 +342,9 @@ OperatorJudgement judge_question(const Question& question, const OpenTensor& ope
     return result;
   }
   for (OutputJudgement& output : result.outputs) {
-    if (!output.judgement.is_wrong()) continue;
-    if (question.fitted) {
-      output.judgement = {};
-      output.judgement.why = {Reason::kUnknownArgument, "no usual argument fits"};
-    } else if (result.is_copied || (question.assumes_state && !options.trusts_state)) {
-      output.judgement = {};
-      output.judgement.why = {Reason::kOldValue, output.name};
-    }
+    if (!question.fitted || !output.judgement.is_wrong()) continue;
+    output.judgement = {};
+    output.judgement.why = {Reason::kUnknownArgument, "no usual argument fits"};
   }
   if (result.outputs.empty()) result.why = {Reason::kShape, {}};
   return result;

@@ -48,8 +48,7 @@ struct OperatorJudgement {
   Unjudged why;                    // if no output was judged
   std::vector<OutputJudgement> outputs;
   std::vector<AskedArgument> asked;  // of an operator that is wrong
-  bool assumes_state = false;        // see Question
-  bool is_copied = false;            // see Call::copied
+  bool assumes_state = false;        // an operand is a state that was assumed (Assumed::kState)
 
   [[nodiscard]] bool is_wrong() const;
   [[nodiscard]] bool is_right() const;  // every output that was dumped is right
@@ -95,8 +94,6 @@ struct RecomputeOptions {
   // How the device computes, if that is known from more than is judged.
   std::optional<DeviceTraits> device = {};
   Assumed assumed = Assumed::kNothing;
-  // What an assumed state does not lead to is wrong, and not unknown: the caller finds out whether it holds.
-  bool trusts_state = false;
   // Takes each output that was judged and computed in full, once. Called by several threads. Then what can be is computed in full, one
   // operator of more than `large_elements` at a time.
   std::function<void(const ComputedOutput& output)> golden = {};

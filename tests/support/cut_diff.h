@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "divergence/dump_diff.h"
 #include "support/catch.h"
 #include "support/diff_side.h"
@@ -52,7 +53,7 @@ class CutDiff {
   [[nodiscard]] Texts roots() const {
     Texts texts;
     for (const Divergence& root : run_->divergence.roots)
-      texts.push_back(fmt::format("{} on {}", run_->op_name(root.op), text_of_ranks(root.ranks)));
+      texts.push_back(fmt::format("{} on {}", run_->op_name(root.op), ranges_text(root.ranks)));
     return texts;
   }
   [[nodiscard]] const Divergence& root() const { return run_->divergence.roots.at(0); }

@@ -128,7 +128,7 @@ class FoundLayouts {
   }
 
  private:
-  // Of a part or view: the parameter that has its pieces, or kNoId: it lies on one rank.
+  // The parameter over ranks that a part or view belongs to. kNoId if it lies on one rank.
   [[nodiscard]] RecordId parameter_of(RecordId tensor) const {
     if (tensor < side_.size()) return tensor;
     const auto found = parameters_.find(compared_[tensor].pieces());

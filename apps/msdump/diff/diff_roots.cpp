@@ -88,8 +88,7 @@ std::string place_text(const DiffResult& run, OperatorId op, const RunPlace& pla
     text += fmt::format("{}{}", text.empty() ? "" : ", ", dump_text(dump));
   add("rank", place.rank);
   if (!ranks.empty()) {
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "" : ", ", ranks.size() == 1 ? "rank" : "ranks", text_of_ranks(ranks));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", ranks.size() == 1 ? "rank" : "ranks", ranges_text(ranks));
   }
   add("step", place.step);
   if (place.occurrence > 0) add("run", place.occurrence);

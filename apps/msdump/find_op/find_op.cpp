@@ -166,7 +166,7 @@ class PairedFiles {
     return files;
   }
 
-  // As the dump has it, and diff names it. Null if the dump does not have it.
+  // The operator of the dump that diff pairs with this one. Null if there is none.
   [[nodiscard]] const SequencedOp* in_dump(OpId op) const {
     const auto pair = pairs_.find(op);
     if (pair == pairs_.end()) return nullptr;

@@ -263,8 +263,7 @@ const report::RowType<OperatorRow>& operator_rows() {
           .add({.key = "op_name",
                 .type = "string|null",
                 .text = "full scope name as the IR spells it, which MindSpore 2.7 and later number otherwise than the "
-                        "files; of "
-                        "find-op --ref the name of the partner in the dump, if there is one",
+                        "files; of find-op --ref the name of the partner in the dump, if there is one",
                 .title = "op name"},
                [](const OperatorRow& row) -> report::Value {
                  if (!row.name_in_dump.empty()) return row.name_in_dump;

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
-#include "dump/index/row_steps.h"
 
 namespace msdump {
 namespace {
@@ -69,7 +69,7 @@ std::string near_miss(const DumpIndex& index, const SelectionOptions& options) {
     const std::set<int64_t> there = numbers_of(index, field);
     if (there.empty()) return fmt::format("no folder or file here names a {}", what);
     return fmt::format("there {} {}{} {}", there.size() == 1 ? "is" : "are", what, there.size() == 1 ? "" : "s",
-                       ranges_text(there));
+                       ranges_text(std::vector(there.begin(), there.end())));
   };
   for (std::string text :
        {name("--op-type", &NameFacts::op_type, options.op_type), name("--op", &NameFacts::op_name, options.op),

@@ -24,18 +24,8 @@ std::string row_steps_hint(const DumpIndex& index, SelectionOptions& asked, cons
   const bool is_there = std::any_of(there.begin(), there.end(), [&](int64_t step) { return ranges->contains(step); });
   if (is_there) asked.step.clear();
   if (there.empty() || is_there) return {};
-  return fmt::format("there {} {}", there.size() == 1 ? "is step" : "are steps", ranges_text(there));
-}
-
-std::string ranges_text(const std::set<int64_t>& numbers) {
-  std::string text;
-  for (auto at = numbers.begin(); at != numbers.end();) {
-    const int64_t first = *at;
-    int64_t last = first;
-    for (++at; at != numbers.end() && *at == last + 1; ++at) last = *at;
-    text += (text.empty() ? "" : ",") + std::to_string(first) + (last > first ? fmt::format("-{}", last) : "");
-  }
-  return text;
+  return fmt::format("there {} {}", there.size() == 1 ? "is step" : "are steps",
+                     ranges_text(std::vector(there.begin(), there.end())));
 }
 
 }  // namespace msdump

@@ -2,8 +2,6 @@
 // tables have them. near_miss() (catalogue.h) has the hint for those of folders.
 #pragma once
 
-#include <cstdint>
-#include <set>
 #include <string>
 
 #include "dump/index/dump_index.h"
@@ -15,8 +13,5 @@ namespace msdump {
 // "there are steps 0-4,7". Empty if no row has a step. If one has a step that is asked for, clears `asked.step`: something else
 // matches nothing. Lists the dump, if a step is asked for and no folder has one.
 [[nodiscard]] std::string row_steps_hint(const DumpIndex& index, SelectionOptions& asked, const RunContext& context);
-
-// "0-4,7"
-[[nodiscard]] std::string ranges_text(const std::set<int64_t>& numbers);
 
 }  // namespace msdump

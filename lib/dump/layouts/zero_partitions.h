@@ -43,7 +43,7 @@ struct ZeroPartitions {
 [[nodiscard]] Result<std::vector<std::string>> files_of_ranks(const std::string& folder, const std::string& pattern);
 // By the files of the ranks.
 [[nodiscard]] Result<ZeroPartitions> read_optim_states(const std::vector<std::string>& paths);
-// Those of frozen_param_fragments, in the order of `shapes`.
+// The partitions of frozen parameters (frozen_param_fragments), in the order of `shapes`.
 [[nodiscard]] Result<ZeroPartitions> read_fragments(const std::vector<std::string>& paths,
                                                     const torch::ZeroShapes::Group& shapes);
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/numbers.h"
 #include "compare/match/placement/placement_choices.h"
 #include "support/catch.h"
 #include "support/sharded_tensors.h"
@@ -231,7 +232,7 @@ TEST_CASE("a layout is told in words") {
   CHECK(text({{{4, kAverage}}, 0.5}) == "mean of ranks 0-3, times 0.5");
   CHECK(msdump::text_of({}, std::vector<int64_t>{0}).empty());
   CHECK(msdump::text_of({{}, 0.25}, std::vector<int64_t>{0}) == "times 0.25");
-  CHECK(text_of_ranks(std::vector<int64_t>{0, 1, 2, 5, 7, 8}) == "0-2,5,7-8");
+  CHECK(ranges_text(std::vector<int64_t>{0, 1, 2, 5, 7, 8}) == "0-2,5,7-8");
 }
 
 }  // namespace

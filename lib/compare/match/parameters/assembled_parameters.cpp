@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/numbers.h"
 #include "compare/match/placement/distribution.h"
 #include "compare/match/placement/placement_choices.h"
 
@@ -23,7 +24,7 @@ std::string problem_of(const ShardedSide& side, RecordId tensor, Side which) {
   const std::vector<const TensorRecord*>& locals = side.members(tensor).records;
   const auto lost = std::find(locals.begin(), locals.end(), nullptr);
   if (lost != locals.end()) return lacking_text(ranks[static_cast<size_t>(lost - locals.begin())], which);
-  return fmt::format("the parts of ranks {} of the {} do not make it up", text_of_ranks(ranks), name_of(which));
+  return fmt::format("the parts of ranks {} of the {} do not make it up", ranges_text(ranks), name_of(which));
 }
 
 }  // namespace

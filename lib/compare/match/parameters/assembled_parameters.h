@@ -31,7 +31,7 @@ class AssembledParameters {
   Status begin(PairedShards before);
   // Assembles those without a partner in their next way. False if there is none to pair again.
   Result<bool> next(const PairedParameters& paired);
-  // Of replicas that differ, takes that which is furthest from the partner by `error_of`.
+  // Takes, where replicas differ, the replica with the largest error against the partner.
   void choose_replicas(const PairedParameters& paired, const ErrorOf& error_of);
   // The notes of the pairs.
   [[nodiscard]] std::vector<PlacementNote> notes_of(const PairedParameters& paired) const;

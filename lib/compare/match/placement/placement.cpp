@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/containers.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "dump/index/tensor_list.h"
 
@@ -260,18 +261,6 @@ Placement Placement::after_reduction() const {
   return result;
 }
 
-std::string text_of_ranks(std::span<const int64_t> ranks) {
-  std::string text;
-  for (size_t i = 0; i < ranks.size();) {
-    size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", ranks[i]);
-    if (last > i) text += fmt::format("-{}", ranks[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 std::string text_of(const Placement& placement, std::span<const int64_t> ranks) {
   if (ranks.size() < 2) return placement.factor == 1 ? std::string() : fmt::format("times {:.6g}", placement.factor);
   std::vector<std::string> parts;
@@ -279,7 +268,7 @@ std::string text_of(const Placement& placement, std::span<const int64_t> ranks) 
     parts.push_back(text_of(dim));
     if (placement.dims.size() > 1 && dim.extent > 1) parts.back() += fmt::format(" by {}", dim.extent);
   }
-  std::string text = fmt::format("{} of ranks {}", fmt::join(parts, ", "), text_of_ranks(ranks));
+  std::string text = fmt::format("{} of ranks {}", fmt::join(parts, ", "), ranges_text(ranks));
   if (placement.factor != 1) text += fmt::format(", times {:.6g}", placement.factor);
   return text;
 }

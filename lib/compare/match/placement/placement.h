@@ -98,8 +98,6 @@ struct Placement {
 // "concat axis 1 of ranks 0-3"; several dimensions, the fastest first, with their extents: "sum by 2, concat axis 0 by 4 of
 // ranks 0-7". Empty for one rank.
 [[nodiscard]] std::string text_of(const Placement& placement, std::span<const int64_t> ranks);
-// "0-3,8"
-[[nodiscard]] std::string text_of_ranks(std::span<const int64_t> ranks);
 
 // The shapes of the local tensors, one a rank. Compares them once, not once for each rank.
 struct LocalShapes {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/numbers.h"
 #include "base/text.h"
 #include "graph/op_name.h"
 #include "io/file.h"
@@ -217,7 +218,7 @@ std::string starred(std::string_view name) {
 std::string with_ranks(const std::string& text, std::span<const int64_t> ranks) {
   const size_t close = text.find(')');
   const bool possible = close != std::string::npos && !ranks.empty() && ranks.front() >= 0;
-  return possible ? text.substr(0, close) + "; ranks=" + text_of_ranks(ranks) + text.substr(close) : text;
+  return possible ? text.substr(0, close) + "; ranks=" + ranges_text(ranks) + text.substr(close) : text;
 }
 
 // A glob for the name: '?' stands for the characters that would end it.

@@ -174,7 +174,7 @@ std::string ShardedMatch::problem_of(Side side, RecordId tensor, const Placement
   if (fit != nullptr && stated.placement == (*fit)[side]) return {};
   const Shape* const shape = result[side]->tensors()[tensor].shape;
   return fmt::format("{}:{}: {} does not fit {} on ranks {}", rules->path(), stated.line->line, stated.line->text,
-                     shape == nullptr ? "a tensor" : describe(*shape), text_of_ranks(result[side]->ranks(tensor)));
+                     shape == nullptr ? "a tensor" : describe(*shape), ranges_text(result[side]->ranks(tensor)));
 }
 
 std::vector<double> ShardedMatch::agreements() const {
