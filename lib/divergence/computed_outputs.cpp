@@ -67,7 +67,9 @@ class OutputComputer {
     if (runs.empty()) return outputs;
     MSDUMP_TRY(auto judgements, judge_partners(runs));
     outputs.states.resize(pairing_.tensors.size());
-    std::vector<ExecutionId> wrong;
+    const auto outliers = recompute::find_outliers(judgements, [&](ExecutionId run) { return partners_.op_of(run); });
+    const auto is_outlier = [&](const OutputJudgement& output) { return outliers.count(output.tensor) > 0; };
+    std::vector<ExecutionId> suspects;
     for (const OperatorJudgement& judgement : judgements) {
       for (const OutputJudgement& output : judgement.outputs) {
         if (!output.judgement.is_right()) continue;
@@ -75,7 +77,8 @@ class OutputComputer {
         outputs.states[pair] = ComputedState::kRight;
         outputs.right.emplace(pair, ComputedOutput{output, {}});
       }
-      if (judgement.is_wrong()) wrong.push_back(judgement.run);
+      if (judgement.is_wrong() || std::any_of(judgement.outputs.begin(), judgement.outputs.end(), is_outlier))
+        suspects.push_back(judgement.run);
       if (judgement.outputs.empty() && judgement.why.reason == recompute::Reason::kNoInput)
         outputs.without_input.insert(partners_.op_of(judgement.run));
       if (judgement.outputs.empty()) continue;
@@ -83,10 +86,15 @@ class OutputComputer {
         if (member != judgement.run) outputs.fused.insert(partners_.op_of(member));
       }
     }
-    MSDUMP_TRY(const std::set<TensorId> trusted, right_in_reference(wrong));
+    MSDUMP_TRY(const Trusted trusted, right_in_reference(suspects));
     for (OperatorJudgement& judgement : judgements) forget_state(judgement, trusted);
     outputs.counts = recompute::count(judgements);
-    if (wrong.empty()) return outputs;
+    for (const auto& [tensor, outlier] : outliers) {
+      const TensorId pair = partners_.pair_of_candidate(tensor);
+      const auto reference = trusted.find(TensorId(uint32_t{pairing_.tensors[pair].b}));
+      if (reference != trusted.end() && !shares(outlier, reference->second)) outputs.outliers.emplace(pair, outlier);
+    }
+    if (suspects.empty()) return outputs;
     MSDUMP_TRY(const std::set<TensorId> asked_otherwise, right_in_candidate(judgements));
     for (const OperatorJudgement& judgement : judgements) {
       for (const OutputJudgement& output : judgement.outputs) {
@@ -115,13 +123,15 @@ class OutputComputer {
     return runs;
   }
 
-  [[nodiscard]] bool is_trusted(const OutputJudgement& output, const std::set<TensorId>& trusted) const {
+  using Trusted = std::map<TensorId, Judgement>;  // of the reference
+
+  [[nodiscard]] bool is_trusted(const OutputJudgement& output, const Trusted& trusted) const {
     const TensorId pair = partners_.pair_of_candidate(output.tensor);
     return trusted.count(TensorId(uint32_t{pairing_.tensors[pair].b})) > 0;
   }
 
   // An optimizer's state was what the step before left if the reference's output follows from that. Else nothing is known.
-  void forget_state(OperatorJudgement& judgement, const std::set<TensorId>& trusted) const {
+  void forget_state(OperatorJudgement& judgement, const Trusted& trusted) const {
     if (!judgement.assumes_state) return;
     for (OutputJudgement& output : judgement.outputs) {
       if (!output.judgement.is_wrong() || is_trusted(output, trusted)) continue;
@@ -174,7 +184,7 @@ class OutputComputer {
 
   // Tensors of the reference that are right, where nothing that the candidate fused with their operator is wrong: there the
   // questions and kernels are as they should be. Of an update only the parameter may be known, and not the state.
-  [[nodiscard]] Result<std::set<TensorId>> right_in_reference(const std::vector<ExecutionId>& runs) const {
+  [[nodiscard]] Result<Trusted> right_in_reference(const std::vector<ExecutionId>& runs) const {
     std::vector<ExecutionId> members, of;
     for (const ExecutionId run : runs) {
       for (const ExecutionId member : partners_.members(run)) {
@@ -192,11 +202,11 @@ class OutputComputer {
       const bool is_member = members[i] != of[i];
       if (is_member ? !judgements[i].is_right() : judgements[i].is_wrong()) doubted.insert(of[i]);
     }
-    std::set<TensorId> right;
+    Trusted right;
     for (size_t i = 0; i < members.size(); ++i) {
       if (members[i] != of[i] || doubted.count(of[i]) > 0) continue;
       for (const OutputJudgement& output : judgements[i].outputs) {
-        if (output.judgement.is_right()) right.insert(output.tensor);
+        if (output.judgement.is_right()) right.emplace(output.tensor, output.judgement);
       }
     }
     return right;

@@ -19,6 +19,7 @@
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
 #include "io/run_context.h"
+#include "recompute/outliers.h"
 #include "recompute/recompute.h"
 
 namespace msdump {
@@ -31,9 +32,10 @@ struct ComputedOutput {
 };
 
 struct ComputedOutputs {
-  std::vector<ComputedState> states;         // by Pairing::tensors; empty: nothing was computed
-  std::map<TensorId, ComputedOutput> wrong;  // of kWrong
-  std::map<TensorId, ComputedOutput> right;  // of kRight
+  std::vector<ComputedState> states;                // by Pairing::tensors; empty: nothing was computed
+  std::map<TensorId, ComputedOutput> wrong;         // of kWrong
+  std::map<TensorId, ComputedOutput> right;         // of kRight
+  std::map<TensorId, recompute::Outlier> outliers;  // of kRight
   // Outputs of convolutions with a filter or bias that folding the reference's parameters does not lead to: the judgement of it.
   std::map<TensorId, ComputedOutput> misfolded;
   std::set<TensorId> folded;           // inputs that were folded, right or wrong; by Pairing::tensors

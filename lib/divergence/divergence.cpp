@@ -360,7 +360,7 @@ class Finder {
     if (!inputs.entering.empty() && !view_.heals(run)) entering_.judge(run, inputs);
     const bool any_alarm = state_.alarmed_before || state_.any_before || state_.roots.size() > before;
     const bool handed_on = inputs.handed_on != nullptr && !follows && judge_changed(state_, run, inputs);
-    if (judge_computed(run, inputs, outputs)) return;
+    if (judge_computed(run, inputs, outputs) || judge_outliers(run, inputs, outputs)) return;
     // The model knows no values that follow from another choice.
     if (inputs.chosen || (is_behind_alarm(inputs) && !inputs.are_equal())) return;
     if (!inputs.carried.empty() && !any_alarm) entering_.judge_carried(run, inputs, outputs);
@@ -395,6 +395,22 @@ class Finder {
     Divergence& root =
         state_.roots.add(run, RootRule::kComputed, state_.roots.kind_of(wrong), inputs, wrong).divergence;
     root.reason = fmt::format("{}: {}", reason, recompute::describe_wrong(judgements.at(wrong.front()).output));
+    return true;
+  }
+
+  // So does one that is far less exact than similar operators: errors of its inputs do not count.
+  bool judge_outliers(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
+    std::vector<TensorId> coarse;
+    for (const TensorId tensor : outputs) {
+      if (computed_.outliers.count(tensor) > 0) coarse.push_back(tensor);
+    }
+    if (coarse.empty()) return false;
+    const recompute::Outlier& outlier = computed_.outliers.at(coarse.front());
+    Divergence& root =
+        state_.roots.add(run, RootRule::kOutlier, state_.roots.kind_of(coarse), inputs, coarse).divergence;
+    root.reason =
+        fmt::format("computed again from its own inputs, its error is {:.2g} times that of {} operators {}",
+                    outlier.times, outlier.similar, outlier.of_type ? "of its type" : "with outputs of its format");
     return true;
   }
 

@@ -21,6 +21,7 @@ enum class RootRule : uint8_t {
   kGraph,        // asked: the graphs of the two sides differ here first
   kArgument,     // asked: an argument of the call, or an attribute, differs
   kComputed,     // computed again from its own inputs, an output is wrong
+  kOutlier,      // computed again from its own inputs, an output is far less exact than those of similar operators
   kHandedOn,     // an input is not what its producer wrote
   kParameter,    // a parameter or an input of the network differs where it is first read
   kSource,       // an input of unknown source differs, and nothing before it does

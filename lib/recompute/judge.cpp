@@ -247,7 +247,12 @@ class OutputJudge::OfAnswer {
     if (chosen.worst >= 0) result.worst = index_of(chosen.worst, shape_);
     const double squares = sums_.squares.total(), errors = sums_.errors.total();
     result.relative_error = squares > 0 ? std::sqrt(errors / squares) : errors > 0 ? kInfinity : 0;
-    if (!is_exact()) judge_slope(result, chosen);
+    if (!is_exact()) {
+      judge_slope(result, chosen);
+      for (size_t p = 0; p < kPrecisions && values_.size() >= kFewValues && squares > 0; ++p) {
+        if (of_[p].scale != kInfinity) result.rounding_of[p] = relative_rounding(of_[p], squares);
+      }
+    }
     return result;
   }
 
@@ -422,6 +427,11 @@ class OutputJudge::OfAnswer {
     if (kernel_.arithmetic == Arithmetic::kNormalisation || kernel_.arithmetic == Arithmetic::kTranscendental)
       return false;
     return values_.size() >= kFewValues;
+  }
+
+  [[nodiscard]] double relative_rounding(const OfPrecision& of, double squares) const {
+    const auto elements = static_cast<double>(elements_);
+    return std::sqrt(elements * (of.spread / squares + of.step * of.step) / squares);
   }
 
   // A common factor shows in all elements together before it shows in one.

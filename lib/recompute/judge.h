@@ -75,6 +75,8 @@ struct Judgement {
   DType format = DType::kUndefined;  // effective, of the output
   // Of each precision; infinite if it cannot apply. Products decide whether kTensor may.
   std::array<double, kPrecisions> units_of{};
+  // E over |e|, likewise; 0: it cannot apply, nothing is rounded, or few values differ.
+  std::array<double, kPrecisions> rounding_of{};
 
   [[nodiscard]] bool is_right() const { return verdict == Verdict::kRight; }
   [[nodiscard]] bool is_wrong() const { return verdict == Verdict::kWrong; }

@@ -270,9 +270,11 @@ report::Object RootReport::object() const {
   object.add("places", std::move(places)).add("candidates", candidates());
   object.add("dump_config", dump_config()).add("gradient_cut", gradient_cut());
   object.add("read_by", enters ? report::Value(run_.op_name(root_.op)) : report::Value());
-  const auto wrong = std::find_if(root_.outputs.begin(), root_.outputs.end(),
-                                  [&](TensorId tensor) { return run_.computed.wrong.count(tensor) > 0; });
-  object.add("recompute", wrong == root_.outputs.end() ? report::Value() : recomputed_value(run_, *wrong, root_.place));
+  const auto by_itself = std::find_if(root_.outputs.begin(), root_.outputs.end(), [&](TensorId tensor) {
+    return run_.computed.wrong.count(tensor) + run_.computed.outliers.count(tensor) > 0;
+  });
+  object.add("recompute",
+             by_itself == root_.outputs.end() ? report::Value() : recomputed_value(run_, *by_itself, root_.place));
   return object;
 }
 
@@ -378,6 +380,7 @@ std::string output_text(const DiffResult& run, const RunAccount& account, const 
 // "computed right from its own inputs (0.4 units)"; empty if none of its outputs was computed again.
 std::string alone_text(const DiffResult& run, const RunAccount& account) {
   double units = -1;
+  bool is_outlier = false;
   for (const OutputAccount& output : account.outputs) {
     const ComputedOutput* const computed = run.computed.find(output.tensor);
     if (computed == nullptr) continue;
@@ -387,8 +390,11 @@ std::string alone_text(const DiffResult& run, const RunAccount& account) {
           computed->output.judgement.limit,
           computed->output.instead.empty() ? "" : "; " + recompute::describe(computed->output.instead.front()));
     units = std::max(units, computed->output.judgement.units);
+    is_outlier = is_outlier || run.computed.outliers.count(output.tensor) > 0;
   }
-  return units < 0 ? std::string() : fmt::format("computed right from its own inputs ({:.2g} units)", units);
+  if (units < 0) return {};
+  return fmt::format("computed {} from its own inputs ({:.2g} units)",
+                     is_outlier ? "less exactly than similar operators do" : "right", units);
 }
 
 void add_account(std::string& text, const DiffResult& run, const RunAccount& account) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "support/catch.h"
+#include "support/diff_side.h"
 #include "support/noisy_net/judge.h"
 #include "support/noisy_net/net_dump.h"
 #include "support/sanitized.h"
@@ -107,6 +108,32 @@ TEST_CASE("the dump of a noisy net equals itself, and its IR says where everythi
     CHECK(compared.roots().empty());
     CHECK(compared.report().flow == (noisy.net().loops ? FlowKind::kValues : FlowKind::kIr));
   }
+}
+
+TEST_CASE("a fault of twice the noise, within the limit of its kernel, is found among similar operators") {
+  const auto seed = static_cast<uint64_t>(GENERATE(1316, 1324, 1340));
+  const NoisyNet noisy(seed);
+  const test::ScratchDir scratch;
+  const DumpForm form{noisy.setting().ir, noisy.setting().statistics, noisy.setting().half_files};
+  write_dump(scratch.path() / "reference", noisy.net(), noisy.reference(), noisy.setting().reference, form);
+  const auto roots_of = [&](const Candidate& candidate, const std::string& name) {
+    write_dump(scratch.path() / name, candidate.net, candidate.values, noisy.setting().candidate, form);
+    WorkerPool pool(1);
+    const CancelToken never;
+    const RunContext context{pool, never};
+    DiffRules rules;
+    auto run = diff_dumps(test::open_diff_side(scratch.path() / name, context),
+                          test::open_diff_side(scratch.path() / "reference", context), nullptr, rules, {}, context);
+    REQUIRE(run);
+    return std::make_pair(run->divergence.roots, judge(*run, candidate.faults));
+  };
+  const auto candidate = noisy.graded(2);
+  REQUIRE(candidate);
+  const auto [roots, named] = roots_of(*candidate, "wrong");
+  REQUIRE(roots.size() == 1);
+  CHECK(roots.front().rule == RootRule::kOutlier);
+  CHECK(named.front().fault == 0);
+  CHECK(roots_of(noisy.clean(), "clean").first.empty());
 }
 
 }  // namespace msdump::noisy

@@ -1,0 +1,112 @@
+#include "recompute/outliers.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace msdump::recompute {
+namespace {
+
+constexpr double kTimes = 3;
+constexpr uint32_t kLeastSimilar = 4;
+
+// The errors of similar operators over what rounding leads to: of each the largest of its outputs.
+class SimilarErrors {
+ public:
+  void add(OperatorId op, double error) {
+    double& largest = errors_[op];
+    largest = std::max(largest, error);
+  }
+  void find_largest() {
+    for (const auto& [op, error] : errors_) {
+      second_ = std::max(second_, std::min(error, largest_));
+      largest_ = std::max(largest_, error);
+    }
+  }
+  [[nodiscard]] uint32_t others() const { return static_cast<uint32_t>(errors_.size()) - 1; }
+  [[nodiscard]] double largest_but(OperatorId op) const { return errors_.at(op) == largest_ ? second_ : largest_; }
+
+ private:
+  std::map<OperatorId, double> errors_;
+  double largest_ = 0, second_ = 0;
+};
+
+bool is_coarse(DType format) { return unit_roundoff(format) > unit_roundoff(DType::kFloat32); }
+
+// The outputs of a dump, compared by what rounding leads to in one precision.
+class ErrorsOf {
+ public:
+  void add(std::string_view type, OperatorId op, const Judgement& output, double error) {
+    of_type_[{type, output.format}].add(op, error);
+    of_format_[output.format].add(op, error);
+  }
+  void find_largest() {
+    for (auto& [key, similar] : of_type_) similar.find_largest();
+    for (auto& [key, similar] : of_format_) similar.find_largest();
+  }
+  [[nodiscard]] std::optional<Outlier> compare(std::string_view type, OperatorId op, const Judgement& output,
+                                               double error) const {
+    const SimilarErrors* similar = &of_type_.at({type, output.format});
+    const bool has_type = similar->others() >= kLeastSimilar;
+    // The rounding of a coarse output outweighs what operators of different types do before.
+    if (!has_type && is_coarse(output.format)) similar = &of_format_.at(output.format);
+    const double usual = similar->largest_but(op);
+    if (similar->others() < kLeastSimilar || error <= kTimes * usual) return std::nullopt;
+    return Outlier{error, error / usual, similar->others(), has_type};
+  }
+
+ private:
+  std::map<std::pair<std::string_view, DType>, SimilarErrors> of_type_;
+  std::map<DType, SimilarErrors> of_format_;
+};
+
+double error_of(const Judgement& output, size_t precision) {
+  const double rounding = output.rounding_of[precision];
+  return rounding > 0 ? output.relative_error / rounding : 0;
+}
+
+// Calls take(type, operator, output) for the outputs that are right. Optimizers on a device of 16 bits read copies of what they update,
+// and are as far off as these.
+void for_each_right(const std::vector<OperatorJudgement>& judgements, const OperatorOf& op_of, const auto& take) {
+  for (const OperatorJudgement& judgement : judgements) {
+    if (judgement.kernel.arithmetic == Arithmetic::kOptimizer) continue;
+    for (const OutputJudgement& output : judgement.outputs) {
+      if (output.judgement.is_right()) take(judgement.type, op_of(judgement.run), output);
+    }
+  }
+}
+
+}  // namespace
+
+std::map<TensorId, Outlier> find_outliers(const std::vector<OperatorJudgement>& judgements, const OperatorOf& op_of) {
+  std::array<ErrorsOf, kPrecisions> errors;
+  for_each_right(judgements, op_of, [&](std::string_view type, OperatorId op, const OutputJudgement& output) {
+    for (size_t p = 0; p < kPrecisions; ++p) {
+      if (output.judgement.rounding_of[p] > 0) errors[p].add(type, op, output.judgement, error_of(output.judgement, p));
+    }
+  });
+  for (ErrorsOf& of : errors) of.find_largest();
+  std::map<TensorId, Outlier> outliers;
+  for_each_right(judgements, op_of, [&](std::string_view type, OperatorId op, const OutputJudgement& output) {
+    const Judgement& of = output.judgement;
+    if (of.relative_error < unit_roundoff(of.format)) return;
+    // The device may compute in any precision that can apply.
+    std::optional<Outlier> least;
+    for (size_t p = 0; p < kPrecisions; ++p) {
+      if (of.rounding_of[p] == 0) continue;
+      const auto outlier = errors[p].compare(type, op, of, error_of(of, p));
+      if (!outlier) return;
+      if (!least || outlier->times < least->times) least = outlier;
+    }
+    if (least) outliers[output.tensor] = {error_of(of, 0), least->times, least->similar, least->of_type};
+  });
+  return outliers;
+}
+
+bool shares(const Outlier& outlier, const Judgement& other) {
+  return other.rounding_of[0] == 0 || outlier.error <= kTimes * error_of(other, 0);
+}
+
+}  // namespace msdump::recompute
