@@ -626,7 +626,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   report.unjudged = std::move(explanations.unjudged);
   report.loss_scale = view.loss_scale();
   report.growth = error_growth(view, model);
-  account_for(view, model, finder->history(), reach, details.explain, report);
+  account_for(view, model, finder->history(), reach, computed, details.explain, report);
   report.limits.insert(model.limits().begin(), model.limits().end());
   return report;
 }

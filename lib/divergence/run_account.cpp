@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "divergence/computed_outputs.h"
 #include "divergence/divergence.h"
 #include "divergence/explanation.h"
 #include "divergence/model/constants.h"
@@ -20,8 +21,8 @@ constexpr size_t kMostListed = 64;  // inputs or outputs of an execution
 class Accountant {
  public:
   Accountant(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
-             const DivergenceReport& report)
-      : view_(view), model_(model), history_(history), reach_(reach), report_(report) {}
+             const DivergenceReport& report, const ComputedOutputs& computed)
+      : view_(view), model_(model), history_(history), reach_(reach), report_(report), computed_(computed) {}
 
   [[nodiscard]] RunAccount account(ExecutionId run) const {
     RunAccount result;
@@ -136,7 +137,9 @@ class Accountant {
                                     [](const OutputAccount& one) { return one.measured == 0; }))
       return "no root: its outputs are equal";
     if (any_judged(account) && highest_score(account) > account.threshold)
-      return "no root: it stands out, but a root explains it" + score_text(account);
+      return fmt::format("no root: it stands out, but {}{}",
+                         is_right(account) ? "it is right by its own inputs" : "a root explains it",
+                         score_text(account));
     if (!any_judged(account) && !any_differs) return "no root: its outputs agree within the tolerance";
     return "no root: its outputs have the error that its inputs and its rounding lead to" + score_text(account);
   }
@@ -158,6 +161,12 @@ class Accountant {
   [[nodiscard]] std::string named(const Divergence& root) const {
     if (enters(root) && !root.parameter.empty()) return fmt::format("the {} {}", name_of(root.kind), root.parameter);
     return "the root " + view_.name(root.run);
+  }
+
+  [[nodiscard]] bool is_right(const RunAccount& account) const {
+    return std::any_of(account.outputs.begin(), account.outputs.end(), [&](const OutputAccount& output) {
+      return computed_.state(output.tensor) == ComputedState::kRight;
+    });
   }
 
   [[nodiscard]] static bool any_judged(const RunAccount& account) {
@@ -193,14 +202,15 @@ class Accountant {
   const RunHistory& history_;
   const RootReach& reach_;
   const DivergenceReport& report_;
+  const ComputedOutputs& computed_;
 };
 
 }  // namespace
 
 void account_for(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
-                 std::span<const OperatorId> operators, DivergenceReport& report) {
+                 const ComputedOutputs& computed, std::span<const OperatorId> operators, DivergenceReport& report) {
   if (operators.empty()) return;
-  const Accountant accountant(view, model, history, reach, report);
+  const Accountant accountant(view, model, history, reach, report, computed);
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (std::find(operators.begin(), operators.end(), view.run(run).op) == operators.end()) continue;
     if (report.accounts.size() < kMostAccounts) {

@@ -16,6 +16,7 @@ class NoiseModel;
 class RootReach;
 class RunView;
 struct DivergenceReport;
+struct ComputedOutputs;
 struct RunHistory;
 
 struct InputAccount {
@@ -55,6 +56,6 @@ struct RunAccount {
 // Accounts for the executions of some operators, up to kMostAccounts. `report` must have its roots.
 inline constexpr size_t kMostAccounts = 64;
 void account_for(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
-                 std::span<const OperatorId> operators, DivergenceReport& report);
+                 const ComputedOutputs& computed, std::span<const OperatorId> operators, DivergenceReport& report);
 
 }  // namespace msdump

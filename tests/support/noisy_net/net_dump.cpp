@@ -200,6 +200,10 @@ class IrText {
     const size_t id = next_++;
     std::string attributes;
     if (node.epsilon != 0) attributes = fmt::format(" primitive_attrs: {{epsilon: F32({:.6g})}}", node.epsilon);
+    if (node.type.starts_with("MaxPool")) {
+      attributes =
+          " primitive_attrs: {kernel_size: (1, 1, 2, 2), strides: (1, 1, 2, 2), pad_mode: \"VALID\", format: \"NCHW\"}";
+    }
     std::string results = type(node.outputs[0]);
     if (node.outputs.size() > 1) {
       std::string shapes;
