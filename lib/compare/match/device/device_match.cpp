@@ -21,9 +21,6 @@ namespace {
 
 constexpr uint32_t kMostAbsorbed = 6;  // by one operator
 
-// How much better a later output must fit to be the fused one: if it is similar, and if a fault has changed it.
-constexpr double kBetter = 0.01, kMuchBetter = 0.1;
-
 bool is_bias(std::string_view family) { return family == "biasadd" || family == "add"; }
 
 // The free operators after the claim's, up to the one whose output the device has.
@@ -39,8 +36,7 @@ std::vector<SequencedOpId> absorbed_after(const OperatorClaim& claim, const Host
     chain.push_back(at);
     const std::optional<double> next = likeness_of_output(*output, at, evidence);
     if (chain.size() == 1) first = next;
-    const bool alike = next && *next >= kAlike && (!value || *next > *value + kBetter);
-    if (alike || (next && value && *next > *value + kMuchBetter)) {
+    if (next && (value ? *next > *value : *next >= kAlike)) {
       best = chain;
       value = next;
     }
@@ -49,7 +45,7 @@ std::vector<SequencedOpId> absorbed_after(const OperatorClaim& claim, const Host
   if (!best.empty() || chain.empty() || !is_bias(hosts.key(chain.front()).family)) return best;
   const uint32_t inputs = evidence.device_tensors.count(claim.device, Io::kInput);
   const bool more = inputs > evidence.host_tensors.tensor_inputs(claim.host);
-  if (more && (!value || !first || *first > *value - kBetter)) best = {chain.front()};
+  if (more && (!value || !first || *first >= *value)) best = {chain.front()};
   return best;
 }
 

@@ -12,7 +12,6 @@
 namespace msdump {
 namespace {
 
-constexpr double kUnsure = 0.5;     // confidence in a placement
 constexpr size_t kMostRounds = 24;  // each pairs all parameters
 constexpr ReachedLimit kRoundsLimit = {"assembled_parameters", kMostRounds,
                                        "not all ways to put the parts of parameters together were tried"};
@@ -134,7 +133,7 @@ Status AssembledParameters::find(const std::vector<TensorPair>& pairs) {
     const auto found = before_.find({pair.a, pair.b});
     const PlacementNote* const note = pair.is_paired() && found != before_.end() ? &found->second : nullptr;
     const bool has_reason = note != nullptr && !(note->problem + note->unreadable + note->lacking).empty();
-    if (has_reason || (note != nullptr && note->is_established && note->confidence > kUnsure)) continue;
+    if (has_reason || (note != nullptr && note->is_established)) continue;
     for (const Side side : kBothSides) {
       if (pair[side] == kNoId || pair[side] >= shards_[side]->size()) continue;
       MSDUMP_CHECK_OK(cancel_.check());
