@@ -414,12 +414,16 @@ class Finder {
     return true;
   }
 
-  // True if an output was computed again from the candidate's own inputs and is right, as is every one that differs.
+  // True if an output was computed again from the candidate's own inputs and is right, as is every one that differs. A running mean
+  // that is updated in place follows from the outputs, and from what no file has.
   [[nodiscard]] bool is_acquitted(const std::vector<TensorId>& outputs) const {
     const auto is_right = [&](TensorId tensor) { return computed_.state(tensor) == ComputedState::kRight; };
     return std::any_of(outputs.begin(), outputs.end(), is_right) &&
-           std::all_of(outputs.begin(), outputs.end(),
-                       [&](TensorId tensor) { return !view_.differs(tensor) || is_right(tensor); });
+           std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
+             return !view_.differs(tensor) || is_right(tensor) ||
+                    (computed_.state(tensor) == ComputedState::kUnknown &&
+                     view_.graph().role(tensor) == TensorRole::kUpdated);
+           });
   }
 
   // True for operators that the candidate has within others, and does not lack.
