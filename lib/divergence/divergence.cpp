@@ -398,7 +398,7 @@ class Finder {
     return true;
   }
 
-  // So does one that is far less exact than similar operators: errors of its inputs do not count.
+  // An output that is far less exact than similar ones makes a root likewise: errors of its inputs are no part of what was compared.
   bool judge_outliers(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
     std::vector<TensorId> coarse;
     for (const TensorId tensor : outputs) {
@@ -409,7 +409,7 @@ class Finder {
     Divergence& root =
         state_.roots.add(run, RootRule::kOutlier, state_.roots.kind_of(coarse), inputs, coarse).divergence;
     root.reason =
-        fmt::format("computed again from its own inputs, its error is {:.2g} times that of {} operators {}",
+        fmt::format("computed again from its own inputs, its error is {:.2g} times the largest of {} operators {}",
                     outlier.times, outlier.similar, outlier.of_type ? "of its type" : "with outputs of its format");
     return true;
   }

@@ -75,7 +75,8 @@ struct Judgement {
   DType format = DType::kUndefined;  // effective, of the output
   // Of each precision; infinite if it cannot apply. Products decide whether kTensor may.
   std::array<double, kPrecisions> units_of{};
-  // E over |e|, likewise; 0: it cannot apply, nothing is rounded, or few values differ.
+  // E over e, likewise: root mean squares, that of E with the squares of e as weights. 0: it cannot apply, nothing is rounded, or the
+  // output has few different values, whose errors do not average out.
   std::array<double, kPrecisions> rounding_of{};
 
   [[nodiscard]] bool is_right() const { return verdict == Verdict::kRight; }

@@ -16,10 +16,9 @@ namespace msdump::recompute {
 
 struct Outlier {
   double error = 0;      // over what rounding leads to in float32
-  double times = 0;      // the largest error of the similar operators; in the precision where these are least
+  double times = 0;      // so many times the largest of the similar operators, in the precision that suits it best
   uint32_t similar = 0;  // how many they are
-  bool of_type =
-      true;  // they have its type; else they are those of all types, which round their outputs to the same format
+  bool of_type = true;   // they have its type; else they only round their outputs to the same format
 };
 
 using OperatorOf = std::function<OperatorId(ExecutionId)>;

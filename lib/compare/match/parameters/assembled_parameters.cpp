@@ -80,7 +80,6 @@ std::vector<PlacementNote> AssembledParameters::notes_of(const PairedParameters&
       (side == Side::kCandidate ? note.layout : note.reference_layout) = text_of(placement, note.ranks);
       (side == Side::kCandidate ? note.a : note.b) = placement;
       note.confidence = paired.pairing.operators[pair.op].confidence;
-      note.uneven = note.uneven || (side == Side::kCandidate && one->differs && !placement.is_sharded());
     }
     if (!note.layout.empty() || !note.reference_layout.empty() || !note.unreadable.empty()) continue;
     for (const Side side : kBothSides) {
