@@ -19,7 +19,7 @@ done
 compared renamed whole
 
 echo '# a rank without its part'
-q=(layers.0.q_proj.weight 2,8) norms=(layers.0.norm.weight 8 "$(numbers 3 8)" layers.1.norm.weight 8 "$(numbers 6 8)")
+q=(layers.0.q_proj.weight "2,8") norms=(layers.0.norm.weight 8 "$(numbers 3 8)" layers.1.norm.weight 8 "$(numbers 6 8)")
 checkpoint full/model.safetensors layers.0.q_proj.weight 4,8 "$(numbers 1 32)" layers.0.k_proj.weight 4,8 "$(numbers 2 32)" "${norms[@]}"
 rank lost 0 "${q[@]}" "$(numbers 1 16)" layers.0.k_proj.weight 2,8 "$(numbers 2 16)" "${norms[@]}"
 rank lost 1 "${q[@]}" "$(numbers 1 32 | cut -d' ' -f17-32)" "${norms[@]}"
