@@ -377,7 +377,7 @@ const ObjectType& root_type() {
        {.key = "read_by", .type = "string|null", .text = "operator that reads the parameter or input"},
        {.key = "recompute",
         .type = "object|null",
-        .text = "its output, computed again from its own inputs; null if it was not wrong, or not computed again",
+        .text = "its output, computed again from its own inputs, if that is why it is a root; else null",
         .of = recomputed_output_type}}};
   return type;
 }
