@@ -95,6 +95,12 @@ TEST_CASE("an operator is not similar to itself in another step, nor to one that
     judgements.add("Exp", 5).rounding_of[0] = 0;
     CHECK(judgements.find().empty());
   }
+  SECTION("without any error") {
+    Judgements exact;
+    for (int i = 0; i < 4; ++i) exact.add("Exp", 0);
+    exact.add("Exp", 5);
+    CHECK(exact.find().empty());
+  }
   SECTION("optimizer") {
     judgements.add("Exp", 5);
     judgements.last().kernel.arithmetic = Arithmetic::kOptimizer;
