@@ -90,9 +90,9 @@ class OutputComputer {
     for (OperatorJudgement& judgement : judgements) forget_state(judgement, trusted);
     outputs.counts = recompute::count(judgements);
     for (const auto& [tensor, outlier] : outliers) {
-      const TensorId pair = partners_.pair_of_candidate(tensor);
-      const auto reference = trusted.find(TensorId(uint32_t{pairing_.tensors[pair].b}));
-      if (reference != trusted.end() && !shares(outlier, reference->second)) outputs.outliers.emplace(pair, outlier);
+      const Judgement* const reference = partner_in(trusted, tensor);
+      if (reference != nullptr && !shares(outlier, *reference))
+        outputs.outliers.emplace(partners_.pair_of_candidate(tensor), outlier);
     }
     const auto is_wrong = [](const OperatorJudgement& judgement) { return judgement.is_wrong(); };
     if (std::none_of(judgements.begin(), judgements.end(), is_wrong)) return outputs;
@@ -100,7 +100,7 @@ class OutputComputer {
     for (const OperatorJudgement& judgement : judgements) {
       for (const OutputJudgement& output : judgement.outputs) {
         if (!output.judgement.is_wrong()) continue;
-        if (!is_trusted(output, trusted) || asked_otherwise.count(output.tensor) > 0) continue;
+        if (partner_in(trusted, output.tensor) == nullptr || asked_otherwise.count(output.tensor) > 0) continue;
         const TensorId pair = partners_.pair_of_candidate(output.tensor);
         outputs.states[pair] = ComputedState::kWrong;
         outputs.wrong.emplace(pair, ComputedOutput{output, judgement.asked});
@@ -126,16 +126,17 @@ class OutputComputer {
 
   using Trusted = std::map<TensorId, Judgement>;  // of the reference
 
-  [[nodiscard]] bool is_trusted(const OutputJudgement& output, const Trusted& trusted) const {
-    const TensorId pair = partners_.pair_of_candidate(output.tensor);
-    return trusted.count(TensorId(uint32_t{pairing_.tensors[pair].b})) > 0;
+  // Of the reference's tensor that a tensor of the candidate is paired with; null if that is not right.
+  [[nodiscard]] const Judgement* partner_in(const Trusted& trusted, TensorId tensor) const {
+    const auto found = trusted.find(TensorId(uint32_t{pairing_.tensors[partners_.pair_of_candidate(tensor)].b}));
+    return found == trusted.end() ? nullptr : &found->second;
   }
 
   // An optimizer's state was what the step before left if the reference's output follows from that. Else nothing is known.
   void forget_state(OperatorJudgement& judgement, const Trusted& trusted) const {
     if (!judgement.assumes_state) return;
     for (OutputJudgement& output : judgement.outputs) {
-      if (!output.judgement.is_wrong() || is_trusted(output, trusted)) continue;
+      if (!output.judgement.is_wrong() || partner_in(trusted, output.tensor) != nullptr) continue;
       output.judgement = {};
       output.judgement.why = {recompute::Reason::kOldValue, output.name};
     }

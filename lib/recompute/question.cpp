@@ -234,7 +234,7 @@ class GraphAsker {
     if (updated != updated_.end() && is_inference()) {
       operand.tensor = updated->second;  // as it was: nothing updates it
     } else if (row_->updates(name) || updated != updated_.end()) {
-      // What the step before left has all bits; another operator may have read a copy in 16 bits.
+      // The tensor that the step before left is in full precision. One that another operator reads may be a copy in 16 bits.
       if (updated != updated_.end()) operand.tensor = left_by_step_before(updated->second);
       operand.is_state = operand.tensor != kNoId;
       if (operand.tensor == kNoId) operand.tensor = old_value(from);

@@ -56,7 +56,7 @@ struct Question {
   std::vector<Question> members;
 };
 
-// What a question assumes if the dump does not show it.
+// The values that a question takes for an operand that was not dumped.
 enum class Assumed : uint8_t {
   kNothing,
   kArguments,  // the usual ones of an operator without a graph
