@@ -195,9 +195,9 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
     for (const WrittenOutput& output : outputs) {
       if (output.y) block.set_output(std::string(output.name), blocks.shape_of(output.y->shape, rows), output.y->dtype);
     }
-    const Maybe<Outputs> computed = kernel.compute(block);
+    Maybe<Outputs> computed = kernel.compute(block);
     if (!computed) return give_up(computed.error());
-    auto next = computed->begin();
+    Outputs::const_iterator next = computed->begin();
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!judges[i]) continue;
       const int64_t count = rows * blocks.row_of(outputs[i].y->shape);
@@ -211,7 +211,9 @@ std::vector<Judgement> judge_blocks(const Blocks& blocks, const Kernel& kernel, 
       const int64_t place = first * blocks.row_of(outputs[i].y->shape);
       const Maybe<const double*> written = elements_of(*outputs[i].y, place, count, buffer);
       if (!written) return give_up(written.error());
-      judges[i]->add({*written, static_cast<size_t>(count)}, *found, place);
+      const std::span elements(*written, static_cast<size_t>(count));
+      allow_rounding_of_copy(block, elements, (*computed)[static_cast<size_t>(found - computed->cbegin())]);
+      judges[i]->add(elements, *found, place);
     }
   }
   std::vector<Judgement> judgements = without_judgement(outputs.size(), {Reason::kShape, {}});

@@ -8,7 +8,8 @@
 // u is the roundoff of the format of y and t its smallest step. v and g say how the terms were computed:
 //
 //   kFloat32   v = 2^-24, g = sqrt(length of the sums)      always tried first
-//   kLow       v = the roundoff of the coarsest operand     the output has 16 bits, or an operand of a dump that mostly has
+//   kLow       v = the roundoff of the coarsest operand     the output has 16 bits, or an operand of a dump that mostly has;
+//              v = 2^-24 of what follows from a copy        an update whose parameter other operators read as a copy of 16 bits
 //   kTensor    v = 2^-11 in products, 2^-13 elsewhere       the products of the whole dump are beyond kFloat32 (HF32, TF32)
 //
 // The format of a tensor is that of its values: a float32 file whose values all fit bfloat16 is of a bfloat16 device.
@@ -98,12 +99,15 @@ struct OperandFormats {
   DType coarsest = DType::kUndefined;  // effective format of the coarsest float operand
   DType stored = DType::kUndefined;    // the widest dtype among the float operands
   bool subnormal = false;              // of one of them
-  DType copied = DType::kUndefined;    // see Call
   void add(const OperandFormats& other);
 };
 // Sets the narrowest float format that holds every value: the dtype itself if it is no float32.
 void find_effective_format(Array& array);
 [[nodiscard]] OperandFormats formats_of(const Call& call);
+
+// Where a copy of fewer bits stands for the value before an update (Call::copied), that value may be off by half a unit of the copy:
+// moves each element of the answers by up to that towards what the file has, `found`.
+void allow_rounding_of_copy(const Call& call, std::span<const double> found, Output& output);
 
 [[nodiscard]] Judgement judge(const Array& y, const Kernel& kernel, const Output& output, const OperandFormats& formats,
                               const DeviceTraits& device);
@@ -127,6 +131,7 @@ class OutputJudge {
   const OperandFormats formats_;
   const DeviceTraits device_;
   std::vector<OfAnswer> answers_;  // by place in Output::answers
+  bool follows_copy_ = false;
 };
 
 // The terms of E (above) for the elements of an output, by precision.

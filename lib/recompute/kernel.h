@@ -78,6 +78,7 @@ struct Answer {
 struct Output {
   std::string name;
   std::vector<Answer> answers;
+  bool follows_copy = false;  // computed from a copy (Call::copied), and as near to the file as its rounding allows
 };
 using Outputs = std::vector<Output>;
 

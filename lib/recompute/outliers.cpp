@@ -69,10 +69,8 @@ double error_of(const Judgement& output, size_t precision) {
 }
 
 // Calls take(type, operator, output) for the outputs that are right and rounded: an exact one does not show how exact others are.
-// Optimizers on a device of 16 bits read copies of what they update, and are as far off as these.
 void for_each_right(const std::vector<OperatorJudgement>& judgements, const OperatorOf& op_of, const auto& take) {
   for (const OperatorJudgement& judgement : judgements) {
-    if (judgement.kernel.arithmetic == Arithmetic::kOptimizer) continue;
     for (const OutputJudgement& output : judgement.outputs) {
       const Judgement& of = output.judgement;
       if (of.is_right() && of.relative_error > 0) take(judgement.type, op_of(judgement.run), output);
