@@ -409,8 +409,12 @@ class Finder {
     Divergence& root =
         state_.roots.add(run, RootRule::kOutlier, state_.roots.kind_of(coarse), inputs, coarse).divergence;
     root.reason =
-        fmt::format("computed again from its own inputs, its error is {:.2g} times the largest of {} operators {}",
-                    outlier.times, outlier.similar, outlier.of_type ? "of its type" : "with outputs of its format");
+        outlier.format != DType::kUndefined
+            ? fmt::format("its output is rounded to {}, and those of the other {} operators of its type are not",
+                          info(outlier.format).name, outlier.similar)
+            : fmt::format(
+                  "computed again from its own inputs, its error is {:.2g} times the largest of {} operators {}",
+                  outlier.times, outlier.similar, outlier.of_type ? "of its type" : "with outputs of its format");
     return true;
   }
 

@@ -131,22 +131,27 @@ void find_effective_format(Array& array) {
   if (array.dtype == DType::kFloat16) find_subnormal();
   if (array.dtype != DType::kFloat32) return;
   bool fits_bfloat16 = true, fits_float16 = true;
-  int telling = 0;  // values with more than three bits of mantissa
+  int telling = 0,
+      normal = 0;  // values with more than three bits of mantissa; of these, what float16 has all its bits for
   for (const double value : array.values) {
     if (value == 0 || !std::isfinite(value)) continue;
     const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
     fits_bfloat16 = fits_bfloat16 && (bits & 0xFFFFU) == 0;
     fits_float16 = fits_float16 && fits_half(value, bits);
-    if ((bits & 0xF'FFFFU) != 0) ++telling;
+    if ((bits & 0xF'FFFFU) != 0) {
+      ++telling;
+      normal += std::fabs(value) >= kLeastNormalHalf ? 1 : 0;
+    }
     if (!fits_bfloat16 && !fits_float16) return;
   }
   array.undecided = telling < Limits::kFormatValues;
   find_subnormal();
-  // Few numbers of bfloat16 are multiples of the smallest of float16.
-  const bool is_half = fits_float16 && (!fits_bfloat16 || array.subnormal);
+  // The subnormal numbers of float16 fit bfloat16, few of the others do.
+  const bool fits_both = fits_bfloat16 && array.subnormal && normal < Limits::kFormatValues;
+  const bool is_half = fits_float16 && (!fits_bfloat16 || fits_both);
   if (!array.undecided) array.effective = is_half ? DType::kFloat16 : DType::kBfloat16;
   array.subnormal = array.subnormal && is_half;
-  array.undecided = array.undecided || (fits_bfloat16 && array.subnormal);
+  array.undecided = array.undecided || fits_both;
 }
 
 void OperandFormats::add(const OperandFormats& other) {
@@ -198,9 +203,10 @@ class OutputJudge::OfAnswer {
         variant_(answer.variant),
         format_(format_of(y, device)),
         bound_(bound_of(kernel, format_, formats, device)),
-        rounds_(formats.stored != DType::kUndefined &&
-                (formats.stored != y.dtype || unit_roundoff(format_) > unit_roundoff(formats.coarsest))),
-        few_bits_(formats.subnormal) {
+        coarser_(formats.stored != DType::kUndefined && unit_roundoff(format_) > unit_roundoff(formats.coarsest)),
+        rounds_(coarser_ || (formats.stored != DType::kUndefined && formats.stored != y.dtype)),
+        few_bits_(formats.subnormal),
+        fits_bfloat16_(y.undecided && format_ == DType::kFloat16) {
     for (size_t p = 0; p < kPrecisions; ++p) {
       const double factor = p == 0 ? 2 + std::sqrt(length_) : 2;
       of_[p].scale = bound_.v[p] == kInfinity ? kInfinity : bound_.v[p] * factor;
@@ -228,6 +234,8 @@ class OutputJudge::OfAnswer {
     Judgement result;
     result.variant = variant_;
     result.format = format_;
+    result.coarser = coarser_;
+    result.fits_bfloat16 = fits_bfloat16_;
     result.shape = shape_;
     result.elements = elements_;
     result.units_of.fill(kInfinity);
@@ -474,7 +482,7 @@ class OutputJudge::OfAnswer {
   std::string_view variant_;
   DType format_;
   Bound bound_;
-  bool rounds_, few_bits_, comparable_ = true;
+  bool coarser_, rounds_, few_bits_, fits_bfloat16_, comparable_ = true;
   std::array<OfPrecision, kPrecisions> of_;
   int64_t elements_ = 0;
   kernels::JudgeSums sums_;     // spread: by place among the precisions that can apply

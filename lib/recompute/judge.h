@@ -74,6 +74,8 @@ struct Judgement {
   std::string variant;               // of the answer that fits best
   size_t answer = 0;                 // its place in Output::answers; not kept in parts
   DType format = DType::kUndefined;  // effective, of the output
+  bool coarser = false;              // its format has fewer bits than those of all its operands
+  bool fits_bfloat16 = false;        // of float16: bfloat16 may be its format as well
   // Of each precision; infinite if it cannot apply. Products decide whether kTensor may.
   std::array<double, kPrecisions> units_of{};
   // E over e, likewise: root mean squares, that of E with the squares of e as weights. 0: it cannot apply, nothing is rounded, or the

@@ -63,6 +63,31 @@ class ErrorsOf {
   std::map<DType, SimilarErrors> of_format_;
 };
 
+// The formats of the outputs, by type and operator: of each the coarsest.
+class Formats {
+ public:
+  void add(std::string_view type, OperatorId op, const Judgement& output) {
+    double& coarsest = roundoffs_[type][op];
+    coarsest = std::max(coarsest, unit_roundoff(output.fits_bfloat16 ? DType::kBfloat16 : output.format));
+  }
+  // None of few values, or of what is left of terms that cancel: these may fit a coarser format by chance.
+  [[nodiscard]] std::optional<Outlier> compare(std::string_view type, OperatorId op, const Judgement& output) const {
+    const double rounding = output.rounding_of[0];
+    if (!output.coarser || rounding == 0 || rounding > kTimes * unit_roundoff(output.format)) return std::nullopt;
+    const auto& of_type = roundoffs_.at(type);
+    if (of_type.size() <= kLeastSimilar) return std::nullopt;
+    double usual = 0;
+    for (const auto& [other, roundoff] : of_type) usual = other == op ? usual : std::max(usual, roundoff);
+    const double roundoff = unit_roundoff(output.format);
+    if (roundoff <= usual || output.relative_error < usual) return std::nullopt;
+    return Outlier{output.relative_error, roundoff / usual, static_cast<uint32_t>(of_type.size()) - 1, true,
+                   output.format};
+  }
+
+ private:
+  std::map<std::string_view, std::map<OperatorId, double>> roundoffs_;
+};
+
 double error_of(const Judgement& output, size_t precision) {
   const double rounding = output.rounding_of[precision];
   return rounding > 0 ? output.relative_error / rounding : 0;
@@ -82,7 +107,9 @@ void for_each_right(const std::vector<OperatorJudgement>& judgements, const Oper
 
 std::map<TensorId, Outlier> find_outliers(const std::vector<OperatorJudgement>& judgements, const OperatorOf& op_of) {
   std::array<ErrorsOf, kPrecisions> errors;
+  Formats formats;
   for_each_right(judgements, op_of, [&](std::string_view type, OperatorId op, const OutputJudgement& output) {
+    formats.add(type, op, output.judgement);
     for (size_t p = 0; p < kPrecisions; ++p) {
       if (output.judgement.rounding_of[p] > 0) errors[p].add(type, op, output.judgement, error_of(output.judgement, p));
     }
@@ -91,6 +118,7 @@ std::map<TensorId, Outlier> find_outliers(const std::vector<OperatorJudgement>& 
   std::map<TensorId, Outlier> outliers;
   for_each_right(judgements, op_of, [&](std::string_view type, OperatorId op, const OutputJudgement& output) {
     const Judgement& of = output.judgement;
+    if (const auto outlier = formats.compare(type, op, of)) outliers[output.tensor] = *outlier;
     if (of.relative_error < unit_roundoff(of.format)) return;
     // The device may compute in any precision that can apply.
     std::optional<Outlier> least;
@@ -106,6 +134,7 @@ std::map<TensorId, Outlier> find_outliers(const std::vector<OperatorJudgement>& 
 }
 
 bool shares(const Outlier& outlier, const Judgement& other) {
+  if (outlier.format != DType::kUndefined) return unit_roundoff(other.format) >= unit_roundoff(outlier.format);
   return other.rounding_of[0] == 0 || outlier.error <= kTimes * error_of(other, 0);
 }
 

@@ -19,6 +19,8 @@ struct Outlier {
   double times = 0;      // so many times the largest of the similar operators, in the precision that suits it best
   uint32_t similar = 0;  // how many they are
   bool of_type = true;   // they have its type; else they only round their outputs to the same format
+  // If this is set, the output is rounded to it, unlike its operands and the outputs of similar operators, and the above is of those.
+  DType format = DType::kUndefined;
 };
 
 using OperatorOf = std::function<OperatorId(ExecutionId)>;

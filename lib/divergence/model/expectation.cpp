@@ -198,19 +198,22 @@ class Rules {
 double error_of_flips(double error) { return std::sqrt(kFlipShare * error); }
 
 // The error if elements of the gradient pass wrongly: as many as the error of the deciding values makes likely, and a few
-// more. Each is as large as the largest element.
+// more. Each is as large as the largest element. The gradient of a pooling goes to another element: both are wrong.
 double chance_of_flips(std::string_view family, std::span<const KnownInput> inputs, const KnownOutput& output) {
   const bool backward = is_backward_call(inputs);
-  double share = 0, peak = 1;
+  double share = 0, peak = 1, elements = std::max(1.0, output.error.elements), wrong = 1;
   for (const KnownInput& input : inputs) {
     if (backward ? !input.of_forward : input.slot == gradient_slot(family)) {
       peak = std::max(peak, input.peak);
+      if (input.error.elements >= 1 && input.error.elements < elements) {
+        elements = input.error.elements;
+        wrong = 2;
+      }
     } else {
       share = std::max(share, kFlipShare * input.error.relative);
     }
   }
-  const double elements = std::max(1.0, output.error.elements);
-  return share == 0 ? 0 : std::sqrt(share + kFewFlips / elements * peak * peak);
+  return share == 0 ? 0 : std::sqrt(wrong * (share + kFewFlips / elements * peak * peak));
 }
 
 // The error if the part of the input that is taken has all of it.

@@ -202,7 +202,12 @@ TEST_CASE("where a gradient passes depends on values that have an error: some el
   const KnownInput off = input(1, {1024}, 1e-2), right = input(1, {1024});
   CHECK(expect_of("ReluGrad", {off, right}, output(1, {1024})).chance == 0);
   CHECK(expect_of("MaxPoolGrad", {right, right, off}, output(1, {1024})).chance == 0);
-  CHECK(expect_of("MaxPoolGrad", {off, right, right}, output(1, {1024})).chance > 0);
+  const auto pool_grad = [&](Shape of_gradient) {
+    return expect_of("MaxPoolGrad", {off, right, input(1, std::move(of_gradient))}, output(1, {1024})).chance;
+  };
+  CHECK(pool_grad({1024}) > 0);
+  // One that goes to another element is wrong at both, and one of 256 is more than one of 1024.
+  CHECK(pool_grad({256}) > 2 * pool_grad({1024}));
 }
 
 TEST_CASE(

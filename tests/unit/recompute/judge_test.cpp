@@ -268,6 +268,16 @@ TEST_CASE("whole numbers do not make a float32 tensor one of 16 bits") {
   CHECK(small.subnormal);
 }
 
+TEST_CASE("numbers of bfloat16 that float16 holds, too, are of bfloat16 if some are no subnormals of float16") {
+  Array small = make_array({20});
+  small.dtype = kFloat;
+  const int normal = GENERATE(3, 4);
+  for (int i = 0; i < 20; ++i) small.values[static_cast<size_t>(i)] = std::ldexp(129 + 2 * i, i < normal ? -16 : -22);
+  find_effective_format(small);
+  CHECK(small.effective == (normal == 4 ? DType::kBfloat16 : DType::kFloat16));
+  CHECK(small.undecided == (normal == 3));
+}
+
 TEST_CASE("tensor cores round the operands of products, where the dump shows that") {
   const Sample sample = sample_of(1000, 6);
   Array off = sample.stored;

@@ -28,7 +28,6 @@ class Judgements {
   void add_usual(size_t count, std::string_view type, DType format = DType::kFloat16) {
     for (size_t i = 0; i < count; ++i) add(type, 0.4, format);
   }
-  OperatorJudgement& last() { return all_.back(); }
   // `executions` follow each other as steps of one operator.
   [[nodiscard]] std::map<TensorId, Outlier> find(uint32_t executions = 1) const {
     return find_outliers(all_, [executions](ExecutionId run) { return OperatorId(uint32_t{run} / executions); });
@@ -75,7 +74,56 @@ TEST_CASE("outputs of 16 bits have all outputs of their format beside them, if f
   if (!outliers.empty()) CHECK_FALSE(outliers.at(TensorId(4)).of_type);
 }
 
-TEST_CASE("an operator is not similar to itself in another step, nor to one that is wrong, exact or an optimizer") {
+TEST_CASE("an output is an outlier if it alone of its type is rounded to fewer bits than its operands have") {
+  Judgements judgements;
+  judgements.add_usual(4, "MatMul");
+  Judgement& output = judgements.add("MatMul", 0.4, DType::kBfloat16);
+  output.coarser = true;
+  SECTION("of fewer bits") {
+    const auto outliers = judgements.find();
+    REQUIRE(outliers.size() == 1);
+    CHECK(outliers.at(TensorId(4)).format == DType::kBfloat16);
+    CHECK(outliers.at(TensorId(4)).similar == 4);
+    Judgement other;
+    other.format = DType::kFloat16;
+    CHECK_FALSE(shares(outliers.at(TensorId(4)), other));
+    other.format = DType::kBfloat16;
+    CHECK(shares(outliers.at(TensorId(4)), other));
+  }
+  SECTION("as its operands have") {
+    output.coarser = false;
+    CHECK(judgements.find().empty());
+  }
+  SECTION("few values") {
+    output.rounding_of[0] = 0;
+    CHECK(judgements.find().empty());
+  }
+  SECTION("exact but for what float16 rounds") {
+    output.relative_error = 0.9 * unit_roundoff(DType::kFloat16);
+    CHECK(judgements.find().empty());
+  }
+  SECTION("terms that cancel") {
+    output.rounding_of[0] = 4 * unit_roundoff(DType::kBfloat16);
+    CHECK(judgements.find().empty());
+  }
+  SECTION("another one, too") {
+    judgements.add("MatMul", 0.4, DType::kBfloat16);
+    CHECK(judgements.find().empty());
+  }
+  SECTION("another one may be") {
+    judgements.add("MatMul", 0.4).fits_bfloat16 = true;
+    CHECK(judgements.find().empty());
+  }
+}
+
+TEST_CASE("of fewer than four similar operators none shows the format of the others") {
+  Judgements judgements;
+  judgements.add_usual(3, "MatMul");
+  judgements.add("MatMul", 0.4, DType::kBfloat16).coarser = true;
+  CHECK(judgements.find().empty());
+}
+
+TEST_CASE("an operator is not similar to itself in another step, nor to one that is wrong or exact") {
   Judgements judgements;
   judgements.add_usual(8, "Exp");
   SECTION("steps") {
@@ -100,11 +148,6 @@ TEST_CASE("an operator is not similar to itself in another step, nor to one that
     for (int i = 0; i < 4; ++i) exact.add("Exp", 0);
     exact.add("Exp", 5);
     CHECK(exact.find().empty());
-  }
-  SECTION("optimizer") {
-    judgements.add("Exp", 5);
-    judgements.last().kernel.arithmetic = Arithmetic::kOptimizer;
-    CHECK(judgements.find().empty());
   }
 }
 
