@@ -24,8 +24,7 @@ void add_reason(const ShardedSide& side, RecordId tensor, Side which, PlacementN
   const std::vector<const TensorRecord*>& locals = side.members(tensor).records;
   const auto lost = std::find(locals.begin(), locals.end(), nullptr);
   if (lost == locals.end()) {
-    note.problem =
-        fmt::format("the parts of ranks {} of the {} do not make it up", ranges_text(ranks), name_of(which));
+    note.problem = fmt::format("the parts of ranks {} of the {} do not make it up", ranges_text(ranks), name_of(which));
   } else {
     const auto count = static_cast<size_t>(std::count(locals.begin(), locals.end(), nullptr));
     (count + 1 == locals.size() ? note.lacking : note.problem) =
