@@ -89,6 +89,11 @@ cp parameters/model_world_size_2_rank_1.pt unnamed/ckpt_0.pt
 msdump ls -d unnamed --csv | cut -d, -f2,5 | head -4
 rows() { msdump diff -q --rtol 1e-3 "$@" --json | jq -c '.rows[] | [.op_name, .verdict, .layout, .ranks]'; }
 diff <(rows parameters torch/whole.pt) <(rows unnamed torch/whole.pt) && echo the same
+# As Llama's are named: the content of a .pth says that it is a checkpoint, and its name the rank.
+mkdir llama
+for rank in 0 1; do cp "parameters/model_world_size_2_rank_$rank.pt" llama/consolidated.0$rank.pth; done
+msdump ls -d llama --csv | cut -d, -f2,5 | head -3
+diff <(rows parameters torch/whole.pt) <(rows llama torch/whole.pt) && echo the same
 # Equal parts may be copies or summands: what the file states counts.
 checkpoint once/whole.safetensors partial 4,6 "$(seq -s ' ' 0 23)" copies 4,6 "$(seq -s ' ' 0 23)"
 checkpoint twice/whole.safetensors partial 4,6 "$(seq -s ' ' 0 2 46)" copies 4,6 "$(seq -s ' ' 0 2 46)"
