@@ -100,6 +100,12 @@ checkpoint twice/whole.safetensors partial 4,6 "$(seq -s ' ' 0 2 46)" copies 4,6
 for whole in once twice; do
   msdump diff -q torch/forms $whole --json | jq -c '[.rows[] | select(.op_name == "partial" or .op_name == "copies") | .op_name, .verdict, .layout]'
 done
+# So it does for one that is transposed and has another name.
+columns() { for column in 0 1 2 3 4 5; do for row in 0 1 2 3; do echo $((2 * (row * 6 + column))); done; done; }
+values=$(seq -s ' ' 0 23)
+checkpoint turned/whole.safetensors other 6,4 "$(columns | tr '\n' ' ')" cols 4,6 "$values" copies 4,6 "$values" \
+  parameter 4,6 "$values" half 4,6 "$values"
+msdump diff -q torch/forms turned --json | jq -c '.rows[] | select(.op_name == "partial") | [.verdict, .layout, .reason]'
 # Layers with equal keys, a file each, on every rank.
 for layer in 0 1; do
   for rank in 0 1; do checkpoint "layers/rank_$rank/layer_$layer.safetensors" w 1,3 "$((layer * 9 + rank)) 2 $((rank * 5 + layer))"; done

@@ -47,7 +47,8 @@ checkpoint element/iter_0000100/mp_rank_01/model.safetensors \
   decoder.layers.0.self_attention.linear_qkv.weight 12,8 "$(part $q 4 4)$(part $k 4 4)99 $(part $v 4 4 | cut -d' ' -f2-)" \
   decoder.layers.0.mlp.linear_fc1.weight 16,8 "$(part $gate 8 8)$(part $up 8 8)" \
   embedding.word_embeddings.weight 10,8 "$(part $embed 10 10)" decoder.layers.0.input_layernorm.weight 16 "$(part 8 0 2)"
-for sides in 'element whole' 'apart whole' 'whole apart'; do
+layer before "$(part 8 1 2)" "$(part 8 0 2)"
+for sides in 'element whole' 'apart whole' 'whole apart' 'before whole'; do
   read -ra dirs <<<"$sides"
   msdump diff -q "${dirs[@]}" --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict, .reason, .layout, .reference_layout]'
 done

@@ -51,3 +51,14 @@ compared once kept_once
 for place in 0 1; do rank kept_twice $place embed 4,8 "$(numbers 7 32)" layers.0.norm.weight 8 "$(numbers 3 8)"; done
 rank kept_twice 2 embed 4,8 "$(numbers 7 32)"
 compared kept_twice once
+
+echo '# parts of an unknown dtype, of a name that both have and of one that is renamed'
+checkpoint known/model.safetensors layers.0.q_proj.weight 4,8 "$(numbers 1 32)" layers.0.k_proj.weight 4,8 "$(numbers 2 32)" "${norms[@]}"
+for place in 0 1; do
+  half=$((place * 16 + 1))-$((place * 16 + 16))
+  rank unknown $place "${q[@]}" "$(numbers 1 32 | cut -d' ' -f$half)" layers.0.key.weight 2,8 "$(numbers 2 32 | cut -d' ' -f$half)" "${norms[@]}"
+done
+compared unknown known
+sed -i 's/\(key\|q_proj\).weight":{"dtype":"F32"/\1.weight":{"dtype":"X32"/g' unknown/iter_0000100/mp_rank_01/model.safetensors
+compared unknown known 2>/dev/null
+compared known unknown 2>/dev/null

@@ -137,11 +137,9 @@ Status AssembledParameters::find(const std::vector<TensorPair>& pairs) {
   for (const TensorPair& pair : pairs) {
     const auto found = before_.find({pair.a, pair.b});
     const PlacementNote* const note = pair.is_paired() && found != before_.end() ? &found->second : nullptr;
-    const bool has_reason = note != nullptr && !(note->problem + note->unreadable + note->lacking).empty();
-    if (has_reason || (note != nullptr && note->is_established)) continue;
+    if (note != nullptr && note->is_established) continue;
     for (const Side side : kBothSides) {
       if (pair[side] == kNoId || pair[side] >= shards_[side]->size()) continue;
-      MSDUMP_CHECK_OK(cancel_.check());
       const TensorPieces* const pieces = shards_[side]->tensors()[pair[side]].pieces();
       if (by_pieces_[side].contains(pieces)) continue;
       Parameter one{side, pair[side], *pieces, note != nullptr && !(note->layout + note->reference_layout).empty()};
