@@ -112,3 +112,6 @@ for layer in 0 1; do
   checkpoint "layers_whole/layer_$layer.safetensors" w 2,3 "$((layer * 9)) 2 $layer $((layer * 9 + 1)) 2 $((5 + layer))"
 done
 msdump diff -q layers layers_whole --json | jq -c '.rows[] | [.op_name, .verdict, .layout]'
+# Without one of the files, the others are still those of their layers.
+rm layers/rank_1/layer_0.safetensors
+msdump diff -q layers layers_whole --json | jq -c '.rows[] | [.op_name, .verdict, .layout, .reason]'

@@ -66,3 +66,14 @@ spread replicas 0 0 1 1
 for dir in parts replicas; do
   msdump diff -q $dir whole --json | jq -c '[.rows[] | select(.layout != null) | .verdict, .layout]'
 done
+
+# Four ranks that divide rows and columns, also under another name; the other side has one of these twice.
+block() { part "$1" 0 4 | awk -v rank="$2" '{ for (i = 0; i < 32; ++i) if (int(i / 16) == int(rank / 2) && int(i % 8 / 4) == rank % 2) printf "%s ", $(i + 1) }'; }
+for rank in 0 1 2 3; do
+  checkpoint "grid/iter_0000100/mp_rank_0$rank/model.safetensors" layers.0.q.weight 2,4 "$(block $q $rank)" \
+    layers.0.key.weight 2,4 "$(block $k $rank)" layers.0.norm.weight 16 "$(part 8 0 2)"
+done
+checkpoint ungridded/model.safetensors layers.0.q.weight 4,8 "$(part $q 0 4)" layers.0.k.weight 4,8 "$(part $k 0 4)" \
+  layers.0.norm.weight 16 "$(part 8 0 2)" layers.0.tied.weight 4,8 "$(part $k 0 4)"
+compared grid ungridded
+compared ungridded grid
