@@ -127,7 +127,7 @@ void AssembledParameters::settle(const PairedParameters& paired) {
       const auto found = by_pieces_[side].find(paired.tensors[side][pair[side]].pieces());
       if (found == by_pieces_[side].end()) continue;
       Parameter& one = parameters_[found->second];
-      if (one.way > 0 && one.way <= one.ways.size() && (by_values || !one.has_shape)) one.is_settled = true;
+      if (one.way <= one.ways.size() && (by_values || !one.has_shape)) one.is_settled = true;
     }
   }
 }

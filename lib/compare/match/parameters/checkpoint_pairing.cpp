@@ -30,19 +30,16 @@ void pair_originals(PairedShards& paired) {
   for (const Side side : kBothSides) {
     ShardedSide& own = *paired[side];
     std::set<RecordId> with_partner;
-    for (const TensorPair& pair : tensors) {
-      if (pair.is_paired() && own.original(pair[side]) == pair[side]) with_partner.insert(pair[side]);
-    }
-    std::set<RecordId> partners;
     for (TensorPair& pair : tensors) {
       if (pair[side] == kNoId || own.original(pair[side]) == pair[side]) continue;
       const RecordId original = own.original(pair[side]);
-      const bool is_free = !with_partner.contains(original) && partners.insert(original).second;
-      if (is_free) own.set_pieces(original, *own.tensors()[pair[side]].pieces());
-      pair[side] = is_free ? original : RecordId(kNoId);
+      own.set_pieces(original, *own.tensors()[pair[side]].pieces());
+      pair[side] = original;
+      with_partner.insert(original);
     }
+    // Its own row is empty, so that it is not assembled again.
     for (TensorPair& pair : tensors) {
-      if (!pair.is_paired() && pair[side] != kNoId && partners.contains(pair[side])) pair[side] = kNoId;
+      if (!pair.is_paired() && with_partner.contains(pair[side])) pair[side] = kNoId;
     }
     own.remove_added();
   }
