@@ -22,6 +22,16 @@ std::string normalised_op_name(std::string_view name) {
   return result;
 }
 
+bool matches_op_name(const std::vector<std::string>& globs, std::string_view full_name,
+                     const std::vector<std::string>& in_files) {
+  const std::string normalised = in_files.empty() ? normalised_op_name(full_name) : std::string();
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    const auto is_for = [&](std::string_view name) { return glob_match(glob, name); };
+    return is_for(full_name) || is_for(full_name.substr(full_name.rfind('/') + 1)) ||
+           (in_files.empty() ? is_for(normalised) : std::any_of(in_files.begin(), in_files.end(), is_for));
+  });
+}
+
 std::optional<NumberedName> split_number(std::string_view name) {
   const size_t mark = name.rfind(kNumberMark);
   if (mark == std::string_view::npos) return std::nullopt;

@@ -20,6 +20,11 @@ namespace msdump {
 void normalise_op_name(std::string& name);
 [[nodiscard]] std::string normalised_op_name(std::string_view name);
 
+// True if a glob is for the operator of this full name: for the name, for its last part, or for the name in files.
+// `in_files`: the names there; empty if they are not known, so that the normalised name stands for them.
+[[nodiscard]] bool matches_op_name(const std::vector<std::string>& globs, std::string_view full_name,
+                                   const std::vector<std::string>& in_files = {});
+
 inline constexpr std::string_view kNumberMark = "-op";
 
 struct NumberedName {

@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "base/text.h"
 #include "dump/layouts/family.h"
 #include "graph/op_name.h"
 
@@ -238,17 +237,12 @@ namespace {
 
 // Compares the names as the IR and as the files spell them: in files the same name may be another operator's.
 bool matches_name(const OpenedGraph& opened, const std::vector<std::string>& names, OpId op) {
-  const OpGraph& graph = opened.graph();
-  std::vector<std::string> spellings{graph.full_name(op), std::string(graph.leaf(op))};
+  std::vector<std::string> in_files;
   if (opened.joined) {
     const FileJoin& join = opened.joined->join;
-    for (const JoinPair& pair : join.pairs_of(op)) spellings.emplace_back(join.groups()[pair.group].op_name);
+    for (const JoinPair& pair : join.pairs_of(op)) in_files.emplace_back(join.groups()[pair.group].op_name);
   }
-  if (spellings.size() == 2) spellings.push_back(normalised_op_name(spellings[0]));
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return std::any_of(spellings.begin(), spellings.end(),
-                       [&](const std::string& spelling) { return glob_match(name, spelling); });
-  });
+  return matches_op_name(names, opened.graph().full_name(op), in_files);
 }
 
 // True if an operator that GE fused into this one has one of the names.
@@ -256,12 +250,8 @@ bool matches_original(const OpGraph& graph, const std::vector<std::string>& name
   const IrGraph& ir = graph.ir(op);
   const auto originals = ir.originals(graph.node(op));
   if (!originals) return false;
-  return std::any_of(originals->begin(), originals->end(), [&](uint32_t original) {
-    const std::string_view full = ir.text(Text{original});
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return glob_match(name, full) || glob_match(name, full.substr(full.rfind('/') + 1));
-    });
-  });
+  return std::any_of(originals->begin(), originals->end(),
+                     [&](uint32_t original) { return matches_op_name(names, ir.text(Text{original})); });
 }
 
 }  // namespace

@@ -163,7 +163,10 @@ class Diff : public Command {
     std::string hint;
     SelectionOptions asked = options_.selection;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
-      if (hint.empty()) hint = row_steps_hint(side->catalogue().index, asked, session.context);
+      if (!hint.empty()) break;
+      RowSteps steps = row_steps(side->catalogue().index, asked.step, session.context);
+      if (steps.has_asked) asked.step.clear();
+      hint = std::move(steps.hint);
     }
     if (hint.empty()) hint = selection_hint(run.a->opened, asked);
     if (hint.empty()) hint = selection_hint(run.b->opened, asked);

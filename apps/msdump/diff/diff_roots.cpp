@@ -285,7 +285,9 @@ report::List RootReport::evidence(const std::vector<TensorId>& tensors) const {
     const NameFacts& name = run_.record_of(pair).name;
     report::Object entry;
     entry.add("op_name", run_.op_name(pair.op)).add("io", name_of(name.io)).add("slot", slot_value(name.slot));
-    entry.add("verdict", name_of(run_.diffs[tensor].verdict)).add("relative_l2", judged_error(run_, tensor));
+    const Verdict verdict = run_.diffs[tensor].verdict;
+    entry.add("verdict", name_of(verdict));
+    entry.add("relative_l2", verdict == Verdict::kNan ? std::nullopt : judged_error(run_, tensor));
     list.emplace_back(std::move(entry));
   }
   return list;

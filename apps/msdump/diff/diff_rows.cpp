@@ -309,8 +309,11 @@ report::Object tensor_row(const DiffResult& run, const DiffRow& shown, const Dif
   row.add("accepted", bool{run.accepted[tensor]});
   row.add("explained", report::text_or_null(shown.of_cause ? "cause" : run.explained(tensor)));
   row.add("unjudged", report::text_or_null(name_of(run.divergence.unjudged[tensor])));
-  const std::optional<TensorScore>& score = run.divergence.scores[tensor];
-  row.add("measured_error", score ? report::Value(score->measured) : report::Value(judged_error(run, tensor)));
+  // The error of the other elements says nothing if one side is not finite.
+  const bool is_measured = diff.verdict != Verdict::kNan;
+  const std::optional<TensorScore> score = is_measured ? run.divergence.scores[tensor] : std::nullopt;
+  const std::optional<double> measured = score ? score->measured : judged_error(run, tensor);
+  row.add("measured_error", is_measured ? report::Value(measured) : report::Value());
   row.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());
   row.add("score", score ? report::Value(rounded(score->score)) : report::Value());
   const double scale = loss_scale_of(run, tensor);

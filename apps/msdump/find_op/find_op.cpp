@@ -1,6 +1,5 @@
 // msdump find-op: from a line of the script, or a name, to operators and their tensor files.
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -186,13 +185,7 @@ class PairedFiles {
 
   [[nodiscard]] bool is_named(OpId op, const std::vector<std::string>& names) const {
     const SequencedOp* const there = in_dump(op);
-    if (there == nullptr) return false;
-    const std::string& full = there->name;
-    const std::array spellings = {full, full.substr(full.rfind('/') + 1), normalised_op_name(full)};
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return std::any_of(spellings.begin(), spellings.end(),
-                         [&](const std::string& spelling) { return glob_match(name, spelling); });
-    });
+    return there != nullptr && matches_op_name(names, there->name);
   }
 
  private:

@@ -144,9 +144,10 @@ void note_unknown_files(Session& session, const Catalogue& catalogue) {
 }
 
 ExitCode end_with_nothing_selected(const Session& session, const DumpIndex& index, const SelectionOptions& asked) {
+  const RowSteps steps = row_steps(index, asked.step, session.context);
   SelectionOptions rest = asked;
-  std::string near = row_steps_hint(index, rest, session.context);
-  if (near.empty()) near = near_miss(index, rest);
+  if (steps.has_asked) rest.step.clear();
+  const std::string near = steps.hint.empty() ? near_miss(index, rest) : steps.hint;
   session.messages.nothing_selected("the selection matches nothing",
                                     near.empty() ? "msdump ls lists all tensors" : near);
   return ExitCode::kNo;

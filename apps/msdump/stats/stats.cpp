@@ -14,6 +14,7 @@
 #include "io/dir_walk.h"
 #include "shared/rows.h"
 #include "stats/compute.h"
+#include "stats/dialect.h"
 #include "stats/statistic_files.h"
 #include "stats/stats_run.h"
 #include "stats/verify.h"
@@ -56,6 +57,20 @@ std::vector<std::string> column_names() {
   std::vector<std::string> names;
   for (const StatisticColumnInfo& one : all_statistic_columns()) names.emplace_back(one.category);
   return names;
+}
+
+// Without blanks, at which a shell would divide them.
+std::vector<std::string> suggested_columns() {
+  std::vector<std::string> names = column_names();
+  for (std::string& name : names) std::replace(name.begin(), name.end(), ' ', '_');
+  return names;
+}
+
+// The first version of each dialect.
+std::vector<std::string> suggested_dialects() {
+  std::vector<std::string> versions = {"auto"};
+  for (const stats::Dialect& one : stats::all_dialects()) versions.emplace_back(one.name.substr(0, one.name.find(' ')));
+  return versions;
 }
 
 std::vector<StatisticColumn> parse_columns(const std::string& typed) {
@@ -175,13 +190,14 @@ class Stats : public Command {
              .other_names = "statistics fields",
              .is_common = true,
              .value = OptionValue::text(take_columns, "LIST"),
-             .suggestions = column_names(),
+             .suggestions = suggested_columns(),
              .group = kStatisticsGroup,
              .help = "Which statistics, in this order, as statistic_category of data_dump.json spells them; also hash "
                      "(SHA1)",
              .otherwise = "those of the dump, else max,min,l2norm"},
             {.names = "--dialect",
              .value = OptionValue::text(take_dialect, "VERSION"),
+             .suggestions = suggested_dialects(),
              .group = kStatisticsGroup,
              .help = "Version of MindSpore whose statistic.csv is meant; auto reads it off the dump. With --csv rows "
                      "are the bytes of that file, not a plain table",

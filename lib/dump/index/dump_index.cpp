@@ -338,7 +338,9 @@ void DumpIndex::place_by_names(size_t first_file) {
   for (size_t i = first_file; i < files_.size(); ++i) {
     const IndexedFile& file = files_[i];
     const bool is_array = file.kind == FileKind::kNpy && file.facts.io == Io::kParameter && file.facts.slot.empty();
-    if (!info(file.kind).holds_parameters && file.kind != FileKind::kTensorLog && !is_array) continue;
+    // Of a .pth the content decides, which is not read here: an entry for another file does no harm.
+    const bool holds_parameters = file.family != nullptr && info(file.family->kind()).holds_parameters;
+    if (!holds_parameters && file.kind != FileKind::kTensorLog && !is_array) continue;
     Placed& one = placed.emplace_back(Placed{i, folders_[file.folder].identity, {}, {}});
     const std::string_view shown = file.shown_name(), stem = shown.substr(0, shown.rfind('.'));
     if (file.kind == FileKind::kTensorLog) {

@@ -1,6 +1,8 @@
 #include "dump/index/row_steps.h"
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -9,8 +11,8 @@
 
 namespace msdump {
 
-std::string row_steps_hint(const DumpIndex& index, SelectionOptions& asked, const RunContext& context) {
-  const auto ranges = IntRanges::parse(asked.step);
+RowSteps row_steps(const DumpIndex& index, const std::string& asked, const RunContext& context) {
+  const auto ranges = IntRanges::parse(asked);
   if (!ranges || ranges->empty()) return {};
   const bool have_folders = std::any_of(index.folders().begin(), index.folders().end(),
                                         [](const IndexedFolder& folder) { return folder.identity.step.has_value(); });
@@ -21,11 +23,10 @@ std::string row_steps_hint(const DumpIndex& index, SelectionOptions& asked, cons
   for (const TensorRecord& tensor : list->tensors()) {
     if (tensor.step != kStepOfFolder) there.insert(tensor.step);
   }
-  const bool is_there = std::any_of(there.begin(), there.end(), [&](int64_t step) { return ranges->contains(step); });
-  if (is_there) asked.step.clear();
-  if (there.empty() || is_there) return {};
-  return fmt::format("there {} {}", there.size() == 1 ? "is step" : "are steps",
-                     ranges_text(std::vector(there.begin(), there.end())));
+  if (there.empty()) return {};
+  if (std::any_of(there.begin(), there.end(), [&](int64_t step) { return ranges->contains(step); })) return {true, {}};
+  return {false, fmt::format("there {} {}", there.size() == 1 ? "is step" : "are steps",
+                             ranges_text(std::vector(there.begin(), there.end())))};
 }
 
 }  // namespace msdump

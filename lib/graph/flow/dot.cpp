@@ -72,10 +72,7 @@ std::set<OpId> neighbourhood(const Arrows& arrows, const std::vector<OpId>& cent
 std::vector<OpId> operators_named(const OpGraph& graph, std::string_view name) {
   std::vector<OpId> found;
   for (OpId op{0}; op < graph.size(); ++op) {
-    if (!graph.has_kernel(op)) continue;
-    const std::string full = graph.full_name(op);
-    if (glob_match(name, full) || glob_match(name, graph.leaf(op)) || glob_match(name, normalised_op_name(full)))
-      found.push_back(op);
+    if (graph.has_kernel(op) && matches_op_name({std::string(name)}, graph.full_name(op))) found.push_back(op);
   }
   return found;
 }

@@ -89,15 +89,29 @@ cp parameters/model_world_size_2_rank_1.pt unnamed/ckpt_0.pt
 msdump ls -d unnamed --csv | cut -d, -f2,5 | head -4
 rows() { msdump diff -q --rtol 1e-3 "$@" --json | jq -c '.rows[] | [.op_name, .verdict, .layout, .ranks]'; }
 diff <(rows parameters torch/whole.pt) <(rows unnamed torch/whole.pt) && echo the same
+# As Llama's are named: the content of a .pth says that it is a checkpoint, and its name the rank.
+mkdir llama
+for rank in 0 1; do cp "parameters/model_world_size_2_rank_$rank.pt" llama/consolidated.0$rank.pth; done
+msdump ls -d llama --csv | cut -d, -f2,5 | head -3
+diff <(rows parameters torch/whole.pt) <(rows llama torch/whole.pt) && echo the same
 # Equal parts may be copies or summands: what the file states counts.
 checkpoint once/whole.safetensors partial 4,6 "$(seq -s ' ' 0 23)" copies 4,6 "$(seq -s ' ' 0 23)"
 checkpoint twice/whole.safetensors partial 4,6 "$(seq -s ' ' 0 2 46)" copies 4,6 "$(seq -s ' ' 0 2 46)"
 for whole in once twice; do
   msdump diff -q torch/forms $whole --json | jq -c '[.rows[] | select(.op_name == "partial" or .op_name == "copies") | .op_name, .verdict, .layout]'
 done
+# So it does for one that is transposed and has another name.
+columns() { for column in 0 1 2 3 4 5; do for row in 0 1 2 3; do echo $((2 * (row * 6 + column))); done; done; }
+values=$(seq -s ' ' 0 23)
+checkpoint turned/whole.safetensors other 6,4 "$(columns | tr '\n' ' ')" cols 4,6 "$values" copies 4,6 "$values" \
+  parameter 4,6 "$values" half 4,6 "$values"
+msdump diff -q torch/forms turned --json | jq -c '.rows[] | select(.op_name == "partial") | [.verdict, .layout, .reason]'
 # Layers with equal keys, a file each, on every rank.
 for layer in 0 1; do
   for rank in 0 1; do checkpoint "layers/rank_$rank/layer_$layer.safetensors" w 1,3 "$((layer * 9 + rank)) 2 $((rank * 5 + layer))"; done
   checkpoint "layers_whole/layer_$layer.safetensors" w 2,3 "$((layer * 9)) 2 $layer $((layer * 9 + 1)) 2 $((5 + layer))"
 done
 msdump diff -q layers layers_whole --json | jq -c '.rows[] | [.op_name, .verdict, .layout]'
+# Without one of the files, the others are still those of their layers.
+rm layers/rank_1/layer_0.safetensors
+msdump diff -q layers layers_whole --json | jq -c '.rows[] | [.op_name, .verdict, .layout, .reason]'

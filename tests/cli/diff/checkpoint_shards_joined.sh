@@ -47,7 +47,8 @@ checkpoint element/iter_0000100/mp_rank_01/model.safetensors \
   decoder.layers.0.self_attention.linear_qkv.weight 12,8 "$(part $q 4 4)$(part $k 4 4)99 $(part $v 4 4 | cut -d' ' -f2-)" \
   decoder.layers.0.mlp.linear_fc1.weight 16,8 "$(part $gate 8 8)$(part $up 8 8)" \
   embedding.word_embeddings.weight 10,8 "$(part $embed 10 10)" decoder.layers.0.input_layernorm.weight 16 "$(part 8 0 2)"
-for sides in 'element whole' 'apart whole' 'whole apart'; do
+layer before "$(part 8 1 2)" "$(part 8 0 2)"
+for sides in 'element whole' 'apart whole' 'whole apart' 'before whole'; do
   read -ra dirs <<<"$sides"
   msdump diff -q "${dirs[@]}" --json | jq -c '[.rows[] | select(.verdict != "same") | .op_name, .verdict, .reason, .layout, .reference_layout]'
 done
@@ -65,3 +66,14 @@ spread replicas 0 0 1 1
 for dir in parts replicas; do
   msdump diff -q $dir whole --json | jq -c '[.rows[] | select(.layout != null) | .verdict, .layout]'
 done
+
+# Four ranks that divide rows and columns, also under another name; the other side has one of these twice.
+block() { part "$1" 0 4 | awk -v rank="$2" '{ for (i = 0; i < 32; ++i) if (int(i / 16) == int(rank / 2) && int(i % 8 / 4) == rank % 2) printf "%s ", $(i + 1) }'; }
+for rank in 0 1 2 3; do
+  checkpoint "grid/iter_0000100/mp_rank_0$rank/model.safetensors" layers.0.q.weight 2,4 "$(block $q $rank)" \
+    layers.0.key.weight 2,4 "$(block $k $rank)" layers.0.norm.weight 16 "$(part 8 0 2)"
+done
+checkpoint ungridded/model.safetensors layers.0.q.weight 4,8 "$(part $q 0 4)" layers.0.k.weight 4,8 "$(part $k 0 4)" \
+  layers.0.norm.weight 16 "$(part 8 0 2)" layers.0.tied.weight 4,8 "$(part $k 0 4)"
+compared grid ungridded
+compared ungridded grid

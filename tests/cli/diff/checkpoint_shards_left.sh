@@ -24,6 +24,14 @@ checkpoint full/model.safetensors layers.0.q_proj.weight 4,8 "$(numbers 1 32)" l
 rank lost 0 "${q[@]}" "$(numbers 1 16)" layers.0.k_proj.weight 2,8 "$(numbers 2 16)" "${norms[@]}"
 rank lost 1 "${q[@]}" "$(numbers 1 32 | cut -d' ' -f17-32)" "${norms[@]}"
 compared lost full
+echo '# the same of few parameters, and a stage of a pipeline that has no more than the embedding in common'
+checkpoint few/model.safetensors layers.0.q_proj.weight 4,8 "$(numbers 1 32)" layers.0.k_proj.weight 4,8 "$(numbers 2 32)"
+rank lost_of_few 0 "${q[@]}" "$(numbers 1 16)" layers.0.k_proj.weight 2,8 "$(numbers 2 16)"
+rank lost_of_few 1 "${q[@]}" "$(numbers 1 32 | cut -d' ' -f17-32)"
+compared lost_of_few few
+rank stages 0 embed 4,8 "$(numbers 7 32)" layers.0.q_proj.weight 4,8 "$(numbers 1 32)"
+rank stages 1 embed 4,8 "$(numbers 7 32)" layers.0.k_proj.weight 4,8 "$(numbers 2 32)"
+compared stages few
 
 echo '# columns of one, rows of the other, joined'
 joined() { awk '{ for (i = 0; i < 64; ++i) if (int(i % 8 / 4) == '"$1"') printf "%s ", $(i + 1) }' <<<"$(numbers 1 32)$(numbers 2 32)"; }
@@ -32,3 +40,25 @@ for place in 0 1; do
 done
 compared columns whole
 compared whole columns
+
+echo '# a parameter that one rank alone has: whole, whole with another value, and one of three copies that is missing'
+checkpoint once/model.safetensors embed 4,8 "$(numbers 7 32)" layers.0.norm.weight 8 "$(numbers 3 8)"
+rank kept_once 0 embed 4,8 "$(numbers 7 32)" layers.0.norm.weight 8 "$(numbers 3 8)"
+rank kept_once 1 embed 4,8 "$(numbers 7 32)"
+compared kept_once once
+rank kept_once 0 embed 4,8 "$(numbers 7 32)" layers.0.norm.weight 8 "$(numbers 4 8)"
+compared once kept_once
+for place in 0 1; do rank kept_twice $place embed 4,8 "$(numbers 7 32)" layers.0.norm.weight 8 "$(numbers 3 8)"; done
+rank kept_twice 2 embed 4,8 "$(numbers 7 32)"
+compared kept_twice once
+
+echo '# parts of an unknown dtype, of a name that both have and of one that is renamed'
+checkpoint known/model.safetensors layers.0.q_proj.weight 4,8 "$(numbers 1 32)" layers.0.k_proj.weight 4,8 "$(numbers 2 32)" "${norms[@]}"
+for place in 0 1; do
+  half=$((place * 16 + 1))-$((place * 16 + 16))
+  rank unknown $place "${q[@]}" "$(numbers 1 32 | cut -d' ' -f$half)" layers.0.key.weight 2,8 "$(numbers 2 32 | cut -d' ' -f$half)" "${norms[@]}"
+done
+compared unknown known
+sed -i 's/\(key\|q_proj\).weight":{"dtype":"F32"/\1.weight":{"dtype":"X32"/g' unknown/iter_0000100/mp_rank_01/model.safetensors
+compared unknown known 2>/dev/null
+compared known unknown 2>/dev/null

@@ -30,3 +30,13 @@ show msdump diff a.npy b.npy --worst 0
 npy nan.npy '<f4' '(3,)' "$(f32 1 nan 3)"
 npy whole.npy '<f4' '(3,)' "$(f32 1 2 3)"
 msdump diff nan.npy whole.npy 2>/dev/null | head -n 4
+# In JSON, too, and no error is known there: also in the evidence of a cause.
+msdump diff -q nan.npy whole.npy --json | jq -c '.rows[] | .metrics.count, .metrics.relative_l2, .nonfinite, [.measured_error, .expected_error, .score]'
+scaled_net good
+scaled_net bad
+dumped bad Mul.Default_Mul-op0 1 output.0 2 -4 nan 8
+dumped bad Add.Default_Add-op0 2 input.0 2 -4 nan 8
+dumped bad Add.Default_Add-op0 2 output.0 3 -6 nan 12
+dumped bad ReLU.Default_ReLU-op0 3 input.0 3 -6 nan 12
+dumped bad ReLU.Default_ReLU-op0 3 output.0 3 0 nan 12
+msdump diff -q bad good --json | jq -c '.first_divergence[] | .op_name, .evidence.inputs, .evidence.outputs'

@@ -20,6 +20,10 @@ complete_words msdump diff a b --profile msp
 complete_words msdump diff --recompute ''
 complete_words msdump diff --metric co
 complete_words msdump stats --columns l
+complete_words msdump stats --columns ne
+complete_words msdump stats --dialect ''
+two_floats x.npy
+for dialect in "${COMPREPLY[@]}"; do msdump stats x.npy -q --dialect "$dialect" >/dev/null || echo "refused: $dialect"; done
 complete_words msdump check --rule sat
 complete_words msdump check-config --explain file_
 msdump completion zsh | head -n 1

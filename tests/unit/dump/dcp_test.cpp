@@ -121,6 +121,55 @@ TEST_CASE("Damaged metadata of torch.distributed.checkpoint") {
   }
 }
 
+// The metadata with another word of the same length: as if a key were missing.
+std::string with_word(std::string metadata, std::string_view word, std::string_view other) {
+  for (size_t at = metadata.find(word); at != std::string::npos; at = metadata.find(word, at + word.size()))
+    metadata.replace(at, word.size(), other);
+  return metadata;
+}
+
+TEST_CASE("Metadata of torch.distributed.checkpoint in which a part is missing") {
+  TwoFiles files;
+  const std::string good = build_dcp_metadata({{.shape = {3, 3}, .chunks = files.chunks}});
+  const auto problem = [&](std::string_view word, std::string_view other) {
+    files.scratch.write(".metadata", with_word(good, word, other));
+    const ListedDump dump = list_dump({files.scratch.path()});
+    return dump.list.failures().size() == 1 ? dump.list.failures()[0].message : std::string("no failure");
+  };
+  CHECK(problem("none", "of it") == "no failure");
+  CHECK(problem("size", "sise") == "damaged metadata: a tensor without a size");
+  CHECK(problem("float32", "float99") == "unsupported: float99");
+  CHECK(problem("ctorch\nfloat32", "cnumpy\nfloat32") == "damaged metadata: a tensor without a dtype");
+  CHECK(problem("chunks", "pieces") == "damaged metadata: a tensor without chunks");
+  CHECK(problem("offsets", "offsetz") == "damaged metadata: a chunk without offsets and sizes");
+  CHECK(problem("sizes", "sizez") == "damaged metadata: a chunk without offsets and sizes");
+  for (const auto& [word, other] :
+       {std::pair("fqn", "fqm"), {"relative_path", "relative_part"}, {"length", "lenght"}}) {
+    INFO(word);
+    CHECK(problem(word, other) == "the shard at [0,0] was not stored");
+  }
+  std::vector<Chunk> below = files.chunks;
+  below[1].offset = -1;
+  CHECK(files.problem({.shape = {3, 3}, .chunks = below}) == "the shard at [2,0] was not stored");
+  // Chunks of one dimension less.
+  below = files.chunks;
+  below[1].begin = {2};
+  below[1].shape = {1};
+  CHECK(files.problem({.shape = {3, 3}, .chunks = below}) == "damaged metadata: a chunk without offsets and sizes");
+}
+
+TEST_CASE("A tensor of torch.distributed.checkpoint has a name of at most 1,024 bytes") {
+  TwoFiles files;
+  for (const size_t length : {size_t{1024}, size_t{1025}}) {
+    files.scratch.write(
+        ".metadata", build_dcp_metadata({{.name = std::string(length, 'w'), .shape = {3, 3}, .chunks = files.chunks}}));
+    const ListedDump dump = list_dump({files.scratch.path()});
+    CHECK(dump.tensors().size() == (length == 1024 ? 1 : 0));
+    REQUIRE(dump.list.failures().size() == (length == 1024 ? 0 : 1));
+    if (length > 1024) CHECK(dump.list.failures()[0].message == "damaged metadata: a tensor without a name");
+  }
+}
+
 TEST_CASE("A tensor with one chunk may be stored without an offset, but not one of several") {
   TwoFiles files;
   const std::string whole = archive({3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});

@@ -12,6 +12,24 @@ TEST_CASE("names are normalised as file names have them") {
         "Default_net-Net__backbone-A_B_conv_1_Conv2D-op0");
 }
 
+TEST_CASE("a name that is typed is the full one, its last part or that of files, or a glob of these") {
+  const std::string full = "Default/net-Net/Add-op12";
+  for (const char* typed :
+       {"Default/net-Net/Add-op12", "Add-op12", "Default_net-Net_Add-op12", "*/Add-*", "Add-op1?"}) {
+    INFO(typed);
+    CHECK(matches_op_name({"Mul-op1", typed}, full));
+  }
+  for (const char* typed : {"Add", "net-Net/Add-op12", "op12"}) {
+    INFO(typed);
+    CHECK_FALSE(matches_op_name({typed}, full));
+  }
+  CHECK_FALSE(matches_op_name({}, full));
+  // The names in files are known, and others than the normalised one.
+  CHECK(matches_op_name({"Add-op7"}, full, {"Neg-op1", "Add-op7"}));
+  CHECK(matches_op_name({"Add-op12"}, full, {"Add-op7"}));
+  CHECK_FALSE(matches_op_name({"Default_net-Net_Add-op12"}, full, {"Add-op7"}));
+}
+
 TEST_CASE("the number of an operator follows its last -op") {
   const auto name = split_number("Default/x-op1/Add-op12");
   REQUIRE(name);

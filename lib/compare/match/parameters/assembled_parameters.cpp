@@ -16,14 +16,20 @@ constexpr size_t kMostRounds = 24;  // each pairs all parameters
 constexpr ReachedLimit kRoundsLimit = {"assembled_parameters", kMostRounds,
                                        "not all ways to put the parts of parameters together were tried"};
 
-// Why the local tensors are no global one; empty if they are on one rank.
-std::string problem_of(const ShardedSide& side, RecordId tensor, Side which) {
+// Says why the local tensors are no global one, unless they are on one rank. One that a single rank has may be whole, which
+// its shape then shows.
+void add_reason(const ShardedSide& side, RecordId tensor, Side which, PlacementNote& note) {
   const std::vector<int64_t>& ranks = side.ranks(tensor);
-  if (ranks.size() < 2) return {};
+  if (ranks.size() < 2) return;
   const std::vector<const TensorRecord*>& locals = side.members(tensor).records;
   const auto lost = std::find(locals.begin(), locals.end(), nullptr);
-  if (lost != locals.end()) return lacking_text(ranks[static_cast<size_t>(lost - locals.begin())], which);
-  return fmt::format("the parts of ranks {} of the {} do not make it up", ranges_text(ranks), name_of(which));
+  if (lost == locals.end()) {
+    note.problem = fmt::format("the parts of ranks {} of the {} do not make it up", ranges_text(ranks), name_of(which));
+  } else {
+    const auto count = static_cast<size_t>(std::count(locals.begin(), locals.end(), nullptr));
+    (count + 1 == locals.size() ? note.lacking : note.problem) =
+        lacking_text(ranks[static_cast<size_t>(lost - locals.begin())], which);
+  }
 }
 
 }  // namespace
@@ -85,7 +91,7 @@ std::vector<PlacementNote> AssembledParameters::notes_of(const PairedParameters&
     for (const Side side : kBothSides) {
       // The others are views of tensors that lie on one rank.
       if (note.problem.empty() && pair[side] < shards_[side]->size())
-        note.problem = problem_of(*shards_[side], pair[side], side);
+        add_reason(*shards_[side], pair[side], side, note);
     }
   }
   return notes;
@@ -121,7 +127,7 @@ void AssembledParameters::settle(const PairedParameters& paired) {
       const auto found = by_pieces_[side].find(paired.tensors[side][pair[side]].pieces());
       if (found == by_pieces_[side].end()) continue;
       Parameter& one = parameters_[found->second];
-      if (one.way > 0 && one.way <= one.ways.size() && (by_values || !one.has_shape)) one.is_settled = true;
+      if (one.way <= one.ways.size() && (by_values || !one.has_shape)) one.is_settled = true;
     }
   }
 }
@@ -131,11 +137,9 @@ Status AssembledParameters::find(const std::vector<TensorPair>& pairs) {
   for (const TensorPair& pair : pairs) {
     const auto found = before_.find({pair.a, pair.b});
     const PlacementNote* const note = pair.is_paired() && found != before_.end() ? &found->second : nullptr;
-    const bool has_reason = note != nullptr && !(note->problem + note->unreadable + note->lacking).empty();
-    if (has_reason || (note != nullptr && note->is_established)) continue;
+    if (note != nullptr && note->is_established) continue;
     for (const Side side : kBothSides) {
       if (pair[side] == kNoId || pair[side] >= shards_[side]->size()) continue;
-      MSDUMP_CHECK_OK(cancel_.check());
       const TensorPieces* const pieces = shards_[side]->tensors()[pair[side]].pieces();
       if (by_pieces_[side].contains(pieces)) continue;
       Parameter one{side, pair[side], *pieces, note != nullptr && !(note->layout + note->reference_layout).empty()};

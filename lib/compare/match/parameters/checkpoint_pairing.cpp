@@ -1,7 +1,6 @@
 #include "compare/match/parameters/checkpoint_pairing.h"
 
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,25 +23,12 @@ std::unique_ptr<LocalParameters> locals_of(const CompareSide& side, const Parame
   return locals;
 }
 
-// Pairs the parameters themselves instead of those that were added under the name of the partner.
-void pair_originals(PairedShards& paired) {
-  std::vector<TensorPair>& tensors = paired.pairing.tensors;
+// Leaves out what was added under the name of a partner: each parameter is compared once, and pair_parameters() ties others.
+void remove_added(PairedShards& paired) {
   for (const Side side : kBothSides) {
     ShardedSide& own = *paired[side];
-    std::set<RecordId> with_partner;
-    for (const TensorPair& pair : tensors) {
-      if (pair.is_paired() && own.original(pair[side]) == pair[side]) with_partner.insert(pair[side]);
-    }
-    std::set<RecordId> partners;
-    for (TensorPair& pair : tensors) {
-      if (pair[side] == kNoId || own.original(pair[side]) == pair[side]) continue;
-      const RecordId original = own.original(pair[side]);
-      const bool is_free = !with_partner.contains(original) && partners.insert(original).second;
-      if (is_free) own.set_pieces(original, *own.tensors()[pair[side]].pieces());
-      pair[side] = is_free ? original : RecordId(kNoId);
-    }
-    for (TensorPair& pair : tensors) {
-      if (!pair.is_paired() && pair[side] != kNoId && partners.contains(pair[side])) pair[side] = kNoId;
+    for (TensorPair& pair : paired.pairing.tensors) {
+      if (pair[side] != kNoId && own.original(pair[side]) != pair[side]) pair[side] = kNoId;
     }
     own.remove_added();
   }
@@ -64,7 +50,7 @@ Result<PairedCheckpoints> pair_checkpoints(const ShardedInput& a, const ShardedI
     }
     if (sharding_differs(locals.a, locals.b)) {
       MSDUMP_TRY(divided, pair_sharded({locals.a, a.tables}, {locals.b, b.tables}, map, layouts, context));
-      pair_originals(*divided);
+      remove_added(*divided);
       for (const Side side : kBothSides) {
         result.shards[side] = std::move((*divided)[side]);
         sides[side] = result.shards[side]->side();

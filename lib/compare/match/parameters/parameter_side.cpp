@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dump/layouts/family.h"
 #include "dump/names/checkpoint_path.h"
 
 namespace msdump {
@@ -14,7 +15,7 @@ bool is_checkpoint(const CompareSide& side) {
          std::all_of(side.tensors->begin(), side.tensors->end(), [&](const TensorRecord& one) {
            if (one.name.io != Io::kParameter || one.name.slot != "0" || !one.name.timestamp.empty()) return false;
            const IndexedFile& file = side.index->files()[one.file];
-           return info(file.kind).holds_parameters || !checkpoint_of_array(file.shown_name()).empty();
+           return info(file.family->kind()).holds_parameters || !checkpoint_of_array(file.shown_name()).empty();
          });
 }
 

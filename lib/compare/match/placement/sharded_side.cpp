@@ -77,12 +77,12 @@ SlotKey key_of(const DumpWithGraph& dump, const TensorRecord& tensor) {
   return {place_of(*dump.index, tensor).step, tensor.occurrence, tensor.name.io, tensor.name.slot};
 }
 
-template <class Key>
-double share_in_common(const std::set<Key>& a, const std::set<Key>& b) {
+// True if ranks with these calls run one program. One of few calls may be missing on either.
+bool is_one_program(const std::set<CallKey>& a, const std::set<CallKey>& b) {
   size_t common = 0;
-  for (const Key& key : a) common += b.count(key);
+  for (const CallKey& key : a) common += b.count(key);
   const size_t all = a.size() + b.size() - common;
-  return all == 0 ? 1 : static_cast<double>(common) / static_cast<double>(all);
+  return (common > 0 && all == common + 1) || static_cast<double>(common) >= kOneProgram * static_cast<double>(all);
 }
 
 bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
@@ -190,8 +190,7 @@ void ShardedSide::find_programs(const std::vector<SequencedOp>& all) {
       own.sends = own.sends || sends(all[op]);
     }
     const auto same = std::find_if(programs.begin(), programs.end(), [&](const Program& other) {
-      const double common = share_in_common(own.calls, other.calls);
-      return own.sends || other.sends ? common == 1 : common >= kOneProgram;
+      return own.sends || other.sends ? own.calls == other.calls : is_one_program(own.calls, other.calls);
     });
     if (same == programs.end()) {
       own.ranks = {rank};
