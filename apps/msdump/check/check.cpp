@@ -23,6 +23,7 @@
 #include "frame/cli.h"
 #include "frame/usage.h"
 #include "info/tree_facts.h"
+#include "shared/ci_files.h"
 #include "shared/opened_graph.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
@@ -75,6 +76,8 @@ class Check : public Command {
     constexpr std::string_view kNoFindings = "--trend applies no rules and has no findings";
     Option page = page_option(options_.report);
     page.excludes = {{"trend", kNoFindings}};
+    Option junit = junit_option(options_.junit, "the findings");
+    junit.excludes = {{"trend", kNoFindings}};
     options.add(dump_options(options_.graph.dump));
     options.add(ir_option(options_.graph.ir, "search in and next to the dump"));
     options.add(selection_options(options_.graph.selection));
@@ -123,14 +126,7 @@ class Check : public Command {
                   .group = kOutputGroup,
                   .help = "Show notes and every row in the table",
                   .use = OptionUse::kOutput},
-                 {.names = "--junit",
-                  .other_names = "xml junit-xml",
-                  .is_common = true,
-                  .value = OptionValue::text(options_.junit, "FILE"),
-                  .group = kOutputGroup,
-                  .help = "Also write the findings as JUnit XML, for CI",
-                  .use = OptionUse::kOutput,
-                  .excludes = {{"trend", kNoFindings}}},
+                 std::move(junit),
                  std::move(page)});
     options.add(part_options(options_.sharding, options_.part));
     options.add(report_options(options_.form));
@@ -165,7 +161,7 @@ class Check : public Command {
   }
 
   ExitCode run(Session& session) override {
-    if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
+    check_file_name("--junit", options_.junit);
     if (options_.list_rules) return list_rules(session);
     if (options_.sharding.shard) check_shard_options(session);
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "diff/diff_junit.h"
 #include "diff/diff_options.h"
 #include "diff/diff_page.h"
 #include "diff/diff_profile.h"
@@ -102,7 +103,9 @@ class Diff : public Command {
     } else if (const Status printed = print_values(session, *run); !printed) {
       return session.end_with(printed.error());
     }
-    if (const Status written = write_report(session, *run); !written) return session.end_with(written.error());
+    Status written = write_report(session, *run);
+    if (written && !options_.junit.empty()) written = write_diff_junit(*run, options_);
+    if (!written) return session.end_with(written.error());
     const ExitCode code = conclude(session, *run);
     return nothing ? ExitCode::kUsage : code;
   }
@@ -144,21 +147,25 @@ class Diff : public Command {
   // Ends a run in which nothing was selected, or one side holds no tensors. Machine output has its document nevertheless: the frame writes
   // it, with the error of a side that holds no tensors.
   ExitCode end_without_rows(Session& session, const DiffResult& run) const {
-    for (const Error& error : run.failures) session.messages.error(error);
+    std::vector<Error> failures = run.failures;
+    for (const Error& error : failures) session.messages.error(error);
     ExitCode code = ExitCode::kOk;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
       if (code == ExitCode::kOk) code = conclude_listing(session, side->catalogue());
     }
     const auto is_empty = [](const DiffSide& side) { return side.catalogue().list.tensors().empty(); };
-    if (code == ExitCode::kNo && run.a->catalogue().selection.everything() &&
-        run.b->catalogue().selection.everything() && (is_empty(*run.a) || is_empty(*run.b))) {
-      session.messages.error(make_error(ErrorCode::kNothingCompared, "no tensor was compared: the {} holds none",
-                                        is_empty(*run.a) ? "candidate" : "reference"));
+    const bool selects_all = run.a->catalogue().selection.everything() && run.b->catalogue().selection.everything();
+    const bool none = (code == ExitCode::kNo && selects_all) || code == ExitCode::kUsage;
+    if (none && (is_empty(*run.a) || is_empty(*run.b))) {
+      failures.push_back(make_error(ErrorCode::kNothingCompared, "no tensor was compared: the {} holds none",
+                                    is_empty(*run.a) ? "candidate" : "reference"));
+      if (code == ExitCode::kNo) session.messages.error(failures.back());
       code = ExitCode::kUsage;
     }
     if (code != ExitCode::kUsage && !is_for_people(options_.form)) print_rows(session, run);
-    if (code == ExitCode::kUsage) return code;
-    if (const Status written = write_report(session, run); !written) return session.end_with(written.error());
+    Status written = code == ExitCode::kUsage ? Status() : write_report(session, run);
+    if (written && !options_.junit.empty()) written = write_empty_junit(options_.junit, failures);
+    if (!written) return session.end_with(written.error());
     if (code != ExitCode::kOk) return code;
     std::string hint;
     SelectionOptions asked = options_.selection;

@@ -64,7 +64,7 @@ class Merge : public Command {
                                "Where the result goes: a file; of stats without --json, --jsonl and --csv the folder "
                                "for a tree of statistic.csv; of convert the folder that its shards wrote to")});
     options.add(report_options(form_));
-    options.add({file("--junit", junit_, "Of check: also write the findings as JUnit XML"),
+    options.add({file("--junit", junit_, "Of check and diff: also write the findings as JUnit XML"),
                  file("--report", report_, "Of check and diff: also write one HTML page"),
                  file("--write-baseline", baseline_, "Of diff: write all differences as accepted ones"),
                  {.names = "--all",
