@@ -78,6 +78,8 @@ class Check : public Command {
     page.excludes = {{"trend", kNoFindings}};
     Option junit = junit_option(options_.junit, "the findings");
     junit.excludes = {{"trend", kNoFindings}};
+    Option summary = summary_option(options_.summary);
+    summary.excludes = {{"trend", kNoFindings}};
     options.add(dump_options(options_.graph.dump));
     options.add(ir_option(options_.graph.ir, "search in and next to the dump"));
     options.add(selection_options(options_.graph.selection));
@@ -127,6 +129,7 @@ class Check : public Command {
                   .help = "Show notes and every row in the table",
                   .use = OptionUse::kOutput},
                  std::move(junit),
+                 std::move(summary),
                  std::move(page)});
     options.add(part_options(options_.sharding, options_.part));
     options.add(report_options(options_.form));
@@ -162,6 +165,7 @@ class Check : public Command {
 
   ExitCode run(Session& session) override {
     check_file_name("--junit", options_.junit);
+    check_file_name("--summary", options_.summary);
     if (options_.list_rules) return list_rules(session);
     if (options_.sharding.shard) check_shard_options(session);
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
@@ -336,8 +340,9 @@ class Check : public Command {
     }
     const bool everything = opened.opened.operators.everything() && opened.opened.tensors.everything();
     if (!opened.has_tensors() && everything) note_settings(session, opened);
-    if (code != ExitCode::kOk) return code;
-    return end_with_nothing_selected(session, opened.catalogue().index, options_.graph.selection);
+    if (code != ExitCode::kOk) return summarize(session, opened, code);
+    return summarize(session, opened,
+                     end_with_nothing_selected(session, opened.catalogue().index, options_.graph.selection));
   }
 
   // A dump without tensors: how it was set up.
@@ -370,7 +375,8 @@ class Check : public Command {
       if (const std::string text = recompute_text(run); !text.empty()) session.messages.note(text);
       note_golden(session, run);
     }
-    return published ? conclude(session, opened) : session.end_with(published.error());
+    if (!published) return session.end_with(published.error());
+    return summarize(session, opened, conclude(session, opened));
   }
 
   void note_golden(Session& session, const check::CheckRun& run) const {
@@ -388,6 +394,12 @@ class Check : public Command {
     if (printed) print(session, opened);
     if (!options_.report.empty()) MSDUMP_CHECK_OK(write_check_page(session, options_, opened));
     return options_.junit.empty() ? Status() : write_junit(*opened.run, options_.junit, options_.fail_level, checked);
+  }
+
+  // --summary has the exit code, which is returned.
+  ExitCode summarize(Session& session, const OpenedCheck& opened, ExitCode code) const {
+    const Status written = options_.summary.empty() ? Status() : write_check_summary(options_, opened, code);
+    return written ? code : session.end_with(written.error());
   }
 
   void print(Session& session, const OpenedCheck& opened) const {

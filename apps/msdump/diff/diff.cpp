@@ -107,7 +107,7 @@ class Diff : public Command {
     if (written && !options_.junit.empty()) written = write_diff_junit(*run, options_);
     if (!written) return session.end_with(written.error());
     const ExitCode code = conclude(session, *run);
-    return nothing ? ExitCode::kUsage : code;
+    return summarize(session, *run, nothing ? ExitCode::kUsage : code);
   }
 
  private:
@@ -166,7 +166,7 @@ class Diff : public Command {
     Status written = code == ExitCode::kUsage ? Status() : write_report(session, run);
     if (written && !options_.junit.empty()) written = write_empty_junit(options_.junit, failures);
     if (!written) return session.end_with(written.error());
-    if (code != ExitCode::kOk) return code;
+    if (code != ExitCode::kOk) return summarize(session, run, code);
     std::string hint;
     SelectionOptions asked = options_.selection;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
@@ -176,7 +176,7 @@ class Diff : public Command {
     if (hint.empty()) hint = selection_hint(run.b->opened, asked);
     session.messages.nothing_selected("the selection matches nothing",
                                       hint.empty() ? "msdump ls lists all tensors" : hint);
-    return ExitCode::kNo;
+    return summarize(session, run, ExitCode::kNo);
   }
 
   // Unreadable tensors have no difference to record: a baseline without them would accept less than before.
@@ -194,6 +194,12 @@ class Diff : public Command {
 
   Status write_report(Session& session, const DiffResult& run) const {
     return options_.report.empty() ? Status() : write_diff_page(session, options_, run);
+  }
+
+  // --summary has the exit code, which is returned.
+  ExitCode summarize(Session& session, const DiffResult& run, ExitCode code) const {
+    const Status written = options_.summary.empty() ? Status() : write_diff_summary(run, options_, code);
+    return written ? code : session.end_with(written.error());
   }
 
   void print(Session& session, const DiffResult& run) const {

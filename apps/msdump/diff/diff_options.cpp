@@ -130,6 +130,8 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
   page.excludes = {not_profile()};
   Option junit = junit_option(options.junit, "what differs");
   junit.excludes = {not_profile()};
+  Option summary = summary_option(options.summary);
+  summary.excludes = {not_profile()};
   table.add(
       {arguments_option("PATH", options.paths, "CANDIDATE and REFERENCE: dumps, parts of them, or files"),
        side_option("--a-rank", options.rank_a, "Candidate rank; with one PATH both sides come from it", "rank"),
@@ -235,6 +237,7 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
                 "similar operators, and why it is or is not a root; its name, the end of it, or a glob",
         .excludes = {not_profile(), {"csv", "--explain has no rows"}, {"jsonl", "--explain has no rows"}}},
        std::move(junit),
+       std::move(summary),
        std::move(page),
        shard_option(options.sharding),
        part_resume_option(options.sharding)});
@@ -243,6 +246,7 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
 
 void check_diff_options(DiffOptions& options) {
   check_file_name("--junit", options.junit);
+  check_file_name("--summary", options.summary);
   if (!options.values.slice.empty() && !looks_like_index(options.values.slice))
     throw UsageError("--values: '" + options.values.slice + "' is no index",
                      "both paths come before --values; an index is written as in numpy: 0,:,2:5  ...,-1  ::2");

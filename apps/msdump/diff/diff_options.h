@@ -30,7 +30,7 @@ struct DiffOptions {
   std::string explain;  // the operator to account for
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   bool no_recompute = false;
-  std::string report, junit;  // files for the page and for CI
+  std::string report, junit, summary;  // files for the page and for CI
   FailLevel fail_level = FailLevel::kAny;
   ShardOptions sharding;
   ValuesOption values;
