@@ -246,6 +246,7 @@ class Diff : public Command {
     std::vector<report::Object> failures;
     for (const Error& error : run.failures) failures.push_back(report::failure_object(error));
     report::Object summary = diff_summary(run, failures.size());
+    summary.add("fails", run.rows.empty() ? report::Value() : report::Value(fails(run, options_.fail_level)));
     (void)sink->finish({std::move(summary), std::move(failures), std::move(further)});
     (void)session.out.write(table.left_out);
   }

@@ -129,6 +129,7 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
   Option page = page_option(options.report);
   page.excludes = {not_profile()};
   Option junit = junit_option(options.junit, "what differs");
+  junit.is_common = false;
   junit.excludes = {not_profile()};
   Option summary = summary_option(options.summary);
   summary.excludes = {not_profile()};

@@ -26,7 +26,6 @@ Option junit_option(std::string& path, std::string_view what) {
 Option summary_option(std::string& path) {
   return {.names = "--summary",
           .other_names = "markdown md step-summary job-summary",
-          .is_common = true,
           .value = OptionValue::text(path, "FILE.md"),
           .group = kOutputGroup,
           .help =
