@@ -8,9 +8,12 @@ namespace msdump::history {
 namespace {
 
 constexpr size_t kMostNightsBack = 400;
-constexpr double kTwice = 2, kRounding = 1e-3;
+constexpr size_t kEnoughNights = 3;
+constexpr double kTwice = 2, kTenTimes = 10, kRounding = 0.02;
 
-bool is_below(double before, double now) { return std::isinf(now) ? !std::isinf(before) : kTwice * before <= now; }
+bool is_below(double before, double now, double times = kTwice) {
+  return std::isinf(now) ? !std::isinf(before) : times * before <= now;
+}
 
 // The largest finite error; of NaN and other shapes alone, 0.
 double largest_error(const Night& night) {
@@ -21,33 +24,41 @@ double largest_error(const Night& night) {
   return largest;
 }
 
-std::optional<double> error_of(const Night& night, std::string_view scope, size_t likely) {
-  if (likely < night.scopes.size() && night.scopes[likely].scope == scope) return night.scopes[likely].error;
+// Null if the night has no such layer. `likely`: its place, if the nights have the same layers.
+const ScopeError* find_scope(const Night& night, std::string_view scope, size_t likely) {
+  if (likely < night.scopes.size() && night.scopes[likely].scope == scope) return &night.scopes[likely];
   for (const ScopeError& one : night.scopes) {
-    if (one.scope == scope) return one.error;
+    if (one.scope == scope) return &one;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 // `judged`: nights that were judged, of which the last is tonight's.
 std::optional<Movement> movement_of(const std::vector<Night>& nights, const std::vector<size_t>& judged,
                                     size_t number) {
   const ScopeError& tonight = nights[judged.back()].scopes[number];
-  const auto error_at = [&](size_t i) { return error_of(nights[judged[i]], tonight.scope, number); };
+  const auto scope_at = [&](size_t i) { return find_scope(nights[judged[i]], tonight.scope, number); };
   const size_t oldest = judged.size() - std::min(judged.size(), kMostNightsBack);
+  if (tonight.accepted > 0 && !is_below(tonight.accepted, tonight.error)) return std::nullopt;
   std::optional<size_t> quiet;  // the last night before it grew
   for (size_t i = judged.size() - 1; i-- > oldest && !quiet;) {
-    const std::optional<double> error = error_at(i);
-    if (error && is_below(*error, tonight.error)) quiet = i;
+    const ScopeError* const then = scope_at(i);
+    if (then == nullptr) continue;
+    if (is_below(then->error, tonight.error)) quiet = i;
+    const bool accepted = nights[judged[i]].outcome == Outcome::kGreen && then->accepted > 0;
+    if (accepted && !is_below(then->accepted, tonight.error)) return std::nullopt;
   }
   if (!quiet) return std::nullopt;
-  Movement movement{tonight.scope, judged[*quiet + 1], tonight.error, error_at(*quiet).value_or(0)};
-  for (size_t i = oldest; i < *quiet; ++i) {
-    const std::optional<double> error = error_at(i);
-    if (!error || nights[judged[i]].outcome != Outcome::kGreen) continue;
-    if (!is_below(*error, tonight.error)) return std::nullopt;
-    movement.before = std::max(movement.before, *error);
+  Movement movement{tonight.scope, judged[*quiet + 1], tonight.error, scope_at(*quiet)->error};
+  size_t green = 0;
+  for (size_t i = oldest; i <= *quiet; ++i) {
+    const ScopeError* const then = scope_at(i);
+    if (then == nullptr || nights[judged[i]].outcome != Outcome::kGreen) continue;
+    if (!is_below(then->error, tonight.error)) return std::nullopt;
+    movement.before = std::max(movement.before, then->error);
+    ++green;
   }
+  if (green < kEnoughNights && !is_below(movement.before, tonight.error, kTenTimes)) return std::nullopt;
   return movement;
 }
 

@@ -4,8 +4,11 @@
 //   moved        a layer whose error is at least twice what it was: some night every green night up to it, and the last night
 //                before the error grew, had at most half of tonight's error. Its first night is the one after these. The
 //                layer that moved first is the one with the earliest such night; of several the first along the data flow.
-//                Layers with less than a thousandth of tonight's largest error do not count: that is rounding
-// So a slow drift is dated by when the error doubled, and what a baseline accepted since moves nothing (night.h).
+//                Rounding moves, too. So before three green nights are known the error must be ten times what it was, and
+//                layers with less than a fiftieth of tonight's largest error do not count
+//   accepted     a layer has not moved if more than half of tonight's error was accepted (--baseline), tonight or in a green
+//                night
+// So a slow drift is dated by when the error doubled, and a change that somebody accepted moves nothing.
 #pragma once
 
 #include <cstddef>

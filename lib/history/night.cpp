@@ -87,7 +87,7 @@ class Scopes {
   void add(const JsonValue& row) {
     const int64_t number = rows_++;
     const JsonValue* const name = row.find("op_name");
-    if (name == nullptr || !name->is(JsonKind::kString) || flag_at(row, "accepted")) return;
+    if (name == nullptr || !name->is(JsonKind::kString)) return;
     const std::string verdict = text_at(row, "verdict"), explained = text_at(row, "explained");
     if (explained == "unwritten" || explained == "random") return;
     std::optional<double> error;
@@ -107,11 +107,12 @@ class Scopes {
       numbers_.erase(found);
       return;
     }
-    if (is_new) found_.push_back({scope, {}, {}, 0});
+    if (is_new) found_.push_back({scope, {}, {}, 0, 0});
     Found& one = found_[found->second];
     // What an operator reads is what another one wrote.
     std::vector<Record>& records = text_at(row, "io") == "input" ? one.read : one.written;
     if (records.empty() || records.back().error < *error) records.push_back({number, *error});
+    if (flag_at(row, "accepted")) one.accepted = std::max(one.accepted, *error);
     one.differ += verdict == "differ" || verdict == "nan" || verdict == "shape" ? 1 : 0;
   }
 
@@ -135,6 +136,7 @@ class Scopes {
     std::string scope;
     std::vector<Record> written, read;  // rows with more error than all before them
     int64_t differ = 0;
+    double accepted = 0;
 
     [[nodiscard]] const std::vector<Record>& records() const { return written.empty() ? read : written; }
   };
@@ -160,11 +162,12 @@ class Scopes {
       std::string scope = bounded(cut(one.scope, depth));
       if (numbers.count(scope) == 0 && numbers.size() + 1 >= most) scope = kOtherScopes;
       const auto [found, is_new] = numbers.try_emplace(scope, errors.size());
-      if (is_new) errors.push_back({scope, 0, 0, rows_});
+      if (is_new) errors.push_back({scope, 0, 0, rows_, 0});
       joined.push_back(found->second);
       ScopeError& error = errors[found->second];
       error.error = std::max(error.error, one.records().back().error);
       error.differ += one.differ;
+      error.accepted = std::max(error.accepted, one.accepted);
     }
     for (size_t i = 0; i < found_.size(); ++i) {
       ScopeError& error = errors[joined[i]];
@@ -255,7 +258,7 @@ report::Object object_of(const Night& night) {
   for (const ScopeError& one : night.scopes) {
     report::Object scope;
     scope.add("scope", one.scope).add("error", one.error).add("differ", one.differ);
-    scope.add("first", one.first);
+    scope.add("first", one.first).add("accepted", one.accepted);
     scopes.emplace_back(std::move(scope));
   }
   return object.add("scopes", std::move(scopes));
@@ -291,8 +294,8 @@ std::optional<Night> parse_line(std::string_view line) {
   for (const JsonValue& scope : scopes->items) {
     const std::optional<double> error = scope.is(JsonKind::kObject) ? number_at(scope, "error") : std::nullopt;
     if (error && night.scopes.size() < kMostScopes)
-      night.scopes.push_back(
-          {text_at(scope, "scope"), std::max(*error, 0.0), count_at(scope, "differ"), count_at(scope, "first")});
+      night.scopes.push_back({text_at(scope, "scope"), std::max(*error, 0.0), count_at(scope, "differ"),
+                              count_at(scope, "first"), std::max(number_at(scope, "accepted").value_or(0), 0.0)});
   }
   return night;
 }

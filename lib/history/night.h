@@ -4,13 +4,13 @@
 //   {"schema": 1, "time": "2026-11-29T02:00:00Z", "version": "0.1.0", "outcome": "red", "exit_code": 1, "verdict": "differ",
 //    "compared": 812, "differ": 40, "accepted": 2, "failed": 0,
 //    "root": {"op_name", "op_type", "rank", "step", "file", "line", "decided_by", "confidence", "reason"} or null,
-//    "scopes": [{"scope": "Default/layer1", "error": 0.0021, "differ": 3, "first": 12}, ...]}
+//    "scopes": [{"scope": "Default/layer1", "error": 0.0021, "differ": 3, "first": 12, "accepted": 0.0}, ...]}
 //
 //   1. outcome    red: diff failed (what --fail-on is for); green: it did not; not_judged: an input could not be read, or no
 //                 tensor was compared
 //   2. scopes     layers (graph/scope_name.h) in the order of the data flow, at the depth at which there are at most
 //                 kMostScopes. The error is the largest relative L2 of their outputs and parameters; inf for NaN and for
-//                 another shape. What a baseline accepts, random numbers and memory that nobody wrote do not count
+//                 another shape. Random numbers and memory that nobody wrote do not count
 //   3. texts      at most kMostNameBytes
 //
 // Documents and lines may be cut or hostile: a document is kBadJson or kUsage then, a line is none.
@@ -46,6 +46,7 @@ struct ScopeError {
   int64_t differ = 0;  // tensors
   int64_t first =
       0;  // the row of the first tensor with half of the error: a layer may be called before and after a fault
+  double accepted = 0;  // the largest error that --baseline accepts
 };
 
 struct Night {

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "diff/diff_baseline.h"
 #include "diff/diff_junit.h"
 #include "diff/diff_options.h"
 #include "diff/diff_page.h"
@@ -88,10 +89,13 @@ class Diff : public Command {
     if (!rules) return session.end_with(unusable_option_file(rules.error()));
     Result<DiffResult> run = compute_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
+    if (const Status fits = check_baseline(session, options_, *run, *rules); !fits)
+      return session.end_with(fits.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
-      if (const Status written = write_baseline(session, *run); !written) return session.end_with(written.error());
+      if (const Status written = write_baseline(session, options_, *run); !written)
+        return session.end_with(written.error());
     }
     if (!options_.new_layout_file.empty()) {
       const Status written = write_layouts(session, *run, options_.new_layout_file);
@@ -177,19 +181,6 @@ class Diff : public Command {
     session.messages.nothing_selected("the selection matches nothing",
                                       hint.empty() ? "msdump ls lists all tensors" : hint);
     return summarize(session, run, ExitCode::kNo);
-  }
-
-  // Unreadable tensors have no difference to record: a baseline without them would accept less than before.
-  Status write_baseline(Session& session, const DiffResult& run) const {
-    if (!run.failures.empty()) {
-      session.messages.warning(fmt::format("{} is not written: {} could not be read", options_.new_baseline,
-                                           plural(run.failures.size(), "input")));
-      return {};
-    }
-    Baseline baseline;
-    for (const TensorId row : run.rows) baseline.add(run.key(row), run.diffs[row]);
-    for (const ArgumentDiff& one : run.arguments) baseline.add(run.key(one), difference_of(one, run.pairing));
-    return baseline.write(options_.new_baseline);
   }
 
   Status write_report(Session& session, const DiffResult& run) const {

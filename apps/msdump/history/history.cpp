@@ -80,7 +80,11 @@ const report::ObjectType& scope_type() {
       {{.key = "scope", .type = "string", .text = "name of the layer"},
        {.key = "error", .type = "number", .unit = "relative L2", .text = "largest of its outputs; inf for NaN"},
        {.key = "differ", .type = "integer", .text = "tensors that differ"},
-       {.key = "first", .type = "integer", .text = "row of diff of the first tensor with half of the error"}}};
+       {.key = "first", .type = "integer", .text = "row of diff of the first tensor with half of the error"},
+       {.key = "accepted",
+        .type = "number",
+        .unit = "relative L2",
+        .text = "largest that --baseline accepts; 0 for none"}}};
   return type;
 }
 

@@ -55,9 +55,9 @@ TEST_CASE("a night has the verdict, the first root and the error of each layer o
   CHECK(night->scopes[2].error == 0);
 }
 
-TEST_CASE("what a baseline accepts, what is random and what is read do not make the error of a layer") {
+TEST_CASE("what is random and what is read do not make the error of a layer; what is accepted is told apart") {
   const std::string rows =
-      R"({"op_name":"A/x-op1","io":"output","verdict":"differ","accepted":true,"measured_error":9},)"
+      R"({"op_name":"A/x-op1","io":"output","verdict":"differ","accepted":true,"measured_error":0.25},)"
       R"({"op_name":"A/x-op2","io":"output","verdict":"differ","explained":"random","measured_error":8},)"
       R"({"op_name":"A/x-op3","io":"output","verdict":"differ","explained":"unwritten","measured_error":7},)"
       R"({"op_name":"A/x-op4","io":"input","verdict":"differ","measured_error":6},)"
@@ -67,6 +67,7 @@ TEST_CASE("what a baseline accepts, what is random and what is read do not make 
   REQUIRE(night);
   REQUIRE(night->scopes.size() == 2);
   CHECK(night->scopes[0].error == 0.5);
+  CHECK(night->scopes[0].accepted == 0.25);
   CHECK(std::isinf(night->scopes[1].error));  // nothing else is known of B
 }
 
@@ -154,6 +155,7 @@ TEST_CASE("a line says the same when it is read again, and a line that does not 
   Result<Night> night = night_of_document(document(rows, kRed, kRoot));
   REQUIRE(night);
   night->time = "2026-11-29";
+  night->scopes[0].accepted = 0.05;
   night->root->reason = std::string(kMostNameBytes - 1, 'a') + "\xe4\xb8\xad\n\xff";
   const std::string line = line_of(*night);
   CHECK(line.find('\n') == line.size() - 1);
