@@ -149,6 +149,17 @@ TEST_CASE("a document that is cut anywhere is refused, with the place") {
   CHECK(odd->outcome == Outcome::kNotJudged);
 }
 
+TEST_CASE("brackets, commas and quotes in names end no value") {
+  const std::string rows = row(R"(A\"],}{[\\/Mul-op1)", "differ", R"("measured_error":0.25)") + "," +
+                           row(R"(B:,/Add-op2)", "differ", R"("measured_error":0.5)");
+  const Result<Night> night = night_of_document(document(rows, kRed, kRoot));
+  REQUIRE(night);
+  REQUIRE(night->scopes.size() == 2);
+  CHECK(night->scopes[0].scope == "A\"],}{[\\");
+  CHECK(night->scopes[1].error == 0.5);
+  CHECK(night->root);
+}
+
 TEST_CASE("a line says the same when it is read again, and a line that does not is passed over") {
   const std::string rows =
       row("A/Mul-op1", "differ", R"("measured_error":0.1)") + "," + row("B/x-op2", "nan", R"("measured_error":null)");
