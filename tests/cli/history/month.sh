@@ -38,7 +38,6 @@ for ((night = 1; night <= 30; night++)); do
   if [[ $night == 8 ]]; then msdump diff candidate reference --write-baseline accepted.json -q >/dev/null 2>&1 || true; fi
   printf '%s %s %s\n' "$date" "$code" "$(grep -o '<testsuites.*errors="[0-9]*"' diff.xml 2>/dev/null)"
   grep '^  root\|^  moved\|^red since' log || true
-  rm -f diff.xml
 done
 msdump history nights --show --jsonl | jq -r .outcome | cut -c 1 | tr -d '\n'
 echo
