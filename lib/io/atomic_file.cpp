@@ -156,6 +156,19 @@ Status write_named_file(const std::string& path, std::string_view content) {
   return special ? write_into(path, content) : write_file(end_of_links(path), content);
 }
 
+Status append_to_file(const std::string& path, std::string_view text) {
+  Descriptor descriptor(open_file(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY));
+  if (!descriptor.valid()) return fail(write_error(errno, "open", path));
+  ssize_t written = 0;
+  do {
+    written = ::write(descriptor.get(), text.data(), text.size());
+  } while (written < 0 && errno == EINTR);
+  if (written < 0 || static_cast<size_t>(written) < text.size())
+    return fail(write_error(written < 0 ? errno : ENOSPC, "append to", path));
+  const int close_error = descriptor.close();
+  return close_error == 0 ? Status() : fail(write_error(close_error, "append to", path));
+}
+
 Status make_directories(const std::string& path) {
   if (path.empty()) return {};
   std::error_code error;

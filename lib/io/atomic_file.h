@@ -54,6 +54,9 @@ Status write_file(const std::string& path, std::string_view content);
 // Writes a file that the user named. Follows links; writes into a terminal, /dev/null or a pipe instead of replacing it.
 Status write_named_file(const std::string& path, std::string_view content);
 
+// Appends in one write, so that texts of several processes never mix; the file need not exist. What a full disk cut stays cut.
+Status append_to_file(const std::string& path, std::string_view text);
+
 // Creates `path` and its missing parents (mode 0777 less umask). Not an error if it exists as a directory.
 Status make_directories(const std::string& path);
 

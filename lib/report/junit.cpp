@@ -1,6 +1,7 @@
 #include "report/junit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,8 @@
 
 namespace msdump::report {
 namespace {
+
+constexpr size_t kLinesOfCase = 100;
 
 struct Counts {
   size_t tests = 0, failures = 0, errors = 0;
@@ -68,6 +71,20 @@ std::string xml_escaped(std::string_view text) {
     at += length;
   }
   return escaped;
+}
+
+std::string junit_lines(size_t count, const std::function<std::string(size_t)>& line_of) {
+  std::string text;
+  for (size_t i = 0; i < std::min(count, kLinesOfCase); ++i) text += line_of(i) + "\n";
+  if (count > kLinesOfCase) text += fmt::format("and {} more\n", count - kLinesOfCase);
+  return text;
+}
+
+JunitProblem junit_problem(std::string type, std::string_view noun, size_t count,
+                           const std::function<std::string(size_t)>& line_of) {
+  const std::string first = line_of(0);
+  return {count == 1 ? first : fmt::format("{} {}, the first: {}", count, noun, first), std::move(type),
+          junit_lines(count, line_of)};
 }
 
 std::string junit_text(const std::vector<JunitSuite>& suites) {

@@ -8,6 +8,8 @@
 // Source: the schema of Jenkins' xUnit plugin (junit-10.xsd), which GitLab and GitHub's reporters read as well.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,12 @@ struct JunitSuite {
   std::string name;
   std::vector<JunitCase> cases;
 };
+
+// `count` lines, one for each thing that is wrong: at most a hundred, and how many more there are.
+[[nodiscard]] std::string junit_lines(size_t count, const std::function<std::string(size_t)>& line_of);
+// What is wrong with a case: its lines, of which the message has the first. `noun`: "findings".
+[[nodiscard]] JunitProblem junit_problem(std::string type, std::string_view noun, size_t count,
+                                         const std::function<std::string(size_t)>& line_of);
 
 [[nodiscard]] std::string junit_text(const std::vector<JunitSuite>& suites);
 

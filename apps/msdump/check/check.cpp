@@ -23,6 +23,7 @@
 #include "frame/cli.h"
 #include "frame/usage.h"
 #include "info/tree_facts.h"
+#include "shared/ci_files.h"
 #include "shared/opened_graph.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
@@ -75,6 +76,10 @@ class Check : public Command {
     constexpr std::string_view kNoFindings = "--trend applies no rules and has no findings";
     Option page = page_option(options_.report);
     page.excludes = {{"trend", kNoFindings}};
+    Option junit = junit_option(options_.junit, "the findings");
+    junit.excludes = {{"trend", kNoFindings}};
+    Option summary = summary_option(options_.summary);
+    summary.excludes = {{"trend", kNoFindings}};
     options.add(dump_options(options_.graph.dump));
     options.add(ir_option(options_.graph.ir, "search in and next to the dump"));
     options.add(selection_options(options_.graph.selection));
@@ -123,14 +128,8 @@ class Check : public Command {
                   .group = kOutputGroup,
                   .help = "Show notes and every row in the table",
                   .use = OptionUse::kOutput},
-                 {.names = "--junit",
-                  .other_names = "xml junit-xml",
-                  .is_common = true,
-                  .value = OptionValue::text(options_.junit, "FILE"),
-                  .group = kOutputGroup,
-                  .help = "Also write the findings as JUnit XML, for CI",
-                  .use = OptionUse::kOutput,
-                  .excludes = {{"trend", kNoFindings}}},
+                 std::move(junit),
+                 std::move(summary),
                  std::move(page)});
     options.add(part_options(options_.sharding, options_.part));
     options.add(report_options(options_.form));
@@ -165,7 +164,8 @@ class Check : public Command {
   }
 
   ExitCode run(Session& session) override {
-    if (options_.junit == "-") throw UsageError("--junit needs the name of a file; /dev/stdout is standard output");
+    check_file_name("--junit", options_.junit);
+    check_file_name("--summary", options_.summary);
     if (options_.list_rules) return list_rules(session);
     if (options_.sharding.shard) check_shard_options(session);
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
@@ -340,8 +340,9 @@ class Check : public Command {
     }
     const bool everything = opened.opened.operators.everything() && opened.opened.tensors.everything();
     if (!opened.has_tensors() && everything) note_settings(session, opened);
-    if (code != ExitCode::kOk) return code;
-    return end_with_nothing_selected(session, opened.catalogue().index, options_.graph.selection);
+    if (code != ExitCode::kOk) return summarize(session, opened, code);
+    return summarize(session, opened,
+                     end_with_nothing_selected(session, opened.catalogue().index, options_.graph.selection));
   }
 
   // A dump without tensors: how it was set up.
@@ -374,7 +375,8 @@ class Check : public Command {
       if (const std::string text = recompute_text(run); !text.empty()) session.messages.note(text);
       note_golden(session, run);
     }
-    return published ? conclude(session, opened) : session.end_with(published.error());
+    if (!published) return session.end_with(published.error());
+    return summarize(session, opened, conclude(session, opened));
   }
 
   void note_golden(Session& session, const check::CheckRun& run) const {
@@ -392,6 +394,12 @@ class Check : public Command {
     if (printed) print(session, opened);
     if (!options_.report.empty()) MSDUMP_CHECK_OK(write_check_page(session, options_, opened));
     return options_.junit.empty() ? Status() : write_junit(*opened.run, options_.junit, options_.fail_level, checked);
+  }
+
+  // --summary has the exit code, which is returned.
+  ExitCode summarize(Session& session, const OpenedCheck& opened, ExitCode code) const {
+    const Status written = options_.summary.empty() ? Status() : write_check_summary(options_, opened, code);
+    return written ? code : session.end_with(written.error());
   }
 
   void print(Session& session, const OpenedCheck& opened) const {

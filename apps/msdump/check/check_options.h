@@ -18,7 +18,7 @@ struct CheckOptions {
   GraphOptions graph;
   std::vector<std::string> rules;
   std::vector<std::string> watched;
-  std::string rules_file, junit, report;
+  std::string rules_file, junit, summary, report;
   std::string golden;     // folder
   std::string reference;  // dump
   std::optional<recompute::Standard> standard;

@@ -24,7 +24,9 @@
 #include "graph/flow/run_graph.h"
 #include "help/words.h"
 #include "io/worker_pool.h"
+#include "report/markdown.h"
 #include "report/page/page_data.h"
+#include "shared/ci_files.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
 #include "shared/rows.h"
@@ -459,7 +461,38 @@ std::vector<std::string> check_notes(const CheckRun& run, const CheckPoints& poi
   return notes;
 }
 
+// What the page and the summary say alike: the dump, the sentence, the causes.
+report::Page answer_page(const CheckRun& run) {
+  report::Page page;
+  page.heading = fmt::format("{}", fmt::join(run.dump.index().paths(), ", "));
+  std::tie(page.sentence, page.tone) = check_answer(run);
+  page.causes = causes_of(run);
+  return page;
+}
+
 }  // namespace
+
+Status write_check_summary(const CheckOptions& options, const OpenedCheck& opened, ExitCode code) {
+  const CheckRun& run = *opened.run;
+  report::Page page = answer_page(run);
+  page.command = "check";
+  std::vector<Error> failures = run.report.failures;
+  for (const Error* const error : run.listing_failures) failures.push_back(*error);
+  page.notes = failure_notes(failures);
+  report::MarkdownTable table{
+      {"severity", "kind", "operator", "tensor", "line", "message"}, {false, false, true, false, true, false}, {}, {}};
+  const ShownFindings shown = shown_findings(run, {true, false, options.fail_level == Severity::kNote});
+  for (size_t i = 0; i < std::min(shown.rows.size(), kSummaryRows); ++i) {
+    const report::Row row = finding_row(run, *shown.rows[i]);
+    table.rows.push_back({std::string(row.text("severity")), std::string(row.text("kind")),
+                          row.text("op_name").empty() ? "-" : std::string(row.text("op_name")), tensor_cell(row),
+                          source_cell(row), std::string(row.text("message"))});
+  }
+  if (const size_t all = shown.rows.size() + shown.more; all > table.rows.size())
+    table.below = fmt::format("{}, {} of them are shown", plural(all, "finding"), table.rows.size());
+  return write_summary(options.summary,
+                       report::markdown_summary(page, result_text(code), check_summary_text(run), table));
+}
 
 Status write_check_page(Session& session, const CheckOptions& options, const OpenedCheck& opened) {
   const CheckRun& run = *opened.run;
@@ -473,15 +506,11 @@ Status write_check_page(Session& session, const CheckOptions& options, const Ope
     row.add("point", point ? report::Value(*point) : report::Value());
     return row;
   });
-  const std::string dumps = fmt::format("{}", fmt::join(run.dump.index().paths(), ", "));
-  report::Page page;
-  page.heading = dumps;
-  std::tie(page.sentence, page.tone) = check_answer(run);
-  page.causes = causes_of(run);
+  report::Page page = answer_page(run);
   page.counts = check_counts(run);
   page.dumps = {page_dump(run.dump.index().paths(), run.dump.index(), dtypes_text(run))};
   page.dumps.front().role = "dump";
-  page.dumps.front().name = dumps;
+  page.dumps.front().name = page.heading;
   page.words = page_words({"finding", "nan", "overflow", "dead", "operator", "rank", "step", "IR", "recompute"});
   page.notes = check_notes(run, points, rows.rows());
   page.chart_title = points.only_parameters() ? "Values of the parameters" : "Values along the execution";

@@ -278,8 +278,6 @@ namespace {
 
 using check::Finding;
 
-constexpr size_t kLinesOfCase = 100;
-
 // Operators of one type form a group; findings about no operator belong to the tree.
 std::string group_of(const check::CheckRun& run, OperatorId op) {
   const std::string_view type = run.op_type(op);
@@ -304,13 +302,6 @@ std::string line_of(const check::CheckRun& run, const Finding& finding) {
   return text;
 }
 
-std::string lines_of(const check::CheckRun& run, const std::vector<const Finding*>& findings) {
-  std::string text;
-  for (size_t i = 0; i < findings.size() && i < kLinesOfCase; ++i) text += line_of(run, *findings[i]) + "\n";
-  if (findings.size() > kLinesOfCase) text += fmt::format("and {} more\n", findings.size() - kLinesOfCase);
-  return text;
-}
-
 report::JunitCase case_of(const check::CheckRun& run, const check::RuleInfo& rule, const std::string& group,
                           const std::vector<const Finding*>& findings, Severity fail_level) {
   report::JunitCase one;
@@ -318,15 +309,10 @@ report::JunitCase case_of(const check::CheckRun& run, const check::RuleInfo& rul
   one.class_name = fmt::format("msdump.check.{}", rule.name);
   std::vector<const Finding*> failing, others;
   for (const Finding* const finding : findings) (finding->severity >= fail_level ? failing : others).push_back(finding);
-  one.output = lines_of(run, others);
+  one.output = report::junit_lines(others.size(), [&](size_t i) { return line_of(run, *others[i]); });
   if (failing.empty()) return one;
-  report::JunitProblem problem;
-  problem.message = failing.size() == 1
-                        ? line_of(run, *failing.front())
-                        : fmt::format("{} findings, the first: {}", failing.size(), line_of(run, *failing.front()));
-  problem.type = std::string(rule.name);
-  problem.text = lines_of(run, failing);
-  (rule.has(check::kCannotJudge) ? one.error : one.failure) = std::move(problem);
+  (rule.has(check::kCannotJudge) ? one.error : one.failure) = report::junit_problem(
+      std::string(rule.name), "findings", failing.size(), [&](size_t i) { return line_of(run, *failing[i]); });
   return one;
 }
 

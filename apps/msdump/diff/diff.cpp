@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "diff/diff_baseline.h"
+#include "diff/diff_junit.h"
 #include "diff/diff_options.h"
 #include "diff/diff_page.h"
 #include "diff/diff_profile.h"
@@ -87,10 +89,13 @@ class Diff : public Command {
     if (!rules) return session.end_with(unusable_option_file(rules.error()));
     Result<DiffResult> run = compute_diff(session, options_, *rules);
     if (!run) return session.end_with(run.error());
+    if (const Status fits = check_baseline(session, options_, *run, *rules); !fits)
+      return session.end_with(fits.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
-      if (const Status written = write_baseline(session, *run); !written) return session.end_with(written.error());
+      if (const Status written = write_baseline(session, options_, *run); !written)
+        return session.end_with(written.error());
     }
     if (!options_.new_layout_file.empty()) {
       const Status written = write_layouts(session, *run, options_.new_layout_file);
@@ -102,9 +107,11 @@ class Diff : public Command {
     } else if (const Status printed = print_values(session, *run); !printed) {
       return session.end_with(printed.error());
     }
-    if (const Status written = write_report(session, *run); !written) return session.end_with(written.error());
+    Status written = write_report(session, *run);
+    if (written && !options_.junit.empty()) written = write_diff_junit(*run, options_);
+    if (!written) return session.end_with(written.error());
     const ExitCode code = conclude(session, *run);
-    return nothing ? ExitCode::kUsage : code;
+    return summarize(session, *run, nothing ? ExitCode::kUsage : code);
   }
 
  private:
@@ -144,22 +151,26 @@ class Diff : public Command {
   // Ends a run in which nothing was selected, or one side holds no tensors. Machine output has its document nevertheless: the frame writes
   // it, with the error of a side that holds no tensors.
   ExitCode end_without_rows(Session& session, const DiffResult& run) const {
-    for (const Error& error : run.failures) session.messages.error(error);
+    std::vector<Error> failures = run.failures;
+    for (const Error& error : failures) session.messages.error(error);
     ExitCode code = ExitCode::kOk;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
       if (code == ExitCode::kOk) code = conclude_listing(session, side->catalogue());
     }
     const auto is_empty = [](const DiffSide& side) { return side.catalogue().list.tensors().empty(); };
-    if (code == ExitCode::kNo && run.a->catalogue().selection.everything() &&
-        run.b->catalogue().selection.everything() && (is_empty(*run.a) || is_empty(*run.b))) {
-      session.messages.error(make_error(ErrorCode::kNothingCompared, "no tensor was compared: the {} holds none",
-                                        is_empty(*run.a) ? "candidate" : "reference"));
+    const bool selects_all = run.a->catalogue().selection.everything() && run.b->catalogue().selection.everything();
+    const bool none = (code == ExitCode::kNo && selects_all) || code == ExitCode::kUsage;
+    if (none && (is_empty(*run.a) || is_empty(*run.b))) {
+      failures.push_back(make_error(ErrorCode::kNothingCompared, "no tensor was compared: the {} holds none",
+                                    is_empty(*run.a) ? "candidate" : "reference"));
+      if (code == ExitCode::kNo) session.messages.error(failures.back());
       code = ExitCode::kUsage;
     }
     if (code != ExitCode::kUsage && !is_for_people(options_.form)) print_rows(session, run);
-    if (code == ExitCode::kUsage) return code;
-    if (const Status written = write_report(session, run); !written) return session.end_with(written.error());
-    if (code != ExitCode::kOk) return code;
+    Status written = code == ExitCode::kUsage ? Status() : write_report(session, run);
+    if (written && !options_.junit.empty()) written = write_empty_junit(options_.junit, failures);
+    if (!written) return session.end_with(written.error());
+    if (code != ExitCode::kOk) return summarize(session, run, code);
     std::string hint;
     SelectionOptions asked = options_.selection;
     for (const DiffSide* const side : {run.a.get(), run.b.get()}) {
@@ -172,24 +183,17 @@ class Diff : public Command {
     if (hint.empty()) hint = selection_hint(run.b->opened, asked);
     session.messages.nothing_selected("the selection matches nothing",
                                       hint.empty() ? "msdump ls lists all tensors" : hint);
-    return ExitCode::kNo;
-  }
-
-  // Unreadable tensors have no difference to record: a baseline without them would accept less than before.
-  Status write_baseline(Session& session, const DiffResult& run) const {
-    if (!run.failures.empty()) {
-      session.messages.warning(fmt::format("{} is not written: {} could not be read", options_.new_baseline,
-                                           plural(run.failures.size(), "input")));
-      return {};
-    }
-    Baseline baseline;
-    for (const TensorId row : run.rows) baseline.add(run.key(row), run.diffs[row]);
-    for (const ArgumentDiff& one : run.arguments) baseline.add(run.key(one), difference_of(one, run.pairing));
-    return baseline.write(options_.new_baseline);
+    return summarize(session, run, ExitCode::kNo);
   }
 
   Status write_report(Session& session, const DiffResult& run) const {
     return options_.report.empty() ? Status() : write_diff_page(session, options_, run);
+  }
+
+  // --summary has the exit code, which is returned.
+  ExitCode summarize(Session& session, const DiffResult& run, ExitCode code) const {
+    const Status written = options_.summary.empty() ? Status() : write_diff_summary(run, options_, code);
+    return written ? code : session.end_with(written.error());
   }
 
   void print(Session& session, const DiffResult& run) const {
@@ -236,6 +240,7 @@ class Diff : public Command {
     std::vector<report::Object> failures;
     for (const Error& error : run.failures) failures.push_back(report::failure_object(error));
     report::Object summary = diff_summary(run, failures.size());
+    summary.add("fails", run.rows.empty() ? report::Value() : report::Value(fails(run, options_.fail_level)));
     (void)sink->finish({std::move(summary), std::move(failures), std::move(further)});
     (void)session.out.write(table.left_out);
   }

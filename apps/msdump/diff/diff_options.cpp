@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "frame/usage.h"
+#include "shared/ci_files.h"
 #include "shared/opened_graph.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
@@ -95,10 +96,18 @@ std::vector<Option> tolerance_options(DiffOptions& options) {
        .group = kToleranceGroup,
        .help = "Accepted differences, as --write-baseline wrote them",
        .excludes = {not_profile()}},
+      {.names = "--baseline-stale",
+       .value = OptionValue::choice<bool>(options.use_stale, {{"refuse", false}, {"use", true}}, {"choice"}),
+       .group = kToleranceGroup,
+       .help =
+           "What to do with a baseline that was made of something else: another writer or version, dtype, number of "
+           "ranks, or other operators of the reference. Refuse it, or use what still fits",
+       .otherwise = "refuse",
+       .needs = {{"baseline"}}},
       {.names = "--write-baseline",
        .value = OptionValue::text(options.new_baseline, "FILE"),
        .group = kToleranceGroup,
-       .help = "Write all differences as accepted ones",
+       .help = "Write all differences as accepted ones, and what they are of",
        .use = OptionUse::kOutput,
        .excludes = {not_profile()}},
       {.names = "--fail-on",
@@ -127,6 +136,11 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
   ir.excludes = {not_profile()};
   Option page = page_option(options.report);
   page.excludes = {not_profile()};
+  Option junit = junit_option(options.junit, "what differs");
+  junit.is_common = false;
+  junit.excludes = {not_profile()};
+  Option summary = summary_option(options.summary);
+  summary.excludes = {not_profile()};
   table.add(
       {arguments_option("PATH", options.paths, "CANDIDATE and REFERENCE: dumps, parts of them, or files"),
        side_option("--a-rank", options.rank_a, "Candidate rank; with one PATH both sides come from it", "rank"),
@@ -231,6 +245,8 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
         .help = "Account for one operator instead: its inputs with their errors, what is expected of it and why, "
                 "similar operators, and why it is or is not a root; its name, the end of it, or a glob",
         .excludes = {not_profile(), {"csv", "--explain has no rows"}, {"jsonl", "--explain has no rows"}}},
+       std::move(junit),
+       std::move(summary),
        std::move(page),
        shard_option(options.sharding),
        part_resume_option(options.sharding)});
@@ -238,6 +254,8 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
 }
 
 void check_diff_options(DiffOptions& options) {
+  check_file_name("--junit", options.junit);
+  check_file_name("--summary", options.summary);
   if (!options.values.slice.empty() && !looks_like_index(options.values.slice))
     throw UsageError("--values: '" + options.values.slice + "' is no index",
                      "both paths come before --values; an index is written as in numpy: 0,:,2:5  ...,-1  ::2");

@@ -30,7 +30,7 @@ struct DiffOptions {
   std::string explain;  // the operator to account for
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   bool no_recompute = false;
-  std::string report;  // a file for the page
+  std::string report, junit, summary;  // files for the page and for CI
   FailLevel fail_level = FailLevel::kAny;
   ShardOptions sharding;
   ValuesOption values;
@@ -38,7 +38,7 @@ struct DiffOptions {
   std::optional<RowsShown> rows;  // none: those that answer the question, or all for machines
   RowOrder sort = RowOrder::kUsual;
   uint32_t top = 0;  // rows at most; 0: the table has its own limit
-  bool by_axis = false, exit_zero = false, list_metrics = false;
+  bool by_axis = false, exit_zero = false, list_metrics = false, use_stale = false;
   report::Form form = report::Form::kTable;
 };
 void declare_diff_options(OptionTable& table, DiffOptions& options);

@@ -17,10 +17,13 @@
 #include "diff/diff_page_rows.h"
 #include "diff/diff_roots.h"
 #include "diff/diff_rows.h"
+#include "diff/diff_table.h"
 #include "diff/diff_text.h"
 #include "help/words.h"
+#include "report/markdown.h"
 #include "report/page/page.h"
 #include "report/page/page_data.h"
+#include "shared/ci_files.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
 #include "shared/rows.h"
@@ -303,12 +306,10 @@ std::vector<std::string> command_of(const DiffResult& run, const DiffOptions& op
   return words;
 }
 
-}  // namespace
-
-Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run) {
+// What the page and the summary say alike: the dumps, the sentence, the first causes.
+report::Page answer_page(const DiffResult& run, const DiffOptions& options) {
   std::vector<const Divergence*> roots;
   for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
-  const DiffPageRows rows(session.context.pool, options, run, roots);
   report::Page page;
   page.dumps = dumps_of(run, options);
   page.heading = fmt::format("{} against {}", page.dumps.front().name, page.dumps.back().name);
@@ -317,10 +318,49 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
     page.more = page.sentence.substr(end + 2);
     page.sentence.resize(end);
   }
-  report::PageData data;
-  data.command = command_of(run, options);
   for (size_t i = 0; i < std::min(roots.size(), kCausesInFull) && !run.single_pair; ++i)
     page.causes.push_back(cause_of(run, *roots[i], i == 0));
+  return page;
+}
+
+}  // namespace
+
+Status write_diff_summary(const DiffResult& run, const DiffOptions& options, ExitCode code) {
+  report::Page page = answer_page(run, options);
+  page.command = "diff";
+  page.notes = failure_notes(run.failures);
+  if (code == ExitCode::kUsage) page.sentence = "No tensor was compared";
+  DiffOptions of_table = options;
+  of_table.form = report::Form::kTable;
+  of_table.rows.reset();
+  of_table.top = kSummaryRows;
+  report::MarkdownTable table{{"verdict", "operator", "tensor", "error", "line", "explained"},
+                              {false, true, false, false, true, false},
+                              {},
+                              {}};
+  for (const DiffRow& one : diff_table(run, of_table).rows) {
+    const report::Object row = diff_row(run, one, of_table);
+    const std::string error = one.tensor == kNoId ? "" : error_text(run, one.tensor);
+    const std::string_view explained = row.text("explained");
+    table.rows.push_back({std::string(row.text("verdict")), std::string(row.text("op_name")), tensor_cell(row),
+                          error.empty() ? "-" : error, source_cell(row),
+                          explained.empty() ? "-" : std::string(explained)});
+  }
+  const std::vector<DiffRow> all = all_rows(run);
+  const auto differ = static_cast<size_t>(
+      std::count_if(all.begin(), all.end(), [&](const DiffRow& row) { return counts_as_difference(run, row); }));
+  if (differ > table.rows.size())
+    table.below = fmt::format("{} differ, {} of them are shown", plural(differ, "row"), table.rows.size());
+  return write_summary(options.summary, report::markdown_summary(page, result_text(code), summary_text(run), table));
+}
+
+Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run) {
+  std::vector<const Divergence*> roots;
+  for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
+  const DiffPageRows rows(session.context.pool, options, run, roots);
+  report::Page page = answer_page(run, options);
+  report::PageData data;
+  data.command = command_of(run, options);
   data.causes = rows.causes(roots);
   page.counts = verdict_counts(diff_summary(run, run.failures.size()));
   page.reasons = reason_counts_of_page(run);

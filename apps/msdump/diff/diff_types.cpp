@@ -326,7 +326,10 @@ const ObjectType& diff_summary_type() {
        {.key = "recompute",
         .type = "object|null",
         .text = "how many operators that differ were computed again by what the reference asks",
-        .of = recompute_summary_type}}};
+        .of = recompute_summary_type},
+       {.key = "fails",
+        .type = "boolean|null",
+        .text = "something differs that --fail-on is for; null if there are no rows"}}};
   return type;
 }
 

@@ -17,6 +17,7 @@ enum class ExitCode : int {
   kUsage = 2,          // usage error, missing path, nothing that could be an input, a refusal
   kSomeFailed = 3,     // finished, but some or all inputs failed
   kInternal = 70,      // our own bug
+  kSkip = 125,         // history --bisect: nothing was judged; git bisect run skips the commit
   kInterrupted = 130,  // SIGINT
   kReaderGone = 141,   // of standard output, before the answer was known; as for SIGPIPE
   kTerminated = 143,   // SIGTERM

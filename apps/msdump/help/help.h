@@ -17,7 +17,7 @@ inline constexpr std::string_view kTagline = "finds what went wrong first in a M
 [[nodiscard]] std::string wrapped(std::string_view text, size_t indent, size_t width);
 
 // The first screen with `starts` examples: with kFewStarts, for those who typed nothing, at most 24 lines.
-inline constexpr size_t kFewStarts = 3, kAllStarts = 6;
+inline constexpr size_t kFewStarts = 2, kAllStarts = 6;
 [[nodiscard]] std::string overview(const CommandTree& tree, size_t starts = kAllStarts);
 // The same, with what all commands share: general options, environment, exit codes.
 [[nodiscard]] std::string program_help(const CommandTree& tree, size_t width);

@@ -64,15 +64,17 @@ class Merge : public Command {
                                "Where the result goes: a file; of stats without --json, --jsonl and --csv the folder "
                                "for a tree of statistic.csv; of convert the folder that its shards wrote to")});
     options.add(report_options(form_));
-    options.add({file("--junit", junit_, "Of check: also write the findings as JUnit XML"),
-                 file("--report", report_, "Of check and diff: also write one HTML page"),
-                 file("--write-baseline", baseline_, "Of diff: write all differences as accepted ones"),
-                 {.names = "--all",
-                  .is_common = true,
-                  .value = OptionValue::flag(all_),
-                  .group = kOutputGroup,
-                  .help = "Of check and diff: every row in the table",
-                  .use = OptionUse::kOutput}});
+    options.add(
+        {file("--junit", junit_, "Of check and diff: also write the findings as JUnit XML"),
+         file("--summary", summary_, "Of check and diff: also write the answer as Markdown, for the page of a CI job"),
+         file("--report", report_, "Of check and diff: also write one HTML page"),
+         file("--write-baseline", baseline_, "Of diff: write all differences as accepted ones"),
+         {.names = "--all",
+          .is_common = true,
+          .value = OptionValue::flag(all_),
+          .group = kOutputGroup,
+          .help = "Of check and diff: every row in the table",
+          .use = OptionUse::kOutput}});
   }
 
   ExitCode run(Session& session) override {
@@ -176,7 +178,8 @@ class Merge : public Command {
   }
 
   std::vector<std::string> parts_;
-  std::string out_, junit_, report_, baseline_;  // but for `out_` read from the parsed options, by their names
+  std::string out_, junit_, summary_, report_,
+      baseline_;  // but for `out_` read from the parsed options, by their names
   bool all_ = false;
   report::Form form_ = report::Form::kTable;
 };

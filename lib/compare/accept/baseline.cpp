@@ -72,7 +72,12 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
-  Result<std::map<TensorKey, AcceptedDifference>> read() const {
+  struct Content {
+    std::map<TensorKey, AcceptedDifference> accepted;
+    std::optional<BaselineOrigin> origin;
+  };
+
+  Result<Content> read() const {
     MSDUMP_TRY(const JsonValue root, parse_json(text_));
     if (!root.is(JsonKind::kObject)) return wrong(root, "expected an object");
     MSDUMP_TRY(const JsonValue* schema, member(root, "schema"));
@@ -82,16 +87,19 @@ class Reader {
     if (list->items.size() > kMostAccepted) {
       return fail(ErrorCode::kTooLarge, "{} accepted differences; at most {}", list->items.size(), kMostAccepted);
     }
-    std::map<TensorKey, AcceptedDifference> accepted;
+    Content content;
+    if (const JsonValue* const made_of = root.find("made_of"); made_of != nullptr) {
+      MSDUMP_TRY(content.origin, origin(*made_of));
+    }
     for (const JsonValue& item : list->items) {
       MSDUMP_TRY(TensorKey key, key_of(item));
       MSDUMP_TRY(const AcceptedDifference difference, difference_of_item(item));
       const std::string name = excerpt(key.op_name);
-      if (!accepted.try_emplace(std::move(key), difference).second) {
+      if (!content.accepted.try_emplace(std::move(key), difference).second) {
         return wrong(item, fmt::format("a second entry for this tensor of {}", name));
       }
     }
-    return accepted;
+    return content;
   }
 
  private:
@@ -128,6 +136,41 @@ class Reader {
       return wrong(*object.find(key), fmt::format("{} is not a number from 0 to {}", key, most));
     }
     return *number;
+  }
+
+  // Empty for one that is missing or null.
+  Result<std::string> known(const JsonValue& object, std::string_view key) const {
+    const JsonValue* const value = object.find(key);
+    if (value == nullptr || value->is(JsonKind::kNull)) return std::string();
+    return text(object, key);
+  }
+
+  Result<int64_t> known_count(const JsonValue& object, std::string_view key) const {
+    const JsonValue* const value = object.find(key);
+    if (value == nullptr || value->is(JsonKind::kNull)) return 0;
+    return count(object, key, std::numeric_limits<int64_t>::max());
+  }
+
+  Result<BaselineSide> side(const JsonValue& made_of, Side which) const {
+    BaselineSide side;
+    const JsonValue* const value = made_of.find(name_of(which));
+    if (value == nullptr) return side;
+    if (!value->is(JsonKind::kObject)) return wrong(*value, "expected an object");
+    MSDUMP_TRY(side.writer, known(*value, "writer"));
+    MSDUMP_TRY(side.content, known(*value, "content"));
+    MSDUMP_TRY(side.ranks, known_count(*value, "ranks"));
+    MSDUMP_TRY(side.operators, known_count(*value, "operators"));
+    MSDUMP_TRY(side.graph, known(*value, "graph"));
+    return side;
+  }
+
+  Result<BaselineOrigin> origin(const JsonValue& made_of) const {
+    BaselineOrigin origin;
+    if (!made_of.is(JsonKind::kObject)) return wrong(made_of, "expected an object");
+    MSDUMP_TRY(origin.version, known(made_of, "version"));
+    MSDUMP_TRY(origin.sides.a, side(made_of, Side::kCandidate));
+    MSDUMP_TRY(origin.sides.b, side(made_of, Side::kReference));
+    return origin;
   }
 
   // A number of 0 or more, or "inf".
@@ -205,7 +248,43 @@ std::string line_of(const TensorKey& key, const AcceptedDifference& difference) 
   return line;
 }
 
+report::Object object_of(const BaselineSide& side) {
+  const auto known = [](int64_t number) { return number > 0 ? report::Value(number) : report::Value(); };
+  report::Object object;
+  object.add("writer", report::text_or_null(side.writer)).add("content", report::text_or_null(side.content));
+  object.add("ranks", known(side.ranks)).add("operators", known(side.operators));
+  return object.add("graph", report::text_or_null(side.graph));
+}
+
+std::string line_of(const BaselineOrigin& origin) {
+  report::Object object;
+  object.add("version", report::text_or_null(origin.version));
+  for (const Side side : kBothSides) object.add(name_of(side), object_of(origin.sides[side]));
+  std::string line;
+  report::append_json(line, object);
+  return line;
+}
+
 }  // namespace
+
+std::string why_stale(const BaselineOrigin& then, const BaselineOrigin& now) {
+  std::string why;
+  const auto add = [&](Side side, std::string_view what, const std::string& before, const std::string& after) {
+    why += fmt::format("{}{} of the {}: {} then, {} now", why.empty() ? "" : "; ", what, name_of(side), before, after);
+  };
+  for (const Side side : kBothSides) {
+    const BaselineSide &a = then.sides[side], &b = now.sides[side];
+    const auto differ = [](const std::string& x, const std::string& y) { return !x.empty() && !y.empty() && x != y; };
+    if (differ(a.writer, b.writer)) add(side, "writer", a.writer, b.writer);
+    if (differ(a.content, b.content)) add(side, "content", a.content, b.content);
+    if (a.ranks > 0 && b.ranks > 0 && a.ranks != b.ranks)
+      add(side, "ranks", std::to_string(a.ranks), std::to_string(b.ranks));
+    if (side == Side::kReference && differ(a.graph, b.graph))
+      add(side, "operators", std::to_string(a.operators),
+          a.operators == b.operators ? "as many others" : std::to_string(b.operators));
+  }
+  return why;
+}
 
 Result<Baseline> Baseline::parse(std::string_view text) {
   if (text.size() > kMostBaselineBytes) {
@@ -215,7 +294,9 @@ Result<Baseline> Baseline::parse(std::string_view text) {
     return fail(ErrorCode::kTooLarge, "a baseline of more than {} differences", kMostAccepted);
   }
   Baseline baseline;
-  MSDUMP_TRY(baseline.accepted_, Reader(text).read());
+  MSDUMP_TRY(Reader::Content content, Reader(text).read());
+  baseline.accepted_ = std::move(content.accepted);
+  baseline.origin_ = std::move(content.origin);
   return baseline;
 }
 
@@ -248,7 +329,9 @@ Result<std::string> Baseline::text() const {
                     .with_hint("choose fewer tensors, or give tolerances instead"));
   };
   if (accepted_.size() > kMostAccepted) return too_large();
-  std::string result = fmt::format("{{\"schema\": {}, \"command\": \"{}\", \"accepted\": [", kSchema, kCommand);
+  std::string result = fmt::format("{{\"schema\": {}, \"command\": \"{}\", ", kSchema, kCommand);
+  if (origin_) result += fmt::format("\"made_of\":\n{},\n", line_of(*origin_));
+  result += "\"accepted\": [";
   bool first = true;
   for (const auto& [key, difference] : accepted_) {
     result += (first ? "\n" : ",\n") + line_of(key, difference);

@@ -1,6 +1,9 @@
 // Baseline: the differences that somebody has reviewed and accepted, as a file for version control.
 //
-//   {"schema": 1, "command": "diff-baseline", "accepted": [
+//   {"schema": 1, "command": "diff-baseline",
+//    "made_of": {"version": "0.1.0", "candidate": {"writer": "MindSpore 2.10.0", "content": "tensors, float32", "ranks": 1,
+//      "operators": 812, "graph": "digest"}, "reference": {..}},
+//    "accepted": [
 //     {"rank": 0, "graph": null, "step": 1, "op_name": "..", "io": "output", "slot": 0, "occurrence": 0,
 //      "verdict": "differ", "relative_l2": 0.0124, "max_abs": 1.5, "mismatches": 0},     one line each
 //   ...]}
@@ -13,6 +16,7 @@
 //                          "inf" for infinity; null: there was none, and none is checked
 //   3. lines               sorted by rank, graph, step, op_name, io, slot, occurrence; all keys are required, others are
 //                          ignored; bytes of a name that are not UTF-8 stand as \udcXX
+//   4. made_of             may be missing, as any of its values, which are then unknown: files of versions before it
 //
 // Bounds for reading and writing: 32 MiB, 100,000 differences.
 #pragma once
@@ -22,10 +26,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "compare/pair/tensor_diff.h"
+#include "compare/sides.h"
 #include "dump/names/identity.h"
 
 namespace msdump {
@@ -49,6 +55,22 @@ struct AcceptedDifference {
   bool used = false;  // accepted a difference
 };
 
+// What a baseline was made of; empty, or 0, is unknown.
+struct BaselineSide {
+  std::string writer;   // "MindSpore 2.10.0"
+  std::string content;  // how it was dumped: "tensors, float32"
+  int64_t ranks = 0;    // of the run
+  int64_t operators = 0;
+  std::string graph;  // a digest of the operators' names without their numbers, in no order
+};
+struct BaselineOrigin {
+  std::string version;  // of msdump
+  Sides<BaselineSide> sides;
+};
+// Why accepted differences of `then` say nothing about `now`: another writer, content or number of ranks on either side, or
+// another graph of the reference. The candidate's graph is what is tested. Empty: they still fit, or nothing is known.
+[[nodiscard]] std::string why_stale(const BaselineOrigin& then, const BaselineOrigin& now);
+
 // Not thread-safe.
 class Baseline {
  public:
@@ -60,6 +82,9 @@ class Baseline {
   void add(const TensorKey& key, const TensorDiff& diff);
   [[nodiscard]] bool accepts(const TensorKey& key, const TensorDiff& diff);
 
+  void set_origin(BaselineOrigin origin) { origin_ = std::move(origin); }
+  [[nodiscard]] const std::optional<BaselineOrigin>& origin() const { return origin_; }
+
   [[nodiscard]] Result<std::string> text() const;
   Status write(const std::string& path) const;
 
@@ -69,6 +94,7 @@ class Baseline {
 
  private:
   std::map<TensorKey, AcceptedDifference> accepted_;
+  std::optional<BaselineOrigin> origin_;
 };
 
 }  // namespace msdump

@@ -16,3 +16,25 @@ echo '{' >broken.json
 show msdump diff --no-recompute bad ref --baseline broken.json
 show msdump diff --no-recompute bad ref --baseline missing.json
 show msdump diff --no-recompute -q bad ref --write-baseline missing/accepted.json
+# A baseline of other dumps is refused: another version of the writer, another dtype, other operators of the reference.
+jq -c '.made_of | .version |= "V" | [paths(scalars)] | length' accepted.json
+jq -c '.made_of.reference' accepted.json
+cp -r bad newer
+echo '{"ms_version":"2.11.0"}' >newer/rank_0/.dump_metadata/config.json
+show msdump diff --no-recompute newer ref --baseline accepted.json
+show msdump diff --no-recompute newer ref --baseline accepted.json --baseline-stale use
+cp -r ref other
+dumped other Sigmoid.Default_Sigmoid-op0 4 output.0 1 2
+{ msdump diff --no-recompute -q bad other --baseline accepted.json --junit stale.xml || echo "exit $?"; } 2>&1
+test -e stale.xml || echo 'no JUnit of a comparison that was not judged'
+# Operators of the candidate are what is tested. A part of the dump is none of another graph.
+cp -r bad more
+dumped more Sigmoid.Default_Sigmoid-op0 4 output.0 1 2
+quiet more ref --baseline accepted.json
+quiet bad ref --op '*ReLU*' --baseline accepted.json
+# One without a word of what it is made of, as versions before wrote it.
+jq 'del(.made_of)' accepted.json >old.json
+quiet newer ref --baseline old.json
+jq '.made_of.candidate.ranks = "two"' accepted.json >odd.json
+show msdump diff --no-recompute -q bad ref --baseline odd.json
+show msdump diff --no-recompute -q bad ref --baseline-stale use

@@ -57,6 +57,54 @@ TEST_CASE("a baseline is a line for each difference, sorted, with numbers rounde
   CHECK(again(baseline).text().value() == expected);
 }
 
+TEST_CASE("a baseline says what it was made of, and is stale where that has changed") {
+  Baseline baseline;
+  BaselineOrigin then{"0.1.0",
+                      {{"MindSpore 2.9.0", "tensors, float32", 2, 12, "abc"}, {"", "tensors, float32", 1, 12, "abc"}}};
+  baseline.set_origin(then);
+  baseline.add(key_of("b"), differing(0.01, 1));
+  const std::optional<BaselineOrigin> read = again(baseline).origin();
+  REQUIRE(read);
+  CHECK(again(baseline).text().value() == baseline.text().value());
+  CHECK(read->sides.a.writer == "MindSpore 2.9.0");
+  CHECK(read->sides.b.operators == 12);
+  BaselineOrigin now = then;
+  now.version = "9";
+  now.sides.b.writer = "msprobe 1";   // it was not known
+  now.sides.a.graph = "candidate's";  // it is what is tested
+  CHECK(why_stale(*read, now).empty());
+  now.sides.a.writer = "MindSpore 2.10.0";
+  CHECK(why_stale(*read, now) == "writer of the candidate: MindSpore 2.9.0 then, MindSpore 2.10.0 now");
+  now = then;
+  now.sides.b = {"", "tensors, bfloat16", 4, 13, "def"};
+  CHECK(
+      why_stale(*read, now) ==
+      "content of the reference: tensors, float32 then, tensors, bfloat16 now; ranks of the reference: 1 then, 4 now; "
+      "operators of the reference: 12 then, 13 now");
+  now.sides.b = {};
+  CHECK(why_stale(*read, now).empty());
+  now.sides.b.graph = "def";
+  now.sides.b.operators = 12;
+  CHECK(why_stale(*read, now) == "operators of the reference: 12 then, as many others now");
+}
+
+TEST_CASE("what a baseline was made of may be missing, and must be what it is") {
+  const auto parse = [](const std::string& made_of) {
+    return Baseline::parse(R"({"schema": 1, "made_of": )" + made_of + R"(, "accepted": []})");
+  };
+  REQUIRE(parse("{}"));
+  CHECK(parse("{}")->origin()->sides.a.writer.empty());
+  CHECK(parse(R"({"version": null, "candidate": {"ranks": null, "more": 1}})"));
+  for (const char* const bad : {"3", "null", R"({"version": 1})", R"({"candidate": []})",
+                                R"({"reference": {"ranks": -1}})", R"({"reference": {"graph": {}}})"}) {
+    CAPTURE(bad);
+    const auto read = parse(bad);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code == ErrorCode::kBadJson);
+  }
+  CHECK_FALSE(Baseline::parse(R"({"schema": 1, "accepted": []})")->origin());
+}
+
 TEST_CASE("a difference is accepted that is no larger than the one recorded, give or take a percent") {
   Baseline baseline;
   baseline.add(key_of("a"), differing(0.1, 2));

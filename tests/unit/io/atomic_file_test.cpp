@@ -292,6 +292,28 @@ TEST_CASE("a full disk is an error with a hint for every command, and leaves not
   CHECK(left.empty());
 }
 
+TEST_CASE("texts that several threads append stay whole") {
+  const ScratchDir scratch;
+  const std::string path = scratch.file("log");
+  std::vector<std::thread> writers;
+  for (char name = 'a'; name < 'e'; ++name) {
+    writers.emplace_back([&path, name] {
+      for (int i = 0; i < 50; ++i) (void)append_to_file(path, std::string(20'000, name) + "\n");
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  std::ifstream file(path);
+  size_t lines = 0;
+  for (std::string line; std::getline(file, line); ++lines) REQUIRE(line == std::string(20'000, line.front()));
+  CHECK(lines == 200);
+  const Status in_folder = append_to_file(scratch.path().string(), "x");
+  REQUIRE_FALSE(in_folder);
+  CHECK(in_folder.error().code == ErrorCode::kWriteFailed);
+  const Status full = append_to_file("/dev/full", "x");
+  REQUIRE_FALSE(full);
+  CHECK(full.error().hint == "free some space, then run again");
+}
+
 TEST_CASE("directories are made with those above them and may be there already") {
   const ScratchDir scratch;
   CHECK(make_directories(scratch.file("a/b/c")));

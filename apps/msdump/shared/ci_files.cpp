@@ -1,0 +1,69 @@
+#include "shared/ci_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "frame/terminal.h"
+#include "io/atomic_file.h"
+
+namespace msdump::cli {
+
+Option junit_option(std::string& path, std::string_view what) {
+  return {.names = "--junit",
+          .other_names = "xml junit-xml",
+          .is_common = true,
+          .value = OptionValue::text(path, "FILE"),
+          .group = kOutputGroup,
+          .help = fmt::format("Also write {} as JUnit XML, for CI", what),
+          .use = OptionUse::kOutput};
+}
+
+Option summary_option(std::string& path) {
+  return {.names = "--summary",
+          .other_names = "markdown md step-summary job-summary",
+          .value = OptionValue::text(path, "FILE.md"),
+          .group = kOutputGroup,
+          .help =
+              "Also write the answer, its evidence and ten rows as Markdown, for the page of a CI job. Replaces the "
+              "file; the one that $GITHUB_STEP_SUMMARY names is appended to",
+          .use = OptionUse::kOutput};
+}
+
+void check_file_name(std::string_view option, std::string_view path) {
+  if (path == "-") throw UsageError(fmt::format("{} needs the name of a file; /dev/stdout is standard output", option));
+}
+
+std::string result_text(ExitCode code) {
+  const std::string_view word = code == ExitCode::kOk           ? "passed"
+                                : code == ExitCode::kNo         ? "failed"
+                                : code == ExitCode::kSomeFailed ? "some inputs could not be read"
+                                                                : "nothing was judged";
+  return fmt::format("{} (exit code {})", word, static_cast<int>(code));
+}
+
+std::vector<std::string> failure_notes(const std::vector<Error>& failures) {
+  constexpr size_t kShown = 3;
+  std::vector<std::string> notes;
+  for (size_t i = 0; i < std::min(failures.size(), kShown); ++i) {
+    const Error& error = failures[i];
+    notes.push_back(error.path.empty() ? error.message : fmt::format("{}: {}", error.path, error.message));
+  }
+  if (failures.size() > kShown) notes.push_back(plural(failures.size() - kShown, "more failure"));
+  return notes;
+}
+
+Status write_summary(const std::string& path, std::string_view markdown) {
+  const std::optional<std::string> of_step = environment("GITHUB_STEP_SUMMARY");
+  std::error_code none;
+  if (!of_step || of_step->empty() || (path != *of_step && !std::filesystem::equivalent(path, *of_step, none)))
+    return write_named_file(path, markdown);
+  MSDUMP_CHECK_OK(check_is_no_pipe(path));
+  return append_to_file(path, "\n" + std::string(markdown));
+}
+
+}  // namespace msdump::cli

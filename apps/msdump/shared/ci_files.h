@@ -1,0 +1,34 @@
+// Files for CI beside what a command prints: --junit FILE and --summary FILE.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "frame/options.h"
+#include "frame/usage.h"
+
+namespace msdump::cli {
+
+// `what`: "the findings".
+[[nodiscard]] Option junit_option(std::string& path, std::string_view what);
+[[nodiscard]] Option summary_option(std::string& path);
+
+// Throws UsageError for "-".
+void check_file_name(std::string_view option, std::string_view path);
+
+// "failed (exit code 1)"
+[[nodiscard]] std::string result_text(ExitCode code);
+
+// Replaces the file, complete or not at all. The one that $GITHUB_STEP_SUMMARY names is appended to: other commands of the step
+// have written there.
+Status write_summary(const std::string& path, std::string_view markdown);
+
+// The first few inputs that could not be read, each with why.
+[[nodiscard]] std::vector<std::string> failure_notes(const std::vector<Error>& failures);
+
+// Rows of the table in a summary.
+inline constexpr size_t kSummaryRows = 10;
+
+}  // namespace msdump::cli
