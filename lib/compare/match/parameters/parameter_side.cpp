@@ -15,7 +15,8 @@ bool is_checkpoint(const CompareSide& side) {
          std::all_of(side.tensors->begin(), side.tensors->end(), [&](const TensorRecord& one) {
            if (one.name.io != Io::kParameter || one.name.slot != "0" || !one.name.timestamp.empty()) return false;
            const IndexedFile& file = side.index->files()[one.file];
-           return info(file.family->kind()).holds_parameters || !checkpoint_of_array(file.shown_name()).empty();
+           return (file.family != nullptr && info(file.family->kind()).holds_parameters) ||
+                  !checkpoint_of_array(file.shown_name()).empty();
          });
 }
 
