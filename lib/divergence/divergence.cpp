@@ -209,12 +209,13 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
 class Finder {
  public:
   Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const AskedRoots& asked,
-         const std::set<OperatorId>& asked_otherwise, const Rejoining* rejoining, std::set<ExecutionId>& inert)
+         const DivergenceDetails& details, const Rejoining* rejoining, std::set<ExecutionId>& inert)
       : state_(view, model),
         view_(view),
         entering_(state_),
         computed_(computed),
-        asked_otherwise_(asked_otherwise),
+        asked_otherwise_(details.asked_otherwise),
+        accepted_(details.accepted),
         asked_(asked),
         rejoining_(rejoining),
         inert_(inert) {}
@@ -247,7 +248,10 @@ class Finder {
   void judge(ExecutionId run) {
     state_.begin(run);
     const size_t before = state_.roots.size();
-    if (const auto asked = asked_.roots.find(run); asked != asked_.roots.end()) {
+    if (is_accepted(run)) {
+      pass_on(run);
+      note_errors(run, view_.outputs(run));
+    } else if (const auto asked = asked_.roots.find(run); asked != asked_.roots.end()) {
       add_asked(run, asked->second);
     } else if (view_.one_sided(run) || inert_.count(run) > 0 || asked_.is_rewritten(view_.run(run).op) ||
                is_another_call(run)) {
@@ -257,6 +261,16 @@ class Finder {
     }
     judge_exchange(run, before);
     if (state_.roots.size() > before) state_.note_alarm(run);
+  }
+
+  // True if all differences of its outputs are accepted: what it leads to is then a part of the errors that its consumers read.
+  [[nodiscard]] bool is_accepted(ExecutionId run) const {
+    if (accepted_ == nullptr) return false;
+    const std::vector<TensorId> outputs = view_.outputs(run);
+    const auto accepted = [&](TensorId tensor) { return (*accepted_)[tensor]; };
+    return std::any_of(outputs.begin(), outputs.end(), accepted) &&
+           std::all_of(outputs.begin(), outputs.end(),
+                       [&](TensorId tensor) { return accepted(tensor) || !view_.differs(tensor); });
   }
 
   void add_asked(ExecutionId run, const AskedRoot& asked) {
@@ -532,6 +546,7 @@ class Finder {
   EnteringValues entering_;
   const ComputedOutputs& computed_;
   const std::set<OperatorId>& asked_otherwise_;
+  const std::vector<bool>* const accepted_;  // null: none
   std::set<OperatorId> other_calls_;
   std::set<uint32_t> other_names_;  // of these
   const AskedRoots& asked_;
@@ -593,7 +608,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   std::optional<Finder> finder;
   DivergenceReport report;
   const auto find = [&](const Rejoining* by) {
-    finder.emplace(view, model, computed, asked, details.asked_otherwise, by, inert);
+    finder.emplace(view, model, computed, asked, details, by, inert);
     report = finder->run();
   };
   // Inert operators hide the roots behind them until the next round.

@@ -127,6 +127,8 @@ struct DivergenceDetails {
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   const ComputedOutputs* computed = nullptr;  // null: nothing was computed again
   std::set<OperatorId> asked_otherwise = {};  // calls with an argument that differs
+  const std::vector<bool>* accepted =
+      nullptr;  // by pair: differences that make no root and explain none; null: there are none
 };
 
 // `diffs` is by Pairing::tensors.

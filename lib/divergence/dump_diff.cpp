@@ -120,10 +120,16 @@ void choose_rows(DiffResult& run) {
   for (const Key& key : keys) run.rows.push_back(std::get<3>(key));
 }
 
-void accept_by_baseline(DiffRules& rules, DiffResult& run) {
+void accept_rows(DiffRules& rules, DiffResult& run) {
+  run.accepted.assign(run.diffs.size(), false);
   if (!rules.baseline) return;
   for (const TensorId tensor : run.rows)
     run.accepted[tensor] = rules.baseline->accepts(run.key(tensor), run.diffs[tensor]);
+}
+
+void accept_arguments(DiffRules& rules, DiffResult& run) {
+  if (!rules.baseline) return;
+  accept_rows(rules, run);  // judge_arguments() has turned some into differences
   for (size_t i = 0; i < run.arguments.size(); ++i) {
     run.accepted_arguments[i] =
         rules.baseline->accepts(run.key(run.arguments[i]), difference_of(run.arguments[i], run.pairing));
@@ -438,7 +444,8 @@ void settle_roots(DiffResult& run) {
 }
 
 Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, DivergenceDetails request) {
-  run.accepted.assign(run.diffs.size(), false);
+  accept_rows(rules, run);
+  if (rules.baseline) request.accepted = &run.accepted;
   const ModuleTree modules = ModuleTree::of(run.b->catalogue().index, run.a->catalogue().index);
   std::vector<ArgumentDiff> of_calls = compare_calls(run.a->side, run.b->side, run.pairing, rules.tolerance);
   for (const ArgumentDiff& argument : of_calls) {
@@ -456,7 +463,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   if (!run.cuts.empty() && !run.pairing.of_parameters) find_ranks(run, context.cancel);
   // Two different networks have different operators, and parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
-  accept_by_baseline(rules, run);
+  accept_arguments(rules, run);
   settle_roots(run);
   run.failures = all_failures(run, std::move(run.failures));
   return {};

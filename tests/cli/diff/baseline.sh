@@ -38,3 +38,12 @@ quiet newer ref --baseline old.json
 jq '.made_of.candidate.ranks = "two"' accepted.json >odd.json
 show msdump diff --no-recompute -q bad ref --baseline odd.json
 show msdump diff --no-recompute -q bad ref --baseline-stale use
+# What is accepted explains nothing behind it: the seventh product is new.
+mul_net chain-ref chain 0
+mul_net once chain 1e-6 3=1.1
+mul_net twice chain 1e-6 3=1.1 7=1.3
+msdump diff --no-recompute -q once chain-ref --write-baseline third.json >/dev/null || echo "exit $?"
+for run in once twice; do
+  msdump diff --no-recompute -q $run chain-ref --baseline third.json --fail-on root --json >$run.json && code=0 || code=$?
+  jq -c "[$code, (.first_divergence[] | .op_name, .rule), (.rows[] | select(.op_name | test(\"op(4|9)$\")) | select(.io == \"output\") | .accepted, .explained)]" $run.json
+done

@@ -34,7 +34,7 @@ for ((night = 1; night <= 30; night++)); do
   [[ $night != 11 ]] || rm -rf candidate # the run of that night has failed
   date=$(printf '2026-11-%02d' "$night")
   NIGHT=$date sh nightly.sh candidate reference >log 2>&1 && code=0 || code=$?
-  # The change is reviewed and accepted the next morning; the drift is seen while it passes.
+  # The change is reviewed and accepted the next morning. The drift is a root in a few nights, and seen in the others.
   if [[ $night == 8 ]]; then msdump diff candidate reference --write-baseline accepted.json -q >/dev/null 2>&1 || true; fi
   printf '%s %s %s\n' "$date" "$code" "$(grep -o '<testsuites.*errors="[0-9]*"' diff.xml 2>/dev/null)"
   grep '^  root\|^  moved\|^red since' log || true
