@@ -11,6 +11,7 @@
 
 #include "base/containers.h"
 #include "base/text.h"
+#include "compare/limits.h"
 #include "divergence/asked_side.h"
 #include "divergence/equal_maths.h"
 #include "divergence/model/constants.h"
@@ -23,7 +24,6 @@ namespace {
 using From = InputEdge::From;
 
 // Operators in a row that the sides write otherwise.
-constexpr size_t kMostRounds = 32;
 
 // A place where the sides ask something else.
 struct Suspect {

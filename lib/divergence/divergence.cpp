@@ -11,6 +11,7 @@
 
 #include "base/containers.h"
 #include "base/numbers.h"
+#include "compare/limits.h"
 #include "divergence/alarms.h"
 #include "divergence/asked.h"
 #include "divergence/explanation.h"
@@ -612,7 +613,6 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
     report = finder->run();
   };
   // Inert operators hide the roots behind them until the next round.
-  constexpr size_t kMostRounds = 32;
   constexpr ReachedLimit kRoundsLimit = {
       "rounds_of_agreement", kMostRounds,
       "operators behind as many that both sides write in two ways are judged as roots"};

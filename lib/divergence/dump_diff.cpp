@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "compare/arguments/call_arguments.h"
+#include "compare/limits.h"
 #include "compare/match/module_tree.h"
 #include "compare/match/parameters/parameter_pairing.h"
 #include "divergence/roots/cut_text.h"
@@ -20,8 +21,6 @@
 
 namespace msdump {
 namespace {
-
-constexpr size_t kNamed = 3;
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('/') + 1); }
 
@@ -79,8 +78,9 @@ Result<std::vector<OperatorId>> operators_named(const Pairing& pairing, std::str
   names.erase(std::unique(names.begin(), names.end()), names.end());
   if (names.size() == 1) return found;
   std::string some;
-  for (size_t i = 0; i < names.size() && i < kNamed; ++i) some += (i == 0 ? "" : ", ") + escape_for_terminal(names[i]);
-  if (names.size() > kNamed) some += ", ...";
+  for (size_t i = 0; i < names.size() && i < kNamedInText; ++i)
+    some += (i == 0 ? "" : ", ") + escape_for_terminal(names[i]);
+  if (names.size() > kNamedInText) some += ", ...";
   return fail(make_error(ErrorCode::kUsage, "'{}' names {}", excerpt(wanted), plural(names.size(), "operator"))
                   .with_hint("name one: " + some));
 }

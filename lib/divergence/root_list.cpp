@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -99,7 +100,7 @@ std::vector<uint64_t> count_downstream(const RunView& view, const std::vector<st
 std::vector<uint64_t> count_reached(const std::vector<OpRun>& runs, const Collectives& collectives,
                                     const std::vector<uint32_t>& counts,
                                     const std::vector<std::vector<ExecutionId>>& from) {
-  constexpr size_t kAtOnce = 64;
+  constexpr size_t kAtOnce = std::numeric_limits<uint64_t>::digits;
   std::vector<uint64_t> result(from.size(), 0);
   Reach reach(runs, collectives);
   for (size_t first = 0; first < from.size(); first += kAtOnce) {

@@ -17,10 +17,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool is_low(DType dtype) {
-  return kind_of(dtype) == DTypeKind::kFloat && dtype != DType::kFloat32 && dtype != DType::kFloat64;
-}
-
 constexpr double kLeastNormalHalf = 0x1p-14;
 
 bool is_float(DType dtype) { return kind_of(dtype) == DTypeKind::kFloat; }
@@ -48,6 +44,8 @@ double largest_value(DType dtype) {
 }
 
 }  // namespace
+
+bool is_low(DType dtype) { return is_float(dtype) && dtype != DType::kFloat32 && dtype != DType::kFloat64; }
 
 Bound bound_of(const Kernel& kernel, DType format, const OperandFormats& formats, const DeviceTraits& device) {
   Bound bound;

@@ -96,6 +96,9 @@ struct DeviceTraits {
   [[nodiscard]] bool is_plain() const { return !tensor_cores && usual == DType::kUndefined; }
 };
 
+// True for a float of less than 32 bits.
+[[nodiscard]] bool is_low(DType dtype);
+
 // What is known of the operands of the output.
 struct OperandFormats {
   DType coarsest = DType::kUndefined;  // effective format of the coarsest float operand

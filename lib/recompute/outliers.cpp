@@ -34,8 +34,6 @@ class SimilarErrors {
   double largest_ = 0, second_ = 0;
 };
 
-bool is_coarse(DType format) { return unit_roundoff(format) > unit_roundoff(DType::kFloat32); }
-
 // The outputs of a dump, compared by what rounding leads to in one precision.
 class ErrorsOf {
  public:
@@ -52,7 +50,7 @@ class ErrorsOf {
     const SimilarErrors* similar = &of_type_.at({type, output.format});
     const bool has_type = similar->others() >= kLeastSimilar;
     // The rounding of a coarse output outweighs what operators of different types do before.
-    if (!has_type && is_coarse(output.format)) similar = &of_format_.at(output.format);
+    if (!has_type && is_low(output.format)) similar = &of_format_.at(output.format);
     const double usual = similar->largest_but(op);
     if (similar->others() < kLeastSimilar || error <= kTimes * usual) return std::nullopt;
     return Outlier{error, error / usual, similar->others(), has_type};

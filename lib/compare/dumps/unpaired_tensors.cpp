@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/limits.h"
 #include "ge/operators/operator_table.h"
 #include "graph/op_graph.h"
 #include "graph/op_name.h"
@@ -18,7 +19,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kLongestName = 512;           // no operator's name is longer
 constexpr size_t kMostTableCells = 256 * 256;  // of the table of an edit distance
 
 // The edit distance if it is below `bound`, else `bound`. The common beginning and end of both names are skipped.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/containers.h"
+#include "compare/limits.h"
 #include "compare/match/op_sequence.h"
 #include "graph/arguments/questions.h"
 
@@ -50,9 +51,6 @@ bool OpNames::is_equal(const SequencedOp& a, const SequencedOp& b) const {
 
 namespace {
 
-// In networks, later rounds pair nothing.
-constexpr int kMostRounds = 16;
-
 struct KeyedOp {
   uint64_t key = 0;
   SequencedOpId op;
@@ -66,7 +64,7 @@ class GraphMatcher {
 
   Partners run(ReachedLimits& limits) {
     pair_questions();
-    for (int round = 0;; ++round) {
+    for (size_t round = 0;; ++round) {
       if (round == kMostRounds) {
         limits.insert(
             {"graph_rounds", kMostRounds, "graphs were matched in so many rounds, and further ones might go on"});
@@ -256,11 +254,6 @@ size_t disagreements(const GraphSide& a, const GraphSide& b, const Partners& par
 
 namespace {
 
-// Limit on the consumers of a tensor, and on the inputs of an operator, that are looked at: the time is quadratic.
-constexpr size_t kMostNeighbours = 64;
-// A pair is a neighbour for the next round. In networks, later rounds pair nothing.
-constexpr int kMostReplacingRounds = 16;
-
 // The numbers of neighbours that two operators have in common.
 struct Common {
   size_t producers = 0, readers = 0;
@@ -273,7 +266,7 @@ SequencedOpId in_place_of(const PairedSide& from, const PairedSide& to, Sequence
   for (const auto& [slot, producer] : from.flow.producers(op)) {
     const SequencedOpId partner = from.partners[producer];
     if (partner == kNoId) continue;
-    if (to.flow.consumers(partner).size() > kMostNeighbours) {
+    if (to.flow.consumers(partner).size() > kMostTried) {
       has_more = true;
       continue;
     }
@@ -284,7 +277,7 @@ SequencedOpId in_place_of(const PairedSide& from, const PairedSide& to, Sequence
   for (const SequencedOpId reader : from.flow.consumers(op)) {
     const SequencedOpId partner = from.partners[reader];
     if (partner == kNoId) continue;
-    if (to.flow.producers(partner).size() > kMostNeighbours) {
+    if (to.flow.producers(partner).size() > kMostTried) {
       has_more = true;
       continue;
     }
@@ -304,7 +297,7 @@ SequencedOpId in_place_of(const PairedSide& from, const PairedSide& to, Sequence
     most = std::max(most, both);
   }
   if (has_more && best == kNoId) {
-    limits.insert({"replaced_neighbours", kMostNeighbours,
+    limits.insert({"replaced_neighbours", kMostTried,
                    "an operator in the place of another was not looked for among all readers of a tensor"});
   }
   return best;
@@ -318,10 +311,10 @@ std::vector<SequencedOpId> pair_replaced(const PairedSide& a, const PairedSide& 
     if (a.partners[i] == kNoId) left.push_back(i);
   }
   std::vector<SequencedOpId> replaced;
-  for (int round = 0;; ++round) {
-    if (round == kMostReplacingRounds) {
+  for (size_t round = 0;; ++round) {
+    if (round == kMostRounds) {
       limits.insert(
-          {"replaced_rounds", kMostReplacingRounds,
+          {"replaced_rounds", kMostRounds,
            "operators in the place of others were looked for in so many rounds, and further ones might go on"});
       break;
     }

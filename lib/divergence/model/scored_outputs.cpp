@@ -10,6 +10,7 @@
 
 #include "base/containers.h"
 #include "base/text.h"
+#include "compare/limits.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/expectation.h"
 #include "ge/operators/operator_properties.h"
@@ -154,12 +155,11 @@ namespace {
 // Limits for operators without tensors of their own between an input and known ones: in a row, and in all. Branches that
 // join again would double the work with every row.
 constexpr uint32_t kMostLookedThrough = 8;
-constexpr size_t kMostInputs = 64;
 constexpr ReachedLimit kDepthLimit = {
     "operators_looked_through", kMostLookedThrough,
     "operators behind more than this many undumped ones in a row are judged without them"};
 constexpr ReachedLimit kInputsLimit = {
-    "inputs_of_an_operator", kMostInputs,
+    "inputs_of_an_operator", kMostTried,
     "operators with more inputs, or undumped operators before them, are judged by these"};
 
 }  // namespace
@@ -215,7 +215,7 @@ void InputSearch::add_inputs(ExecutionId run, uint32_t depth, KnownInputs& resul
     if (add_operand(input, result)) continue;
     if (input.from == InputEdge::From::kConstant || view_.is_attribute(input.tensor)) continue;
     result.pattern = mix_hash(result.pattern, input.slot + 64 * depth);
-    const bool few = result.known.size() < kMostInputs && result.through.size() < kMostInputs;
+    const bool few = result.known.size() < kMostTried && result.through.size() < kMostTried;
     // A value of another shape is another value, whatever its producer read.
     const bool known = input.producer != kNoId && !view_.is(input.tensor, Verdict::kShape);
     if (known && depth < kMostLookedThrough && few) {
@@ -233,7 +233,7 @@ void InputSearch::add_inputs(ExecutionId run, uint32_t depth, KnownInputs& resul
 void InputSearch::add_before(ExecutionId run, KnownInputs& result) const {
   result.by_order = true;
   result.complete = false;
-  for (ExecutionId before = run; before-- > 0 && result.known.empty() && run - before <= kMostInputs;) {
+  for (ExecutionId before = run; before-- > 0 && result.known.empty() && run - before <= kMostTried;) {
     if (view_.place(before).rank != view_.place(run).rank || view_.place(before).step != view_.place(run).step) return;
     for (const TensorId tensor : view_.outputs(before)) (void)add_tensor(tensor, nullptr, result);
   }

@@ -8,11 +8,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/limits.h"
 
 namespace msdump {
 namespace {
-
-constexpr size_t kLinesNamed = 3;
 
 std::string line_name(const SourceFrame& frame) {
   const std::string_view file = frame.file;
@@ -25,13 +24,13 @@ std::string lines_text(const std::vector<CutLine>& lines) {
   std::string text;
   uint64_t others = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (i < kLinesNamed) {
+    if (i < kNamedInText) {
       text += fmt::format("{}{} of {}", i == 0 ? "" : ", ", lines[i].operators, line_name(*lines[i].frame));
     } else {
       others += lines[i].operators;
     }
   }
-  if (others > 0) text += fmt::format(", {} of {}", others, plural(lines.size() - kLinesNamed, "further line"));
+  if (others > 0) text += fmt::format(", {} of {}", others, plural(lines.size() - kNamedInText, "further line"));
   return " (" + text + ")";
 }
 

@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/limits.h"
 
 namespace msdump {
 namespace {
 
 // "38 differences could not be judged (30: written by an optimizer ..; 8: ..)"
 std::string unjudged_text(const DiffResult& run, uint64_t count) {
-  constexpr size_t kReasons = 3;
   std::map<Unjudged, uint64_t> counts;
   for (const TensorId row : run.rows) {
     if (is_unexplained(run, row)) ++counts[run.divergence.unjudged[row]];
@@ -23,11 +23,11 @@ std::string unjudged_text(const DiffResult& run, uint64_t count) {
   std::vector<std::pair<Unjudged, uint64_t>> order(counts.begin(), counts.end());
   std::stable_sort(order.begin(), order.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
   std::string reasons;
-  for (size_t i = 0; i < order.size() && i < kReasons; ++i) {
+  for (size_t i = 0; i < order.size() && i < kNamedInText; ++i) {
     if (order[i].first == Unjudged::kNone) continue;
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", order[i].second, text_of(order[i].first));
   }
-  if (order.size() > kReasons) reasons += "; ..";
+  if (order.size() > kNamedInText) reasons += "; ..";
   return fmt::format("{} could not be judged{}", plural(count, "difference"),
                      reasons.empty() ? "" : " (" + reasons + ")");
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "compare/limits.h"
 #include "compare/match/device/device_match.h"
 #include "compare/match/device/device_name.h"
 #include "compare/match/device/input_match.h"
@@ -195,17 +196,16 @@ std::set<uint64_t> slots_fed_inside(const DeviceMatch& match, SequencedOpId host
 // True if one of the first outputs of another operator of the fusion has these values. Used without a data flow.
 bool is_output_inside(const DeviceMatch& match, SequencedOpId host, RecordId tensor, const std::vector<Runs>& hosts,
                       const RunKey& key, MatchEvidence& evidence) {
-  constexpr size_t kMostOutputs = 64;
   for (size_t i = 0; i < hosts.size(); ++i) {
     const auto run = hosts[i].find(key);
     if (match.hosts[i] == host || run == hosts[i].end()) continue;
     const std::vector<RecordId>& outputs = run->second.outputs;
-    for (size_t k = 0; k < std::min(outputs.size(), kMostOutputs); ++k) {
+    for (size_t k = 0; k < std::min(outputs.size(), kMostTried); ++k) {
       if (evidence.is_same(tensor, outputs[k])) return true;
     }
-    if (outputs.size() > kMostOutputs) {
+    if (outputs.size() > kMostTried) {
       evidence.limits.insert(
-          {"device_outputs", kMostOutputs,
+          {"device_outputs", kMostTried,
            "an input was not compared with all outputs of the operators that are one on the device"});
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compare/limits.h"
 #include "compare/sample/best_pairs.h"
 #include "ge/operators/operator_table.h"
 #include "tensor/dtype.h"
@@ -10,7 +11,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostInputs = 64;              // with more, no values are compared
 constexpr size_t kMostCells = size_t{1} << 20;  // of a table of all pairs; with more, inputs are paired in order
 
 class InputMatcher {
@@ -63,9 +63,9 @@ class InputMatcher {
           {"device_input_pairs", kMostCells, "inputs of an operator were paired in their order alone"});
       return in_order();
     }
-    const bool few = n <= kMostInputs && m <= kMostInputs;
+    const bool few = n <= kMostTried && m <= kMostTried;
     if (!few)
-      evidence_.limits.insert({"device_inputs", kMostInputs, "inputs of an operator were paired without their values"});
+      evidence_.limits.insert({"device_inputs", kMostTried, "inputs of an operator were paired without their values"});
     const auto [of_host, of_device] = choices();
     std::vector<std::vector<double>> gain(n, std::vector<double>(m, -1));
     std::vector<std::vector<double>> best(n + 1, std::vector<double>(m + 1, 0));
@@ -175,7 +175,7 @@ std::optional<InputMatch> map_by(const ge::InputRule& rule, MatchEvidence& evide
       map->resize(host.size());
       return map;
     }
-    if (inputs == 0 || host.size() - inputs == kMostInputs) return std::nullopt;
+    if (inputs == 0 || host.size() - inputs == kMostTried) return std::nullopt;
     if (!may_be_attribute(evidence.host.tensor(host[inputs - 1]))) return std::nullopt;
   }
 }

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
+#include "compare/limits.h"
 #include "compare/match/placement/distribution.h"
 #include "compare/match/placement/placement_choices.h"
 
 namespace msdump {
 namespace {
 
-constexpr size_t kMostRounds = 24;  // each pairs all parameters
 constexpr ReachedLimit kRoundsLimit = {"assembled_parameters", kMostRounds,
                                        "not all ways to put the parts of parameters together were tried"};
 

@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "base/text.h"
+#include "compare/limits.h"
 #include "compare/match/op_sequence.h"
 #include "msprobe/names.h"
 
 namespace msdump {
 namespace {
-
-constexpr size_t kLongestName = 256;  // longer names are compared for equality only
 
 std::string_view common_leaf(std::string_view leaf) {
   return leaf == "kernel" || leaf == "embedding_weight" ? "weight" : common_parameter_name(leaf);

@@ -16,6 +16,7 @@
 
 #include "base/containers.h"
 #include "base/numbers.h"
+#include "compare/limits.h"
 #include "compare/match/parameters/parameter_side.h"
 #include "compare/match/parameters/parameter_views.h"
 #include "compare/match/parameters/same_parameters.h"
@@ -79,17 +80,15 @@ class JoinedParameters {
   size_t views_left_ = kMostJoinedViews;
 };
 
-constexpr size_t kProbedWholes = 3;             // joined parameters of a class
-constexpr size_t kMostTried = size_t{1} << 24;  // classes times parameters
-constexpr int64_t kMostPlaces = 64;             // positions in a group
-constexpr size_t kMostCandidates = 64;          // parts of one joined parameter that are tried
+constexpr size_t kProbedWholes = 3;                   // joined parameters of a class
+constexpr size_t kMostJoinedPairs = size_t{1} << 24;  // classes times parameters
 constexpr size_t kMostNamed = 6;
 constexpr ReachedLimit kTriedLimit = {
-    "joined_parameters", kMostTried,
+    "joined_parameters", kMostJoinedPairs,
     "there are too many parameters without a partner to look for those that were joined"};
-constexpr ReachedLimit kCandidatesLimit = {"joined_candidates", kMostCandidates,
+constexpr ReachedLimit kCandidatesLimit = {"joined_candidates", kMostTried,
                                            "a parameter has too many possible parts to look for them"};
-constexpr ReachedLimit kPlacesLimit = {"joined_places", kMostPlaces,
+constexpr ReachedLimit kPlacesLimit = {"joined_places", kMostTried,
                                        "a part was looked for at some places of a joined parameter only"};
 constexpr ReachedLimit kJoinedViewsLimit = {"joined_views", kMostJoinedViews,
                                             "not all places of parts in joined parameters were tried"};
@@ -108,7 +107,7 @@ std::vector<uint32_t> JoinedParameters::free_members(uint32_t of_class) const {
 
 void JoinedParameters::run() {
   const size_t most = whole_.free_classes().size() * parts_.size();
-  if (most > kMostTried) {
+  if (most > kMostJoinedPairs) {
     links_.limits.insert(kTriedLimit);
     return;
   }
@@ -164,9 +163,9 @@ std::optional<JoinedParameters::Part> JoinedParameters::find_part(uint32_t whole
       for (const int64_t other : extents) {
         if (other % groups == 0) step = std::gcd(step, other / groups);
       }
-      const bool few = block / step > kMostPlaces;
+      const bool few = block / step > int64_t{kMostTried};
       if (few) step = own;
-      if (block / step > kMostPlaces) step = block - place.extent;
+      if (block / step > int64_t{kMostTried}) step = block - place.extent;
       for (; place.begin + place.extent <= block; place.begin += step) {
         const double found = likeness_at(whole, item, place);
         if (found > (best ? best->likeness : 0)) best = Part{item, place, found};
@@ -231,7 +230,7 @@ std::optional<JoinedParameters::Joined> JoinedParameters::concatenated(uint32_t 
   std::erase_if(items, [&](uint32_t item) {
     return !may_be_part(item, whole) || joined_places(*whole_.shape(whole), *parts_.shape(item)).empty();
   });
-  if (items.size() > kMostCandidates) {
+  if (items.size() > kMostTried) {
     links_.limits.insert(kCandidatesLimit);
     return std::nullopt;
   }

@@ -12,7 +12,6 @@ namespace msdump {
 namespace {
 
 constexpr size_t kMostMeshDims = 8;
-constexpr int64_t kMostShardedAxis = 63;
 
 std::optional<std::vector<int64_t>> integers_in(const JsonValue* list) {
   if (list == nullptr || !list->is(JsonKind::kArray)) return std::nullopt;
@@ -78,7 +77,6 @@ std::optional<PlacementDim> torch_dim(std::string_view text, int64_t extent) {
   if (word.name != "_StridedShard" || word.arguments.size() < 2) return std::nullopt;
   // A faster dimension sharded the axis first: each of its `split` shards is sharded here.
   const auto split = parse_i64(word.arguments[1]);
-  constexpr int64_t kMostBlocks = 8192;
   if (!split || *split < 1 || *split > kMostBlocks) return std::nullopt;
   if (*split > 1) dim.groups.assign(static_cast<size_t>(*split), 1);
   return dim;

@@ -30,6 +30,9 @@
 
 namespace msdump {
 
+// Of a placement that a file states.
+inline constexpr int64_t kMostBlocks = 8192, kMostShardedAxis = 63;
+
 enum class PlacementRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag, kGathered };
 
 // The steps of a search for placements. Each is tried if the ones before do not fit; kMixed takes longest. kMaxima is

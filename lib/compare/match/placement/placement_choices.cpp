@@ -10,13 +10,13 @@
 
 #include "base/bytes.h"
 #include "base/numbers.h"
+#include "compare/limits.h"
 
 namespace msdump {
 namespace {
 
 constexpr size_t kMostDims = 4;
-constexpr int64_t kMostRatio = 8;         // of the queries to the keys of a fused tensor
-constexpr int64_t kMostTriedBlocks = 64;  // of one size, such as the heads of each sample
+constexpr int64_t kMostRatio = 8;  // of the queries to the keys of a fused tensor
 // The complexity of the simplest role, and of the most complex one beyond that; of blocks, a factor, sums on both sides.
 constexpr int kLeastCost = 1, kMostOver = 3, kBlocksCost = 3, kFactorCost = 4, kBothAddCost = 1;
 
@@ -166,7 +166,7 @@ class PlacementEnumeration {
     std::vector<std::vector<int64_t>> patterns;
     if (!dim.traits().shards()) return patterns;
     const int64_t extent = locals_.shapes.front()[dim.axis];
-    for (int64_t blocks = 2; blocks <= kMostTriedBlocks; ++blocks) {
+    for (int64_t blocks = 2; blocks <= int64_t{kMostTried}; ++blocks) {
       if (extent % blocks == 0) patterns.emplace_back(static_cast<size_t>(blocks), 1);
     }
     for (int64_t ratio = 2; dim.traits().may_be_uneven && ratio <= kMostRatio; ++ratio) {

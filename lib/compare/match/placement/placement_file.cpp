@@ -19,7 +19,7 @@ namespace msdump {
 namespace {
 
 constexpr size_t kMostParts = 8, kMostStatedRanks = 100'000;
-constexpr int64_t kMostBlocks = 8192, kMostOf = 1'000'000, kMostAxis = 63, kMostRank = UINT32_MAX;
+constexpr int64_t kMostOf = 1'000'000, kMostRank = UINT32_MAX;
 constexpr RuleFormat kPlacementLines = {.content = "layouts",
                                         .rule = "lines",
                                         .most_bytes = uint64_t{4} << 20,
@@ -83,7 +83,7 @@ struct PartKey {
 };
 
 Status read_axis(std::string_view value, PlacementDim& dim) {
-  MSDUMP_TRY(const int64_t axis, integer_within("axis", value, 0, kMostAxis));
+  MSDUMP_TRY(const int64_t axis, integer_within("axis", value, 0, kMostShardedAxis));
   dim.axis = static_cast<uint32_t>(axis);
   return {};
 }

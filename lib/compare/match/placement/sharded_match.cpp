@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "compare/limits.h"
 #include "compare/match/op_sequence.h"
 #include "compare/match/placement/distribution.h"
 #include "compare/match/placement/placement_choices.h"
@@ -18,7 +19,6 @@ namespace msdump {
 namespace {
 
 constexpr double kCertain = 0.8;                            // confidence
-constexpr size_t kMostFactors = 64;                         // all of up to 5000 ranks
 constexpr size_t kMostTrials = 4000, kMostTrialsOfOne = 8;  // of a run, of an operator
 constexpr size_t kMostFruitless = 4;                        // thorough searches of one kind of tensor
 
@@ -28,9 +28,9 @@ std::vector<double> possible_factors(size_t ranks, ReachedLimits& limits) {
   for (const int64_t divisor : divisors_of(static_cast<int64_t>(ranks))) {
     if (divisor > 1) factors.push_back(1 / static_cast<double>(divisor));
   }
-  if (factors.size() > kMostFactors) {
-    factors.resize(kMostFactors);
-    limits.insert({"gradient_factors", kMostFactors, "not all factors were tried that gradients may be too large by"});
+  if (factors.size() > kMostTried) {
+    factors.resize(kMostTried);
+    limits.insert({"gradient_factors", kMostTried, "not all factors were tried that gradients may be too large by"});
   }
   return factors;
 }

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "compare/limits.h"
 #include "compare/match/placement/placement_samples.h"
 #include "compare/match/placement/sharded_pairing.h"
 #include "compare/statistics/statistic_tables.h"
@@ -28,8 +29,6 @@ using LocalTensors = std::variant<LocalValues, LocalStatistics>;
 
 class ShardedMatch {
  public:
-  static constexpr size_t kMostTried = 64;  // operators that may be the partner of one
-
   // The arguments must outlive this, also what they point to. `stated` may be null.
   ShardedMatch(const ShardedInput& a, const ShardedInput& b, const PlacementRules* stated, const RunContext& run);
 

@@ -11,6 +11,7 @@
 #include "base/containers.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "compare/limits.h"
 #include "compare/match/placement/expert_splits.h"
 #include "compare/match/placement/placement_choices.h"
 #include "compare/match/placement/sharded_match.h"
@@ -308,8 +309,8 @@ class CollectivePartners {
       return at > op ? at - op : op - at;
     };
     std::stable_sort(near.begin(), near.end(), [&](TensorId x, TensorId y) { return distance(x) < distance(y); });
-    const bool has_more = near.size() > ShardedMatch::kMostTried, is_far = first > 0 || end < count;
-    if (has_more) near.resize(ShardedMatch::kMostTried);
+    const bool has_more = near.size() > kMostTried, is_far = first > 0 || end < count;
+    if (has_more) near.resize(kMostTried);
     for (const TensorId i : near) {
       const RecordId value = pairing.tensors[i][opposite(side)];
       LocalTensors other = match_.locals_of(opposite(side), value);

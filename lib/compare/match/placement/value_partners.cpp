@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "compare/limits.h"
 #include "compare/match/placement/placement_samples.h"
 #include "graph/flow/communication.h"
 #include "msprobe/names.h"
@@ -72,7 +73,7 @@ class ValuePartners {
     }
     std::optional<size_t> of_weights;
     const size_t count = choice.operators.size();
-    for (size_t tried = 0; tried < std::min(count, ShardedMatch::kMostTried); ++tried) {
+    for (size_t tried = 0; tried < std::min(count, kMostTried); ++tried) {
       const size_t place = (choice.begin + tried) % count;
       const SequencedOpId b = choice.operators[place];
       if (certain_[b] || b == now || !match_.may_try(trials_)) continue;
@@ -85,7 +86,7 @@ class ValuePartners {
       }
       if (match == Match::kWeights && !of_weights) of_weights = place;
     }
-    if (count > ShardedMatch::kMostTried) match_.leave_out_calls();
+    if (count > kMostTried) match_.leave_out_calls();
     if (of_now != Match::kNone) {
       certain_[now] = true;
     } else if (of_weights && !fits_[a]) {
@@ -150,7 +151,7 @@ class ValuePartners {
   // True if a call near the partner has one of its values.
   [[nodiscard]] bool is_elsewhere(SequencedOpId a) {
     const Pairing& pairing = match_.result.pairing;
-    constexpr uint32_t kNear = ShardedMatch::kMostTried / 2;
+    constexpr uint32_t kNear = kMostTried / 2;
     const SequencedOpId b = partners_[a];
     const uint32_t first = b < kNear ? 0 : b - kNear;
     const uint32_t end = std::min(static_cast<uint32_t>(pairing.b.size()), b + kNear);
@@ -235,8 +236,7 @@ class ValuePartners {
         before = partners_[a] + 1;
         continue;
       }
-      const auto end =
-          static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{ShardedMatch::kMostTried}));
+      const auto end = static_cast<uint32_t>(std::min<uint64_t>(next[a + 1], before + uint64_t{kMostTried}));
       for (SequencedOpId b(before); b < end; ++b) {
         if (taken[b] || kind_of(pairing.a[a]) != kind_of(pairing.b[b])) continue;
         partners_[a] = b;
@@ -396,7 +396,7 @@ class ValueTwins {
     size_t begin = 0;  // values that are computed earlier have earlier partners
     for (const OperatorId op : own) {
       MSDUMP_CHECK_OK(match_.context.cancel.check());
-      const size_t end = std::min(others.size(), begin + ShardedMatch::kMostTried);
+      const size_t end = std::min(others.size(), begin + kMostTried);
       std::vector<ShardedMatch::Twin> twins;
       for (TensorId i = begins_[op]; i < begins_[op + 1]; ++i) {
         for (size_t place = begin; place < end; ++place) {
