@@ -83,14 +83,20 @@ std::vector<Option> tolerance_options(DiffOptions& options) {
        .value = OptionValue::texts(options.metric_limits, "LIMIT"),
        .suggestions = metric_names(),
        .group = kToleranceGroup,
-       .help = "A limit, such as cosine>=0.9999; may be repeated; --list-metrics",
+       .help = "A limit, such as cosine>=0.9999, or several of which one has to hold: 'relative_l2<=0.01 or "
+               "max_abs<=1e-3'; may be repeated; --list-metrics",
        .excludes = {not_profile()}},
       {.names = "--tolerances",
        .value = OptionValue::text(options.tolerance_file, "FILE"),
        .group = kToleranceGroup,
-       .help = "Rules by tensor, one per line: GLOB [rtol=X] [atol=X] [METRIC>=X ...]; GLOB matches an operator's name "
-               "or name:io:slot, type:GLOB its type, dtype:GLOB its dtype; the last match applies",
+       .help = "Rules by tensor, one per line: GLOB [rtol=X] [atol=X] [METRIC>=X [or METRIC>=X] ...]; GLOB matches an "
+               "operator's name or name:io:slot, type:GLOB its type, dtype:GLOB its dtype; the last match applies",
        .excludes = {not_profile()}},
+      {.names = "--require-rule",
+       .value = OptionValue::flag(options.require_rule),
+       .group = kToleranceGroup,
+       .help = "A tensor that no rule of --tolerances is for differs, even if it is equal",
+       .needs = {{"tolerances"}}},
       {.names = "--baseline",
        .value = OptionValue::text(options.baseline, "FILE"),
        .group = kToleranceGroup,
@@ -299,12 +305,13 @@ Result<DiffRules> diff_rules(const DiffOptions& options) {
   rules.tolerance.rtol = options.rtol;
   rules.tolerance.atol = options.atol;
   for (const std::string& text : options.metric_limits) {
-    MSDUMP_TRY(MetricLimit limit, parse_metric_limit(text));
-    rules.limits.push_back(limit);
+    MSDUMP_TRY(const std::vector<MetricLimit> limits, parse_alternatives(text));
+    rules.limits.insert(rules.limits.end(), limits.begin(), limits.end());
   }
   rules.on_request = !options.more_metrics.empty() || need_request(rules.limits);
   if (!options.tolerance_file.empty()) {
     MSDUMP_TRY(rules.by_tensor, ToleranceRules::read(options.tolerance_file));
+    rules.require_rule = options.require_rule;
     for (const ToleranceRule& rule : rules.by_tensor->rules())
       rules.on_request = rules.on_request || need_request(rule.limits);
   }

@@ -27,6 +27,7 @@ struct DiffOptions {
   std::optional<double> rtol, atol;
   std::vector<std::string> metric_limits, more_metrics;
   std::string tolerance_file, baseline, new_baseline;
+  bool require_rule = false;
   std::string explain;  // the operator to account for
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   bool no_recompute = false;

@@ -302,6 +302,7 @@ std::vector<std::string> command_of(const DiffResult& run, const DiffOptions& op
   if (options.atol) add("--atol", fmt::format("{}", *options.atol));
   for (const std::string& limit : options.metric_limits) add("--metric", limit);
   add("--tolerances", options.tolerance_file);
+  if (options.require_rule) words.emplace_back("--require-rule");
   add("--baseline", options.baseline);
   return words;
 }

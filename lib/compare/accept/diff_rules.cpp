@@ -73,6 +73,19 @@ Result<MetricLimit> parse_metric_limit(std::string_view text) {
   return limit;
 }
 
+Result<std::vector<MetricLimit>> parse_alternatives(std::string_view text) {
+  constexpr std::string_view kOr = " or ";
+  std::vector<MetricLimit> limits;
+  for (size_t begin = 0;;) {
+    const size_t end = text.find(kOr, begin);
+    MSDUMP_TRY(MetricLimit limit, parse_metric_limit(trimmed(text.substr(begin, end - begin))));
+    limit.or_next = end != std::string_view::npos;
+    limits.push_back(limit);
+    if (!limit.or_next) return limits;
+    begin = end + kOr.size();
+  }
+}
+
 std::string text_of(const MetricLimit& limit) {
   return fmt::format("{}{}{}", limit.metric->name, sign_of(limit.relation), limit.bound);
 }
@@ -99,12 +112,21 @@ bool need_request(std::span<const MetricLimit> limits) {
 void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& tolerance, TensorDiff& diff) {
   if (limits.empty() || !has_metrics(diff.verdict)) return;
   bool broken = false;
-  for (const MetricLimit& limit : limits) {
-    if (check_limit(limit, diff) != LimitCheck::kBroken) continue;
+  for (size_t end = 0; end < limits.size();) {
+    const size_t begin = end;
+    while (limits[end++].or_next && end < limits.size()) {
+    }
+    const auto alternatives = limits.subspan(begin, end - begin);
+    if (!std::all_of(alternatives.begin(), alternatives.end(),
+                     [&](const MetricLimit& limit) { return check_limit(limit, diff) == LimitCheck::kBroken; }))
+      continue;
     broken = true;
-    if (!diff.reason.empty()) diff.reason += "; ";
-    diff.reason += fmt::format("{} is {}, not {}{}", limit.metric->name, value_text(limit, diff),
-                               sign_of(limit.relation), limit.bound);
+    std::string_view joint = diff.reason.empty() ? "" : "; ";
+    for (const MetricLimit& limit : alternatives) {
+      diff.reason += fmt::format("{}{} is {}, not {}{}", joint, limit.metric->name, value_text(limit, diff),
+                                 sign_of(limit.relation), limit.bound);
+      joint = ", and ";
+    }
   }
   if (diff.verdict == Verdict::kNan) return;
   if (broken) {
@@ -129,11 +151,14 @@ Result<double> tolerance_value(std::string_view key, std::string_view text) {
   return fail(ErrorCode::kUsage, "{} is '{}'; expected a number, 0 or more", key, excerpt(text));
 }
 
-// Reads one setting: "rtol=1e-3" or "cosine>=0.99".
-Status take_setting(std::string_view text, ToleranceRule& rule) {
+// Reads one setting: "rtol=1e-3" or "cosine>=0.99". `is_alternative`: the word before it was "or".
+Status take_setting(std::string_view text, bool is_alternative, ToleranceRule& rule) {
+  if (is_alternative && (rule.limits.empty() || rule.limits.back().or_next))
+    return fail(ErrorCode::kUsage, "'or' joins two limits on metrics");
   const size_t sign = text.find_first_of("<>=");
   const std::string_view key = text.substr(0, sign);
   if (key == "rtol" || key == "atol") {
+    if (is_alternative) return fail(ErrorCode::kUsage, "'or' joins two limits on metrics; {} is none", key);
     if (sign == std::string_view::npos || text[sign] != '=') {
       return fail(make_error(ErrorCode::kUsage, "'{}' gives {} no value", excerpt(text), key)
                       .with_hint(fmt::format("write {}=1e-3, without blanks", key)));
@@ -149,6 +174,7 @@ Status take_setting(std::string_view text, ToleranceRule& rule) {
                     .with_hint(did_you_mean(key, names, "a rule is GLOB rtol=X atol=X METRIC>=X")));
   }
   MSDUMP_TRY(MetricLimit limit, parse_metric_limit(text));
+  if (is_alternative) rule.limits.back().or_next = true;
   rule.limits.push_back(limit);
   return {};
 }
@@ -186,7 +212,10 @@ Status ToleranceRules::add_line(const RuleLine& line) {
   ToleranceRule rule;
   rule.line = line.number;
   for (size_t i = 1; i < words.size(); ++i) {
-    if (Status taken = take_setting(words[i].text, rule); !taken) return line.wrong(words[i], std::move(taken.error()));
+    const bool is_alternative = i > 1 && words[i].text == "or";
+    if (is_alternative && i + 1 < words.size()) ++i;
+    if (Status taken = take_setting(words[i].text, is_alternative, rule); !taken)
+      return line.wrong(words[i], std::move(taken.error()));
   }
   rules_.push_back(std::move(rule));
   if (Status added = add_glob(words[0].text); !added) return line.wrong(words[0], std::move(added.error()));

@@ -1,4 +1,5 @@
 // MetricLimit: a limit on a metric, as typed: `cosine>=0.9999`, `max_ulp <= 4`. Relations are >= > <= <; blanks are ignored.
+// `relative_l2<=0.0085 or max_abs<=1e-3`: one of them has to hold, and among several limits each of those between two `or`.
 //
 // How limits change a verdict:
 //   1. a pair that breaks a limit differs; the verdicts nan, shape and dtype stay
@@ -34,10 +35,13 @@ struct MetricLimit {
   const Metric* metric = nullptr;
   MetricRelation relation = MetricRelation::kAtLeast;
   double bound = 0;
+  bool or_next = false;  // the next limit may hold instead
 };
 
 // kUsage, with the nearest name for an unknown metric.
 Result<MetricLimit> parse_metric_limit(std::string_view text);
+// Limits that are joined by the word "or".
+Result<std::vector<MetricLimit>> parse_alternatives(std::string_view text);
 [[nodiscard]] std::string text_of(const MetricLimit& limit);  // "cosine>=0.9999"
 
 enum class LimitCheck : uint8_t { kHolds, kBroken, kUndefined };  // kUndefined: not broken (rules 3 and 4)
@@ -51,7 +55,7 @@ void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& toler
 
 // ToleranceRules: the file of --tolerances, how much each tensor may differ.
 //
-//   line      GLOB [rtol=X] [atol=X] [METRIC>=X ...]       relations >= > <= <, as above
+//   line      GLOB [rtol=X] [atol=X] [METRIC>=X [or METRIC>=X ...] ...]     relations >= > <= <, as above
 //   glob      *BatchNorm*              the operator's name; '/' and '.' match the '_' that file names have instead
 //             *BatchNorm*:output:0     name, io and slot; "name:output" is every output
 //             type:Conv2D*             the operator's type
@@ -113,6 +117,7 @@ struct DiffRules {
   Tolerance tolerance;
   std::vector<MetricLimit> limits;
   std::optional<ToleranceRules> by_tensor;  // replaces the two above for tensors that a rule matches
+  bool require_rule = false;                // a tensor that none matches differs
   std::optional<Baseline> baseline;
   bool on_request = false;  // also the metrics that take a second pass
 };

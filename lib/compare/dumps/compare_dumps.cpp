@@ -185,6 +185,11 @@ class Comparison {
                                          of_b(pair), tolerance, context_, outcome.diff));
       add_note(tensor, outcome.diff);
     }
+    if (rule == nullptr && rules_.require_rule && has_metrics(outcome.diff.verdict)) {
+      outcome.diff.verdict = Verdict::kDiffer;
+      outcome.diff.reason += outcome.diff.reason.empty() ? "" : "; ";
+      outcome.diff.reason += "no rule is for it";
+    }
     if (outcome.diff.by_statistics) return outcome;
     judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
     if (outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(pair, outcome));

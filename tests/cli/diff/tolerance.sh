@@ -26,3 +26,10 @@ show msdump diff --no-recompute bad ref --tolerances all
 printf '*Add* rtol=0.2\n*ReLU* rtoll=0.2\n' >broken
 show msdump diff bad ref --tolerances broken
 show msdump diff bad ref --tolerances missing
+# One of two limits has to hold; a tensor that nobody wrote a rule for may be an oversight.
+printf '*ReLU* max_abs<=0 or cosine>=0.9\n*Add* rtol=0.2\n' >either
+show msdump diff --no-recompute -q bad ref --tolerances either --op '*ReLU*'
+show msdump diff --no-recompute -q ref ref --tolerances either --require-rule
+show msdump diff --no-recompute -q ref ref --tolerances all --require-rule --op '*ReLU*'
+show msdump diff bad ref --require-rule
+verdict a.npy b.npy --metric 'max_abs<=0 or cosine>=0.99'

@@ -85,7 +85,10 @@ TEST_CASE("a metric that is not defined breaks a limit unless the tensors are eq
 
 TensorDiff judged(const std::vector<std::string>& limits, const Tolerance& tolerance, TensorDiff diff) {
   std::vector<MetricLimit> parsed;
-  for (const std::string& limit : limits) parsed.push_back(parse_metric_limit(limit).value());
+  for (const std::string& limit : limits) {
+    const std::vector<MetricLimit> alternatives = parse_alternatives(limit).value();
+    parsed.insert(parsed.end(), alternatives.begin(), alternatives.end());
+  }
   judge_by_limits(parsed, tolerance, diff);
   return diff;
 }
@@ -101,6 +104,23 @@ TEST_CASE("limits stand in place of the default tolerance, and beside one that i
   const TensorDiff broken = judged({"cosine>=0.99", "max_abs<=0", "equal>=2"}, {}, differs);
   CHECK(broken.verdict == Verdict::kDiffer);
   CHECK(broken.reason == "max_abs is 0.09999990463256836, not <=0; equal is 1, not >=2");
+}
+
+TEST_CASE("of limits that are joined by `or` one has to hold, and all that stand apart") {
+  MadeTensors made;
+  const TensorDiff differs = diff_of(made.floats({1, 2.1F}), made.floats({1, 2}), {1e-6, 0.0, {}});
+  const auto verdict = [&](const std::vector<std::string>& limits) { return judged(limits, {}, differs).verdict; };
+  CHECK(verdict({"max_abs<=0 or cosine>=0.99"}) == Verdict::kClose);
+  CHECK(verdict({"cosine>=0.99 or max_abs<=0"}) == Verdict::kClose);
+  CHECK(verdict({"max_abs<=0 or equal>=2 or cosine>=0.99"}) == Verdict::kClose);
+  CHECK(verdict({"max_abs<=0 or equal>=2"}) == Verdict::kDiffer);
+  CHECK(verdict({"max_abs<=0 or cosine>=0.99", "equal>=2"}) == Verdict::kDiffer);
+  CHECK(verdict({"equal>=2", "max_abs<=0 or cosine>=0.99"}) == Verdict::kDiffer);
+  CHECK(judged({"max_abs<=0 or equal>=2", "cosine>=0.9999999"}, {}, differs).reason ==
+        "max_abs is 0.09999990463256836, not <=0, and equal is 1, not >=2; cosine is 0.9998151403687837, not "
+        ">=0.9999999");
+  CHECK_FALSE(parse_alternatives("max_abs<=0 or ").has_value());
+  CHECK_FALSE(parse_alternatives("max_abs<=0 or rtol=1").has_value());
 }
 
 TEST_CASE("limits make nothing of NaN on one side, of other shapes, and of equal tensors what they break") {

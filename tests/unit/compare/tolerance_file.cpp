@@ -34,6 +34,19 @@ TEST_CASE("a rule has a glob, tolerances and limits, and comments are none") {
   CHECK(line_for(rules, {.op_name = "x#y"}) == 4);
 }
 
+TEST_CASE("the word `or` in a rule joins the limits beside it") {
+  const ToleranceRules rules = rules_of("* relative_l2<=0.0085 or max_abs<=1e-3 cosine>=0.9\n");
+  const std::vector<MetricLimit>& limits = rules.rules()[0].limits;
+  REQUIRE(limits.size() == 3);
+  CHECK(limits[0].or_next);
+  CHECK_FALSE(limits[1].or_next);
+  for (const char* const wrong : {"* rtol=1 or max_abs<=1\n", "* max_abs<=1 or rtol=1\n", "* or max_abs<=1\n",
+                                  "* max_abs<=1 or\n", "* max_abs<=1 or or cosine>=0.9\n"}) {
+    INFO(wrong);
+    CHECK_FALSE(ToleranceRules::parse(wrong).has_value());
+  }
+}
+
 TEST_CASE("the last rule that fits counts") {
   const ToleranceRules rules = rules_of("* rtol=1\n*Conv2D* rtol=2\ndense rtol=3\n*conv1* rtol=4\n*bias* rtol=5\n");
   CHECK(line_for(rules, {.op_name = kConv}) == 4);
