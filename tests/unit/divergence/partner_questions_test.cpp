@@ -206,8 +206,8 @@ std::unique_ptr<FusedPair> convolution(double epsilon, float factor) {
   return pair;
 }
 
-// kByCopyOfMany: more elements than are read at once.
-enum class Shown : uint8_t { kByReader, kByCopy, kByCopyOfFew, kByCopyOfMany, kByStepBefore };
+// kByCopyOfSmall: float16 holds the numbers of bfloat16, too. kByCopyOfMany: more elements than are read at once.
+enum class Shown : uint8_t { kByReader, kByCopy, kByCopyOfFew, kByCopyOfSmall, kByCopyOfMany, kByStepBefore };
 
 // Momentum in place: files have what it left behind. The candidate has other gradients, and `rate` times the learning rate. The
 // reference's accumulator starts the second step at `kept` times what the first one left. `right` updates beside it are right.
@@ -223,10 +223,15 @@ std::unique_ptr<FusedPair> update(Shown shown, float rate, float kept = 1, int r
       return values;
     };
     const int64_t count = shown == Shown::kByCopyOfFew ? 3 : shown == Shown::kByCopyOfMany ? 70'000 : 40;
-    FileValues var = file_numbers({count}, 1), acc = file_numbers({count}, 2);
+    const auto numbers = [&](uint64_t seed) {
+      FileValues values = file_numbers({count}, seed);
+      for (float& value : values.data) value *= shown == Shown::kByCopyOfSmall ? 0x1p-16F : 1;
+      return values;
+    };
+    FileValues var = numbers(1), acc = numbers(2);
     const FileValues lr{{}, {0.01F}}, momentum{{}, {0.9F}};
     const auto step = [&](uint64_t seed) {
-      FileValues grad = file_numbers({count}, seed);
+      FileValues grad = numbers(seed);
       const FileValues read = copies ? copy_of(var) : var;
       if (shown != Shown::kByStepBefore) dump.op("ReLU", "Default_n_ReLU-op0", {read}, read);
       for (size_t i = 0; i < var.data.size(); ++i) {
@@ -240,8 +245,8 @@ std::unique_ptr<FusedPair> update(Shown shown, float rate, float kept = 1, int r
     };
     step(3);
     for (int i = 1; i <= right; ++i) {
-      FileValues weight = file_numbers({count}, 10 + static_cast<uint64_t>(i)), state = file_numbers({count}, 2);
-      FileValues grad = file_numbers({count}, 3);
+      FileValues weight = numbers(10 + static_cast<uint64_t>(i)), state = numbers(2);
+      FileValues grad = numbers(3);
       const FileValues read = copies ? copy_of(weight) : weight;
       dump.op("ReLU", fmt::format("Default_m{}_ReLU-op0", i), {read}, read);
       for (size_t k = 0; k < state.data.size(); ++k) {
@@ -331,7 +336,7 @@ TEST_CASE("a state that the reference did not keep from step to step shows nothi
 TEST_CASE("an update must follow from the copy of its parameter in 16 bits, to half a unit of the copy") {
   const auto is_update = [](const auto& one) { return one.second.output.name == "var"; };
   const auto any_update = [&](const auto& outputs) { return std::any_of(outputs.begin(), outputs.end(), is_update); };
-  const Shown shown = GENERATE(Shown::kByCopy, Shown::kByCopyOfFew, Shown::kByCopyOfMany);
+  const Shown shown = GENERATE(Shown::kByCopy, Shown::kByCopyOfFew, Shown::kByCopyOfSmall, Shown::kByCopyOfMany);
   const auto right = update(shown, 1);
   CHECK(any_update(right->computed().right));
   if (shown == Shown::kByCopyOfFew) return;

@@ -247,6 +247,39 @@ TEST_CASE("values of 16 bits are judged as such, whatever file holds them") {
   CHECK(bfloat.effective == DType::kBfloat16);
 }
 
+TEST_CASE("a format is coarser than those of all operands, or not, and may be bfloat16 if float16 is uncertain") {
+  Sample sample = sample_of(100, 5);
+  Array half = sample.stored;
+  for (double& value : half.values) value = rounded_to(value, 10);
+  find_effective_format(half);
+  const Output output = output_of(sample.exact);
+  CHECK(judged(half, "mul", output).coarser);
+  CHECK_FALSE(judged(half, "mul", output, {DType::kFloat16, kFloat}).coarser);
+  CHECK_FALSE(judged(half, "mul", output).fits_bfloat16);
+  Array small = half;
+  for (double& value : small.values) value = std::ldexp(17 + std::nearbyint(16 * std::fabs(value)), -24);
+  find_effective_format(small);
+  REQUIRE(small.effective == DType::kFloat16);
+  CHECK(judged(small, "mul", output_of(small)).fits_bfloat16);
+}
+
+TEST_CASE("what follows from a copy may be off by half a unit of the copy, and no more") {
+  Call call;
+  call.copied = DType::kBfloat16;
+  Value copy;
+  copy.tensor = share(Array{{4}, {1, 1, 1, 4}, kFloat, DType::kBfloat16});
+  call.set("var", copy);
+  Output output{"var", {}};
+  output.answers.push_back({Array{{4}, {2, 2, 2, 5}}, {}, 0, {}});
+  const std::vector<double> found = {2 + 0x1p-9, 2 + 0x1p-7, 2 - 0x1p-7, 5 - 0x1p-7};
+  allow_rounding_of_copy(call, found, output);
+  CHECK(output.follows_copy);
+  CHECK(output.answers[0].y.values == std::vector{2 + 0x1p-9, 2 + 0x1p-8, 2 - 0x1p-8, 5 - 0x1p-7});
+  Output state{"acc", {}};
+  allow_rounding_of_copy(call, found, state);
+  CHECK_FALSE(state.follows_copy);
+}
+
 TEST_CASE("whole numbers do not make a float32 tensor one of 16 bits") {
   Array ones = make_array({100}, 1);
   ones.dtype = kFloat;
