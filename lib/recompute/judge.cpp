@@ -129,8 +129,8 @@ void find_effective_format(Array& array) {
   if (array.dtype == DType::kFloat16) find_subnormal();
   if (array.dtype != DType::kFloat32) return;
   bool fits_bfloat16 = true, fits_float16 = true;
-  int telling = 0,
-      normal = 0;  // values with more than three bits of mantissa; of these, what float16 has all its bits for
+  int telling = 0;  // values with more than three bits of mantissa
+  int normal = 0;   // of these, what float16 has all its bits for
   for (const double value : array.values) {
     if (value == 0 || !std::isfinite(value)) continue;
     const auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
@@ -524,7 +524,7 @@ Judgement OutputJudge::finish() const {
     best.verdict = Judgement::Verdict::kNotJudged;
     best.why = {Reason::kFormat, "no finite element"};
   }
-  if (follows_copy_) best.precision = Precision::kLow;
+  best.follows_copy = follows_copy_;
   return best;
 }
 

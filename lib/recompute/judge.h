@@ -8,8 +8,7 @@
 // u is the roundoff of the format of y and t its smallest step. v and g say how the terms were computed:
 //
 //   kFloat32   v = 2^-24, g = sqrt(length of the sums)      always tried first
-//   kLow       v = the roundoff of the coarsest operand     the output has 16 bits, or an operand of a dump that mostly has;
-//              v = 2^-24 of what follows from a copy        an update whose parameter other operators read as a copy of 16 bits
+//   kLow       v = the roundoff of the coarsest operand     the output has 16 bits, or an operand of a dump that mostly has
 //   kTensor    v = 2^-11 in products, 2^-13 elsewhere       the products of the whole dump are beyond kFloat32 (HF32, TF32)
 //
 // The format of a tensor is that of its values: a float32 file whose values all fit bfloat16 is of a bfloat16 device.
@@ -76,6 +75,7 @@ struct Judgement {
   DType format = DType::kUndefined;  // effective, of the output
   bool coarser = false;              // its format has fewer bits than those of all its operands
   bool fits_bfloat16 = false;        // of float16: bfloat16 may be its format as well
+  bool follows_copy = false;         // see Output
   // Of each precision; infinite if it cannot apply. Products decide whether kTensor may.
   std::array<double, kPrecisions> units_of{};
   // E over e, likewise: root mean squares, that of E with the squares of e as weights. 0: it cannot apply, nothing is rounded, or the

@@ -34,13 +34,13 @@ void fields(auto& visit, FieldsOf<Box> auto& value) { MSDUMP_FIELDS(from, to, mu
 void fields(auto& visit, FieldsOf<AskedArgument> auto& value) { MSDUMP_FIELDS(name, text, from); }
 void fields(auto& visit, FieldsOf<Judgement> auto& value) {
   auto& [verdict, why, precision, units, limit, relative_error, slope, elements, wrong, worst, worst_value,
-         worst_expected, sampled, place, shape, variant, answer, format, coarser, fits_bfloat16, units_of,
+         worst_expected, sampled, place, shape, variant, answer, format, coarser, fits_bfloat16, follows_copy, units_of,
          rounding_of] = value;
   auto& [of_float32, of_low, of_tensor] = units_of;
   auto& [in_float32, in_low, in_tensor] = rounding_of;
   visit(verdict, why, precision, units, limit, relative_error, slope, elements, wrong, worst, worst_value,
-        worst_expected, sampled, place, shape, variant, format, coarser, fits_bfloat16, of_float32, of_low, of_tensor,
-        in_float32, in_low, in_tensor);
+        worst_expected, sampled, place, shape, variant, format, coarser, fits_bfloat16, follows_copy, of_float32,
+        of_low, of_tensor, in_float32, in_low, in_tensor);
 }
 void fields(auto& visit, FieldsOf<KeptJudgement::Output> auto& value) { MSDUMP_FIELDS(place, name, judgement); }
 void fields(auto& visit, FieldsOf<KeptJudgement> auto& value) { MSDUMP_FIELDS(why, outputs, asked); }

@@ -13,7 +13,7 @@ namespace {
 constexpr double kTimes = 3;
 constexpr uint32_t kLeastSimilar = 4;
 
-// The errors of similar operators over what rounding leads to: of each the largest of its outputs.
+// The errors of similar operators over what rounding leads to, or other numbers: of each the largest of its outputs.
 class SimilarErrors {
  public:
   void add(OperatorId op, double error) {
@@ -61,29 +61,27 @@ class ErrorsOf {
   std::map<DType, SimilarErrors> of_format_;
 };
 
-// The formats of the outputs, by type and operator: of each the coarsest.
+// The roundoffs of the formats of the outputs, by type.
 class Formats {
  public:
   void add(std::string_view type, OperatorId op, const Judgement& output) {
-    double& coarsest = roundoffs_[type][op];
-    coarsest = std::max(coarsest, unit_roundoff(output.fits_bfloat16 ? DType::kBfloat16 : output.format));
+    of_type_[type].add(op, unit_roundoff(output.fits_bfloat16 ? DType::kBfloat16 : output.format));
+  }
+  void find_largest() {
+    for (auto& [type, similar] : of_type_) similar.find_largest();
   }
   // None of few values, or of what is left of terms that cancel: these may fit a coarser format by chance.
   [[nodiscard]] std::optional<Outlier> compare(std::string_view type, OperatorId op, const Judgement& output) const {
-    const double rounding = output.rounding_of[0];
-    if (!output.coarser || rounding == 0 || rounding > kTimes * unit_roundoff(output.format)) return std::nullopt;
-    const auto& of_type = roundoffs_.at(type);
-    if (of_type.size() <= kLeastSimilar) return std::nullopt;
-    double usual = 0;
-    for (const auto& [other, roundoff] : of_type) usual = other == op ? usual : std::max(usual, roundoff);
-    const double roundoff = unit_roundoff(output.format);
-    if (roundoff <= usual || output.relative_error < usual) return std::nullopt;
-    return Outlier{output.relative_error, roundoff / usual, static_cast<uint32_t>(of_type.size()) - 1, true,
-                   output.format};
+    const double rounding = output.rounding_of[0], roundoff = unit_roundoff(output.format);
+    if (!output.coarser || rounding == 0 || rounding > kTimes * roundoff) return std::nullopt;
+    const SimilarErrors& similar = of_type_.at(type);
+    const double usual = similar.largest_but(op);
+    if (similar.others() < kLeastSimilar || roundoff <= usual || output.relative_error < usual) return std::nullopt;
+    return Outlier{output.relative_error, roundoff / usual, similar.others(), true, output.format};
   }
 
  private:
-  std::map<std::string_view, std::map<OperatorId, double>> roundoffs_;
+  std::map<std::string_view, SimilarErrors> of_type_;
 };
 
 double error_of(const Judgement& output, size_t precision) {
@@ -113,6 +111,7 @@ std::map<TensorId, Outlier> find_outliers(const std::vector<OperatorJudgement>& 
     }
   });
   for (ErrorsOf& of : errors) of.find_largest();
+  formats.find_largest();
   std::map<TensorId, Outlier> outliers;
   for_each_right(judgements, op_of, [&](std::string_view type, OperatorId op, const OutputJudgement& output) {
     const Judgement& of = output.judgement;

@@ -372,17 +372,13 @@ void leave_out_gradients(std::vector<OperatorJudgement>& judgements) {
   }
 }
 
-bool is_by_copy(const OperatorJudgement& judgement, const OutputJudgement& output) {
-  return judgement.kernel.arithmetic == Arithmetic::kOptimizer && output.judgement.precision == Precision::kLow;
-}
-
-// Updates that do not follow from a copy of 16 bits are wrong only where most do: a device may make the copies otherwise.
+// Updates that do not follow from a copy of 16 bits are wrong only where most do: a device may make its copies in another way.
 void leave_out_copies(std::vector<OperatorJudgement>& judgements) {
   constexpr size_t kRightForEachWrong = 4;
   size_t right = 0, wrong = 0;
   for (const OperatorJudgement& judgement : judgements) {
     for (const OutputJudgement& output : judgement.outputs) {
-      if (!is_by_copy(judgement, output)) continue;
+      if (!output.judgement.follows_copy) continue;
       right += output.judgement.is_right() ? 1U : 0U;
       wrong += output.judgement.is_wrong() ? 1U : 0U;
     }
@@ -390,7 +386,7 @@ void leave_out_copies(std::vector<OperatorJudgement>& judgements) {
   if (right >= kRightForEachWrong * wrong) return;
   for (OperatorJudgement& judgement : judgements) {
     for (OutputJudgement& output : judgement.outputs) {
-      if (!output.judgement.is_wrong() || !is_by_copy(judgement, output)) continue;
+      if (!output.judgement.is_wrong() || !output.judgement.follows_copy) continue;
       output.judgement = {};
       output.judgement.why = {Reason::kOldValue, {}};
     }
