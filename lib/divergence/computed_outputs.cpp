@@ -126,7 +126,7 @@ class OutputComputer {
 
   using Trusted = std::map<TensorId, Judgement>;  // of the reference
 
-  // Of the reference's tensor that a tensor of the candidate is paired with; null if that is not right.
+  // Returns the judgement of the reference's tensor that a tensor of the candidate is paired with; null if it is not right.
   [[nodiscard]] const Judgement* partner_in(const Trusted& trusted, TensorId tensor) const {
     const auto found = trusted.find(TensorId(uint32_t{pairing_.tensors[partners_.pair_of_candidate(tensor)].b}));
     return found == trusted.end() ? nullptr : &found->second;

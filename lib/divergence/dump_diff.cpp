@@ -544,21 +544,31 @@ bool is_unexplained(const DiffResult& run, TensorId tensor) {
   return counts_as_difference(run, tensor) && run.divergence.explained[tensor] == Explanation::kNone;
 }
 
+namespace {
+
+bool fails_by_any(const DiffResult& run, FailLevel level) {
+  return level == FailLevel::kAny || run.single_pair || run.pairing.of_parameters ||
+         run.pairing.likeness.two_networks();
+}
+
+}  // namespace
+
+bool tensor_fails(const DiffResult& run, TensorId tensor, FailLevel level) {
+  if (fails_by_any(run, level)) return counts_as_difference(run, tensor);
+  const Unjudged reason = run.divergence.unjudged[tensor];
+  return is_unexplained(run, tensor) &&
+         (level == FailLevel::kUnexplained || (reason != Unjudged::kNone && !may_be_rounding(reason)));
+}
+
+bool argument_fails(const DiffResult& run, size_t argument, FailLevel level) {
+  return argument_counts(run, argument) && (level != FailLevel::kRoot || fails_by_any(run, level));
+}
+
 bool fails(const DiffResult& run, FailLevel level) {
-  const auto row_counts = [&](TensorId row) { return counts_as_difference(run, row); };
-  const bool any_row = std::any_of(run.rows.begin(), run.rows.end(), row_counts);
-  bool any_argument = false;
-  for (size_t i = 0; i < run.arguments.size(); ++i) any_argument = any_argument || argument_counts(run, i);
-  const bool unjudged = run.single_pair || run.pairing.of_parameters || run.pairing.likeness.two_networks();
-  const bool any_root = !run.divergence.roots.empty();
-  if (level == FailLevel::kAny || unjudged) return any_row || any_argument || any_root;
-  if (level == FailLevel::kUnexplained)
-    return any_root || any_argument ||
-           std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) { return is_unexplained(run, row); });
-  return any_root || std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
-           const Unjudged reason = run.divergence.unjudged[row];
-           return is_unexplained(run, row) && reason != Unjudged::kNone && !may_be_rounding(reason);
-         });
+  bool any = !run.divergence.roots.empty();
+  for (size_t i = 0; i < run.arguments.size(); ++i) any = any || argument_fails(run, i, level);
+  return any ||
+         std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) { return tensor_fails(run, row, level); });
 }
 
 uint64_t count_compared(const DiffResult& run) {

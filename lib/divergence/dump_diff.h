@@ -141,6 +141,9 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 // Checkpoints, single files and two different networks are not judged: there, any difference counts at every level.
 enum class FailLevel : uint8_t { kAny, kUnexplained, kRoot };
 [[nodiscard]] bool fails(const DiffResult& run, FailLevel level);
+// True if the tensor, or one of DiffResult::arguments, makes it fail by itself.
+[[nodiscard]] bool tensor_fails(const DiffResult& run, TensorId tensor, FailLevel level);
+[[nodiscard]] bool argument_fails(const DiffResult& run, size_t argument, FailLevel level);
 // The number of tensors and arguments that were compared with their partners.
 [[nodiscard]] uint64_t count_compared(const DiffResult& run);
 

@@ -34,7 +34,7 @@ struct Account {
   std::optional<Movement> moved;
 };
 
-// Of the last night.
+// The account of the last night, given all of them in their order.
 [[nodiscard]] Account account_of(const std::vector<Night>& nights);
 
 }  // namespace msdump::history

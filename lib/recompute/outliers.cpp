@@ -13,24 +13,24 @@ namespace {
 constexpr double kTimes = 3;
 constexpr uint32_t kLeastSimilar = 4;
 
-// The errors of similar operators over what rounding leads to, or other numbers: of each the largest of its outputs.
-class SimilarErrors {
+// A number of each of several similar operators, such as an error over what rounding leads to: the largest of its outputs.
+class SimilarNumbers {
  public:
-  void add(OperatorId op, double error) {
-    double& largest = errors_[op];
-    largest = std::max(largest, error);
+  void add(OperatorId op, double number) {
+    double& largest = numbers_[op];
+    largest = std::max(largest, number);
   }
   void find_largest() {
-    for (const auto& [op, error] : errors_) {
-      second_ = std::max(second_, std::min(error, largest_));
-      largest_ = std::max(largest_, error);
+    for (const auto& [op, number] : numbers_) {
+      second_ = std::max(second_, std::min(number, largest_));
+      largest_ = std::max(largest_, number);
     }
   }
-  [[nodiscard]] uint32_t others() const { return static_cast<uint32_t>(errors_.size()) - 1; }
-  [[nodiscard]] double largest_but(OperatorId op) const { return errors_.at(op) == largest_ ? second_ : largest_; }
+  [[nodiscard]] uint32_t others() const { return static_cast<uint32_t>(numbers_.size()) - 1; }
+  [[nodiscard]] double largest_but(OperatorId op) const { return numbers_.at(op) == largest_ ? second_ : largest_; }
 
  private:
-  std::map<OperatorId, double> errors_;
+  std::map<OperatorId, double> numbers_;
   double largest_ = 0, second_ = 0;
 };
 
@@ -47,7 +47,7 @@ class ErrorsOf {
   }
   [[nodiscard]] std::optional<Outlier> compare(std::string_view type, OperatorId op, const Judgement& output,
                                                double error) const {
-    const SimilarErrors* similar = &of_type_.at({type, output.format});
+    const SimilarNumbers* similar = &of_type_.at({type, output.format});
     const bool has_type = similar->others() >= kLeastSimilar;
     // The rounding of a coarse output outweighs what operators of different types do before.
     if (!has_type && is_low(output.format)) similar = &of_format_.at(output.format);
@@ -57,8 +57,8 @@ class ErrorsOf {
   }
 
  private:
-  std::map<std::pair<std::string_view, DType>, SimilarErrors> of_type_;
-  std::map<DType, SimilarErrors> of_format_;
+  std::map<std::pair<std::string_view, DType>, SimilarNumbers> of_type_;
+  std::map<DType, SimilarNumbers> of_format_;
 };
 
 // The roundoffs of the formats of the outputs, by type.
@@ -74,14 +74,14 @@ class Formats {
   [[nodiscard]] std::optional<Outlier> compare(std::string_view type, OperatorId op, const Judgement& output) const {
     const double rounding = output.rounding_of[0], roundoff = unit_roundoff(output.format);
     if (!output.coarser || rounding == 0 || rounding > kTimes * roundoff) return std::nullopt;
-    const SimilarErrors& similar = of_type_.at(type);
+    const SimilarNumbers& similar = of_type_.at(type);
     const double usual = similar.largest_but(op);
     if (similar.others() < kLeastSimilar || roundoff <= usual || output.relative_error < usual) return std::nullopt;
     return Outlier{output.relative_error, roundoff / usual, similar.others(), true, output.format};
   }
 
  private:
-  std::map<std::string_view, SimilarErrors> of_type_;
+  std::map<std::string_view, SimilarNumbers> of_type_;
 };
 
 double error_of(const Judgement& output, size_t precision) {

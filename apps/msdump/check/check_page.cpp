@@ -461,7 +461,7 @@ std::vector<std::string> check_notes(const CheckRun& run, const CheckPoints& poi
   return notes;
 }
 
-// What the page and the summary say alike: the dump, the sentence, the causes.
+// The head of the page and of the summary: the dump, the answer in a sentence, the causes.
 report::Page answer_page(const CheckRun& run) {
   report::Page page;
   page.heading = fmt::format("{}", fmt::join(run.dump.index().paths(), ", "));

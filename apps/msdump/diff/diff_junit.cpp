@@ -19,17 +19,6 @@
 namespace msdump::cli {
 namespace {
 
-// True if the row alone makes the run fail. fails() decides about the run, this about the case that has the failure.
-bool row_fails(const DiffResult& run, const DiffRow& row, FailLevel level) {
-  if (!counts_as_difference(run, row)) return false;
-  const bool unjudged = run.single_pair || run.pairing.of_parameters || run.pairing.likeness.two_networks();
-  if (level == FailLevel::kAny || unjudged) return true;
-  if (row.tensor == kNoId) return level == FailLevel::kUnexplained;
-  if (level == FailLevel::kUnexplained || !is_unexplained(run, row.tensor)) return is_unexplained(run, row.tensor);
-  const Unjudged reason = run.divergence.unjudged[row.tensor];
-  return reason != Unjudged::kNone && !may_be_rounding(reason);
-}
-
 std::string place_text(const Identity& identity) {
   std::string text;
   if (!identity.dump.empty()) text += dump_text(identity.dump) + ", ";
@@ -104,7 +93,8 @@ class JunitCases {
     const OperatorId op = is_argument ? run_.arguments[row.argument].op : run_.pairing.tensors[row.tensor].op;
     const Io io = is_argument ? run_.key(run_.arguments[row.argument]).io : run_.identity(row.tensor).name.io;
     Case& one = case_at({scope_of_op(run_.op_name(op)), name_of(io)});
-    if (row_fails(run_, row, options_.fail_level)) {
+    const FailLevel level = options_.fail_level;
+    if (is_argument ? argument_fails(run_, row.argument, level) : tensor_fails(run_, row.tensor, level)) {
       one.failing.push_back(row);
     } else if (is_difference(is_argument ? run_.arguments[row.argument].verdict : run_.diffs[row.tensor].verdict)) {
       one.others.push_back(row);

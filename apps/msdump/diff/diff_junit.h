@@ -17,7 +17,7 @@ namespace msdump::cli {
 
 Status write_diff_junit(const DiffResult& run, const DiffOptions& options);
 
-// Of a selection that matches nothing, or a side without tensors (kNothingCompared among `errors`).
+// The file of a run that compared nothing: the selection matches no tensor, or `errors` say why.
 Status write_empty_junit(const std::string& path, const std::vector<Error>& errors);
 
 }  // namespace msdump::cli

@@ -307,7 +307,7 @@ std::vector<std::string> command_of(const DiffResult& run, const DiffOptions& op
   return words;
 }
 
-// What the page and the summary say alike: the dumps, the sentence, the first causes.
+// The head of the page and of the summary: the dumps, the answer in a sentence, the first causes.
 report::Page answer_page(const DiffResult& run, const DiffOptions& options) {
   std::vector<const Divergence*> roots;
   for (const Divergence& root : run.divergence.roots) roots.push_back(&root);

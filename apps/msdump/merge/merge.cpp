@@ -178,8 +178,8 @@ class Merge : public Command {
   }
 
   std::vector<std::string> parts_;
-  std::string out_, junit_, summary_, report_,
-      baseline_;  // but for `out_` read from the parsed options, by their names
+  std::string out_;
+  std::string junit_, summary_, report_, baseline_;  // read from the parsed options, by their names
   bool all_ = false;
   report::Form form_ = report::Form::kTable;
 };

@@ -55,7 +55,7 @@ struct AcceptedDifference {
   bool used = false;  // accepted a difference
 };
 
-// What a baseline was made of; empty, or 0, is unknown.
+// One of the two dumps that a baseline was written for. An empty text, or 0, is unknown.
 struct BaselineSide {
   std::string writer;   // "MindSpore 2.10.0"
   std::string content;  // how it was dumped: "tensors, float32"

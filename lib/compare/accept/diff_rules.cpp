@@ -112,10 +112,9 @@ bool need_request(std::span<const MetricLimit> limits) {
 void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& tolerance, TensorDiff& diff) {
   if (limits.empty() || !has_metrics(diff.verdict)) return;
   bool broken = false;
-  for (size_t end = 0; end < limits.size();) {
-    const size_t begin = end;
-    while (limits[end++].or_next && end < limits.size()) {
-    }
+  for (size_t begin = 0, end = 0; begin < limits.size(); begin = end) {
+    end = begin + 1;
+    while (end < limits.size() && limits[end - 1].or_next) ++end;
     const auto alternatives = limits.subspan(begin, end - begin);
     if (!std::all_of(alternatives.begin(), alternatives.end(),
                      [&](const MetricLimit& limit) { return check_limit(limit, diff) == LimitCheck::kBroken; }))

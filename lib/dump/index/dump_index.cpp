@@ -338,7 +338,8 @@ void DumpIndex::place_by_names(size_t first_file) {
   for (size_t i = first_file; i < files_.size(); ++i) {
     const IndexedFile& file = files_[i];
     const bool is_array = file.kind == FileKind::kNpy && file.facts.io == Io::kParameter && file.facts.slot.empty();
-    // Of a .pth the content decides, which is not read here: an entry for another file does no harm.
+    // A .pth may hold parameters or an output of an operator. Only its content tells, which is not read here; an output that is placed
+    // like a checkpoint stays what it is.
     const bool holds_parameters = file.family != nullptr && info(file.family->kind()).holds_parameters;
     if (!holds_parameters && file.kind != FileKind::kTensorLog && !is_array) continue;
     Placed& one = placed.emplace_back(Placed{i, folders_[file.folder].identity, {}, {}});

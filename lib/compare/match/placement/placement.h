@@ -30,7 +30,7 @@
 
 namespace msdump {
 
-// Of a placement that a file states.
+// Bounds of the blocks and of the axis of a placement that a file states.
 inline constexpr int64_t kMostBlocks = 8192, kMostShardedAxis = 63;
 
 enum class PlacementRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag, kGathered };
