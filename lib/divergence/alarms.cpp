@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
+#include "compare/limits.h"
 #include "compare/pair/precision.h"
 #include "divergence/model/constants.h"
 #include "divergence/runs/run_view.h"
@@ -274,7 +275,7 @@ bool stands_out(const BlameState& state, const ScoredOutput& output, const RunIn
   if (!inputs.downstream) return output.beyond_arithmetic || output.score > state.model.threshold();
   // An error that earlier steps left is not random: its gains spread further.
   const double spread = output.siblings.spread;
-  return output.score * spread / hypotenuse(spread, kSpreadOfFaults) > state.model.threshold();
+  return output.score * spread / hypotenuse(spread, kFactorOfTwo) > state.model.threshold();
 }
 
 void judge_shape(BlameState& state, ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) {
@@ -382,13 +383,12 @@ bool reader_writes(const BlameState& state, ExecutionId reader, const RunInput& 
 // True if an alarmed execution, which read the same output before, may have written the input.
 bool alarmed_reader_writes(BlameState& state, ExecutionId run, const RunInput& input) {
   // Only the last of them are looked at: a value may have thousands of consumers, each of which asks.
-  constexpr std::ptrdiff_t kMostReaders = 64;
   const std::vector<ExecutionId>& readers = state.view.run(input.producer).readers;  // ascending
   const auto end = std::lower_bound(readers.begin(), readers.end(), run);
-  const auto first = end - std::min(end - readers.begin(), kMostReaders);
+  const auto first = end - std::min(end - readers.begin(), std::ptrdiff_t{kMostTried});
   if (first != readers.begin())
     state.limits.insert(
-        {"readers_of_a_value", kMostReaders, "of a value with more readers, the last ones are looked at"});
+        {"readers_of_a_value", kMostTried, "of a value with more readers, the last ones are looked at"});
   return std::any_of(first, end, [&](ExecutionId reader) {
     return state.history.states[reader].alarmed && reader_writes(state, reader, input);
   });

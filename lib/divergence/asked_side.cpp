@@ -13,9 +13,6 @@ namespace {
 
 using From = InputEdge::From;
 
-// Casts, moves and reshapes in a row.
-constexpr int kMostHops = 64;
-
 }  // namespace
 
 AskedSide::AskedSide(const CompareSide& dump, const Pairing& pairing, bool of_a, const QuestionTerms& terms,
@@ -129,7 +126,7 @@ AskedSide::JointReaders AskedSide::joint_readers(OpId op, const std::set<Operato
 // The value that an input reads before casts, moves and reshapes that its question leaves out.
 InputEdge AskedSide::behind_moves(InputEdge edge) const {
   for (int hops = 0; edge.from == From::kOperator && questions_.is_left_out(edge.op); ++hops) {
-    if (hops == kMostHops) return {};
+    if (hops == kMostTried) return {};
     edge = inputs_of(graph(), edge.op).front();
   }
   return edge;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/containers.h"
+#include "compare/limits.h"
 #include "compare/match/pairing.h"
 #include "graph/arguments/questions.h"
 #include "graph/flow/data_flow.h"
@@ -17,7 +18,6 @@
 namespace msdump {
 
 // Operators of one side that are followed from one, to the first ones of both sides.
-inline constexpr size_t kMostFollowed = 1024;
 inline constexpr ReachedLimit kFollowedLimit = {
     "operators_followed", kMostFollowed,
     "operators that one side alone has were followed so far, and what reads them further on was not"};

@@ -6,6 +6,7 @@
 
 #include "check/ranks/collective_rules.h"
 #include "check/ranks/replica_rules.h"
+#include "compare/match/placement/placement_search.h"
 #include "compare/pair/pair_reader.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/reduce/reduce.h"
@@ -13,8 +14,6 @@
 
 namespace msdump {
 namespace {
-
-constexpr double kSureLayout = 0.9;  // of PlacementNote::confidence, at least
 
 // The member of TensorPair for one side.
 using OfPair = RecordId TensorPair::*;
@@ -131,7 +130,7 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
     // one. Statistics never do, because they do not show the order of elements.
     const bool whole = note.a.dims.empty() && note.b.dims.empty();
     evidence.known.push_back(whole || (note.is_established && !evidence.both_cut && !cuts.diffs[i].by_statistics));
-    evidence.alike.push_back(evidence.known.back() && note.confidence >= kSureLayout);
+    evidence.alike.push_back(evidence.known.back() && note.confidence >= kFits);
     evidence.uneven.push_back(note.uneven);
     evidence.parts.push_back(note.a.is_sharded());
   }

@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "compare/limits.h"
 #include "divergence/model/constants.h"
 #include "divergence/region_chain.h"
 
@@ -18,11 +19,7 @@ using recompute::Question;
 using recompute::Reason;
 using recompute::unjudged;
 
-// Operators of a region: a normalisation or an attention that is written out has up to 15.
-constexpr size_t kMostOfRegion = 32;
 constexpr int64_t kMostElementsOfRegion = int64_t{1} << 20;
-// Operators that were paired with one that does something else.
-constexpr size_t kMostMispaired = 8;
 constexpr double kNineDigits = 1e-9;
 
 double root_mean_square(const Array& x) {
@@ -102,7 +99,7 @@ std::optional<EqualMaths::Rewriting> EqualMaths::find(OperatorId suspect, const 
       found->second = compare(reader, slot, place, apart, result.members, limits);
     return found->second != Sameness::kOther;
   };
-  for (size_t i = 0; i <= kMostMispaired; ++i) {
+  for (size_t i = 0; i <= kFewTried; ++i) {
     result.readers.clear();
     for (const OperatorId pair : result.operators) {
       for (const Side* const side : {&a_, &b_}) {
@@ -201,7 +198,7 @@ std::optional<std::vector<ExecutionId>> EqualMaths::region_before(const Side& si
     next.pop_back();
     for (const RunInput& input : side.dump.runs()[run].inputs) {
       if (!is_member(side, input.producer, apart) || !members.insert(input.producer).second) continue;
-      if (members.size() > kMostOfRegion) return std::nullopt;
+      if (members.size() > kMostTried) return std::nullopt;
       next.push_back(input.producer);
     }
   }

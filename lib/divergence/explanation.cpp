@@ -201,7 +201,7 @@ class Explainer {
   // True if integers or booleans may have flipped because the values that decide differ a little.
   [[nodiscard]] bool may_flip(ExecutionId run, const ScoredOutput& output) const {
     const bool decides = model_.gain(run).rule == GainRule::kChoose || view_.error(output.tensor)->discrete;
-    return decides && !output.judged() && !output.exact_inputs && output.measured <= kMostFlips;
+    return decides && !output.judged() && !output.exact_inputs && output.measured <= kShareOfFew;
   }
 
   void explain_inputs(ExecutionId run) {

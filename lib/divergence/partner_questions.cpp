@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "compare/limits.h"
 #include "ge/operators/operator_table.h"
 
 namespace msdump {
@@ -14,8 +15,6 @@ using recompute::Operand;
 using recompute::Question;
 using recompute::Reason;
 
-constexpr size_t kMostMembers = 8;    // the longest known fusion has 5
-constexpr size_t kMostQuestions = 6;  // ways to place three inputs of one shape
 constexpr std::string_view kConvolution = "conv", kBatchNorm = "batch_norm", kBiasAdd = "bias_add";
 
 Question not_asked(Question question, Reason reason, std::string what = {}) {
@@ -106,7 +105,7 @@ std::optional<PartnerQuestions::Members> PartnerQuestions::members_of(ExecutionI
       // Operators that move no data may lie between the members.
       const bool view = device_of(producer) == kNoId && types.may_have_no_kernel(type_of(producer));
       if (hosts.count(producer) == 0 && !view) continue;
-      if (members.size() == kMostMembers) return std::nullopt;
+      if (members.size() == kFewTried) return std::nullopt;
       members.insert(producer);
       open.push_back(producer);
     }
@@ -289,7 +288,7 @@ std::vector<Question> PartnerQuestions::ask_region(const Members& members) const
   std::vector<Question> questions;
   // Places the rest one after the other, in each way that fits.
   const auto place = [&](const auto& self, size_t at) -> void {
-    if (questions.size() == kMostQuestions) return;
+    if (questions.size() == kFewTried) return;
     if (at == unplaced.size()) {
       // An input that nothing reads would show that the members are others; a scalar may be a constant of the reference.
       for (const TensorId tensor : free) {

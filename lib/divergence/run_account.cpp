@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compare/limits.h"
 #include "divergence/computed_outputs.h"
 #include "divergence/divergence.h"
 #include "divergence/explanation.h"
@@ -15,8 +16,6 @@
 
 namespace msdump {
 namespace {
-
-constexpr size_t kMostListed = 64;  // inputs or outputs of an execution
 
 class Accountant {
  public:
@@ -30,13 +29,13 @@ class Accountant {
     result.place = view_.place(run);
     result.threshold = model_.threshold();
     const std::span<const ScoredOutput> outputs = model_.outputs(run);
-    for (const ScoredOutput& output : outputs.first(std::min(outputs.size(), kMostListed)))
+    for (const ScoredOutput& output : outputs.first(std::min(outputs.size(), kMostTried)))
       result.outputs.push_back(account_of(output));
     add_inputs(run, result);
     std::vector<ExecutionId> through = model_.within(run);
     through.pop_back();
     for (const ExecutionId one : through) result.through.push_back(view_.run(one).op);
-    if (result.through.size() > kMostListed) result.through.resize(kMostListed);
+    if (result.through.size() > kMostTried) result.through.resize(kMostTried);
     const uint32_t root = find_root(run, result);
     result.is_root = root != kNoRoot;
     const uint32_t cause = result.is_root ? root : reach_.root_before(run);
@@ -71,7 +70,7 @@ class Accountant {
       const KnownOutput output{tensor, 0, *view_.error(tensor), view_.diff(tensor).shape};
       gains = expect(model_.family(run), model_.gain(run), known, output).gains;
     }
-    for (size_t i = 0; i < known.size() && result.inputs.size() < kMostListed; ++i) {
+    for (size_t i = 0; i < known.size() && result.inputs.size() < kMostTried; ++i) {
       InputAccount input;
       input.tensor = known[i].tensor;
       input.slot = known[i].slot;
@@ -90,7 +89,7 @@ class Accountant {
     });
     const auto place = static_cast<size_t>(found - known.begin());
     if (found == known.end()) {
-      if (result.inputs.size() >= kMostListed) return;
+      if (result.inputs.size() >= kMostTried) return;
       result.inputs.emplace_back().slot = input.slot;
     } else if (place >= result.inputs.size()) {
       return;
@@ -213,7 +212,7 @@ void account_for(const RunView& view, const NoiseModel& model, const RunHistory&
   const Accountant accountant(view, model, history, reach, report, computed);
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     if (std::find(operators.begin(), operators.end(), view.run(run).op) == operators.end()) continue;
-    if (report.accounts.size() < kMostAccounts) {
+    if (report.accounts.size() < kMostTried) {
       report.accounts.push_back(accountant.account(run));
     } else {
       ++report.more_accounts;

@@ -53,8 +53,7 @@ struct RunAccount {
   std::string conclusion;             // why it is or is not a root
 };
 
-// Accounts for the executions of some operators, up to kMostAccounts. `report` must have its roots.
-inline constexpr size_t kMostAccounts = 64;
+// Accounts for the executions of some operators, up to kMostTried. `report` must have its roots.
 void account_for(const RunView& view, const NoiseModel& model, const RunHistory& history, const RootReach& reach,
                  const ComputedOutputs& computed, std::span<const OperatorId> operators, DivergenceReport& report);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "compare/limits.h"
 #include "dump/names/identity.h"
 #include "io/atomic_file.h"
 #include "io/file.h"
@@ -17,17 +18,14 @@ namespace msdump {
 namespace {
 
 constexpr uint64_t kMostBaselineBytes = uint64_t{32} << 20;
-constexpr size_t kMostAccepted = 100'000;
-constexpr int64_t kMostCommas = 16 * int64_t{kMostAccepted};  // bounds the memory of the parsed tree
 constexpr int64_t kSchema = 1;
-constexpr int kDigits = 3;
 constexpr double kLarger = 1.01;
 constexpr std::string_view kCommand = "diff-baseline";
 constexpr std::array kDifferences = {Verdict::kDiffer, Verdict::kNan, Verdict::kShape, Verdict::kDtype,
                                      Verdict::kUnmatched};
 
 std::optional<double> recorded(std::optional<double> value) {
-  return value ? std::optional(rounded_up(*value, kDigits)) : std::nullopt;
+  return value ? std::optional(rounded_up(*value)) : std::nullopt;
 }
 
 // For statistics: the difference of the counts of NaN, if both sides have one.
@@ -84,8 +82,8 @@ class Reader {
     if (schema->as_int() != kSchema) return wrong(*schema, fmt::format("unknown schema; {} is expected", kSchema));
     MSDUMP_TRY(const JsonValue* list, member(root, "accepted"));
     if (!list->is(JsonKind::kArray)) return wrong(*list, "expected a list of accepted differences");
-    if (list->items.size() > kMostAccepted) {
-      return fail(ErrorCode::kTooLarge, "{} accepted differences; at most {}", list->items.size(), kMostAccepted);
+    if (list->items.size() > kMostStated) {
+      return fail(ErrorCode::kTooLarge, "{} accepted differences; at most {}", list->items.size(), kMostStated);
     }
     Content content;
     if (const JsonValue* const made_of = root.find("made_of"); made_of != nullptr) {
@@ -290,8 +288,8 @@ Result<Baseline> Baseline::parse(std::string_view text) {
   if (text.size() > kMostBaselineBytes) {
     return fail(ErrorCode::kTooLarge, "a baseline of {} bytes; at most {}", text.size(), kMostBaselineBytes);
   }
-  if (std::count(text.begin(), text.end(), ',') > kMostCommas) {
-    return fail(ErrorCode::kTooLarge, "a baseline of more than {} differences", kMostAccepted);
+  if (std::count(text.begin(), text.end(), ',') > int64_t{16 * kMostStated}) {  // bounds the memory of the parsed tree
+    return fail(ErrorCode::kTooLarge, "a baseline of more than {} differences", kMostStated);
   }
   Baseline baseline;
   MSDUMP_TRY(Reader::Content content, Reader(text).read());
@@ -328,7 +326,7 @@ Result<std::string> Baseline::text() const {
     return fail(make_error(ErrorCode::kTooLarge, "{} differences are too many for a baseline", accepted_.size())
                     .with_hint("choose fewer tensors, or give tolerances instead"));
   };
-  if (accepted_.size() > kMostAccepted) return too_large();
+  if (accepted_.size() > kMostStated) return too_large();
   std::string result = fmt::format("{{\"schema\": {}, \"command\": \"{}\", ", kSchema, kCommand);
   if (origin_) result += fmt::format("\"made_of\":\n{},\n", line_of(*origin_));
   result += "\"accepted\": [";

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/limits.h"
 #include "compare/match/device/match_evidence.h"
 #include "dump/elements/host_tensor.h"
 #include "ge/operators/operator_table.h"
@@ -418,11 +419,10 @@ std::vector<ArgumentDiff> compare_arguments(const CompareSide& a, const CompareS
     const OperatorId op = pairing.tensors[tensor].op;
     if (is_sure_pair(pairing.operators[op])) tensors[op].push_back(tensor);
   }
-  constexpr size_t kPiece = 256;
-  const size_t pieces = (tensors.size() + kPiece - 1) / kPiece;
+  const size_t pieces = (tensors.size() + kMostTried - 1) / kMostTried;
   const auto compare_piece = [&](int64_t piece) {
     std::vector<ArgumentDiff> found;
-    const size_t first = static_cast<size_t>(piece) * kPiece, end = std::min(first + kPiece, tensors.size());
+    const size_t first = static_cast<size_t>(piece) * kMostTried, end = std::min(first + kMostTried, tensors.size());
     for (size_t op = first; op < end && !context.cancel.cancelled(); ++op) {
       if (tensors[op].empty()) continue;
       for (ArgumentDiff& diff : PairArguments(a, b, pairing, OperatorId(op), fused[op]).run(tensors[op]))

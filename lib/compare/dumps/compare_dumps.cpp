@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "compare/dumps/unpaired_tensors.h"
+#include "compare/limits.h"
 #include "compare/match/parameters/parameter_views.h"
 #include "compare/pair/pair_reader.h"
 #include "compare/pair/precision.h"
@@ -321,7 +322,6 @@ void read_tables(const Sides<ComparedDump>& dumps, const Pairing& pairing, const
 std::vector<size_t> pieces_of(const Sides<ComparedDump>& dumps, const Pairing& pairing,
                               const std::vector<TensorId>& chosen) {
   constexpr uint64_t kBytes = uint64_t{1} << 20;
-  constexpr size_t kPairs = 64;
   const auto bytes_of = [&](Side side, const TensorPair& pair) -> uint64_t {
     const std::vector<TensorRecord>& tensors = *dumps[side].side.tensors;
     if (pair[side] == kNoId || !tensors[pair[side]].has_elements) return 0;
@@ -332,7 +332,7 @@ std::vector<size_t> pieces_of(const Sides<ComparedDump>& dumps, const Pairing& p
   for (size_t i = 0; i < chosen.size(); ++i) {
     const TensorPair& pair = pairing.tensors[chosen[i]];
     bytes += std::min(std::max(bytes_of(Side::kCandidate, pair), bytes_of(Side::kReference, pair)), kBytes);
-    if (bytes < kBytes && i + 1 - pieces.back() < kPairs && i + 1 < chosen.size()) continue;
+    if (bytes < kBytes && i + 1 - pieces.back() < kMostTried && i + 1 < chosen.size()) continue;
     pieces.push_back(i + 1);
     bytes = 0;
   }

@@ -19,8 +19,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostTableCells = 256 * 256;  // of the table of an edit distance
-
 // The edit distance if it is below `bound`, else `bound`. The common beginning and end of both names are skipped.
 size_t distance_below(size_t bound, std::string_view a, std::string_view b) {
   const size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
@@ -33,7 +31,7 @@ size_t distance_below(size_t bound, std::string_view a, std::string_view b) {
     a.remove_suffix(1);
     b.remove_suffix(1);
   }
-  return a.size() * b.size() > kMostTableCells ? bound : std::min(bound, edit_distance(a, b));
+  return a.size() * b.size() > kLongestName * kMostTried ? bound : std::min(bound, edit_distance(a, b));
 }
 
 SequencedOpId nearest_to(const Pairing& pairing, OperatorId place) {
@@ -42,8 +40,8 @@ SequencedOpId nearest_to(const Pairing& pairing, OperatorId place) {
   const std::string& name = pairing.operators_of(side)[alone[side]].name;
   if (name.size() > kLongestName) return kNoId;
   const std::string plain = to_lower(normalised_op_name(name));
-  const size_t first = place - std::min<uint32_t>(place, kNamesAround);
-  const size_t end = std::min(pairing.operators.size(), size_t{place} + kNamesAround + 1);
+  const size_t first = place - std::min<size_t>(place, kMostTried);
+  const size_t end = std::min(pairing.operators.size(), size_t{place} + kMostTried + 1);
   SequencedOpId nearest;
   size_t bound = plain.size() / 3 + 1;
   for (size_t i = first; i < end && bound > 0; ++i) {
@@ -69,7 +67,7 @@ std::vector<SequencedOpId> nearest_names(const Pairing& pairing, WorkerPool& poo
     if (pair.is_paired()) continue;
     const Side side = pair.present_side();
     const bool has_tensors = !pairing.operators_of(side)[pair[side]].tensors.empty();
-    if (has_tensors && counts[side]++ < kNamesAsked) asked.push_back(i);
+    if (has_tensors && counts[side]++ < kMostTried) asked.push_back(i);
   }
   pool.parallel_for(static_cast<int64_t>(asked.size()), [&](int64_t index) {
     const OperatorId place = asked[static_cast<size_t>(index)];

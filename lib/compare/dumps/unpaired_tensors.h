@@ -19,12 +19,6 @@
 
 namespace msdump {
 
-// The number of operators before and after an operator, in the pairing, whose names are compared with its name.
-inline constexpr uint32_t kNamesAround = 100;
-// Limit on the operators of a side for which the nearest name is searched. With more, the two dumps are hardly of one
-// network, and a near name proves nothing.
-inline constexpr uint32_t kNamesAsked = 200;
-
 // The operator of the other side with the nearest name, for each of Pairing::operators that has tensors and no partner;
 // kNoId for all others. Names are compared by edit_distance() (base/text.h), without case and with '/', '\\', '.' and
 // blanks as '_'. At most a third of the name may differ. The first of several counts.

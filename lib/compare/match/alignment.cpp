@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/containers.h"
+#include "compare/limits.h"
 
 namespace msdump {
 namespace {
@@ -145,8 +146,7 @@ Pairs common_subsequence(std::span<const uint64_t> a, std::span<const uint64_t> 
 namespace {
 
 // Limit on gaps inside gaps. Networks need few levels, and each level reads all items again.
-constexpr int kMostNested = 64;
-constexpr ReachedLimit kNestedLimit = {"alignment_levels", kMostNested,
+constexpr ReachedLimit kNestedLimit = {"alignment_levels", kMostTried,
                                        "operators were aligned without those whose key occurs once"};
 constexpr ReachedLimit kCellsLimit = {"alignment_cells", kMostCells,
                                       "operators were not aligned in the best way: the sequences differ too much"};
@@ -186,7 +186,7 @@ class Aligner {
   void align_gap(const Gap& whole, std::vector<Gap>& left) {
     struct Task {
       Gap gap;
-      int nested;
+      size_t nested;
     };
     std::vector<Task> work = {{whole, 0}};
     while (!work.empty()) {
@@ -194,8 +194,8 @@ class Aligner {
       work.pop_back();
       trim(gap);
       if (!gap.open()) continue;
-      const std::vector<AlignedPair> anchors = nested < kMostNested ? unique_in_order(gap) : std::vector<AlignedPair>();
-      if (nested >= kMostNested && limits_ != nullptr) limits_->insert(kNestedLimit);
+      const std::vector<AlignedPair> anchors = nested < kMostTried ? unique_in_order(gap) : std::vector<AlignedPair>();
+      if (nested >= kMostTried && limits_ != nullptr) limits_->insert(kNestedLimit);
       if (anchors.empty()) {
         align_without_anchors(gap, left);
         continue;

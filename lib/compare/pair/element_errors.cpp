@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "compare/limits.h"
 #include "compare/pair/pair_reader.h"
 #include "compare/pair/tensor_diff.h"
 #include "dump/elements/host_tensor.h"
@@ -134,7 +135,7 @@ report::Value element_value(DType dtype, const std::byte* at) {
 }
 
 WorstElements::WorstElements(size_t number, DType stored_a, DType stored_b)
-    : number_(std::min(number, kMostWorst)), dtype_a_(stored_a), dtype_b_(stored_b) {}
+    : number_(std::min(number, kMostStated)), dtype_a_(stored_a), dtype_b_(stored_b) {}
 
 bool WorstElements::is_worse(const Candidate& x, const Candidate& y) {
   if (std::isnan(x.distance) != std::isnan(y.distance)) return std::isnan(x.distance);
@@ -196,14 +197,12 @@ struct Rule {
   double stands_out, carries;
 };
 constexpr Rule kRules[] = {{1.5, 0.9}, {4, 0.5}};
-constexpr size_t kMostRanges = 8;
-constexpr int kLargestExponent = 1000;  // the factor for the smallest number would not be finite
 
 double factor_for(double max_abs) {
   if (!(max_abs > 0)) return 1;
   int exponent = 1024;
   if (std::isfinite(max_abs)) (void)std::frexp(max_abs, &exponent);
-  return std::ldexp(1.0, std::min(-exponent, kLargestExponent));
+  return std::ldexp(1.0, std::min(-exponent, std::numeric_limits<double>::max_exponent - 1));
 }
 
 }  // namespace
@@ -295,7 +294,7 @@ void AxisErrors::next_row() {
 AxisError AxisErrors::standing_out(const Axis& axis, double factor) const {
   AxisError result{axis.number, axis.extent, {}, 0};
   std::vector<AxisRange>& ranges = result.ranges;
-  for (size_t bin = 0; bin < axis.bins.size() && ranges.size() <= kMostRanges; ++bin) {
+  for (size_t bin = 0; bin < axis.bins.size() && ranges.size() <= kFewTried; ++bin) {
     const Bin& here = axis.bins[bin];
     const int64_t first = static_cast<int64_t>(bin) * axis.width, end = std::min(first + axis.width, axis.extent);
     const double share = all_.mismatches > 0
@@ -321,7 +320,7 @@ ErrorAxes AxisErrors::finish() const {
     AxisError found{axis.number, axis.extent, {}, 0};
     for (const Rule& rule : kRules) {
       AxisError some = standing_out(axis, rule.stands_out);
-      if (some.ranges.size() > kMostRanges || some.carried < rule.carries) continue;
+      if (some.ranges.size() > kFewTried || some.carried < rule.carries) continue;
       found = std::move(some);
       break;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -59,8 +60,6 @@ class PairDistances {
 // not listed. Values are as stored: integers exact to the last digit, floats with the digits of their dtype, complex numbers
 // as a list of two.
 
-inline constexpr size_t kMostWorst = 100'000;  // more are not kept
-
 struct WorstElement {
   std::vector<int64_t> index;
   report::Value a, b;
@@ -79,8 +78,7 @@ class WorstElements {
   [[nodiscard]] std::vector<WorstElement> finish(const Shape& shape) &&;
 
  private:
-  static constexpr size_t kWidest = 16;  // bytes of a complex128
-  using Stored = std::array<std::byte, kWidest>;
+  using Stored = std::array<std::byte, sizeof(std::complex<double>)>;
   struct Candidate {
     double distance = 0;  // NaN: a mismatch
     uint64_t at = 0;
@@ -172,7 +170,7 @@ class AxisErrors {
 // look_again(): a second pass over two tensors that differ, for the worst elements and the axes that carry the error.
 
 struct SecondLookOptions {
-  size_t worst = 0;  // elements; at most kMostWorst
+  size_t worst = 0;  // elements; at most kMostStated
   bool by_axis = false;
   double scale = 1;  // what elements of the candidate are divided by before they are compared
 };

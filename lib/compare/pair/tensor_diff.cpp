@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "base/containers.h"
+#include "compare/limits.h"
 #include "compare/pair/pair_reader.h"
 #include "kernels/pair/pair.h"
 #include "kernels/pair/pair_dtype.h"
@@ -66,7 +68,8 @@ class Magnitudes {
 
  private:
   __extension__ using Wide = unsigned __int128;
-  static constexpr int kFractionBits = 52, kExponents = 2047;
+  using Double = std::numeric_limits<double>;
+  static constexpr int kFractionBits = Double::digits - 1, kExponents = 2 * Double::max_exponent - 1;
   static constexpr uint64_t kHidden = uint64_t{1} << kFractionBits;
   struct Magnitude {
     size_t count = 0;
@@ -83,8 +86,8 @@ class Magnitudes {
       const Wide sum = exponents_[exponent].squares;
       if (sum != 0) squares += std::ldexp(static_cast<double>(sum), 2 * (unit(exponent) - unit(last)));
     }
-    constexpr int kBias = 1075;  // of the last digit
-    return std::ldexp(std::sqrt(squares / static_cast<double>(count)), unit(last) - kBias);
+    return std::ldexp(std::sqrt(squares / static_cast<double>(count)),
+                      unit(last) + Double::min_exponent - 1 - Double::digits);
   }
 
   std::vector<Magnitude> exponents_;
@@ -171,7 +174,6 @@ Result<kernels::PairState> compare_chunk(HostTensor& a, HostTensor& b, int64_t f
 
 Result<kernels::PairState> compare_chunks(HostTensor& a, HostTensor& b, const kernels::PairRule& rule,
                                           const CancelToken& cancel, WorkerPool* pool) {
-  constexpr int64_t kMostWaiting = 64;
   const int64_t chunks = (a.count() + kChunk - 1) / kChunk;
   Result<kernels::PairState> whole = compare_chunk(a, b, 0, rule, cancel);
   const auto merge = [&](Result<kernels::PairState>&& chunk) {
@@ -189,7 +191,7 @@ Result<kernels::PairState> compare_chunks(HostTensor& a, HostTensor& b, const ke
   }
   pool->ordered_for(
       chunks - 1, [&](int64_t index) { return compare(index + 1); },
-      [&](int64_t, Result<kernels::PairState>&& chunk) { merge(std::move(chunk)); }, kMostWaiting);
+      [&](int64_t, Result<kernels::PairState>&& chunk) { merge(std::move(chunk)); }, kMostTried);
   return whole;
 }
 

@@ -14,8 +14,6 @@ namespace {
 
 // Below this scale, the rounding of the comparison itself is no longer small.
 constexpr double kSmallestScale = 0x1p-960;
-constexpr double kRoundings = 1 + 0x1p-50;  // rounding of the comparison that has to pass
-constexpr int kDigits = 3;
 
 }  // namespace
 
@@ -27,9 +25,10 @@ double default_rtol(DType dtype) {
 }
 
 double smallest_step(DType dtype) {
-  constexpr int kFewExponentBits = 5;
   const FloatFormat& format = info(dtype).traits.format;
-  if (info(dtype).bits < 8 || format.exponent_bits == 0 || format.exponent_bits > kFewExponentBits) return 0;
+  if (info(dtype).bits < 8 || format.exponent_bits == 0 ||
+      format.exponent_bits > info(DType::kFloat16).traits.format.exponent_bits)
+    return 0;
   return std::ldexp(1.0, 1 - format.bias - format.mantissa_bits);
 }
 
@@ -44,9 +43,11 @@ std::optional<Limits> passing_limits(const kernels::PairMetrics& metrics, double
   if (metrics.nan_mismatch + metrics.inf_mismatch > 0 || !metrics.max_abs || !metrics.max_scaled) return std::nullopt;
   if (*metrics.max_abs == 0) return Limits{};
   if (!std::isfinite(*metrics.max_abs)) return std::nullopt;
-  const double rtol = rounded_up(*metrics.max_scaled * kRoundings, kDigits);
-  if (scale < kSmallestScale || !std::isfinite(rtol)) return Limits{0, rounded_up(*metrics.max_abs, kDigits)};
-  return Limits{rtol, rounded_up(rtol * scale * kRoundings, kDigits)};
+  // The comparison that has to pass rounds, too.
+  constexpr double larger = 1 + 4 * std::numeric_limits<double>::epsilon();
+  const double rtol = rounded_up(*metrics.max_scaled * larger);
+  if (scale < kSmallestScale || !std::isfinite(rtol)) return Limits{0, rounded_up(*metrics.max_abs)};
+  return Limits{rtol, rounded_up(rtol * scale * larger)};
 }
 
 double rounded_up(double value, int digits) {

@@ -42,7 +42,7 @@ struct Limits {
 // No value if no tolerance helps: NaN or an infinity on one side only, no pairs, a difference beyond the range of a double.
 [[nodiscard]] std::optional<Limits> passing_limits(const kernels::PairMetrics& metrics, double scale);
 
-// `value`, or the next larger number with that many decimal digits. `value` must not be negative.
-[[nodiscard]] double rounded_up(double value, int digits);
+// `value`, or the next larger number with so many decimal digits. `value` must not be negative.
+[[nodiscard]] double rounded_up(double value, int digits = 3);
 
 }  // namespace msdump

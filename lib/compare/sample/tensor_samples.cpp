@@ -87,8 +87,6 @@ std::vector<double> TensorSamples::of(RecordId tensor, const TensorView& view, s
 }
 
 std::optional<double> likeness(std::span<const double> a, std::span<const double> b) {
-  constexpr size_t kFew = 16;     // values; a correlation of fewer says little
-  constexpr double kOfFew = 0.8;  // its weight
   const size_t common = std::min(a.size(), b.size());
   const auto usable = [&](size_t i) { return std::isfinite(a[i]) && std::isfinite(b[i]); };
   size_t count = 0;
@@ -116,7 +114,7 @@ std::optional<double> likeness(std::span<const double> a, std::span<const double
   if (aa == 0 && bb == 0) return squares == 0 && sum_a == 0 ? std::nullopt : std::optional(nearness(squares));
   if (aa == 0 || bb == 0) return std::nullopt;
   const double correlated = std::max(0.0, ab / std::sqrt(aa) / std::sqrt(bb));
-  return count < kFew ? std::max(nearness(std::min(aa, bb)), kOfFew * correlated) : correlated;
+  return count < kFewValues ? std::max(nearness(std::min(aa, bb)), std::min(correlated, kUnlike)) : correlated;
 }
 
 std::optional<double> likeness(const SampledTensor& a, const SampledTensor& b) {

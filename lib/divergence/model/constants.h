@@ -44,47 +44,39 @@ inline constexpr double kTanhForErf = 5e-4;
 inline constexpr double kLeastNoise = 0.25;
 // The rounding of operators without a sample, in units of the dtype's roundoff.
 inline constexpr double kPriorNoise = 1;
-// The spread of the noise of a kind, as the standard deviation of a logarithm: a factor of two.
-inline constexpr double kSpreadOfNoise = 0.7;
-// The quantile that is an operator's own noise: errors of the gains add to what looks like it, and never take from it.
-inline constexpr double kShareOfNoise = 0.2;
-// The share of a kind's operators whose errors bound its noise. Some add none, such as a product with a power of two.
-inline constexpr double kShareOfBounds = 0.1;
+// The standard deviation of the logarithm of what is known to a factor of two: the noise of a kind, an error that a few
+// statistics show, a gain of errors that are not random, as faults make them.
+inline constexpr double kFactorOfTwo = 0.6;
+// The share that does not count: of outputs that differ, of integers that noise changes, of the largest error on a rank.
+// Also the quantile of the errors of a kind that bounds its noise, as some operators add none, and the quantile of what an
+// operator seems to add that is its own noise, as errors of the gains only add to it.
+inline constexpr double kShareOfFew = 0.2;
+
+// One or two may be chance: elements that are exact, tensors that are rounded, exact tensors for each of these, siblings
+// with the expected error, which outweigh the bounds for vague gradients.
+inline constexpr uint32_t kSeveral = 3;
 
 // ---- the format that values are stored in
 
-// The largest difference of a parameter that storage explains. Rounding to bfloat16 leaves 2e-3 of a value on average,
-// and half a unit is at most 3.5 times that. [derived]
-inline constexpr double kMostRounding = 0.01;
 // The largest rounding over the root mean square of all: 2.6 for values that are spread evenly over a power of two, 2.5
 // if their logarithms are. [derived]
 inline constexpr double kLargestOverMean = 2.5;
-// A tensor of fewer elements may be exact by chance.
-inline constexpr double kFewElements = 4;
-// The number of tensors that show the format, and of exact tensors that there may be for each of them.
-inline constexpr size_t kFewEntering = 3, kMostExactPerRounded = 3;
 
 // ---- statistics instead of elements
 
-// The spread of an error that a few statistics show, as the standard deviation of the logarithm.
-inline constexpr double kSpreadOfStatistics = 0.6;
 // The least share of an expected error that is assumed if statistics do not show it. Two recorded sets want opposite
 // values: corpus/msprobe/planted.json and corpus/trial-msprobe.
 inline constexpr double kLeastShown = 0.1;
 // Statistics that agree say nothing if the expected error is at most so many times the one that they may hide.
 inline constexpr double kMostHidden = 4;
-// The largest error that statistics hide, however many elements there are.
-inline constexpr double kMostHiddenError = 1e-3;
 
 // ---- how siblings are weighed (scored_outputs.h)
 
-// The number of samples that the level above counts for: the class of a kind, all of a class, the prior of all.
-inline constexpr double kLeanOfKind = 2, kLeanOfClass = 3, kLeanOfAll = 3;
-// Likewise for the spread of a kind, which leans on the prior's.
-inline constexpr double kLeanOfSpread = 4;
-// The factors by which a pair may scale the prior's spreads, and the number of samples that it takes.
+// The number of samples that the level above counts for: the class of a kind, all of a class, the prior of all,
+// and the prior's spread for that of a kind.
+inline constexpr double kLean = 3;
+// The factors by which a pair may scale the prior's spreads.
 inline constexpr double kLeastScale = 0.6, kMostScale = 3;
-inline constexpr size_t kFewScales = 8;
 
 // ---- scores and alarms (noise_model.h)
 
@@ -94,14 +86,13 @@ inline constexpr double kComparisonsPerFalseAlarm = 1000;
 // The least spread of siblings, 12 %: closer agreement is chance.
 inline constexpr double kLeastSpread = 0.12;
 // The coarsest arithmetic: products of inputs that are rounded to 10 bits, approximations of transcendental functions, or
-// so many times the rounding of the storage format.
+// so many times the rounding of the storage format. Storage in bfloat16 leaves 2e-3 of a value on average, and statistics hide
+// no more than that, either.
 inline constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 // The largest factor by which an operator raises a random error beyond its gain.
 inline constexpr double kMostGrowth = 3;
 // Likewise for modules and unknown operators: several operators in a row, with unknown gains.
 inline constexpr double kMostGrowthOfUnknown = 30;
-// The number of siblings with the expected error that outweigh these bounds for vague gradients.
-inline constexpr uint32_t kSeveral = 3;
 // An error of more than so many times the expected one is not called noise, whatever the siblings have.
 inline constexpr double kNeverNoise = 1000;
 
@@ -109,19 +100,17 @@ inline constexpr double kNeverNoise = 1000;
 
 // The slack for rounding to a format, and for the text of statistics.
 inline constexpr double kRounding = 1.25;
-// The least exponent of a loss scale, a power of two: smaller ones are more often faults. So many tensors must show it.
+// The least exponent of a loss scale, a power of two: smaller ones are more often faults.
 inline constexpr int kLeastExponent = 3;
+// So many tensors must show it, or that the sides agree again, or how far a pair is from the prior's spreads: fewer may by
+// chance.
 inline constexpr size_t kLeastTensors = 6;
 // Such a tensor is off the power by less than this, as a logarithm to base 2, and points the same way.
 inline constexpr double kMostOffPower = 0.1, kLeastCosine = 0.9;
 
 // ---- roots (divergence.h)
 
-// The spread of the gains of errors that are not random, as faults make them: a standard deviation of the logarithm.
-inline constexpr double kSpreadOfFaults = 0.5;
 // The score from which on an operator is named for the alarmed module around it.
 inline constexpr double kStandsOut = 2;
-// The share of integers or booleans that noise may change.
-inline constexpr double kMostFlips = 0.1;
 
 }  // namespace msdump

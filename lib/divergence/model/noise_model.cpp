@@ -46,7 +46,7 @@ void NoiseBounds::sort() {
 
 double NoiseBounds::without(uint32_t kind, OperatorId op) const {
   const std::vector<Bound>& bounds = kinds_[kind];
-  for (auto i = static_cast<size_t>(kShareOfBounds * static_cast<double>(bounds.size())); i < bounds.size(); ++i) {
+  for (auto i = static_cast<size_t>(kShareOfFew * static_cast<double>(bounds.size())); i < bounds.size(); ++i) {
     if (bounds[i].op != op) return bounds[i].error;
   }
   return INFINITY;
@@ -74,7 +74,7 @@ class NoiseEstimate {
     }
     if (count == 0) return 0;
     bounds_.sort();
-    const Calibration calibration(std::move(samples_), {prior / static_cast<double>(count), true, kShareOfNoise, true});
+    const Calibration calibration(std::move(samples_), {prior / static_cast<double>(count), true, kShareOfFew, true});
     std::vector<double> all;
     for (uint32_t i = 0; i < outputs_.size(); ++i) {
       if (!outputs_[i].judged()) continue;
@@ -95,8 +95,7 @@ class NoiseEstimate {
     const OperatorId op = view_.run(output.run).op;
     if (output.measured > 0) bounds_.add(output.group.kind, op, all);
     double own = output.propagated;
-    const double unsure =
-        hypotenuse(operators_.gain(output.run).spread, output.by_statistics ? 2 * kSpreadOfStatistics : 0);
+    const double unsure = hypotenuse(operators_.gain(output.run).spread, output.by_statistics ? 2 * kFactorOfTwo : 0);
     if (output.measured > std::exp(unsure) * output.propagated || output.propagated == 0) {
       own = std::sqrt(output.measured * output.measured - output.propagated * output.propagated);
     } else if (!output.by_statistics || output.measured > 0 || output.propagated > kMostHidden * output.hidden) {
@@ -104,7 +103,7 @@ class NoiseEstimate {
     }
     own /= output.amplification;
     sample_of_[i] = static_cast<uint32_t>(samples_.size());
-    samples_.push_back({output.group, op, std::log(std::max(own, floor)), kSpreadOfNoise});
+    samples_.push_back({output.group, op, std::log(std::max(own, floor)), kFactorOfTwo});
   }
 
   // True for zeros and other constant tensors, whose elements all round alike.
@@ -116,7 +115,7 @@ class NoiseEstimate {
   void set_noise(uint32_t i, const Calibration& calibration) {
     ScoredOutput& output = outputs_[i];
     const Centre centre =
-        sample_of_[i] == UINT32_MAX ? calibration.at(output.group, kSpreadOfNoise) : calibration.without(sample_of_[i]);
+        sample_of_[i] == UINT32_MAX ? calibration.at(output.group, kFactorOfTwo) : calibration.without(sample_of_[i]);
     const double most = bounds_.without(output.group.kind, view_.run(output.run).op);
     output.noise = std::min(std::exp(centre.centre), most);
     double above = output.noise * std::exp(centre.spread);
@@ -140,12 +139,10 @@ struct Entering {
   size_t exact = 0;
 
   void add(const TensorError& error) {
-    if (error.relative > 0 && error.relative < kMostRounding) rounded.push_back(error.relative);
+    if (error.relative > 0 && error.relative < kMostNoise) rounded.push_back(error.relative);
     exact += error.relative == 0 ? 1U : 0U;
   }
-  [[nodiscard]] bool shows() const {
-    return rounded.size() >= kFewEntering && rounded.size() * kMostExactPerRounded >= exact;
-  }
+  [[nodiscard]] bool shows() const { return rounded.size() >= kSeveral && rounded.size() * kSeveral >= exact; }
 };
 
 // The largest relative error of rounding a value to the coarser storage of the two sides. Parameters show it. If too few
@@ -159,7 +156,7 @@ double find_storage_rounding(const RunView& view) {
     for (const RunInput& input : view.run(run).inputs) {
       if (input.producer != kNoId || input.from == InputEdge::From::kConstant || input.tensor == kNoId) continue;
       const auto error = view.error(input.tensor);
-      if (!error || error->discrete || error->elements < kFewElements) continue;
+      if (!error || error->discrete || error->elements < kSeveral) continue;
       if (input.from == InputEdge::From::kParameter) parameters.add(*error);
       all.add(*error);
       exact_before = exact_before || (!anything_differs && error->relative == 0);
@@ -167,7 +164,7 @@ double find_storage_rounding(const RunView& view) {
     anything_differs = anything_differs || view.largest_error(view.run(run).outputs) > 0;
   }
   const double rounding = unit_roundoff(DType::kFloat32);
-  const bool by_parameters = parameters.rounded.size() + parameters.exact >= kFewEntering;
+  const bool by_parameters = parameters.rounded.size() + parameters.exact >= kSeveral;
   Entering& shown = by_parameters ? parameters : all;
   if (!shown.shows() || (!by_parameters && exact_before)) return rounding;
   return std::max(rounding, kLargestOverMean * quantile_of_unsorted(shown.rounded, 0.5));
@@ -234,7 +231,7 @@ class Scorer {
         output.propagated <= std::max(least, kMostHidden * output.hidden))
       return;
     output_of_.push_back(i);
-    const double spread = hypotenuse(gain.spread, output.by_statistics ? kSpreadOfStatistics : 0);
+    const double spread = hypotenuse(gain.spread, output.by_statistics ? kFactorOfTwo : 0);
     samples_.push_back(
         {output.group, view_.run(output.run).op, output.residual, hypotenuse(spread, output.uncertainty)});
   }
@@ -290,7 +287,7 @@ class Scorer {
     // Its own noise is known from other operators only, and often as a bound.
     const double above = hypotenuse(output.propagated, output.noise_above * output.amplification);
     const double of_noise = std::max(0.0, std::log(above / output.expected));
-    const double of_statistics = output.by_statistics ? kSpreadOfStatistics * kSpreadOfStatistics / pooled_[i].runs : 0;
+    const double of_statistics = output.by_statistics ? kFactorOfTwo * kFactorOfTwo / pooled_[i].runs : 0;
     return std::sqrt(of_noise * of_noise +
                      std::max(output.siblings.spread * output.siblings.spread, kLeastSpread * kLeastSpread) +
                      output.uncertainty * output.uncertainty + 0.5 / elements + of_statistics);

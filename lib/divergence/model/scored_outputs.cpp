@@ -19,7 +19,7 @@ namespace msdump {
 namespace {
 
 // Groups up to this size are judged without the sample itself; in larger ones it does not matter.
-constexpr size_t kSmall = 32;
+constexpr size_t kSmall = kMostTried;
 constexpr double kDeviationOfNormal = 1.4826;
 
 // Interpolates linearly between neighbours. Reorders the values.
@@ -93,7 +93,7 @@ Calibration::Calibration(std::vector<Sample> samples, const Rule& rule) : sample
   for (const Sample& sample : samples_) {
     if (sample.spread > 0) scales.push_back(std::abs(sample.value - kinds_[sample.group.kind].centre) / sample.spread);
   }
-  if (scales.size() < kFewScales) return;
+  if (scales.size() < kLeastTensors) return;
   scale_ = std::clamp(kDeviationOfNormal * median_of(scales), kLeastScale, kMostScale);
 }
 
@@ -125,21 +125,20 @@ Centre Calibration::centre_of(SampleGroup group, double spread, const double* le
   const auto lean = [](const Level& from, double on, double weight) {
     return (from.size * from.centre + weight * on) / (from.size + weight);
   };
-  const double above = rule_.by_class ? lean(of_class, lean(all, rule_.prior, kLeanOfAll), kLeanOfClass) : rule_.prior;
+  const double above = rule_.by_class ? lean(of_class, lean(all, rule_.prior, kLean), kLean) : rule_.prior;
   Centre result;
-  result.centre = lean(kind, above, kLeanOfKind);
+  result.centre = lean(kind, above, kLean);
   result.siblings = static_cast<uint32_t>(kind.size);
   result.sibling_centre = kind.centre;
   result.sibling_spread = kind.deviation;
   const double prior = spread * scale_;
   const double degrees = std::max(0.0, kind.size - 1);  // a single sibling has no spread
-  const double variance =
-      (kLeanOfSpread * prior * prior + degrees * kind.deviation * kind.deviation) / (kLeanOfSpread + degrees);
+  const double variance = (kLean * prior * prior + degrees * kind.deviation * kind.deviation) / (kLean + degrees);
   // The centre is not known better than this, and less well if the siblings disagree with the level above.
   const double apart = kind.size > 0 ? kind.centre - above : 0;
   const double between = rule_.kinds_vary ? between_others(of(kinds_, group.kind)) : 0;
   const double of_kinds = std::max(prior * prior, between * between);
-  result.spread = std::sqrt(variance + (of_kinds * kLeanOfKind + apart * apart) / (kind.size + kLeanOfKind));
+  result.spread = std::sqrt(variance + (of_kinds * kLean + apart * apart) / (kind.size + kLean));
   return result;
 }
 
@@ -154,9 +153,8 @@ namespace {
 
 // Limits for operators without tensors of their own between an input and known ones: in a row, and in all. Branches that
 // join again would double the work with every row.
-constexpr uint32_t kMostLookedThrough = 8;
 constexpr ReachedLimit kDepthLimit = {
-    "operators_looked_through", kMostLookedThrough,
+    "operators_looked_through", kFewTried,
     "operators behind more than this many undumped ones in a row are judged without them"};
 constexpr ReachedLimit kInputsLimit = {
     "inputs_of_an_operator", kMostTried,
@@ -218,7 +216,7 @@ void InputSearch::add_inputs(ExecutionId run, uint32_t depth, KnownInputs& resul
     const bool few = result.known.size() < kMostTried && result.through.size() < kMostTried;
     // A value of another shape is another value, whatever its producer read.
     const bool known = input.producer != kNoId && !view_.is(input.tensor, Verdict::kShape);
-    if (known && depth < kMostLookedThrough && few) {
+    if (known && depth < kFewTried && few) {
       result.pattern = mix_hash(result.pattern, operators_.type(input.producer));
       result.through.push_back(input.producer);
       add_inputs(input.producer, depth + 1, result);

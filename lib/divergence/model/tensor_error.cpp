@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/numbers.h"
+#include "compare/pair/tolerance.h"
 #include "divergence/model/constants.h"
 #include "tensor/dtype.h"
 
@@ -68,7 +69,7 @@ double scale_of(const TensorDiff& diff, double factor) {
 
 double TensorError::hidden() const {
   return by_statistics && !exact && !discrete
-             ? std::min(kMostHiddenError, std::sqrt(elements) * unit_roundoff(DType::kFloat32))
+             ? std::min(kMostNoise, std::sqrt(elements) * unit_roundoff(DType::kFloat32))
              : 0;
 }
 
@@ -151,9 +152,8 @@ std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
 }
 
 double unit_roundoff(DType dtype, double size) {
-  constexpr double kLeastHalf = 0x1p-24;  // the smallest float16
   const double usual = unit_roundoff(dtype);
-  return dtype == DType::kFloat16 && size > 0 ? std::max(usual, kLeastHalf / 2 / size) : usual;
+  return size > 0 ? std::max(usual, smallest_step(dtype) / 2 / size) : usual;
 }
 
 }  // namespace msdump

@@ -367,11 +367,10 @@ class PartErrors {
   std::vector<Shape> shapes_;
 };
 
-// The candidate's ranks, ascending, whose local tensor has at least a tenth of the largest error. Empty if that is
+// The candidate's ranks, ascending, whose local tensor has a considerable share of the largest error. Empty if that is
 // unknown: for partial sums, a sharded reference, and local tensors that cannot be read.
 std::vector<int64_t> ranks_that_differ(const ShardedSide& a, const ShardedSide& b, const TensorPair& pair,
                                        const PlacementNote& note, const CancelToken& cancel) {
-  constexpr double kShareOfWorst = 0.1;
   if (!pair.is_paired()) return {};
   if (note.ranks.size() < 2) return note.ranks;
   const auto is_no_part = [](const PlacementDim& dim) {
@@ -392,7 +391,7 @@ std::vector<int64_t> ranks_that_differ(const ShardedSide& a, const ShardedSide& 
   const double worst = *std::max_element(by_place.begin(), by_place.end());
   std::vector<int64_t> found;
   for (size_t place = 0; place < ranks.size(); ++place) {
-    if (by_place[place] > 0 && by_place[place] >= kShareOfWorst * worst) found.push_back(ranks[place]);
+    if (by_place[place] > 0 && by_place[place] >= kShareOfFew * worst) found.push_back(ranks[place]);
   }
   return found;
 }

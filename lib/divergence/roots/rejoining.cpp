@@ -6,20 +6,14 @@
 #include <string_view>
 
 #include "base/numbers.h"
+#include "compare/limits.h"
 #include "divergence/model/constants.h"
 
 namespace msdump {
 namespace {
 
-// Twice as many executions as a large layer of experts has.
-constexpr size_t kMostInRegion = 512;
-// In fewer executions behind it, everything may agree by chance.
-constexpr size_t kLeastBehind = 24;
-// The quantile of errors that is usual.
-constexpr double kUsual = 0.9;
-constexpr size_t kWorkPerExecution = 256;
 constexpr ReachedLimit kWorkLimit = {
-    "operators_searched_for_agreement", kWorkPerExecution,
+    "operators_searched_for_agreement", kMostFollowed,
     "no more work for each operator goes into finding where the sides agree again; what is left is judged without it"};
 
 }  // namespace
@@ -29,7 +23,7 @@ Rejoining::Rejoining(const RunView& view)
       module_(view.runs().size()),
       backward_(view.runs().size()),
       behind_(view.runs().size()),
-      work_left_(kWorkPerExecution * view.runs().size()) {
+      work_left_(kMostFollowed * view.runs().size()) {
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     for (const ExecutionId inner : view.inside(run)) {
       ExecutionId& module = module_[inner];
@@ -69,7 +63,7 @@ double Rejoining::most_entering(const RunPlace& place) const {
       if (error && !error->discrete && std::isfinite(error->relative)) errors.push_back(error->relative);
     }
   }
-  if (!errors.empty()) found->second = kChangedOnTheWay * quantile_of_unsorted(errors, kUsual);
+  if (!errors.empty()) found->second = kChangedOnTheWay * quantile_of_unsorted(errors, 1 - kShareOfFew);
   return found->second;
 }
 
@@ -133,7 +127,7 @@ class Rejoining::Walk {
     region_.insert(run);
     if (!of_.spend(1 + view_.run(run).readers.size())) return false;
     const bool is_gradient_of_weight = in_backward_ && view_.run(run).inputs.empty();
-    if (region_.size() > kMostInRegion || (is_gradient_of_weight && view_.one_sided(run))) return false;
+    if (region_.size() > kMostFollowed || (is_gradient_of_weight && view_.one_sided(run))) return false;
     if (view_.graph().is_returned(view_.run(run).op)) return false;
     visit_readers(run);
     bool is_read = !view_.run(run).readers.empty();
@@ -274,11 +268,10 @@ class Rejoining::Walk {
 
   // The largest error that is noise: several times the usual one of the executions before.
   [[nodiscard]] double most_before(ExecutionId run) const {
-    constexpr size_t kNeighbours = 16;
     std::vector<double> errors;
     const RunPlace place = view_.place(run);
     size_t work = 0;
-    for (; run-- > 0 && errors.size() < kNeighbours && view_.place(run).rank == place.rank; ++work) {
+    for (; run-- > 0 && errors.size() < kFewTried && view_.place(run).rank == place.rank; ++work) {
       if (view_.one_sided(run) || region_.count(run) > 0) continue;
       for (const TensorId output : view_.run(run).outputs) {
         const auto& error = view_.error(output);
@@ -288,7 +281,7 @@ class Rejoining::Walk {
       }
     }
     (void)of_.spend(work);
-    const double usual = errors.empty() ? 0 : quantile_of_unsorted(errors, kUsual);
+    const double usual = errors.empty() ? 0 : quantile_of_unsorted(errors, 1 - kShareOfFew);
     return kChangedOnTheWay * std::max(usual, kMostRoundings * unit_roundoff(DType::kFloat32));
   }
 
@@ -303,7 +296,8 @@ class Rejoining::Walk {
 };
 
 std::optional<Rejoining::Region> Rejoining::behind(const std::vector<ExecutionId>& starts) const {
-  if (behind_[starts.front()] <= kLeastBehind) return {};
+  // Of fewer, all may agree by chance.
+  if (behind_[starts.front()] < kLeastTensors) return {};
   return Walk(*this).from(starts);
 }
 

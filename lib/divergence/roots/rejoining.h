@@ -54,9 +54,9 @@ class Rejoining {
   const RunView& view_;
   std::vector<ExecutionId> module_;                 // by run: the innermost module that it is in
   std::vector<std::vector<ExecutionId>> backward_;  // by run: the backward calls of a forward call
-  std::vector<size_t> behind_;                      // by run: those with compared outputs behind it, in all steps
   std::vector<ExecutionId> of_unknown_;             // those that read a value of unknown source
   std::map<Contents, std::vector<std::pair<ExecutionId, TensorId>>> entering_;  // what reads such a value
+  std::vector<size_t> behind_;  // by run: those with compared outputs behind it, in all steps
   mutable std::map<RunPlace::Step, double> most_entering_;
   mutable size_t work_left_;
   mutable ReachedLimits limits_;

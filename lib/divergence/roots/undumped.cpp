@@ -8,15 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "divergence/model/constants.h"
 #include "graph/op_name.h"
 
 namespace msdump {
 namespace {
 
 using From = InputEdge::From;
-
-// A value agrees if its error is at most this share of the one to be explained.
-constexpr double kShareThatAgrees = 1.0 / 3;
 
 class Search {
  public:
@@ -98,7 +96,8 @@ class Search {
     if (found == known_.end()) return State::kUnknown;
     double largest = 0;
     for (const TensorId tensor : found->second) largest = std::max(largest, error_of(tensor));
-    return largest > kShareThatAgrees * error_ && largest > 0 ? State::kDiffers : State::kAgrees;
+    // A value agrees if growth alone does not make its error the one to be explained.
+    return kMostGrowth * largest > error_ && largest > 0 ? State::kDiffers : State::kAgrees;
   }
 
   // Adds all operators that may have produced the value of an edge, up to those that were dumped or whose value is known.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compare/limits.h"
 #include "divergence/model/operator_gain.h"
 #include "divergence/model/tensor_error.h"
 
@@ -48,9 +49,8 @@ ExecutionId OneSidedRuns::between(ExecutionId first, ExecutionId end) const {
 // The last up to `last` that does more than move values; `last` if none of the nearest does.
 ExecutionId OneSidedRuns::last_that_computes(const std::vector<ExecutionId>& runs, ExecutionId first,
                                              ExecutionId last) const {
-  constexpr int kNearest = 16;
   auto at = std::upper_bound(runs.begin(), runs.end(), last);
-  for (int i = 0; i < kNearest && at != runs.begin() && *--at >= first; ++i) {
+  for (size_t i = 0; i < kFewTried && at != runs.begin() && *--at >= first; ++i) {
     if (gain_of(gain_family(view_.op(*at).type)).noise != NoiseClass::kMoves) return *at;
   }
   return last;

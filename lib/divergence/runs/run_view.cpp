@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/limits.h"
 #include "divergence/model/constants.h"
 #include "divergence/runs/run_facts.h"
 #include "graph/flow/communication.h"
@@ -155,8 +156,7 @@ class LaterOutputs {
       differ += one_differs ? 1U : 0U;
     }
     [[nodiscard]] bool many_differ() const {
-      constexpr double kFew = 0.2;
-      return static_cast<double>(differ) > kFew * static_cast<double>(compared);
+      return static_cast<double>(differ) > kShareOfFew * static_cast<double>(compared);
     }
   };
   struct Weights {
@@ -403,8 +403,6 @@ void forget_made_up(RunFacts& facts) {
   }
 }
 
-constexpr int kMostNested = 1000;  // depth of modules
-
 const std::vector<ExecutionId> kNone;
 
 }  // namespace
@@ -424,7 +422,7 @@ void RunView::find_modules(const ModuleTree& modules) {
   inside_.resize(runs().size());
   for (ExecutionId index{0}; index < runs().size(); ++index) {
     std::string_view parent = modules.parent_of(name(index));
-    for (int depth = 0; !parent.empty() && depth < kMostNested; ++depth) {
+    for (size_t depth = 0; !parent.empty() && depth < kMostTried; ++depth) {
       for (const ExecutionId module : runs_named(parent, place(index))) inside_[module].push_back(index);
       parent = modules.parent_of(parent);
     }

@@ -85,10 +85,10 @@ TEST_CASE("The nearest name is the one that a distance to each name finds") {
 TEST_CASE("Absurdly long names have no nearest name, and cost nothing") {
   CHECK(nearest(std::string(512, 'x'), {std::string(512, 'x')}).size() == 512);
   CHECK(nearest(std::string(513, 'x'), {std::string(513, 'x')}).empty());
-  // Near, but a distance would need a table of 260 x 260.
+  // Near, but a distance would need a table of 200 x 200.
   std::string left(500, 'x'), right(500, 'x');
-  for (size_t i = 120; i < 380; i += 2) left[i] = 'a';
-  right[120] = right[379] = 'b';
+  for (size_t i = 120; i < 320; i += 2) left[i] = 'a';
+  right[120] = right[319] = 'b';
   CHECK(nearest(left, {right}).empty());
 }
 
@@ -97,11 +97,11 @@ TEST_CASE("Names are compared with those around the place, so that a long networ
   for (int i = 0; i < 300; ++i) names.push_back("layer/other-op" + std::to_string(i));
   names[100] = "layer/MatMul-op7";  // 200 places before
   CHECK(nearest("layer/MatMul-op8", names).empty());
-  names[200] = "layer/MatMul-op9";
+  names[240] = "layer/MatMul-op9";
   CHECK(nearest("layer/MatMul-op8", names) == "layer/MatMul-op9");
 }
 
-TEST_CASE("Only operators without a partner that have tensors have a nearest name, and only the first 200 of a side") {
+TEST_CASE("Only operators without a partner that have tensors have a nearest name, and only the first 64 of a side") {
   Pairing pairing = without_partners(std::vector<std::string>(300, "Default/Mul-op2"), {});
   pairing.b.resize(2);
   pairing.b[1].name = "Default/Mul-op1";
@@ -112,7 +112,7 @@ TEST_CASE("Only operators without a partner that have tensors have a nearest nam
   CHECK(nearest.size() == 300);
   CHECK(nearest[0] == kNoId);
   CHECK(nearest[1] == kNoId);
-  CHECK(std::count(nearest.begin(), nearest.end(), SequencedOpId(1)) == 200);
-  CHECK(nearest[204] != kNoId);
-  CHECK(nearest[206] == kNoId);
+  CHECK(std::count(nearest.begin(), nearest.end(), SequencedOpId(1)) == 64);
+  CHECK(nearest[66] != kNoId);
+  CHECK(nearest[67] == kNoId);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compare/limits.h"
 #include "support/catch.h"
 #include "support/sharded_tensors.h"
 
@@ -36,7 +37,7 @@ TEST_CASE("layouts of one dimension come first, whatever the number of ranks") {
     CHECK(place_of(rows, {{{ranks, kConcat, 0}}}) == 0);
     const auto columns = plain_layouts(ranks, {4, 3}, {4, 3 * ranks}).items;
     CHECK(place_of(columns, {{{ranks, kConcat, 1}}}) == 0);
-    CHECK(whole.size() <= kMostPlacements);
+    CHECK(whole.size() <= kMostFollowed);
   }
 }
 
@@ -82,8 +83,8 @@ TEST_CASE("each layout is a choice once, with few dimensions first and the less 
 }
 
 TEST_CASE("a number of layouts beyond the bound is told") {
-  const Bounded<Placement> many = plain_layouts(192, {4, 3}, {4, 3});
-  CHECK(many.items.size() == kMostPlacements);
+  const Bounded<Placement> many = plain_layouts(384, {4, 3}, {4, 3});
+  CHECK(many.items.size() == kMostFollowed);
   CHECK(many.cut_off);
   const Bounded<Placement> few = plain_layouts(64, {4, 3}, {4, 3});
   CHECK(few.items.size() == 147);

@@ -431,7 +431,7 @@ TEST_CASE("a single number that all ranks have, and that is not a multiple or a 
   };
   for (const float other : {2.35F, 1 / 2.35F, -1.0F, 0.5F * -1.7F})
     CHECK(fit(4.4F * other, 4.4F * other, 4.4F).is_established);
-  for (const float factor : {8.0F, 0.125F, 3.01F}) CHECK_FALSE(fit(4.4F * factor, 4.4F * factor, 4.4F).is_established);
+  for (const float factor : {8.0F, 0.125F, 3.001F}) CHECK_FALSE(fit(4.4F * factor, 4.4F * factor, 4.4F).is_established);
   // Each rank has its own, as the loss of its part of the batch.
   CHECK_FALSE(fit(4.4F, 9.1F, 2.9F).is_established);
   CHECK_FALSE(fit(0, 0, 4.4F).is_established);

@@ -147,7 +147,7 @@ TEST_CASE("the error grows along the operators") {
   const ErrorGrowth& growth = trial.compared().report().growth;
   REQUIRE(growth.medians.size() == 8);
   CHECK(growth.medians.back() > growth.medians.front());
-  CHECK(growth.noise > 2e-4);
+  CHECK(growth.noise > 1e-4);
   CHECK(growth.noise < 6e-3);
 }
 

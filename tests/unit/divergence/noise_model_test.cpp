@@ -333,8 +333,8 @@ TEST_CASE("what an operator has is not a bound of the noise of others if it is e
     for (int i = 0; i < count; ++i) net.set_output(numbered("Exp", i), i == 0 ? of_first : 1e-4);
     return ScoredNet(net)[numbered("Exp", count - 1)].noise;
   };
-  CHECK(noise(5, 0) > 3e-7);
-  CHECK(noise(5, 1e-7) <= 1e-7);
+  CHECK(noise(4, 0) > 3e-7);
+  CHECK(noise(4, 1e-7) <= 1e-7);
   CHECK(noise(20, 1e-7) > 1e-5);
   CHECK(noise(20, 1e-4) > 1e-5);
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compare/limits.h"
 #include "divergence/divergence.h"
 #include "support/catch.h"
 #include "support/made_net.h"
@@ -158,8 +159,8 @@ TEST_CASE("the runs of an operator are accounted for, up to a limit; others are 
   const std::vector<OperatorId> one = {OperatorId(1)};
   const DivergenceReport report = find_divergences(compared.a(), compared.b(), compared.pairing(), compared.diffs(),
                                                    ModuleTree::of(*compared.b().index, *compared.a().index), {one});
-  REQUIRE(report.accounts.size() == kMostAccounts);
-  CHECK(report.more_accounts == 70 - kMostAccounts);
+  REQUIRE(report.accounts.size() == kMostTried);
+  CHECK(report.more_accounts == 70 - kMostTried);
   for (size_t i = 0; i < report.accounts.size(); ++i) {
     CHECK(report.accounts[i].op == 1);
     CHECK(report.accounts[i].place.step == static_cast<int64_t>(i));

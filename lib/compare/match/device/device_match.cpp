@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/limits.h"
 #include "compare/match/device/match_evidence.h"
 #include "compare/match/device/operator_claims.h"
 #include "compare/match/device/operator_rewrites.h"
@@ -19,8 +20,6 @@ namespace {
 // Absorbed operators: host operators, such as a bias or an activation, that the device operator before them includes without
 // naming them. As values show, the output of the device operator is theirs.
 
-constexpr uint32_t kMostAbsorbed = 6;  // by one operator
-
 bool is_bias(std::string_view family) { return family == "biasadd" || family == "add"; }
 
 // The free operators after the claim's, up to the one whose output the device has.
@@ -30,7 +29,7 @@ std::vector<SequencedOpId> absorbed_after(const OperatorClaim& claim, const Host
   const auto output = evidence.device_tensors.largest(claim.device, Io::kOutput);
   if (!output) return best;
   std::optional<double> value = likeness_of_output(*output, claim.host, evidence), first;
-  for (SequencedOpId at = claim.host; chain.size() < kMostAbsorbed;) {
+  for (SequencedOpId at = claim.host; chain.size() < kFewTried;) {
     at = neighbours.only_free_consumer(at);
     if (at == kNoId) break;
     chain.push_back(at);
@@ -170,7 +169,6 @@ void ClaimAssigner::assign_in_order(const std::vector<uint32_t>& claims, const s
 
 // Matches device operators by the values of their outputs alone, if neither name nor type nor order has matched them.
 
-constexpr int64_t kTooFew = 8;  // elements; the values of so few prove nothing
 constexpr double kCertain = 0.99;
 
 // The operators that are not taken, by place and number of output elements. Parameters are none: a moment of an optimizer has
@@ -183,7 +181,7 @@ ByCount free_by_count(const HostOperators& hosts, const MatchEvidence& evidence)
     const auto output = evidence.host_tensors.largest(host, Io::kOutput);
     if (hosts.is_taken(host) || !output || evidence.host.operators[host].type == "Parameter") continue;
     const auto count = host_elements(evidence.host.tensor(*output));
-    if (count && *count > kTooFew) by_count[{hosts.key(host).place, *count}].push_back(host);
+    if (count && *count >= int64_t{kFewValues}) by_count[{hosts.key(host).place, *count}].push_back(host);
   }
   return by_count;
 }
@@ -260,7 +258,7 @@ class DeviceMatcher {
   // Matches the claim with the producer of an input of the next member. Operators may be fused in between that no name has.
   bool meet_producer(OperatorClaim& claim, const OperatorClaim& next) {
     if (!next.is_met()) return false;
-    for (std::vector<SequencedOpId> chain = {next.host}; chain.size() <= kMostAbsorbed;) {
+    for (std::vector<SequencedOpId> chain = {next.host}; chain.size() <= kFewTried;) {
       SequencedOpId before;
       for (const SequencedOpId producer : neighbours_.producers_of(chain.back())) {
         if (hosts_.is_taken(producer)) continue;

@@ -1,5 +1,6 @@
 #include "compare/match/device/match_evidence.h"
 
+#include "compare/limits.h"
 #include "tensor/dtype.h"
 
 namespace msdump {
@@ -20,9 +21,8 @@ bool may_be_attribute(const TensorRecord& tensor) {
   const auto count = element_count(*tensor.shape);
   if (!count) return false;
   const DTypeKind kind = kind_of(tensor.name.dtype);
-  constexpr int64_t kLongestList = 64;  // axes, shapes, sizes
   if (kind == DTypeKind::kInteger || kind == DTypeKind::kBool)
-    return tensor.shape->size() <= 1 && *count <= kLongestList;
+    return tensor.shape->size() <= 1 && *count <= int64_t{kMostTried};
   return *count <= 1;
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "compare/limits.h"
 #include "compare/match/device/device_name.h"
 #include "ge/operators/operator_table.h"
 
@@ -53,17 +54,13 @@ std::vector<SequencedOpId> HostOperators::free_of(const std::vector<SequencedOpI
   return free;
 }
 
-namespace {
-
-constexpr uint32_t kNear = 64;  // operators
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<SequencedOpId> HostNeighbours::producers_of(SequencedOpId host) {
   std::vector<SequencedOpId> found;
   for (const auto& [slot, producer] : evidence_.host_flow.producers(host)) found.push_back(producer);
   if (evidence_.host_flow.known()) return found;
-  for (SequencedOpId before = host; before-- > 0 && host - before < kNear;) {
+  for (SequencedOpId before = host; before-- > 0 && host - before < kMostTried;) {
     if (!hosts_.is_taken(before) && feeds(before, host)) found.push_back(before);
   }
   return found;
@@ -73,7 +70,7 @@ std::vector<SequencedOpId> HostNeighbours::consumers_of(SequencedOpId host) {
   const auto known = evidence_.host_flow.consumers(host);
   std::vector<SequencedOpId> found(known.begin(), known.end());
   if (evidence_.host_flow.known()) return found;
-  for (SequencedOpId after(host + 1); after < hosts_.size() && after - host < kNear; ++after) {
+  for (SequencedOpId after(host + 1); after < hosts_.size() && after - host < kMostTried; ++after) {
     if (!hosts_.is_taken(after) && feeds(host, after)) found.push_back(after);
   }
   return found;
@@ -114,7 +111,7 @@ std::vector<SequencedOpId> HostNeighbours::chain_that_ends(const std::vector<std
       }
     }
     const bool guess = !evidence_.host_flow.known();
-    for (SequencedOpId before = end; guess && found == kNoId && before-- > 0 && end - before < kNear;) {
+    for (SequencedOpId before = end; guess && found == kNoId && before-- > 0 && end - before < kMostTried;) {
       if (fits(before)) found = before;
     }
     if (found == kNoId) return {};
@@ -240,11 +237,11 @@ namespace {
 
 // The first inputs that are no attributes.
 std::vector<RecordId> compared_inputs(const MatchSide& side, SequencedOpId op) {
-  constexpr size_t kMost = 8;
   std::vector<RecordId> inputs;
   for (const RecordId tensor : side.operators[op].tensors) {
     const TensorRecord& record = side.tensor(tensor);
-    if (record.name.io == Io::kInput && !may_be_attribute(record) && inputs.size() < kMost) inputs.push_back(tensor);
+    if (record.name.io == Io::kInput && !may_be_attribute(record) && inputs.size() < kFewTried)
+      inputs.push_back(tensor);
   }
   return inputs;
 }

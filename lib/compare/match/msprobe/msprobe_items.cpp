@@ -8,13 +8,12 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/match/msprobe/msprobe_keys.h"
 #include "io/zip.h"
 #include "msprobe/dump_json.h"
 
 namespace msdump {
 namespace {
-
-constexpr size_t kMaxName = 4096;
 
 struct Section {
   std::string_view key, part;
@@ -73,7 +72,7 @@ PythonValue statistic(const PythonValue& value) {
 
 class LeafReader : DumpLeafWalk {
  public:
-  explicit LeafReader(const std::string& entry_name) : DumpLeafWalk(kMaxName) { path_ = entry_name; }
+  explicit LeafReader(const std::string& entry_name) : DumpLeafWalk(kLongestMappedName) { path_ = entry_name; }
 
   Result<std::vector<MsprobeItem>> read(const JsonValue& value) {
     const auto parts = split(path_, '.');

@@ -173,9 +173,9 @@ size_t size_of(const JsonValue& rule, const std::string& key) {
 }  // namespace
 
 Status check_mapped_name(std::string_view name) {
-  constexpr size_t kMostName = 4096;
-  if (name.size() <= kMostName) return {};
-  return fail(ErrorCode::kUsage, "a name of {} bytes ('{}'); at most {}", name.size(), excerpt(name), kMostName);
+  if (name.size() <= kLongestMappedName) return {};
+  return fail(ErrorCode::kUsage, "a name of {} bytes ('{}'); at most {}", name.size(), excerpt(name),
+              kLongestMappedName);
 }
 
 MsprobeCells::MsprobeCells(std::vector<std::pair<std::string, std::string>> cells) : cells_(std::move(cells)) {

@@ -59,7 +59,10 @@ class MsprobeCells {
   static constexpr size_t kNone = SIZE_MAX;
 };
 
-// Rejects names longer than real ones: a name may become a part of the key of every item.
+// Longer than real names, in bytes.
+inline constexpr size_t kLongestMappedName = 4096;
+
+// Rejects longer names: a name may become a part of the key of every item.
 Status check_mapped_name(std::string_view name);
 
 // Reads a YAML file that is parsed already (read_yaml_file).

@@ -80,9 +80,7 @@ class JoinedParameters {
   size_t views_left_ = kMostJoinedViews;
 };
 
-constexpr size_t kProbedWholes = 3;                   // joined parameters of a class
 constexpr size_t kMostJoinedPairs = size_t{1} << 24;  // classes times parameters
-constexpr size_t kMostNamed = 6;
 constexpr ReachedLimit kTriedLimit = {
     "joined_parameters", kMostJoinedPairs,
     "there are too many parameters without a partner to look for those that were joined"};
@@ -113,9 +111,8 @@ void JoinedParameters::run() {
   }
   for (const uint32_t of_class : whole_.free_classes()) {
     const std::vector<uint32_t> free = free_members(of_class);
-    for (size_t i = 0; i < std::min(free.size(), kProbedWholes); ++i) {
-      const uint32_t whole =
-          free[i * (free.size() - 1) / std::max<size_t>(std::min(free.size(), kProbedWholes) - 1, 1)];
+    for (size_t i = 0; i < std::min(free.size(), kFewTried); ++i) {
+      const uint32_t whole = free[i * (free.size() - 1) / std::max<size_t>(std::min(free.size(), kFewTried) - 1, 1)];
       if (!whole_.is_free(whole)) break;
       const Numbers& numbers = whole_.parsed(whole).numbers;
       auto found = concatenated(whole, numbers);
@@ -333,7 +330,7 @@ void JoinedParameters::link(uint32_t whole, const Parts& parts) {
   for (const Part& one : parts) names.push_back(parts_.parsed(one.item).text);
   names = short_names(names);
   const size_t count = names.size();
-  if (count > kMostNamed) {
+  if (count > kFewTried) {
     names.erase(names.begin() + 2, names.end() - 1);
     names[1] = "..";
   }

@@ -8,11 +8,10 @@
 #include <fmt/ranges.h>
 
 #include "base/numbers.h"
+#include "compare/limits.h"
 
 namespace msdump {
 namespace {
-
-constexpr size_t kMostPermuted = 4;  // dimensions
 
 Shape shape_of(const TensorView& view) {
   Shape shape;
@@ -58,7 +57,7 @@ std::vector<NamedView> permuted_views(const Shape& from, const Shape& to) {
   const TensorView plain = view_of(without_ones(from));
   const Shape wanted = without_ones(to);
   std::vector<NamedView> views;
-  if (plain.axes.size() != wanted.size() || wanted.size() < 2 || wanted.size() > kMostPermuted) return views;
+  if (plain.axes.size() != wanted.size() || wanted.size() < 2 || wanted.size() > kMostAxes) return views;
   std::vector<size_t> order(wanted.size());
   std::iota(order.begin(), order.end(), size_t{0});
   while (std::next_permutation(order.begin(), order.end())) {

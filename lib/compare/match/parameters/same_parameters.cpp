@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "compare/limits.h"
 #include "compare/match/parameters/parameter_views.h"
 #include "compare/sample/best_pairs.h"
 #include "graph/op_name.h"
@@ -18,10 +19,8 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kProbed = 3;                        // members of a class that are compared by their values
 constexpr size_t kMostClassPairs = size_t{1} << 21;  // pairs of classes
 constexpr size_t kMostPairs = size_t{1} << 18;       // pairs of parameters of one shape
-constexpr size_t kCompared = 16;                     // members of a class that are looked for in another
 
 constexpr ReachedLimit kClassPairsLimit = {
     "parameter_classes", kMostClassPairs,
@@ -32,6 +31,15 @@ constexpr ReachedLimit kViewsLimit = {"parameter_views", kMostViews,
                                       "not all parameters were looked for transposed or with rows in another order"};
 
 using Numbered = std::function<std::string(uint32_t)>;
+
+// Up to kFewTried of the items, from all parts of the list.
+template <class Item>
+std::vector<Item> spread(const std::vector<Item>& all) {
+  if (all.size() <= kFewTried) return all;
+  std::vector<Item> some;
+  for (size_t i = 0; i < kFewTried; ++i) some.push_back(all[i * (all.size() - 1) / (kFewTried - 1)]);
+  return some;
+}
 
 std::string with_rank(const std::optional<int64_t>& rank, std::string_view name) {
   return rank ? fmt::format("{} {}", *rank, name) : std::string(name);
@@ -230,13 +238,11 @@ std::vector<SameParameters::Items> SameParameters::common(uint32_t a, uint32_t b
 }
 
 std::vector<uint32_t> SameParameters::spread_members(uint32_t a) const {
-  std::vector<uint32_t> all, spread;
+  std::vector<uint32_t> all;
   for (const auto& [numbers, item] : a_.classes()[a].members) {
     if (a_.is_free(item)) all.push_back(item);
   }
-  if (all.size() <= kCompared) return all;
-  for (size_t i = 0; i < kCompared; ++i) spread.push_back(all[i * (all.size() - 1) / (kCompared - 1)]);
-  return spread;
+  return spread(all);
 }
 
 std::vector<SameParameters::Items> SameParameters::probes(const std::vector<uint32_t>& of_a, uint32_t b) const {
@@ -245,8 +251,7 @@ std::vector<SameParameters::Items> SameParameters::probes(const std::vector<uint
     const uint32_t other = b_.free_member(b, a_.parsed(item).numbers);
     if (other != kNoItem && links_.may_link(item, other)) all.emplace_back(item, other);
   }
-  if (all.size() <= kProbed) return all;
-  return {all.front(), all[all.size() / 2], all.back()};
+  return spread(all);
 }
 
 double SameParameters::likeness_of_names(uint32_t class_a, uint32_t class_b) const {
@@ -318,7 +323,6 @@ void SameParameters::one_by_one() {
 // ---- without values
 
 void SameParameters::by_shape() {
-  constexpr double kSimilar = 0.5;
   const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
   if (!may_compare(free_a.size(), free_b.size(), kClassPairsLimit)) return;
   std::vector<RatedPair> candidates;
@@ -343,7 +347,7 @@ void SameParameters::by_shape() {
     }
   }
   std::erase_if(candidates, [&](const RatedPair& one) {
-    return one.likeness < 1 && (of_a[one.a] > 1 || of_b[one.b] > 1 || one.of_names < kSimilar);
+    return one.likeness < 1 && (of_a[one.a] > 1 || of_b[one.b] > 1 || one.of_names < kUnlike);
   });
   for (const RatedPair& one : best_pairs(std::move(candidates), true))
     link_classes(one.a, one.b, PairedBy::kLeftName, {});

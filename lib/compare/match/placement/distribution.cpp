@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "base/text.h"
+#include "compare/limits.h"
 #include "compare/match/placement/dims.h"
 #include "io/json.h"
 
 namespace msdump {
 namespace {
-
-constexpr size_t kMostMeshDims = 8;
 
 std::optional<std::vector<int64_t>> integers_in(const JsonValue* list) {
   if (list == nullptr || !list->is(JsonKind::kArray)) return std::nullopt;
@@ -37,7 +36,7 @@ bool add_mesh(const JsonValue& value, size_t dim, Mesh& mesh) {
     return true;
   }
   const auto extent = static_cast<int64_t>(value.items.size());
-  if (dim >= kMostMeshDims || extent == 0) return false;
+  if (dim >= kFewTried || extent == 0) return false;
   if (dim == mesh.extents.size() && mesh.ranks.empty()) mesh.extents.push_back(extent);
   return dim < mesh.extents.size() && mesh.extents[dim] == extent &&
          std::all_of(value.items.begin(), value.items.end(),
@@ -70,7 +69,7 @@ std::optional<PlacementDim> torch_dim(std::string_view text, int64_t extent) {
     return first.empty() || first == "sum" || first == "avg" || first == "max" ? std::optional(dim) : std::nullopt;
   }
   const auto axis = parse_i64(first);
-  if (!axis || *axis < 0 || *axis > kMostShardedAxis) return std::nullopt;
+  if (!axis || *axis < 0 || *axis >= int64_t{kMostTried}) return std::nullopt;
   dim.role = PlacementRole::kConcat;
   dim.axis = static_cast<uint32_t>(*axis);
   if (word.name == "Shard") return dim;
@@ -101,8 +100,7 @@ std::optional<Placement> torch_placement(const JsonValue& mesh_value, const Json
 // counted from the last one; -1: by none.
 std::optional<Placement> mindspore_placement(const JsonValue& layout, std::span<const int64_t> ranks) {
   const auto matrix = integers_in(layout.find("device_matrix")), map = integers_in(layout.find("tensor_map"));
-  if (!matrix || !map || matrix->size() > kMostMeshDims || map->size() > static_cast<size_t>(kMostShardedAxis))
-    return std::nullopt;
+  if (!matrix || !map || matrix->size() > kFewTried || map->size() > kMostTried) return std::nullopt;
   if (const JsonValue* const partial = layout.find("partial"); partial != nullptr && !partial->items.empty())
     return std::nullopt;
   if (const auto listed = integers_in(layout.find("rank_list"));

@@ -30,8 +30,8 @@
 
 namespace msdump {
 
-// Bounds of the blocks and of the axis of a placement that a file states.
-inline constexpr int64_t kMostBlocks = 8192, kMostShardedAxis = 63;
+// Bound of the blocks of a placement that a file states.
+inline constexpr int64_t kMostBlocks = 8192;
 
 enum class PlacementRole : uint8_t { kCopy, kSum, kMean, kMax, kConcat, kZigzag, kGathered };
 

@@ -15,15 +15,13 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostDims = 4;
-constexpr int64_t kMostRatio = 8;  // of the queries to the keys of a fused tensor
-// The complexity of the simplest role, and of the most complex one beyond that; of blocks, a factor, sums on both sides.
-constexpr int kLeastCost = 1, kMostOver = 3, kBlocksCost = 3, kFactorCost = 4, kBothAddCost = 1;
+// The complexity of the simplest role, and of the most complex one beyond that; of blocks or a factor.
+constexpr int kLeastCost = 1, kMostOver = 3, kBlocksCost = 3;
 
 PlacementRole role_of(const RoleTraits& role) { return static_cast<PlacementRole>(&role - all_roles().data()); }
 
 int complexity_of(const Placement& placement) {
-  int complexity = placement.factor == 1 ? 0 : kFactorCost;
+  int complexity = placement.factor == 1 ? 0 : kBlocksCost;
   for (const PlacementDim& dim : placement.dims) complexity += msdump::complexity_of(dim);
   return complexity;
 }
@@ -40,7 +38,7 @@ class PlacementEnumeration {
   Bounded<Placement> run() {
     const auto ranks = static_cast<int64_t>(locals_.shapes.size());
     if (ranks == 1) add({});
-    for (size_t dims = 1; dims <= kMostDims; ++dims) {
+    for (size_t dims = 1; dims <= kMostAxes; ++dims) {
       for (int over = 0; over <= kMostOver * static_cast<int>(dims); ++over) extend({}, ranks, dims, over);
     }
     return std::move(found_);
@@ -55,7 +53,7 @@ class PlacementEnumeration {
       for (const PlacementDim& dim : choices(extent)) {
         const int rest = over - (dim.traits().cost - kLeastCost);
         if (rest < 0 || rest > kMostOver * static_cast<int>(dims - 1)) continue;
-        if (found_.items.size() >= kMostPlacements) {
+        if (found_.items.size() >= kMostFollowed) {
           found_.cut_off = true;
           return;
         }
@@ -128,7 +126,7 @@ class PlacementEnumeration {
 
   void add_if_it_fits(const Placement& placement) {
     if (stage_of(placement) != stage_ || !fits_shapes(placement, locals_, global_)) return;
-    if (found_.items.size() < kMostPlacements) {
+    if (found_.items.size() < kMostFollowed) {
       found_.items.push_back(placement);
     } else {
       found_.cut_off = true;
@@ -169,7 +167,7 @@ class PlacementEnumeration {
     for (int64_t blocks = 2; blocks <= int64_t{kMostTried}; ++blocks) {
       if (extent % blocks == 0) patterns.emplace_back(static_cast<size_t>(blocks), 1);
     }
-    for (int64_t ratio = 2; dim.traits().may_be_uneven && ratio <= kMostRatio; ++ratio) {
+    for (int64_t ratio = 2; dim.traits().may_be_uneven && ratio <= int64_t{kFewTried}; ++ratio) {
       if (extent % (ratio + 2) == 0) patterns.push_back({ratio, 1, 1});
     }
     return patterns;
@@ -266,8 +264,7 @@ int complexity_of(const ScaledPlacement& a, const ScaledPlacement& b) {
       return one.role == other.role && one.axis == other.axis && one.groups == other.groups;
     });
   });
-  const bool both_add = a.placement.adds() && b.placement.adds(), more = of_a.size() > 1 || of_b.size() > 1;
-  return a.complexity + b.complexity - (one_rule ? kBlocksCost : 0) + (both_add && more ? kBothAddCost : 0);
+  return a.complexity + b.complexity - (one_rule ? kBlocksCost : 0);
 }
 
 std::string key_of(const Placement& placement) {
@@ -297,7 +294,7 @@ Bounded<Shape> global_shapes_of(std::span<const Shape> a, std::span<const Shape>
     for (const Shape& global : globals.items) {
       for (const int64_t extent : in_a) {
         if (!in_b.contains(extent)) continue;
-        if (longer.size() >= kMostPlacements) {
+        if (longer.size() >= kMostFollowed) {
           globals.cut_off = true;
           break;
         }

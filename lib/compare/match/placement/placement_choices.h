@@ -17,11 +17,10 @@ namespace msdump {
 inline constexpr std::array kPlacementStages = {PlacementStage::kPlain, PlacementStage::kZigzag,
                                                 PlacementStage::kBlocks, PlacementStage::kMixed};
 
-inline constexpr size_t kMostPlacements = 512;
 template <class Item>
 struct Bounded {
   std::vector<Item> items;
-  bool cut_off = false;  // true if there may be more than kMostPlacements
+  bool cut_off = false;  // true if there may be more than kMostFollowed
 };
 // The placements of this stage alone. `reduced`: the local tensors may be partial sums or maxima.
 [[nodiscard]] Bounded<Placement> placements_of(const LocalShapes& locals, const Shape& global, bool reduced,

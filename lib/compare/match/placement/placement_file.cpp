@@ -12,14 +12,13 @@
 
 #include "base/numbers.h"
 #include "base/text.h"
+#include "compare/limits.h"
 #include "graph/op_name.h"
 #include "io/file.h"
 
 namespace msdump {
 namespace {
 
-constexpr size_t kMostParts = 8, kMostStatedRanks = 100'000;
-constexpr int64_t kMostOf = 1'000'000, kMostRank = UINT32_MAX;
 constexpr RuleFormat kPlacementLines = {.content = "layouts",
                                         .rule = "lines",
                                         .most_bytes = uint64_t{4} << 20,
@@ -62,10 +61,10 @@ Result<std::vector<int64_t>> ranks_in(std::string_view text) {
     const size_t dash = item.find('-');
     const auto first = parse_i64(trimmed(item.substr(0, dash)));
     const auto last = dash == std::string_view::npos ? first : parse_i64(trimmed(item.substr(dash + 1)));
-    if (first && last && std::max(*first, *last) > kMostRank)
-      return fail(ErrorCode::kUsage, "ranks={}: a rank is at most {}", excerpt(text), kMostRank);
-    if (!first || !last || *first < 0 || *last < *first || *last - *first >= static_cast<int64_t>(kMostStatedRanks) ||
-        ranks.size() + static_cast<size_t>(*last - *first) >= kMostStatedRanks)
+    if (first && last && std::max(*first, *last) > int64_t{UINT32_MAX})
+      return fail(ErrorCode::kUsage, "ranks={}: a rank is at most {}", excerpt(text), UINT32_MAX);
+    if (!first || !last || *first < 0 || *last < *first || *last - *first >= int64_t{kMostStated} ||
+        ranks.size() + static_cast<size_t>(*last - *first) >= kMostStated)
       return fail(ErrorCode::kUsage, "ranks={}: must be as 0-3,8", excerpt(text));
     for (int64_t rank = *first; rank <= *last; ++rank) ranks.push_back(rank);
   }
@@ -83,7 +82,7 @@ struct PartKey {
 };
 
 Status read_axis(std::string_view value, PlacementDim& dim) {
-  MSDUMP_TRY(const int64_t axis, integer_within("axis", value, 0, kMostShardedAxis));
+  MSDUMP_TRY(const int64_t axis, integer_within("axis", value, 0, int64_t{kMostTried} - 1));
   dim.axis = static_cast<uint32_t>(axis);
   return {};
 }
@@ -95,7 +94,7 @@ Status read_of(std::string_view value, PlacementDim& dim) {
 }
 
 Status read_by(std::string_view value, PlacementDim& dim) {
-  MSDUMP_TRY(dim.extent, integer_within("by", value, 1, kMostOf));
+  MSDUMP_TRY(dim.extent, integer_within("by", value, 1, int64_t{kMostStated}));
   return {};
 }
 
@@ -275,7 +274,7 @@ Status PlacementRules::add_line(const RuleLine& line) {
     return fail(make_error(ErrorCode::kUsage, "'{}' is not GLOB = LAYOUT", excerpt(line.text))
                     .with_hint("*.up.*:output:0 = concat(axis=1)"));
   const std::vector<std::string_view> all = parts_of(*parts);
-  if (all.size() > kMostParts + 1) return fail(ErrorCode::kUsage, "more than {} dimensions", kMostParts);
+  if (all.size() > kFewTried + 1) return fail(ErrorCode::kUsage, "more than {} dimensions", kFewTried);
   for (const std::string_view part : all) MSDUMP_CHECK_OK(take_part(part, stated));
   MSDUMP_CHECK_OK(check_dimensions(stated.placement));
   stated.text = *parts;

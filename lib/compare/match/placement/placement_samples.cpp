@@ -148,9 +148,6 @@ std::vector<uint64_t> LocalStatistics::digests() const {
 namespace {
 
 constexpr double kAgrees = 0.25;  // of the median deviation
-// An early exit: fewer than 2 of the first 16 agree, or 9 of 48. With an error of a half, a quarter agrees.
-constexpr size_t kFirstLook = 16, kFirstAgree = 2, kSecondLook = 48, kSecondAgree = 9;
-constexpr double kLeastCosine = 0.5;  // of the first values
 
 // Calls `see` with every value of the copies and its counterpart until it returns false.
 template <class See>
@@ -204,10 +201,9 @@ ElementSamples::Places ElementSamples::places_of(const Shape& shape, bool few) {
 }
 
 bool ElementSamples::reduces_replicas(LocalValues& locals, const Placement& placement) {
-  constexpr size_t kFewest = 8;  // terms of fewer elements may be equal
   const auto are_equal = [&](size_t one, size_t other) {
     const std::vector<double> values = locals.first_look(one);
-    return values.size() >= kFewest && !is_constant(values) && values == locals.first_look(other);
+    return !is_constant(values) && values == locals.first_look(other);
   };
   return any_reduced_pair(placement, [&](size_t one, size_t other) {
     return locals.shapes()[one] == locals.shapes()[other] && are_equal(one, other);
@@ -215,7 +211,6 @@ bool ElementSamples::reduces_replicas(LocalValues& locals, const Placement& plac
 }
 
 bool ElementSamples::is_other_scalar(LocalValues& a, LocalValues& b) {
-  constexpr double kSlack = 0.02;
   const auto number_of = [](LocalValues& locals) -> std::optional<double> {
     for (size_t local = 0; local < locals.shapes().size(); ++local) {
       const bool one = element_count(locals.shapes()[local]) == 1;
@@ -226,7 +221,7 @@ bool ElementSamples::is_other_scalar(LocalValues& a, LocalValues& b) {
   const std::optional<double> of_a = number_of(a), of_b = number_of(b);
   if (!of_a || !of_b || !std::isfinite(*of_a / *of_b) || *of_a == 0) return false;
   const double ratio = std::abs(*of_a / *of_b), multiple = std::max(ratio, 1 / ratio);
-  return *of_a / *of_b < 0 || std::abs(multiple - std::round(multiple)) > kSlack * multiple;
+  return *of_a / *of_b < 0 || std::abs(multiple - std::round(multiple)) > kSameNumber * multiple;
 }
 
 bool ElementSamples::is_informative(const std::vector<double>& /*a*/, const std::vector<double>& values) {
@@ -286,8 +281,8 @@ Similarity ElementSamples::Target::similarity(const std::vector<double>& a, doub
   double squares = 0, distance = 0;
   size_t agree = 0, seen = 0;
   for_each_pair(a, values_, [&](double own, double wanted) {
-    if (hurry && ((seen == kFirstLook && agree < kFirstAgree) || (seen == kSecondLook && agree < kSecondAgree)))
-      return false;
+    // With an error of a half, a quarter agrees.
+    if (hurry && seen == kFewValues && agree == 0) return false;
     ++seen;
     const double value = own * factor;
     const bool equal = value == wanted || (std::isnan(value) && std::isnan(wanted));
@@ -302,19 +297,12 @@ Similarity ElementSamples::Target::similarity(const std::vector<double>& a, doub
 }
 
 double ElementSamples::Target::scaled_agreement(const std::vector<double>& a) const {
-  constexpr size_t kFewest = 16;  // elements; some factor fits fewer too easily
-  if (values_.size() < kFewest) return 0;
-  double product = 0, squares = 0, wanted_squares = 0;
-  size_t seen = 0;
+  if (values_.size() < kFewValues) return 0;
+  double product = 0, squares = 0;
   for_each_pair(a, values_, [&](double value, double wanted) {
-    if (seen++ == kFirstLook && product * product < kLeastCosine * kLeastCosine * squares * wanted_squares) {
-      product = 0;
-      return false;
-    }
     if (!std::isfinite(value) || !std::isfinite(wanted)) return true;
     product += value * wanted;
     squares += value * value;
-    wanted_squares += wanted * wanted;
     return true;
   });
   const double factor = product / squares;
@@ -323,8 +311,7 @@ double ElementSamples::Target::scaled_agreement(const std::vector<double>& a) co
 
 namespace {
 
-constexpr double kNear = 0.05, kEqual = 1e-4;  // of a unit
-constexpr size_t kEnds = 2 * kExtrema;
+constexpr double kNear = 0.05;  // of a unit
 
 double middle_of(const std::vector<double>& values, Extremum which) {
   const size_t at = 2 * static_cast<size_t>(which);
@@ -380,7 +367,7 @@ StatisticSamples::Target::Target(std::vector<double> values, double roundoff, co
   const double norm = middle_of(values_, Extremum::kNorm);
   const double extreme = std::isnan(max + min) ? 0 : std::max(max, min);
   const double magnitude = std::isnan(norm) ? extreme : norm / std::sqrt(count);
-  near_ = roundoff > 0 ? kNear : kEqual;
+  near_ = roundoff > 0 ? kNear : kSameNumber;
   units_ = {extreme, extreme, magnitude / std::sqrt(count) + roundoff * magnitude, norm};
 }
 
@@ -388,7 +375,7 @@ Similarity StatisticSamples::Target::similarity(const std::vector<double>& a, do
   size_t known = 0, agree = 0;
   double error = 0;
   for (size_t i = 0; i < a.size(); i += 2) {
-    const size_t which = i % kEnds;
+    const size_t which = i % (2 * kExtrema);
     const double low = a[i] * factor, high = a[i + 1] * factor;
     const double wanted_low = values_[which], wanted_high = values_[which + 1];
     if (std::isnan(low) || std::isnan(high) || std::isnan(wanted_low) || std::isnan(wanted_high)) continue;

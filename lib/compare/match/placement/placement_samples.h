@@ -104,7 +104,6 @@ struct ElementSamples {
   using Locals = LocalValues;
   using Places = std::vector<std::vector<int64_t>>;  // coordinates
   static constexpr bool kInOrder = true;             // samples show the order of elements
-  static constexpr double kSameNumber = 1e-3;        // relative tolerance of a scalar, such as the loss
 
   // The places of a sample, or with `few` of one of kFirstPoints.
   [[nodiscard]] static Places places_of(const Shape& global, bool few);

@@ -8,18 +8,14 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "compare/limits.h"
 #include "compare/match/placement/placement_choices.h"
 #include "tensor/dtype.h"
 
 namespace msdump {
 namespace {
 
-constexpr int64_t kCopiesTried = 4;
-constexpr double kRoundings = 4;       // of the dtype
-constexpr double kSameShare = 0.02;    // agreements that are equal up to it
-constexpr double kSimilar = 0.5;       // the error of other elements is above 1, that of one partial sum above 0.7
-constexpr size_t kFewPairs = 64;       // up to so many pairs of placements, all samples are compared
-constexpr double kOfStatistics = 0.8;  // factor of the confidence: statistics do not show the order of elements
+constexpr double kSameShare = 0.02;  // agreements that are equal up to it
 
 std::string key_of(const Placement& a, const Placement& b) { return key_of(a) + "| " + key_of(b); }
 
@@ -109,7 +105,8 @@ class PlacementSearch {
     }
     for (Placement& placement : placements) {
       Tried& one = all.emplace_back();
-      const int64_t copies = placement.copies(), tried = side == Side::kCandidate ? std::min(copies, kCopiesTried) : 1;
+      const int64_t copies = placement.copies(),
+                    tried = side == Side::kCandidate ? std::min(copies, int64_t{kFewTried}) : 1;
       for (int64_t i = 0; i < tried; ++i) {
         const std::vector<double> values =
             Samples::values_of(locals, placement, i * copies / tried, global.shape, global.places);
@@ -123,7 +120,7 @@ class PlacementSearch {
 
   void try_global(Global& global, PlacementStage stage) {
     for (const Side side : kBothSides) add_placements(side, global, stage);
-    const bool hurry = global.tried.a.size() * global.tried.b.size() > kFewPairs;
+    const bool hurry = global.tried.a.size() * global.tried.b.size() > kMostTried;
     for (const Tried& b : global.tried.b) {
       std::optional<typename Samples::Target> target;
       for (const Tried& a : global.tried.a) {
@@ -160,7 +157,7 @@ class PlacementSearch {
   }
 
   [[nodiscard]] double roundings_of_both() const {
-    return kRoundings * std::max(unit_roundoff(locals_.a->dtype()), unit_roundoff(locals_.b->dtype()));
+    return std::max(unit_roundoff(locals_.a->dtype()), unit_roundoff(locals_.b->dtype()));
   }
 
   Fit fit_of(const Shape& global, const Tried& a, const Tried& b, const typename Samples::Target& target,
@@ -227,7 +224,7 @@ class PlacementSearch {
     const auto nearest =
         std::min_element(fits_.begin(), fits_.end(), [](const Fit& x, const Fit& y) { return x.error < y.error; });
     if (Samples::is_other_scalar(*locals_.a, *locals_.b)) return certain(*simplest, kFits / 2, true);
-    const bool alike = Samples::kInOrder && nearest->error <= std::min(kSimilar, simplest->error / 2);
+    const bool alike = Samples::kInOrder && nearest->error <= simplest->error / 2;
     return alike ? certain(*nearest, nearest->agreement / 2, true) : certain(*simplest, simplest->agreement / 2, false);
   }
 
@@ -318,7 +315,7 @@ std::optional<PlacementFit> find_placement(LocalValues& a, LocalValues& b, const
 std::optional<PlacementFit> find_placement(LocalStatistics& a, LocalStatistics& b, const PlacementQuery& query,
                                            const PlacementPrior& prior) {
   std::optional<PlacementFit> fit = search<StatisticSamples>(a, b, query, prior);
-  if (fit && !query.stated.a && !query.stated.b) fit->confidence *= kOfStatistics;
+  if (fit && !query.stated.a && !query.stated.b) fit->confidence *= kCertain;
   return fit;
 }
 

@@ -20,6 +20,9 @@ namespace msdump {
 
 // From this agreement on a placement fits; if none reaches the other, none does.
 inline constexpr double kFits = 0.9, kUnclear = 0.6;
+// The confidence from which on a placement is an example for other tensors of its kind, and the most that statistics give:
+// they do not show the order of elements.
+inline constexpr double kCertain = 0.8;
 
 // The placements of both sides, and how well they fit.
 struct PlacementFit : Sides<Placement> {
@@ -28,7 +31,7 @@ struct PlacementFit : Sides<Placement> {
   double error = 0;             // relative L2 error of the elements; of statistics the largest relative distance
   bool is_informative = false;  // the values vary; equal ones fit every placement
   double confidence = 0;        // the agreement; half of it if another placement fits as well, or none fits
-  bool cut_off = false;         // nothing fits, and more than kMostPlacements were possible
+  bool cut_off = false;         // nothing fits, and more than kMostFollowed were possible
   bool is_established = false;  // by its own values or those of its kind: a remaining difference is real
 };
 

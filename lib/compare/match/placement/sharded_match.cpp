@@ -18,10 +18,6 @@
 namespace msdump {
 namespace {
 
-constexpr double kCertain = 0.8;                            // confidence
-constexpr size_t kMostTrials = 4000, kMostTrialsOfOne = 8;  // of a run, of an operator
-constexpr size_t kMostFruitless = 4;                        // thorough searches of one kind of tensor
-
 // The factors 1/2, 1/4, .. by the divisors of the number of ranks.
 std::vector<double> possible_factors(size_t ranks, ReachedLimits& limits) {
   std::vector<double> factors;
@@ -101,7 +97,7 @@ PlacementQuery ShardedMatch::query_of(const IndexPair<RecordId>& pair) const {
 }
 
 bool ShardedMatch::may_try(size_t& trials) {
-  const size_t most = std::max(kMostTrials, kMostTrialsOfOne * result.pairing.operators.size());
+  const size_t most = kMostFollowed + kFewTried * result.pairing.operators.size();
   if (++trials <= most) return true;
   limits.insert({"partner_trials", most, "further calls without a partner were not compared by their values"});
   return false;
@@ -207,16 +203,16 @@ void ShardedMatch::find_backward_pass() {
   }
 }
 
-// Tries only the cheap placements after kMostFruitless tensors of a kind without a placement, as behind a fault.
+// Tries only the cheap placements after kFewTried tensors of a kind without a placement, as behind a fault.
 void ShardedMatch::find_placements_of_kind(const std::vector<size_t>& pairs, bool first) {
   size_t fruitless = 0;
   for (const size_t i : pairs) {
     const TensorPair& pair = result.pairing.tensors[i];
     std::optional<PlacementFit>& fit = fits[i];
     if (context.cancel.cancelled() || (!first && (!fit || fit->confidence >= kCertain))) continue;
-    const auto effort = fruitless >= kMostFruitless ? PlacementQuery::Effort::kPlain
-                        : first                     ? PlacementQuery::Effort::kUsual
-                                                    : PlacementQuery::Effort::kThorough;
+    const auto effort = fruitless >= kFewTried ? PlacementQuery::Effort::kPlain
+                        : first                ? PlacementQuery::Effort::kUsual
+                                               : PlacementQuery::Effort::kThorough;
     fit = fit_of(pair, effort);
     if (fit && fit->agreement >= kFits) continue;
     ++fruitless;
@@ -253,10 +249,10 @@ Status ShardedMatch::find_placements() {
 ReachedLimits ShardedMatch::limits_of_placements() const {
   ReachedLimits reached;
   if (std::any_of(fits.begin(), fits.end(), [](const auto& fit) { return fit && fit->cut_off; })) {
-    reached.insert({"layouts", kMostPlacements, "not all layouts were tried that the shapes of a tensor allow"});
+    reached.insert({"layouts", kMostFollowed, "not all layouts were tried that the shapes of a tensor allow"});
   }
   if (searched_less_) {
-    reached.insert({"fruitless_searches", kMostFruitless,
+    reached.insert({"fruitless_searches", kFewTried,
                     "after tensors of a kind that no layout fits, only plain layouts were tried for the others"});
   }
   return reached;

@@ -22,8 +22,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kMostDifferent = 8;  // replicas of a tensor
-
 std::vector<int64_t> known_ranks(const std::vector<int64_t>& ranks) {
   std::vector<int64_t> known = ranks;
   std::erase_if(known, [](int64_t rank) { return rank < 0; });
@@ -48,7 +46,7 @@ class GlobalTensors {
     MSDUMP_CHECK_OK(match_.context.cancel.check());
     if (has_more_copies_) {
       match_.limits.insert(
-          {"different_copies", kMostDifferent, "of more copies of a tensor that differ, not all were compared"});
+          {"different_copies", kFewTried, "of more copies of a tensor that differ, not all were compared"});
     }
     for (size_t i = 0; i < match_.fits.size(); ++i) {
       const TensorPair& pair = match_.result.pairing.tensors[i];
@@ -156,7 +154,7 @@ class GlobalTensors {
     note.uneven = note.uneven || side == Side::kCandidate;
     std::vector<int64_t> different = {usual->second.second};
     for (const auto& [digest, kind] : kinds) {
-      if (digest != usual->first && different.size() < kMostDifferent) different.push_back(kind.second);
+      if (digest != usual->first && different.size() < kFewTried) different.push_back(kind.second);
     }
     if (different.size() < kinds.size()) has_more_copies_ = true;
     return different;
@@ -165,8 +163,6 @@ class GlobalTensors {
   ShardedMatch& match_;
   std::atomic<bool> has_more_copies_ = false;
 };
-
-constexpr uint32_t kMostNear = 4096;  // tensors of the pairing on either side of a collective
 
 std::vector<double> factors_of(const Placement& placement) {
   return placement.factor == 1 ? std::vector<double>() : std::vector<double>{placement.factor};
@@ -295,7 +291,8 @@ class CollectivePartners {
     const auto of_step = step_of(*match_.inputs[side].index, record);
     std::vector<TensorId> near;  // pairs, by their distance
     const auto count = static_cast<uint32_t>(pairing.tensors.size());
-    const uint32_t first = *input > kMostNear ? *input - kMostNear : 0, end = std::min(count, *input + kMostNear);
+    constexpr auto kNear = static_cast<uint32_t>(kMostFollowed);
+    const uint32_t first = *input > kNear ? *input - kNear : 0, end = std::min(count, *input + kNear);
     for (TensorId i(first); i < end; ++i) {
       const RecordId other = pairing.tensors[i][opposite(side)];
       if (other == kNoId) continue;
@@ -325,7 +322,7 @@ class CollectivePartners {
     }
     if (has_more) match_.leave_out_calls();
     if (is_far) {
-      match_.limits.insert({"collective_neighbours", kMostNear,
+      match_.limits.insert({"collective_neighbours", kMostFollowed,
                             "the value that a collective reads was looked for among the tensors near it alone"});
     }
   }

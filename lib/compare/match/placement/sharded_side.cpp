@@ -63,11 +63,11 @@ uint64_t contents_number(uint32_t ranks, std::span<const uint64_t> digests) {
 
 namespace {
 
-constexpr int64_t kNoRank = -1;
-// Ranks of one program may have a few calls that the others lack, such as the logging of the first rank.
-constexpr double kOneProgram = 0.7, kSameCalls = 0.9, kSameShapes = 0.95;
+// The share that two ranks of one program have in common: one may have calls that the others lack, such as logging.
+constexpr double kOneProgram = 0.9;
 
-int64_t rank_of(const SequencedOp& op) { return op.rank.value_or(kNoRank); }
+// -1 if the dump has no ranks.
+int64_t rank_of(const SequencedOp& op) { return op.rank.value_or(-1); }
 
 using CallKey = std::tuple<std::string_view, std::string_view, std::optional<int64_t>>;  // name, type, step
 CallKey key_of(const SequencedOp& op) { return {op.name, op.type, op.step}; }
@@ -124,9 +124,9 @@ bool cut_alike(const RankCalls& a, const RankCalls& b, bool same_ranks) {
   }
   if (common == 0) return same_ranks;
   const size_t fewer = std::min(a.shapes.size(), b.shapes.size());
-  const bool same_calls = static_cast<double>(common) >= kSameCalls * static_cast<double>(fewer);
+  const bool same_calls = static_cast<double>(common) >= kOneProgram * static_cast<double>(fewer);
   return a.communicates == b.communicates && (same_calls || !a.communicates) &&
-         static_cast<double>(alike) >= kSameShapes * static_cast<double>(common);
+         static_cast<double>(alike) >= kOneProgram * static_cast<double>(common);
 }
 
 }  // namespace

@@ -13,8 +13,6 @@
 namespace msdump {
 namespace {
 
-constexpr size_t kFollowing = 8;  // calls that agree
-
 class ValuePartners {
  public:
   explicit ValuePartners(ShardedMatch& match) : match_(match) {}
@@ -197,7 +195,7 @@ class ValuePartners {
         case Agreement::kAll: ++fitting; break;
         case Agreement::kSome: fitting = 0; break;
         case Agreement::kNone:
-          if (fitting >= kFollowing) {
+          if (fitting >= kFewTried) {
             partners_[a] = kNoId;
           } else {
             fitting = 0;
@@ -466,7 +464,7 @@ class ValueTwins {
     LocalTensors other = match_.locals_of(Side::kReference, b);
     if (!ok(other) || fit.a.has(PlacementRole::kSum) || fit.b.has(PlacementRole::kSum)) return false;
     const double magnitude = std::abs(single_number(other));
-    return magnitude != 0 && magnitude != 1 && std::isfinite(magnitude) && fit.error <= ElementSamples::kSameNumber;
+    return magnitude != 0 && magnitude != 1 && std::isfinite(magnitude) && fit.error <= kSameNumber;
   }
 
   ShardedMatch& match_;
