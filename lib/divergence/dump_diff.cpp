@@ -200,7 +200,7 @@ void apply_cut_notes(DiffResult& run, const std::vector<TensorId>& rows) {
     none.dtype_a = diff.dtype_a;
     none.dtype_b = diff.dtype_b;
     diff = std::move(none);
-    run.details[row] = {};
+    run.details.erase(row);
   }
 }
 
@@ -527,7 +527,9 @@ TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing) {
   diff.reason = reason_of(argument, pairing);
   diff.by_statistics = true;
   const auto a = statistic_value(argument.a), b = statistic_value(argument.b);
-  if (a && b && std::isfinite(*a - *b)) diff.metrics.max_abs = std::abs(*a - *b);
+  kernels::PairMetrics metrics;
+  if (a && b && std::isfinite(*a - *b)) metrics.max_abs = std::abs(*a - *b);
+  diff.metrics = metrics;
   return diff;
 }
 

@@ -32,7 +32,7 @@ std::optional<double> recorded(std::optional<double> value) {
 
 // For statistics: the difference of the counts of NaN, if both sides have one.
 uint64_t mismatches_of(const TensorDiff& diff) {
-  const kernels::PairMetrics& metrics = diff.metrics;
+  const kernels::PairMetrics metrics = diff.metrics;
   if (!diff.by_statistics) return metrics.nan_mismatch + metrics.inf_mismatch;
   if (!diff.nan_counted_a || !diff.nan_counted_b) return 0;
   return std::max(metrics.nan_a, metrics.nan_b) - std::min(metrics.nan_a, metrics.nan_b);
@@ -43,7 +43,7 @@ AcceptedDifference difference_of(const TensorDiff& diff) {
   result.verdict = diff.verdict;
   if (!has_metrics(diff.verdict)) return result;
   result.relative_l2 = recorded(diff.error());
-  result.max_abs = recorded(diff.metrics.max_abs);
+  result.max_abs = recorded(diff.metrics->max_abs);
   result.mismatches = mismatches_of(diff);
   return result;
 }
@@ -314,7 +314,7 @@ bool Baseline::accepts(const TensorKey& key, const TensorDiff& diff) {
   if (found == accepted_.end() || found->second.verdict != diff.verdict) return false;
   AcceptedDifference& difference = found->second;
   if (has_metrics(diff.verdict)) {
-    if (!is_within(diff.error(), difference.relative_l2) || !is_within(diff.metrics.max_abs, difference.max_abs) ||
+    if (!is_within(diff.error(), difference.relative_l2) || !is_within(diff.metrics->max_abs, difference.max_abs) ||
         !is_within(static_cast<double>(mismatches_of(diff)), static_cast<double>(difference.mismatches))) {
       return false;
     }

@@ -100,7 +100,7 @@ Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const
                           std::max(shape_a[0], shape_b[0]) < 2 * std::min(shape_a[0], shape_b[0]);
   if (diff.verdict == Verdict::kShape && other_rows)
     return explain_rows(a, record_a, b, record_b, tolerance, context, diff);
-  if (diff.verdict == Verdict::kDiffer && !diff.by_statistics && diff.metrics.relative_l2.value_or(0) > kRelated)
+  if (diff.verdict == Verdict::kDiffer && !diff.by_statistics && diff.metrics->relative_l2.value_or(0) > kRelated)
     return explain_order(a, record_a, b, record_b, diff);
   return {};
 }
@@ -274,8 +274,8 @@ class Comparison {
     if (mismatch && !worst.empty()) {
       outcome.details.worst = worst.front();
       if (look_.worst == 0) worst.clear();
-    } else if (outcome.diff.metrics.worst) {
-      MSDUMP_TRY(outcome.details.worst, read_pair_at(left, right, *outcome.diff.metrics.worst));
+    } else if (const auto at = outcome.diff.metrics->worst) {
+      MSDUMP_TRY(outcome.details.worst, read_pair_at(left, right, *at));
     }
     return {};
   }
@@ -339,6 +339,11 @@ std::vector<size_t> pieces_of(const Sides<ComparedDump>& dumps, const Pairing& p
   return pieces;
 }
 
+struct ComparedPiece {
+  std::vector<std::pair<TensorId, PairDetails>> details;
+  std::vector<Error> failures;
+};
+
 }  // namespace
 
 ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& pairing,
@@ -346,29 +351,30 @@ ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& p
                               const SecondLookOptions& look, const RunContext& context) {
   ComparedTensors result;
   result.diffs.resize(pairing.tensors.size());
-  result.details.resize(pairing.tensors.size());
   read_tables(dumps, pairing, chosen, context);
   const Comparison comparison(dumps, pairing, rules, look, context);
   const std::vector<size_t> pieces = pieces_of(dumps, pairing, chosen);
   const auto compare_piece = [&](int64_t piece) {
-    std::vector<Error> failures;
+    ComparedPiece compared;
     const auto place = static_cast<size_t>(piece);
     for (size_t i = pieces[place]; i < pieces[place + 1] && !context.cancel.cancelled(); ++i) {
       const TensorId tensor = chosen[i];
       Result<Outcome> outcome = comparison.compare(tensor);
       if (outcome) {
         result.diffs[tensor] = std::move(outcome->diff);
-        result.details[tensor] = std::move(outcome->details);
+        if (outcome->details.any()) compared.details.emplace_back(tensor, std::move(outcome->details));
       } else {
         result.diffs[tensor].reason = outcome.error().message;
-        failures.push_back(std::move(outcome).error());
+        compared.failures.push_back(std::move(outcome).error());
       }
     }
-    return failures;
+    return compared;
   };
   context.pool.ordered_for(static_cast<int64_t>(pieces.size()) - 1, compare_piece,
-                           [&](int64_t, std::vector<Error>&& failures) {
-                             for (Error& failure : failures) result.failures.push_back(std::move(failure));
+                           [&](int64_t, ComparedPiece&& compared) {
+                             for (auto& [tensor, details] : compared.details)
+                               result.details.set(tensor, std::move(details));
+                             for (Error& failure : compared.failures) result.failures.push_back(std::move(failure));
                            });
   return result;
 }

@@ -114,7 +114,7 @@ class Comparer {
   }
 
   void fill_metrics() {
-    kernels::PairMetrics& metrics = diff_.metrics;
+    kernels::PairMetrics metrics;
     const auto fill = [&](const TensorNumbers& from, std::optional<double>& max, std::optional<double>& min,
                           std::optional<double>& mean, uint64_t& nan, bool& counted) {
       counted = from.nan.has_value();
@@ -129,6 +129,7 @@ class Comparer {
     };
     fill(a_, metrics.max_a, metrics.min_a, metrics.mean_a, metrics.nan_a, diff_.nan_counted_a);
     fill(b_, metrics.max_b, metrics.min_b, metrics.mean_b, metrics.nan_b, diff_.nan_counted_b);
+    diff_.metrics = metrics;
   }
 
   // True unless the dialects of the two sides mean different numbers.

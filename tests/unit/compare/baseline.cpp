@@ -20,9 +20,11 @@ TensorKey key_of(const std::string& name, std::optional<int64_t> step = 1, const
 TensorDiff differing(double relative_l2, double max_abs, uint64_t mismatches = 0) {
   TensorDiff diff;
   diff.verdict = mismatches > 0 ? Verdict::kNan : Verdict::kDiffer;
-  diff.metrics.relative_l2 = relative_l2;
-  diff.metrics.max_abs = max_abs;
-  diff.metrics.nan_mismatch = mismatches;
+  kernels::PairMetrics metrics;
+  metrics.relative_l2 = relative_l2;
+  metrics.max_abs = max_abs;
+  metrics.nan_mismatch = mismatches;
+  diff.metrics = metrics;
   return diff;
 }
 
@@ -145,8 +147,10 @@ TensorDiff by_statistics(double error, uint64_t nan_a = 0, uint64_t nan_b = 0) {
   diff.verdict = nan_a == nan_b ? Verdict::kDiffer : Verdict::kNan;
   diff.by_statistics = diff.nan_counted_a = diff.nan_counted_b = true;
   diff.relative_error = error;
-  diff.metrics.nan_a = nan_a;
-  diff.metrics.nan_b = nan_b;
+  kernels::PairMetrics metrics;
+  metrics.nan_a = nan_a;
+  metrics.nan_b = nan_b;
+  diff.metrics = metrics;
   return diff;
 }
 
