@@ -1,6 +1,7 @@
 #include "report/json.h"
 
 #include <cmath>
+#include <cstring>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -39,8 +40,19 @@ void append_ascii(std::string& into, char c) {
   }
 }
 
+// True if one of eight bytes is not printable ASCII that JSON writes unchanged.
+bool any_special(const char* bytes) {
+  constexpr uint64_t kEach = 0x0101'0101'0101'0101, kHigh = 0x80 * kEach;
+  const auto any_below = [](uint64_t word, uint64_t bound) { return (word - bound * kEach) & ~word & kHigh; };
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof(word));
+  const uint64_t not_ascii = (word | (word + kEach)) & kHigh;  // the addition makes 0x80 of 0x7F
+  return (not_ascii | any_below(word, 0x20) | any_below(word ^ '"' * kEach, 1) | any_below(word ^ '\\' * kEach, 1)) != 0;
+}
+
 // The end of the printable ASCII from `at` on that JSON writes unchanged.
 size_t plain_end(std::string_view text, size_t at) {
+  while (at + sizeof(uint64_t) <= text.size() && !any_special(text.data() + at)) at += sizeof(uint64_t);
   while (at < text.size() && text[at] >= 0x20 && text[at] < 0x7F && text[at] != '"' && text[at] != '\\') ++at;
   return at;
 }
@@ -58,8 +70,8 @@ struct Appender {
 
   void operator()(std::monostate) const { into += "null"; }
   void operator()(bool value) const { into += value ? "true" : "false"; }
-  void operator()(int64_t value) const { into += fmt::format_int(value).c_str(); }
-  void operator()(uint64_t value) const { into += fmt::format_int(value).c_str(); }
+  void operator()(int64_t value) const { append(fmt::format_int(value)); }
+  void operator()(uint64_t value) const { append(fmt::format_int(value)); }
   void operator()(float value) const { append_float(into, value); }
   void operator()(double value) const { append_float(into, value); }
   void operator()(const std::string& value) const { append_json_string(into, value); }
@@ -74,6 +86,9 @@ struct Appender {
     }
     into += ']';
   }
+
+ private:
+  void append(const fmt::format_int& digits) const { into.append(digits.data(), digits.size()); }
 };
 
 }  // namespace

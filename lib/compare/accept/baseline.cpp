@@ -161,6 +161,7 @@ class Reader {
     MSDUMP_TRY(side.ranks, known_count(*value, "ranks"));
     MSDUMP_TRY(side.operators, known_count(*value, "operators"));
     MSDUMP_TRY(side.graph, known(*value, "graph"));
+    MSDUMP_TRY(side.configuration, known(*value, "configuration"));
     return side;
   }
 
@@ -253,7 +254,9 @@ report::Object object_of(const BaselineSide& side) {
   report::Object object;
   object.add("writer", report::text_or_null(side.writer)).add("content", report::text_or_null(side.content));
   object.add("ranks", known(side.ranks)).add("operators", known(side.operators));
-  return object.add("graph", report::text_or_null(side.graph));
+  object.add("graph", report::text_or_null(side.graph));
+  if (!side.configuration.empty()) object.add("configuration", side.configuration);
+  return object;
 }
 
 std::string line_of(const BaselineOrigin& origin) {
@@ -277,6 +280,7 @@ std::string why_stale(const BaselineOrigin& then, const BaselineOrigin& now) {
     const auto differ = [](const std::string& x, const std::string& y) { return !x.empty() && !y.empty() && x != y; };
     if (differ(a.writer, b.writer)) add(side, "writer", a.writer, b.writer);
     if (differ(a.content, b.content)) add(side, "content", a.content, b.content);
+    if (differ(a.configuration, b.configuration)) add(side, "configuration", a.configuration, b.configuration);
     if (a.ranks > 0 && b.ranks > 0 && a.ranks != b.ranks)
       add(side, "ranks", std::to_string(a.ranks), std::to_string(b.ranks));
     if (side == Side::kReference && differ(a.graph, b.graph))
