@@ -47,7 +47,8 @@ bool any_special(const char* bytes) {
   uint64_t word = 0;
   std::memcpy(&word, bytes, sizeof(word));
   const uint64_t not_ascii = (word | (word + kEach)) & kHigh;  // the addition makes 0x80 of 0x7F
-  return (not_ascii | any_below(word, 0x20) | any_below(word ^ '"' * kEach, 1) | any_below(word ^ '\\' * kEach, 1)) != 0;
+  return (not_ascii | any_below(word, 0x20) | any_below(word ^ '"' * kEach, 1) | any_below(word ^ '\\' * kEach, 1)) !=
+         0;
 }
 
 // The end of the printable ASCII from `at` on that JSON writes unchanged.

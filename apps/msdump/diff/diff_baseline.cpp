@@ -63,8 +63,7 @@ void append_settings(const JsonValue& value, std::string& text) {
   for (const JsonMember& member : value.members) {
     if (member.key != "path" && member.key != "dump_path") members.push_back(&member);
   }
-  std::sort(members.begin(), members.end(),
-            [](const JsonMember* a, const JsonMember* b) { return a->key < b->key; });
+  std::sort(members.begin(), members.end(), [](const JsonMember* a, const JsonMember* b) { return a->key < b->key; });
   for (const JsonMember* const member : members) {
     text += member->key + ':';
     append_settings(member->value, text);

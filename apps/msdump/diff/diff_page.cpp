@@ -374,6 +374,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
   page.counts = verdict_counts(diff_summary(run, run.failures.size()));
   page.reasons = reason_counts_of_page(run);
   page.about = about_of(run);
+  page.ranks = rows.ranks();
   data.has_flow = !run.pairing.of_parameters && !run.single_pair;
   page.words =
       data.has_flow

@@ -172,7 +172,8 @@ class Comparison {
     const ToleranceRule* const rule = rule_for(pair);
     Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
     tolerance.coarsest = coarsest_;
-    MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance));
+    std::optional<HostPair> opened;
+    MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance, opened));
     outcome.diff.mislabelled = is_half(pair);
     if (outcome.diff.mislabelled && outcome.diff.verdict != Verdict::kSame) {
       outcome.diff = TensorDiff();
@@ -192,7 +193,8 @@ class Comparison {
     }
     if (outcome.diff.by_statistics) return outcome;
     judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
-    if (outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(pair, outcome));
+    const bool has_elements = has_metrics(outcome.diff.verdict) && outcome.diff.verdict != Verdict::kEmpty;
+    if (has_elements && outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(*opened, outcome));
     return outcome;
   }
 
@@ -230,7 +232,8 @@ class Comparison {
         {pairing_.op_name(pair.op), pairing_.op_type(pair.op), name.io, name.slot, of_a(pair).name.dtype, name.dtype});
   }
 
-  [[nodiscard]] Result<TensorDiff> compare_pair(const TensorPair& pair, const Tolerance& tolerance) const {
+  [[nodiscard]] Result<TensorDiff> compare_pair(const TensorPair& pair, const Tolerance& tolerance,
+                                                std::optional<HostPair>& opened) const {
     PairOptions more;
     more.on_request = rules_.on_request;
     // MindSpore dumps an input in the shape of its producer, msprobe in that of the call.
@@ -238,7 +241,7 @@ class Comparison {
                      dumps_.b.side.graph != nullptr;
     more.any_shape = more.any_shape || is_in_shape_of_input(pair);
     return diff_records(source_of(Side::kCandidate), of_a(pair), source_of(Side::kReference), of_b(pair), tolerance,
-                        context_, more);
+                        context_, more, &opened);
   }
 
   // Releases of MindSpore differ in whether they dump the output of a Reshape in the shape of its input.
@@ -262,9 +265,7 @@ class Comparison {
   }
 
   // Adds the worst elements with both values.
-  Status add_details(const TensorPair& pair, Outcome& outcome) const {
-    if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
-    MSDUMP_TRY(HostPair opened, open_pair(*dumps_.a.side.index, of_a(pair), *dumps_.b.side.index, of_b(pair)));
+  Status add_details(HostPair& opened, Outcome& outcome) const {
     HostTensor &left = opened.left, &right = opened.right;
     // If one side alone is NaN or infinite, the metrics have no worst element.
     const bool mismatch = outcome.diff.verdict == Verdict::kNan;
