@@ -336,6 +336,7 @@ Status compare_pairs(DiffResult& run, const std::vector<TensorId>& rows, const D
   };
   ComparedTensors compared = compare_dumps({dump_of(*run.a), dump_of(*run.b)}, run.pairing, rows, rules, look, context);
   MSDUMP_CHECK_OK(context.cancel.check());
+  for (DiffSide* const side : {run.a.get(), run.b.get()}) side->tables.free();
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);
   apply_cut_notes(run, rows);

@@ -1,8 +1,11 @@
 #include "report/json.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -96,16 +99,38 @@ struct Appender {
 
 void append_json(std::string& into, const Value& value) { std::visit(Appender{into}, value.storage()); }
 
+namespace {
+
+// Most keys are short and plain, and most values of a row null: these are one append.
+void append_member(std::string& into, const Member& member, bool first) {
+  constexpr size_t kShort = 40;
+  constexpr std::string_view kNull = "null";
+  const std::string_view key = member.key;
+  if (key.size() > kShort || plain_end(key, 0) != key.size()) {
+    if (!first) into += ',';
+    append_json_string(into, key);
+    into += ':';
+    return append_json(into, member.value);
+  }
+  std::array<char, kShort + 4 + kNull.size()> text{};
+  char* end = text.data();
+  if (!first) *end++ = ',';
+  *end++ = '"';
+  end = std::copy(key.begin(), key.end(), end);
+  *end++ = '"';
+  *end++ = ':';
+  const bool is_null = member.value.is_null();
+  if (is_null) end = std::copy(kNull.begin(), kNull.end(), end);
+  into.append(text.data(), static_cast<size_t>(end - text.data()));
+  if (!is_null) append_json(into, member.value);
+}
+
+}  // namespace
+
 void append_json(std::string& into, const Object& object) {
   into += '{';
   bool first = true;
-  for (const Member& member : object.members()) {
-    if (!first) into += ',';
-    first = false;
-    append_json_string(into, member.key);
-    into += ':';
-    append_json(into, member.value);
-  }
+  for (const Member& member : object.members()) append_member(into, member, std::exchange(first, false));
   into += '}';
 }
 

@@ -33,8 +33,7 @@ namespace msdump {
 // StatisticTables: the statistics of tensors in the tables of one dump (statistic.csv, dump.json, debug.json). A table is
 // read once, on first use; after that a row is found by its index.
 //
-// A row costs 24 bytes and the text of its values: 150 000 rows with the usual three columns take some 7 MB, for the
-// lifetime of this object.
+// A row costs 24 bytes and the text of its values: 150 000 rows with the usual three columns take some 7 MB.
 
 class StatisticTables {
  public:
@@ -49,6 +48,9 @@ class StatisticTables {
 
   // Reads the table of a record now. Thread-safe.
   void read_table_of(const TensorRecord& tensor) { (void)table(tensor.table); }
+
+  // Frees what was read. A table that is asked for again is read again. Not thread-safe.
+  void free() { tables_ = std::make_unique<Table[]>(files_.size()); }
 
   [[nodiscard]] const DumpIndex& index() const { return *index_; }
 
