@@ -61,22 +61,36 @@ struct Cell {
 // Ranks of one kind: the same style in each column.
 struct Kind {
   std::vector<int64_t> ranks;
-  std::vector<Cell> cells;  // by column
+  std::vector<Cell> cells;            // by column
+  std::optional<uint32_t> differing;  // the first layer in which one of them differs
+
+  void add(const Kind& other) {
+    ranks.insert(ranks.end(), other.ranks.begin(), other.ranks.end());
+    for (size_t i = 0; i < cells.size(); ++i) cells[i].add(other.cells[i]);
+    if (other.differing) differing = std::min(differing.value_or(*other.differing), *other.differing);
+  }
 };
 
 class Grid {
  public:
   explicit Grid(const RankMap& map) : map_(map), columns_(std::min(map.layers.size(), kMostRankLayers)) {
-    std::vector<std::vector<Cell>> of_rank(map.ranks.size(), std::vector<Cell>(columns_));
-    for (const RankPoint& point : map.points)
-      of_rank[point.rank][point.layer * columns_ / map.layers.size()].add(point);
+    std::vector<Kind> of_rank;
+    for (const int64_t rank : map.ranks) of_rank.push_back({{rank}, std::vector<Cell>(columns_), {}});
+    for (const RankPoint& point : map.points) {
+      Kind& rank = of_rank[point.rank];
+      rank.cells[point.layer * columns_ / map.layers.size()].add(point);
+      if (point.differs) rank.differing = std::min(rank.differing.value_or(point.layer), point.layer);
+    }
     std::map<std::string, size_t> places;  // by the styles
-    for (size_t rank = 0; rank < of_rank.size(); ++rank) {
+    for (const Kind& rank : of_rank) {
       std::string key;
-      for (const Cell& cell : of_rank[rank]) key += static_cast<char>(cell.known ? cell.style + 1 : 0);
+      for (const Cell& cell : rank.cells) key += static_cast<char>(cell.known ? cell.style + 1 : 0);
       const auto [place, is_new] = places.try_emplace(std::move(key), kinds_.size());
-      if (is_new) kinds_.push_back({{}, std::vector<Cell>(columns_)});
-      add(kinds_[place->second], {map.ranks[rank]}, of_rank[rank]);
+      if (is_new) {
+        kinds_.push_back(rank);
+      } else {
+        kinds_[place->second].add(rank);
+      }
     }
     join_rare_kinds();
   }
@@ -90,11 +104,6 @@ class Grid {
   }
 
  private:
-  void add(Kind& kind, const std::vector<int64_t>& ranks, const std::vector<Cell>& cells) const {
-    kind.ranks.insert(kind.ranks.end(), ranks.begin(), ranks.end());
-    for (size_t i = 0; i < columns_; ++i) kind.cells[i].add(cells[i]);
-  }
-
   // Those of the fewest ranks become one.
   void join_rare_kinds() {
     if (kinds_.size() <= kMostRankKinds) return;
@@ -102,7 +111,7 @@ class Grid {
     std::stable_sort(kinds_.begin(), kinds_.end(),
                      [](const Kind& a, const Kind& b) { return a.ranks.size() > b.ranks.size(); });
     const auto rare = kinds_.begin() + static_cast<std::ptrdiff_t>(kMostRankKinds - 1);
-    for (auto kind = rare + 1; kind != kinds_.end(); ++kind) add(*rare, kind->ranks, kind->cells);
+    for (auto kind = rare + 1; kind != kinds_.end(); ++kind) rare->add(*kind);
     std::sort(rare->ranks.begin(), rare->ranks.end());
     kinds_.erase(rare + 1, kinds_.end());
     std::sort(kinds_.begin(), rare, [](const Kind& a, const Kind& b) { return a.ranks.front() < b.ranks.front(); });
@@ -179,15 +188,11 @@ class MapText {
         "layer that differs</th><th scope=\"col\" class=\"number\">largest error</th></tr></thead><tbody>\n";
     for (size_t i = 0; i < grid_.kinds().size(); ++i) {
       const Kind& kind = grid_.kinds()[i];
-      const auto first =
-          std::find_if(kind.cells.begin(), kind.cells.end(), [](const Cell& cell) { return cell.differs; });
       Cell all;
       for (const Cell& cell : kind.cells) all.add(cell);
       text += fmt::format(
           "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"name\">{}</td><td class=\"number\">{}</td></tr>\n",
-          ranks_of(i), kind.ranks.size(),
-          first == kind.cells.end() ? "-"
-                                    : label_of(grid_.first_layer(static_cast<size_t>(first - kind.cells.begin()))),
+          ranks_of(i), kind.ranks.size(), kind.differing ? label_of(map_.layers[*kind.differing]) : "-",
           all.error < 0 ? "-" : error_text(all.error));
     }
     return text + "</tbody></table>\n";

@@ -69,7 +69,7 @@ TEST_CASE("ranks that agree and differ alike are one row, whatever their errors 
   CHECK(text.find("<td>500-599</td><td class=\"number\">100</td><td class=\"name\">layers.40</td>") !=
         std::string::npos);
   CHECK(text.find(
-            "Ranks 500-599 are the first to leave the others, in layer <code>layers.40</code>: error 7e+02, where the "
+            "Ranks 500-599 are the first to leave the others, in layer <code>layers.40</code>: error 6e+02, where the "
             "median of 1000 ranks is 0.0001.") != std::string::npos);
 }
 
