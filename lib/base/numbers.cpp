@@ -16,7 +16,10 @@ namespace {
 // A number as text, with `digits` after the point and an exponent: "-1.500000e-07".
 class Scientific {
  public:
-  Scientific(double value, int digits) : end_(fmt::format_to(text_.data(), "{:.{}e}", value, digits)) {}
+  // Faster than fmt, which multiplies large integers.
+  Scientific(double value, int digits)
+      : end_(std::to_chars(text_.data(), text_.data() + text_.size(), value, std::chars_format::scientific, digits)
+                 .ptr) {}
   [[nodiscard]] std::string_view text() const { return {text_.data(), end_}; }
   [[nodiscard]] std::string_view exponent() const { return text().substr(text().find('e')); }
 

@@ -85,7 +85,7 @@ void BlameState::begin_step(ExecutionId run) {
   for (; run < view.runs().size() && view.place(run).is_beside(now); ++run) {
     for (const RunInput& input : view.run(run).inputs) {
       if (input.from != InputEdge::From::kConstant || !view.differs(input.tensor)) continue;
-      const auto& metrics = view.diff(input.tensor).metrics;
+      const kernels::PairMetrics metrics = view.diff(input.tensor).metrics;
       if (metrics.max_a && metrics.max_b) constants_.emplace(metrics.count, *metrics.max_a, *metrics.max_b);
     }
   }
@@ -204,7 +204,7 @@ void EnteringValues::judge_unknown_source(ExecutionId run, const RunInputs& inpu
 }
 
 bool BlameState::is_exchanged(TensorId constant) const {
-  const auto& metrics = view.diff(constant).metrics;
+  const kernels::PairMetrics metrics = view.diff(constant).metrics;
   return metrics.max_a && metrics.max_b && constants_.count({metrics.count, *metrics.max_b, *metrics.max_a}) > 0;
 }
 
@@ -220,7 +220,7 @@ void judge_constants(BlameState& state, ExecutionId run, const RunInputs& inputs
   Root& root = state.roots.add(run, RootRule::kConstant, DivergenceKind::kValue, inputs, outputs);
   root.uncertain_source = state.view.is_gradient(run);
   root.constant = tensor;
-  const auto& metrics = state.view.diff(tensor).metrics;
+  const kernels::PairMetrics metrics = state.view.diff(tensor).metrics;
   root.divergence.reason = fmt::format("its constant input {} differs", state.view.slot(tensor));
   if (metrics.count == 1 && metrics.max_a && metrics.max_b)
     root.divergence.reason += fmt::format(": {:g} against {:g}", *metrics.max_a, *metrics.max_b);
@@ -259,7 +259,7 @@ bool passes_in(const BlameState& state, ExecutionId run, const RunInputs& inputs
                bool candidate) {
   if (inputs.evidence.empty() || outputs.empty() || state.view.is_backward(run)) return false;
   const TensorId in = inputs.evidence.front(), out = outputs.front();
-  if (!state.view.diff(in).metrics.max_a || !state.view.diff(in).metrics.max_b) return false;
+  if (!state.view.diff(in).metrics->max_a || !state.view.diff(in).metrics->max_b) return false;
   return candidate ? state.view.same_in_a(in, out) : state.view.same_in_b(in, out);
 }
 
@@ -375,7 +375,7 @@ bool is_another_value(const BlameState& state, const RunInput& input) {
 // True if, in the reference, an output of `reader` has the value of the input.
 bool reader_writes(const BlameState& state, ExecutionId reader, const RunInput& input) {
   const auto& outputs = state.view.run(reader).outputs;
-  return state.view.diff(input.tensor).metrics.max_b &&
+  return state.view.diff(input.tensor).metrics->max_b &&
          std::any_of(outputs.begin(), outputs.end(),
                      [&](TensorId tensor) { return state.view.same_in_b(input.tensor, tensor); });
 }

@@ -200,7 +200,7 @@ void apply_cut_notes(DiffResult& run, const std::vector<TensorId>& rows) {
     none.dtype_a = diff.dtype_a;
     none.dtype_b = diff.dtype_b;
     diff = std::move(none);
-    run.details[row] = {};
+    run.details.erase(row);
   }
 }
 
@@ -336,6 +336,7 @@ Status compare_pairs(DiffResult& run, const std::vector<TensorId>& rows, const D
   };
   ComparedTensors compared = compare_dumps({dump_of(*run.a), dump_of(*run.b)}, run.pairing, rows, rules, look, context);
   MSDUMP_CHECK_OK(context.cancel.check());
+  for (DiffSide* const side : {run.a.get(), run.b.get()}) side->tables.free();
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);
   apply_cut_notes(run, rows);
@@ -527,7 +528,9 @@ TensorDiff difference_of(const ArgumentDiff& argument, const Pairing& pairing) {
   diff.reason = reason_of(argument, pairing);
   diff.by_statistics = true;
   const auto a = statistic_value(argument.a), b = statistic_value(argument.b);
-  if (a && b && std::isfinite(*a - *b)) diff.metrics.max_abs = std::abs(*a - *b);
+  kernels::PairMetrics metrics;
+  if (a && b && std::isfinite(*a - *b)) metrics.max_abs = std::abs(*a - *b);
+  diff.metrics = metrics;
   return diff;
 }
 

@@ -55,9 +55,9 @@ struct DiffResult {
   CutEvidence cut_evidence;
   ComputedOutputs computed;  // none if the sides are sharded differently
   Pairing pairing;
-  std::vector<TensorId> rows;            // the selected pairs, in the order of reports
-  std::vector<TensorDiff> diffs;         // by pair; those not selected are kSkipped
-  std::vector<PairDetails> details;      // by pair
+  std::vector<TensorId> rows;     // the selected pairs, in the order of reports
+  std::vector<TensorDiff> diffs;  // by pair; those not selected are kSkipped
+  DetailsOfPairs details;
   std::vector<bool> accepted;            // by pair: by the baseline
   std::vector<ArgumentDiff> arguments;   // of calls, and of graphs if no file has them; by operator, then step
   std::vector<bool> accepted_arguments;  // by place in `arguments`

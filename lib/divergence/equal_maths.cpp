@@ -292,7 +292,7 @@ Maybe<Array> EqualMaths::draw(TensorId tensor, const Shape* shape) const {
   const TensorId pair = pairs_[tensor];
   if (pair == kNoId || shape == nullptr) return unjudged(Reason::kStatistics);
   if (recompute::size_of(*shape) > kMostElementsOfRegion) return unjudged(Reason::kTooLarge);
-  const kernels::PairMetrics& metrics = view_.diff(pair).metrics;
+  const kernels::PairMetrics metrics = view_.diff(pair).metrics;
   const bool of_a = tensor < a_.dump.tensors();
   const auto least = of_a ? metrics.min_a : metrics.min_b, most = of_a ? metrics.max_a : metrics.max_b;
   const DType dtype = of_a ? view_.diff(pair).dtype_a : view_.diff(pair).dtype_b;

@@ -347,7 +347,7 @@ void RootList::drop_unproven() {
 void RootList::drop_equal_constants() {
   std::map<std::tuple<std::string_view, std::optional<double>, std::optional<double>>, std::optional<uint64_t>> first;
   const auto key = [&](const Root& root) {
-    const auto& metrics = view_.diff(root.constant).metrics;
+    const kernels::PairMetrics metrics = view_.diff(root.constant).metrics;
     return std::tuple(view_.op(root.run).type, metrics.max_a, metrics.max_b);
   };
   for (const Root& root : roots_) {

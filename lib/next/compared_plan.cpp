@@ -81,7 +81,7 @@ std::vector<OperatorId> further_of(const DiffResult& run, const Divergence& root
 // The relative error of a tensor; 0 if it is not known.
 double error_of(const DiffResult& run, TensorId tensor) {
   const TensorDiff& diff = run.diffs[tensor];
-  const double error = diff.verdict == Verdict::kShape ? 1 : diff.metrics.relative_l2.value_or(0);
+  const double error = diff.verdict == Verdict::kShape ? 1 : diff.metrics->relative_l2.value_or(0);
   return std::isfinite(error) ? error : 0;
 }
 

@@ -1,7 +1,11 @@
 #include "report/json.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,8 +43,20 @@ void append_ascii(std::string& into, char c) {
   }
 }
 
+// True if one of eight bytes is not printable ASCII that JSON writes unchanged.
+bool any_special(const char* bytes) {
+  constexpr uint64_t kEach = 0x0101'0101'0101'0101, kHigh = 0x80 * kEach;
+  const auto any_below = [](uint64_t word, uint64_t bound) { return (word - bound * kEach) & ~word & kHigh; };
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof(word));
+  const uint64_t not_ascii = (word | (word + kEach)) & kHigh;  // the addition makes 0x80 of 0x7F
+  return (not_ascii | any_below(word, 0x20) | any_below(word ^ '"' * kEach, 1) | any_below(word ^ '\\' * kEach, 1)) !=
+         0;
+}
+
 // The end of the printable ASCII from `at` on that JSON writes unchanged.
 size_t plain_end(std::string_view text, size_t at) {
+  while (at + sizeof(uint64_t) <= text.size() && !any_special(text.data() + at)) at += sizeof(uint64_t);
   while (at < text.size() && text[at] >= 0x20 && text[at] < 0x7F && text[at] != '"' && text[at] != '\\') ++at;
   return at;
 }
@@ -58,8 +74,8 @@ struct Appender {
 
   void operator()(std::monostate) const { into += "null"; }
   void operator()(bool value) const { into += value ? "true" : "false"; }
-  void operator()(int64_t value) const { into += fmt::format_int(value).c_str(); }
-  void operator()(uint64_t value) const { into += fmt::format_int(value).c_str(); }
+  void operator()(int64_t value) const { append(fmt::format_int(value)); }
+  void operator()(uint64_t value) const { append(fmt::format_int(value)); }
   void operator()(float value) const { append_float(into, value); }
   void operator()(double value) const { append_float(into, value); }
   void operator()(const std::string& value) const { append_json_string(into, value); }
@@ -74,22 +90,47 @@ struct Appender {
     }
     into += ']';
   }
+
+ private:
+  void append(const fmt::format_int& digits) const { into.append(digits.data(), digits.size()); }
 };
 
 }  // namespace
 
 void append_json(std::string& into, const Value& value) { std::visit(Appender{into}, value.storage()); }
 
+namespace {
+
+// Most keys are short and plain, and most values of a row null: these are one append.
+void append_member(std::string& into, const Member& member, bool first) {
+  constexpr size_t kShort = 40;
+  constexpr std::string_view kNull = "null";
+  const std::string_view key = member.key;
+  if (key.size() > kShort || plain_end(key, 0) != key.size()) {
+    if (!first) into += ',';
+    append_json_string(into, key);
+    into += ':';
+    return append_json(into, member.value);
+  }
+  std::array<char, kShort + 4 + kNull.size()> text{};
+  char* end = text.data();
+  if (!first) *end++ = ',';
+  *end++ = '"';
+  end = std::copy(key.begin(), key.end(), end);
+  *end++ = '"';
+  *end++ = ':';
+  const bool is_null = member.value.is_null();
+  if (is_null) end = std::copy(kNull.begin(), kNull.end(), end);
+  into.append(text.data(), static_cast<size_t>(end - text.data()));
+  if (!is_null) append_json(into, member.value);
+}
+
+}  // namespace
+
 void append_json(std::string& into, const Object& object) {
   into += '{';
   bool first = true;
-  for (const Member& member : object.members()) {
-    if (!first) into += ',';
-    first = false;
-    append_json_string(into, member.key);
-    into += ':';
-    append_json(into, member.value);
-  }
+  for (const Member& member : object.members()) append_member(into, member, std::exchange(first, false));
   into += '}';
 }
 

@@ -352,9 +352,11 @@ TensorDiff made_diff(uint32_t value, Verdict verdict) {
   diff.by_statistics = true;
   diff.shape = {1024};
   diff.scale = 1;
-  diff.metrics.max_b = 1.0 + value;
-  diff.metrics.min_b = -1.0 - value;
-  diff.metrics.mean_b = 0.25;
+  kernels::PairMetrics metrics;
+  metrics.max_b = 1.0 + value;
+  metrics.min_b = -1.0 - value;
+  metrics.mean_b = 0.25;
+  diff.metrics = metrics;
   diff.relative_error = verdict == Verdict::kDiffer ? 0.1 : verdict == Verdict::kClose ? 1e-2 : 0.0;
   diff.dtype_a = diff.dtype_b = DType::kFloat32;
   return diff;

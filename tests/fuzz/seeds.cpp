@@ -433,7 +433,9 @@ void parts(const fs::path& folder) {
   outcome.warnings.push_back({"output:0", "kept"});
   outcome.long_names.push_back({"a", "b", "c"});
   TensorDiff diff;
-  diff.metrics.max_abs = 1;
+  kernels::PairMetrics metrics;
+  metrics.max_abs = 1;
+  diff.metrics = metrics;
   diff.tolerance_that_passes = Limits{1, 2};
   PairDetails details;
   details.worst = WorstElement{{1, 2}, report::Value(1.5F), report::List{report::Value(1), report::Value(2)}, 0.5};

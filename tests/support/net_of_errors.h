@@ -70,7 +70,10 @@ class NetOfErrors {
     return view_.name(ExecutionId(&run - view_.runs().data()));
   }
   static void resize(TensorDiff& diff, double elements) {
-    if (has_metrics(diff.verdict)) diff.metrics.count = diff.metrics.equal = static_cast<uint64_t>(elements);
+    if (!has_metrics(diff.verdict)) return;
+    kernels::PairMetrics metrics = diff.metrics;
+    metrics.count = metrics.equal = static_cast<uint64_t>(elements);
+    diff.metrics = metrics;
   }
   void set(TensorId tensor, double error) {
     TensorDiff& diff = diffs_[tensor];
@@ -79,8 +82,10 @@ class NetOfErrors {
       diff.relative_error = error;
       return;
     }
-    const double rms = std::hypot(*diff.metrics.mean_b, *diff.metrics.std_b);
-    diff.metrics.l2_distance = error * rms * std::sqrt(static_cast<double>(diff.metrics.count));
+    kernels::PairMetrics metrics = diff.metrics;
+    const double rms = std::hypot(*metrics.mean_b, *metrics.std_b);
+    metrics.l2_distance = error * rms * std::sqrt(static_cast<double>(metrics.count));
+    diff.metrics = metrics;
   }
 
   const Trial trial_;

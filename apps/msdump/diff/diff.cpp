@@ -86,11 +86,11 @@ class Diff : public Command {
     if (!profile_.name.empty()) return run_profile(session, profile_, options_);
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     Result<DiffRules> rules = diff_rules(options_);
-    if (!rules) return session.end_with(unusable_option_file(rules.error()));
+    if (!rules) return end_before_comparing(session, unusable_option_file(rules.error()));
     Result<DiffResult> run = compute_diff(session, options_, *rules);
-    if (!run) return session.end_with(run.error());
+    if (!run) return end_before_comparing(session, run.error());
     if (const Status fits = check_baseline(session, options_, *run, *rules); !fits)
-      return session.end_with(fits.error());
+      return end_before_comparing(session, fits.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
     if (!options_.new_baseline.empty()) {
@@ -146,6 +146,16 @@ class Diff : public Command {
     const Result<DiffRules> rules = diff_rules(options_);
     if (!rules) return session.end_with(unusable_option_file(rules.error()));
     return write_diff_part(session, options_, *rules, part);
+  }
+
+  // Ends a run that could not begin. The files for CI say so: those of the run before would be taken for its answer.
+  ExitCode end_before_comparing(Session& session, const Error& error) const {
+    const ExitCode code = session.end_with(error);
+    if (error.code == ErrorCode::kCancelled) return code;
+    Status written = options_.junit.empty() ? Status() : write_empty_junit(options_.junit, {error});
+    if (written && !options_.summary.empty()) written = write_empty_summary(options_, error, code);
+    if (!written) session.messages.error(written.error());
+    return code;
   }
 
   // Ends a run in which nothing was selected, or one side holds no tensors. Machine output has its document nevertheless: the frame writes

@@ -1,10 +1,15 @@
 #include "diff/diff_baseline.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +18,8 @@
 #include "dump/index/dump_index.h"
 #include "frame/cli.h"
 #include "graph/op_name.h"
+#include "io/dir_walk.h"
+#include "io/json.h"
 #include "kernels/digest/digest.h"
 #include "shared/catalogue.h"
 
@@ -24,6 +31,10 @@ std::string writer_of(const DumpIndex& index) {
   std::string text = facts.framework + (facts.framework.empty() || facts.text.empty() ? "" : " ") + facts.text;
   if (is_device_dump(index)) text = "Ascend" + (text.empty() ? "" : ", " + text);
   return text;
+}
+
+std::string digest_of(const std::string& text) {
+  return kernels::hex(kernels::sha1(std::as_bytes(std::span(text.data(), text.size()))));
 }
 
 // A selection shows a part of the operators, of which nothing can be said.
@@ -39,7 +50,49 @@ void add_graph(const DiffSide& side, BaselineSide& origin) {
   origin.operators = static_cast<int64_t>(all.size());
   std::string text;
   for (const std::string& name : names) text += name + "\n";
-  if (!names.empty()) origin.graph = kernels::hex(kernels::sha1(std::as_bytes(std::span(text.data(), text.size()))));
+  if (!names.empty()) origin.graph = digest_of(text);
+}
+
+// Appends the settings of a dump in the order of their keys, but not where it was written to.
+void append_settings(const JsonValue& value, std::string& text) {
+  text += static_cast<char>('0' + static_cast<int>(value.kind));
+  if (value.is(JsonKind::kBool)) text += value.boolean ? "true" : "false";
+  text += value.text + ';';
+  for (const JsonValue& item : value.items) append_settings(item, text);
+  std::vector<const JsonMember*> members;
+  for (const JsonMember& member : value.members) {
+    if (member.key != "path" && member.key != "dump_path") members.push_back(&member);
+  }
+  std::sort(members.begin(), members.end(), [](const JsonMember* a, const JsonMember* b) { return a->key < b->key; });
+  for (const JsonMember* const member : members) {
+    text += member->key + ':';
+    append_settings(member->value, text);
+  }
+  text += '.';
+}
+
+// The data_dump.json of MindSpore or the config.json of msprobe in the dump, else beside its files or beside the dump itself.
+std::string configuration_of(const DumpIndex& index) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 20;
+  constexpr std::array<std::string_view, 2> kNames = {"data_dump.json", "config.json"};
+  const auto described = [&](const std::string& path, std::string_view name) -> std::string {
+    const Result<JsonValue> json = read_json(path, kMostBytes);
+    // Other programs call their configuration config.json, too.
+    if (!json || (json->find("common_dump_settings") == nullptr && json->find("task") == nullptr)) return {};
+    std::string settings;
+    append_settings(*json, settings);
+    return fmt::format("{} {}", name, digest_of(settings));
+  };
+  for (const IndexedFile& file : index.files()) {
+    if (std::find(kNames.begin(), kNames.end(), file.name) == kNames.end()) continue;
+    if (std::string found = described(index.path_of(file), file.name); !found.empty()) return found;
+  }
+  for (const std::string& path : index.paths()) {
+    for (const std::string_view name : kNames) {
+      if (std::string found = described(join_path(join_path(path, ".."), name), name); !found.empty()) return found;
+    }
+  }
+  return {};
 }
 
 BaselineOrigin origin_of(const DiffResult& run, const DiffOptions& options) {
@@ -61,6 +114,7 @@ BaselineOrigin origin_of(const DiffResult& run, const DiffOptions& options) {
     }
     one.ranks = static_cast<int64_t>(ranks.size());
     add_graph(dump, one);
+    one.configuration = configuration_of(dump.catalogue().index);
   }
   return origin;
 }

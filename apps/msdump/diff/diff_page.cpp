@@ -355,6 +355,14 @@ Status write_diff_summary(const DiffResult& run, const DiffOptions& options, Exi
   return write_summary(options.summary, report::markdown_summary(page, result_text(code), summary_text(run), table));
 }
 
+Status write_empty_summary(const DiffOptions& options, const Error& error, ExitCode code) {
+  report::Page page;
+  page.command = "diff";
+  page.sentence = "No tensor was compared";
+  page.notes = failure_notes({error});
+  return write_summary(options.summary, report::markdown_summary(page, result_text(code), "", {}));
+}
+
 Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run) {
   std::vector<const Divergence*> roots;
   for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
@@ -366,6 +374,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
   page.counts = verdict_counts(diff_summary(run, run.failures.size()));
   page.reasons = reason_counts_of_page(run);
   page.about = about_of(run);
+  page.ranks = rows.ranks();
   data.has_flow = !run.pairing.of_parameters && !run.single_pair;
   page.words =
       data.has_flow

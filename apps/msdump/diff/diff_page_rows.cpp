@@ -11,6 +11,7 @@
 
 #include "diff/diff_table.h"
 #include "diff/diff_text.h"
+#include "graph/scope_name.h"
 #include "report/json.h"
 #include "shared/report_page.h"
 #include "shared/rows.h"
@@ -20,6 +21,30 @@ namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
 constexpr std::string_view kArgumentClass = "argument", kAcceptedClass = "accepted";
+
+struct Class {
+  std::string_view key, style, text = key;
+};
+// The worst last: it is drawn over the others, and stands for its operator in the data flow.
+constexpr std::array kClasses = {
+    Class{"skipped", "skipped", "not compared"},
+    Class{"same", "agrees", "same or close"},
+    Class{kAcceptedClass, "agrees"},
+    Class{"unwritten", "other"},
+    Class{"random", "other"},
+    Class{"inert", "other"},
+    Class{"elsewhere", "other"},
+    Class{"noise", "rounding"},
+    Class{"unmatched", "other"},
+    Class{"downstream", "downstream"},
+    Class{"unexplained", "unexplained"},
+    Class{"dtype", "culprit"},
+    Class{"shape", "culprit"},
+    Class{"nan", "unexplained"},
+    Class{"differ", "culprit"},
+    Class{kArgumentClass, "culprit", "arguments that differ"},
+    Class{"cause", "culprit"},
+};
 
 // If a scale is divided out, or one side is not finite, the largest difference of what was dumped says nothing.
 report::Value distance_cell_of_page(const report::Row& row) {
@@ -156,6 +181,11 @@ void add_error(const DiffResult& run, TensorId tensor, report::Row& row) {
   row.add("error_note", note == std::string::npos ? report::Value() : report::Value(text.substr(note)));
 }
 
+double error_of_point(const DiffResult& run, TensorId tensor) {
+  if (run.diffs[tensor].verdict == Verdict::kNan) return std::numeric_limits<double>::infinity();
+  return judged_error(run, tensor).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
 }  // namespace
 
 DiffPageRows::DiffPageRows(WorkerPool& pool, const DiffOptions& options, const DiffResult& run,
@@ -224,33 +254,10 @@ std::string_view DiffPageRows::class_of(const DiffRow& row) const {
 }
 
 std::vector<report::PageClass> DiffPageRows::classes() const {
-  struct Class {
-    std::string_view key, style, text = key;
-  };
-  // The worst last: it is drawn over the others, and stands for its operator in the data flow.
-  static constexpr std::array kAll = {
-      Class{"skipped", "skipped", "not compared"},
-      Class{"same", "agrees", "same or close"},
-      Class{kAcceptedClass, "agrees"},
-      Class{"unwritten", "other"},
-      Class{"random", "other"},
-      Class{"inert", "other"},
-      Class{"elsewhere", "other"},
-      Class{"noise", "rounding"},
-      Class{"unmatched", "other"},
-      Class{"downstream", "downstream"},
-      Class{"unexplained", "unexplained"},
-      Class{"dtype", "culprit"},
-      Class{"shape", "culprit"},
-      Class{"nan", "unexplained"},
-      Class{"differ", "culprit"},
-      Class{kArgumentClass, "culprit", "arguments that differ"},
-      Class{"cause", "culprit"},
-  };
   std::map<std::string_view, std::string_view> texts;  // of the summary
   for (const ReasonCount& one : reason_counts(run_)) texts[one.key] = one.text;
   std::vector<report::PageClass> classes;
-  for (const Class& one : kAll) {
+  for (const Class& one : kClasses) {
     const auto count = class_counts_.find(one.key);
     if (count == class_counts_.end()) continue;
     const auto text = texts.find(one.key);
@@ -258,6 +265,34 @@ std::vector<report::PageClass> DiffPageRows::classes() const {
                        std::string(text == texts.end() ? one.text : text->second), count->second});
   }
   return classes;
+}
+
+std::optional<report::RankMap> DiffPageRows::ranks() const {
+  std::map<int64_t, uint32_t> ranks;
+  for (const TensorId tensor : run_.rows) {
+    if (const auto rank = run_.identity(tensor).rank) ranks.try_emplace(*rank);
+  }
+  if (ranks.size() < 2 || run_.pairing.of_parameters) return std::nullopt;
+  report::RankMap map;
+  for (auto& [rank, place] : ranks) {
+    place = static_cast<uint32_t>(map.ranks.size());
+    map.ranks.push_back(rank);
+  }
+  for (const Class& one : kClasses) map.styles.push_back(one.style);
+  std::map<std::string, uint32_t> layers;
+  for (const TensorId tensor : run_.rows) {
+    const auto rank = run_.identity(tensor).rank;
+    if (!rank) continue;
+    const DiffRow row{tensor};
+    const auto [layer, is_new] = layers.try_emplace(scope_of_op(run_.op_name(run_.pairing.tensors[tensor].op)),
+                                                    static_cast<uint32_t>(map.layers.size()));
+    if (is_new) map.layers.push_back(layer->first);
+    const auto* const style = std::find_if(kClasses.begin(), kClasses.end(),
+                                           [key = class_of(row)](const Class& one) { return one.key == key; });
+    map.points.push_back({layer->second, ranks.at(*rank), static_cast<uint8_t>(style - kClasses.begin()),
+                          counts_as_difference(run_, row), error_of_point(run_, tensor)});
+  }
+  return map;
 }
 
 std::optional<size_t> DiffPageRows::row_of(TensorId tensor) const {

@@ -14,6 +14,7 @@
 #include "divergence/dump_diff.h"
 #include "io/worker_pool.h"
 #include "report/page/page_data.h"
+#include "report/page/rank_map.h"
 #include "report/value.h"
 
 namespace msdump::cli {
@@ -32,6 +33,8 @@ class DiffPageRows {
   [[nodiscard]] std::vector<report::PageEdge> edges() const;
   // The classes that occur.
   [[nodiscard]] std::vector<report::PageClass> classes() const;
+  // The ranks and layers of all rows, also of those that the page leaves out. None for a single rank.
+  [[nodiscard]] std::optional<report::RankMap> ranks() const;
   // {"rows":[..]} for each root: its evidence.
   [[nodiscard]] report::List causes(const std::vector<const Divergence*>& roots) const;
 

@@ -117,7 +117,7 @@ std::string loss_scale_text(double scale) {
 
 std::optional<uint64_t> nonfinite_of(const TensorDiff& diff) {
   if (diff.by_statistics || !has_metrics(diff.verdict)) return std::nullopt;
-  return diff.metrics.nan_mismatch + diff.metrics.inf_mismatch;
+  return diff.metrics->nan_mismatch + diff.metrics->inf_mismatch;
 }
 
 std::string error_text(const DiffResult& run, TensorId tensor) {
@@ -362,7 +362,7 @@ std::string closer_text(const DiffResult& run, TensorId tensor, size_t worst) {
   for (size_t i = 0; i < look.worst.size() && i < kElementsShown; ++i)
     add_line(text, "  {}", element_text(look.worst[i]));
   const TensorDiff& diff = run.diffs[tensor];
-  const uint64_t differ = diff.metrics.count - diff.metrics.equal + nonfinite_of(diff).value_or(0);
+  const uint64_t differ = diff.metrics->count - diff.metrics->equal + nonfinite_of(diff).value_or(0);
   if (const uint64_t listed = std::min<uint64_t>(worst, differ); listed > kElementsShown)
     add_line(text, "  and {} more; --json has all", listed - kElementsShown);
   for (const AxisError& axis : look.axes.axes) {

@@ -39,18 +39,18 @@ bool is_writable(int fd, const CancelToken* cancel) {
   }
 }
 
-bool is_regular(int fd) {
+// True if somebody reads the stream: a pipe, a socket, a terminal. A file and /dev/null never wait.
+bool has_reader(int fd) {
   struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  return ::fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(fd) == 0));
 }
 
-// errno of the write that failed, 0 on success. A pipe that poll calls writable takes PIPE_BUF bytes without blocking; a
-// file has no reader to wait for.
+// errno of the write that failed, 0 on success. A pipe that poll calls writable takes PIPE_BUF bytes without blocking.
 int write_all(int fd, std::string_view text, const CancelToken* cancel) {
-  const bool regular = is_regular(fd);
+  const bool waits = has_reader(fd);
   while (!text.empty()) {
-    if (!regular && !is_writable(fd, cancel)) return ECANCELED;
-    const ssize_t written = ::write(fd, text.data(), regular ? text.size() : std::min<size_t>(text.size(), PIPE_BUF));
+    if (waits && !is_writable(fd, cancel)) return ECANCELED;
+    const ssize_t written = ::write(fd, text.data(), waits ? std::min<size_t>(text.size(), PIPE_BUF) : text.size());
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (written < 0) return errno;
     text.remove_prefix(static_cast<size_t>(written));

@@ -150,8 +150,11 @@ const report::RowType<TensorRow>& tensor_rows() {
                })
           .add({.key = "shape", .type = "integer[]|null", .text = "dimensions in that format", .title = "shape"},
                [](const TensorRow& row) -> report::Value {
-                 const Shape* const shape = row.tensor.shape;
-                 return shape == nullptr ? report::Value() : report::Value(report::list_of(*shape));
+                 if (row.tensor.shape == nullptr) return {};
+                 report::List shape;
+                 shape.reserve(row.tensor.shape->size());
+                 shape.assign(row.tensor.shape->begin(), row.tensor.shape->end());
+                 return shape;
                })
           .add({.key = "bytes",
                 .type = "integer|null",

@@ -361,7 +361,7 @@ class WeightJudge {
     if (now.from == TensorFacts::From::kElements && old.from == TensorFacts::From::kElements) {
       const auto diff = compare(tensor, before, rtol, atol);
       if (!diff) return context_.keep_failure(diff.error());
-      unchanged = diff->metrics.over_tolerance == 0 && diff->metrics.nan_mismatch == 0 && has_metrics(diff->verdict);
+      unchanged = diff->metrics->over_tolerance == 0 && diff->metrics->nan_mismatch == 0 && has_metrics(diff->verdict);
     }
     if (unchanged) unchanged_.push_back({place, tensor, before});
     return {};
@@ -374,10 +374,10 @@ class WeightJudge {
     if ((!large && !small) || !elements || !mean) return {};
     const auto diff = compare(tensor, before, 0, 0);
     if (!diff) return context_.keep_failure(diff.error());
-    if (!diff->metrics.mean_abs) return {};
+    if (!diff->metrics->mean_abs) return {};
     const auto judge = [&](RuleId id, std::string_view parameter, bool above) {
       const double magnitude = *mean + rules_.value(id, "epsilon");
-      const double ratio = *diff->metrics.mean_abs == 0 ? 0 : *diff->metrics.mean_abs / magnitude;
+      const double ratio = *diff->metrics->mean_abs == 0 ? 0 : *diff->metrics->mean_abs / magnitude;
       const double limit = rules_.value(id, parameter);
       if (above ? ratio <= limit : ratio >= limit) return;
       context_.report(id, tensor, ratio,

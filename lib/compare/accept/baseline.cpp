@@ -30,7 +30,7 @@ std::optional<double> recorded(std::optional<double> value) {
 
 // For statistics: the difference of the counts of NaN, if both sides have one.
 uint64_t mismatches_of(const TensorDiff& diff) {
-  const kernels::PairMetrics& metrics = diff.metrics;
+  const kernels::PairMetrics metrics = diff.metrics;
   if (!diff.by_statistics) return metrics.nan_mismatch + metrics.inf_mismatch;
   if (!diff.nan_counted_a || !diff.nan_counted_b) return 0;
   return std::max(metrics.nan_a, metrics.nan_b) - std::min(metrics.nan_a, metrics.nan_b);
@@ -41,7 +41,7 @@ AcceptedDifference difference_of(const TensorDiff& diff) {
   result.verdict = diff.verdict;
   if (!has_metrics(diff.verdict)) return result;
   result.relative_l2 = recorded(diff.error());
-  result.max_abs = recorded(diff.metrics.max_abs);
+  result.max_abs = recorded(diff.metrics->max_abs);
   result.mismatches = mismatches_of(diff);
   return result;
 }
@@ -159,6 +159,7 @@ class Reader {
     MSDUMP_TRY(side.ranks, known_count(*value, "ranks"));
     MSDUMP_TRY(side.operators, known_count(*value, "operators"));
     MSDUMP_TRY(side.graph, known(*value, "graph"));
+    MSDUMP_TRY(side.configuration, known(*value, "configuration"));
     return side;
   }
 
@@ -251,7 +252,9 @@ report::Object object_of(const BaselineSide& side) {
   report::Object object;
   object.add("writer", report::text_or_null(side.writer)).add("content", report::text_or_null(side.content));
   object.add("ranks", known(side.ranks)).add("operators", known(side.operators));
-  return object.add("graph", report::text_or_null(side.graph));
+  object.add("graph", report::text_or_null(side.graph));
+  if (!side.configuration.empty()) object.add("configuration", side.configuration);
+  return object;
 }
 
 std::string line_of(const BaselineOrigin& origin) {
@@ -275,6 +278,7 @@ std::string why_stale(const BaselineOrigin& then, const BaselineOrigin& now) {
     const auto differ = [](const std::string& x, const std::string& y) { return !x.empty() && !y.empty() && x != y; };
     if (differ(a.writer, b.writer)) add(side, "writer", a.writer, b.writer);
     if (differ(a.content, b.content)) add(side, "content", a.content, b.content);
+    if (differ(a.configuration, b.configuration)) add(side, "configuration", a.configuration, b.configuration);
     if (a.ranks > 0 && b.ranks > 0 && a.ranks != b.ranks)
       add(side, "ranks", std::to_string(a.ranks), std::to_string(b.ranks));
     if (side == Side::kReference && differ(a.graph, b.graph))
@@ -312,7 +316,7 @@ bool Baseline::accepts(const TensorKey& key, const TensorDiff& diff) {
   if (found == accepted_.end() || found->second.verdict != diff.verdict) return false;
   AcceptedDifference& difference = found->second;
   if (has_metrics(diff.verdict)) {
-    if (!is_within(diff.error(), difference.relative_l2) || !is_within(diff.metrics.max_abs, difference.max_abs) ||
+    if (!is_within(diff.error(), difference.relative_l2) || !is_within(diff.metrics->max_abs, difference.max_abs) ||
         !is_within(static_cast<double>(mismatches_of(diff)), static_cast<double>(difference.mismatches))) {
       return false;
     }

@@ -2,7 +2,7 @@
 //
 //   {"schema": 1, "command": "diff-baseline",
 //    "made_of": {"version": "0.1.0", "candidate": {"writer": "MindSpore 2.10.0", "content": "tensors, float32", "ranks": 1,
-//      "operators": 812, "graph": "digest"}, "reference": {..}},
+//      "operators": 812, "graph": "digest", "configuration": "data_dump.json digest"}, "reference": {..}},
 //    "accepted": [
 //     {"rank": 0, "graph": null, "step": 1, "op_name": "..", "io": "output", "slot": 0, "occurrence": 0,
 //      "verdict": "differ", "relative_l2": 0.0124, "max_abs": 1.5, "mismatches": 0},     one line each
@@ -61,14 +61,15 @@ struct BaselineSide {
   std::string content;  // how it was dumped: "tensors, float32"
   int64_t ranks = 0;    // of the run
   int64_t operators = 0;
-  std::string graph;  // a digest of the operators' names without their numbers, in no order
+  std::string graph;          // a digest of the operators' names without their numbers, in no order
+  std::string configuration;  // the name of the file that the dump was configured with, and a digest of its settings
 };
 struct BaselineOrigin {
   std::string version;  // of msdump
   Sides<BaselineSide> sides;
 };
-// Why accepted differences of `then` say nothing about `now`: another writer, content or number of ranks on either side, or
-// another graph of the reference. The candidate's graph is what is tested. Empty: they still fit, or nothing is known.
+// Why accepted differences of `then` say nothing about `now`: another writer, content, configuration or number of ranks on
+// either side, or another graph of the reference. The candidate's graph is what is tested. Empty: they still fit, or nothing is known.
 [[nodiscard]] std::string why_stale(const BaselineOrigin& then, const BaselineOrigin& now);
 
 // Not thread-safe.

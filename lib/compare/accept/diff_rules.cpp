@@ -39,7 +39,7 @@ bool is_equal(const TensorDiff& diff) { return diff.verdict == Verdict::kSame ||
 
 // The value of the metric, for a reason.
 std::string value_text(const MetricLimit& limit, const TensorDiff& diff) {
-  const auto value = limit.metric->value(diff);
+  const auto value = limit.metric->value(diff, diff.metrics);
   if (!value) return "not defined";
   if (const auto* whole = std::get_if<uint64_t>(&*value)) return std::to_string(*whole);
   return report::number_text(std::get<double>(*value));
@@ -92,7 +92,7 @@ std::string text_of(const MetricLimit& limit) {
 
 LimitCheck check_limit(const MetricLimit& limit, const TensorDiff& diff) {
   if (!has_metrics(diff.verdict)) return LimitCheck::kUndefined;
-  const auto number = limit.metric->value(diff);
+  const auto number = limit.metric->value(diff, diff.metrics);
   if (!number) return is_equal(diff) ? LimitCheck::kUndefined : LimitCheck::kBroken;
   const double value = std::visit([](auto plain) { return static_cast<double>(plain); }, *number);
   bool holds = false;

@@ -101,7 +101,7 @@ Status explain_parameters(const DumpSide& a, const TensorRecord& record_a, const
                           std::max(shape_a[0], shape_b[0]) < 2 * std::min(shape_a[0], shape_b[0]);
   if (diff.verdict == Verdict::kShape && other_rows)
     return explain_rows(a, record_a, b, record_b, tolerance, context, diff);
-  if (diff.verdict == Verdict::kDiffer && !diff.by_statistics && diff.metrics.relative_l2.value_or(0) > kRelated)
+  if (diff.verdict == Verdict::kDiffer && !diff.by_statistics && diff.metrics->relative_l2.value_or(0) > kRelated)
     return explain_order(a, record_a, b, record_b, diff);
   return {};
 }
@@ -173,7 +173,8 @@ class Comparison {
     const ToleranceRule* const rule = rule_for(pair);
     Tolerance tolerance = rule != nullptr ? rule->tolerance : rules_.tolerance;
     tolerance.coarsest = coarsest_;
-    MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance));
+    std::optional<HostPair> opened;
+    MSDUMP_TRY(outcome.diff, compare_pair(pair, tolerance, opened));
     outcome.diff.mislabelled = is_half(pair);
     if (outcome.diff.mislabelled && outcome.diff.verdict != Verdict::kSame) {
       outcome.diff = TensorDiff();
@@ -193,7 +194,8 @@ class Comparison {
     }
     if (outcome.diff.by_statistics) return outcome;
     judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
-    if (outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(pair, outcome));
+    const bool has_elements = has_metrics(outcome.diff.verdict) && outcome.diff.verdict != Verdict::kEmpty;
+    if (has_elements && outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(*opened, outcome));
     return outcome;
   }
 
@@ -231,7 +233,8 @@ class Comparison {
         {pairing_.op_name(pair.op), pairing_.op_type(pair.op), name.io, name.slot, of_a(pair).name.dtype, name.dtype});
   }
 
-  [[nodiscard]] Result<TensorDiff> compare_pair(const TensorPair& pair, const Tolerance& tolerance) const {
+  [[nodiscard]] Result<TensorDiff> compare_pair(const TensorPair& pair, const Tolerance& tolerance,
+                                                std::optional<HostPair>& opened) const {
     PairOptions more;
     more.on_request = rules_.on_request;
     // MindSpore dumps an input in the shape of its producer, msprobe in that of the call.
@@ -239,7 +242,7 @@ class Comparison {
                      dumps_.b.side.graph != nullptr;
     more.any_shape = more.any_shape || is_in_shape_of_input(pair);
     return diff_records(source_of(Side::kCandidate), of_a(pair), source_of(Side::kReference), of_b(pair), tolerance,
-                        context_, more);
+                        context_, more, &opened);
   }
 
   // Releases of MindSpore differ in whether they dump the output of a Reshape in the shape of its input.
@@ -263,9 +266,7 @@ class Comparison {
   }
 
   // Adds the worst elements with both values.
-  Status add_details(const TensorPair& pair, Outcome& outcome) const {
-    if (!has_metrics(outcome.diff.verdict) || outcome.diff.verdict == Verdict::kEmpty) return {};
-    MSDUMP_TRY(HostPair opened, open_pair(*dumps_.a.side.index, of_a(pair), *dumps_.b.side.index, of_b(pair)));
+  Status add_details(HostPair& opened, Outcome& outcome) const {
     HostTensor &left = opened.left, &right = opened.right;
     // If one side alone is NaN or infinite, the metrics have no worst element.
     const bool mismatch = outcome.diff.verdict == Verdict::kNan;
@@ -275,8 +276,8 @@ class Comparison {
     if (mismatch && !worst.empty()) {
       outcome.details.worst = worst.front();
       if (look_.worst == 0) worst.clear();
-    } else if (outcome.diff.metrics.worst) {
-      MSDUMP_TRY(outcome.details.worst, read_pair_at(left, right, *outcome.diff.metrics.worst));
+    } else if (const auto at = outcome.diff.metrics->worst) {
+      MSDUMP_TRY(outcome.details.worst, read_pair_at(left, right, *at));
     }
     return {};
   }
@@ -339,6 +340,11 @@ std::vector<size_t> pieces_of(const Sides<ComparedDump>& dumps, const Pairing& p
   return pieces;
 }
 
+struct ComparedPiece {
+  std::vector<std::pair<TensorId, PairDetails>> details;
+  std::vector<Error> failures;
+};
+
 }  // namespace
 
 ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& pairing,
@@ -346,29 +352,30 @@ ComparedTensors compare_dumps(const Sides<ComparedDump>& dumps, const Pairing& p
                               const SecondLookOptions& look, const RunContext& context) {
   ComparedTensors result;
   result.diffs.resize(pairing.tensors.size());
-  result.details.resize(pairing.tensors.size());
   read_tables(dumps, pairing, chosen, context);
   const Comparison comparison(dumps, pairing, rules, look, context);
   const std::vector<size_t> pieces = pieces_of(dumps, pairing, chosen);
   const auto compare_piece = [&](int64_t piece) {
-    std::vector<Error> failures;
+    ComparedPiece compared;
     const auto place = static_cast<size_t>(piece);
     for (size_t i = pieces[place]; i < pieces[place + 1] && !context.cancel.cancelled(); ++i) {
       const TensorId tensor = chosen[i];
       Result<Outcome> outcome = comparison.compare(tensor);
       if (outcome) {
         result.diffs[tensor] = std::move(outcome->diff);
-        result.details[tensor] = std::move(outcome->details);
+        if (outcome->details.any()) compared.details.emplace_back(tensor, std::move(outcome->details));
       } else {
         result.diffs[tensor].reason = outcome.error().message;
-        failures.push_back(std::move(outcome).error());
+        compared.failures.push_back(std::move(outcome).error());
       }
     }
-    return failures;
+    return compared;
   };
   context.pool.ordered_for(static_cast<int64_t>(pieces.size()) - 1, compare_piece,
-                           [&](int64_t, std::vector<Error>&& failures) {
-                             for (Error& failure : failures) result.failures.push_back(std::move(failure));
+                           [&](int64_t, ComparedPiece&& compared) {
+                             for (auto& [tensor, details] : compared.details)
+                               result.details.set(tensor, std::move(details));
+                             for (Error& failure : compared.failures) result.failures.push_back(std::move(failure));
                            });
   return result;
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -39,12 +41,29 @@ struct ComparedDump {
 struct PairDetails {
   std::optional<WorstElement> worst;
   SecondLook look;
+
+  [[nodiscard]] bool any() const { return worst || !look.worst.empty() || !look.axes.axes.empty(); }
+};
+
+// The details of the pairs that have any: of many pairs, few differ.
+class DetailsOfPairs {
+ public:
+  void set(TensorId pair, PairDetails details) { details_.insert_or_assign(pair, std::move(details)); }
+  void erase(TensorId pair) { details_.erase(pair); }
+  [[nodiscard]] const PairDetails& operator[](TensorId pair) const {
+    static const PairDetails none;
+    const auto found = details_.find(pair);
+    return found == details_.end() ? none : found->second;
+  }
+
+ private:
+  std::map<TensorId, PairDetails> details_;
 };
 
 struct ComparedTensors {
-  std::vector<TensorDiff> diffs;     // by Pairing::tensors; kSkipped if not chosen
-  std::vector<PairDetails> details;  // by Pairing::tensors
-  std::vector<Error> failures;       // of single tensors
+  std::vector<TensorDiff> diffs;  // by Pairing::tensors; kSkipped if not chosen
+  DetailsOfPairs details;
+  std::vector<Error> failures;  // of single tensors
 };
 
 // `chosen` are indices in Pairing::tensors. If cancelled, returns early and leaves the other pairs kSkipped.

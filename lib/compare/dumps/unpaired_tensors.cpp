@@ -232,7 +232,7 @@ std::vector<std::pair<TensorId, TensorId>> exchanged_tensors(const Pairing& pair
   std::vector<std::pair<TensorId, TensorId>> exchanged;
   for (TensorId i{0}; i < diffs.size() && i < pairing.tensors.size(); ++i) {
     if (diffs[i].verdict != Verdict::kDiffer) continue;
-    const auto& metrics = diffs[i].metrics;
+    const kernels::PairMetrics metrics = diffs[i].metrics;
     const auto a = statistics_of(metrics.max_a, metrics.min_a, metrics.mean_a, metrics.std_a);
     const auto b = statistics_of(metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b);
     if (!a || !b || *a == *b) continue;

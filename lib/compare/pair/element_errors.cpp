@@ -338,7 +338,7 @@ Result<SecondLook> look_again(HostTensor& a, HostTensor& b, const TensorDiff& di
   MSDUMP_TRY(PairReader reader, PairReader::open(a, b));
   PairDistances distances(reader.dtype(), options.scale);
   WorstElements worst(options.worst, a.dtype(), b.dtype());
-  AxisErrors axes(a.shape(), diff.metrics.max_abs.value_or(0) / options.scale);
+  AxisErrors axes(a.shape(), diff.metrics->max_abs.value_or(0) / options.scale);
   const int64_t bytes = std::max(info(reader.dtype()).bits / 8, 1);
   MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
     for (int64_t from = 0; from < slab.count; from += kernels::kPairBlock) {

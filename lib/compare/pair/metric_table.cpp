@@ -22,24 +22,24 @@ std::optional<MetricNumber> number(std::optional<double> value) {
 
 // The getter of a member of PairMetrics. Counts have no value for tensors that are compared by statistics.
 template <auto kMember>
-std::optional<MetricNumber> get(const TensorDiff& diff) {
+std::optional<MetricNumber> get(const TensorDiff& diff, const PairMetrics& metrics) {
   if (!has_metrics(diff.verdict)) return std::nullopt;
   if constexpr (std::is_same_v<decltype(kMember), uint64_t PairMetrics::*>) {
     if (diff.by_statistics) return std::nullopt;
   }
-  return number(diff.metrics.*kMember);
+  return number(metrics.*kMember);
 }
 
-std::optional<MetricNumber> get_nan_a(const TensorDiff& diff) {
+std::optional<MetricNumber> get_nan_a(const TensorDiff& diff, const PairMetrics& metrics) {
   if (!has_metrics(diff.verdict)) return std::nullopt;
-  return diff.by_statistics && !diff.nan_counted_a ? std::nullopt : number(diff.metrics.nan_a);
+  return diff.by_statistics && !diff.nan_counted_a ? std::nullopt : number(metrics.nan_a);
 }
-std::optional<MetricNumber> get_nan_b(const TensorDiff& diff) {
+std::optional<MetricNumber> get_nan_b(const TensorDiff& diff, const PairMetrics& metrics) {
   if (!has_metrics(diff.verdict)) return std::nullopt;
-  return diff.by_statistics && !diff.nan_counted_b ? std::nullopt : number(diff.metrics.nan_b);
+  return diff.by_statistics && !diff.nan_counted_b ? std::nullopt : number(metrics.nan_b);
 }
 
-std::optional<MetricNumber> get_kl(const TensorDiff& diff) { return number(diff.kl); }
+std::optional<MetricNumber> get_kl(const TensorDiff& diff, const PairMetrics&) { return number(diff.kl); }
 
 constexpr std::array kMetrics = {
     Metric{"count", kPairs, "pairs of which both sides are finite; all metrics but _a and _b are over these",
@@ -100,16 +100,24 @@ std::vector<std::string> metric_names() {
   return names;
 }
 
+namespace {
+
+report::Value value_of(const std::optional<MetricNumber>& number) {
+  if (!number) return {};
+  return std::visit([](auto plain) { return report::Value(plain); }, *number);
+}
+
+}  // namespace
+
 report::Value metric_value(const Metric& metric, const TensorDiff& diff) {
-  const auto value = metric.value(diff);
-  if (!value) return {};
-  return std::visit([](auto plain) { return report::Value(plain); }, *value);
+  return value_of(metric.value(diff, diff.metrics));
 }
 
 report::Object metric_values(const TensorDiff& diff) {
   report::Object values;
   values.reserve(kMetrics.size());
-  for (const Metric& metric : kMetrics) values.add(metric.name, metric_value(metric, diff));
+  const PairMetrics metrics = diff.metrics;
+  for (const Metric& metric : kMetrics) values.add(metric.name, value_of(metric.value(diff, metrics)));
   return values;
 }
 

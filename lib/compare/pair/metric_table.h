@@ -32,7 +32,8 @@ struct Metric {
   MetricUnit unit;
   std::string_view formula;  // one line; d = |a - b|
   // No value if the metric is not defined, or no elements were compared (has_metrics).
-  std::optional<MetricNumber> (*value)(const TensorDiff& diff);
+  // `metrics` are those of `diff`, unpacked once for all.
+  std::optional<MetricNumber> (*value)(const TensorDiff& diff, const kernels::PairMetrics& metrics);
   bool on_request = false;  // takes a second pass over tensors that differ: PairOptions::on_request
 };
 

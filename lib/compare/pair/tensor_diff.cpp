@@ -205,15 +205,16 @@ Status compare_elements(HostTensor& a, HostTensor& b, const Tolerance& tolerance
   rule.rtol = diff.limits.rtol;
   rule.atol = diff.limits.atol;
   MSDUMP_TRY(const kernels::PairState state, compare_chunks(a, b, rule, cancel, options.pool));
-  diff.metrics = kernels::finish(state);
-  diff.verdict = verdict_of(diff.metrics);
-  diff.tolerance_that_passes = passing_limits(diff.metrics, diff.scale);
+  const kernels::PairMetrics metrics = kernels::finish(state);
+  diff.metrics = metrics;
+  diff.verdict = verdict_of(metrics);
+  diff.tolerance_that_passes = passing_limits(metrics, diff.scale);
   return {};
 }
 
 Result<std::optional<double>> divergence_of(HostTensor& a, HostTensor& b, const TensorDiff& diff,
                                             const CancelToken& cancel) {
-  const kernels::PairMetrics& metrics = diff.metrics;
+  const kernels::PairMetrics metrics = diff.metrics;
   MSDUMP_TRY(PairReader reader, PairReader::open(a, b));
   if (metrics.count == 0 || !kernels::can_kl(reader.dtype())) return std::nullopt;
   if (diff.verdict == Verdict::kSame) return 0.0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compare/pair/packed_metrics.h"
 #include "compare/pair/tolerance.h"
 #include "dump/elements/host_tensor.h"
 #include "io/run_context.h"
@@ -61,7 +62,7 @@ enum class Verdict : uint8_t {
 struct TensorDiff {
   Verdict verdict = Verdict::kSkipped;
   std::string reason;  // why, and notes: "dimensions of 1 ignored"
-  kernels::PairMetrics metrics;
+  PackedMetrics metrics;
   std::optional<double> kl;                     // on request; not for complex numbers
   double scale = 0;                             // typical_scale() of b
   Limits limits;                                // the tolerance that was used
@@ -85,7 +86,7 @@ struct TensorDiff {
   bool extremes_only = false;  // infinities hide what mean and norm say: relative_error may be far too small
 
   // relative_l2, or relative_error in its place.
-  [[nodiscard]] std::optional<double> error() const { return by_statistics ? relative_error : metrics.relative_l2; }
+  [[nodiscard]] std::optional<double> error() const { return by_statistics ? relative_error : metrics->relative_l2; }
 };
 
 // True if elements or statistics were compared.

@@ -114,7 +114,7 @@ class Comparer {
   }
 
   void fill_metrics() {
-    kernels::PairMetrics& metrics = diff_.metrics;
+    kernels::PairMetrics metrics;
     const auto fill = [&](const TensorNumbers& from, std::optional<double>& max, std::optional<double>& min,
                           std::optional<double>& mean, uint64_t& nan, bool& counted) {
       counted = from.nan.has_value();
@@ -129,6 +129,7 @@ class Comparer {
     };
     fill(a_, metrics.max_a, metrics.min_a, metrics.mean_a, metrics.nan_a, diff_.nan_counted_a);
     fill(b_, metrics.max_b, metrics.min_b, metrics.mean_b, metrics.nan_b, diff_.nan_counted_b);
+    diff_.metrics = metrics;
   }
 
   // True unless the dialects of the two sides mean different numbers.
@@ -377,13 +378,15 @@ class MixedDiff {
 
 Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
                                 const TensorRecord& record_b, const Tolerance& tolerance, const RunContext& context,
-                                const PairOptions& options) {
+                                const PairOptions& options, std::optional<HostPair>* opened) {
   MSDUMP_CHECK_OK(context.cancel.check());
   if (has_elements(record_a) && has_elements(record_b)) {
-    MSDUMP_TRY(HostPair opened, open_pair(a.index, record_a, b.index, record_b));
+    MSDUMP_TRY(HostPair pair, open_pair(a.index, record_a, b.index, record_b));
     PairOptions shared = options;
     shared.pool = &context.pool;
-    return diff_tensors(opened.left, opened.right, tolerance, context.cancel, shared);
+    auto diff = diff_tensors(pair.left, pair.right, tolerance, context.cancel, shared);
+    if (opened != nullptr) opened->emplace(std::move(pair));
+    return diff;
   }
   if (has_elements(record_a)) {
     MSDUMP_TRY(const TensorNumbers stored, b.tables.values_of(record_b));

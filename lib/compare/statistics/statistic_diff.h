@@ -25,7 +25,10 @@
 // extremes beside a mean or norm that is infinite on both sides.
 #pragma once
 
+#include <optional>
+
 #include "base/error.h"
+#include "compare/pair/pair_reader.h"
 #include "compare/pair/tensor_diff.h"
 #include "compare/pair/tolerance.h"
 #include "compare/statistics/statistic_tables.h"
@@ -52,9 +55,10 @@ struct DumpSide {
   StatisticTables& tables;  // of that index
 };
 
-// An error if one side cannot be read. Thread-safe.
+// An error if one side cannot be read. Thread-safe. `opened`, if given, has the tensors afterwards if both have elements: a
+// second look at them need not open them again.
 Result<TensorDiff> diff_records(const DumpSide& a, const TensorRecord& record_a, const DumpSide& b,
                                 const TensorRecord& record_b, const Tolerance& tolerance, const RunContext& context,
-                                const PairOptions& options = {});
+                                const PairOptions& options = {}, std::optional<HostPair>* opened = nullptr);
 
 }  // namespace msdump

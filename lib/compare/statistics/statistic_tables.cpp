@@ -314,6 +314,7 @@ Status StatisticTables::read(const IndexedFile& file, Table& table) const {
   const auto by_offset = [](const Row& a, const Row& b) { return a.offset < b.offset; };
   if (!std::is_sorted(table.rows.begin(), table.rows.end(), by_offset))
     std::sort(table.rows.begin(), table.rows.end(), by_offset);
+  table.rows.shrink_to_fit();
   return opened.check_unchanged();
 }
 
@@ -324,11 +325,11 @@ Status StatisticTables::read_csv(const File& file, Table& table) {
     const auto row = reader.next();
     if (!row) continue;  // reported when the table was listed
     if (*row == nullptr) return {};
-    if (table.columns.size() != reader.headers_read())
-      table.columns.resize(reader.headers_read(), reader.header().columns);
-    const StatisticOrigin origin = reader.header().msprobe ? StatisticOrigin::kDeviceCsv : StatisticOrigin::kCsv;
-    const auto header = static_cast<uint32_t>(table.columns.size() - 1);
-    table.rows.push_back({(*row)->offset, table.texts.keep(joined((*row)->values, text)), header, origin});
+    if (table.headers.size() != reader.headers_read()) {
+      const StatisticOrigin origin = reader.header().msprobe ? StatisticOrigin::kDeviceCsv : StatisticOrigin::kCsv;
+      table.headers.resize(reader.headers_read(), {reader.header().columns, origin});
+    }
+    table.add(table.headers.size() - 1, (*row)->offset, joined((*row)->values, text));
   }
 }
 
@@ -336,24 +337,28 @@ Status StatisticTables::read_monitor(const File& file, std::string_view name, Ta
   MSDUMP_TRY(MonitorReader reader, MonitorReader::open(file));
   const auto of_name = parse_monitor_name(name);
   const auto origin = of_name && of_name->second ? StatisticOrigin::kTorchJson : StatisticOrigin::kMonitorCsv;
-  table.columns.push_back(reader.columns());
+  table.headers.push_back({reader.columns(), origin});
   std::string text;
   for (;;) {
     const auto row = reader.next();
     if (!row) continue;  // reported when the table was listed
     if (*row == nullptr) return {};
-    table.rows.push_back({(*row)->offset, table.texts.keep(joined((*row)->values, text)), 0, origin});
+    table.add(0, (*row)->offset, joined((*row)->values, text));
   }
 }
 
 Status StatisticTables::read_json(const File& file, FileKind kind, Table& table) {
   MSDUMP_TRY(const DumpJson json, read_like_dump_json(kind, file));
-  table.columns.emplace_back(json_columns().begin(), json_columns().end());
   table.rows.reserve(json.tensors.size());
   std::string text;
   for (const MsprobeTensor& tensor : json.tensors) {
     const StatisticOrigin origin = kind == FileKind::kTensorLog ? StatisticOrigin::kTorchLog : origin_of(tensor);
-    table.rows.push_back({tensor.offset, table.texts.keep(joined(tensor, text)), 0, origin});
+    const auto header = std::find_if(table.headers.begin(), table.headers.end(),
+                                     [&](const Header& one) { return one.origin == origin; });
+    const auto place = static_cast<size_t>(header - table.headers.begin());
+    if (header == table.headers.end())
+      table.headers.push_back({{json_columns().begin(), json_columns().end()}, origin});
+    table.add(place, tensor.offset, joined(tensor, text));
   }
   return {};
 }
@@ -382,8 +387,9 @@ Result<TensorNumbers> StatisticTables::values_of(const TensorRecord& tensor) {
                     .with_offset(tensor.row_offset));
   }
   const Row* const row = &found.rows[place];
-  StoredStatistics stored{row->origin, found.columns[row->header], row->values, nullptr};
-  if (row->origin == StatisticOrigin::kCsv) stored.dialects = &dialects();
+  const Header& header = found.headers[row->header];
+  StoredStatistics stored{header.origin, header.columns, {row->text, row->size}, nullptr};
+  if (header.origin == StatisticOrigin::kCsv) stored.dialects = &dialects();
   std::optional<Shape> shape;
   if (tensor.shape != nullptr) shape = *tensor.shape;
   return stored_numbers(stored, tensor.name.dtype, shape);

@@ -108,7 +108,7 @@ class NoiseEstimate {
 
   // True for zeros and other constant tensors, whose elements all round alike.
   [[nodiscard]] bool is_constant(TensorId tensor) const {
-    const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
+    const kernels::PairMetrics metrics = view_.diff(tensor).metrics;
     return metrics.max_b && metrics.max_b == metrics.min_b;
   }
 

@@ -170,7 +170,7 @@ bool InputSearch::add_tensor(TensorId tensor, const RunInput* input, KnownInputs
   known.error = *error;
   known.error.relative = std::max(error->relative, error->hidden());
   known.shape = view_.diff(tensor).shape;
-  const kernels::PairMetrics& metrics = view_.diff(tensor).metrics;
+  const kernels::PairMetrics metrics = view_.diff(tensor).metrics;
   if (metrics.max_b && metrics.min_b && error->rms > 0)
     known.peak = std::max(std::abs(*metrics.max_b), std::abs(*metrics.min_b)) / error->rms;
   if (input != nullptr) {

@@ -19,7 +19,7 @@ bool is_discrete(DType dtype) {
 
 // The candidate's norm over the reference's; 0 if one is unknown or zero.
 double ratio_of_norms(const TensorDiff& diff) {
-  const kernels::PairMetrics& metrics = diff.metrics;
+  const kernels::PairMetrics metrics = diff.metrics;
   if (!metrics.std_a || !metrics.std_b || !metrics.mean_a || !metrics.mean_b) {
     return metrics.max_a && metrics.max_b && *metrics.max_b != 0 ? std::abs(*metrics.max_a / *metrics.max_b) : 0;
   }
@@ -31,7 +31,7 @@ bool is_about(double ratio, double factor) { return ratio > factor / 2 && ratio 
 
 // |a / factor - b| over |b|; from elements by the law of cosines.
 double scaled_error(const TensorDiff& diff, double factor) {
-  const kernels::PairMetrics& metrics = diff.metrics;
+  const kernels::PairMetrics metrics = diff.metrics;
   if (!diff.by_statistics && metrics.cosine) {
     const double ratio = ratio_of_norms(diff) / factor;
     return std::sqrt(std::max(0.0, ratio * ratio - 2 * ratio * *metrics.cosine + 1));
@@ -89,7 +89,7 @@ double loss_scale(const std::vector<TensorDiff>& diffs) {
     const double exponent = std::log2(ratio);
     const bool power =
         std::abs(exponent - std::round(exponent)) < kMostOffPower && std::abs(exponent) > kLeastExponent - 0.5;
-    const bool alike = diff.by_statistics || diff.metrics.cosine.value_or(0) > kLeastCosine;
+    const bool alike = diff.by_statistics || diff.metrics->cosine.value_or(0) > kLeastCosine;
     if (power && alike) {
       ++exponents[static_cast<int>(std::round(exponent))];
     } else {
@@ -131,7 +131,7 @@ std::optional<TensorError> error_of(const TensorDiff& diff, double factor) {
     if (found && scaled) found->relative = scaled_error(diff, scale);
     return found;
   }
-  const kernels::PairMetrics& metrics = diff.metrics;
+  const kernels::PairMetrics metrics = diff.metrics;
   error.elements = static_cast<double>(metrics.count);
   error.rms = hypotenuse(metrics.mean_b.value_or(0), metrics.std_b.value_or(0));
   error.deviation = metrics.std_b.value_or(0);

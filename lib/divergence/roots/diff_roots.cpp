@@ -303,7 +303,7 @@ void note_changes(DiffResult& run, const CancelToken& cancel) {
     if (!opened) continue;
     const auto diff = diff_tensors(opened->left, opened->right, {}, cancel, {.any_shape = true});
     if (!diff || !has_metrics(diff->verdict)) continue;
-    const kernels::PairMetrics& metrics = diff->metrics;
+    const kernels::PairMetrics metrics = diff->metrics;
     root.reason +=
         fmt::format(": {} of {} changed on the way", metrics.count - metrics.equal, plural(metrics.count, "element"));
   }
@@ -357,7 +357,7 @@ class PartErrors {
     const auto diff = diff_tensors(opened->left, opened->right, {}, cancel_);
     if (!diff || diff->verdict == Verdict::kShape) return {};
     if (diff->verdict == Verdict::kSame) return 0;
-    return diff->verdict == Verdict::kNan ? std::numeric_limits<double>::infinity() : diff->metrics.relative_l2;
+    return diff->verdict == Verdict::kNan ? std::numeric_limits<double>::infinity() : diff->metrics->relative_l2;
   }
 
   const ShardedSide &a_, &b_;
@@ -405,7 +405,8 @@ void find_ranks(DiffResult& run, const CancelToken& cancel) {
     evidence.insert(evidence.end(), root.inputs.begin(), root.inputs.end());
     const auto tells = std::find_if(evidence.begin(), evidence.end(), [&](TensorId tensor) {
       const TensorDiff& diff = run.diffs[tensor];
-      const bool near = diff.metrics.relative_l2.value_or(kMostError) < kMostError;  // with a wrong placement it is not
+      const bool near =
+          diff.metrics->relative_l2.value_or(kMostError) < kMostError;  // with a wrong placement it is not
       return is_difference(diff.verdict) && (run.cut_evidence.known[tensor] || near);
     });
     if (tells == evidence.end()) continue;

@@ -69,7 +69,7 @@ bool is_bypassed(const RunView& view, const std::set<ExecutionId>& missing, Exec
     }
   }
   for (const RunInput& input : view.run(reader).inputs) {
-    if (!view.differs(input.tensor) || !view.diff(input.tensor).metrics.max_a) continue;
+    if (!view.differs(input.tensor) || !view.diff(input.tensor).metrics->max_a) continue;
     const auto is_read = [&](TensorId tensor) {
       return !beside.contains(tensor) && view.same_in_a(input.tensor, tensor);
     };

@@ -23,9 +23,9 @@ constexpr double kRoundingOfMean = 1e-5;
 
 // A hash of the reference's values; 0 if they prove nothing, because many tensors have them.
 uint64_t contents_of(const TensorDiff& diff) {
-  const kernels::PairMetrics& metrics = diff.metrics;
   if (diff.written_b != 0) return diff.written_b;
   if (diff.checksum_b != 0) return diff.checksum_b;
+  const kernels::PairMetrics metrics = diff.metrics;
   if (!are_telling(metrics.max_b, metrics.min_b)) return 0;
   uint64_t key = mix_hash(0, static_cast<uint64_t>(element_count(diff.shape).value_or(0)));
   for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b, metrics.std_b, std::optional(diff.scale)}) {
@@ -104,7 +104,7 @@ TensorFacts::TensorFacts(const CompareSide& a, const CompareSide& b, const Pairi
   for (const TensorDiff& diff : diffs_) {
     errors_.push_back(error_of(diff, loss_scale_));
     const bool found = diff.verdict != Verdict::kUnmatched && diff.verdict != Verdict::kSkipped;
-    const bool gained_nan = diff.nan_in_a_alone || diff.metrics.nan_a > diff.metrics.nan_b;
+    const bool gained_nan = diff.nan_in_a_alone || diff.metrics->nan_a > diff.metrics->nan_b;
     verdicts_.push_back({diff.verdict, found && !diff.mislabelled, gained_nan});
   }
 }
@@ -162,7 +162,7 @@ double TensorFacts::largest_error(const std::vector<TensorId>& tensors) const {
 }
 
 bool TensorFacts::same_in_a(TensorId left, TensorId right) const {
-  const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
+  const kernels::PairMetrics x = diffs_[left].metrics, &y = diffs_[right].metrics;
   return x.max_a == y.max_a && x.min_a == y.min_a && x.mean_a == y.mean_a;
 }
 
@@ -189,7 +189,7 @@ bool TensorFacts::changed_in_candidate(TensorId input, TensorId written) const {
   if (contents_of(in) == 0 || contents_of(in) != contents_of(out)) return false;
   if (in.checksum_a != 0 && out.checksum_a != 0) return in.checksum_a != out.checksum_a;
   // A view may lie between, whose elements are added up in another order.
-  const kernels::PairMetrics &x = in.metrics, &y = out.metrics;
+  const kernels::PairMetrics x = in.metrics, &y = out.metrics;
   if (!x.max_a || !x.min_a || !y.max_a || !y.min_a) return false;
   const double rounding = kRoundingOfMean * std::max(std::fabs(*x.max_a), std::fabs(*x.min_a));
   return x.max_a != y.max_a || x.min_a != y.min_a ||
@@ -197,7 +197,7 @@ bool TensorFacts::changed_in_candidate(TensorId input, TensorId written) const {
 }
 
 bool TensorFacts::same_in_b(TensorId left, TensorId right) const {
-  const kernels::PairMetrics &x = diffs_[left].metrics, &y = diffs_[right].metrics;
+  const kernels::PairMetrics x = diffs_[left].metrics, &y = diffs_[right].metrics;
   return x.max_b == y.max_b && x.min_b == y.min_b && x.mean_b == y.mean_b && diffs_[left].scale == diffs_[right].scale;
 }
 
@@ -234,13 +234,13 @@ DType TensorFacts::expected_dtype(TensorId tensor) const {
 std::string TensorFacts::parameter_like(TensorId tensor) const {
   const auto hash = [&](TensorId i) {
     uint64_t result = 0;
-    const auto& metrics = diffs_[i].metrics;
+    const kernels::PairMetrics metrics = diffs_[i].metrics;
     for (const auto& value : {metrics.max_b, metrics.min_b, metrics.mean_b})
       result = mix_hash(result, std::bit_cast<uint64_t>(value.value_or(0) + 0.0));  // -0 is 0
     return result;
   };
   const auto same_as = [&](TensorId i) { return [this, i](uint32_t other) { return same_in_b(i, TensorId(other)); }; };
-  if (!diffs_[tensor].metrics.max_b) return {};
+  if (!diffs_[tensor].metrics->max_b) return {};
   if (!parameters_) {
     parameters_.emplace();
     for (TensorId i{0}; i < pairing_.tensors.size(); ++i) {

@@ -20,13 +20,18 @@ namespace msdump {
 
 namespace {
 
-TableRow table_row(const StatisticRow& row, TextArena& arena) {
+// Keeps a text of a row, unless it is that of the row before: rows of an operator follow each other.
+std::string_view kept(std::string_view text, std::string_view before, TextArena& arena) {
+  return text == before ? before : arena.keep(text);
+}
+
+TableRow table_row(const StatisticRow& row, const NameFacts& before, TextArena& arena) {
   TableRow result;
   NameFacts& facts = result.facts;
-  facts.op_type = arena.keep(row.op_type);
-  facts.op_name = arena.keep(row.op_name);
-  facts.timestamp = row.timestamp == "0" ? std::string_view() : arena.keep(row.timestamp);
-  facts.slot = arena.keep(row.slot);
+  facts.op_type = kept(row.op_type, before.op_type, arena);
+  facts.op_name = kept(row.op_name, before.op_name, arena);
+  facts.timestamp = row.timestamp == "0" ? std::string_view() : kept(row.timestamp, before.timestamp, arena);
+  facts.slot = kept(row.slot, before.slot, arena);
   facts.task_id = parse_i64(row.task_id);
   facts.stream_id = parse_i64(row.stream_id);
   facts.io = row.op_type == "Parameter" ? Io::kParameter : row.io == "input" ? Io::kInput : Io::kOutput;
@@ -99,10 +104,12 @@ class StatisticFamily final : public Family {
   Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
     MSDUMP_TRY(StatisticReader reader, StatisticReader::open(file));
     const std::string folder = file.path().substr(0, file.path().rfind('/') + 1);
+    NameFacts before;
     return read_rows(reader, sink, [&](const StatisticRow& row) {
       const bool is_atb = reader.header().form == StatisticForm::kAtb;
       if (is_atb && has_elements_file(row, folder.empty() ? "." : folder)) return;
-      TableRow listed = table_row(row, arena);
+      TableRow listed = table_row(row, before, arena);
+      before = listed.facts;
       if (is_atb) listed.facts.op_name = arena.keep(atb_name(row));
       sink.row(listed);
     });

@@ -226,6 +226,7 @@ std::string page_html(const Page& page, std::string_view data) {
     if (name == "causes") return causes_html(page.causes);
     if (name == "dumps") return dumps_html(page.dumps);
     if (name == "counts") return counts_html(page.counts, "") + counts_html(page.reasons, "of these");
+    if (name == "ranks") return page.ranks ? rank_map_html(*page.ranks) : std::string();
     if (name == "words") return words_html(page.words);
     if (name == "chart_title") return html(page.chart_title);
     if (name == "rows_title") return html(page.rows_title);

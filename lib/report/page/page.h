@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "report/page/page_data.h"
+#include "report/page/rank_map.h"
 
 namespace msdump::report {
 
@@ -75,6 +76,7 @@ struct Page {
   std::vector<PageCause> causes;
   std::vector<PageCount> counts;   // of all tensors
   std::vector<PageCount> reasons;  // of those that do not agree
+  std::optional<RankMap> ranks;    // of several
   std::vector<PageWord> words;
   std::vector<PageFact> about;     // the command line, the dumps
   std::vector<std::string> notes;  // what the page does not show

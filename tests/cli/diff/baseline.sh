@@ -26,7 +26,19 @@ show msdump diff --no-recompute newer ref --baseline accepted.json --baseline-st
 cp -r ref other
 dumped other Sigmoid.Default_Sigmoid-op0 4 output.0 1 2
 { msdump diff --no-recompute -q bad other --baseline accepted.json --junit stale.xml || echo "exit $?"; } 2>&1
-test -e stale.xml || echo 'no JUnit of a comparison that was not judged'
+grep -o '<testsuites.*\|<error message="[^"]*"' stale.xml
+# The settings that the dump was made with, in it or beside it, but for the folder that it was written to.
+for dump in told/bad told/ref; do mkdir -p "$dump" && cp -r "${dump#told/}/." "$dump"; done
+settings() { echo "{\"common_dump_settings\": {\"dump_mode\": $2, \"path\": \"/tmp/$3\", \"kernels\": [\"a\"]}}" >"$1"; }
+settings told/data_dump.json 0 monday
+msdump diff --no-recompute -q told/bad told/ref --write-baseline told.json >/dev/null || echo "exit $?"
+jq -c '.made_of | [.candidate, .reference] | map(.configuration | sub(" .*"; " DIGEST"))' told.json
+settings told/data_dump.json 0 tuesday
+msdump diff --no-recompute -q told/bad told/ref --baseline told.json >/dev/null 2>&1; echo "another folder: exit $?"
+settings told/data_dump.json 1 tuesday
+{ msdump diff --no-recompute -q told/bad told/ref --baseline told.json || echo "exit $?"; } 2>&1 | sed 's/json [0-9a-f]*/json DIGEST/g'
+echo '{"model_type": "gpt2"}' >told/config.json && rm told/data_dump.json
+msdump diff --no-recompute -q told/bad told/ref --baseline told.json >/dev/null 2>&1; echo "not known: exit $?"
 # Operators of the candidate are what is tested. A part of the dump is none of another graph.
 cp -r bad more
 dumped more Sigmoid.Default_Sigmoid-op0 4 output.0 1 2

@@ -66,6 +66,11 @@ cp -r bad cut
 truncate -s 20 cut/rank_0/Net/0/0/ReLU*output*
 outcome cut ref
 cases | cut -c 1-200
+# A comparison that cannot begin: the file of the night before does not stay.
+outcome nosuch ref
+cases
+outcome bad ref --baseline bad
+cases | sed 's/baseline is a.*/.../'
 show msdump diff bad ref --junit -
 { msdump diff bad ref --junit nowhere/diff.xml --no-recompute -q >/dev/null || echo "exit $?"; } 2>&1
 show msdump diff bad ref --junit diff.xml --profile msprobe

@@ -33,6 +33,9 @@ cp -r bad cut
 truncate -s 20 cut/rank_0/Net/0/0/ReLU*output*
 head_of diff --no-recompute cut ref
 tail -n 1 s.md
+# A comparison that cannot begin.
+head_of diff nosuch ref
+tail -n 1 s.md
 # Names are no markup.
 dumped odd_a $'Add.Default_|`<b>@all\n# x-op0' 1 output.0 1
 dumped odd_b $'Add.Default_|`<b>@all\n# x-op0' 1 output.0 2

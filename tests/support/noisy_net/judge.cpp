@@ -46,7 +46,7 @@ struct Extremes {
   bool broken = false, outputs = false;
 
   void add(const TensorDiff& diff, bool output) {
-    const kernels::PairMetrics& metrics = diff.metrics;
+    const kernels::PairMetrics metrics = diff.metrics;
     double& cosine = output ? cosine_out : cosine_in;
     double& within = output ? within_out : within_in;
     if (metrics.cosine) cosine = std::min(cosine, *metrics.cosine);

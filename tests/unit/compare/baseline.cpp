@@ -20,9 +20,11 @@ TensorKey key_of(const std::string& name, std::optional<int64_t> step = 1, const
 TensorDiff differing(double relative_l2, double max_abs, uint64_t mismatches = 0) {
   TensorDiff diff;
   diff.verdict = mismatches > 0 ? Verdict::kNan : Verdict::kDiffer;
-  diff.metrics.relative_l2 = relative_l2;
-  diff.metrics.max_abs = max_abs;
-  diff.metrics.nan_mismatch = mismatches;
+  kernels::PairMetrics metrics;
+  metrics.relative_l2 = relative_l2;
+  metrics.max_abs = max_abs;
+  metrics.nan_mismatch = mismatches;
+  diff.metrics = metrics;
   return diff;
 }
 
@@ -60,7 +62,8 @@ TEST_CASE("a baseline is a line for each difference, sorted, with numbers rounde
 TEST_CASE("a baseline says what it was made of, and is stale where that has changed") {
   Baseline baseline;
   BaselineOrigin then{"0.1.0",
-                      {{"MindSpore 2.9.0", "tensors, float32", 2, 12, "abc"}, {"", "tensors, float32", 1, 12, "abc"}}};
+                      {{"MindSpore 2.9.0", "tensors, float32", 2, 12, "abc", "data_dump.json 12ab"},
+                       {"", "tensors, float32", 1, 12, "abc", ""}}};
   baseline.set_origin(then);
   baseline.add(key_of("b"), differing(0.01, 1));
   const std::optional<BaselineOrigin> read = again(baseline).origin();
@@ -68,19 +71,26 @@ TEST_CASE("a baseline says what it was made of, and is stale where that has chan
   CHECK(again(baseline).text().value() == baseline.text().value());
   CHECK(read->sides.a.writer == "MindSpore 2.9.0");
   CHECK(read->sides.b.operators == 12);
+  CHECK(read->sides.a.configuration == "data_dump.json 12ab");
+  CHECK(read->sides.b.configuration.empty());
   BaselineOrigin now = then;
   now.version = "9";
   now.sides.b.writer = "msprobe 1";   // it was not known
   now.sides.a.graph = "candidate's";  // it is what is tested
+  now.sides.a.configuration = "";     // it is not known any more
   CHECK(why_stale(*read, now).empty());
   now.sides.a.writer = "MindSpore 2.10.0";
   CHECK(why_stale(*read, now) == "writer of the candidate: MindSpore 2.9.0 then, MindSpore 2.10.0 now");
   now = then;
-  now.sides.b = {"", "tensors, bfloat16", 4, 13, "def"};
+  now.sides.b = {"", "tensors, bfloat16", 4, 13, "def", "config.json 1"};
   CHECK(
       why_stale(*read, now) ==
       "content of the reference: tensors, float32 then, tensors, bfloat16 now; ranks of the reference: 1 then, 4 now; "
       "operators of the reference: 12 then, 13 now");
+  now = then;
+  now.sides.a.configuration = "data_dump.json 34cd";
+  CHECK(why_stale(*read, now) == "configuration of the candidate: data_dump.json 12ab then, data_dump.json 34cd now");
+  now = then;
   now.sides.b = {};
   CHECK(why_stale(*read, now).empty());
   now.sides.b.graph = "def";
@@ -145,8 +155,10 @@ TensorDiff by_statistics(double error, uint64_t nan_a = 0, uint64_t nan_b = 0) {
   diff.verdict = nan_a == nan_b ? Verdict::kDiffer : Verdict::kNan;
   diff.by_statistics = diff.nan_counted_a = diff.nan_counted_b = true;
   diff.relative_error = error;
-  diff.metrics.nan_a = nan_a;
-  diff.metrics.nan_b = nan_b;
+  kernels::PairMetrics metrics;
+  metrics.nan_a = nan_a;
+  metrics.nan_b = nan_b;
+  diff.metrics = metrics;
   return diff;
 }
 

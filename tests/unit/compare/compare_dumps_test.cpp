@@ -92,14 +92,14 @@ TEST_CASE("the chosen pairs are compared, with the worst element of those that d
   CHECK(all.failures.empty());
   CHECK(all.diffs[0].verdict == Verdict::kDiffer);
   CHECK(all.diffs[1].verdict == Verdict::kSame);
-  REQUIRE(all.details[0].worst);
-  CHECK(all.details[0].worst->index == std::vector<int64_t>{3});
-  CHECK(all.details[0].look.worst.empty());
-  CHECK_FALSE(all.details[1].worst);
+  REQUIRE(all.details[TensorId{0}].worst);
+  CHECK(all.details[TensorId{0}].worst->index == std::vector<int64_t>{3});
+  CHECK(all.details[TensorId{0}].look.worst.empty());
+  CHECK_FALSE(all.details[TensorId{1}].worst);
   const ComparedTensors one = compared(trial.compared(), {.chosen = {TensorId(2)}, .look = {.worst = 5}});
   CHECK(one.diffs[0].verdict == Verdict::kSkipped);
   CHECK(one.diffs[2].verdict == Verdict::kDiffer);
-  CHECK(one.details[2].look.worst.size() == 1);
+  CHECK(one.details[TensorId{2}].look.worst.size() == 1);
 }
 
 TEST_CASE("where one side alone is NaN that element is the worst one") {
@@ -111,11 +111,11 @@ TEST_CASE("where one side alone is NaN that element is the worst one") {
   });
   const ComparedTensors result = compared(trial.compared());
   CHECK(result.diffs[0].verdict == Verdict::kNan);
-  REQUIRE(result.details[0].worst);
-  CHECK(result.details[0].worst->index == std::vector<int64_t>{5});
-  CHECK(result.details[0].look.worst.empty());
+  REQUIRE(result.details[TensorId{0}].worst);
+  CHECK(result.details[TensorId{0}].worst->index == std::vector<int64_t>{5});
+  CHECK(result.details[TensorId{0}].look.worst.empty());
   for (const size_t worst : {size_t{1}, size_t{2}})
-    CHECK(compared(trial.compared(), {.look = {.worst = worst}}).details[0].look.worst.size() == worst);
+    CHECK(compared(trial.compared(), {.look = {.worst = worst}}).details[TensorId{0}].look.worst.size() == worst);
 }
 
 TEST_CASE("a rule for a tensor stands in the place of the tolerance and the limits of all") {

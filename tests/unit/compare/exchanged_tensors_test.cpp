@@ -28,12 +28,13 @@ Tensors exchanged(const std::vector<std::pair<double, double>>& maxima) {
   std::vector<TensorDiff> diffs(maxima.size());
   for (size_t i = 0; i < maxima.size(); ++i) {
     diffs[i].verdict = Verdict::kDiffer;
-    kernels::PairMetrics& metrics = diffs[i].metrics;
+    kernels::PairMetrics metrics;
     metrics.max_a = maxima[i].first;
     metrics.max_b = maxima[i].second;
     metrics.min_a = metrics.min_b = 0;
     metrics.mean_a = metrics.mean_b = 0.5;
     metrics.std_a = metrics.std_b = 1;
+    diffs[i].metrics = metrics;
   }
   const auto found = exchanged_tensors(pairing, diffs);
   return {found.begin(), found.end()};

@@ -75,7 +75,7 @@ TEST_CASE("elements against a row are compared by what the row's writer would ha
   CHECK(diff(a, b).verdict == Verdict::kClose);
   CHECK(diff(a, b).reason == "statistics agree");
   CHECK(diff(b, a).verdict == Verdict::kClose);
-  CHECK(diff(a, b).metrics.max_a == 3.0);
+  CHECK(diff(a, b).metrics->max_a == 3.0);
   CHECK(diff(a, b).nan_counted_a);
   write_row(b, "[4]", "3,-4,0.5,0,6,");
   CHECK(diff(a, b).reason == "l2norm 5.47723 against 6");

@@ -99,12 +99,12 @@ TEST_CASE("the worst element of the metrics is the first of the second look, wha
     size_t mismatches = 0;
     while (mismatches < worst.size() && !worst[mismatches].distance) ++mismatches;
     INFO(entry.name);
-    CHECK(mismatches == diff.metrics.nan_mismatch + diff.metrics.inf_mismatch);
+    CHECK(mismatches == diff.metrics->nan_mismatch + diff.metrics->inf_mismatch);
     REQUIRE(mismatches < worst.size());
-    CHECK(*worst[mismatches].distance == Approx(*diff.metrics.max_abs).epsilon(1e-15));
-    CHECK(worst[mismatches].index[0] == static_cast<int64_t>(*diff.metrics.worst));
+    CHECK(*worst[mismatches].distance == Approx(*diff.metrics->max_abs).epsilon(1e-15));
+    CHECK(worst[mismatches].index[0] == static_cast<int64_t>(*diff.metrics->worst));
     HostTensor again_a = left(), again_b = right();
-    const auto read = read_pair_at(again_a, again_b, *diff.metrics.worst);
+    const auto read = read_pair_at(again_a, again_b, *diff.metrics->worst);
     REQUIRE(read);
     CHECK(print({*read}) == print({worst[mismatches]}));
   }

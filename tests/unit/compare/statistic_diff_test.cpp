@@ -284,17 +284,17 @@ TEST_CASE("nothing in common is skipped, and the reason says what is missing") {
 TEST_CASE("metrics hold what statistics tell, and nothing else") {
   const Columns columns = {kMax, kMin, kAvg, kL2Norm, kNan};
   const TensorDiff result = diff(row("2,-1,0.5,3,0", DType::kFloat32, Shape{4}, columns), leaf("2,-1,0.5,3,"));
-  CHECK(result.metrics.max_a == 2.0);
-  CHECK(result.metrics.min_b == -1.0);
-  CHECK(result.metrics.mean_a == 0.5);
-  CHECK_FALSE(result.metrics.max_abs);
-  CHECK_FALSE(result.metrics.relative_l2);
+  CHECK(result.metrics->max_a == 2.0);
+  CHECK(result.metrics->min_b == -1.0);
+  CHECK(result.metrics->mean_a == 0.5);
+  CHECK_FALSE(result.metrics->max_abs);
+  CHECK_FALSE(result.metrics->relative_l2);
   CHECK(result.nan_counted_a);
   CHECK_FALSE(result.nan_counted_b);
   // Of finite values only, which statistics with a NaN in them do not tell.
   const TensorDiff nan = diff(row("2,-1,nan,nan,3", DType::kFloat32, Shape{4}, columns), leaf("2,-1,NaN,NaN,"));
-  CHECK_FALSE(nan.metrics.max_a);
-  CHECK(nan.metrics.nan_a == 3);
+  CHECK_FALSE(nan.metrics->max_a);
+  CHECK(nan.metrics->nan_a == 3);
 }
 
 }  // namespace msdump

@@ -706,7 +706,7 @@ TEST_CASE("pairs that are compared apart come together as if compared at once; a
     const TensorDiff& here = (first.diffs[key.first].verdict != Verdict::kSkipped ? first : second).diffs[key.first];
     CHECK(key.kind == FactKind::kPair);
     CHECK(here.verdict == there.verdict);
-    CHECK(here.metrics.relative_l2 == there.metrics.relative_l2);
+    CHECK(here.metrics->relative_l2 == there.metrics->relative_l2);
     // What is kept begins as a result does, with all of the diff.
     FactReader reader(outcome);
     bool has_value = false;

@@ -191,9 +191,11 @@ TEST_CASE("statistics link an input to what wrote its value, where they tell ten
       diffs[i] = {};
       diffs[i].verdict = Verdict::kClose;
       diffs[i].by_statistics = true;
-      diffs[i].metrics.max_b = own.max;
-      diffs[i].metrics.min_b = own.min;
-      diffs[i].metrics.mean_b = own.mean;
+      kernels::PairMetrics metrics;
+      metrics.max_b = own.max;
+      metrics.min_b = own.min;
+      metrics.mean_b = own.mean;
+      diffs[i].metrics = metrics;
       diffs[i].scale = own.scale;
     }
     const RunGraph graph = paired_runs(compared.a(), compared.b(), compared.pairing(), diffs);

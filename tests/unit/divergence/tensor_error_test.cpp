@@ -50,10 +50,12 @@ TensorDiff of_statistics(double max, double of_reference) {
   diff.by_statistics = true;
   diff.dtype_a = diff.dtype_b = DType::kFloat32;
   diff.shape = {4, 4};
-  diff.metrics.max_a = max;
-  diff.metrics.max_b = of_reference;
-  diff.metrics.min_a = -max;
-  diff.metrics.min_b = -of_reference;
+  kernels::PairMetrics metrics;
+  metrics.max_a = max;
+  metrics.max_b = of_reference;
+  metrics.min_a = -max;
+  metrics.min_b = -of_reference;
+  diff.metrics = metrics;
   diff.scale = of_reference;
   diff.relative_error = std::abs(max - of_reference) / of_reference;
   return diff;
@@ -228,8 +230,10 @@ TEST_CASE("statistics are divided by the scale of the loss one by one") {
   CHECK(error_of(of_statistics(1.25, 1), 1024)->relative == Approx(0.25));
   CHECK(error_of(of_statistics(1024 * 2.5, 2), 1024)->relative == Approx(0.25));
   TensorDiff mean_off = of_statistics(1024, 1);
-  mean_off.metrics.mean_a = 1024 * 0.75;
-  mean_off.metrics.mean_b = 0.5;
+  kernels::PairMetrics metrics = mean_off.metrics;
+  metrics.mean_a = 1024 * 0.75;
+  metrics.mean_b = 0.5;
+  mean_off.metrics = metrics;
   CHECK(error_of(mean_off, 1024)->relative == Approx(0.25));
 }
 
