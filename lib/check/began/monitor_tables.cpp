@@ -4,15 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <deque>
+#include <iterator>
 #include <limits>
-#include <map>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/containers.h"
 #include "tables/monitor_csv.h"
 
 namespace msdump::check {
@@ -49,13 +47,33 @@ StepTensor tensor_of(const MonitorRow& row, const MonitorName& file, std::option
   return tensor;
 }
 
-StepStatistic statistic_of(const std::vector<StatisticColumn>& columns) {
-  const auto has = [&](StatisticColumn column) {
-    return std::find(columns.begin(), columns.end(), column) != columns.end();
-  };
-  if (has(StatisticColumn::kL2Norm)) return StepStatistic::kNorm;
-  return has(StatisticColumn::kMax) && has(StatisticColumn::kMin) ? StepStatistic::kLargest : StepStatistic::kMean;
-}
+// Where a row has the numbers that are used.
+struct Columns {
+  std::optional<size_t> norm, max, min, mean, nans;
+
+  explicit Columns(const std::vector<StatisticColumn>& columns) {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i] == StatisticColumn::kL2Norm) norm = i;
+      if (columns[i] == StatisticColumn::kMax) max = i;
+      if (columns[i] == StatisticColumn::kMin) min = i;
+      if (columns[i] == StatisticColumn::kAvg) mean = i;
+      if (columns[i] == StatisticColumn::kNan) nans = i;
+    }
+  }
+  [[nodiscard]] StepStatistic statistic() const {
+    return norm ? StepStatistic::kNorm : max && min ? StepStatistic::kLargest : StepStatistic::kMean;
+  }
+  // NaN for a tensor with NaN or infinities; no value if it was not there.
+  [[nodiscard]] std::optional<float> value(const MonitorRow& row) const {
+    if (nans && float_of(row.values[*nans]).value_or(0) > 0) return std::numeric_limits<float>::quiet_NaN();
+    if (norm) return float_of(row.values[*norm]);
+    if (!max || !min) return mean ? float_of(row.values[*mean]) : std::nullopt;
+    const auto highest = float_of(row.values[*max]), lowest = float_of(row.values[*min]);
+    if (!highest || !lowest) return std::nullopt;
+    // std::max() drops NaN of its second argument.
+    return std::isnan(*lowest) ? *lowest : std::max(std::abs(*highest), std::abs(*lowest));
+  }
+};
 
 // The rows of one rank and metric: they come in the same order in each step.
 class Rows {
@@ -67,7 +85,7 @@ class Rows {
     second_ = name.second;
   }
 
-  void take(const MonitorRow& row, const std::vector<StatisticColumn>& columns) {
+  void take(const MonitorRow& row, const Columns& columns) {
     Name& name = find(row);
     if (name.step != row.step) {
       name.step = row.step;
@@ -76,12 +94,12 @@ class Rows {
     if (name.executions == name.tensors.size()) {
       StepTensor tensor = tensor_of(row, {metric_, second_}, rank_);
       tensor.occurrence = static_cast<uint32_t>(name.executions);
-      tensor.statistic = statistic_of(columns);
+      tensor.statistic = columns.statistic();
       tensor.resolution = resolution_;
       name.tensors.push_back(history_.add(std::move(tensor)));
     }
     const StepTensorId tensor = name.tensors[name.executions++];
-    if (const auto number = number_of(row, columns)) history_.set(tensor, row.step, *number);
+    if (const auto number = columns.value(row)) history_.set(tensor, row.step, *number);
   }
 
  private:
@@ -117,28 +135,6 @@ class Rows {
     return names_[last_];
   }
 
-  // NaN for a tensor with NaN or infinities; no value if it was not there.
-  static std::optional<float> number_of(const MonitorRow& row, const std::vector<StatisticColumn>& columns) {
-    std::optional<float> norm, max, min, mean;
-    bool finite = true;
-    for (size_t i = 0; i < columns.size(); ++i) {
-      const std::optional<float> number = float_of(row.values[i]);
-      if (columns[i] == StatisticColumn::kNan) {
-        finite = finite && !(number && *number > 0);
-        continue;
-      }
-      finite = finite && !(number && !std::isfinite(*number));
-      if (columns[i] == StatisticColumn::kL2Norm) norm = number;
-      if (columns[i] == StatisticColumn::kMax) max = number;
-      if (columns[i] == StatisticColumn::kMin) min = number;
-      if (columns[i] == StatisticColumn::kAvg) mean = number;
-    }
-    const std::optional<float> largest =
-        max && min ? std::optional(std::max(std::abs(*max), std::abs(*min))) : std::nullopt;
-    const std::optional<float> number = norm ? norm : largest ? largest : mean;
-    return number && !finite ? std::optional(std::numeric_limits<float>::quiet_NaN()) : number;
-  }
-
   StepHistory& history_;
   double resolution_;
   std::string metric_;
@@ -160,6 +156,7 @@ int64_t first_step_of(std::string_view name) {
 
 Status read_table(const File& file, Rows& rows, const RunContext& context, std::vector<Error>& failures) {
   MSDUMP_TRY(MonitorReader reader, MonitorReader::open(file));
+  const Columns columns(reader.columns());
   constexpr size_t kMostFailures = 10;  // of a file
   size_t failed = 0;
   uint64_t last = 0;
@@ -170,13 +167,63 @@ Status read_table(const File& file, Rows& rows, const RunContext& context, std::
       continue;
     }
     if (*row == nullptr) return file.check_unchanged();
-    rows.take(**row, reader.columns());
+    rows.take(**row, columns);
     if (count % 65536 == 0) {
       MSDUMP_CHECK_OK(context.cancel.check());
       if (context.progress != nullptr) context.progress->add_bytes((*row)->offset - last);
       last = (*row)->offset;
     }
   }
+}
+
+// The tables of one rank and metric, by their first steps.
+struct Group {
+  std::optional<int64_t> rank;
+  std::string metric;
+  bool second = false;
+  std::vector<FileId> files;
+};
+
+std::vector<Group> groups_of(const DumpIndex& index) {
+  std::vector<Group> groups;
+  for (FileId file{0}; file < index.files().size(); ++file) {
+    if (index.files()[file].kind != FileKind::kMonitor) continue;
+    const auto name = parse_monitor_name(index.files()[file].shown_name());
+    if (!name) continue;
+    const std::optional<int64_t> rank = index.identity_of(index.files()[file]).rank;
+    const auto is_of = [&](const Group& group) {
+      return group.rank == rank && group.metric == name->metric && group.second == name->second;
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), is_of);
+    if (group == groups.end()) group = groups.insert(group, Group{rank, std::string(name->metric), name->second, {}});
+    group->files.push_back(file);
+  }
+  const auto first_step = [&](FileId file) { return first_step_of(index.files()[file].shown_name()); };
+  for (Group& group : groups) {
+    std::stable_sort(group.files.begin(), group.files.end(),
+                     [&](FileId a, FileId b) { return first_step(a) < first_step(b); });
+  }
+  return groups;
+}
+
+struct GroupHistory {
+  StepHistory history;
+  std::vector<Error> failures;
+};
+
+GroupHistory read_group(const DumpIndex& index, const Group& group, size_t budget, const RunContext& context) {
+  GroupHistory read{StepHistory(budget), {}};
+  std::optional<Rows> rows;
+  for (const FileId id : group.files) {
+    const IndexedFile& file = index.files()[id];
+    if (!rows) rows.emplace(read.history, file.shown_name(), group.rank);
+    const auto opened = File::open(index.path_of(file));
+    const Status done = opened ? read_table(*opened, *rows, context, read.failures) : fail(opened.error());
+    if (context.cancel.cancelled()) break;
+    if (!done) read.failures.push_back(done.error());
+    if (context.progress != nullptr) context.progress->unit_done(file.shown_name());
+  }
+  return read;
 }
 
 }  // namespace
@@ -198,36 +245,24 @@ bool is_monitor_output(const DumpIndex& index) {
 
 Status read_monitor_tables(const DumpIndex& index, const RunContext& context, StepHistory& history,
                            std::vector<Error>& failures) {
-  std::vector<FileId> files;
+  const std::vector<Group> groups = groups_of(index);
   uint64_t bytes = 0;
-  for (FileId file{0}; file < index.files().size(); ++file) {
-    if (index.files()[file].kind != FileKind::kMonitor) continue;
-    files.push_back(file);
-    bytes += index.files()[file].size;
+  size_t files = 0;
+  for (const Group& group : groups) {
+    files += group.files.size();
+    for (const FileId file : group.files) bytes += index.files()[file].size;
   }
-  const auto order = [&](FileId id) {
-    const IndexedFile& file = index.files()[id];
-    return std::tuple(known_first(index.identity_of(file).rank), first_step_of(file.shown_name()));
-  };
-  std::stable_sort(files.begin(), files.end(), [&](FileId a, FileId b) { return order(a) < order(b); });
-  std::map<std::tuple<std::pair<bool, int64_t>, bool, std::string>, Rows> rows_of;
-  if (context.progress != nullptr) context.progress->start(files.size(), bytes);
-  for (const FileId id : files) {
-    const IndexedFile& file = index.files()[id];
-    const auto name = parse_monitor_name(file.shown_name());
-    if (!name) continue;
-    const std::optional<int64_t> rank = index.identity_of(file).rank;
-    Rows& rows =
-        rows_of
-            .try_emplace({known_first(rank), name->second, std::string(name->metric)}, history, file.shown_name(), rank)
-            .first->second;
-    const auto opened = File::open(index.path_of(file));
-    const Status read = opened ? read_table(*opened, rows, context, failures) : fail(opened.error());
-    MSDUMP_CHECK_OK(context.cancel.check());
-    if (!read) failures.push_back(read.error());
-    if (context.progress != nullptr) context.progress->unit_done(file.shown_name());
-  }
-  return {};
+  if (context.progress != nullptr) context.progress->start(files, bytes);
+  context.pool.ordered_for(
+      static_cast<int64_t>(groups.size()),
+      [&](int64_t group) {
+        return read_group(index, groups[static_cast<size_t>(group)], StepHistory::kBudget / groups.size(), context);
+      },
+      [&](int64_t, GroupHistory&& read) {
+        history.append(std::move(read.history));
+        std::move(read.failures.begin(), read.failures.end(), std::back_inserter(failures));
+      });
+  return context.cancel.check();
 }
 
 }  // namespace msdump::check

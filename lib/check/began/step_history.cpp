@@ -71,6 +71,32 @@ void StepHistory::halve() {
   }
 }
 
+void StepHistory::append(StepHistory&& other) {
+  if (tensors_.empty()) {
+    const size_t budget = budget_;
+    *this = std::move(other);
+    budget_ = budget;
+    return;
+  }
+  while (shift_ < other.shift_) halve();
+  while (other.shift_ < shift_) other.halve();
+  const bool same_steps = steps_ == other.steps_;
+  const uint64_t all = set_ + other.set_;
+  for (StepTensorId id = 0; id < other.tensors(); ++id) {
+    const StepTensorId added = add(std::move(other.tensors_[id]));
+    std::vector<float>& values = other.values_[id];
+    if (same_steps) {
+      held_ += values.capacity() * sizeof(float);
+      values_[added] = std::move(values);
+      continue;
+    }
+    for (size_t bin = 0; bin < values.size(); ++bin) {
+      if (values[bin] != kNone) set(added, other.steps_[bin << other.shift_], values[bin]);
+    }
+  }
+  set_ = all;
+}
+
 std::vector<int64_t> StepHistory::all_steps() const {
   std::vector<int64_t> steps = steps_;
   std::sort(steps.begin(), steps.end());

@@ -49,6 +49,9 @@ class StepHistory {
   // that first came one after the other.
   void set(StepTensorId tensor, int64_t step, float value);
 
+  // Adds the tensors of another one behind these. What both hold counts; the larger bins are those of both.
+  void append(StepHistory&& other);
+
   [[nodiscard]] size_t tensors() const { return tensors_.size(); }
   [[nodiscard]] const StepTensor& operator[](StepTensorId tensor) const { return tensors_[tensor]; }
   [[nodiscard]] uint64_t values() const { return set_; }  // calls of set()
