@@ -57,7 +57,7 @@ Scaled scaled(std::span<const float> values, const SeriesScale& scale) {
   result.rounding = kRounding + scale.resolution / least;
   for (size_t i = 0; i < values.size(); ++i) {
     const double value = values[i];
-    result.y[i] = scale.is_signed ? std::asinh(value / middle) : std::log(std::max(value, least / 2));
+    result.y[i] = scale.is_signed ? value / middle : std::log(std::max(value, least / 2));
   }
   return result;
 }
@@ -296,9 +296,10 @@ Change classify(std::span<const float> values, const SeriesScale& scale, const D
     return reference == 0 ? std::nullopt : std::optional(rounded(value / reference));
   };
   const double spread = rounded(now / std::max(usual, series.rounding));
-  if (deviation.of_slope && now > kSpread * usual) return {ChangeKind::kSpread, spread};
-  // Neighbours differ as much as the change itself: there is no new level.
-  if (now > std::abs(jump) / 2 && std::abs(step_after) < now / 2) return {ChangeKind::kSpread, spread};
+  // Neighbours differ as much as the change itself, or more than they did, and in both directions: there is no new level.
+  const bool scattered = now > std::abs(jump) / 2 || (deviation.of_slope && now > kSpread * usual);
+  const double drift = (y[at + after - 1] - y[at - 1]) / static_cast<double>(after);
+  if (scattered && std::abs(drift) < now / 2) return {ChangeKind::kSpread, spread};
   if (std::abs(step_after - step_before) > std::abs(slopes[at] - step_before) / 2)
     return {ChangeKind::kSlope, rounded(std::exp(step_after - step_before))};
   const bool stays = settled * jump > 0 && std::abs(settled) > std::abs(jump) / 2;

@@ -23,8 +23,8 @@ enum class StepStatistic : uint8_t { kNorm, kLargest, kMean };
 [[nodiscard]] std::string_view name_of(StepStatistic statistic);  // "norm", "largest", "mean"
 
 struct StepTensor {
-  std::optional<int64_t> rank, graph;
-  std::string op_name, op_type, slot;
+  std::optional<int64_t> rank = {}, graph = {};
+  std::string op_name = {}, op_type = {}, slot = {};
   Io io = Io::kOutput;
   uint32_t occurrence = 0;  // in a step: a part of the batch, if gradients are accumulated
   StepStatistic statistic = StepStatistic::kNorm;

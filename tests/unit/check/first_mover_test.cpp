@@ -154,14 +154,14 @@ TEST_CASE("the steps of a dump may have gaps") {
 
 TEST_CASE("a loss scale that doubles is no event, one that is not undone is") {
   Training scaled = usual();
-  scaled.plant("backward", kFrom60(2));
+  scaled.plant("backward", kFrom60(4));
   CHECK(first_of(scaled.history()) == "nothing");
   Training kept = usual();
-  kept.plant("backward", kFrom60(2));
-  kept.plant("reduced", kFrom60(2));
+  kept.plant("backward", kFrom60(4));
+  kept.plant("reduced", kFrom60(4));
   CHECK(first_of(kept.history()) == "60 backward fc1");
   Training three = usual();
-  three.plant("backward", kFrom60(3));
+  three.plant("backward", kFrom60(6));
   CHECK(first_of(three.history()) == "60 backward fc1");
 }
 

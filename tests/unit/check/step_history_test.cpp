@@ -66,4 +66,30 @@ TEST_CASE("of two steps in a bin the one that is farther from the last stays, an
   CHECK(std::isnan(history.series(tensor).values.front()));
 }
 
+TEST_CASE("histories that were read apart are one, whatever their steps and bins") {
+  StepHistory all, other(1), late;
+  const StepTensorId kept = all.add({.op_name = "kept"});
+  for (int64_t step = 0; step < 6; ++step) all.set(kept, step, static_cast<float>(step));
+  (void)other.add({.op_name = "coarse"});
+  for (int64_t step = 0; step < 6; ++step) other.set(0, step, step == 3 ? 9.0F : 1.0F);
+  (void)late.add({.op_name = "late"});
+  for (int64_t step = 100; step < 104; ++step) late.set(0, step, 5);
+  REQUIRE(other.steps_in_bin() > 1);
+  const size_t steps_in_bin = other.steps_in_bin();
+  StepHistory joined;
+  joined.append(std::move(all));
+  CHECK(joined.steps_in_bin() == 1);
+  joined.append(std::move(other));
+  CHECK(joined.steps_in_bin() == steps_in_bin);
+  CHECK(joined.tensors() == 2);
+  CHECK(joined[1].op_name == "coarse");
+  CHECK(joined.series(1).values.front() == 9);
+  joined.append(std::move(late));
+  CHECK(joined.steps() == 10);
+  CHECK(joined.values() == 16);
+  CHECK(joined.all_steps().back() == 103);
+  CHECK(joined.series(2).steps.front() >= 100);
+  for (const float value : joined.series(2).values) CHECK(value == 5);
+}
+
 }  // namespace msdump::check
