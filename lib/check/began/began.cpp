@@ -102,7 +102,9 @@ std::string ranks_text(const StepHistory& history, const Began& began) {
                      other->step, there.op_type, there.op_name);
 }
 
-report::Value value_of(const Change& change) { return change.size ? report::Value(*change.size) : report::Value(); }
+report::Value value_of(const SeriesChange& change) {
+  return change.size ? report::Value(*change.size) : report::Value();
+}
 
 }  // namespace
 
@@ -112,7 +114,7 @@ std::string name_of(const StepTensor& tensor) {
   return text;
 }
 
-std::string describe(const Change& change) {
+std::string describe(const SeriesChange& change) {
   switch (change.kind) {
     case ChangeKind::kSpike: return fmt::format("is {} what it was, once", times(change.size));
     case ChangeKind::kLevel: return fmt::format("is {} what it was, from there on", times(change.size));

@@ -22,7 +22,7 @@ struct BeganReport {
 // "param_updated fc1.weight parameter:0, part 2 of the batch"
 [[nodiscard]] std::string name_of(const StepTensor& tensor);
 // "is 8.1 times what it was from there on"
-[[nodiscard]] std::string describe(const Change& change);
+[[nodiscard]] std::string describe(const SeriesChange& change);
 // "norm is 8.1 times what it was from there on; 27 tensors follow; the update moved before the gradients"
 [[nodiscard]] std::string reason_of(const StepHistory& history, const Began& began);
 

@@ -276,7 +276,7 @@ size_t onset_of_slow(std::span<const float> values, const SeriesScale& scale, co
   return best;
 }
 
-Change classify(std::span<const float> values, const SeriesScale& scale, const Deviation& deviation) {
+SeriesChange classify(std::span<const float> values, const SeriesScale& scale, const Deviation& deviation) {
   const size_t at = deviation.at;
   if (deviation.certain == ChangeKind::kNonFinite) return {ChangeKind::kNonFinite, std::nullopt};
   if (deviation.certain == ChangeKind::kFreeze) return {ChangeKind::kFreeze, static_cast<double>(values.size() - at)};

@@ -53,7 +53,7 @@ struct Deviation {
 // Where a slow deviation begins: of a level that holds until there, and a new level or slope from there on, the least squares.
 [[nodiscard]] size_t onset_of_slow(std::span<const float> values, const SeriesScale& scale, const Deviation& deviation);
 
-struct Change {
+struct SeriesChange {
   ChangeKind kind = ChangeKind::kSpike;
   // kSpike: the value over the median before; kLevel: the median after over it. kSlope: how much the factor from one step to
   // the next grew. kSpread: the usual difference between neighbours over that before. kFreeze: steps with the same value.
@@ -63,6 +63,7 @@ struct Change {
 // True if the same deviation comes again and again after equal times: a restart of the learning rate, an evaluation.
 [[nodiscard]] bool is_season(std::span<const float> values, const SeriesScale& scale, const Deviation& deviation);
 
-[[nodiscard]] Change classify(std::span<const float> values, const SeriesScale& scale, const Deviation& deviation);
+[[nodiscard]] SeriesChange classify(std::span<const float> values, const SeriesScale& scale,
+                                    const Deviation& deviation);
 
 }  // namespace msdump::check

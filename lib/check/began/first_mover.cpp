@@ -46,7 +46,7 @@ class Search {
  private:
   [[nodiscard]] StepPhase phase(const Moved& moved) const { return phase_of(history_[moved.tensor].op_type); }
   [[nodiscard]] auto flow(const Moved& moved) const;
-  [[nodiscard]] Change change(const Moved& moved) const;
+  [[nodiscard]] SeriesChange change(const Moved& moved) const;
   [[nodiscard]] Mover mover(const Moved& moved) const;
   [[nodiscard]] bool is_loss_scale(std::span<const Moved> moves) const;
   [[nodiscard]] bool is_season(std::span<const Moved> moves) const;
@@ -89,7 +89,7 @@ Status Search::find_moves(const RunContext& context) {
   return {};
 }
 
-Change Search::change(const Moved& moved) const {
+SeriesChange Search::change(const Moved& moved) const {
   return classify(history_.series(moved.tensor).values, scale_of(history_[moved.tensor]), moved.deviation);
 }
 
@@ -119,7 +119,7 @@ bool Search::is_loss_scale(std::span<const Moved> moves) const {
     return phase(one) == StepPhase::kBackward || phase(one) == StepPhase::kLocalGradient;
   };
   if (!std::all_of(moves.begin(), moves.end(), is_scaled)) return false;
-  const Change level = change(moves.front());
+  const SeriesChange level = change(moves.front());
   if (level.kind != ChangeKind::kLevel || !level.size || *level.size <= 0) return false;
   const double power = std::log2(*level.size), nearest = std::round(power);
   return nearest != 0 && std::abs(power - nearest) < kPowerOfTwo;

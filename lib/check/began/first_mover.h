@@ -23,7 +23,7 @@ enum class StepPhase : uint8_t { kParameter, kForward, kBackward, kLocalGradient
 struct Mover {
   StepTensorId tensor = 0;
   int64_t step = 0;
-  Change change;
+  SeriesChange change;
   double score = 0;             // Deviation::score
   std::vector<int64_t> echoes;  // of a spike: later steps at which it is off again
 };

@@ -49,30 +49,39 @@ class StepHistory {
   // that first came one after the other.
   void set(StepTensorId tensor, int64_t step, float value);
 
-  // Adds the tensors of another one behind these. What both hold counts; the larger bins are those of both.
+  // Adds the tensors of another one behind these, with their steps. The larger bins become those of both.
   void append(StepHistory&& other);
 
   [[nodiscard]] size_t tensors() const { return tensors_.size(); }
   [[nodiscard]] const StepTensor& operator[](StepTensorId tensor) const { return tensors_[tensor]; }
   [[nodiscard]] uint64_t values() const { return set_; }  // calls of set()
-  [[nodiscard]] size_t steps() const { return steps_.size(); }
+  [[nodiscard]] size_t steps() const { return all_steps().size(); }
   [[nodiscard]] std::vector<int64_t> all_steps() const;  // ascending
   [[nodiscard]] size_t steps_in_bin() const { return size_t{1} << shift_; }
   // In ascending order of steps; steps without a number are left out.
   [[nodiscard]] StepSeries series(StepTensorId tensor) const;
 
  private:
+  // The steps of tensors that were read together, in the order in which they came.
+  struct Timeline {
+    std::vector<int64_t> steps;
+    std::unordered_map<int64_t, size_t> number_of;  // in steps
+    size_t last = 0;                                // number of the last step asked for
+    size_t number(int64_t step);
+  };
+  struct Values {
+    std::vector<float> of_bins;
+    uint32_t timeline = 0;
+  };
+  [[nodiscard]] bool can_halve() const;
   void halve();
-  size_t number_of(int64_t step);
 
   size_t budget_, held_ = 0;  // in bytes
   unsigned shift_ = 0;
   uint64_t set_ = 0;
   std::vector<StepTensor> tensors_;
-  std::vector<std::vector<float>> values_;         // by tensor, by bin
-  std::vector<int64_t> steps_;                     // in the order in which they came
-  std::unordered_map<int64_t, size_t> number_of_;  // in steps_
-  size_t last_ = 0;                                // number of the last step asked for
+  std::vector<Values> values_;              // by tensor
+  std::vector<Timeline> timelines_ = {{}};  // the first is that of add(), the others came by append()
 };
 
 }  // namespace msdump::check

@@ -1,4 +1,4 @@
-# When a training began to behave otherwise, from tables of msprobe's monitor and from statistics of a dump.
+# When a training began to behave otherwise, from tables of msprobe's monitor.
 # shellcheck source=history.bash
 source "$TESTDATA/../tests/cli/check/history.bash"
 gradients_table quiet/rank_0/weight_grad_step0-79.csv 80 1

@@ -26,15 +26,15 @@ std::vector<float> noise(size_t count, double width = 0.05, uint64_t seed = 1) {
   return values;
 }
 
-template <class Change>
-std::vector<float> changed(std::vector<float> values, size_t at, const Change& change) {
+template <class Function>
+std::vector<float> changed(std::vector<float> values, size_t at, const Function& change) {
   for (size_t i = at; i < values.size(); ++i) values[i] = change(values[i], i - at);
   return values;
 }
 
 struct Found {
   size_t at = 0;
-  Change change;
+  SeriesChange change;
   double score = 0;
 };
 
