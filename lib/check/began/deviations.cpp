@@ -23,7 +23,7 @@ constexpr double kSpread = 3;       // times the usual difference between neighb
 constexpr size_t kSlowWindow = 32;  // values on each side of a step that show what moves slowly
 constexpr size_t kSlowPast = 6;     // of them before it, at least
 constexpr size_t kLeastRun = 8;     // equal values that are a freeze
-// Relative: below it, float32 rounds. A series that hardly ever moved (token ids, a count) has to move by this much more.
+// The logarithm that float32 rounds, and by how much a series has to move that never did (a count, a token id).
 constexpr double kRounding = 1e-6, kCoarse = 0.1;
 
 double median(std::span<const double> values) {
@@ -85,28 +85,18 @@ class SlidingMaximum {
   double of(size_t begin, size_t end) {
     for (; next_ < end; ++next_) {
       const double magnitude = std::abs(deviations_[next_]);
-      moved_ += magnitude > 0 ? 1U : 0U;
       while (!indices_.empty() && std::abs(deviations_[indices_.back()]) <= magnitude) indices_.pop_back();
       indices_.push_back(next_);
     }
-    for (; first_ < begin; ++first_) moved_ -= deviations_[first_] != 0 ? 1U : 0U;
     while (!indices_.empty() && indices_.front() < begin) indices_.pop_front();
     return indices_.empty() ? 0 : std::abs(deviations_[indices_.front()]);
   }
-  // True if most of the window are exactly 0.
-  [[nodiscard]] bool rests() const { return 2 * moved_ < next_ - first_; }
 
  private:
   std::span<const double> deviations_;
   std::deque<size_t> indices_;  // of ever smaller magnitudes
-  size_t first_ = 0, next_ = 0, moved_ = 0;
+  size_t next_ = 0;
 };
-
-// What a deviation at `at` has to exceed.
-double limit_of(SlidingMaximum& window, size_t begin, size_t at, double rounding) {
-  const double largest = window.of(begin, at);
-  return std::max(largest + rounding, window.rests() ? kCoarse : 0);
-}
 
 // True if a slope is nearer to 0 than what was expected.
 bool slows_down(double slope, double deviation) { return std::abs(slope) < std::abs(slope - deviation); }
@@ -117,7 +107,8 @@ void add_outliers(const Scaled& series, bool of_slope, std::vector<Deviation>& f
   const size_t first = kBefore + (of_slope ? 1 : 0);
   SlidingMaximum window(deviations);
   for (size_t at = first + kReference; at < deviations.size(); ++at) {
-    const double limit = limit_of(window, reference_begin(at, first), at, series.rounding);
+    const double largest = window.of(reference_begin(at, first), at);
+    const double limit = largest > 0 ? largest + series.rounding : std::max(kCoarse, series.rounding);
     const double score = std::abs(deviations[at]) / limit;
     if (score < kWeakScore || (of_slope && slows_down(slopes[at], deviations[at]))) continue;
     found.push_back({static_cast<uint32_t>(at), static_cast<float>(score), static_cast<float>(deviations[at]), of_slope,
@@ -141,13 +132,11 @@ std::vector<double> contrasts(std::span<const double> y) {
 // One for each time that it moves: where the contrast is largest.
 void add_slow(const Scaled& series, std::vector<Deviation>& found) {
   const std::vector<double> contrast = contrasts(series.y);
-  double largest = 0;
+  double largest = 0;  // of those whose windows lie before that of `at`
   Deviation* current = nullptr;
-  for (size_t at = kSlowWindow * kSlowPast; at + kSlowWindow <= contrast.size(); ++at) {
-    if (largest == 0) {
-      for (size_t i = 0; i < at - kSlowWindow; ++i) largest = std::max(largest, std::abs(contrast[i]));
-    }
+  for (size_t at = kSlowWindow; at + kSlowWindow <= contrast.size(); ++at) {
     largest = std::max(largest, std::abs(contrast[at - kSlowWindow]));
+    if (at < kSlowWindow * kSlowPast) continue;
     const auto score = static_cast<float>(std::abs(contrast[at]) / (largest + series.rounding));
     if (score < kWeakScore) {
       current = nullptr;
@@ -157,6 +146,7 @@ void add_slow(const Scaled& series, std::vector<Deviation>& found) {
     } else if (score > current->score) {
       current->at = static_cast<uint32_t>(at);
       current->score = score;
+      current->off = static_cast<float>(contrast[at]);
     }
   }
 }

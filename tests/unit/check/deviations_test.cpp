@@ -179,6 +179,17 @@ TEST_CASE("a slow rise is found from many values, and its step nearly") {
   CHECK(at <= 256);
 }
 
+TEST_CASE("a slow rise as fast as one long before is no news") {
+  const auto rise = [](size_t begin, size_t at) {
+    return 0.03F * static_cast<float>(at > begin ? std::min<size_t>(at - begin, 60) : 0);
+  };
+  const auto values =
+      changed(noise(400, 0.1), 0, [&](float x, size_t i) { return x * std::exp(rise(40, i) + rise(250, i)); });
+  CHECK_FALSE(first_of(values, kNorm, true));
+  CHECK(first_of(changed(noise(400, 0.1), 0, [&](float x, size_t i) { return x * std::exp(rise(250, i)); }), kNorm,
+                 true));
+}
+
 TEST_CASE("a jump that comes again after equal times is a season") {
   const auto seasonal = [](const std::vector<size_t>& places) {
     std::vector<float> values = noise(400);
