@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -102,6 +103,15 @@ std::string ranks_text(const StepHistory& history, const Began& began) {
                      other->step, there.op_type, there.op_name);
 }
 
+// Most dumps have a few steps: their tensors need not be put in series.
+bool has_history(const CheckedDump& dump) {
+  std::set<int64_t> steps;
+  for (TensorId tensor{0}; tensor < dump.tensors() && steps.size() < kLeastSteps; ++tensor) {
+    if (const std::optional<int64_t> step = dump.identity(tensor).step) steps.insert(*step);
+  }
+  return steps.size() >= kLeastSteps;
+}
+
 report::Value value_of(const SeriesChange& change) {
   return change.size ? report::Value(*change.size) : report::Value();
 }
@@ -138,6 +148,7 @@ std::string reason_of(const StepHistory& history, const Began& began) {
 Result<BeganReport> judge_began(RuleContext& context, const std::vector<bool>& chosen) {
   const CheckedDump& dump = context.dump;
   BeganReport report;
+  if (!has_history(dump)) return report;
   std::vector<TrendSeries> all = series_by_step(dump);
   std::erase_if(all, [&](const TrendSeries& series) {
     const TensorId first = series.tensors.front();

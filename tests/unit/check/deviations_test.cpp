@@ -118,6 +118,11 @@ TEST_CASE("a value that no longer changes is frozen, from the first that repeats
   SECTION("not if it is what it did before") {
     CHECK_FALSE(first_of(changed(noise(100), 0, [](float x, size_t i) { return i % 40 > 10 ? 1.0F : x; })));
   }
+  SECTION("not if the first value came as often") {
+    auto values = stuck;
+    for (size_t i = 0; i < 30; ++i) values[i] = 1.5F;
+    CHECK_FALSE(first_of(values));
+  }
   SECTION("not in seven steps, in eight") {
     CHECK_FALSE(first_of(changed(noise(100), 93, [](float, size_t) { return 1.0F; })));
     CHECK(first_of(changed(noise(100), 92, [](float, size_t) { return 1.0F; })));
@@ -188,6 +193,22 @@ TEST_CASE("a slow rise as fast as one long before is no news") {
   CHECK_FALSE(first_of(values, kNorm, true));
   CHECK(first_of(changed(noise(400, 0.1), 0, [&](float x, size_t i) { return x * std::exp(rise(250, i)); }), kNorm,
                  true));
+}
+
+TEST_CASE("two slow rises are two changes") {
+  const auto values = changed(noise(500, 0.1), 0, [](float x, size_t i) {
+    const auto rise = [&](size_t begin, size_t most) {
+      return i > begin ? static_cast<float>(std::min(i - begin, most)) : 0;
+    };
+    return x * std::exp(0.03F * rise(210, 20) + 0.06F * rise(380, 30));
+  });
+  std::vector<uint32_t> places;
+  for (const Deviation& one : find_deviations(values, kNorm)) {
+    if (one.slow) places.push_back(one.at);
+  }
+  REQUIRE(places.size() >= 2);
+  CHECK(places.front() < 260);
+  CHECK(places.back() > 340);
 }
 
 TEST_CASE("a jump that comes again after equal times is a season") {

@@ -32,11 +32,11 @@ class Training {
     planted_.push_back({std::string(type), rank, factor});
   }
   // `stride`: steps between two of the dump.
-  [[nodiscard]] StepHistory history(int64_t stride = 1) const {
+  [[nodiscard]] StepHistory history(int64_t stride = 1, int64_t steps = kSteps) const {
     StepHistory history;
     for (const StepTensor& tensor : tensors_) history.add(tensor);
     uint64_t state = 7;
-    for (int64_t step = 0; step < kSteps; ++step) {
+    for (int64_t step = 0; step < steps; ++step) {
       for (StepTensorId id = 0; id < tensors_.size(); ++id) {
         double sum = 0;
         for (int j = 0; j < 12; ++j) {
@@ -195,6 +195,24 @@ TEST_CASE("a value that leaves its noise by and by began where it first did") {
   Training training = usual();
   training.plant("forward", [](int64_t step) { return step < 60 ? 1 : step == 60 ? 1.35 : 1.35 * 40; });
   CHECK(first_of(training.history()) == "60 forward fc1");
+}
+
+TEST_CASE("what moves slowly is named by the flow, at the step where it left its level") {
+  Training training;
+  for (const std::string_view type : {"backward", "forward", "reduced"}) {
+    training.add(type, "fc1");
+    training.add(type, "fc2");
+  }
+  for (const std::string_view type : {"backward", "forward"})
+    training.plant(type,
+                   [](int64_t step) { return std::exp(0.02 * static_cast<double>(std::max<int64_t>(0, step - 299))); });
+  const StepHistory history = training.history(10, 400);
+  const auto began = answer(history);
+  REQUIRE(began);
+  CHECK(history[began->first.tensor].op_type == "forward");
+  CHECK(began->first.step >= 2950);
+  CHECK(began->first.step <= 3050);
+  CHECK(began->followers.size() <= 3);
 }
 
 TEST_CASE("an interrupted search is an error") {
