@@ -86,6 +86,16 @@ TEST_CASE("a weight that moves ten times as fast from a step on has another slop
   CHECK(found->change.size.value() > 1);
 }
 
+TEST_CASE("one step of a weight that is ten times as large is seen in its slope") {
+  const auto values = changed(std::vector<float>(200, 3), 0, [](float x, size_t i) {
+    const auto step = static_cast<float>(i);
+    return x + 0.00001F * std::sin(step) + 0.001F * step + (i < 100 ? 0 : 0.009F);
+  });
+  const auto found = first_of(values);
+  REQUIRE(found);
+  CHECK(found->at == 100);
+}
+
 TEST_CASE("a weight that moves a tenth as fast is a decayed learning rate, and no news") {
   const auto values = changed(std::vector<float>(200, 3), 0, [](float x, size_t i) {
     const auto step = static_cast<float>(i);
@@ -122,6 +132,13 @@ TEST_CASE("a value that no longer changes is frozen, from the first that repeats
     auto values = stuck;
     for (size_t i = 0; i < 30; ++i) values[i] = 1.5F;
     CHECK_FALSE(first_of(values));
+  }
+  SECTION("not if it had hardly moved before") {
+    const auto moved = [](size_t times) {
+      return changed(noise(times + 30), times, [](float, size_t) { return 1.25F; });
+    };
+    CHECK_FALSE(first_of(moved(15)));
+    CHECK(first_of(moved(16)));
   }
   SECTION("not in seven steps, in eight") {
     CHECK_FALSE(first_of(changed(noise(100), 93, [](float, size_t) { return 1.0F; })));

@@ -165,6 +165,12 @@ TEST_CASE("a loss scale that doubles is no event, one that is not undone is") {
   CHECK(first_of(three.history()) == "60 backward fc1");
 }
 
+TEST_CASE("gradients that are four times as large once are an event") {
+  Training training = usual();
+  training.plant("backward", kAt(60, 4));
+  CHECK(first_of(training.history()) == "60 backward fc1");
+}
+
 TEST_CASE("what comes again after equal times is no event; what comes after it is") {
   Training training = usual();
   for (const int64_t at : {40, 60, 80, 100}) training.plant("param_updated", kAt(at, 9));
