@@ -47,13 +47,16 @@ const CommandInfo& check_info() {
           "ranks: what collectives gave them, and the tensors that they should have in common. Names the first "
           "operator along the data flow that makes NaN or an infinity out of finite inputs, with its source line, and "
           "the first place where ranks that had the "
-          "same differ.",
+          "same differ. Over 8 steps or more, also in tables of msprobe's monitor, names the step and the tensor with "
+          "which the training began to behave otherwise.",
       .examples = {{"msdump check -d dump --first",
                     "the first operator that makes NaN or an infinity, where ranks differ first, and nothing else"},
                    {"msdump check -d dump", "all findings, worst first"},
                    {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
                    {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
                    {"msdump check -d monitor_output --trend --op-type grad_reduced", "the same of msprobe's monitor"},
+                   {"msdump check -d monitor_output --rule none --rule began",
+                    "when the training began to behave otherwise, and nothing else"},
                    {"msdump check -d dump --report check.html", "one page to look at and to pass on"},
                    {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
       .done = "nothing at or above --fail-level",
