@@ -247,6 +247,7 @@ class Check : public Command {
     check::CheckRun run(DumpWithGraph{&index, &none}, rules);
     MSDUMP_CHECK_OK(check::check_tables(run, session.context));
     session.context.progress->stop();
+    if (run.report.table_rows == 0) return std::optional<ExitCode>();  // nothing was judged, which is said elsewhere
     std::vector<report::Object> failures;
     for (const Error& error : run.report.failures) failures.push_back(relative_failure(index, error));
     print_findings(session, run, std::move(failures));

@@ -25,3 +25,7 @@ show msdump check quiet -q --rule none --rule began --step 0-6
 # Seven steps tell nothing.
 head -85 jump/rank_0/weight_grad_step0-79.csv >bad/rank_0/weight_grad_step0-79.csv
 show msdump check bad -q --rule none --rule began
+# A table without rows is nothing to judge, as for other rules.
+mkdir -p empty/rank_0
+head -1 jump/rank_0/weight_grad_step0-79.csv >empty/rank_0/weight_grad_step0-79.csv
+show msdump check empty --rule none --rule began
