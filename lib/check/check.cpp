@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/containers.h"
+#include "check/began/began.h"
 #include "check/nonfinite/nonfinite.h"
 #include "check/ranks/collective_rules.h"
 #include "check/ranks/replica_rules.h"
@@ -317,6 +318,10 @@ Status check_all(CheckRun& run, const Selection& selection, const RunContext& co
   if (judging.judges(RuleId::kWrongOutput)) {
     MSDUMP_CHECK_OK(judge_outputs(judging, run.chosen, run.golden, report.recomputed));
   }
+  if (judging.judges(RuleId::kBegan)) {
+    MSDUMP_TRY(BeganReport began, judge_began(judging, run.chosen));
+    report.began = std::make_shared<const BeganReport>(std::move(began));
+  }
   report.overflows = read_overflows(judging, selection);
   drop_known(run.listing_failures, judging.failures);
   judge_overflows(judging, report.overflows);
@@ -336,6 +341,17 @@ Status check_all(CheckRun& run, const Selection& selection, const RunContext& co
   }
   if (run.rules.on(RuleId::kOperatorOverflow)) MSDUMP_CHECK_OK(take_first_overflow(run, context));
   finish(run);
+  return {};
+}
+
+Status check_tables(CheckRun& run, const RunContext& context) {
+  RuleContext judging(run.dump, run.facts, run.rules, context);
+  run.report.judged[static_cast<size_t>(RuleId::kBegan)] = true;
+  MSDUMP_TRY(BeganReport began, judge_began_in_tables(judging));
+  run.report.table_rows = began.history.values();
+  run.report.began = std::make_shared<const BeganReport>(std::move(began));
+  run.report.findings = std::move(judging.findings);
+  run.report.failures = std::move(judging.failures);
   return {};
 }
 

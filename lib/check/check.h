@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,11 +27,15 @@
 
 namespace msdump::check {
 
+struct BeganReport;  // check/began/began.h
+
 struct CheckReport {
   std::array<bool, kRules> judged{};  // by RuleId; a rule that is on may not have been judged (check_first)
   std::vector<Finding> findings;      // tree first; then by rank, graph, step, place in the data flow, tensor, rule
   std::optional<FirstNonfinite> first;
   std::optional<FirstDivergence> first_divergence;  // of ranks
+  std::shared_ptr<const BeganReport> began;         // null: the rule is off
+  uint64_t table_rows = 0;                          // that were read without a list of tensors
   std::vector<OverflowHit> overflows;
   WatchedCounts watched;
   CollectiveCounts collectives;
@@ -87,6 +92,8 @@ struct CheckRun {
 // Both fill `run.report`. Only rank, graph and step of `selection` are used. An error only when interrupted.
 // Reads every tensor.
 Status check_all(CheckRun& run, const Selection& selection, const RunContext& context);
+// Only rule `began`, from the tables of msprobe's monitor alone, row by row: for a run without a list of tensors.
+Status check_tables(CheckRun& run, const RunContext& context);
 // Reads only what the search for the first fault needs; the findings are about that operator.
 Status check_first(CheckRun& run, const Selection& selection, const RunContext& context);
 

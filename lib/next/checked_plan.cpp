@@ -165,10 +165,12 @@ std::optional<FoundSuspect> first_growth(const CheckRun& run, const CaseRuns& ru
   });
   if (first == nullptr) return {};
   const bool of_weight = first->rule != RuleId::kCollectiveMismatch;
+  // A history has few tensors of each step: what led to it is asked for.
+  const bool before = first->rule == RuleId::kBegan || (of_weight && runs.last.begins_with(first->step));
   return suspect_of(run, *first,
-                    of_weight && runs.last.begins_with(first->step) ? Open::kStepsBefore
-                    : has_elements(run, *first)                     ? Open::kPinned
-                                                                    : Open::kStatistics);
+                    before                      ? Open::kStepsBefore
+                    : has_elements(run, *first) ? Open::kPinned
+                                                : Open::kStatistics);
 }
 
 std::optional<FoundSuspect> find_suspect(const CheckRun& run, const CaseRuns& runs, DumpExtent extent) {

@@ -5,6 +5,8 @@
 //                                                     has any, statistics of everything in that step
 //   a parameter or gradient is bad or explodes where  statistics of the steps before
 //   the dump begins, and the run had steps before
+//   a tensor began to behave otherwise in a step      the same of the 16 steps before
+//   (rule began)
 //   statistics show what is wrong with a collective   the tensors of its group, or of the operator and the calls before it
 //   or which gradient explodes
 //   the device noted an overflow of an operator       the operators that overflow

@@ -82,6 +82,9 @@ namespace {
 
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 
+// Most records have none; memchr is many times as fast as a look at each character.
+bool has_quotes(std::string_view text) { return std::memchr(text.data(), '"', text.size()) != nullptr; }
+
 // Splits the record. A quote opens a field only at its beginning; two inside are one quote.
 bool ends_in_quotes(std::string_view text, bool quoted) {
   bool at_begin = !quoted;
@@ -124,6 +127,7 @@ Result<bool> CsvRecords::read_text() {
       text_ += '\n';
     }
     text_ += text;
+    if (!quoted && !has_quotes(text)) return true;
     if (text_.size() > kMostBytes) return bad("a record of more than 1 MiB, or a quote that is not closed");
     quoted = ends_in_quotes(text, quoted);
     if (!quoted) return true;
@@ -132,6 +136,16 @@ Result<bool> CsvRecords::read_text() {
 
 // False for too many fields.
 bool CsvRecords::split() {
+  record_.fields.clear();
+  if (!has_quotes(text_)) {
+    for (std::string_view rest = text_; record_.fields.size() < kMostFields;) {
+      const size_t comma = rest.find(',');
+      record_.fields.push_back(rest.substr(0, comma));
+      if (comma == std::string_view::npos) return true;
+      rest.remove_prefix(comma + 1);
+    }
+    return false;
+  }
   plain_.clear();
   parts_.clear();
   for (size_t at = 0;; ++at) {
@@ -150,16 +164,16 @@ bool CsvRecords::split() {
     plain_.append(text_, at, end - at);
     parts_.emplace_back(begin, plain_.size() - begin);
     at = end;
-    if (at == text_.size()) return true;
+    if (at == text_.size()) break;
   }
+  for (const auto& [begin, size] : parts_) record_.fields.push_back(std::string_view(plain_).substr(begin, size));
+  return true;
 }
 
 Result<const CsvRecord*> CsvRecords::next() {
   MSDUMP_TRY(const bool any, read_text());
   if (!any) return nullptr;
   if (!split()) return bad("more than 4096 fields");
-  record_.fields.clear();
-  for (const auto& [begin, size] : parts_) record_.fields.push_back(std::string_view(plain_).substr(begin, size));
   return &record_;
 }
 

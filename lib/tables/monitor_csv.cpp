@@ -118,11 +118,11 @@ Result<const MonitorRow*> MonitorReader::next() {
   row_.step = *step;
   row_.vpp_stage = parse_i64(at(stage_)).value_or(0);
   row_.offset = record_->offset;
-  row_.shape = listed_shape(at(shape_));
-  row_.dtype = dtype_from_qualified_name(at(dtype_));
+  if (shape_) row_.shape = listed_shape(at(shape_));
+  if (dtype_) row_.dtype = dtype_from_qualified_name(at(dtype_));
   row_.values.clear();
-  for (const size_t place : places_)
-    row_.values.push_back(is_empty() ? std::string_view() : without_fraction(at(place)));
+  const bool empty = is_empty();
+  for (const size_t place : places_) row_.values.push_back(empty ? std::string_view() : without_fraction(at(place)));
   return &row_;
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "check/began/monitor_tables.h"
 #include "check/check.h"
 #include "check/check_options.h"
 #include "check/check_page.h"
@@ -46,13 +47,16 @@ const CommandInfo& check_info() {
           "ranks: what collectives gave them, and the tensors that they should have in common. Names the first "
           "operator along the data flow that makes NaN or an infinity out of finite inputs, with its source line, and "
           "the first place where ranks that had the "
-          "same differ.",
+          "same differ. Over 8 steps or more, also in tables of msprobe's monitor, names the step and the tensor with "
+          "which the training began to behave otherwise.",
       .examples = {{"msdump check -d dump --first",
                     "the first operator that makes NaN or an infinity, where ranks differ first, and nothing else"},
                    {"msdump check -d dump", "all findings, worst first"},
                    {"msdump check -d dump --rule 'too_large:max_gt=1e4' --rule constant:off", "rules of your own"},
                    {"msdump check -d dump --trend --op '*weight*'", "how weights move from step to step"},
                    {"msdump check -d monitor_output --trend --op-type grad_reduced", "the same of msprobe's monitor"},
+                   {"msdump check -d monitor_output --rule none --rule began",
+                    "when the training began to behave otherwise, and nothing else"},
                    {"msdump check -d dump --report check.html", "one page to look at and to pass on"},
                    {"msdump check -d dump --junit check.xml --fail-level error", "in CI"}},
       .done = "nothing at or above --fail-level",
@@ -136,31 +140,36 @@ class Check : public Command {
   }
 
   [[nodiscard]] std::vector<report::DocumentType> documents() const override {
-    return {{.name = "check",
-             .text = "The findings.",
-             .row = &finding_type(),
-             .summary = &check_summary_type(),
-             .further = {{.key = "first",
-                          .type = "object|null",
-                          .text = "the first operator that makes NaN or an infinity",
-                          .of = first_type},
-                         {.key = "first_apart",
-                          .type = "object|null",
-                          .text = "the first place at which ranks differ that should agree",
-                          .of = first_apart_type},
-                         {.key = "recompute",
-                          .type = "object[]",
-                          .text = "outputs that are not what the operator's own dumped inputs lead to",
-                          .of = recomputed_output_type},
-                         {.key = "golden",
-                          .type = "object[]",
-                          .text = "outputs that --golden or --standard asks for",
-                          .of = golden_type}}},
-            {.name = "check --trend",
-             .text = "Tensors over the steps, a row for each step.",
-             .row = &trend_type(),
-             .summary = &trend_summary_type()},
-            {.name = "check --list-rules", .text = "The rules.", .row = &rule_rows().type()}};
+    return {
+        {.name = "check",
+         .text = "The findings.",
+         .row = &finding_type(),
+         .summary = &check_summary_type(),
+         .further = {{.key = "first",
+                      .type = "object|null",
+                      .text = "the first operator that makes NaN or an infinity",
+                      .of = first_type},
+                     {.key = "first_apart",
+                      .type = "object|null",
+                      .text = "the first place at which ranks differ that should agree",
+                      .of = first_apart_type},
+                     {.key = "began",
+                      .type = "object|null",
+                      .text = "in a dump of several steps: with which tensor, and when, it began to behave otherwise",
+                      .of = began_type},
+                     {.key = "recompute",
+                      .type = "object[]",
+                      .text = "outputs that are not what the operator's own dumped inputs lead to",
+                      .of = recomputed_output_type},
+                     {.key = "golden",
+                      .type = "object[]",
+                      .text = "outputs that --golden or --standard asks for",
+                      .of = golden_type}}},
+        {.name = "check --trend",
+         .text = "Tensors over the steps, a row for each step.",
+         .row = &trend_type(),
+         .summary = &trend_summary_type()},
+        {.name = "check --list-rules", .text = "The rules.", .row = &rule_rows().type()}};
   }
 
   ExitCode run(Session& session) override {
@@ -172,6 +181,11 @@ class Check : public Command {
     check_standard();
     Result<check::RuleSet> rules = rules_of(options_);
     if (!rules) return session.end_with(rules.error());
+    if (only_asks_when_it_began(*rules)) {
+      const Result<std::optional<ExitCode>> code = check_tables(session, *rules);
+      if (!code) return session.end_with(code.error());
+      if (*code) return **code;
+    }
     const Result<std::unique_ptr<OpenedCheck>> result =
         open_check(session, options_.graph, std::move(*rules), options_.watched);
     if (!result) return session.end_with(result.error());
@@ -210,6 +224,37 @@ class Check : public Command {
              .group = kRuleGroup,
              .help = "Exit code 1 from this severity on",
              .otherwise = "warning"}};
+  }
+
+  // True if rule `began` is all that is asked for, of everything.
+  [[nodiscard]] bool only_asks_when_it_began(const check::RuleSet& rules) const {
+    const auto all = check::all_rules();
+    const bool others = std::any_of(all.begin(), all.end(), [&](const check::RuleInfo& rule) {
+      return rules.on(rule.id) != (rule.id == check::RuleId::kBegan);
+    });
+    const bool files = !options_.junit.empty() || !options_.summary.empty() || !options_.report.empty();
+    const Result<Selection> selection = Selection::compile(options_.graph.selection);
+    return !others && !files && !options_.first && !options_.trend && !options_.sharding.shard &&
+           rules[check::RuleId::kBegan].ops.empty() && selection && selection->everything();
+  }
+
+  // Tables of a monitor may have more rows than fit into memory. No value if the dump has anything else.
+  Result<std::optional<ExitCode>> check_tables(Session& session, const check::RuleSet& rules) const {
+    MSDUMP_TRY(const std::vector<std::string> paths, resolve_dumps(options_.graph.dump, session.context.cancel));
+    MSDUMP_TRY(const DumpIndex index, DumpIndex::build(paths, {{}, &session.context.cancel, &session.context.pool}));
+    if (!check::is_monitor_output(index)) return std::optional<ExitCode>();
+    const std::vector<TensorRecord> none;
+    check::CheckRun run(DumpWithGraph{&index, &none}, rules);
+    MSDUMP_CHECK_OK(check::check_tables(run, session.context));
+    session.context.progress->stop();
+    if (run.report.table_rows == 0) return std::optional<ExitCode>();  // nothing was judged, which is said elsewhere
+    std::vector<report::Object> failures;
+    for (const Error& error : run.report.failures) failures.push_back(relative_failure(index, error));
+    print_findings(session, run, std::move(failures));
+    for (const Error& error : run.report.failures) session.messages.error(error);
+    session.messages.summary(check_summary_text(run));
+    if (!run.report.failures.empty()) return std::optional(ExitCode::kSomeFailed);
+    return std::optional(is_failing(run) ? ExitCode::kNo : ExitCode::kOk);
   }
 
   Option golden_option() {
@@ -403,9 +448,16 @@ class Check : public Command {
   }
 
   void print(Session& session, const OpenedCheck& opened) const {
-    const check::CheckRun& run = *opened.run;
+    // Other forms do not have them; there may be as many as files.
+    const bool document = has_document(options_.form);
+    print_findings(session, *opened.run,
+                   document ? check_failure_objects(opened.opened, *opened.run) : std::vector<report::Object>());
+  }
+
+  void print_findings(Session& session, const check::CheckRun& run, std::vector<report::Object> failures) const {
     const bool table = is_for_people(options_.form);
     if (table) (void)session.out.write(first_text(run));
+    if (table && !options_.first) (void)session.out.write(began_text(run));
     if (table && options_.first) (void)session.out.write(first_divergence_text(run));
     if (table && options_.first && (run.report.first || run.report.first_divergence)) return;
     const ShownFindings shown = shown_findings(run, {table, options_.all, shows_notes()});
@@ -415,12 +467,9 @@ class Check : public Command {
     }
     report::Object further;
     further.add("first", first_value(run)).add("first_apart", first_divergence_value(run));
+    further.add("began", began_value(run));
     further.add("recompute", wrong_outputs_value(run)).add("golden", golden_value(run));
-    // Other forms do not have them; there may be as many as files.
-    const bool document = has_document(options_.form);
-    (void)sink->finish({check_summary(run),
-                        document ? check_failure_objects(opened.opened, run) : std::vector<report::Object>(),
-                        std::move(further)});
+    (void)sink->finish({check_summary(run), std::move(failures), std::move(further)});
     if (table) (void)session.out.write(hints_text(run));
     if (shown.more > 0) session.messages.note(fmt::format("{} more rows; --all shows every row", shown.more));
     if (shown.inputs > 0)
@@ -504,9 +553,12 @@ class Check : public Command {
       session.messages.summary(check_summary_text(run) + (hides_all(run) ? "; --all shows them" : ""));
     }
     if (failed) return ExitCode::kSomeFailed;
-    const bool found = std::any_of(run.report.findings.begin(), run.report.findings.end(),
-                                   [&](const check::Finding& one) { return one.severity >= options_.fail_level; });
-    return found || run.first_severity() >= options_.fail_level ? ExitCode::kNo : ExitCode::kOk;
+    return is_failing(run) || run.first_severity() >= options_.fail_level ? ExitCode::kNo : ExitCode::kOk;
+  }
+
+  [[nodiscard]] bool is_failing(const check::CheckRun& run) const {
+    return std::any_of(run.report.findings.begin(), run.report.findings.end(),
+                       [&](const check::Finding& one) { return one.severity >= options_.fail_level; });
   }
 
   // True if there are only notes, which the table hides.

@@ -78,9 +78,16 @@ ConfigKind kind_of_dump(const DumpIndex& index) {
       default: break;
     }
   }
-  const bool any_json = std::any_of(index.files().begin(), index.files().end(),
-                                    [](const IndexedFile& file) { return file.kind == FileKind::kDumpJson; });
-  return any_json ? ConfigKind::kMsprobe : kind;
+  const bool any_table = std::any_of(index.files().begin(), index.files().end(), [](const IndexedFile& file) {
+    return file.kind == FileKind::kDumpJson || file.kind == FileKind::kMonitor;
+  });
+  return any_table ? ConfigKind::kMsprobe : kind;
+}
+
+// Tables of msprobe's monitor do not say whose they are; most are of PyTorch.
+bool is_of_monitor(const DumpIndex& index) {
+  return std::any_of(index.files().begin(), index.files().end(),
+                     [](const IndexedFile& file) { return file.kind == FileKind::kMonitor; });
 }
 
 class Next : public Command {
@@ -282,7 +289,8 @@ class Next : public Command {
     request.asynchronous = settings.asynchronous;
     request.net_name = settings.net_name;
     if (request.kind == ConfigKind::kMsprobe)
-      request.target.framework = is_pytorch(operators) ? Framework::kPyTorch : Framework::kMindSpore;
+      request.target.framework =
+          is_pytorch(operators) || is_of_monitor(index) ? Framework::kPyTorch : Framework::kMindSpore;
     if (const auto release = parse_release(settings.framework_version)) request.target.version = release->version;
     return request;
   }

@@ -48,6 +48,10 @@ dumps_of_check() {
   mkdir ranks
   mv rank_? ranks
 
+  # shellcheck source=../check/history.bash
+  source "$cases/check/history.bash"
+  gradients_table monitor_output/rank_0/weight_grad_step0-79.csv 60 8
+
   # shellcheck source=../check/watcher.bash
   source "$cases/check/watcher.bash"
   local step=watched/20260801120000/0/ge_default/1/0
