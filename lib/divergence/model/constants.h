@@ -19,7 +19,8 @@ namespace msdump {
 
 // The relative error of an input beyond which the model, which is linear, does not hold.
 inline constexpr double kMostError = 0.3;
-// A value is passed on with up to so many times the error that it was written with: a cast adds its rounding.
+// A value is passed on with up to so many times the error that it was written with: a cast adds its rounding. Likewise,
+// statistics that agree say nothing if the expected error is at most so many times the one that they may hide.
 inline constexpr double kChangedOnTheWay = 4;
 
 // ---- gains (expectation.h)
@@ -67,8 +68,8 @@ inline constexpr double kLargestOverMean = 2.5;
 // The least share of an expected error that is assumed if statistics do not show it. Two recorded sets want opposite
 // values: corpus/msprobe/planted.json and corpus/trial-msprobe.
 inline constexpr double kLeastShown = 0.1;
-// Statistics that agree say nothing if the expected error is at most so many times the one that they may hide.
-inline constexpr double kMostHidden = 4;
+// The largest error that statistics hide, however many elements there are.
+inline constexpr double kMostHiddenError = 1e-3;
 
 // ---- how siblings are weighed (scored_outputs.h)
 
@@ -86,8 +87,8 @@ inline constexpr double kComparisonsPerFalseAlarm = 1000;
 // The least spread of siblings, 12 %: closer agreement is chance.
 inline constexpr double kLeastSpread = 0.12;
 // The coarsest arithmetic: products of inputs that are rounded to 10 bits, approximations of transcendental functions, or
-// so many times the rounding of the storage format. Storage in bfloat16 leaves 2e-3 of a value on average, and statistics hide
-// no more than that, either.
+// so many times the rounding of the storage format. Storage in bfloat16 leaves 2e-3 of a value on
+// average.
 inline constexpr double kMostNoise = 4e-3, kMostRoundings = 16;
 // The largest factor by which an operator raises a random error beyond its gain.
 inline constexpr double kMostGrowth = 3;
@@ -102,8 +103,7 @@ inline constexpr double kNeverNoise = 1000;
 inline constexpr double kRounding = 1.25;
 // The least exponent of a loss scale, a power of two: smaller ones are more often faults.
 inline constexpr int kLeastExponent = 3;
-// So many tensors must show it, or that the sides agree again, or how far a pair is from the prior's spreads: fewer may by
-// chance.
+// So many tensors must show it, or how far a pair is from the prior's spreads: fewer may by chance.
 inline constexpr size_t kLeastTensors = 6;
 // Such a tensor is off the power by less than this, as a logarithm to base 2, and points the same way.
 inline constexpr double kMostOffPower = 0.1, kLeastCosine = 0.9;

@@ -98,7 +98,7 @@ class NoiseEstimate {
     const double unsure = hypotenuse(operators_.gain(output.run).spread, output.by_statistics ? 2 * kFactorOfTwo : 0);
     if (output.measured > std::exp(unsure) * output.propagated || output.propagated == 0) {
       own = std::sqrt(output.measured * output.measured - output.propagated * output.propagated);
-    } else if (!output.by_statistics || output.measured > 0 || output.propagated > kMostHidden * output.hidden) {
+    } else if (!output.by_statistics || output.measured > 0 || output.propagated > kChangedOnTheWay * output.hidden) {
       return;  // the error of the inputs hides it
     }
     own /= output.amplification;
@@ -228,7 +228,7 @@ class Scorer {
     }
     // No error went in and none came out, which says nothing about the gains.
     if (output.measured <= std::max(least, output.hidden) &&
-        output.propagated <= std::max(least, kMostHidden * output.hidden))
+        output.propagated <= std::max(least, kChangedOnTheWay * output.hidden))
       return;
     output_of_.push_back(i);
     const double spread = hypotenuse(gain.spread, output.by_statistics ? kFactorOfTwo : 0);

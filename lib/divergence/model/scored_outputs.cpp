@@ -354,7 +354,7 @@ class Collector {
   [[nodiscard]] Unjudged why_unjudged(const ScoredOutput& output, const TensorError& error) const {
     if (error.discrete || error.elements == 0) return Unjudged::kNoNumbers;
     if (!std::isfinite(output.measured) || !std::isfinite(output.propagated)) return Unjudged::kNoNumbers;
-    if (error.relative == 0 && output.propagated > kMostHidden * output.hidden) return Unjudged::kAgreesByChance;
+    if (error.relative == 0 && output.propagated > kChangedOnTheWay * output.hidden) return Unjudged::kAgreesByChance;
     // The value before the update is not dumped, and has an error of its own from the second step on.
     if (view_.graph().role(output.tensor) == TensorRole::kUpdated && view_.is_later_step(output.run))
       return Unjudged::kKeptValue;

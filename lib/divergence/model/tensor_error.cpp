@@ -69,7 +69,7 @@ double scale_of(const TensorDiff& diff, double factor) {
 
 double TensorError::hidden() const {
   return by_statistics && !exact && !discrete
-             ? std::min(kMostNoise, std::sqrt(elements) * unit_roundoff(DType::kFloat32))
+             ? std::min(kMostHiddenError, std::sqrt(elements) * unit_roundoff(DType::kFloat32))
              : 0;
 }
 

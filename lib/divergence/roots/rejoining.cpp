@@ -12,6 +12,8 @@
 namespace msdump {
 namespace {
 
+// In fewer executions behind it, everything may agree by chance.
+constexpr size_t kLeastBehind = 24;
 constexpr ReachedLimit kWorkLimit = {
     "operators_searched_for_agreement", kMostFollowed,
     "no more work for each operator goes into finding where the sides agree again; what is left is judged without it"};
@@ -296,8 +298,7 @@ class Rejoining::Walk {
 };
 
 std::optional<Rejoining::Region> Rejoining::behind(const std::vector<ExecutionId>& starts) const {
-  // Of fewer, all may agree by chance.
-  if (behind_[starts.front()] < kLeastTensors) return {};
+  if (behind_[starts.front()] <= kLeastBehind) return {};
   return Walk(*this).from(starts);
 }
 

@@ -402,7 +402,7 @@ TEST_CASE("a call of one side behind which the values agree again is no root") {
       "Tensor.exp.0.forward: only the candidate has it, and Functional.relu.0.forward, which comes after it, reads "
       "something else"};
   CHECK(roots_before({}).empty());
-  CHECK(roots_before({.calls = 10}).empty());
+  CHECK(roots_before({.calls = 10}) == by_reader);  // too few to tell
   CHECK(roots_before({.differing = 15, .differing_later = 15}).empty());
   CHECK(roots_before({.differing = 30, .differing_later = 30}) == by_reader);
   CHECK(roots_before({.differing_later = 30}) == by_reader);  // what it leaves shows in the next step
