@@ -26,13 +26,9 @@ constexpr size_t kLeastRun = 8;     // equal values that are a freeze
 // The logarithm that float32 rounds, and by how much a series has to move that never did (a count, a token id).
 constexpr double kRounding = 1e-6, kCoarse = 0.1;
 
-double median(std::span<const double> values) {
-  std::array<double, kAfter + kBefore> copy{};
-  std::copy(values.begin(), values.end(), copy.begin());
-  return quantile_of_unsorted({copy.data(), values.size()}, 0.5);
-}
-
-double median_of(std::span<const float> values) {
+// Of at most kAfter + kBefore values.
+template <class Value>
+double median_of(std::span<const Value> values) {
   std::array<double, kAfter + kBefore> copy{};
   std::copy(values.begin(), values.end(), copy.begin());
   return quantile_of_unsorted({copy.data(), values.size()}, 0.5);
@@ -65,7 +61,7 @@ Scaled scaled(std::span<const float> values, const SeriesScale& scale) {
 // Each value less the median of the kBefore before it; 0 for the first ones.
 std::vector<double> deviations_of(std::span<const double> y, size_t begin) {
   std::vector<double> deviations(y.size(), 0);
-  for (size_t i = begin + kBefore; i < y.size(); ++i) deviations[i] = y[i] - median(y.subspan(i - kBefore, kBefore));
+  for (size_t i = begin + kBefore; i < y.size(); ++i) deviations[i] = y[i] - median_of(y.subspan(i - kBefore, kBefore));
   return deviations;
 }
 
@@ -121,7 +117,7 @@ void add_outliers(const Scaled& series, bool of_slope, std::vector<Deviation>& f
 std::vector<double> contrasts(std::span<const double> y) {
   std::vector<double> sums(y.size() + 2, 0);  // of the medians before an index
   for (size_t i = 0; i <= y.size(); ++i)
-    sums[i + 1] = sums[i] + (i < kBefore ? 0 : median(y.subspan(i - kBefore, kBefore)));
+    sums[i + 1] = sums[i] + (i < kBefore ? 0 : median_of(y.subspan(i - kBefore, kBefore)));
   const auto sum = [&](size_t begin) { return sums[begin + kSlowWindow + 1] - sums[begin + kBefore]; };
   std::vector<double> result(y.size(), 0);
   for (size_t i = kSlowWindow; i + kSlowWindow <= y.size(); ++i)
@@ -129,7 +125,7 @@ std::vector<double> contrasts(std::span<const double> y) {
   return result;
 }
 
-// One for each time that it moves: where the contrast is largest.
+// Adds a deviation for each stretch of large contrasts, at the largest of them.
 void add_slow(const Scaled& series, std::vector<Deviation>& found) {
   const std::vector<double> contrast = contrasts(series.y);
   double largest = 0;  // of those whose windows lie before that of `at`
@@ -204,7 +200,7 @@ std::string_view name_of(ChangeKind kind) {
 std::vector<Deviation> find_deviations(std::span<const float> values, const SeriesScale& scale) {
   std::vector<Deviation> found;
   add_nonfinite(values, found);
-  // What follows NaN is not compared with what was before.
+  // Values after the first NaN are not judged.
   const std::span<const float> finite = found.empty() ? values : values.first(found.front().at);
   if (!finite.empty() && !std::isfinite(finite.front())) return found;
   if (found.empty() && scale.is_smooth) add_freeze(values, found);
@@ -255,7 +251,7 @@ size_t onset_of_slow(std::span<const float> values, const SeriesScale& scale, co
       product += y * time;
       times += time * time;
     }
-    // What a new level, or a line through the old one, leaves.
+    // The squares that remain after the better fit: another level, or a line that starts at the old level.
     const auto count = static_cast<double>(after.size());
     rest += squares - std::max(sum * sum / count, product * product / times);
     if (rest / static_cast<double>(before.size() + after.size()) < least) {
@@ -277,10 +273,10 @@ SeriesChange classify(std::span<const float> values, const SeriesScale& scale, c
   const std::span<const double> slopes_before = std::span(slopes).subspan(at - kBefore, kBefore);
   const std::span<const double> slopes_after = std::span(slopes).subspan(at, after);
   const std::vector<double> rough_before = magnitudes_of(slopes_before), rough_after = magnitudes_of(slopes_after);
-  const double before = median(y.subspan(at - kBefore, kBefore)), jump = y[at] - before;
-  const double settled = median(y.subspan(at + after / 2, after - after / 2)) - before;
-  const double step_before = median(slopes_before), step_after = median(slopes_after);
-  const double usual = median(rough_before), now = median(rough_after);
+  const double before = median_of(y.subspan(at - kBefore, kBefore)), jump = y[at] - before;
+  const double settled = median_of(y.subspan(at + after / 2, after - after / 2)) - before;
+  const double step_before = median_of(slopes_before), step_after = median_of(slopes_after);
+  const double usual = median_of<double>(rough_before), now = median_of<double>(rough_after);
   const auto ratio = [&](double value) -> std::optional<double> {
     const double reference = median_of(values.subspan(at - kBefore, kBefore));
     return reference == 0 ? std::nullopt : std::optional(rounded(value / reference));

@@ -1,4 +1,4 @@
-// Where one series of numbers, a statistic of a tensor step by step, begins to behave otherwise.
+// Finds the places at which a series of numbers, a statistic of one tensor over the steps, begins to behave otherwise.
 //
 // Numbers are compared on a logarithmic scale. The deviation of a value is its distance from the median of the five before it,
 // and that of a slope the same of the differences between neighbours; one that only slows down is none, as rates decay. What
@@ -18,7 +18,7 @@ namespace msdump::check {
 
 struct SeriesScale {
   bool is_signed = false;  // has values of both signs (a mean): they are compared with their median magnitude
-  // Of a norm: its slope counts, too, and it freezes. That of an extreme has a kink wherever another element becomes the
+  // True for a norm: its slope is judged, too, and whether it freezes. The slope of an extreme has a kink wherever another element becomes the
   // largest, and one element may rest while others move.
   bool is_smooth = true;
   double resolution = 0;  // of the table, in its unit: 1e-6 where numbers are rounded to six decimals
@@ -50,7 +50,8 @@ struct Deviation {
 // infinities.
 [[nodiscard]] std::vector<Deviation> find_deviations(std::span<const float> values, const SeriesScale& scale);
 
-// Where a slow deviation begins: of a level that holds until there, and a new level or slope from there on, the least squares.
+// The index at which a slow deviation begins. A level until there, and another level or a slope from there on, fit the values
+// with the least squares.
 [[nodiscard]] size_t onset_of_slow(std::span<const float> values, const SeriesScale& scale, const Deviation& deviation);
 
 struct SeriesChange {

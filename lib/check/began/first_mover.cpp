@@ -167,7 +167,7 @@ Moved Search::first_slow(std::span<const Moved> moves) const {
   return first;
 }
 
-// Where the tensor began to move, if it did so by and by.
+// The earliest move of the tensor within the last kSettled steps: a gradual change begins before it is strong.
 Moved onset(std::span<const Moved> moves, Moved first) {
   for (auto one = moves.rbegin(); one != moves.rend(); ++one) {
     if (one->tensor == first.tensor && one->place < first.place && one->place + kSettled >= first.place) first = *one;

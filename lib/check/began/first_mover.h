@@ -14,7 +14,7 @@
 
 namespace msdump::check {
 
-// Where in a step a tensor gets its value. In this order.
+// The phases of a training step in which tensors get their values, in the order of time.
 enum class StepPhase : uint8_t { kParameter, kForward, kBackward, kLocalGradient, kGradient, kState, kUpdate };
 [[nodiscard]] std::string_view name_of(StepPhase phase);  // "parameter", "forward", ..., "update"
 // Of a monitor's metric ("param_origin", "reduced"); kForward for the types of operators.

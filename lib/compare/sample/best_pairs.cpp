@@ -10,7 +10,6 @@ namespace msdump {
 namespace {
 
 constexpr double kEqual = 1e-9;
-
 constexpr double kClearly = 4;  // ratio of two squared distances, which are 1 less the likeness
 
 // True if `other` is liker, or nearly as like. Pairs that are as like are no rivals.
