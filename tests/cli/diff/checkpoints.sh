@@ -48,6 +48,13 @@ show msdump diff a g
 printf 'model.norm.weight,x\n' >map.csv
 show msdump diff a g --map map.csv --op '*norm*'
 
+echo '--- too few values to tell, and names half of which are the same'
+checkpoint few/1.safetensors a.w 2 '1 2' b.w 3 '4 5 6'
+checkpoint half/1.safetensors a.v 2 '1 2.5' b.v 3 '4 5 6'
+checkpoint none/1.safetensors other.v 2 '1 2.5' b.v 3 '4 5 6'
+show msdump diff few half
+show msdump diff few none
+
 echo '--- each part has a line of its own in a baseline'
 msdump diff -q c a --write-baseline accepted.json >/dev/null
 show msdump diff c a --baseline accepted.json

@@ -323,6 +323,7 @@ void SameParameters::one_by_one() {
 // ---- without values
 
 void SameParameters::by_shape() {
+  constexpr double kSimilar = 0.5;  // of names
   const std::vector<uint32_t> free_a = a_.free_classes(), free_b = b_.free_classes();
   if (!may_compare(free_a.size(), free_b.size(), kClassPairsLimit)) return;
   std::vector<RatedPair> candidates;
@@ -347,7 +348,7 @@ void SameParameters::by_shape() {
     }
   }
   std::erase_if(candidates, [&](const RatedPair& one) {
-    return one.likeness < 1 && (of_a[one.a] > 1 || of_b[one.b] > 1 || one.of_names < kUnlike);
+    return one.likeness < 1 && (of_a[one.a] > 1 || of_b[one.b] > 1 || one.of_names < kSimilar);
   });
   for (const RatedPair& one : best_pairs(std::move(candidates), true))
     link_classes(one.a, one.b, PairedBy::kLeftName, {});
