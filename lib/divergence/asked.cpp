@@ -12,6 +12,7 @@
 #include "base/containers.h"
 #include "base/text.h"
 #include "compare/limits.h"
+#include "compare/match/graph_match.h"
 #include "divergence/asked_side.h"
 #include "divergence/equal_maths.h"
 #include "divergence/model/constants.h"
@@ -37,14 +38,14 @@ class AskedSearch {
  public:
   // `same`: what earlier searches found to be the same.
   AskedSearch(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const QuestionTerms& terms,
-              AskedSide::SameSlots same, std::optional<EqualMaths>& maths)
+              const Sides<SameValues>& constants, AskedSide::SameSlots same, std::optional<EqualMaths>& maths)
       : view_(view),
         model_(model),
         computed_(computed),
         maths_(maths),
         same_(std::move(same)),
-        a_(view.a(), view.pairing(), true, terms, same_),
-        b_(view.b(), view.pairing(), false, terms, same_),
+        a_(view.a(), view.pairing(), true, terms, constants.a, same_),
+        b_(view.b(), view.pairing(), false, terms, constants.b, same_),
         runs_(view.pairing().operators.size()) {
     for (ExecutionId run{0}; run < view.runs().size(); ++run) runs_[view.run(run).op].push_back(run);
   }
@@ -469,11 +470,28 @@ class AskedSearch {
       return found == edges.end() ? nullptr : &*found;
     };
     const std::vector<InputEdge> in_a = inputs_of(a_.graph(), a), in_b = inputs_of(b_.graph(), b);
+    // An operand that the other side reads in another place is not named.
+    std::multiset<uint64_t> values_a, values_b;
+    const bool commutes = ge::has_property(type_b, ge::OperatorProperty::kCommutes);
+    if (commutes) {
+      for (const InputEdge& edge : in_a) values_a.insert(a_.questions().of(a, edge));
+      for (const InputEdge& edge : in_b) values_b.insert(b_.questions().of(b, edge));
+    }
     for (const uint32_t slot : other) {
-      const InputEdge *const one = edge_at(in_a, slot), *const two = edge_at(in_b, slot);
-      text += fmt::format("{}its input {} is {}, {} in the reference", text.empty() ? "" : "; ", slot,
-                          one == nullptr ? "absent" : a_.source_name(a, *one),
-                          two == nullptr ? "absent" : b_.source_name(b, *two));
+      const InputEdge *one = edge_at(in_a, slot), *two = edge_at(in_b, slot);
+      if (commutes) {
+        const auto is_extra = [](uint64_t value, const auto& here, const auto& there) {
+          return here.count(value) > there.count(value);
+        };
+        if (one != nullptr && !is_extra(a_.questions().of(a, *one), values_a, values_b)) one = nullptr;
+        if (two != nullptr && !is_extra(b_.questions().of(b, *two), values_b, values_a)) two = nullptr;
+        if (one == nullptr && two == nullptr) continue;
+      }
+      const std::string here = one == nullptr ? "absent" : a_.source_name(a, *one);
+      const std::string there = two == nullptr ? "absent" : b_.source_name(b, *two);
+      text += fmt::format("{}its input {} is ", text.empty() ? "" : "; ", slot);
+      text += here == there ? fmt::format("another {} than in the reference", here)
+                            : fmt::format("{}, {} in the reference", here, there);
     }
     return text.empty() ? "its arguments differ from those in the reference" : text;
   }
@@ -559,13 +577,14 @@ AskedRoots find_asked(const RunView& view, const NoiseModel& model, const Comput
     anything_differs = view.compared(tensor) && !view.is(tensor, Verdict::kSame);
   if (!anything_differs) return {};
   const QuestionTerms terms = common_terms(*view.a().graph, *view.b().graph);
+  const Sides<SameValues> constants = unprinted_constants({view.a(), view.pairing().a}, {view.b(), view.pairing().b});
   AskedSide::SameSlots same;
   std::optional<EqualMaths> maths;
   AskedRoots found;
   found.behind.assign(view.runs().size(), false);
   // Behind operators that are written otherwise and lead to the same, further ones are looked for.
   for (size_t round = 0;; ++round) {
-    AskedSearch search(view, model, computed, terms, same, maths);
+    AskedSearch search(view, model, computed, terms, constants, same, maths);
     AskedRoots known;
     std::tie(known.behind, known.rewritten, known.of_rewriting, known.limits) =
         std::tie(found.behind, found.rewritten, found.of_rewriting, found.limits);

@@ -1,6 +1,7 @@
 #include "divergence/asked_side.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,11 +17,11 @@ using From = InputEdge::From;
 }  // namespace
 
 AskedSide::AskedSide(const CompareSide& dump, const Pairing& pairing, bool of_a, const QuestionTerms& terms,
-                     const SameSlots& same)
+                     SameValues constants, const SameSlots& same)
     : dump_(dump),
       pairing_(pairing),
       of_a_(of_a),
-      same_(values_of(same)),
+      same_(with_slots(std::move(constants), same)),
       questions_(*dump.graph, terms, same_),
       pairs_(dump.graph->size()),
       readers_(dump.graph->size(), [&graph = *dump.graph](auto&& visit) {
@@ -37,11 +38,10 @@ AskedSide::AskedSide(const CompareSide& dump, const Pairing& pairing, bool of_a,
   find_backward();
 }
 
-SameValues AskedSide::values_of(const SameSlots& same) const {
-  SameValues values;
+SameValues AskedSide::with_slots(SameValues values, const SameSlots& same) const {
   for (const auto& [pair, slot] : same) {
     if (const OpId op = op_of(pair); op != kNoId)
-      values.emplace(std::pair(op, slot), mix_hash(mix_hash(text_hash("same"), pair), slot));
+      values.insert_or_assign({op, slot}, mix_hash(mix_hash(text_hash("same"), pair), slot));
   }
   return values;
 }

@@ -26,9 +26,9 @@ class AskedSide {
  public:
   // Slots of operators of both sides that read values which are known to be the same.
   using SameSlots = std::set<std::pair<OperatorId, uint32_t>>;
-  // The objects must outlive it. `of_a`: the candidate.
+  // The objects must outlive it, but for the values. `of_a`: the candidate. `constants`: unprinted_constants() of this side.
   AskedSide(const CompareSide& dump, const Pairing& pairing, bool of_a, const QuestionTerms& terms,
-            const SameSlots& same);
+            SameValues constants, const SameSlots& same);
 
   [[nodiscard]] const OpGraph& graph() const { return *dump_.graph; }
   [[nodiscard]] const GraphQuestions& questions() const { return questions_; }
@@ -68,7 +68,7 @@ class AskedSide {
   [[nodiscard]] InputEdge behind_moves(InputEdge edge) const;
   // The operator that a value comes from; kNoId for anything else.
   [[nodiscard]] OpId asked(const InputEdge& edge) const { return behind_moves(edge).op; }
-  [[nodiscard]] SameValues values_of(const SameSlots& same) const;
+  [[nodiscard]] SameValues with_slots(SameValues values, const SameSlots& same) const;
   void find_backward();
 
   const CompareSide& dump_;

@@ -1,13 +1,17 @@
 #include "compare/match/graph_match.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <span>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "base/containers.h"
 #include "compare/limits.h"
 #include "compare/match/op_sequence.h"
+#include "compare/sample/tensor_samples.h"
 #include "graph/arguments/questions.h"
 
 namespace msdump {
@@ -203,6 +207,46 @@ class GraphMatcher {
 
 }  // namespace
 
+namespace {
+
+SameValues sampled_constants(const GraphSource& source) {
+  SameValues values;
+  TensorSamples samples(*source.side.index, *source.side.tensors);
+  for (const SequencedOp& one : source.operators) {
+    if (one.op == kNoId || one.tensors.empty()) continue;
+    for (const InputEdge& edge : inputs_of(*source.side.graph, one.op)) {
+      if (edge.from != InputEdge::From::kConstant || edge.constant.find("[...]") == std::string_view::npos) continue;
+      const std::string slot = std::to_string(edge.slot);
+      const auto dumped = std::find_if(one.tensors.begin(), one.tensors.end(), [&](RecordId tensor) {
+        const NameFacts& name = (*source.side.tensors)[tensor].name;
+        return name.io == Io::kInput && name.slot == slot;
+      });
+      if (dumped == one.tensors.end()) continue;
+      const TensorSamples::Sample& sample = samples.of(*dumped);
+      if (sample.values.empty()) continue;
+      uint64_t hash = static_cast<uint64_t>(sample.count);
+      for (const double value : sample.values) hash = mix_hash(hash, std::bit_cast<uint64_t>(value));
+      values.try_emplace({one.op, edge.slot}, hash);
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+Sides<SameValues> unprinted_constants(const GraphSource& a, const GraphSource& b) {
+  Sides<SameValues> constants = {sampled_constants(a), sampled_constants(b)};
+  const auto values_of = [](const SameValues& values) {
+    std::unordered_set<uint64_t> all;
+    for (const auto& [place, value] : values) all.insert(value);
+    return all;
+  };
+  const std::unordered_set<uint64_t> in_a = values_of(constants.a), in_b = values_of(constants.b);
+  std::erase_if(constants.a, [&](const auto& one) { return in_b.count(one.second) == 0; });
+  std::erase_if(constants.b, [&](const auto& one) { return in_a.count(one.second) == 0; });
+  return constants;
+}
+
 GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& operators, ComparedPlaces places) {
   GraphSide result{SequenceFlow(side, operators), kinds_of(side, operators), {}};
   for (SequencedOpId op{0}; op < operators.size(); ++op) {
@@ -216,17 +260,17 @@ GraphSide graph_side(const CompareSide& side, const std::vector<SequencedOp>& op
 void ask_graphs(const GraphSource& of_a, GraphSide& a, const GraphSource& of_b, GraphSide& b, ComparedPlaces places) {
   if (!a.flow.known() || !b.flow.known() || !of_one_compiler(*of_a.side.graph, *of_b.side.graph)) return;
   const QuestionTerms terms = common_terms(*of_a.side.graph, *of_b.side.graph);
-  const SameValues none;
-  const auto ask = [&](const GraphSource& source, GraphSide& side) {
-    const GraphQuestions questions(*source.side.graph, terms, none);
+  const Sides<SameValues> constants = unprinted_constants(of_a, of_b);
+  const auto ask = [&](const GraphSource& source, GraphSide& side, const SameValues& known) {
+    const GraphQuestions questions(*source.side.graph, terms, known);
     side.questions.assign(source.operators.size(), 0);
     for (SequencedOpId op{0}; op < source.operators.size(); ++op) {
       const SequencedOp& one = source.operators[op];
       if (one.op != kNoId) side.questions[op] = places.hash_of(one, questions.of(one.op));
     }
   };
-  ask(of_a, a);
-  ask(of_b, b);
+  ask(of_a, a, constants.a);
+  ask(of_b, b, constants.b);
 }
 
 Partners match_graphs(const GraphSide& a, const GraphSide& b, ReachedLimits& limits) {

@@ -10,6 +10,8 @@
 
 #include "base/containers.h"
 #include "compare/match/op_sequence.h"
+#include "compare/sides.h"
+#include "graph/arguments/questions.h"
 #include "graph/join/dump_operators.h"
 #include "graph/op_graph.h"
 
@@ -88,6 +90,10 @@ struct GraphSource {
   const CompareSide& side;
   const std::vector<SequencedOp>& operators;
 };
+// Constants whose values an IR leaves out ("value=[...]"), by a hash of their samples in the dump. Only values that both sides have
+// are in it: a coarser dtype may have rounded the others.
+[[nodiscard]] Sides<SameValues> unprinted_constants(const GraphSource& a, const GraphSource& b);
+
 // Sets the questions of both graphs, if both have the data flow and are of one compiler: else they ask in different words.
 void ask_graphs(const GraphSource& of_a, GraphSide& a, const GraphSource& of_b, GraphSide& b, ComparedPlaces places);
 
