@@ -47,15 +47,12 @@ struct GraphArguments {
   [[nodiscard]] const GraphArgument* at(uint32_t slot) const;
 };
 
-// The least confidence that a file belongs to its operator.
-constexpr double kSureOfOperator = 0.75;
-
 bool is_sure(const DumpWithGraph& dump, const SequencedOp& op) {
   if (op.tensors.empty()) return true;
   for (const JoinPair& pair : dump.join->pairs_of(op.op)) {
     const auto tensors = dump.join->tensors_of(dump.join->groups()[pair.group]);
     if (std::find(tensors.begin(), tensors.end(), op.tensors.front()) != tensors.end())
-      return pair.confidence >= kSureOfOperator;
+      return pair.confidence >= kSureJoin;
   }
   return false;
 }

@@ -52,6 +52,9 @@ struct Numbering {
   uint64_t agreeing = 0, contradicting = 0;  // edges that distinguish the two, under the one chosen
 };
 
+// From here on a file surely belongs to its operator: by the full name, or by the last component if that is unique.
+inline constexpr double kSureJoin = 0.9;
+
 struct JoinPair {
   OpId op;
   uint32_t group = 0;

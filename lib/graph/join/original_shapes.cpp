@@ -9,8 +9,6 @@
 namespace msdump {
 namespace {
 
-constexpr double kSure = 0.9;  // by full name, or by the last component if that is unique
-
 bool is_in_device_format(const TensorRecord& tensor) {
   return tensor.has_elements && tensor.name.format && info(*tensor.name.format).support == Support::kDevice;
 }
@@ -109,7 +107,7 @@ void OriginalShapes::add_graph(const std::vector<TensorRecord>& tensors, const O
       if (*slot >= slots.size()) continue;
       const auto shape = shape_of(slots[*slot], graph.origin(pair.op).kind);
       if (!shape) continue;
-      if (pair.confidence < kSure && !common.is_common(pair.op, tensor.name.io, *slot, *shape)) continue;
+      if (pair.confidence < kSureJoin && !common.is_common(pair.op, tensor.name.io, *slot, *shape)) continue;
       const auto [place, added] = graph_.try_emplace({tensor.file, tensor.item}, shape);
       if (!added && place->second != shape) place->second.reset();
     }
