@@ -197,7 +197,7 @@ class AskedSearch {
     if (suspect.a != kNoId && suspect.b != kNoId) {
       const std::set<uint32_t> other = slots_that_differ(suspect.a, suspect.b);
       for (const ExecutionId run : runs_[pair]) {
-        if (!shows_at(run, other) && !shows_behind(suspect.a, run)) continue;
+        if (!shows_at(run, other) && !shows_behind(suspect.a, run, found)) continue;
         AskedRoot root;
         root.reason = text_of(suspect.a, suspect.b, other);
         root.of_constant = reads_constant(suspect.a, other);
@@ -213,18 +213,26 @@ class AskedSearch {
     judge_one_sided(pair, suspect, found);
   }
 
-  // True if what reads an operator of both sides, whose own outputs were not compared, reads and leaves something else.
-  [[nodiscard]] bool shows_behind(OpId of_candidate, ExecutionId run) {
-    if (view_.any_compared(view_.outputs(run))) return false;
+  // True, with the readers behind it, if what reads an operator of both sides leaves something else, where its own outputs do not
+  // tell: they were not compared, or it moves values about, which statistics do not show.
+  bool shows_behind(OpId of_candidate, ExecutionId run, AskedRoots& found) {
+    const std::vector<TensorId> outputs = view_.outputs(run);
+    const bool hidden =
+        ge::has_property(a_.graph().op_type(of_candidate), ge::OperatorProperty::kCopiesOrFills) &&
+        std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return view_.diff(tensor).by_statistics; });
+    if (!hidden && view_.any_compared(outputs)) return false;
     const double before = error_before(true, of_candidate, view_.place(run));
+    bool shows = false;
     for (const auto& [reader, slots] : a_.joint_readers(of_candidate, {}, limits_)) {
       const std::set<uint32_t> other = slots_that_differ(a_.op_of(reader), b_.op_of(reader));
       for (const ExecutionId at : runs_[reader]) {
-        if (view_.place(at) == view_.place(run) && reads_otherwise(at, slots, before) && shows_at(at, other, before))
-          return true;
+        if (view_.place(at) != view_.place(run) || !(hidden || reads_otherwise(at, slots, before)) ||
+            !shows_at(at, other, before))
+          continue;
+        shows = found.behind[at] = true;
       }
     }
-    return false;
+    return shows;
   }
 
   void judge_one_sided(OperatorId pair, Suspect& suspect, AskedRoots& found) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -339,6 +340,7 @@ class Finder {
     own(run).random = inputs.random || (draws && !passes);
     if (view_.is_sharded()) judge_entering_nan(state_, run, inputs);
     if (chooses_otherwise(run, inputs, outputs)) inputs.chosen = state_.history.any_chosen = true;
+    if (hides_choice(run, inputs, outputs)) state_.history.any_chosen = true;
     own(run).chosen = inputs.chosen && leaves_another_value(outputs);
     if (!own(run).random && state_.roots.size() == before) judge_values(run, inputs, outputs, follows);
     if (state_.roots.size() == before && !is_behind_alarm(inputs)) judge_nan(state_, run, inputs, outputs);
@@ -362,6 +364,14 @@ class Finder {
     });
   }
 
+  [[nodiscard]] bool hides_choice(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) const {
+    if (state_.model.gain(run).rule != GainRule::kChoose || inputs.evidence.empty()) return false;
+    return std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
+      const auto& error = view_.error(tensor);
+      return error && error->discrete && error->by_statistics && !error->exact;
+    });
+  }
+
   [[nodiscard]] bool leaves_another_value(const std::vector<TensorId>& outputs) const {
     return outputs.empty() || std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
              const auto& error = view_.error(tensor);
@@ -377,7 +387,7 @@ class Finder {
     const bool handed_on = inputs.handed_on != nullptr && !follows && judge_changed(state_, run, inputs);
     if (judge_computed(run, inputs, outputs) || judge_outliers(run, inputs, outputs)) return;
     // The model knows no values that follow from another choice.
-    if (inputs.chosen || (is_behind_alarm(inputs) && !inputs.are_equal())) return;
+    if (inputs.chosen || (is_behind_alarm(inputs) && (!inputs.are_equal() || asked_.is_behind(run)))) return;
     if (!inputs.carried.empty() && !any_alarm) entering_.judge_carried(run, inputs, outputs);
     if (!inputs.constants.empty()) judge_constants(state_, run, inputs, outputs);
     const bool known =
@@ -564,9 +574,25 @@ void drop_behind_roots(const RunView& view, std::vector<Divergence>& roots) {
     reach.add(root);
     if (!first_step || root.place.step < first_step) first_step = root.place.step;
   };
+  std::map<RunPlace, ExecutionId> first_of_place;  // roots
+  for (const Divergence& root : roots) {
+    const auto [first, is_new] = first_of_place.emplace(root.place, root.run);
+    if (!is_new) first->second = std::min(first->second, root.run);
+  }
+  // A flow that follows from values does not show what wrote some inputs: it may be anything before.
+  const auto may_read_all_before = [&](const Divergence& root) {
+    const std::vector<RunInput>& inputs = view.run(root.run).inputs;
+    return view.graph().flow() == FlowKind::kValues &&
+           std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& input) {
+             return input.producer == kNoId && input.parameter.empty() && input.from != From::kConstant &&
+                    view.compared(input.tensor) && !view.is(input.tensor, Verdict::kSame);
+           });
+  };
   const auto is_behind = [&](const Divergence& root) {
     // Only an IR shows that the parameters are among the inputs.
     if (first_step && root.place.step > first_step && view.graph().flow() != FlowKind::kIr) return true;
+    const auto first = first_of_place.find(root.place);
+    if (first != first_of_place.end() && first->second < root.run && may_read_all_before(root)) return true;
     const bool inputs_are_equal =
         !root.inputs.empty() && std::all_of(root.inputs.begin(), root.inputs.end(),
                                             [&](auto tensor) { return view.is(tensor, Verdict::kSame); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <Eigen/Core>
@@ -175,6 +176,23 @@ MadeChain made_chain(MadeNet& net, float factor) {
   return made;
 }
 
+namespace {
+
+void keep_statistics(const fs::path& dump) {
+  std::set<fs::path> folders;
+  for (const fs::directory_entry& file : fs::recursive_directory_iterator(dump)) {
+    if (file.path().extension() == ".npy") folders.insert(file.path().parent_path());
+  }
+  for (const fs::path& folder : folders) {
+    const std::string csv = test::statistic_csv(folder, {});
+    for (const fs::path& file : std::vector<fs::path>(fs::directory_iterator(folder), fs::directory_iterator()))
+      fs::remove(file);
+    test::write_bytes(folder / "statistic.csv", csv);
+  }
+}
+
+}  // namespace
+
 Trial::Trial(const Build& build, const TrialOptions& options) {
   for (const bool bad : {false, true}) {
     for (int rank = 0; rank < options.ranks; ++rank) {
@@ -184,6 +202,7 @@ Trial::Trial(const Build& build, const TrialOptions& options) {
         net.write(scratch_.path() / (bad ? "bad" : "ref"), options.ir);
       }
     }
+    if (options.statistics) keep_statistics(scratch_.path() / (bad ? "bad" : "ref"));
   }
   compared_ = std::make_unique<test::ComparedDumps>(scratch_.path() / "bad", scratch_.path() / "ref", options.map);
 }

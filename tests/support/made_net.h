@@ -122,6 +122,7 @@ struct TrialOptions {
   int ranks = 1, steps = 1;
   bool ir = true;
   bool half_candidate = false;  // all of it in float16
+  bool statistics = false;      // a statistic.csv in place of the tensors
   const NameMap* map = nullptr;
 };
 

@@ -204,6 +204,28 @@ TEST_CASE("asked: an operator whose outputs were not dumped is named if what rea
   }
 }
 
+TEST_CASE("asked: statistics do not show that values were joined in another order, and what reads them does") {
+  TrialOptions options;
+  options.statistics = true;
+  for (const float factor : {1.0F, 1.5F}) {
+    const auto build = [&](MadeNet& net) {
+      const auto in = net.input("in"), x = net.op("Exp", {in}), y = net.op("Cos", {in});
+      net[y] = Values(net[x].rbegin(), net[x].rend());
+      const auto joined = net.bad() ? net.op("Concat", {y, x}) : net.op("Concat", {x, y});
+      net[joined] = some_values(2);
+      const auto product = net.op("Sub", {joined, net.weight("w")});
+      if (net.bad()) {
+        for (float& value : net[product]) value *= factor;
+      }
+      net.op("ReLU", {product});
+    };
+    CHECK(decisions(Trial(build, options)) ==
+          (factor == 1 ? Texts{}
+                       : Texts{"asked value Default/Concat-op0: its input 0 is Cos-op0, Exp-op0 in the reference; its "
+                               "input 1 is Exp-op0, Cos-op0 in the reference"}));
+  }
+}
+
 TEST_CASE("asked: an operator of one side is no root if all that it leads to agrees again further on") {
   for (const auto& [agrees, is_returned] : {std::pair(true, false), {false, false}, {true, true}}) {
     const Trial trial([agrees = agrees, is_returned = is_returned](MadeNet& net) {
