@@ -15,16 +15,16 @@ struct RuleTraits {
 };
 
 constexpr auto kRules = enum_table<RootRule, RuleTraits>(
-    RuleTraits{"graph", DecidedBy::kAsked, 125, 127}, RuleTraits{"argument", DecidedBy::kAsked, 81, 81},
+    RuleTraits{"graph", DecidedBy::kAsked, 128, 130}, RuleTraits{"argument", DecidedBy::kAsked, 81, 81},
     RuleTraits{"computed", DecidedBy::kComputed, 183, 183}, RuleTraits{"outlier", DecidedBy::kEstimate, 0, 0},
     RuleTraits{"handed_on", DecidedBy::kHandedOn, 0, 0}, RuleTraits{"parameter", DecidedBy::kEstimate, 11, 12},
-    RuleTraits{"source", DecidedBy::kEstimate, 66, 85}, RuleTraits{"missing", DecidedBy::kEstimate, 96, 103},
-    RuleTraits{"extra", DecidedBy::kEstimate, 23, 36}, RuleTraits{"cast", DecidedBy::kEstimate, 3, 3},
+    RuleTraits{"source", DecidedBy::kEstimate, 65, 83}, RuleTraits{"missing", DecidedBy::kEstimate, 88, 95},
+    RuleTraits{"extra", DecidedBy::kEstimate, 19, 32}, RuleTraits{"cast", DecidedBy::kEstimate, 3, 3},
     RuleTraits{"constant", DecidedBy::kEstimate, 0, 0}, RuleTraits{"equal_inputs", DecidedBy::kEstimate, 22, 22},
-    RuleTraits{"excess", DecidedBy::kEstimate, 42, 54}, RuleTraits{"shape", DecidedBy::kEstimate, 0, 3},
-    RuleTraits{"changed", DecidedBy::kEstimate, 10, 14}, RuleTraits{"nan", DecidedBy::kEstimate, 0, 0},
+    RuleTraits{"excess", DecidedBy::kEstimate, 40, 46}, RuleTraits{"shape", DecidedBy::kEstimate, 0, 3},
+    RuleTraits{"changed", DecidedBy::kEstimate, 10, 13}, RuleTraits{"nan", DecidedBy::kEstimate, 0, 0},
     RuleTraits{"draw", DecidedBy::kEstimate, 0, 0}, RuleTraits{"collective", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"cut", DecidedBy::kEstimate, 13, 13}, RuleTraits{"line", DecidedBy::kEstimate, 8, 8});
+    RuleTraits{"cut", DecidedBy::kEstimate, 14, 14}, RuleTraits{"line", DecidedBy::kEstimate, 21, 21});
 
 // The expected share of a next root, if any share is as likely before the first.
 double share(int right, int named) { return (right + 1.0) / (named + 2.0); }

@@ -64,7 +64,7 @@ std::string scalar(const std::string& type, const std::string& value) {
 
 void MadeCalls::ran(const std::string& name, const std::vector<Values>& inputs, const std::vector<Values>& outputs,
                     const std::string& parent) {
-  entries_.push_back({name, parent, inputs, outputs, {}, {}, {}, 10 + static_cast<int>(entries_.size())});
+  entries_.push_back({name, parent, inputs, outputs, {}, {}, {}, {}, 10 + static_cast<int>(entries_.size())});
 }
 
 void MadeCalls::given(const std::string& type, const std::string& value) {
@@ -92,6 +92,15 @@ void MadeCalls::write(const fs::path& dump, const std::string& below) const {
       std::string inputs = leaves.of(entry.name + ".input", entry.inputs);
       inputs.insert(inputs.size() - 1,
                     entry.inputs.empty() ? entry.arguments.substr(entry.arguments.empty() ? 0 : 1) : entry.arguments);
+      std::string outputs = leaves.of(entry.name + ".output", entry.outputs);
+      if (!entry.indices.empty()) {
+        const auto [least, largest] = std::minmax_element(entry.indices.begin(), entry.indices.end());
+        outputs.insert(
+            outputs.size() - 1,
+            fmt::format(
+                R"(,{{"type":"torch.Tensor","dtype":"torch.int64","shape":[{}],"Max":{},"Min":{},"Mean":null,"Norm":null}})",
+                entry.indices.size(), *largest, *least));
+      }
       std::string parameters;
       for (const auto& [name, values] : entry.parameters) {
         parameters += fmt::format("{}\"{}\":{}", parameters.empty() ? "" : ",", name,
@@ -99,8 +108,7 @@ void MadeCalls::write(const fs::path& dump, const std::string& below) const {
       }
       data += fmt::format(R"({{"{}":{},{}{}"output":{}}})", forward ? "input_args" : "input", inputs,
                           forward ? fmt::format(R"("input_kwargs":{{{}}},)", entry.keywords) : "",
-                          parameters.empty() ? "" : fmt::format(R"("parameters":{{{}}},)", parameters),
-                          leaves.of(entry.name + ".output", entry.outputs));
+                          parameters.empty() ? "" : fmt::format(R"("parameters":{{{}}},)", parameters), outputs);
     }
     construct += fmt::format("{}\"{}\": {}", comma, entry.name,
                              entry.parent.empty() ? "null" : fmt::format("\"{}\"", entry.parent));

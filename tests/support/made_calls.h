@@ -38,6 +38,8 @@ class MadeCalls {
   void has(const std::string& parameter, const Values& values) {
     entries_.back().parameters.emplace_back(parameter, values);
   }
+  // One more output of the latest call, of int64, of which statistics have the largest and the least.
+  void chose(const Values& indices) { entries_.back().indices = indices; }
   // Statistics stand for the elements of all tensors.
   void as_statistics() { statistics_ = true; }
   // The line of the latest call, in place of its own.
@@ -50,6 +52,7 @@ class MadeCalls {
   struct Entry {
     std::string name, parent;
     std::vector<Values> inputs, outputs;
+    Values indices = {};
     std::string arguments, keywords;  // JSON, of `arguments` each with a comma before it
     std::vector<std::pair<std::string, Values>> parameters;
     int line = 0;

@@ -57,6 +57,36 @@ TEST_CASE("msprobe: how many rows a mask chooses follows from its values, and is
   CHECK(CallTrial(chosen_rows(1e-6F, 0.5F)).roots() == Texts{"value Functional.relu.0.forward"});
 }
 
+TEST_CASE("msprobe: statistics do not tell which elements were chosen, nor what follows from it") {
+  for (const bool chooses : {true, false}) {
+    const CallTrial trial([&](MadeCalls& calls) {
+      calls.as_statistics();
+      const float noise = calls.bad() ? 1e-6F : 0.0F;
+      const Values x = some_values(), scores = with_error(times(x, 2), noise);
+      calls.ran("Functional.linear.0.forward", {x}, {scores});
+      calls.ran("Torch.topk.0.forward", {scores}, {scores});
+      if (chooses) calls.chose({0, 3, 1, 2});
+      // What turns the indices into a mask was not dumped.
+      const Values mask = with_error({1, 0, 0, 1, 0, 1, 1, 0}, noise);
+      calls.ran("Functional.relu.0.forward", {mask}, {with_error(times(mask, 3), calls.bad() ? 0.5F : 0.0F)});
+    });
+    CHECK(trial.roots().empty() == chooses);
+  }
+}
+
+TEST_CASE("msprobe: behind a root, what reads an input of unknown source is none") {
+  for (const bool known : {false, true}) {
+    const CallTrial trial([&](MadeCalls& calls) {
+      const float fault = calls.bad() ? 0.5F : 0.0F, noise = calls.bad() ? 1e-6F : 0.0F;
+      const Values x = some_values(), y = with_error(times(x, 2), fault), z = with_error(times(x, 3), noise);
+      calls.ran("Functional.linear.0.forward", {x}, {y});
+      if (known) calls.ran("Functional.gelu.0.forward", {x}, {z});
+      calls.ran("Functional.relu.0.forward", {z}, {with_error(times(x, 4), fault)});
+    });
+    CHECK(trial.roots().size() == (known ? 2 : 1));
+  }
+}
+
 TEST_CASE("msprobe: a module is explained by the call inside it that diverges") {
   const CallTrial trial([](MadeCalls& calls) {
     const Values x = some_values(), y = with_error(times(x, 2), calls.bad() ? 0.5F : 0.0F);
