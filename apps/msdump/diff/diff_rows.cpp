@@ -300,10 +300,10 @@ report::Object tensor_row(const DiffResult& run, const DiffRow& shown, const Dif
   if (!identity.dump.empty()) row.add("dump", identity.dump);
   row.add("io", name_of(identity.name.io)).add("slot", slot_value(identity.name.slot));
   row.add("order", order_value(run, pair.op)).add("verdict", name_of(diff.verdict));
-  row.add("reason", report::text_or_null(diff.reason)).add("source", source_value(run.frame(pair.op)));
+  row.add("reason", report::text_or_null(*diff.reason)).add("source", source_value(run.frame(pair.op)));
   row.add("metrics", metric_values(diff));
   row.add("worst", details.worst ? report::Value(element_object(*details.worst)) : report::Value());
-  row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes));
+  row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes()));
   row.add("a_value", report::Value()).add("b_value", report::Value());
   add_pairing(run, pair.op, row);
   row.add("accepted", bool{run.accepted[tensor]});

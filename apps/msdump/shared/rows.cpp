@@ -126,9 +126,9 @@ const report::RowType<TensorRow>& tensor_rows() {
                 .text = "executions of the operator in the same step before this one"},
                [](const TensorRow& row) -> report::Value { return row.tensor.occurrence; })
           .add({.key = "task_id", .type = "integer|null", .text = "task of the device"},
-               [](const TensorRow& row) -> report::Value { return row.tensor.name.task_id; })
+               [](const TensorRow& row) -> report::Value { return row.tensor.name.task_id.plain(); })
           .add({.key = "stream_id", .type = "integer|null", .text = "stream of the device"},
-               [](const TensorRow& row) -> report::Value { return row.tensor.name.stream_id; })
+               [](const TensorRow& row) -> report::Value { return row.tensor.name.stream_id.plain(); })
           .add({.key = "timestamp", .type = "string|null", .text = "digits as the name of the file has them"},
                [](const TensorRow& row) -> report::Value { return report::text_or_null(row.tensor.name.timestamp); })
           .add({.key = "dtype",
@@ -161,7 +161,7 @@ const report::RowType<TensorRow>& tensor_rows() {
                 .unit = "bytes",
                 .text = "size of the elements",
                 .title = "bytes"},
-               [](const TensorRow& row) -> report::Value { return row.tensor.bytes; });
+               [](const TensorRow& row) -> report::Value { return row.tensor.bytes.plain(); });
   return rows;
 }
 

@@ -84,7 +84,7 @@ struct OriginalOutput {
 struct TensorRecord {
   NameFacts name;                // with the dtype of the framework's tensor, whatever the file stores
   const Shape* shape = nullptr;  // null: unknown
-  std::optional<uint64_t> bytes;
+  CompactOptional<uint64_t> bytes;
   const OriginalOutput* original = nullptr;        // null: unknown
   const TensorView* view = nullptr;                // the elements that the record has; null: all, in their order
   const std::string_view* distribution = nullptr;  // its place in a global tensor, as JSON; null: unknown
