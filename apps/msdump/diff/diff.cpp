@@ -239,7 +239,8 @@ class Diff : public Command {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
     const DiffTable table = diff_table(run, options_);
     write_rows(*sink, session.context.pool, table.rows.size(),
-               [&](size_t i) { return diff_row(run, table.rows[i], options_); });
+               {[&](size_t i) { return diff_row(run, table.rows[i], options_); },
+                [&](size_t i, report::JsonObject& row) { add_diff_row(run, table.rows[i], options_, row); }});
     report::Object further;
     further.add("first_divergence", divergences_value(run));
     further.add("error_growth", report::list_of(run.divergence.growth.medians));

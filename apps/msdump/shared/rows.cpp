@@ -194,15 +194,14 @@ std::string tensor_cell(const report::Row& row) {
   return slot == "-" ? io : io + ":" + slot;
 }
 
-void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
-                const std::function<report::Row(size_t)>& row_of) {
+void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count, const report::RowSource& rows) {
   constexpr size_t kChunk = 256;
   constexpr int64_t kMostWaiting = 64;  // chunks
   size_t first = 0;
   // The first row may define the columns. A table has no formatter.
-  const auto write_one = [&] { return sink.row(row_of(first++)).has_value(); };
+  const auto write_one = [&] { return sink.row(rows.row(first++)).has_value(); };
   if (count > 0 && !write_one()) return;
-  if (count <= kChunk || pool.jobs() == 1 || !sink.formatter()) {
+  if (!sink.formatter()) {
     while (first < count && write_one()) {
     }
     return;
@@ -212,7 +211,10 @@ void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
     std::string text;
     const size_t begin = first + static_cast<size_t>(chunk) * kChunk;
     const auto formatter = sink.formatter();
-    for (size_t i = begin; i < std::min(begin + kChunk, count) && !stopped; ++i) formatter->append(row_of(i), text);
+    for (size_t i = begin; i < std::min(begin + kChunk, count) && !stopped; ++i) {
+      formatter->append_row(rows, i, text);
+      if (i == begin) text.reserve(text.size() * (kChunk + kChunk / 4));  // rows are about equally long
+    }
     return text;
   };
   const auto write_chunk = [&](int64_t, std::string&& text) {

@@ -45,8 +45,15 @@ struct Metric {
 
 // The value for a report: an integer, a float, null.
 [[nodiscard]] report::Value metric_value(const Metric& metric, const TensorDiff& diff);
-// All metrics by name: `metrics` of a row.
-[[nodiscard]] report::Object metric_values(const TensorDiff& diff);
+[[nodiscard]] report::Value value_of(const std::optional<MetricNumber>& number);
+
+// Adds all metrics by name, `metrics` of a row, to an Object or a JsonObject.
+template <class Into>
+void add_metrics(const TensorDiff& diff, Into& into) {
+  into.reserve(all_metrics().size());
+  const kernels::PairMetrics metrics = diff.metrics;
+  for (const Metric& metric : all_metrics()) into.add(metric.name, value_of(metric.value(diff, metrics)));
+}
 
 // The facts of a comparison for a part of a run (parts/facts.h).
 
