@@ -10,8 +10,8 @@
 
 namespace msdump {
 
-// CompactOptional: a std::optional of eight bytes. One value stands for none: the largest unsigned number, the smallest
-// signed one, a NaN that no arithmetic makes.
+// CompactOptional: a std::optional of eight bytes. One value stands for none: the number beside the largest unsigned or the
+// smallest signed one (damaged files have the ends themselves), and a NaN that no arithmetic makes.
 template <class T>
 class CompactOptional {
  public:
@@ -38,7 +38,9 @@ class CompactOptional {
 
  private:
   static_assert(sizeof(T) == sizeof(uint64_t));
-  static constexpr uint64_t kNone = std::is_same_v<T, int64_t> ? uint64_t{1} << 63 : UINT64_MAX;
+  static constexpr uint64_t kNone = std::is_same_v<T, int64_t>    ? (uint64_t{1} << 63) + 1
+                                    : std::is_same_v<T, uint64_t> ? UINT64_MAX - 1
+                                                                  : UINT64_MAX;
   uint64_t bits_ = kNone;
 };
 

@@ -2,7 +2,7 @@
 //
 // The list is made from a DumpIndex. A file lists its tensors (only its header is read), and a table (statistic.csv,
 // dump.json) its rows. A row about a tensor in a file is joined to the record of that tensor; the others are tensors without
-// elements. A record costs about 180 bytes; texts and shapes are shared.
+// elements. A record costs 168 bytes; texts and shapes are shared.
 #pragma once
 
 #include <cstdint>

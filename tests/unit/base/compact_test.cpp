@@ -24,8 +24,8 @@ TEST_CASE("a compact optional has every value but one") {
   static_assert(sizeof(CompactOptional<double>) == 8);
   for (const double value : {0.0, -0.0, 1.5, -std::numeric_limits<double>::infinity(), std::nan(""), -std::nan("1")})
     check_value(value);
-  for (const int64_t value : {int64_t{0}, int64_t{-1}, INT64_MAX, INT64_MIN + 1}) check_value(value);
-  for (const uint64_t value : {uint64_t{0}, UINT64_MAX - 1, uint64_t{1} << 63}) check_value(value);
+  for (const int64_t value : {int64_t{0}, int64_t{-1}, INT64_MAX, INT64_MIN}) check_value(value);
+  for (const uint64_t value : {uint64_t{0}, UINT64_MAX, uint64_t{1} << 63}) check_value(value);
   CHECK_FALSE(CompactOptional<double>());
   CHECK_FALSE(CompactOptional<int64_t>(std::nullopt));
   CHECK_FALSE(CompactOptional<uint64_t>(std::optional<uint64_t>()).plain());
