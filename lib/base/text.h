@@ -120,7 +120,7 @@ class TextArena {
 
  private:
   // Blocks grow with the arena, so that many small arenas cost no more than one large arena.
-  static constexpr size_t kFirstBlock = size_t{1} << 10, kLargestBlock = size_t{64} << 10;
+  static constexpr size_t kFirstBlock = size_t{1} << 7, kLargestBlock = size_t{64} << 10;
 
   void grow(size_t at_least) {
     const size_t size = at_least > block_ ? at_least : block_;

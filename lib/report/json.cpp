@@ -101,28 +101,32 @@ void append_json(std::string& into, const Value& value) { std::visit(Appender{in
 
 namespace {
 
-// Most keys are short and plain, and most values of a row null: these are one append.
-void append_member(std::string& into, const Member& member, bool first) {
-  constexpr size_t kShort = 40;
+constexpr size_t kShortKey = 40;
+
+// A plain key of at most kShortKey bytes, and its value if it is null. Most values of a row are: these are one append.
+void append_short_key(std::string& into, std::string_view key, bool first, bool is_null) {
   constexpr std::string_view kNull = "null";
-  const std::string_view key = member.key;
-  if (key.size() > kShort || plain_end(key, 0) != key.size()) {
-    if (!first) into += ',';
-    append_json_string(into, key);
-    into += ':';
-    return append_json(into, member.value);
-  }
-  std::array<char, kShort + 4 + kNull.size()> text{};
+  std::array<char, kShortKey + 4 + kNull.size()> text;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   char* end = text.data();
   if (!first) *end++ = ',';
   *end++ = '"';
   end = std::copy(key.begin(), key.end(), end);
   *end++ = '"';
   *end++ = ':';
-  const bool is_null = member.value.is_null();
   if (is_null) end = std::copy(kNull.begin(), kNull.end(), end);
   into.append(text.data(), static_cast<size_t>(end - text.data()));
-  if (!is_null) append_json(into, member.value);
+}
+
+void append_member(std::string& into, const Member& member, bool first) {
+  const std::string_view key = member.key;
+  if (key.size() > kShortKey || plain_end(key, 0) != key.size()) {
+    if (!first) into += ',';
+    append_json_string(into, key);
+    into += ':';
+    return append_json(into, member.value);
+  }
+  append_short_key(into, key, first, member.value.is_null());
+  if (!member.value.is_null()) append_json(into, member.value);
 }
 
 }  // namespace
@@ -132,6 +136,17 @@ void append_json(std::string& into, const Object& object) {
   bool first = true;
   for (const Member& member : object.members()) append_member(into, member, std::exchange(first, false));
   into += '}';
+}
+
+void JsonObject::begin_member(std::string_view key, bool is_null) {
+  const bool first = std::exchange(first_, false);
+  if (key.size() <= kShortKey) return append_short_key(into_, key, first, is_null);
+  into_.append(first ? "\"" : ",\"").append(key).append(is_null ? "\":null" : "\":");
+}
+
+void JsonObject::append_member(std::string_view key, const Value& value) {
+  begin_member(key, value.is_null());
+  if (!value.is_null()) append_json(into_, value);
 }
 
 void append_json_string(std::string& into, std::string_view text) {
@@ -179,6 +194,15 @@ class JsonFormatter : public RowFormatter {
   void append(const Row& row, std::string& text) override {
     text += before_;
     append_json(text, row);
+    text += after_;
+  }
+  void append_row(const RowSource& source, size_t row, std::string& text) override {
+    if (!source.json) return append(source.row(row), text);
+    text += before_;
+    {
+      JsonObject object(text);
+      source.json(row, object);
+    }
     text += after_;
   }
 

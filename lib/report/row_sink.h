@@ -47,6 +47,7 @@ class StringOutput : public TextOutput {
   std::string text_;
 };
 
+class JsonObject;  // json.h
 class RowSink;
 struct Report;
 struct SinkOptions;
@@ -104,11 +105,18 @@ struct SinkOptions {
   std::optional<Closing>* held = nullptr;
 };
 
+// The rows of a report by number. Several threads may ask.
+struct RowSource {
+  std::function<Row(size_t)> row;
+  std::function<void(size_t, JsonObject&)> json = {};  // the same as JSON, at half the cost; may be missing
+};
+
 // Turns rows into text, for one thread.
 class RowFormatter {
  public:
   virtual ~RowFormatter() = default;
   virtual void append(const Row& row, std::string& text) = 0;
+  virtual void append_row(const RowSource& source, size_t row, std::string& text) { append(source.row(row), text); }
 };
 
 class RowSink {

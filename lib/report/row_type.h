@@ -93,13 +93,18 @@ class RowType {
     return *this;
   }
 
-  [[nodiscard]] Row row(const Source& source) const {
-    Row row;
-    row.reserve(fields_.size());
+  // Adds the keys to an Object or a JsonObject.
+  template <class Into>
+  void fill(const Source& source, Into& into) const {
+    into.reserve(fields_.size());
     for (const Field& field : fields_) {
       Value value = field.get(source);
-      if (!field.key.is_optional() || !value.is_null()) row.add(field.key.key, std::move(value));
+      if (!field.key.is_optional() || !value.is_null()) into.add(field.key.key, std::move(value));
     }
+  }
+  [[nodiscard]] Row row(const Source& source) const {
+    Row row;
+    fill(source, row);
     return row;
   }
   [[nodiscard]] std::vector<Column> columns(std::initializer_list<std::string_view> paths = {}) const {

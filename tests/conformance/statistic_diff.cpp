@@ -104,7 +104,7 @@ void check_no_difference(std::string_view what, const Comparison& comparison) {
   print(what, comparison);
   for (const Row& row : comparison.rows) {
     if (!is_difference(row.diff.verdict)) continue;
-    UNSCOPED_INFO(fmt::format("{}: {}: {}, {}", what, row.name, name_of(row.diff.verdict), row.diff.reason));
+    UNSCOPED_INFO(fmt::format("{}: {}: {}, {}", what, row.name, name_of(row.diff.verdict), *row.diff.reason));
   }
   CHECK(comparison.differences() == 0);
 }

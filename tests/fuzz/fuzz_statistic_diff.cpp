@@ -67,8 +67,8 @@ void check_values(const TensorNumbers& values) {
 
 void check_verdict(const TensorDiff& diff) {
   require(diff.by_statistics, "it says what it is made of");
-  require(diff.verdict == Verdict::kEmpty || !diff.reason.empty(), "a verdict has a reason");
-  require(diff.reason.find('\n') == std::string::npos, "a reason is one line");
+  require(diff.verdict == Verdict::kEmpty || !diff.reason->empty(), "a verdict has a reason");
+  require(diff.reason->find('\n') == std::string::npos, "a reason is one line");
   require(!diff.relative_error || *diff.relative_error >= 0, "an error is no negative number, nor NaN");
   require(diff.verdict != Verdict::kUnmatched, "both sides are there");
 }

@@ -436,7 +436,7 @@ void parts(const fs::path& folder) {
   kernels::PairMetrics metrics;
   metrics.max_abs = 1;
   diff.metrics = metrics;
-  diff.tolerance_that_passes = Limits{1, 2};
+  diff.limits = Limits{1, 2};
   PairDetails details;
   details.worst = WorstElement{{1, 2}, report::Value(1.5F), report::List{report::Value(1), report::Value(2)}, 0.5};
   details.look.axes.axes.push_back({0, 4, {{0, 1, 0.5, 1, 2}}, 0.5});

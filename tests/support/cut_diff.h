@@ -71,7 +71,7 @@ class CutDiff {
     for (uint32_t i = 0; i < run_->pairing.tensors.size(); ++i) {
       const NameFacts& name = run_->record_of(run_->pairing.tensors[i]).name;
       if (name.op_name == op && name.slot == slot && name.io == io)
-        return fmt::format("{}: {}", name_of(run_->diffs[i].verdict), run_->diffs[i].reason);
+        return fmt::format("{}: {}", name_of(run_->diffs[i].verdict), *run_->diffs[i].reason);
     }
     return {};
   }

@@ -213,7 +213,7 @@ Texts DevicePair::alone() const {
     if (is_default(pair) || (pair.is_paired())) continue;
     const TensorDiff diff = unpaired.explain(pair);
     const char* const mark = diff.verdict == Verdict::kSkipped ? "" : "?";
-    texts.push_back(fmt::format("{}{}: {}", mark, text_of(pair), diff.reason));
+    texts.push_back(fmt::format("{}{}: {}", mark, text_of(pair), *diff.reason));
   }
   return texts;
 }

@@ -54,7 +54,7 @@ class NetOfErrors {
     for (TensorDiff& diff : diffs_) {
       diff.by_statistics = true;
       diff.scale = 1;
-      diff.shape = {64, 64};
+      diff.shape = Shape{64, 64};
       diff.relative_error = 0.0;
     }
   }

@@ -176,11 +176,14 @@ report::Row CheckPoints::row_of(TensorId tensor) const {
   row.add("dtype", facts.dtype == DType::kUndefined ? report::Value() : report::Value(name_of(facts.dtype)));
   row.add("state", state_of(facts));
   row.add("severity", severity_[tensor] ? report::Value(name_of(*severity_[tensor])) : report::Value());
-  row.add("max_abs", largest(facts)).add("l2norm", facts.l2norm).add("min", facts.min).add("max", facts.max);
-  row.add("mean", facts.mean).add("elements", facts.elements).add("nan", facts.nan);
+  row.add("max_abs", largest(facts))
+      .add("l2norm", facts.l2norm.plain())
+      .add("min", facts.min.plain())
+      .add("max", facts.max.plain());
+  row.add("mean", facts.mean.plain()).add("elements", facts.elements.plain()).add("nan", facts.nan.plain());
   row.add("inf", facts.positive_inf && facts.negative_inf ? report::Value(*facts.positive_inf + *facts.negative_inf)
                                                           : report::Value());
-  row.add("nonfinite", count_nonfinite(facts)).add("zero", facts.zero);
+  row.add("nonfinite", count_nonfinite(facts)).add("zero", facts.zero.plain());
   row.add("source", source_value(run_.frame(op)));
   row.add("run", at == kNoId ? report::Value() : report::Value(uint32_t{at}));
   row.add("class", class_of(tensor));

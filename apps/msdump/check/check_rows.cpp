@@ -51,7 +51,7 @@ report::Object identity_of_place(const check::CheckRun& run, const Finding& find
   const std::string_view io = name.slot.empty() ? std::string_view(finding.io) : name_of(name.io);
   object.add("io", report::text_or_null(io));
   object.add("slot", slot_value(name.slot.empty() ? finding.slot : name.slot)).add("occurrence", report::Value());
-  object.add("task_id", name.task_id).add("stream_id", name.stream_id);
+  object.add("task_id", name.task_id.plain()).add("stream_id", name.stream_id.plain());
   object.add("timestamp", report::text_or_null(name.timestamp));
   for (const char* const key : {"dtype", "format", "shape", "bytes"}) object.add(key, report::Value());
   return object;
@@ -588,7 +588,7 @@ report::Row trend_line(const check::CheckRun& run, const check::TrendSeries& ser
   for (const TensorId tensor : series.tensors) {
     const check::TensorFacts& facts = run.facts[tensor];
     const bool finite = !facts.known() || facts.is_finite();
-    norms.push_back(finite ? facts.l2norm : std::optional(facts.has_nan ? std::nan("") : HUGE_VAL));
+    norms.push_back(finite ? facts.l2norm.plain() : std::optional(facts.has_nan ? std::nan("") : HUGE_VAL));
   }
   const auto number = [](const std::optional<double>& norm) { return norm ? fmt::format("{:.4g}", *norm) : "-"; };
   const DumpIndex& index = run.dump.index();

@@ -131,7 +131,7 @@ class Diff : public Command {
     if (count_compared(run) > 0 || !run.failures.empty()) return false;
     const auto with_partner = std::find_if(run.rows.begin(), run.rows.end(),
                                            [&](TensorId row) { return run.pairing.tensors[row].is_paired(); });
-    const std::string why = with_partner == run.rows.end() ? "none has a partner" : run.diffs[*with_partner].reason;
+    const std::string why = with_partner == run.rows.end() ? "none has a partner" : *run.diffs[*with_partner].reason;
     Error error = make_error(ErrorCode::kNothingCompared, "no tensor was compared: {}", why);
     if (with_partner == run.rows.end()) error.hint = hint_without_partners(run);
     run.failures.push_back(std::move(error));
@@ -239,7 +239,8 @@ class Diff : public Command {
     const auto sink = session.open_report(options_.form, options_.paths, diff_columns(run));
     const DiffTable table = diff_table(run, options_);
     write_rows(*sink, session.context.pool, table.rows.size(),
-               [&](size_t i) { return diff_row(run, table.rows[i], options_); });
+               {[&](size_t i) { return diff_row(run, table.rows[i], options_); },
+                [&](size_t i, report::JsonObject& row) { add_diff_row(run, table.rows[i], options_, row); }});
     report::Object further;
     further.add("first_divergence", divergences_value(run));
     further.add("error_growth", report::list_of(run.divergence.growth.medians));

@@ -149,7 +149,7 @@ class JunitCases {
     const TensorDiff& diff = run_.diffs[row.tensor];
     std::string text = place_text(run_.identity(row.tensor)) + run_.op_name(run_.pairing.tensors[row.tensor].op) +
                        ": " + tensors_text(run_, {row.tensor});
-    if (diff.verdict == Verdict::kUnmatched && !diff.reason.empty()) text += ": " + diff.reason;
+    if (diff.verdict == Verdict::kUnmatched && !diff.reason->empty()) text += ": " + *diff.reason;
     if (run_.accepted[row.tensor]) return text + "; accepted";
     if (const std::string_view explained = run_.explained(row.tensor); !explained.empty())
       text += fmt::format("; {}", explained);

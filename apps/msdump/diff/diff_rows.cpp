@@ -57,14 +57,29 @@ constexpr std::array kVerdicts = {Verdict::kSame,      Verdict::kClose, Verdict:
                                   Verdict::kNan,       Verdict::kShape, Verdict::kDtype,
                                   Verdict::kUnmatched, Verdict::kEmpty, Verdict::kSkipped};
 
-report::Value tensor_value(const DiffSide& side, RecordId tensor) {
-  if (tensor == kNoId) return {};
+// Rows are filled alike as an Object and as JSON.
+void add_object(report::Object& row, std::string_view key, const auto& fill) {
+  report::Object inner;
+  fill(inner);
+  row.add(key, std::move(inner));
+}
+void add_object(report::JsonObject& row, std::string_view key, const auto& fill) { row.object(key, fill); }
+
+// Adds the identity of a side's tensor.
+void add_side(std::string_view key, const DiffSide& side, RecordId tensor, auto& row) {
+  if (tensor == kNoId) {
+    row.add(key, report::Value());
+    return;
+  }
   const TensorRecord& record = (*side.side.tensors)[tensor];
-  if (record.pieces() == nullptr) return identity_object(*side.side.index, record);
+  const auto add_identity = [&](const TensorRecord& shown) {
+    add_object(row, key, [&](auto& object) { tensor_rows().fill({*side.side.index, shown}, object); });
+  };
+  if (record.pieces() == nullptr) return add_identity(record);
   // A collective of the other side is compared with a value of this one, which keeps its own name.
   TensorRecord shown = record;
   shown.name = record.pieces()->records.front()->name;
-  return identity_object(*side.side.index, shown);
+  add_identity(shown);
 }
 
 report::Value limits_value(const std::optional<Limits>& limits) {
@@ -237,11 +252,11 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
 namespace {
 
 // The members from the operator, of a tensor and of an argument alike.
-void add_pairing(const DiffResult& run, OperatorId op, report::Object& row) {
+void add_pairing(const DiffResult& run, OperatorId op, auto& row) {
   const OpPair& pair = run.pairing.operators[op];
   const bool paired = pair.how != PairedBy::kNothing;
-  row.add("paired_by", paired ? report::Value(explanation(pair.how)) : report::Value());
-  row.add("pair_confidence", paired ? report::Value(pair.confidence) : report::Value());
+  row.add("paired_by", paired ? std::optional(explanation(pair.how)) : std::nullopt);
+  row.add("pair_confidence", paired ? std::optional(pair.confidence) : std::nullopt);
 }
 
 // Numbers and booleans as such, so that a script can compare them.
@@ -264,7 +279,8 @@ report::Object argument_row(const DiffResult& run, size_t index, const DiffOptio
   row.add("io", name_of(key.io)).add("slot", slot_value(diff.name));
   row.add("order", order_value(run, diff.op)).add("verdict", name_of(diff.verdict));
   row.add("reason", reason_of(diff, run.pairing)).add("source", source_value(run.frame(diff.op)));
-  row.add("metrics", metric_values(difference_of(diff, run.pairing))).add("worst", report::Value());
+  add_object(row, "metrics", [&](auto& metrics) { add_metrics(difference_of(diff, run.pairing), metrics); });
+  row.add("worst", report::Value());
   row.add("tolerance_that_passes", report::Value()).add("a_value", value_of_argument(diff.a));
   row.add("b_value", value_of_argument(diff.b));
   add_pairing(run, diff.op, row);
@@ -276,7 +292,7 @@ report::Object argument_row(const DiffResult& run, size_t index, const DiffOptio
 }
 
 // The placement of the tensor on the ranks of two runs that are sharded differently.
-void add_cut(const DiffResult& run, TensorId tensor, report::Object& row) {
+void add_cut(const DiffResult& run, TensorId tensor, auto& row) {
   if (run.cuts.empty()) return;
   const PlacementNote& note = run.cuts[tensor];
   row.add("layout", report::text_or_null(note.layout));
@@ -285,25 +301,26 @@ void add_cut(const DiffResult& run, TensorId tensor, report::Object& row) {
   row.add("ranks", report::list_of(note.ranks));
 }
 
-report::Object tensor_row(const DiffResult& run, const DiffRow& shown, const DiffOptions& options) {
+void add_tensor(const DiffResult& run, const DiffRow& shown, const DiffOptions& options, auto& row) {
   const TensorId tensor = shown.tensor;
   const TensorPair& pair = run.pairing.tensors[tensor];
   const TensorDiff& diff = run.diffs[tensor];
   const PairDetails& details = run.details[tensor];
   const Identity identity = run.identity(tensor);
   constexpr size_t kMembers = 30;
-  report::Object row;
   row.reserve(kMembers);
-  row.add("a", tensor_value(*run.a, pair.a)).add("b", tensor_value(*run.b, pair.b));
+  add_side("a", *run.a, pair.a, row);
+  add_side("b", *run.b, pair.b, row);
   row.add("op_name", run.op_name(pair.op)).add("op_type", run.op_type(pair.op));
   row.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
   if (!identity.dump.empty()) row.add("dump", identity.dump);
   row.add("io", name_of(identity.name.io)).add("slot", slot_value(identity.name.slot));
   row.add("order", order_value(run, pair.op)).add("verdict", name_of(diff.verdict));
-  row.add("reason", report::text_or_null(diff.reason)).add("source", source_value(run.frame(pair.op)));
-  row.add("metrics", metric_values(diff));
+  row.add("reason", diff.reason->empty() ? std::nullopt : std::optional<std::string_view>(*diff.reason));
+  row.add("source", source_value(run.frame(pair.op)));
+  add_object(row, "metrics", [&](auto& metrics) { add_metrics(diff, metrics); });
   row.add("worst", details.worst ? report::Value(element_object(*details.worst)) : report::Value());
-  row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes));
+  row.add("tolerance_that_passes", limits_value(diff.tolerance_that_passes()));
   row.add("a_value", report::Value()).add("b_value", report::Value());
   add_pairing(run, pair.op, row);
   row.add("accepted", bool{run.accepted[tensor]});
@@ -321,7 +338,6 @@ report::Object tensor_row(const DiffResult& run, const DiffRow& shown, const Dif
   add_cut(run, tensor, row);
   if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
   if (options.by_axis) row.add("axes", axes_value(details.look.axes));
-  return row;
 }
 
 }  // namespace
@@ -355,7 +371,15 @@ bool counts_as_difference(const DiffResult& run, const DiffRow& row) {
 }
 
 report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options) {
-  return row.tensor == kNoId ? argument_row(run, row.argument, options) : tensor_row(run, row, options);
+  if (row.tensor == kNoId) return argument_row(run, row.argument, options);
+  report::Object object;
+  add_tensor(run, row, options, object);
+  return object;
+}
+
+void add_diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options, report::JsonObject& into) {
+  if (row.tensor == kNoId) return into.add_members(argument_row(run, row.argument, options));
+  add_tensor(run, row, options, into);
 }
 
 // The place in the data flow, or in msprobe's order; unknown if only names are known.

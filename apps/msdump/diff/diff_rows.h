@@ -8,6 +8,7 @@
 #include "compare/pair/element_errors.h"
 #include "diff/diff_options.h"
 #include "divergence/dump_diff.h"
+#include "report/json.h"
 #include "report/row_type.h"
 
 namespace msdump::cli {
@@ -31,6 +32,7 @@ struct DiffRow {
 [[nodiscard]] std::vector<DiffRow> all_rows(const DiffResult& run);
 [[nodiscard]] bool counts_as_difference(const DiffResult& run, const DiffRow& row);
 [[nodiscard]] report::Object diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options);
+void add_diff_row(const DiffResult& run, const DiffRow& row, const DiffOptions& options, report::JsonObject& into);
 [[nodiscard]] report::List relations_value(const DiffResult& run);
 // The place of an operator pair in the data flow, or in msprobe's order; null if only names are known.
 [[nodiscard]] report::Value order_value(const DiffResult& run, OperatorId pair);

@@ -58,7 +58,7 @@ std::string tensor_text(const DiffResult& run, TensorId tensor) {
   // Once a scale is divided out another element is the worst.
   if (run.details[tensor].worst && is_difference(diff.verdict) && loss_scale_of(run, tensor) == 1)
     more += (more.empty() ? "worst " : ", worst ") + element_text(*run.details[tensor].worst);
-  if (diff.verdict == Verdict::kShape || diff.verdict == Verdict::kDtype) more = diff.reason;
+  if (diff.verdict == Verdict::kShape || diff.verdict == Verdict::kDtype) more = *diff.reason;
   return more.empty() ? text : text + " (" + more + ")";
 }
 
@@ -336,7 +336,7 @@ std::string with_wrapped_facts(std::string_view text, size_t width) {
 std::string pair_text(const DiffResult& run) {
   const TensorDiff& diff = run.diffs[run.rows.front()];
   std::string text;
-  add_line(text, "{}{}", name_of(diff.verdict), diff.reason.empty() ? "" : ": " + diff.reason);
+  add_line(text, "{}{}", name_of(diff.verdict), diff.reason->empty() ? "" : ": " + *diff.reason);
   if (diff.verdict == Verdict::kNan)
     add_line(text, "  {:<16}  {}", "not finite", error_text(run, run.rows.front()) + "; below: the other elements");
   const auto add_value = [&](std::string_view label, const std::string& value) {
@@ -347,9 +347,8 @@ std::string pair_text(const DiffResult& run) {
     if (!value.is_null()) add_value(metric.name, value_text(value));
   }
   if (run.details[run.rows.front()].worst) add_value("worst", element_text(*run.details[run.rows.front()].worst));
-  if (diff.tolerance_that_passes && diff.verdict != Verdict::kSame) {
-    add_value("would pass", fmt::format("--rtol {:g} --atol {:g}", diff.tolerance_that_passes->rtol,
-                                        diff.tolerance_that_passes->atol));
+  if (const auto passes = diff.tolerance_that_passes(); passes && diff.verdict != Verdict::kSame) {
+    add_value("would pass", fmt::format("--rtol {:g} --atol {:g}", passes->rtol, passes->atol));
   }
   return text;
 }

@@ -209,11 +209,13 @@ class Ls : public Command {
     }
     if (is_for_people(form_)) columns.push_back({"path", "file", {}, kDropFile});
     const auto sink = session.open_report(form_, catalogue.index.paths(), columns);
-    write_rows(*sink, session.context.pool, tensors.size(), [&](size_t i) {
+    const auto row_of = [&](size_t i) {
       report::Row row = ls_rows().row({catalogue.index, tensors[i]});
       if (statistics) statistics->add_cells(tensors[i], row);
       return row;
-    });
+    };
+    const auto json_of = [&](size_t i, report::JsonObject& row) { ls_rows().fill({catalogue.index, tensors[i]}, row); };
+    write_rows(*sink, session.context.pool, tensors.size(), {row_of, json_of});
     (void)sink->finish({catalogue_summary().row(summary_of(catalogue)), failure_objects(catalogue), {}});
     return conclude(session, catalogue);
   }

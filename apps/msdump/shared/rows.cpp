@@ -126,9 +126,9 @@ const report::RowType<TensorRow>& tensor_rows() {
                 .text = "executions of the operator in the same step before this one"},
                [](const TensorRow& row) -> report::Value { return row.tensor.occurrence; })
           .add({.key = "task_id", .type = "integer|null", .text = "task of the device"},
-               [](const TensorRow& row) -> report::Value { return row.tensor.name.task_id; })
+               [](const TensorRow& row) -> report::Value { return row.tensor.name.task_id.plain(); })
           .add({.key = "stream_id", .type = "integer|null", .text = "stream of the device"},
-               [](const TensorRow& row) -> report::Value { return row.tensor.name.stream_id; })
+               [](const TensorRow& row) -> report::Value { return row.tensor.name.stream_id.plain(); })
           .add({.key = "timestamp", .type = "string|null", .text = "digits as the name of the file has them"},
                [](const TensorRow& row) -> report::Value { return report::text_or_null(row.tensor.name.timestamp); })
           .add({.key = "dtype",
@@ -161,7 +161,7 @@ const report::RowType<TensorRow>& tensor_rows() {
                 .unit = "bytes",
                 .text = "size of the elements",
                 .title = "bytes"},
-               [](const TensorRow& row) -> report::Value { return row.tensor.bytes; });
+               [](const TensorRow& row) -> report::Value { return row.tensor.bytes.plain(); });
   return rows;
 }
 
@@ -194,15 +194,14 @@ std::string tensor_cell(const report::Row& row) {
   return slot == "-" ? io : io + ":" + slot;
 }
 
-void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
-                const std::function<report::Row(size_t)>& row_of) {
+void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count, const report::RowSource& rows) {
   constexpr size_t kChunk = 256;
   constexpr int64_t kMostWaiting = 64;  // chunks
   size_t first = 0;
   // The first row may define the columns. A table has no formatter.
-  const auto write_one = [&] { return sink.row(row_of(first++)).has_value(); };
+  const auto write_one = [&] { return sink.row(rows.row(first++)).has_value(); };
   if (count > 0 && !write_one()) return;
-  if (count <= kChunk || pool.jobs() == 1 || !sink.formatter()) {
+  if (!sink.formatter()) {
     while (first < count && write_one()) {
     }
     return;
@@ -212,7 +211,10 @@ void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
     std::string text;
     const size_t begin = first + static_cast<size_t>(chunk) * kChunk;
     const auto formatter = sink.formatter();
-    for (size_t i = begin; i < std::min(begin + kChunk, count) && !stopped; ++i) formatter->append(row_of(i), text);
+    for (size_t i = begin; i < std::min(begin + kChunk, count) && !stopped; ++i) {
+      formatter->append_row(rows, i, text);
+      if (i == begin) text.reserve(text.size() * (kChunk + kChunk / 4));  // rows are about equally long
+    }
     return text;
   };
   const auto write_chunk = [&](int64_t, std::string&& text) {

@@ -42,10 +42,8 @@ void leave_out_dump(std::vector<report::Column>& columns, const std::vector<std:
 // "output:0"; "-" for a row that is not about a tensor.
 [[nodiscard]] std::string tensor_cell(const report::Row& row);
 
-// Writes row_of(i) for each i in [0, count), in order; several threads call it. Stops when a write fails; the stream keeps
-// the error.
-void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count,
-                const std::function<report::Row(size_t)>& row_of);
+// Writes the first `count` rows, in order. Stops when a write fails; the stream keeps the error.
+void write_rows(report::RowSink& sink, WorkerPool& pool, size_t count, const report::RowSource& rows);
 
 // Prints what a command knows (--list-formats), a row each.
 template <class Source, class Items>

@@ -77,7 +77,7 @@ Result<kernels::PairMetrics> compare_elements(const CheckedDump& dump, TensorId 
   MSDUMP_TRY(HostTensor left, HostTensor::open(dump.index(), dump.record(a), {}));
   MSDUMP_TRY(HostTensor right, HostTensor::open(dump.index(), dump.record(b), {}));
   MSDUMP_TRY(const TensorDiff diff, diff_tensors(left, right, Tolerance(), cancel));
-  if (!has_metrics(diff.verdict)) return fail(make_error(ErrorCode::kShapeMismatch, "{}", diff.reason));
+  if (!has_metrics(diff.verdict)) return fail(make_error(ErrorCode::kShapeMismatch, "{}", *diff.reason));
   return diff.metrics;
 }
 

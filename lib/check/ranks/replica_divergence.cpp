@@ -24,6 +24,7 @@ namespace msdump::check {
 ReplicaTable::ReplicaTable(const CheckedDump& dump, const FactsReader& facts) : row_of_(dump.tensors(), kNoId) {
   std::unordered_map<std::string, RowId> rows;
   std::string name;
+  cells_.reserve(dump.tensors());
   for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
     const TensorRecord& record = dump.record(tensor);
     const FolderIdentity place = place_of(dump.index(), record);

@@ -40,7 +40,7 @@ using ReplicaCells = std::span<const ReplicaCell>;
 // The tensors of a dump over steps and ranks. A row is one input, output or parameter of one operator; a cell is its tensor
 // on one rank in one step. Ranks whose cells are equal in the first step of a row hold replicas.
 //
-// Memory: 24 bytes a tensor. Cost: a sort of the tensors.
+// Memory: 44 bytes a tensor. Cost: a sort of the tensors.
 class ReplicaTable {
  public:
   // Leaves out tensors without a rank, those with the same place as another, and those that were not read.

@@ -122,7 +122,8 @@ class OperatorFinder {
   explicit OperatorFinder(const CheckedDump& dump) : dump_(dump) {
     for (TensorId tensor{0}; tensor < dump.tensors(); ++tensor) {
       const NameFacts& name = dump.record(tensor).name;
-      if (name.task_id && name.stream_id) by_task_.emplace_back(Task(name.task_id, name.stream_id), tensor);
+      if (name.task_id && name.stream_id)
+        by_task_.emplace_back(Task(name.task_id.plain(), name.stream_id.plain()), tensor);
     }
     std::sort(by_task_.begin(), by_task_.end());
   }

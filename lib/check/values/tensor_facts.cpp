@@ -213,7 +213,9 @@ void FactsReader::limit_to(const std::vector<bool>& tensors) {
 Status FactsReader::read_all(const RunContext& context) {
   std::vector<TensorId> all(tensors_->size());
   std::iota(all.begin(), all.end(), TensorId(0));
-  return read(all, context);
+  Status status = read(all, context);
+  tables_.free();  // nothing is left to be read
+  return status;
 }
 
 Status FactsReader::read(std::span<const TensorId> tensors, const RunContext& context) {

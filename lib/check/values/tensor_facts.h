@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/compact.h"
 #include "base/error.h"
 #include "compare/statistics/statistic_tables.h"
 #include "dump/index/dump_index.h"
@@ -36,10 +37,10 @@ struct TensorFacts {
   const Shape* shape = nullptr;     // of what was read from a file, else null; with `bytes`
   uint64_t bytes = 0;
   bool has_nan = false, has_positive_inf = false, has_negative_inf = false;  // something shows it
-  std::optional<uint64_t> elements;
-  std::optional<double> min, max, mean, l2norm, mean_abs;
-  std::optional<uint64_t> nan, positive_inf, negative_inf, zero, subnormal;
-  std::optional<uint64_t> positive_edge, negative_edge;  // elements that are the largest or smallest of the type
+  CompactOptional<uint64_t> elements;
+  CompactOptional<double> min, max, mean, l2norm, mean_abs;
+  CompactOptional<uint64_t> nan, positive_inf, negative_inf, zero, subnormal;
+  CompactOptional<uint64_t> positive_edge, negative_edge;  // elements that are the largest or smallest of the type
   // Content hash: of the elements, else of the checksum or the rounded statistics in the table. 0: unknown, or not
   // requested.
   uint64_t digest = 0;

@@ -37,7 +37,7 @@ constexpr const char* kLikeMask = " (probably an attention mask)";
 // Numbers that rules have limits for, and the parameters that are these limits.
 struct LimitedNumber {
   std::string_view name, above, below;
-  std::optional<double> TensorFacts::*value;
+  CompactOptional<double> TensorFacts::*value;
 };
 constexpr std::array kLimitedNumbers = {LimitedNumber{"abs_mean", "abs_mean_gt", "abs_mean_lt", &TensorFacts::mean_abs},
                                         LimitedNumber{"max", "max_gt", "max_lt", &TensorFacts::max},
@@ -260,7 +260,7 @@ bool is_target(const CheckedDump& dump, TensorId tensor, Target target) {
 LimitPassed judge_limits(const TensorFacts& facts, const RuleSet& rules, RuleId id) {
   if (!facts.is_finite() && facts.from == TensorFacts::From::kStatistics) return {};
   for (const LimitedNumber& number : kLimitedNumbers) {
-    const std::optional<double>& value = facts.*number.value;
+    const CompactOptional<double> value = facts.*number.value;
     if (!value) continue;
     const double above = rules.value(id, number.above), below = rules.value(id, number.below);
     if (*value > above) return {fmt::format("{} {:g} > {:g}", number.name, *value, above), *value};

@@ -308,11 +308,11 @@ class WeightJudge {
     const double zeros = rules_.value(RuleId::kWeightInitialization, "zero_percentage_ge");
     std::string message;
     double value = 0;
-    if (!bias && facts.zero && facts.elements > 0U) {
+    if (!bias && facts.zero && facts.elements.value_or(0) > 0) {
       value = 100.0 * static_cast<double>(*facts.zero) / static_cast<double>(*facts.elements);
       if (value >= zeros) message = fmt::format("{:.3g} % of the elements are zero", value);
     }
-    if (facts.max > rules_.value(RuleId::kWeightInitialization, "max_gt")) {
+    if (facts.max && *facts.max > rules_.value(RuleId::kWeightInitialization, "max_gt")) {
       value = *facts.max;
       message = fmt::format("max {:g}", value);
     }

@@ -120,12 +120,14 @@ void judge_by_limits(std::span<const MetricLimit> limits, const Tolerance& toler
                      [&](const MetricLimit& limit) { return check_limit(limit, diff) == LimitCheck::kBroken; }))
       continue;
     broken = true;
-    std::string_view joint = diff.reason.empty() ? "" : "; ";
+    std::string reason = *diff.reason;
+    std::string_view joint = reason.empty() ? "" : "; ";
     for (const MetricLimit& limit : alternatives) {
-      diff.reason += fmt::format("{}{} is {}, not {}{}", joint, limit.metric->name, value_text(limit, diff),
-                                 sign_of(limit.relation), limit.bound);
+      reason += fmt::format("{}{} is {}, not {}{}", joint, limit.metric->name, value_text(limit, diff),
+                            sign_of(limit.relation), limit.bound);
       joint = ", and ";
     }
+    diff.reason = std::move(reason);
   }
   if (diff.verdict == Verdict::kNan) return;
   if (broken) {

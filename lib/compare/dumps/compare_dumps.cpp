@@ -62,11 +62,12 @@ Status explain_rows(const DumpSide& a, const TensorRecord& record_a, const DumpS
   const int64_t more = (*longer.shape)[0] - common;
   const TensorView further = first_rows(*longer.shape, common, more);
   MSDUMP_TRY(const bool zero, is_all_zero((more_in_a ? a : b).index, rows_of(longer, further), context.cancel));
-  diff.reason +=
-      fmt::format("; {} in the {}{}; the first {}: {}", plural(static_cast<uint64_t>(more), "more row"),
-                  more_in_a ? "candidate" : "reference", zero ? ", all 0" : "", common, name_of(rows.verdict));
+  std::string reason = *diff.reason;
+  reason += fmt::format("; {} in the {}{}; the first {}: {}", plural(static_cast<uint64_t>(more), "more row"),
+                        more_in_a ? "candidate" : "reference", zero ? ", all 0" : "", common, name_of(rows.verdict));
   if (const auto error = rows.error(); error && is_difference(rows.verdict))
-    diff.reason += fmt::format(" (relative error {:.3g})", *error);
+    reason += fmt::format(" (relative error {:.3g})", *error);
+  diff.reason = std::move(reason);
   return {};
 }
 
@@ -82,8 +83,8 @@ Status explain_order(const DumpSide& a, const TensorRecord& record_a, const Dump
         return fail(failures.front());
     }
     if (!found) continue;
-    diff.reason += fmt::format("{}the values are those of the reference {}", diff.reason.empty() ? "" : "; ",
-                               views[found->place].text);
+    diff.reason = fmt::format("{}{}the values are those of the reference {}", *diff.reason,
+                              diff.reason->empty() ? "" : "; ", views[found->place].text);
     break;
   }
   return {};
@@ -161,6 +162,7 @@ class Comparison {
       add_note(tensor, outcome->diff);
     }
     if (outcome) {
+      share_shape(pair, outcome->diff);
       outcome->diff.written_a = written(Side::kCandidate, pair);
       outcome->diff.written_b = written(Side::kReference, pair);
     }
@@ -179,7 +181,7 @@ class Comparison {
     if (outcome.diff.mislabelled && outcome.diff.verdict != Verdict::kSame) {
       outcome.diff = TensorDiff();
       outcome.diff.mislabelled = true;
-      outcome.diff.reason = "the file says float16 and holds the first half of a float32 buffer";
+      outcome.diff.reason = std::string("the file says float16 and holds the first half of a float32 buffer");
       return outcome;
     }
     if (pairing_.of_parameters) {
@@ -189,8 +191,8 @@ class Comparison {
     }
     if (rule == nullptr && rules_.require_rule && has_metrics(outcome.diff.verdict)) {
       outcome.diff.verdict = Verdict::kDiffer;
-      outcome.diff.reason += outcome.diff.reason.empty() ? "" : "; ";
-      outcome.diff.reason += "no rule is for it";
+      const std::string& reason = outcome.diff.reason;
+      outcome.diff.reason = reason + (reason.empty() ? "" : "; ") + "no rule is for it";
     }
     if (outcome.diff.by_statistics) return outcome;
     judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
@@ -214,10 +216,17 @@ class Comparison {
     return numbers ? written_contents(*numbers) : 0;
   }
 
+  // Most pairs have the shape of the candidate's record, which outlives them.
+  void share_shape(const TensorPair& pair, TensorDiff& diff) const {
+    if (pair.a == kNoId) return;
+    const Shape* const shape = of_a(pair).shape;
+    if (shape != nullptr && diff.shape == *shape) diff.shape = Shared<Shape>::of(*shape);
+  }
+
   // Prepends how two parameters are related.
   void add_note(TensorId tensor, TensorDiff& diff) const {
     if (pairing_.notes.empty() || pairing_.notes[tensor].empty()) return;
-    diff.reason = pairing_.notes[tensor] + (diff.reason.empty() ? "" : "; " + diff.reason);
+    diff.reason = pairing_.notes[tensor] + (diff.reason->empty() ? "" : "; " + *diff.reason);
   }
 
   [[nodiscard]] bool is_half(const TensorPair& pair) const {

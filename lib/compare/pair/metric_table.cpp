@@ -100,25 +100,13 @@ std::vector<std::string> metric_names() {
   return names;
 }
 
-namespace {
-
 report::Value value_of(const std::optional<MetricNumber>& number) {
   if (!number) return {};
   return std::visit([](auto plain) { return report::Value(plain); }, *number);
 }
 
-}  // namespace
-
 report::Value metric_value(const Metric& metric, const TensorDiff& diff) {
   return value_of(metric.value(diff, diff.metrics));
-}
-
-report::Object metric_values(const TensorDiff& diff) {
-  report::Object values;
-  values.reserve(kMetrics.size());
-  const PairMetrics metrics = diff.metrics;
-  for (const Metric& metric : kMetrics) values.add(metric.name, value_of(metric.value(diff, metrics)));
-  return values;
 }
 
 }  // namespace msdump

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/compact.h"
 #include "compare/pair/tensor_diff.h"
 #include "parts/facts.h"
 #include "report/value.h"
@@ -44,8 +45,15 @@ struct Metric {
 
 // The value for a report: an integer, a float, null.
 [[nodiscard]] report::Value metric_value(const Metric& metric, const TensorDiff& diff);
-// All metrics by name: `metrics` of a row.
-[[nodiscard]] report::Object metric_values(const TensorDiff& diff);
+[[nodiscard]] report::Value value_of(const std::optional<MetricNumber>& number);
+
+// Adds all metrics by name, `metrics` of a row, to an Object or a JsonObject.
+template <class Into>
+void add_metrics(const TensorDiff& diff, Into& into) {
+  into.reserve(all_metrics().size());
+  const kernels::PairMetrics metrics = diff.metrics;
+  for (const Metric& metric : all_metrics()) into.add(metric.name, value_of(metric.value(diff, metrics)));
+}
 
 // The facts of a comparison for a part of a run (parts/facts.h).
 
@@ -55,11 +63,33 @@ void fields(auto& visit, FieldsOf<PairMetrics> auto& value) { visit_members(visi
 
 }  // namespace kernels
 
+// Compact and shared values are written as the plain ones that they stand for.
+template <class T>
+void fields(auto& visit, const CompactOptional<T>& value) {
+  visit(std::optional<T>(value));
+}
+template <class T>
+void fields(auto& visit, CompactOptional<T>& value) {
+  std::optional<T> plain;
+  visit(plain);
+  value = plain;
+}
+template <class T>
+void fields(auto& visit, const Shared<T>& value) {
+  visit(*value);
+}
+template <class T>
+void fields(auto& visit, Shared<T>& value) {
+  T plain;
+  visit(plain);
+  value = std::move(plain);
+}
+
 void fields(auto& visit, FieldsOf<Limits> auto& value) { MSDUMP_FIELDS(rtol, atol); }
 void fields(auto& visit, FieldsOf<TensorDiff> auto& value) {
-  MSDUMP_FIELDS(verdict, reason, metrics, kl, scale, limits, tolerance_that_passes, shape, dtype_a, dtype_b,
-                by_statistics, reshaped, mislabelled, nan_counted_a, nan_counted_b, nan_in_a_alone, checksum_a,
-                checksum_b, written_a, written_b, relative_error, no_such_place, extremes_only);
+  MSDUMP_FIELDS(verdict, dtype_a, dtype_b, by_statistics, reshaped, mislabelled, nan_counted_a, nan_counted_b,
+                nan_in_a_alone, no_such_place, extremes_only, reason, metrics, kl, scale, limits, shape, checksum_a,
+                checksum_b, written_a, written_b, relative_error);
 }
 
 }  // namespace msdump

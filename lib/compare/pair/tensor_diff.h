@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/compact.h"
 #include "base/error.h"
 #include "compare/pair/packed_metrics.h"
 #include "compare/pair/tolerance.h"
@@ -61,13 +62,6 @@ enum class Verdict : uint8_t {
 
 struct TensorDiff {
   Verdict verdict = Verdict::kSkipped;
-  std::string reason;  // why, and notes: "dimensions of 1 ignored"
-  PackedMetrics metrics;
-  std::optional<double> kl;                     // on request; not for complex numbers
-  double scale = 0;                             // typical_scale() of b
-  Limits limits;                                // the tolerance that was used
-  std::optional<Limits> tolerance_that_passes;  // tolerance.h
-  Shape shape;                                  // of a
   DType dtype_a = DType::kUndefined, dtype_b = DType::kUndefined;
   // True if compared by statistics (statistic_diff.h), because one side has no elements. Metrics without a value are then
   // unknown. So are all counts but nan_a and nan_b, if nan_counted_ says so.
@@ -75,18 +69,28 @@ struct TensorDiff {
   bool reshaped = false;     // elements were compared although the shapes differ; `reason` has both
   bool mislabelled = false;  // the bytes of a side are not the values: graph/join/dump_operators.h
   bool nan_counted_a = false, nan_counted_b = false;
-  bool nan_in_a_alone = false;              // known, not assumed
+  bool nan_in_a_alone = false;  // known, not assumed
+  bool no_such_place = false;   // unmatched: the other side has no such rank or step
+  bool extremes_only = false;   // infinities hide what mean and norm say: relative_error may be far too small
+  Shared<std::string> reason;   // why, and notes: "dimensions of 1 ignored"
+  PackedMetrics metrics;
+  CompactOptional<double> kl;               // on request; not for complex numbers
+  double scale = 0;                         // typical_scale() of b
+  Limits limits;                            // the tolerance that was used
+  Shared<Shape> shape;                      // of a
   uint64_t checksum_a = 0, checksum_b = 0;  // hashes of them; 0: none
   // Hashes of the statistics that msprobe wrote beside a tensor; 0: none, or many tensors have them.
   uint64_t written_a = 0, written_b = 0;
   // Replaces relative_l2 for statistics: the largest deviation of a statistic, relative to the scale of the tensor, beyond
   // the rounding of its text. Infinite if b is 0; no value if no statistic can be compared.
-  std::optional<double> relative_error;
-  bool no_such_place = false;  // unmatched: the other side has no such rank or step
-  bool extremes_only = false;  // infinities hide what mean and norm say: relative_error may be far too small
+  CompactOptional<double> relative_error;
 
   // relative_l2, or relative_error in its place.
-  [[nodiscard]] std::optional<double> error() const { return by_statistics ? relative_error : metrics->relative_l2; }
+  [[nodiscard]] std::optional<double> error() const {
+    return by_statistics ? std::optional<double>(relative_error) : metrics->relative_l2;
+  }
+  // passing_limits() of the elements that were compared.
+  [[nodiscard]] std::optional<Limits> tolerance_that_passes() const { return passing_limits(metrics, scale); }
 };
 
 // True if elements or statistics were compared.

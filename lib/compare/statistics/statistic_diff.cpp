@@ -44,6 +44,16 @@ std::optional<double> only_value(const TensorNumbers& values, Kind kind) {
   return kind == Kind::kComplex || !has_no_nan ? std::nullopt : std::optional(max->value);
 }
 
+// "equal MD5"
+const std::string& text_of_equal(ChecksumKind kind) {
+  static const auto kTexts = [] {
+    std::array<std::string, static_cast<size_t>(last_of(ChecksumKind())) + 1> texts;
+    for (size_t i = 0; i < texts.size(); ++i) texts[i] = "equal " + std::string(name_of(static_cast<ChecksumKind>(i)));
+    return texts;
+  }();
+  return kTexts[static_cast<size_t>(kind)];
+}
+
 enum class Agreement : uint8_t { kUnknown, kWeak, kEqual, kDifferent };
 
 class Comparer {
@@ -107,10 +117,9 @@ class Comparer {
   }
 
   // Sets the verdict, and appends to the reason.
-  void settle(Verdict verdict, std::string_view text) {
+  void settle(Verdict verdict, const Shared<std::string>& text) {
     diff_.verdict = verdict;
-    if (!diff_.reason.empty() && !text.empty()) diff_.reason += "; ";
-    diff_.reason += text;
+    diff_.reason = diff_.reason->empty() ? text : Shared<std::string>(*diff_.reason + "; " + *text);
   }
 
   void fill_metrics() {
@@ -224,7 +233,7 @@ class Comparer {
     for (const Checksum& one : a_.checksums) {
       const Checksum* other = same_bytes || !is_of_bytes(one.kind) ? b_.find(one.kind) : nullptr;
       if (other == nullptr || other->widened != one.widened) continue;
-      checksum_name_ = msdump::name_of(one.kind);
+      checksum_ = one.kind;
       if (one.text != other->text) {
         if (!is_of_bytes(one.kind))
           hashes_ = fmt::format("hashes differ: {} against {}", excerpt(one.text), excerpt(other->text));
@@ -251,17 +260,18 @@ class Comparer {
     diff_.scale = scale_;
     if (equals || error_ > 0 || (compared_ && agreement_means_something())) diff_.relative_error = error_;
     if (worst_excess_ > 1) return settle(Verdict::kDiffer, with_checksums(worst_));
-    if (equals) return settle(Verdict::kSame, fmt::format("equal {}", checksum_name_));
+    if (equals) return settle(Verdict::kSame, Shared<std::string>::of(text_of_equal(checksum_)));
     // Zeros may differ in sign, and then in their bytes.
     const auto value = same_value();
     if (value && (*value == 0 || !differs)) return settle(Verdict::kSame, fmt::format("every element is {}", *value));
     if (compared_) return settle(Verdict::kClose, with_checksums(agreement()));
     if (differs)
-      return settle(Verdict::kDiffer, hashes_.empty() ? "checksums differ; by how much is not known" : hashes_);
-    const std::string_view weak = checksum_name_ == msdump::name_of(ChecksumKind::kXor) ? "xors" : "hashes";
+      return settle(Verdict::kDiffer,
+                    hashes_.empty() ? std::string("checksums differ; by how much is not known") : hashes_);
+    const std::string_view weak = checksum_ == ChecksumKind::kXor ? "xors" : "hashes";
     if (checksums_ == Agreement::kWeak)
       return settle(Verdict::kClose, fmt::format("equal {}, which other tensors may share", weak));
-    settle(Verdict::kSkipped, has_special_ ? "all statistics are NaN on both sides" : missing());
+    settle(Verdict::kSkipped, has_special_ ? std::string("all statistics are NaN on both sides") : missing());
   }
 
   // True unless equal extremes prove nothing: infinities hide what the mean and the norm say, or the tensor is bool. Most
@@ -270,13 +280,16 @@ class Comparer {
     return counted_ || (kind_ == Kind::kBool ? same_value().has_value() : !diff_.extremes_only);
   }
 
-  [[nodiscard]] std::string agreement() const {
-    return all_equal_ ? "statistics agree" : "statistics agree within the tolerance";
+  // Most pairs of a dump have this text, or that of an equal checksum.
+  [[nodiscard]] Shared<std::string> agreement() const {
+    static const std::string equal = "statistics agree", close = "statistics agree within the tolerance";
+    return Shared<std::string>::of(all_equal_ ? equal : close);
   }
 
-  [[nodiscard]] std::string with_checksums(const std::string& text) const {
-    if (checksums_ == Agreement::kDifferent) return "checksums differ; " + text;
-    return checksums_ == Agreement::kEqual ? "equal " + std::string(checksum_name_) + ", and yet " + text : text;
+  [[nodiscard]] Shared<std::string> with_checksums(const Shared<std::string>& text) const {
+    if (checksums_ == Agreement::kDifferent) return "checksums differ; " + *text;
+    if (checksums_ == Agreement::kEqual) return text_of_equal(checksum_) + ", and yet " + *text;
+    return text;
   }
 
   [[nodiscard]] static bool is_bare(const TensorNumbers& values) {
@@ -303,7 +316,7 @@ class Comparer {
   double error_ = 0, worst_excess_ = 0;
   std::string worst_, nan_, hashes_;
   Agreement checksums_ = Agreement::kUnknown;
-  std::string_view checksum_name_;
+  ChecksumKind checksum_ = ChecksumKind::kCrc32;  // the last that both sides have
 };
 
 }  // namespace
@@ -351,7 +364,7 @@ class MixedDiff {
     if (!sampled) return diff;
     if (!is_difference(diff.verdict)) {
       const std::string first = *sampled == 1 ? "element" : fmt::format("{} elements", *sampled);
-      diff.reason += fmt::format("; of the first {} only: a sampled dump", first);
+      diff.reason = fmt::format("{}; of the first {} only: a sampled dump", *diff.reason, first);
       if (diff.verdict == Verdict::kSame) diff.verdict = Verdict::kClose;
       return diff;
     }

@@ -40,7 +40,7 @@ class SeparateDumps {
  public:
   SeparateDumps(std::vector<IndexedFolder>& folders, const std::vector<IndexedFile>& files) : folders_(folders) {
     for (const IndexedFolder& folder : folders_) parts_.push_back(telling_parts(folder));
-    find_places();
+    find_places(files);
     if (several_) find_conflicts(files);
   }
 
@@ -91,18 +91,22 @@ class SeparateDumps {
     return text;
   }
 
-  // Numbers the places: equal rank, graph and step below one path. Two dumps are possible only where the folders of one place
-  // differ in their telling parts.
-  void find_places() {
+  // Numbers the places of folders with files: equal rank, graph and step below one path. Two dumps are possible only where the
+  // folders of one place differ in their telling parts.
+  void find_places(const std::vector<IndexedFile>& files) {
+    std::vector<bool> has_files(folders_.size(), false);
+    for (const IndexedFile& file : files) has_files[file.folder] = true;
+    place_.resize(folders_.size());
     using Place = std::tuple<uint32_t, std::optional<int64_t>, std::optional<int64_t>, std::optional<int64_t>>;
     std::map<Place, uint32_t> places;
     std::vector<uint32_t> first;
     for (uint32_t i = 0; i < folders_.size(); ++i) {
+      if (!has_files[i]) continue;
       const FolderIdentity& identity = folders_[i].identity;
       const Place place{folders_[i].root, identity.rank, identity.graph, identity.step};
       const auto [found, is_new] = places.try_emplace(place, static_cast<uint32_t>(first.size()));
       if (is_new) first.push_back(i);
-      place_.push_back(found->second);
+      place_[i] = found->second;
       several_ = several_ || parts_[first[found->second]] != parts_[i];
     }
   }

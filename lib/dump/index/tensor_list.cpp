@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "base/text_pool.h"
 #include "dump/index/list_order.h"
 #include "dump/layouts/family.h"
 
@@ -55,10 +55,10 @@ TensorView view_of(const Shape& shape) {
 namespace {
 
 // The text of a slot, without a copy for single digits.
-std::string_view slot_text(std::string_view slot, TextArena& arena) {
+std::string_view slot_text(std::string_view slot, TextPool& texts) {
   static constexpr std::string_view kDigits = "0123456789";
   if (slot.size() == 1 && is_digits(slot)) return kDigits.substr(static_cast<size_t>(slot[0] - '0'), 1);
-  return arena.keep(slot);
+  return texts.share(slot);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ struct FileListing {
   std::vector<uint32_t> shape_of;            // by tensor: number in `shapes`
   std::vector<std::string_view> data_names;  // by tensor, for tables
   std::vector<Error> failures;
-  TextArena texts;
+  TextPool texts;
   std::deque<OriginalOutput> originals;
   std::deque<std::string_view> distributions;
   std::vector<CallArgument> arguments;
@@ -299,7 +299,7 @@ class TensorListBuilder {
     append(std::move(listing.arguments), list_.arguments_);
     append(std::move(listing.overflows), list_.overflows_);
     for (Error& failure : listing.failures) list_.failures_.push_back(std::move(failure));
-    list_.texts_.push_back(std::move(listing.texts));
+    list_.texts_.push_back(std::move(listing.texts).take());
     if (!listing.originals.empty()) list_.originals_.push_back(std::move(listing.originals));
     if (!listing.distributions.empty()) list_.distributions_.push_back(std::move(listing.distributions));
   }

@@ -2,7 +2,7 @@
 //
 // The list is made from a DumpIndex. A file lists its tensors (only its header is read), and a table (statistic.csv,
 // dump.json) its rows. A row about a tensor in a file is joined to the record of that tensor; the others are tensors without
-// elements. A record costs about 180 bytes; texts and shapes are shared.
+// elements. A record costs 168 bytes; texts and shapes are shared.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +84,7 @@ struct OriginalOutput {
 struct TensorRecord {
   NameFacts name;                // with the dtype of the framework's tensor, whatever the file stores
   const Shape* shape = nullptr;  // null: unknown
-  std::optional<uint64_t> bytes;
+  CompactOptional<uint64_t> bytes;
   const OriginalOutput* original = nullptr;        // null: unknown
   const TensorView* view = nullptr;                // the elements that the record has; null: all, in their order
   const std::string_view* distribution = nullptr;  // its place in a global tensor, as JSON; null: unknown

@@ -103,7 +103,7 @@ std::vector<WatchedOutput> watched_outputs(const DumpIndex& index, const std::ve
   }
   const auto order = [&](const WatchedOutput::Snapshot& one) {
     const NameFacts& name = tensors[one.tensor].name;
-    return std::tuple(time_of(name), name.task_id);
+    return std::tuple(time_of(name), name.task_id.plain());
   };
   for (WatchedOutput& output : outputs) {
     std::stable_sort(output.snapshots.begin(), output.snapshots.end(),

@@ -36,7 +36,7 @@ bool Family::recognises(std::span<const std::byte> head, uint64_t file_size) con
   return has_signature != nullptr && has_signature(FileHead(head, file_size));
 }
 
-Status Family::list_rows(const File& file, TextArena& /*arena*/, TableSink& /*sink*/) const {
+Status Family::list_rows(const File& file, TextPool& /*texts*/, TableSink& /*sink*/) const {
   return fail(make_error(ErrorCode::kInternal, "a {} is not a table", name()).with_path(file.path()));
 }
 

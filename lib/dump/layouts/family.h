@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/index.h"
 #include "base/text.h"
+#include "base/text_pool.h"
 #include "dump/layouts/layout.h"
 #include "dump/layouts/stored_tensor.h"
 #include "dump/names/file_kind.h"
@@ -66,7 +67,7 @@ struct OpenContext {
 
 // A tensor in a table: numbers and no elements.
 struct TableRow {
-  NameFacts facts;  // views into the arena of `list_rows`; without an op name, those of the file count
+  NameFacts facts;  // views into the texts of `list_rows`; without an op name, those of the file count
   std::optional<Shape> shape;
   std::optional<uint64_t> bytes;
   std::optional<int64_t> step;    // of the row, in a table of several steps; else the step of the folder counts
@@ -133,7 +134,7 @@ class Family {
   // True if the rows say their step.
   [[nodiscard]] virtual bool rows_have_steps() const { return false; }
   // Returns an error if the table as a whole cannot be used.
-  [[nodiscard]] virtual Status list_rows(const File& file, TextArena& arena, TableSink& sink) const;
+  [[nodiscard]] virtual Status list_rows(const File& file, TextPool& texts, TableSink& sink) const;
 };
 
 // The families, in the order in which they are asked.

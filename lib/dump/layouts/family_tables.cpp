@@ -21,17 +21,19 @@ namespace msdump {
 namespace {
 
 // Keeps a text of a row, unless it is that of the row before: rows of an operator follow each other.
-std::string_view kept(std::string_view text, std::string_view before, TextArena& arena) {
-  return text == before ? before : arena.keep(text);
+std::string_view kept(std::string_view text, std::string_view before, TextPool& texts) {
+  return text == before ? before : texts.share(text);
 }
 
-TableRow table_row(const StatisticRow& row, const NameFacts& before, TextArena& arena) {
+TableRow table_row(const StatisticRow& row, const NameFacts& before, TextPool& texts) {
   TableRow result;
   NameFacts& facts = result.facts;
-  facts.op_type = kept(row.op_type, before.op_type, arena);
-  facts.op_name = kept(row.op_name, before.op_name, arena);
-  facts.timestamp = row.timestamp == "0" ? std::string_view() : kept(row.timestamp, before.timestamp, arena);
-  facts.slot = kept(row.slot, before.slot, arena);
+  facts.op_type = kept(row.op_type, before.op_type, texts);
+  facts.op_name = kept(row.op_name, before.op_name, texts);
+  facts.timestamp = row.timestamp == "0"                ? std::string_view()
+                    : row.timestamp == before.timestamp ? before.timestamp
+                                                        : texts.keep(row.timestamp);
+  facts.slot = kept(row.slot, before.slot, texts);
   facts.task_id = parse_i64(row.task_id);
   facts.stream_id = parse_i64(row.stream_id);
   facts.io = row.op_type == "Parameter" ? Io::kParameter : row.io == "input" ? Io::kInput : Io::kOutput;
@@ -101,16 +103,16 @@ class StatisticFamily final : public Family {
     return Claim::kByName;
   }
 
-  Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
+  Status list_rows(const File& file, TextPool& texts, TableSink& sink) const override {
     MSDUMP_TRY(StatisticReader reader, StatisticReader::open(file));
     const std::string folder = file.path().substr(0, file.path().rfind('/') + 1);
     NameFacts before;
     return read_rows(reader, sink, [&](const StatisticRow& row) {
       const bool is_atb = reader.header().form == StatisticForm::kAtb;
       if (is_atb && has_elements_file(row, folder.empty() ? "." : folder)) return;
-      TableRow listed = table_row(row, before, arena);
+      TableRow listed = table_row(row, before, texts);
       before = listed.facts;
-      if (is_atb) listed.facts.op_name = arena.keep(atb_name(row));
+      if (is_atb) listed.facts.op_name = texts.share(atb_name(row));
       sink.row(listed);
     });
   }
@@ -138,7 +140,7 @@ void take_activation(std::string_view name, NameFacts& facts) {
   facts.slot = activation->slot;
 }
 
-TableRow table_row(const MonitorRow& row, const MonitorName& file, TextArena& arena) {
+TableRow table_row(const MonitorRow& row, const MonitorName& file, TextPool& texts) {
   TableRow result;
   NameFacts& facts = result.facts;
   const std::string_view metric = file.second && !row.scope.empty() ? row.scope : file.metric;
@@ -155,9 +157,9 @@ TableRow table_row(const MonitorRow& row, const MonitorName& file, TextArena& ar
   }
   // Chunks of a pipeline-parallel model have the same names.
   const bool staged = row.vpp_stage > 0 && !file.second;
-  facts.op_name = staged ? arena.keep(fmt::format("{}:{}", row.vpp_stage, facts.op_name)) : arena.keep(facts.op_name);
-  facts.slot = arena.keep(facts.slot);
-  facts.op_type = arena.keep(metric);
+  facts.op_name = staged ? texts.share(fmt::format("{}:{}", row.vpp_stage, facts.op_name)) : texts.share(facts.op_name);
+  facts.slot = texts.share(facts.slot);
+  facts.op_type = texts.share(metric);
   facts.dtype = row.dtype.value_or(DType::kUndefined);
   result.shape = row.shape;
   result.step = row.step;
@@ -176,12 +178,12 @@ class MonitorFamily final : public Family {
     return parse_monitor_name(file.name) ? Claim::kByName : Claim::kNo;
   }
 
-  Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
+  Status list_rows(const File& file, TextPool& texts, TableSink& sink) const override {
     MSDUMP_TRY(MonitorReader reader, MonitorReader::open(file));
     const std::string_view path = file.path();
     const auto name = parse_monitor_name(path.substr(path.rfind('/') + 1));
     return read_rows(reader, sink,
-                     [&](const MonitorRow& row) { sink.row(table_row(row, name.value_or(MonitorName{}), arena)); });
+                     [&](const MonitorRow& row) { sink.row(table_row(row, name.value_or(MonitorName{}), texts)); });
   }
 };
 
@@ -197,11 +199,11 @@ const Family& monitor_family() {
 
 namespace {
 
-TableRow table_row(const MsprobeTensor& tensor, TextArena& arena) {
+TableRow table_row(const MsprobeTensor& tensor, TextPool& texts) {
   TableRow row;
-  row.facts.op_name = arena.keep(tensor.op_name);
-  row.facts.op_type = arena.keep(tensor.op_type);
-  row.facts.slot = tensor.slot.empty() ? "0" : arena.keep(tensor.slot);
+  row.facts.op_name = texts.share(tensor.op_name);
+  row.facts.op_type = texts.share(tensor.op_type);
+  row.facts.slot = tensor.slot.empty() ? "0" : texts.share(tensor.slot);
   row.facts.io = io_of(tensor.io);
   row.facts.dtype = tensor.dtype.value_or(DType::kUndefined);
   row.shape = tensor.shape;
@@ -210,11 +212,11 @@ TableRow table_row(const MsprobeTensor& tensor, TextArena& arena) {
   }
   row.offset = tensor.offset;
   row.order = static_cast<uint32_t>(tensor.order);
-  if (tensor.data_name) row.data_name = arena.keep(*tensor.data_name);
+  if (tensor.data_name) row.data_name = texts.keep(*tensor.data_name);
   return row;
 }
 
-CallValue call_value(const MsprobeArgument& argument, TextArena& arena) {
+CallValue call_value(const MsprobeArgument& argument, TextPool& texts) {
   using Kind = CallValue::Kind;
   const auto kind_of = [](MsprobeArgument::Kind kind) {
     switch (kind) {
@@ -227,13 +229,13 @@ CallValue call_value(const MsprobeArgument& argument, TextArena& arena) {
     }
     return Kind::kNone;
   };
-  return {kind_of(argument.kind), argument.is_dtype, arena.keep(argument.text)};
+  return {kind_of(argument.kind), argument.is_dtype, texts.keep(argument.text)};
 }
 
-void add_arguments(const MsprobeCall& call, TextArena& arena, TableSink& sink) {
-  const std::string_view op_name = arena.keep(call.op_name);
+void add_arguments(const MsprobeCall& call, TextPool& texts, TableSink& sink) {
+  const std::string_view op_name = texts.share(call.op_name);
   for (const MsprobeArgument& argument : call.arguments)
-    sink.argument(op_name, arena.keep(argument.slot), call_value(argument, arena));
+    sink.argument(op_name, texts.share(argument.slot), call_value(argument, texts));
 }
 
 class DumpJsonFamily final : public Family {
@@ -247,20 +249,20 @@ class DumpJsonFamily final : public Family {
     return kind_of_name(file.name) == kind_ ? Claim::kByName : Claim::kNo;
   }
 
-  Status list_rows(const File& file, TextArena& arena, TableSink& sink) const override {
+  Status list_rows(const File& file, TextPool& texts, TableSink& sink) const override {
     MSDUMP_TRY(const DumpJson json, read_like_dump_json(kind_, file));
     std::map<const std::string*, std::string_view> kept;
     for (const MsprobeTensor& tensor : json.tensors) {
-      TableRow row = table_row(tensor, arena);
+      TableRow row = table_row(tensor, texts);
       if (tensor.distribution != nullptr) {
         const auto [text, is_new] = kept.try_emplace(tensor.distribution.get());
-        if (is_new) text->second = arena.keep(*tensor.distribution);
+        if (is_new) text->second = texts.keep(*tensor.distribution);
         row.distribution = text->second;
       }
       sink.row(row);
     }
-    for (const MsprobeCall& call : json.calls) add_arguments(call, arena, sink);
-    for (const MsprobeOverflow& one : json.overflows) sink.overflow(arena.keep(one.op_name), one.status, one.order);
+    for (const MsprobeCall& call : json.calls) add_arguments(call, texts, sink);
+    for (const MsprobeOverflow& one : json.overflows) sink.overflow(texts.share(one.op_name), one.status, one.order);
     sink.problems(json.problems);
     return {};
   }

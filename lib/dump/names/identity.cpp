@@ -35,7 +35,9 @@ report::Object identity_value(const Identity& identity) {
   object.add("rank", identity.rank).add("graph", identity.graph).add("step", identity.step);
   object.add("op_name", report::text_or_null(name.op_name)).add("op_type", report::text_or_null(name.op_type));
   object.add("io", name.slot.empty() ? report::Value() : report::Value(name_of(name.io)));
-  object.add("slot", slot_value(name.slot)).add("task_id", name.task_id).add("stream_id", name.stream_id);
+  object.add("slot", slot_value(name.slot))
+      .add("task_id", name.task_id.plain())
+      .add("stream_id", name.stream_id.plain());
   object.add("timestamp", report::text_or_null(name.timestamp));
   return object;
 }

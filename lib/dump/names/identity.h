@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/compact.h"
 #include "report/value.h"
 #include "tensor/dtype.h"
 #include "tensor/format.h"
@@ -27,7 +28,7 @@ struct NameFacts {
   std::string_view op_type, op_name;
   std::string_view timestamp;  // digits as written; up to 255 of them occur
   std::string_view slot;       // "0", "0.1", "weight"; empty when the file may hold several tensors
-  std::optional<int64_t> task_id, stream_id;
+  CompactOptional<int64_t> task_id, stream_id;
   Io io = Io::kOutput;              // counts only with a slot
   DType dtype = DType::kUndefined;  // kUndefined: unknown
   std::optional<Format> format;

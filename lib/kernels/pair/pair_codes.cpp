@@ -252,15 +252,25 @@ SpecialFacts clean_specials_vectors(DType stored, const std::byte* a, const std:
 size_t find_buckets_vectors(const double* magnitudes, size_t count, MagnitudeBucket first, uint32_t* buckets) {
   const hn::ScalableTag<double> d;
   const hn::RebindToUnsigned<decltype(d)> bits;
-  const hn::Rebind<uint32_t, decltype(d)> words;
+  const hn::Repartition<uint32_t, decltype(d)> words;
   const auto lowest = hn::Set(d, lower_end(first));
   const auto base = hn::Set(words, first);
   constexpr size_t kPlaces = hn::MaxLanes(d);
+  const auto halves_of = [&](const double* from) HWY_ATTR {
+    const auto magnitude = hn::BitCast(bits, hn::Max(hn::LoadU(d, from), lowest));
+    return hn::BitCast(words, hn::ShiftRight<52 - kBucketsPerOctaveLog2>(magnitude));
+  };
+  alignas(64) uint32_t some[2 * kPlaces];
   size_t at = 0, found = 0;
-  for (; at + kPlaces <= count; at += kPlaces) {
-    const auto magnitude = hn::BitCast(bits, hn::Max(hn::LoadU(d, magnitudes + at), lowest));
-    const auto bucket = hn::TruncateTo(words, hn::ShiftRight<52 - kBucketsPerOctaveLog2>(magnitude));
-    found += hn::CompressStore(hn::Sub(bucket, base), hn::Ne(bucket, base), words, buckets + found);
+  for (; at + 2 * kPlaces <= count; at += 2 * kPlaces) {
+    // A bucket fills the lower, even half of its word.
+    const auto bucket = hn::ConcatEven(words, halves_of(magnitudes + at + kPlaces), halves_of(magnitudes + at));
+    // CompressStore would copy its table to the stack for every vector.
+    hn::Store(hn::Sub(bucket, base), words, some);
+    for (const uint32_t one : some) {
+      buckets[found] = one;
+      found += one != 0 ? 1 : 0;
+    }
   }
   return found + find_buckets_plain(magnitudes + at, count - at, first, buckets + found);
 }

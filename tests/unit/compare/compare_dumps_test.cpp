@@ -35,7 +35,7 @@ ComparedTensors compared(const test::ComparedDumps& dumps, const Asked& asked = 
                        dumps.pairing(), chosen, asked.rules, asked.look, {pool, never});
 }
 
-std::string describe(const TensorDiff& diff) { return fmt::format("{}: {}", name_of(diff.verdict), diff.reason); }
+std::string describe(const TensorDiff& diff) { return fmt::format("{}: {}", name_of(diff.verdict), *diff.reason); }
 
 // "unmatched: not in the candidate" of each pair without a partner, in order.
 Texts alone(const test::ComparedDumps& dumps, const ComparedTensors& result) {

@@ -49,7 +49,7 @@ TensorDiff of_statistics(double max, double of_reference) {
   diff.verdict = Verdict::kDiffer;
   diff.by_statistics = true;
   diff.dtype_a = diff.dtype_b = DType::kFloat32;
-  diff.shape = {4, 4};
+  diff.shape = Shape{4, 4};
   kernels::PairMetrics metrics;
   metrics.max_a = max;
   metrics.max_b = of_reference;
@@ -147,7 +147,7 @@ TEST_CASE("of statistics the largest deviation is the error, on the scale of the
   diff.extremes_only = true;
   CHECK_FALSE(error_of(diff));  // infinities hide how far the others are off
   diff.extremes_only = false;
-  diff.relative_error.reset();
+  diff.relative_error = std::nullopt;
   CHECK_FALSE(error_of(diff));  // nothing is known
   diff.verdict = Verdict::kSame;
   REQUIRE(error_of(diff));

@@ -1,3 +1,4 @@
+#include "report/json.h"
 #include "report/row_sink.h"
 #include "support/catch.h"
 
@@ -34,6 +35,42 @@ TEST_CASE("rows that a formatter made are those that the sink writes") {
   for (const Form form : {Form::kCsv, Form::kJson, Form::kJsonl}) {
     INFO(static_cast<int>(form));
     CHECK(report(form, true) == report(form, false));
+  }
+}
+
+TEST_CASE("an object that is written as it is filled has the text of one that was filled before") {
+  const auto fill = [](auto& object) {
+    object.add("text", std::string("a\"b")).add("view", std::string_view("\xff")).add("literal", "c");
+    object.add("null", Value()).add("number", 0.1F).add("large", UINT64_MAX).add("flag", true);
+    object.add("unknown", std::optional<double>()).add("known", std::optional<std::string_view>("d"));
+    object.add("list", list_of(std::vector<int>{1, 2})).add(std::string(41, 'k'), 1).add(std::string(41, 'n'), Value());
+  };
+  Object filled;
+  fill(filled);
+  filled.add("inner", filled).add("empty", Object());
+  std::string text;
+  {
+    JsonObject written(text);
+    fill(written);
+    written.object("inner", fill).object("empty", [](JsonObject&) {});
+  }
+  std::string expected;
+  append_json(expected, filled);
+  CHECK(text == expected);
+}
+
+TEST_CASE("rows of a source that writes JSON itself are those of its objects") {
+  const RowSource source{made_row,
+                         [](size_t row, JsonObject& object) { object.add_members(made_row(static_cast<int>(row))); }};
+  for (const Form form : {Form::kCsv, Form::kJsonl}) {
+    StringOutput out;
+    const std::unique_ptr<RowSink> sink = make_sink(form, out, {"ls", "1", {}, {{"name", ""}, {"count", ""}}});
+    std::string text, expected;
+    const auto formatter = sink->formatter();
+    REQUIRE(formatter);
+    formatter->append_row(source, 3, text);
+    formatter->append(made_row(3), expected);
+    CHECK(text == expected);
   }
 }
 
