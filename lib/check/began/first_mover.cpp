@@ -21,12 +21,11 @@ constexpr size_t kTensors = 2;      // tensors that have to move together: one a
 constexpr size_t kTogether = 2;      // what moves together
 constexpr size_t kSettled = 5;       // a series takes its new values for normal: it expects the median of five
 constexpr size_t kSlowly = 8;        // what moves together slowly
-constexpr size_t kWindow = 32;       // the values on each side of a slow change
 constexpr size_t kFollowers = 16;    // followers move until then
 constexpr double kPowerOfTwo = 0.2;  // how far the logarithm of a factor may be from a whole number
 
 struct Moved {
-  size_t place = 0;  // of the step, among those of the dump
+  size_t place = 0, onset = 0;  // of Deviation::at and onset, among the steps of the dump
   StepTensorId tensor = 0;
   Deviation deviation;
 };
@@ -45,13 +44,12 @@ class Search {
 
  private:
   [[nodiscard]] StepPhase phase(const Moved& moved) const { return phase_of(history_[moved.tensor].op_type); }
+  [[nodiscard]] size_t place_of(int64_t step) const;
   [[nodiscard]] auto flow(const Moved& moved) const;
-  [[nodiscard]] SeriesChange change(const Moved& moved) const;
   [[nodiscard]] Mover mover(const Moved& moved) const;
   [[nodiscard]] bool is_loss_scale(std::span<const Moved> moves) const;
-  [[nodiscard]] bool is_season(std::span<const Moved> moves) const;
   [[nodiscard]] const Moved* first_strong(std::span<const Moved> moves) const;
-  [[nodiscard]] Moved first_slow(std::span<const Moved> moves) const;
+  [[nodiscard]] const Moved& first_slow(std::span<const Moved> moves) const;
   [[nodiscard]] std::vector<Mover> followers(std::span<const Moved> moves, const Moved& first) const;
   [[nodiscard]] std::vector<int64_t> echoes(const Moved& first) const;
 
@@ -68,6 +66,10 @@ auto Search::flow(const Moved& moved) const {
   return std::tuple(of, reversed ? -position : position);
 }
 
+size_t Search::place_of(int64_t step) const {
+  return static_cast<size_t>(std::lower_bound(steps_.begin(), steps_.end(), step) - steps_.begin());
+}
+
 Status Search::find_moves(const RunContext& context) {
   std::vector<std::vector<Moved>> by_tensor(history_.tensors());
   context.pool.parallel_for(static_cast<int64_t>(history_.tensors()), [&](int64_t number) {
@@ -75,8 +77,7 @@ Status Search::find_moves(const RunContext& context) {
     const auto tensor = static_cast<StepTensorId>(number);
     const StepSeries series = history_.series(tensor);
     for (const Deviation& one : find_deviations(series.values, scale_of(history_[tensor]))) {
-      const auto step = std::lower_bound(steps_.begin(), steps_.end(), series.steps[one.at]);
-      by_tensor[tensor].push_back({static_cast<size_t>(step - steps_.begin()), tensor, one});
+      by_tensor[tensor].push_back({place_of(series.steps[one.at]), place_of(series.steps[one.onset]), tensor, one});
     }
   });
   MSDUMP_CHECK_OK(context.cancel.check());
@@ -89,12 +90,8 @@ Status Search::find_moves(const RunContext& context) {
   return {};
 }
 
-SeriesChange Search::change(const Moved& moved) const {
-  return classify(history_.series(moved.tensor).values, scale_of(history_[moved.tensor]), moved.deviation);
-}
-
 Mover Search::mover(const Moved& moved) const {
-  return {moved.tensor, steps_[moved.place], change(moved), moved.deviation.score, {}};
+  return {moved.tensor, steps_[moved.onset], moved.deviation.change, moved.deviation.score, {}};
 }
 
 // The moves of the step of `first` and of the next ones.
@@ -119,17 +116,15 @@ bool Search::is_loss_scale(std::span<const Moved> moves) const {
     return phase(one) == StepPhase::kBackward || phase(one) == StepPhase::kLocalGradient;
   };
   if (!std::all_of(moves.begin(), moves.end(), is_scaled)) return false;
-  const SeriesChange level = change(moves.front());
+  const SeriesChange& level = moves.front().deviation.change;
   if (level.kind != ChangeKind::kLevel || !level.size || *level.size <= 0) return false;
   const double power = std::log2(*level.size), nearest = std::round(power);
   return nearest != 0 && std::abs(power - nearest) < kPowerOfTwo;
 }
 
-bool Search::is_season(std::span<const Moved> moves) const {
-  return std::any_of(moves.begin(), moves.end(), [&](const Moved& one) {
-    return one.deviation.score >= kStrongScore &&
-           check::is_season(history_.series(one.tensor).values, scale_of(history_[one.tensor]), one.deviation);
-  });
+bool is_season(std::span<const Moved> moves) {
+  return std::any_of(moves.begin(), moves.end(),
+                     [](const Moved& one) { return one.deviation.score >= kStrongScore && one.deviation.season; });
 }
 
 // The first move that is strong, with others beside it, and that no schedule explains; null if there is none.
@@ -157,14 +152,9 @@ const Moved& first_sharp(std::span<const Moved> moves) {
 }
 
 // Nobody knows the step of a slow move exactly, so that the flow decides.
-Moved Search::first_slow(std::span<const Moved> moves) const {
-  Moved first =
-      *std::min_element(moves.begin(), moves.end(), [&](const Moved& a, const Moved& b) { return flow(a) < flow(b); });
-  const StepSeries series = history_.series(first.tensor);
-  const size_t at = onset_of_slow(series.values, scale_of(history_[first.tensor]), first.deviation);
-  first.deviation.at = static_cast<uint32_t>(at);
-  first.place = static_cast<size_t>(std::lower_bound(steps_.begin(), steps_.end(), series.steps[at]) - steps_.begin());
-  return first;
+const Moved& Search::first_slow(std::span<const Moved> moves) const {
+  return *std::min_element(moves.begin(), moves.end(),
+                           [&](const Moved& a, const Moved& b) { return flow(a) < flow(b); });
 }
 
 // The earliest move of the tensor within the last kSettled steps: a gradual change begins before it is strong.
@@ -179,7 +169,7 @@ std::vector<Mover> Search::followers(std::span<const Moved> moves, const Moved& 
   std::vector<Mover> found;
   std::set<StepTensorId> seen = {first.tensor};
   for (const Moved& moved : moves) {
-    if (moved.place < first.place || moved.place > first.place + kFollowers) continue;
+    if (moved.place < first.onset || moved.place > first.onset + kFollowers) continue;
     if (moved.deviation.score < kSureScore || !seen.insert(moved.tensor).second) continue;
     found.push_back(mover(moved));
   }
@@ -198,7 +188,7 @@ std::optional<Began> Search::answer() const {
   const Moved *const sharp = first_strong(sharp_), *const slow = first_strong(slow_);
   if (sharp == nullptr && slow == nullptr) return std::nullopt;
   // Windows that reach over a sharp change are off because of it.
-  const bool is_slow = slow != nullptr && (sharp == nullptr || slow->place + kWindow < sharp->place);
+  const bool is_slow = slow != nullptr && (sharp == nullptr || slow->place + kSlowWindow < sharp->place);
   const std::vector<Moved>& moves = is_slow ? slow_ : sharp_;
   const std::span<const Moved> beside = together(moves, is_slow ? *slow : *sharp);
   const Moved first = is_slow ? first_slow(beside) : onset(sharp_, first_sharp(beside));
