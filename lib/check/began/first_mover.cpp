@@ -110,12 +110,13 @@ size_t count_sure(std::span<const Moved> moves) {
   return tensors.size();
 }
 
-// A loss scale multiplies gradients by a power of two, until they are divided by it: nothing after that moves.
+// A loss scale multiplies gradients by a power of two, until they are divided by it: nothing after that moves in the same step.
 bool Search::is_loss_scale(std::span<const Moved> moves) const {
-  const auto is_scaled = [&](const Moved& one) {
-    return phase(one) == StepPhase::kBackward || phase(one) == StepPhase::kLocalGradient;
+  const auto is_other = [&](const Moved& one) {
+    const bool is_scaled = phase(one) == StepPhase::kBackward || phase(one) == StepPhase::kLocalGradient;
+    return one.place == moves.front().place && one.deviation.score >= kSureScore && !is_scaled;
   };
-  if (!std::all_of(moves.begin(), moves.end(), is_scaled)) return false;
+  if (std::any_of(moves.begin(), moves.end(), is_other)) return false;
   const SeriesChange& level = moves.front().deviation.change;
   if (level.kind != ChangeKind::kLevel || !level.size || *level.size <= 0) return false;
   const double power = std::log2(*level.size), nearest = std::round(power);
