@@ -85,7 +85,8 @@ report::Object mover_value(const check::StepHistory& history, const check::Mover
 }  // namespace
 
 std::string began_heading(const check::BeganReport& report) {
-  return fmt::format("it began at step {}", report.began->first.step);
+  return fmt::format("{} at step {}", report.of_two ? "the histories leave each other" : "it began",
+                     report.began->first.step);
 }
 
 std::string began_text(const check::BeganReport* report) {
@@ -94,7 +95,7 @@ std::string began_text(const check::BeganReport* report) {
   const check::StepHistory& history = report->history;
   std::string text = fmt::format("{}: {}\n  {}\n", began_heading(*report),
                                  escape_for_terminal(name_with_rank(history[began.first.tensor])), began_line(began));
-  text += fmt::format("  what  {}\n", escape_for_terminal(check::reason_of(history, began)));
+  text += fmt::format("  what  {}\n", escape_for_terminal(check::reason_of(*report)));
   for (size_t i = 0; i < std::min(began.followers.size(), kFollowersShown); ++i) {
     const check::Mover& mover = began.followers[i];
     text += fmt::format("  then  step {}  {}: {}\n", mover.step, escape_for_terminal(name_of(history[mover.tensor])),
@@ -137,7 +138,7 @@ report::Value began_value(const check::BeganReport* report) {
   const check::StepHistory& history = report->history;
   report::Object object = mover_value(history, began.first);
   object.add("echoes", report::List(began.first.echoes.begin(), began.first.echoes.end()));
-  object.add("reason", check::reason_of(history, began));
+  object.add("reason", check::reason_of(*report));
   object.add("steps", began.steps).add("steps_in_bin", began.steps_in_bin);
   report::List followers;
   for (const check::Mover& mover : began.followers) followers.emplace_back(mover_value(history, mover));

@@ -35,9 +35,10 @@ double median_of(std::span<const Value> values) {
 
 // A series on the scale on which its values are compared.
 struct Series {
-  std::span<const float> values;
+  std::vector<float> values;
   std::vector<double> y, slopes;  // slopes: differences between neighbours
   double rounding = kRounding;    // how far each may be off by it
+  std::vector<Series> sides;      // of the relation of two series: these
 };
 
 std::vector<double> differences(std::span<const double> y) {
@@ -51,7 +52,10 @@ Series scaled(std::span<const float> values, const SeriesScale& scale) {
   for (const float value : values) {
     if (value != 0) magnitudes.push_back(std::abs(static_cast<double>(value)));
   }
-  Series result{values, std::vector<double>(values.size(), 0), std::vector<double>(values.size(), 0)};
+  Series result;
+  result.values.assign(values.begin(), values.end());
+  result.y.assign(values.size(), 0);
+  result.slopes = result.y;
   if (magnitudes.empty()) return result;
   const double middle = quantile_of_unsorted(magnitudes, 0.5);
   const double least = *std::min_element(magnitudes.begin(), magnitudes.end());
@@ -61,6 +65,20 @@ Series scaled(std::span<const float> values, const SeriesScale& scale) {
     result.y[i] = scale.is_signed ? value / middle : std::log(std::max(value, least / 2));
   }
   result.slopes = differences(result.y);
+  return result;
+}
+
+// One series relative to another one.
+Series related(std::span<const float> a, std::span<const float> b, const SeriesScale& scale) {
+  Series result;
+  result.sides = {scaled(a, scale), scaled(b, scale)};
+  for (size_t i = 0; i < a.size(); ++i) {
+    result.y.push_back(result.sides[0].y[i] - result.sides[1].y[i]);
+    // Differences of means have no factor.
+    result.values.push_back(scale.is_signed ? 0 : static_cast<float>(std::exp(result.y[i])));
+  }
+  result.slopes = differences(result.y);
+  result.rounding = result.sides[0].rounding + result.sides[1].rounding;
   return result;
 }
 
@@ -74,23 +92,22 @@ std::vector<double> deviations_of(std::span<const double> y, size_t begin) {
 // First index of the deviations that the one at `at` is compared with: all but the first quarter, at least kReference.
 size_t reference_begin(size_t at, size_t first) { return std::max(first, std::min(at / kForgotten, at - kReference)); }
 
-// The largest |deviation| in a window whose ends only move forward.
+// The largest number in a window whose ends only move forward.
 class SlidingMaximum {
  public:
-  explicit SlidingMaximum(std::span<const double> deviations) : deviations_(deviations) {}
+  explicit SlidingMaximum(std::span<const double> numbers) : numbers_(numbers) {}
   double of(size_t begin, size_t end) {
     for (; next_ < end; ++next_) {
-      const double magnitude = std::abs(deviations_[next_]);
-      while (!indices_.empty() && std::abs(deviations_[indices_.back()]) <= magnitude) indices_.pop_back();
+      while (!indices_.empty() && numbers_[indices_.back()] <= numbers_[next_]) indices_.pop_back();
       indices_.push_back(next_);
     }
     while (!indices_.empty() && indices_.front() < begin) indices_.pop_front();
-    return indices_.empty() ? 0 : std::abs(deviations_[indices_.front()]);
+    return indices_.empty() ? 0 : numbers_[indices_.front()];
   }
 
  private:
-  std::span<const double> deviations_;
-  std::deque<size_t> indices_;  // of ever smaller magnitudes
+  std::span<const double> numbers_;
+  std::deque<size_t> indices_;  // of ever smaller numbers
   size_t next_ = 0;
 };
 
@@ -106,6 +123,7 @@ std::vector<double> magnitudes_of(std::span<const double> values) {
 SeriesChange classify(const Series& series, size_t at, bool of_slope) {
   const std::span<const double> y(series.y);
   const std::span<const double> slopes(series.slopes);
+  const std::span<const float> values(series.values);
   const size_t after = std::min(kAfter, y.size() - at);
   const std::span<const double> slopes_before = slopes.subspan(at - kBefore, kBefore);
   const std::span<const double> slopes_after = slopes.subspan(at, after);
@@ -115,7 +133,7 @@ SeriesChange classify(const Series& series, size_t at, bool of_slope) {
   const double step_before = median_of(slopes_before), step_after = median_of(slopes_after);
   const double usual = median_of<double>(rough_before), now = median_of<double>(rough_after);
   const auto ratio = [&](double value) -> std::optional<double> {
-    const double reference = median_of(series.values.subspan(at - kBefore, kBefore));
+    const double reference = median_of(values.subspan(at - kBefore, kBefore));
     return reference == 0 ? std::nullopt : std::optional(rounded(value / reference));
   };
   const double spread = rounded(now / std::max(usual, series.rounding));
@@ -126,8 +144,8 @@ SeriesChange classify(const Series& series, size_t at, bool of_slope) {
   if (std::abs(step_after - step_before) > std::abs(slopes[at] - step_before) / 2)
     return {ChangeKind::kSlope, rounded(std::exp(step_after - step_before))};
   const bool stays = settled * jump > 0 && std::abs(settled) > std::abs(jump) / 2;
-  if (stays) return {ChangeKind::kLevel, ratio(median_of(series.values.subspan(at, after)))};
-  return {ChangeKind::kSpike, ratio(series.values[at])};
+  if (stays) return {ChangeKind::kLevel, ratio(median_of(values.subspan(at, after)))};
+  return {ChangeKind::kSpike, ratio(values[at])};
 }
 
 // True if the same deviation comes again and again after equal times.
@@ -147,10 +165,23 @@ bool is_season(std::span<const double> deviations, size_t first) {
   return true;
 }
 
+// What movements of the series are compared with: their magnitudes, or those of its sides if they are larger. Two trainings
+// leave each other only if they do so by more than each moves by itself.
+template <class Movements>
+std::vector<double> limits_of(const Series& series, const Movements& movements_of) {
+  std::vector<double> limits = magnitudes_of(movements_of(series));
+  for (const Series& side : series.sides) {
+    const std::vector<double> own = magnitudes_of(movements_of(side));
+    for (size_t i = 0; i < own.size(); ++i) limits[i] = std::max(limits[i], own[i]);
+  }
+  return limits;
+}
+
 void add_outliers(const Series& series, bool of_slope, std::vector<Deviation>& found) {
   const size_t begin = of_slope ? 1 : 0, first = kBefore + begin;
-  const std::vector<double> deviations = deviations_of(of_slope ? series.slopes : series.y, begin);
-  SlidingMaximum window(deviations);
+  const auto movements_of = [&](const Series& one) { return deviations_of(of_slope ? one.slopes : one.y, begin); };
+  const std::vector<double> deviations = movements_of(series), limits = limits_of(series, movements_of);
+  SlidingMaximum window(limits);
   for (size_t at = first + kReference; at < deviations.size(); ++at) {
     const double largest = window.of(reference_begin(at, first), at);
     const double limit = largest > 0 ? largest + series.rounding : std::max(kCoarse, series.rounding);
@@ -207,12 +238,13 @@ size_t onset_of_slow(std::span<const double> series, size_t middle) {
 
 // Adds a deviation for each stretch of large contrasts, at the largest of them.
 void add_slow(const Series& series, std::vector<Deviation>& found) {
-  const std::vector<double> contrast = contrasts(series.y);
+  const auto movements_of = [](const Series& one) { return contrasts(one.y); };
+  const std::vector<double> contrast = movements_of(series), limits = limits_of(series, movements_of);
   const size_t begin = found.size();
   double largest = 0;  // of those whose windows lie before that of `at`
   bool goes_on = false;
   for (size_t at = kSlowWindow; at + kSlowWindow <= contrast.size(); ++at) {
-    largest = std::max(largest, std::abs(contrast[at - kSlowWindow]));
+    largest = std::max(largest, limits[at - kSlowWindow]);
     if (at < kSlowWindow * kSlowPast) continue;
     const auto score = static_cast<float>(std::abs(contrast[at]) / (largest + series.rounding));
     const bool is_first = score >= kWeakScore && !goes_on;
@@ -233,11 +265,9 @@ Deviation certain(size_t at, const SeriesChange& change) {
   return {place, std::numeric_limits<float>::infinity(), 0, false, false, false, place, change};
 }
 
-// The first NaN after a finite value.
-void add_nonfinite(std::span<const float> values, std::vector<Deviation>& found) {
+size_t count_finite(std::span<const float> values) {
   const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  if (bad == values.begin() || bad == values.end()) return;
-  found.push_back(certain(static_cast<size_t>(bad - values.begin()), {ChangeKind::kNonFinite}));
+  return static_cast<size_t>(bad - values.begin());
 }
 
 size_t run_length(std::span<const float> values, size_t begin) {
@@ -246,8 +276,8 @@ size_t run_length(std::span<const float> values, size_t begin) {
   return end - begin;
 }
 
-// The last values are equal, in a longer run than any before. Only the last: what moves again was not stuck.
-void add_freeze(std::span<const float> values, std::vector<Deviation>& found) {
+// Where the last values begin to be equal, in a longer run than any before. Only the last: what moves again was not stuck.
+std::optional<size_t> freeze_of(std::span<const float> values) {
   size_t longest = 0, runs = 0, last = 0;
   for (size_t begin = 0; begin < values.size(); begin += run_length(values, begin)) {
     longest = std::max(longest, last);
@@ -256,10 +286,18 @@ void add_freeze(std::span<const float> values, std::vector<Deviation>& found) {
   }
   if (runs <= kReference ||
       static_cast<double>(last) < std::max<double>(kLeastRun, kWeakScore * static_cast<double>(longest)))
-    return;
+    return std::nullopt;
   // The first of the run is as it should be, unless there is nothing any more.
-  const size_t begin = values.size() - last + (values.back() == 0 ? 0 : 1);
-  found.push_back(certain(begin, {ChangeKind::kFreeze, static_cast<double>(values.size() - begin)}));
+  return values.size() - last + (values.back() == 0 ? 0 : 1);
+}
+
+// Adds what moves to `found`.
+std::vector<Deviation> deviations_in(const Series& series, bool is_smooth, std::vector<Deviation> found) {
+  add_outliers(series, false, found);
+  if (is_smooth) add_outliers(series, true, found);
+  if (is_smooth) add_slow(series, found);
+  std::stable_sort(found.begin(), found.end(), [](const Deviation& a, const Deviation& b) { return a.at < b.at; });
+  return found;
 }
 
 }  // namespace
@@ -272,17 +310,29 @@ std::string_view name_of(ChangeKind kind) {
 
 std::vector<Deviation> find_deviations(std::span<const float> values, const SeriesScale& scale) {
   std::vector<Deviation> found;
-  add_nonfinite(values, found);
-  // Values after the first NaN are not judged.
-  const std::span<const float> finite = found.empty() ? values : values.first(found.front().at);
-  if (!finite.empty() && !std::isfinite(finite.front())) return found;
-  if (found.empty() && scale.is_smooth) add_freeze(values, found);
-  const Series series = scaled(finite, scale);
-  add_outliers(series, false, found);
-  if (scale.is_smooth) add_outliers(series, true, found);
-  if (scale.is_smooth) add_slow(series, found);
-  std::stable_sort(found.begin(), found.end(), [](const Deviation& a, const Deviation& b) { return a.at < b.at; });
-  return found;
+  const size_t finite = count_finite(values);  // values after the first NaN are not judged
+  if (finite == 0) return found;
+  if (finite < values.size()) {
+    found.push_back(certain(finite, {ChangeKind::kNonFinite}));
+  } else if (const auto at = scale.is_smooth ? freeze_of(values) : std::nullopt) {
+    found.push_back(certain(*at, {ChangeKind::kFreeze, static_cast<double>(values.size() - *at)}));
+  }
+  return deviations_in(scaled(values.first(finite), scale), scale.is_smooth, std::move(found));
+}
+
+std::vector<Deviation> find_partings(std::span<const float> a, std::span<const float> b, const SeriesScale& scale) {
+  std::vector<Deviation> found;
+  const size_t finite = std::min(count_finite(a), count_finite(b));
+  if (finite == 0) return found;
+  if (finite < a.size()) {
+    if (std::isfinite(a[finite]) != std::isfinite(b[finite]))
+      found.push_back(certain(finite, {ChangeKind::kNonFinite}));
+  } else if (scale.is_smooth) {
+    const auto of_a = freeze_of(a), of_b = freeze_of(b);
+    const size_t at = std::min(of_a.value_or(a.size()), of_b.value_or(a.size()));
+    if (of_a != of_b) found.push_back(certain(at, {ChangeKind::kFreeze, static_cast<double>(a.size() - at)}));
+  }
+  return deviations_in(related(a.first(finite), b.first(finite), scale), scale.is_smooth, std::move(found));
 }
 
 }  // namespace msdump::check

@@ -37,7 +37,8 @@ SeriesScale scale_of(const StepTensor& tensor) {
 // The search in one history. Sharp moves know their step, slow ones do not; they are searched apart.
 class Search {
  public:
-  explicit Search(const StepHistory& history) : history_(history), steps_(history.all_steps()) {}
+  Search(const StepHistory& history, const StepHistory* reference)
+      : history_(history), reference_(reference), steps_(history.all_steps()) {}
 
   Status find_moves(const RunContext& context);
   [[nodiscard]] std::optional<Began> answer() const;
@@ -54,6 +55,7 @@ class Search {
   [[nodiscard]] std::vector<int64_t> echoes(const Moved& first) const;
 
   const StepHistory& history_;
+  const StepHistory* reference_;     // null: the history by itself
   std::vector<int64_t> steps_;       // ascending
   std::vector<Moved> sharp_, slow_;  // by step, then along the flow
 };
@@ -76,7 +78,11 @@ Status Search::find_moves(const RunContext& context) {
     if (context.cancel.cancelled()) return;
     const auto tensor = static_cast<StepTensorId>(number);
     const StepSeries series = history_.series(tensor);
-    for (const Deviation& one : find_deviations(series.values, scale_of(history_[tensor]))) {
+    const SeriesScale scale = scale_of(history_[tensor]);
+    const std::vector<Deviation> found = reference_ == nullptr
+                                             ? find_deviations(series.values, scale)
+                                             : find_partings(series.values, reference_->series(tensor).values, scale);
+    for (const Deviation& one : found) {
       by_tensor[tensor].push_back({place_of(series.steps[one.at]), place_of(series.steps[one.onset]), tensor, one});
     }
   });
@@ -230,8 +236,9 @@ StepPhase phase_of(std::string_view op_type) {
   return found == kPhases.end() ? StepPhase::kForward : found->second;
 }
 
-Result<std::optional<Began>> find_first_mover(const StepHistory& history, const RunContext& context) {
-  Search search(history);
+Result<std::optional<Began>> find_first_mover(const StepHistory& history, const RunContext& context,
+                                              const StepHistory* reference) {
+  Search search(history, reference);
   MSDUMP_CHECK_OK(search.find_moves(context));
   return search.answer();
 }
