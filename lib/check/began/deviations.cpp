@@ -16,13 +16,11 @@ namespace {
 constexpr size_t kBefore = 5;      // values whose median is expected: the fewest that two outliers do not move
 constexpr size_t kReference = 16;  // earlier deviations that a deviation is at least compared with
 constexpr size_t kForgotten = 4;   // the first quarter of a training is no measure: it settles
-constexpr size_t kAfter = 8;       // values after a change that tell its kind
+constexpr size_t kAfter = 8;       // values after a change that tell its kind; so many equal ones are a freeze
 constexpr size_t kSeasons = 3;     // times that a deviation of a season is seen
 constexpr double kSeason = 0.3;    // least size of its later ones
-constexpr double kSpread = 3;      // times the usual difference between neighbours
 constexpr size_t kSlowPast = 6;    // of them before it, at least
-constexpr size_t kLeastRun = 8;    // equal values that are a freeze
-// The logarithm that float32 rounds, and by how much a series has to move that never did (a count, a token id).
+// The logarithm that float32 rounds, and by how much a series has to move that never did (a count, a gradient that is clipped).
 constexpr double kRounding = 1e-6, kCoarse = 0.1;
 
 // Of at most kAfter + kBefore values.
@@ -120,7 +118,7 @@ std::vector<double> magnitudes_of(std::span<const double> values) {
   return result;
 }
 
-SeriesChange classify(const Series& series, size_t at, bool of_slope) {
+SeriesChange classify(const Series& series, size_t at) {
   const std::span<const double> y(series.y);
   const std::span<const double> slopes(series.slopes);
   const std::span<const float> values(series.values);
@@ -137,8 +135,8 @@ SeriesChange classify(const Series& series, size_t at, bool of_slope) {
     return reference == 0 ? std::nullopt : std::optional(rounded(value / reference));
   };
   const double spread = rounded(now / std::max(usual, series.rounding));
-  // Neighbours differ as much as the change itself, or more than they did, and in both directions: there is no new level.
-  const bool scattered = now > std::abs(jump) / 2 || (of_slope && now > kSpread * usual);
+  // Neighbours differ as much as the change itself, and in both directions: there is no new level.
+  const bool scattered = now > std::abs(jump) / 2;
   const double drift = (y[at + after - 1] - y[at - 1]) / static_cast<double>(after);
   if (scattered && std::abs(drift) < now / 2) return {ChangeKind::kSpread, spread};
   if (std::abs(step_after - step_before) > std::abs(slopes[at] - step_before) / 2)
@@ -189,7 +187,7 @@ void add_outliers(const Series& series, bool of_slope, std::vector<Deviation>& f
     if (score < kWeakScore || (of_slope && slows_down(series.slopes[at], deviations[at]))) continue;
     const auto place = static_cast<uint32_t>(at);
     found.push_back({place, static_cast<float>(score), static_cast<float>(deviations[at]), of_slope, false,
-                     is_season(deviations, at), place, classify(series, at, of_slope)});
+                     is_season(deviations, at), place, classify(series, at)});
   }
 }
 
@@ -256,7 +254,7 @@ void add_slow(const Series& series, std::vector<Deviation>& found) {
   }
   for (size_t i = begin; i < found.size(); ++i) {
     found[i].onset = static_cast<uint32_t>(onset_of_slow(series.y, found[i].at));
-    found[i].change = classify(series, found[i].onset, false);
+    found[i].change = classify(series, found[i].onset);
   }
 }
 
@@ -285,7 +283,7 @@ std::optional<size_t> freeze_of(std::span<const float> values) {
     ++runs;
   }
   if (runs <= kReference ||
-      static_cast<double>(last) < std::max<double>(kLeastRun, kWeakScore * static_cast<double>(longest)))
+      static_cast<double>(last) < std::max<double>(kAfter, kWeakScore * static_cast<double>(longest)))
     return std::nullopt;
   // The first of the run is as it should be, unless there is nothing any more.
   return values.size() - last + (values.back() == 0 ? 0 : 1);

@@ -18,9 +18,7 @@ constexpr double kStrongScore = 6;  // one tensor at least leaves its past by th
 constexpr double kSureScore = 2;    // the others that move with it
 constexpr size_t kTensors = 2;      // tensors that have to move together: one alone is noise
 // Distances in steps of the dump.
-constexpr size_t kTogether = 2;      // what moves together
 constexpr size_t kSettled = 5;       // a series takes its new values for normal: it expects the median of five
-constexpr size_t kSlowly = 8;        // what moves together slowly
 constexpr size_t kFollowers = 16;    // followers move until then
 constexpr double kPowerOfTwo = 0.2;  // how far the logarithm of a factor may be from a whole number
 
@@ -100,12 +98,11 @@ Mover Search::mover(const Moved& moved) const {
   return {moved.tensor, steps_[moved.onset], moved.deviation.change, moved.deviation.score, {}};
 }
 
-// The moves of the step of `first` and of the next ones.
+// The moves of the step of `first`.
 std::span<const Moved> together(std::span<const Moved> moves, const Moved& first) {
-  const auto is_before = [](const Moved& one, size_t place) { return one.place < place; };
-  const size_t end = first.place + (first.deviation.slow ? kSlowly : kTogether) + 1;
-  const auto begin = std::lower_bound(moves.begin(), moves.end(), first.place, is_before);
-  return {begin, std::lower_bound(begin, moves.end(), end, is_before)};
+  const auto [begin, end] = std::equal_range(moves.begin(), moves.end(), first,
+                                             [](const Moved& a, const Moved& b) { return a.place < b.place; });
+  return {begin, end};
 }
 
 size_t count_sure(std::span<const Moved> moves) {
@@ -116,11 +113,11 @@ size_t count_sure(std::span<const Moved> moves) {
   return tensors.size();
 }
 
-// A loss scale multiplies gradients by a power of two, until they are divided by it: nothing after that moves in the same step.
+// A loss scale multiplies gradients by a power of two, until they are divided by it: nothing after that moves.
 bool Search::is_loss_scale(std::span<const Moved> moves) const {
   const auto is_other = [&](const Moved& one) {
     const bool is_scaled = phase(one) == StepPhase::kBackward || phase(one) == StepPhase::kLocalGradient;
-    return one.place == moves.front().place && one.deviation.score >= kSureScore && !is_scaled;
+    return one.deviation.score >= kSureScore && !is_scaled;
   };
   if (std::any_of(moves.begin(), moves.end(), is_other)) return false;
   const SeriesChange& level = moves.front().deviation.change;
@@ -136,16 +133,13 @@ bool is_season(std::span<const Moved> moves) {
 
 // The first move that is strong, with others beside it, and that no schedule explains; null if there is none.
 const Moved* Search::first_strong(std::span<const Moved> moves) const {
-  size_t from = 0;
-  for (const Moved& first : moves) {
-    if (first.place < from || first.deviation.score < kStrongScore) continue;
-    if (std::isinf(first.deviation.score)) return &first;
+  const auto found = std::find_if(moves.begin(), moves.end(), [&](const Moved& first) {
+    if (first.deviation.score < kStrongScore) return false;
+    if (std::isinf(first.deviation.score)) return true;
     const std::span<const Moved> beside = together(moves, first);
-    if (count_sure(beside) < kTensors) continue;
-    if (!is_loss_scale(beside) && !is_season(beside)) return &first;
-    from = first.place + kSettled + 1;
-  }
-  return nullptr;
+    return count_sure(beside) >= kTensors && !is_loss_scale(beside) && !is_season(beside);
+  });
+  return found == moves.end() ? nullptr : &*found;
 }
 
 // The first in the flow of a step. One that barely leaves its own noise counts if it is off as far as the first that is sure:
@@ -186,7 +180,7 @@ std::vector<Mover> Search::followers(std::span<const Moved> moves, const Moved& 
 std::vector<int64_t> Search::echoes(const Moved& first) const {
   std::set<int64_t> steps;
   for (const Moved& moved : sharp_) {
-    if (moved.tensor == first.tensor && moved.place > first.place + kTogether) steps.insert(steps_[moved.place]);
+    if (moved.tensor == first.tensor && moved.place > first.place + kSettled) steps.insert(steps_[moved.place]);
   }
   return {steps.begin(), steps.end()};
 }
