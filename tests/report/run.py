@@ -218,6 +218,15 @@ class Pages(unittest.TestCase):
         self.browser.click("#near")
         self.assertEqual(["near"] * 7, self.browser.run(shown))
 
+    def test_where_two_histories_leave_each_other_is_the_same_panel(self):
+        self.began()
+        page, json = self.page("parted", "diff", "jump", "calm")
+        self.open(page)
+        began = json["began"]
+        self.assertEqual(60, began["step"])
+        self.assertEqual([one["tensor"] + " (rank 0)" for one in (began, *began["followers"])], self.texts(".multiples .name"))
+        self.assertIn("(1 to 8", self.browser.text(".multiples figcaption"))
+
     def test_the_panel_needs_no_script_and_is_not_there_if_nothing_began(self):
         page, json = self.began()
         with browser.Browser(javascript=False) as plain:
