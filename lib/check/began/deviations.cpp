@@ -113,8 +113,8 @@ class SlidingMaximum {
 bool slows_down(double slope, double deviation) { return std::abs(slope) < std::abs(slope - deviation); }
 
 std::vector<double> magnitudes_of(std::span<const double> values) {
-  std::vector<double> result;
-  for (const double value : values) result.push_back(std::abs(value));
+  std::vector<double> result(values.begin(), values.end());
+  for (double& value : result) value = std::abs(value);
   return result;
 }
 
@@ -163,14 +163,15 @@ bool is_season(std::span<const double> deviations, size_t first) {
   return true;
 }
 
-// What movements of the series are compared with: their magnitudes, or those of its sides if they are larger. Two trainings
-// leave each other only if they do so by more than each moves by itself.
-template <class Movements>
-std::vector<double> limits_of(const Series& series, const Movements& movements_of) {
-  std::vector<double> limits = magnitudes_of(movements_of(series));
+// What movements are compared with: their magnitudes, or those of the sides if they are larger. Two trainings leave each other
+// only if they do so by more than each moves by itself.
+template <class MovementsOf>
+std::vector<double> limits_of(std::span<const double> movements, const Series& series,
+                              const MovementsOf& movements_of) {
+  std::vector<double> limits = magnitudes_of(movements);
   for (const Series& side : series.sides) {
-    const std::vector<double> own = magnitudes_of(movements_of(side));
-    for (size_t i = 0; i < own.size(); ++i) limits[i] = std::max(limits[i], own[i]);
+    const std::vector<double> own = movements_of(side);
+    for (size_t i = 0; i < own.size(); ++i) limits[i] = std::max(limits[i], std::abs(own[i]));
   }
   return limits;
 }
@@ -178,7 +179,8 @@ std::vector<double> limits_of(const Series& series, const Movements& movements_o
 void add_outliers(const Series& series, bool of_slope, std::vector<Deviation>& found) {
   const size_t begin = of_slope ? 1 : 0, first = kBefore + begin;
   const auto movements_of = [&](const Series& one) { return deviations_of(of_slope ? one.slopes : one.y, begin); };
-  const std::vector<double> deviations = movements_of(series), limits = limits_of(series, movements_of);
+  const std::vector<double> deviations = movements_of(series);
+  const std::vector<double> limits = limits_of(deviations, series, movements_of);
   SlidingMaximum window(limits);
   for (size_t at = first + kReference; at < deviations.size(); ++at) {
     const double largest = window.of(reference_begin(at, first), at);
@@ -237,7 +239,8 @@ size_t onset_of_slow(std::span<const double> series, size_t middle) {
 // Adds a deviation for each stretch of large contrasts, at the largest of them.
 void add_slow(const Series& series, std::vector<Deviation>& found) {
   const auto movements_of = [](const Series& one) { return contrasts(one.y); };
-  const std::vector<double> contrast = movements_of(series), limits = limits_of(series, movements_of);
+  const std::vector<double> contrast = movements_of(series);
+  const std::vector<double> limits = limits_of(contrast, series, movements_of);
   const size_t begin = found.size();
   double largest = 0;  // of those whose windows lie before that of `at`
   bool goes_on = false;
