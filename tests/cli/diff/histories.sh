@@ -30,3 +30,10 @@ began nan nan
 began jump calm --step 57-63
 head -793 calm/rank_0/weight_grad_step0-79.csv >stuck/rank_0/weight_grad_step0-79.csv
 began jump stuck
+# The second part of each batch alone.
+for side in jump calm; do
+  mkdir -p parts_$side/rank_0
+  awk 'NR > 1 { print } { print }' calm/rank_0/*.csv |
+    awk -F, -v OFS=, -v side=$side 'seen[$2, $3]++ && side == "jump" && $2 >= 60 && $3 ~ /\.[0-6]\./ {$5 *= 8} 1' >parts_$side/rank_0/weight_grad_step0-79.csv
+done
+began parts_jump parts_calm

@@ -156,6 +156,10 @@ TEST_CASE("a loss scale that doubles is no event, one that is not undone is") {
   Training scaled = usual();
   scaled.plant("backward", kFrom60(4));
   CHECK(first_of(scaled.history()) == "nothing");
+  SECTION("not even if something that is no gradient barely leaves its noise in that step") {
+    scaled.plant("param_updated", kAt(60, 1.35));
+    CHECK(first_of(scaled.history()) == "nothing");
+  }
   Training kept = usual();
   kept.plant("backward", kFrom60(4));
   kept.plant("reduced", kFrom60(4));
