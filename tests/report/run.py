@@ -181,6 +181,66 @@ class Pages(unittest.TestCase):
         self.assertEqual(f"{len(json['rows'])} of {len(json['rows'])} rows", self.rows_said())
         self.assertEqual({"NaN": 1, "infinite": 2, "finite": 1}, self.legend())
 
+    def began(self):
+        """A history of which the gradients of seven layers are eight times larger from step 60 on."""
+        history = pages.ROOT / "tests/cli/check/history.bash"
+        pages.shell(self.folder, f"source '{history}'; gradients_table jump/rank_0/weight_grad_step0-79.csv 60 8; "
+                    "sed -i 's/^-1,70,layers.5.weight,reduced,.*/-1,70,layers.5.weight,reduced,nan,nan,nan,3.0/' jump/rank_0/weight_grad_step0-79.csv; "
+                    "gradients_table calm/rank_0/weight_grad_step0-79.csv 80 1")
+        return self.page("began", "check", "jump", "--rule", "none", "--rule", "began")
+
+    def test_when_it_began_is_a_panel_with_the_step_marked(self):
+        page, json = self.began()
+        self.open(page)
+        began = json["began"]
+        movers = [began, *began["followers"]]
+        self.assertIn(f"it began at step {began['step']}: {began['tensor']}", self.browser.text("h1"))
+        self.assertEqual([one["tensor"] + " (rank 0)" for one in movers], self.texts(".multiples .name"))
+        for one, text in zip(movers, self.texts(".multiples figcaption")):
+            self.assertIn(f"step {one['step']}: ", text)
+        self.assertEqual(7, len(movers))
+        # The mark stands where the line rises: the last point before it is low, the first from it on is high.
+        sides = """
+          return [...document.querySelectorAll('.multiples svg.' + arguments[0])].map(svg => {
+            const x = Number(svg.querySelector('line').getAttribute('x1'));
+            const points = [...svg.querySelectorAll('polyline')].flatMap(line => line.getAttribute('points').trim().split(' '))
+              .map(pair => pair.split(',').map(Number));
+            const low = points.filter(p => p[0] < x - 0.2).map(p => p[1]), high = points.filter(p => p[0] > x - 0.2).map(p => p[1]);
+            return [low.length, high.length, Math.min(...low) - Math.max(...high)]; });"""
+        for kind, before, after in (("whole", 60, 20), ("near", 20, 20)):
+            for one, (low, high, apart) in zip(movers, self.browser.run(sides, kind)):
+                broken = one["op_name"] == "layers.5.weight"  # NaN in step 70
+                self.assertEqual((before, after - broken), (low, high), one["tensor"])
+                self.assertGreater(apart, 40)
+        self.assertEqual(1, self.browser.run("return document.querySelectorAll('.multiples svg.whole .nan').length"))
+        shown = "return [...document.querySelectorAll('.multiples svg')].filter(e => e.getClientRects().length).map(e => e.classList[0])"
+        self.assertEqual(["whole"] * 7, self.browser.run(shown))
+        self.browser.click("#near")
+        self.assertEqual(["near"] * 7, self.browser.run(shown))
+
+    def test_where_two_histories_leave_each_other_is_the_same_panel(self):
+        self.began()
+        page, json = self.page("parted", "diff", "jump", "calm")
+        self.open(page)
+        began = json["began"]
+        self.assertEqual(60, began["step"])
+        self.assertEqual([one["tensor"] + " (rank 0)" for one in (began, *began["followers"])], self.texts(".multiples .name"))
+        self.assertIn("(1 to 8", self.browser.text(".multiples figcaption"))
+
+    def test_the_panel_needs_no_script_and_is_not_there_if_nothing_began(self):
+        page, json = self.began()
+        with browser.Browser(javascript=False) as plain:
+            plain.open(page)
+            text = plain.run("return document.querySelector('.began').innerText")
+            plain.click("#near")
+            shown = plain.run("return [...document.querySelectorAll('.multiples svg.near')].filter(e => e.getClientRects().length).length")
+        self.assertEqual(7, shown)
+        for one in (json["began"], *json["began"]["followers"]):
+            self.assertIn(one["tensor"], text)
+        page, _ = self.page("calm", "check", "calm")
+        self.open(page)
+        self.assertEqual(0, self.browser.run("return document.querySelectorAll('.began').length"))
+
     def test_names_that_try_to_be_markup_are_text(self):
         pages.hostile(self.folder / "hostile")
         page, json = self.page("hostile_page", "diff", "hostile/bad", "hostile/good")
@@ -548,9 +608,11 @@ class Pages(unittest.TestCase):
     def test_texts_have_contrast_in_both_themes(self):
         page, _ = self.diff()
         self.open(page)
-        for theme in ("light", "dark"):
-            self.browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
-            self.assertEqual([], self.browser.run(CONTRAST), theme)
+        for opened in (page, self.began()[0]):
+            self.open(opened)
+            for theme in ("light", "dark"):
+                self.browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
+                self.assertEqual([], self.browser.run(CONTRAST), theme)
 
     def test_a_narrow_window_needs_no_scrolling_to_the_side(self):
         page, _ = self.diff()
@@ -599,7 +661,7 @@ class Pages(unittest.TestCase):
     def test_pages_are_valid_html(self):
         if shutil.which("tidy") is None:
             self.skipTest("tidy is not installed")
-        for page, _ in (self.diff(), self.page("clean", "diff", "good", "good")):
+        for page, _ in (self.diff(), self.page("clean", "diff", "good", "good"), self.began()):
             done = subprocess.run(["tidy", "-quiet", "-errors", "-utf8", str(page)], capture_output=True, text=True, check=False)
             self.assertEqual("", done.stderr[:2000])
 

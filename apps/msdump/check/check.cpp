@@ -24,6 +24,7 @@
 #include "frame/cli.h"
 #include "frame/usage.h"
 #include "info/tree_facts.h"
+#include "shared/began_report.h"
 #include "shared/ci_files.h"
 #include "shared/opened_graph.h"
 #include "shared/recomputed.h"
@@ -457,7 +458,7 @@ class Check : public Command {
   void print_findings(Session& session, const check::CheckRun& run, std::vector<report::Object> failures) const {
     const bool table = is_for_people(options_.form);
     if (table) (void)session.out.write(first_text(run));
-    if (table && !options_.first) (void)session.out.write(began_text(run));
+    if (table && !options_.first) (void)session.out.write(began_text(run.report.began.get()));
     if (table && options_.first) (void)session.out.write(first_divergence_text(run));
     if (table && options_.first && (run.report.first || run.report.first_divergence)) return;
     const ShownFindings shown = shown_findings(run, {table, options_.all, shows_notes()});
@@ -467,7 +468,7 @@ class Check : public Command {
     }
     report::Object further;
     further.add("first", first_value(run)).add("first_apart", first_divergence_value(run));
-    further.add("began", began_value(run));
+    further.add("began", began_value(run.report.began.get()));
     further.add("recompute", wrong_outputs_value(run)).add("golden", golden_value(run));
     (void)sink->finish({check_summary(run), std::move(failures), std::move(further)});
     if (table) (void)session.out.write(hints_text(run));

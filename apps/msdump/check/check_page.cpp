@@ -26,6 +26,7 @@
 #include "io/worker_pool.h"
 #include "report/markdown.h"
 #include "report/page/page_data.h"
+#include "shared/began_report.h"
 #include "shared/ci_files.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
@@ -275,6 +276,10 @@ std::pair<std::string, report::Tone> check_answer(const CheckRun& run) {
     text += fmt::format("; {}: {}", kWrongHeading, short_place(run, run.dump.runs()[wrong.front()->run].op));
     return {text, report::Tone::kBad};
   }
+  if (const check::BeganReport* const began = run.report.began.get(); began != nullptr && began->began) {
+    const check::StepTensor& tensor = began->history[began->began->first.tensor];
+    return {fmt::format("{}; {}: {}", text, began_heading(*began), name_of(tensor)), report::Tone::kBad};
+  }
   return {text + ", but no operator that makes NaN or an infinity",
           errors > 0 ? report::Tone::kBad : report::Tone::kNeutral};
 }
@@ -343,11 +348,27 @@ report::PageCause wrong_cause(const CheckRun& run, const recompute::OperatorJudg
   return cause;
 }
 
+// About the tensor with which it began, in the step in which it did; null if nothing began.
+const Finding* began_finding(const CheckRun& run) {
+  const auto found = std::find_if(run.report.findings.begin(), run.report.findings.end(),
+                                  [](const Finding& finding) { return finding.rule == check::RuleId::kBegan; });
+  return found == run.report.findings.end() ? nullptr : &*found;
+}
+
+report::PageCause began_cause(const CheckRun& run, const Finding& finding) {
+  report::PageCause cause =
+      cause_at(run, began_heading(*run.report.began), run.dump.op_of(finding.tensor), finding.tensor);
+  cause.evidence.push_back(evidence_of(run, fmt::format("step {}", finding.step.value_or(0)), finding.tensor));
+  cause.facts.push_back({"what", escape_for_terminal(finding.message)});
+  return cause;
+}
+
 std::vector<report::PageCause> causes_of(const CheckRun& run) {
   std::vector<report::PageCause> causes;
   if (run.report.first) causes.push_back(first_cause(run));
   if (run.report.first_divergence) causes.push_back(divergence_cause(run));
   for (const auto* const wrong : wrong_operators(run)) causes.push_back(wrong_cause(run, *wrong));
+  if (const Finding* const began = began_finding(run)) causes.push_back(began_cause(run, *began));
   return causes;
 }
 
@@ -452,6 +473,7 @@ report::List evidence_of_causes(const CheckRun& run, const CheckPoints& points) 
     }
     causes.emplace_back(evidence_points(points, wrong_output_of(*wrong).tensor, tensors));
   }
+  if (const Finding* const began = began_finding(run)) causes.emplace_back(evidence_points(points, began->tensor, {}));
   return causes;
 }
 
@@ -510,6 +532,7 @@ Status write_check_page(Session& session, const CheckOptions& options, const Ope
     return row;
   });
   report::Page page = answer_page(run);
+  page.movers = began_charts(run.report.began.get());
   page.counts = check_counts(run);
   page.dumps = {page_dump(run.dump.index().paths(), run.dump.index(), dtypes_text(run))};
   page.dumps.front().role = "dump";

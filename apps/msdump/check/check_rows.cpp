@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
-#include "check/began/began.h"
 #include "dump/names/identity.h"
 #include "graph/lines/source_lines.h"
 #include "shared/recomputed.h"
@@ -387,84 +386,6 @@ const report::ObjectType& first_apart_type() {
        group_key(),
        {.key = "reason", .type = "string", .text = "in words that may change"}}};
   return type;
-}
-
-namespace {
-
-// The keys of a tensor that moved; `further` come after them.
-report::ObjectType mover_type(std::string_view name, std::string_view text, std::vector<report::Key> further) {
-  std::vector<report::Key> keys = {
-      {.key = "step", .type = "integer", .text = "the first step that is off"},
-      {.key = "tensor", .type = "string", .text = "the tensor in words: type, name, io and slot"},
-      {.key = "op_name",
-       .type = "string",
-       .text = "full scope name of the operator, or of the tensor in a monitor's table"},
-      {.key = "op_type", .type = "string", .text = "its type, or what the monitor watched"},
-      {.key = "rank", .type = "integer|null", .text = "process of a distributed run"},
-      {.key = "graph", .type = "integer|null", .text = "id of the graph"},
-      {.key = "io", .type = "string", .text = "input, output or parameter"},
-      {.key = "slot", .type = "integer|string|null", .text = "which of them"},
-      {.key = "micro_step", .type = "integer", .text = "executions in the same step before this one"},
-      {.key = "phase",
-       .type = "string",
-       .text = "parameter, forward, backward, local gradient, gradient, optimizer state or update"},
-      {.key = "statistic", .type = "string", .text = "norm, largest (of |max| and |min|) or mean"},
-      {.key = "kind", .type = "string", .text = "spike, level, slope, spread, freeze or nonfinite"},
-      {.key = "size",
-       .type = "number|null",
-       .text = "spike, level: factor to the median before; slope: growth of the factor from step to step; spread: "
-               "factor of the "
-               "usual change from step to step; freeze: steps that are equal"},
-      {.key = "score", .type = "number|string", .text = "how many times the largest deviation before"}};
-  keys.insert(keys.end(), std::make_move_iterator(further.begin()), std::make_move_iterator(further.end()));
-  return {name, text, std::move(keys)};
-}
-
-const report::ObjectType& follower_type() {
-  static const report::ObjectType type =
-      mover_type("Follower", "A tensor that moves in the same step as the first mover or in the next 16.", {});
-  return type;
-}
-
-report::Object mover_value(const check::StepHistory& history, const check::Mover& mover) {
-  const check::StepTensor& tensor = history[mover.tensor];
-  report::Object object;
-  object.add("step", mover.step).add("tensor", check::name_of(tensor));
-  object.add("op_name", tensor.op_name).add("op_type", tensor.op_type);
-  object.add("rank", tensor.rank).add("graph", tensor.graph);
-  object.add("io", name_of(tensor.io)).add("slot", slot_value(tensor.slot)).add("micro_step", tensor.occurrence);
-  object.add("phase", check::name_of(check::phase_of(tensor.op_type)))
-      .add("statistic", check::name_of(tensor.statistic));
-  object.add("kind", check::name_of(mover.change.kind)).add("size", optional_value(mover.change.size));
-  return std::move(object.add("score", rounded(mover.score)));
-}
-
-}  // namespace
-
-const report::ObjectType& began_type() {
-  static const report::ObjectType type = mover_type(
-      "Began", "The tensor with which a training began to behave otherwise.",
-      {{.key = "echoes", .type = "integer[]", .text = "of a spike: later steps at which the same statistic is off"},
-       {.key = "reason", .type = "string", .text = "what it did, and what followed, in words that may change"},
-       {.key = "steps", .type = "integer", .text = "steps of the dump"},
-       {.key = "steps_in_bin",
-        .type = "integer",
-        .text = "the step is exact to so many: 1 but for tables of gigabytes"},
-       {.key = "followers", .type = "object[]", .text = "in the order in which they move", .of = follower_type}});
-  return type;
-}
-
-report::Value began_value(const check::CheckRun& run) {
-  if (run.report.began == nullptr || !run.report.began->began) return {};
-  const check::Began& began = *run.report.began->began;
-  const check::StepHistory& history = run.report.began->history;
-  report::Object object = mover_value(history, began.first);
-  object.add("echoes", report::List(began.first.echoes.begin(), began.first.echoes.end()));
-  object.add("reason", check::reason_of(history, began));
-  object.add("steps", began.steps).add("steps_in_bin", began.steps_in_bin);
-  report::List followers;
-  for (const check::Mover& mover : began.followers) followers.emplace_back(mover_value(history, mover));
-  return std::move(object.add("followers", std::move(followers)));
 }
 
 const report::ObjectType& trend_type() {

@@ -18,8 +18,6 @@ namespace msdump::cli {
 [[nodiscard]] report::Value first_value(const check::CheckRun& run);
 // The first divergence between ranks, or null.
 [[nodiscard]] report::Value first_divergence_value(const check::CheckRun& run);
-// When a training began to behave otherwise, or null.
-[[nodiscard]] report::Value began_value(const check::CheckRun& run);
 // The outputs that are not what their operators' inputs lead to.
 [[nodiscard]] report::List wrong_outputs_value(const check::CheckRun& run);
 // The outputs of --golden and --standard.
@@ -46,7 +44,6 @@ struct RuleRow {
 [[nodiscard]] const report::ObjectType& golden_type();
 [[nodiscard]] const report::ObjectType& first_type();
 [[nodiscard]] const report::ObjectType& first_apart_type();
-[[nodiscard]] const report::ObjectType& began_type();
 [[nodiscard]] const report::ObjectType& trend_type();
 [[nodiscard]] const report::ObjectType& trend_summary_type();
 

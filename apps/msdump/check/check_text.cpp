@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "check/began/began.h"
-#include "check/trend.h"
 #include "io/atomic_file.h"
 #include "report/junit.h"
 #include "shared/rows.h"
@@ -174,45 +172,6 @@ std::string first_divergence_text(const check::CheckRun& run) {
     text += fmt::format("  rank {}  {}\n", run.dump.identity(tensor).rank.value_or(0), tensor_text(run, tensor));
   text += fmt::format("  why   {}\n\n", escape_for_terminal(divergence.reason));
   return text;
-}
-
-namespace {
-
-constexpr size_t kStepsBefore = 20, kStepsShown = 40, kFollowersShown = 3;
-
-// "steps 44-83  ▁▁▁▁▁██ 0.12 -> 0.98": around the step at which it began.
-std::string began_line(const check::Began& began) {
-  const auto found = std::find(began.value_steps.begin(), began.value_steps.end(), began.first.step);
-  const auto at = static_cast<size_t>(found - began.value_steps.begin());
-  const size_t begin = at - std::min(at, kStepsBefore);
-  const size_t end = std::min(began.values.size(), begin + kStepsShown);
-  std::vector<std::optional<double>> values;
-  for (size_t i = begin; i < end; ++i) values.emplace_back(static_cast<double>(began.values[i]));
-  std::string text = fmt::format("steps {}-{}  {}", began.value_steps[begin], began.value_steps[end - 1],
-                                 check::sparkline(values, kStepsShown));
-  if (at > 0 && at < end) text += fmt::format("  {:.4g} -> {:.4g}", began.values[at - 1], began.values[at]);
-  return text;
-}
-
-std::string mover_text(const check::StepHistory& history, const check::Mover& mover) {
-  return fmt::format("step {}  {}: {}", mover.step, escape_for_terminal(check::name_of(history[mover.tensor])),
-                     check::describe(mover.change));
-}
-
-}  // namespace
-
-std::string began_text(const check::CheckRun& run) {
-  if (run.report.began == nullptr || !run.report.began->began) return {};
-  const check::Began& began = *run.report.began->began;
-  const check::StepHistory& history = run.report.began->history;
-  const check::StepTensor& tensor = history[began.first.tensor];
-  std::string text = fmt::format("it began at step {}: {}", began.first.step, escape_for_terminal(name_of(tensor)));
-  if (tensor.rank) text += fmt::format(" (rank {})", *tensor.rank);
-  text += fmt::format("\n  {}\n", began_line(began));
-  text += fmt::format("  what  {}\n", escape_for_terminal(check::reason_of(history, began)));
-  for (size_t i = 0; i < std::min(began.followers.size(), kFollowersShown); ++i)
-    text += fmt::format("  then  {}\n", mover_text(history, began.followers[i]));
-  return text + "\n";
 }
 
 std::string hints_text(const check::CheckRun& run) {

@@ -35,8 +35,6 @@ struct ShownKinds {
 inline constexpr const char* kDivergenceHeading = "the first place where ranks differ";
 // Empty if no rank diverged.
 [[nodiscard]] std::string first_divergence_text(const check::CheckRun& run);
-// When a training began to behave otherwise: the first mover with a sparkline, and what followed; empty if nothing did.
-[[nodiscard]] std::string began_text(const check::CheckRun& run);
 // The hints of all findings, each once; empty if there are none.
 [[nodiscard]] std::string hints_text(const check::CheckRun& run);
 // "30 of 42 calls of collectives judged; 8 may not have ended when dumped, 4 cut .."; empty if all were.

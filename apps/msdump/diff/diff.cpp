@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "diff/diff_baseline.h"
+#include "diff/diff_history.h"
 #include "diff/diff_junit.h"
 #include "diff/diff_options.h"
 #include "diff/diff_page.h"
@@ -22,6 +23,7 @@
 #include "diff/diff_text.h"
 #include "dump/index/row_steps.h"
 #include "frame/usage.h"
+#include "shared/began_report.h"
 #include "shared/catalogue.h"
 #include "shared/opened_graph.h"
 #include "shared/report_page.h"
@@ -93,6 +95,9 @@ class Diff : public Command {
       return end_before_comparing(session, fits.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
+    Result<check::BeganReport> parting = parting_of(*run, session.context);
+    if (!parting) return end_before_comparing(session, parting.error());
+    parting_ = std::move(*parting);
     if (!options_.new_baseline.empty()) {
       if (const Status written = write_baseline(session, options_, *run); !written)
         return session.end_with(written.error());
@@ -197,7 +202,7 @@ class Diff : public Command {
   }
 
   Status write_report(Session& session, const DiffResult& run) const {
-    return options_.report.empty() ? Status() : write_diff_page(session, options_, run);
+    return options_.report.empty() ? Status() : write_diff_page(session, options_, run, parting_);
   }
 
   // --summary has the exit code, which is returned.
@@ -215,9 +220,9 @@ class Diff : public Command {
     if (table) {
       std::string facts = divergence_text(run);
       if (session.terminal.out_tty) facts = with_wrapped_facts(facts, session.terminal.out_width);
-      (void)session.out.write(run.single_pair
-                                  ? pair_text(run)
-                                  : roles_text(run, options_) + facts + next_text(run, options_) + expected_text(run));
+      (void)session.out.write(run.single_pair ? pair_text(run)
+                                              : roles_text(run, options_) + facts + began_text(&parting_) +
+                                                    next_text(run, options_) + expected_text(run));
     }
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
@@ -247,6 +252,7 @@ class Diff : public Command {
     further.add("loss_scale",
                 run.divergence.loss_scale == 1 ? report::Value() : report::Value(run.divergence.loss_scale));
     further.add("explain", options_.explain.empty() ? report::Value() : report::Value(explain_value(run)));
+    further.add("began", began_value(&parting_));
     if (run.pairing.of_parameters) further.add("relations", relations_value(run));
     std::vector<report::Object> failures;
     for (const Error& error : run.failures) failures.push_back(report::failure_object(error));
@@ -341,6 +347,7 @@ class Diff : public Command {
     return fails(run, options_.fail_level) && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;
   }
 
+  check::BeganReport parting_;  // of dumps of several steps
   DiffOptions options_;
   ProfileOptions profile_;
 };

@@ -23,6 +23,7 @@
 #include "report/markdown.h"
 #include "report/page/page.h"
 #include "report/page/page_data.h"
+#include "shared/began_report.h"
 #include "shared/ci_files.h"
 #include "shared/recomputed.h"
 #include "shared/report_page.h"
@@ -363,7 +364,8 @@ Status write_empty_summary(const DiffOptions& options, const Error& error, ExitC
   return write_summary(options.summary, report::markdown_summary(page, result_text(code), "", {}));
 }
 
-Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run) {
+Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run,
+                       const check::BeganReport& parting) {
   std::vector<const Divergence*> roots;
   for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
   const DiffPageRows rows(session.context.pool, options, run, roots);
@@ -375,6 +377,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
   page.reasons = reason_counts_of_page(run);
   page.about = about_of(run);
   page.ranks = rows.ranks();
+  page.movers = began_charts(&parting);
   data.has_flow = !run.pairing.of_parameters && !run.single_pair;
   page.words =
       data.has_flow

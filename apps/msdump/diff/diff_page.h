@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "check/began/began.h"
 #include "diff/diff_options.h"
 #include "divergence/dump_diff.h"
 #include "frame/subcommand.h"
@@ -15,6 +16,8 @@ Status write_diff_summary(const DiffResult& run, const DiffOptions& options, Exi
 Status write_empty_summary(const DiffOptions& options, const Error& error, ExitCode code);
 
 // Reads the tensors of the evidence once more, for their pictures.
-Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run);
+// `parting`: where the histories leave each other.
+Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run,
+                       const check::BeganReport& parting);
 
 }  // namespace msdump::cli

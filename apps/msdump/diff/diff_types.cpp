@@ -1,6 +1,7 @@
 // The keys of the documents of msdump diff.
 #include "compare/pair/metric_table.h"
 #include "diff/diff_rows.h"
+#include "shared/began_report.h"
 #include "shared/recomputed.h"
 #include "shared/rows.h"
 
@@ -416,20 +417,25 @@ std::vector<report::DocumentType> diff_documents() {
            .text = "The comparison of two dumps.",
            .row = &diff_type(),
            .summary = &diff_summary_type(),
-           .further = {{.key = "first_divergence",
-                        .type = "object[]",
-                        .text = "causes of the differences, the most certain first",
-                        .of = root_type},
-                       {.key = "error_growth",
-                        .type = "number[]",
-                        .unit = "relative L2",
-                        .text = "median error along the data flow, in equal parts of it"},
-                       {.key = "loss_scale", .type = "number|null", .text = "scale of the loss that was divided out"},
-                       {.key = "explain", .type = "object[]|null", .text = "with --explain", .of = account_type},
-                       {.key = "relations",
-                        .type = "object[]?",
-                        .text = "for checkpoints: how their parameters correspond",
-                        .of = relation_type}}}};
+           .further = {
+               {.key = "first_divergence",
+                .type = "object[]",
+                .text = "causes of the differences, the most certain first",
+                .of = root_type},
+               {.key = "error_growth",
+                .type = "number[]",
+                .unit = "relative L2",
+                .text = "median error along the data flow, in equal parts of it"},
+               {.key = "loss_scale", .type = "number|null", .text = "scale of the loss that was divided out"},
+               {.key = "explain", .type = "object[]|null", .text = "with --explain", .of = account_type},
+               {.key = "began",
+                .type = "object|null",
+                .text = "in dumps of several steps: with which tensor, and when, the two histories leave each other",
+                .of = began_type},
+               {.key = "relations",
+                .type = "object[]?",
+                .text = "for checkpoints: how their parameters correspond",
+                .of = relation_type}}}};
 }
 
 }  // namespace msdump::cli

@@ -25,15 +25,6 @@ std::optional<double> value_of(const TensorFacts& facts, StepStatistic statistic
   return std::max(std::abs(*facts.max), std::abs(*facts.min));
 }
 
-// The first statistic that any step has.
-StepStatistic statistic_of(const FactsReader& facts, const TrendSeries& series) {
-  for (const StepStatistic one : {StepStatistic::kNorm, StepStatistic::kLargest}) {
-    const auto has = [&](TensorId tensor) { return value_of(facts[tensor], one).has_value(); };
-    if (std::any_of(series.tensors.begin(), series.tensors.end(), has)) return one;
-  }
-  return StepStatistic::kMean;
-}
-
 // Rows of a table are in the order in which the writer met the tensors; the list of a dump sorts them by name.
 auto place_of(const CheckedDump& dump, TensorId tensor) {
   const TensorRecord& record = dump.record(tensor);
@@ -63,14 +54,15 @@ double resolution_of(const CheckedDump& dump, TensorId tensor) {
 
 void add_series(const RuleContext& context, const TrendSeries& series, StepHistory& history) {
   StepTensor tensor = tensor_of(context.dump, series.tensors.front());
-  const StepStatistic statistic = statistic_of(context.facts, series);
+  std::vector<TensorFacts> facts;
+  for (const TensorId one : series.tensors) facts.push_back(context.facts[one]);
+  const StepStatistic statistic = statistic_of(facts);
   tensor.statistic = statistic;
   tensor.resolution = resolution_of(context.dump, series.tensors.front());
   const StepTensorId id = history.add(std::move(tensor));
-  for (const TensorId one : series.tensors) {
-    const TensorFacts& facts = context.facts[one];
-    const std::optional<double> value = facts.is_finite() ? value_of(facts, statistic) : std::optional(std::nan(""));
-    if (value && facts.known()) history.set(id, *context.dump.identity(one).step, static_cast<float>(*value));
+  for (size_t i = 0; i < facts.size(); ++i) {
+    const std::optional<float> value = step_value(facts[i], statistic);
+    if (value) history.set(id, *context.dump.identity(series.tensors[i]).step, *value);
   }
 }
 
@@ -136,13 +128,32 @@ std::string describe(const SeriesChange& change) {
   return {};
 }
 
-std::string reason_of(const StepHistory& history, const Began& began) {
+std::string reason_of(const BeganReport& report) {
+  const Began& began = *report.began;
   const std::string followers = began.followers.empty() ? "nothing follows"
                                 : began.followers.size() == 1
                                     ? "1 tensor follows"
                                     : fmt::format("{} tensors follow", began.followers.size());
-  return fmt::format("{} {}; {}{}{}", name_of(history[began.first.tensor].statistic), describe(began.first.change),
-                     followers, order_text(history, began), ranks_text(history, began));
+  const ChangeKind kind = began.first.change.kind;
+  const bool of_one_side = kind == ChangeKind::kFreeze || kind == ChangeKind::kNonFinite;
+  const std::string_view of = !report.of_two ? "" : of_one_side ? " of one side" : " over that of the reference";
+  return fmt::format("{}{} {}; {}{}{}", name_of(report.history[began.first.tensor].statistic), of,
+                     describe(began.first.change), followers, order_text(report.history, began),
+                     ranks_text(report.history, began));
+}
+
+StepStatistic statistic_of(std::span<const TensorFacts> steps) {
+  for (const StepStatistic one : {StepStatistic::kNorm, StepStatistic::kLargest}) {
+    const auto has = [&](const TensorFacts& facts) { return value_of(facts, one).has_value(); };
+    if (std::any_of(steps.begin(), steps.end(), has)) return one;
+  }
+  return StepStatistic::kMean;
+}
+
+std::optional<float> step_value(const TensorFacts& facts, StepStatistic statistic) {
+  if (!facts.known()) return std::nullopt;
+  const std::optional<double> value = facts.is_finite() ? value_of(facts, statistic) : std::optional(std::nan(""));
+  return value ? std::optional(static_cast<float>(*value)) : std::nullopt;
 }
 
 Result<BeganReport> judge_began(RuleContext& context, const std::vector<bool>& chosen) {
@@ -166,7 +177,7 @@ Result<BeganReport> judge_began(RuleContext& context, const std::vector<bool>& c
   const auto at = std::find_if(tensors.begin(), tensors.end(),
                                [&](TensorId tensor) { return dump.identity(tensor).step == first.step; });
   context.report(RuleId::kBegan, at == tensors.end() ? tensors.front() : *at, value_of(first.change),
-                 reason_of(report.history, *report.began));
+                 reason_of(report));
   return report;
 }
 
@@ -180,11 +191,27 @@ Result<BeganReport> judge_began_in_tables(RuleContext& context) {
   const StepTensor& tensor = report.history[first.tensor];
   Finding& finding =
       context.report_place(RuleId::kBegan, {.rank = tensor.rank, .graph = tensor.graph, .step = first.step},
-                           value_of(first.change), reason_of(report.history, *report.began));
+                           value_of(first.change), reason_of(report));
   finding.op_name = tensor.op_name;
   finding.op_type = tensor.op_type;
   finding.io = name_of(tensor.io);
   finding.slot = tensor.slot;
+  return report;
+}
+
+Result<BeganReport> judge_parting(const StepHistory& candidate, const StepHistory& reference,
+                                  const RunContext& context) {
+  BeganReport report;
+  report.of_two = true;
+  MSDUMP_TRY(report.began, find_first_mover(candidate, context, &reference));
+  if (!report.began) return report;
+  for (StepTensorId tensor = 0; tensor < candidate.tensors(); ++tensor) {
+    report.history.add(candidate[tensor]);
+    const StepSeries a = candidate.series(tensor), b = reference.series(tensor);
+    for (size_t i = 0; i < a.steps.size(); ++i)
+      report.history.set(tensor, a.steps[i], a.values[i] == b.values[i] ? 1 : a.values[i] / b.values[i]);
+  }
+  report.began->values = report.history.series(report.began->first.tensor).values;
   return report;
 }
 

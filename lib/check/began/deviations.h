@@ -34,37 +34,37 @@ enum class ChangeKind : uint8_t {
 };
 [[nodiscard]] std::string_view name_of(ChangeKind kind);
 
+struct SeriesChange {
+  ChangeKind kind = ChangeKind::kSpike;
+  // kSpike: the value over the median before; kLevel: the median after over it. kSlope: how much the factor from one step to
+  // the next grew. kSpread: the usual difference between neighbours over that before. kFreeze: steps with the same value.
+  // kNonFinite, or nothing to divide by: no value.
+  std::optional<double> size = {};
+};
+
 // The least score of a deviation that is listed. One that is to start a search needs more (first_mover.h).
 inline constexpr double kWeakScore = 1.5;
+// The values on each side of a step that show what moves slowly.
+inline constexpr size_t kSlowWindow = 32;
 
 struct Deviation {
   uint32_t at = 0;        // index of the first value that is off
   float score = 0;        // multiple of the largest deviation before; infinite for kFreeze and kNonFinite
   float off = 0;          // the deviation itself, a difference of logarithms; 0 for kFreeze and kNonFinite
   bool of_slope = false;  // the difference to the value before is off, not the value
-  bool slow = false;      // many values together are off; `at` may be off by some
-  ChangeKind certain = ChangeKind::kSpike;  // kFreeze, kNonFinite, or undecided: classify() tells
+  bool slow = false;      // many values together are off; `at` is the one between them that is off most
+  bool season = false;    // comes again and again after equal times: a restart of the learning rate, an evaluation
+  uint32_t onset = 0;     // of a slow one: where it begins, exact to some values; else `at`
+  SeriesChange change = {};
 };
 
 // In ascending order of `at`. Values are non-negative unless `scale` says otherwise; NaN stands for a tensor with NaN or
 // infinities.
 [[nodiscard]] std::vector<Deviation> find_deviations(std::span<const float> values, const SeriesScale& scale);
-
-// The index at which a slow deviation begins. A level until there, and another level or a slope from there on, fit the values
-// with the least squares.
-[[nodiscard]] size_t onset_of_slow(std::span<const float> values, const SeriesScale& scale, const Deviation& deviation);
-
-struct SeriesChange {
-  ChangeKind kind = ChangeKind::kSpike;
-  // kSpike: the value over the median before; kLevel: the median after over it. kSlope: how much the factor from one step to
-  // the next grew. kSpread: the usual difference between neighbours over that before. kFreeze: steps with the same value.
-  // kNonFinite, or nothing to divide by: no value.
-  std::optional<double> size;
-};
-// True if the same deviation comes again and again after equal times: a restart of the learning rate, an evaluation.
-[[nodiscard]] bool is_season(std::span<const float> values, const SeriesScale& scale, const Deviation& deviation);
-
-[[nodiscard]] SeriesChange classify(std::span<const float> values, const SeriesScale& scale,
-                                    const Deviation& deviation);
+// Of the same statistic in two trainings, of the same steps: where they leave each other, beyond what each does by itself. A
+// deviation is one of their relation (quotient, of a mean difference), and has to be several times the largest before of that and of
+// each series.
+[[nodiscard]] std::vector<Deviation> find_partings(std::span<const float> a, std::span<const float> b,
+                                                   const SeriesScale& scale);
 
 }  // namespace msdump::check

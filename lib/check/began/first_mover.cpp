@@ -18,15 +18,12 @@ constexpr double kStrongScore = 6;  // one tensor at least leaves its past by th
 constexpr double kSureScore = 2;    // the others that move with it
 constexpr size_t kTensors = 2;      // tensors that have to move together: one alone is noise
 // Distances in steps of the dump.
-constexpr size_t kTogether = 2;      // what moves together
 constexpr size_t kSettled = 5;       // a series takes its new values for normal: it expects the median of five
-constexpr size_t kSlowly = 8;        // what moves together slowly
-constexpr size_t kWindow = 32;       // the values on each side of a slow change
 constexpr size_t kFollowers = 16;    // followers move until then
 constexpr double kPowerOfTwo = 0.2;  // how far the logarithm of a factor may be from a whole number
 
 struct Moved {
-  size_t place = 0;  // of the step, among those of the dump
+  size_t place = 0, onset = 0;  // of Deviation::at and onset, among the steps of the dump
   StepTensorId tensor = 0;
   Deviation deviation;
 };
@@ -38,24 +35,25 @@ SeriesScale scale_of(const StepTensor& tensor) {
 // The search in one history. Sharp moves know their step, slow ones do not; they are searched apart.
 class Search {
  public:
-  explicit Search(const StepHistory& history) : history_(history), steps_(history.all_steps()) {}
+  Search(const StepHistory& history, const StepHistory* reference)
+      : history_(history), reference_(reference), steps_(history.all_steps()) {}
 
   Status find_moves(const RunContext& context);
   [[nodiscard]] std::optional<Began> answer() const;
 
  private:
   [[nodiscard]] StepPhase phase(const Moved& moved) const { return phase_of(history_[moved.tensor].op_type); }
+  [[nodiscard]] size_t place_of(int64_t step) const;
   [[nodiscard]] auto flow(const Moved& moved) const;
-  [[nodiscard]] SeriesChange change(const Moved& moved) const;
   [[nodiscard]] Mover mover(const Moved& moved) const;
   [[nodiscard]] bool is_loss_scale(std::span<const Moved> moves) const;
-  [[nodiscard]] bool is_season(std::span<const Moved> moves) const;
   [[nodiscard]] const Moved* first_strong(std::span<const Moved> moves) const;
-  [[nodiscard]] Moved first_slow(std::span<const Moved> moves) const;
+  [[nodiscard]] const Moved& first_slow(std::span<const Moved> moves) const;
   [[nodiscard]] std::vector<Mover> followers(std::span<const Moved> moves, const Moved& first) const;
   [[nodiscard]] std::vector<int64_t> echoes(const Moved& first) const;
 
   const StepHistory& history_;
+  const StepHistory* reference_;     // null: the history by itself
   std::vector<int64_t> steps_;       // ascending
   std::vector<Moved> sharp_, slow_;  // by step, then along the flow
 };
@@ -68,15 +66,22 @@ auto Search::flow(const Moved& moved) const {
   return std::tuple(of, reversed ? -position : position);
 }
 
+size_t Search::place_of(int64_t step) const {
+  return static_cast<size_t>(std::lower_bound(steps_.begin(), steps_.end(), step) - steps_.begin());
+}
+
 Status Search::find_moves(const RunContext& context) {
   std::vector<std::vector<Moved>> by_tensor(history_.tensors());
   context.pool.parallel_for(static_cast<int64_t>(history_.tensors()), [&](int64_t number) {
     if (context.cancel.cancelled()) return;
     const auto tensor = static_cast<StepTensorId>(number);
     const StepSeries series = history_.series(tensor);
-    for (const Deviation& one : find_deviations(series.values, scale_of(history_[tensor]))) {
-      const auto step = std::lower_bound(steps_.begin(), steps_.end(), series.steps[one.at]);
-      by_tensor[tensor].push_back({static_cast<size_t>(step - steps_.begin()), tensor, one});
+    const SeriesScale scale = scale_of(history_[tensor]);
+    const std::vector<Deviation> found = reference_ == nullptr
+                                             ? find_deviations(series.values, scale)
+                                             : find_partings(series.values, reference_->series(tensor).values, scale);
+    for (const Deviation& one : found) {
+      by_tensor[tensor].push_back({place_of(series.steps[one.at]), place_of(series.steps[one.onset]), tensor, one});
     }
   });
   MSDUMP_CHECK_OK(context.cancel.check());
@@ -89,20 +94,15 @@ Status Search::find_moves(const RunContext& context) {
   return {};
 }
 
-SeriesChange Search::change(const Moved& moved) const {
-  return classify(history_.series(moved.tensor).values, scale_of(history_[moved.tensor]), moved.deviation);
-}
-
 Mover Search::mover(const Moved& moved) const {
-  return {moved.tensor, steps_[moved.place], change(moved), moved.deviation.score, {}};
+  return {moved.tensor, steps_[moved.onset], moved.deviation.change, moved.deviation.score, {}};
 }
 
-// The moves of the step of `first` and of the next ones.
+// The moves of the step of `first`.
 std::span<const Moved> together(std::span<const Moved> moves, const Moved& first) {
-  const auto is_before = [](const Moved& one, size_t place) { return one.place < place; };
-  const size_t end = first.place + (first.deviation.slow ? kSlowly : kTogether) + 1;
-  const auto begin = std::lower_bound(moves.begin(), moves.end(), first.place, is_before);
-  return {begin, std::lower_bound(begin, moves.end(), end, is_before)};
+  const auto [begin, end] = std::equal_range(moves.begin(), moves.end(), first,
+                                             [](const Moved& a, const Moved& b) { return a.place < b.place; });
+  return {begin, end};
 }
 
 size_t count_sure(std::span<const Moved> moves) {
@@ -115,35 +115,31 @@ size_t count_sure(std::span<const Moved> moves) {
 
 // A loss scale multiplies gradients by a power of two, until they are divided by it: nothing after that moves.
 bool Search::is_loss_scale(std::span<const Moved> moves) const {
-  const auto is_scaled = [&](const Moved& one) {
-    return phase(one) == StepPhase::kBackward || phase(one) == StepPhase::kLocalGradient;
+  const auto is_other = [&](const Moved& one) {
+    const bool is_scaled = phase(one) == StepPhase::kBackward || phase(one) == StepPhase::kLocalGradient;
+    return one.deviation.score >= kSureScore && !is_scaled;
   };
-  if (!std::all_of(moves.begin(), moves.end(), is_scaled)) return false;
-  const SeriesChange level = change(moves.front());
+  if (std::any_of(moves.begin(), moves.end(), is_other)) return false;
+  const SeriesChange& level = moves.front().deviation.change;
   if (level.kind != ChangeKind::kLevel || !level.size || *level.size <= 0) return false;
   const double power = std::log2(*level.size), nearest = std::round(power);
   return nearest != 0 && std::abs(power - nearest) < kPowerOfTwo;
 }
 
-bool Search::is_season(std::span<const Moved> moves) const {
-  return std::any_of(moves.begin(), moves.end(), [&](const Moved& one) {
-    return one.deviation.score >= kStrongScore &&
-           check::is_season(history_.series(one.tensor).values, scale_of(history_[one.tensor]), one.deviation);
-  });
+bool is_season(std::span<const Moved> moves) {
+  return std::any_of(moves.begin(), moves.end(),
+                     [](const Moved& one) { return one.deviation.score >= kStrongScore && one.deviation.season; });
 }
 
 // The first move that is strong, with others beside it, and that no schedule explains; null if there is none.
 const Moved* Search::first_strong(std::span<const Moved> moves) const {
-  size_t from = 0;
-  for (const Moved& first : moves) {
-    if (first.place < from || first.deviation.score < kStrongScore) continue;
-    if (std::isinf(first.deviation.score)) return &first;
+  const auto found = std::find_if(moves.begin(), moves.end(), [&](const Moved& first) {
+    if (first.deviation.score < kStrongScore) return false;
+    if (std::isinf(first.deviation.score)) return true;
     const std::span<const Moved> beside = together(moves, first);
-    if (count_sure(beside) < kTensors) continue;
-    if (!is_loss_scale(beside) && !is_season(beside)) return &first;
-    from = first.place + kSettled + 1;
-  }
-  return nullptr;
+    return count_sure(beside) >= kTensors && !is_loss_scale(beside) && !is_season(beside);
+  });
+  return found == moves.end() ? nullptr : &*found;
 }
 
 // The first in the flow of a step. One that barely leaves its own noise counts if it is off as far as the first that is sure:
@@ -157,14 +153,9 @@ const Moved& first_sharp(std::span<const Moved> moves) {
 }
 
 // Nobody knows the step of a slow move exactly, so that the flow decides.
-Moved Search::first_slow(std::span<const Moved> moves) const {
-  Moved first =
-      *std::min_element(moves.begin(), moves.end(), [&](const Moved& a, const Moved& b) { return flow(a) < flow(b); });
-  const StepSeries series = history_.series(first.tensor);
-  const size_t at = onset_of_slow(series.values, scale_of(history_[first.tensor]), first.deviation);
-  first.deviation.at = static_cast<uint32_t>(at);
-  first.place = static_cast<size_t>(std::lower_bound(steps_.begin(), steps_.end(), series.steps[at]) - steps_.begin());
-  return first;
+const Moved& Search::first_slow(std::span<const Moved> moves) const {
+  return *std::min_element(moves.begin(), moves.end(),
+                           [&](const Moved& a, const Moved& b) { return flow(a) < flow(b); });
 }
 
 // The earliest move of the tensor within the last kSettled steps: a gradual change begins before it is strong.
@@ -179,7 +170,7 @@ std::vector<Mover> Search::followers(std::span<const Moved> moves, const Moved& 
   std::vector<Mover> found;
   std::set<StepTensorId> seen = {first.tensor};
   for (const Moved& moved : moves) {
-    if (moved.place < first.place || moved.place > first.place + kFollowers) continue;
+    if (moved.place < first.onset || moved.place > first.onset + kFollowers) continue;
     if (moved.deviation.score < kSureScore || !seen.insert(moved.tensor).second) continue;
     found.push_back(mover(moved));
   }
@@ -189,7 +180,7 @@ std::vector<Mover> Search::followers(std::span<const Moved> moves, const Moved& 
 std::vector<int64_t> Search::echoes(const Moved& first) const {
   std::set<int64_t> steps;
   for (const Moved& moved : sharp_) {
-    if (moved.tensor == first.tensor && moved.place > first.place + kTogether) steps.insert(steps_[moved.place]);
+    if (moved.tensor == first.tensor && moved.place > first.place + kSettled) steps.insert(steps_[moved.place]);
   }
   return {steps.begin(), steps.end()};
 }
@@ -198,7 +189,7 @@ std::optional<Began> Search::answer() const {
   const Moved *const sharp = first_strong(sharp_), *const slow = first_strong(slow_);
   if (sharp == nullptr && slow == nullptr) return std::nullopt;
   // Windows that reach over a sharp change are off because of it.
-  const bool is_slow = slow != nullptr && (sharp == nullptr || slow->place + kWindow < sharp->place);
+  const bool is_slow = slow != nullptr && (sharp == nullptr || slow->place + kSlowWindow < sharp->place);
   const std::vector<Moved>& moves = is_slow ? slow_ : sharp_;
   const std::span<const Moved> beside = together(moves, is_slow ? *slow : *sharp);
   const Moved first = is_slow ? first_slow(beside) : onset(sharp_, first_sharp(beside));
@@ -239,8 +230,9 @@ StepPhase phase_of(std::string_view op_type) {
   return found == kPhases.end() ? StepPhase::kForward : found->second;
 }
 
-Result<std::optional<Began>> find_first_mover(const StepHistory& history, const RunContext& context) {
-  Search search(history);
+Result<std::optional<Began>> find_first_mover(const StepHistory& history, const RunContext& context,
+                                              const StepHistory* reference) {
+  Search search(history, reference);
   MSDUMP_CHECK_OK(search.find_moves(context));
   return search.answer();
 }

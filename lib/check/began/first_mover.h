@@ -37,7 +37,9 @@ struct Began {
   std::vector<int64_t> value_steps;
 };
 
-// None if nothing began. An error only when interrupted.
-Result<std::optional<Began>> find_first_mover(const StepHistory& history, const RunContext& context);
+// None if nothing began. With the history of another training, which has the same tensors and steps: where the two leave each
+// other. An error only when interrupted.
+Result<std::optional<Began>> find_first_mover(const StepHistory& history, const RunContext& context,
+                                              const StepHistory* reference = nullptr);
 
 }  // namespace msdump::check

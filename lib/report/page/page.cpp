@@ -134,8 +134,8 @@ std::string causes_html(const std::vector<PageCause>& causes) {
 std::string dumps_html(const std::vector<PageDump>& dumps) {
   std::string text;
   for (const PageDump& dump : dumps) {
-    text +=
-        fmt::format("<dt>{}</dt><dd><b>{}</b> <span>{}</span> ", html(dump.role), html(dump.name), html(dump.facts));
+    text += fmt::format("<dt>{}</dt><dd><b>{}</b> ", html(dump.role), html(dump.name));
+    if (!dump.facts.empty()) text += fmt::format("<span>{}</span> ", html(dump.facts));
     if (!dump.meaning.empty()) text += fmt::format("<span class=\"quiet\">{}</span>", html(dump.meaning));
     text += fmt::format("<br><code>{}</code>", html(dump.path));
     if (!dump.newest.empty()) text += fmt::format(" <span class=\"quiet\">newest file: {}</span>", html(dump.newest));
@@ -226,6 +226,7 @@ std::string page_html(const Page& page, std::string_view data) {
     if (name == "causes") return causes_html(page.causes);
     if (name == "dumps") return dumps_html(page.dumps);
     if (name == "counts") return counts_html(page.counts, "") + counts_html(page.reasons, "of these");
+    if (name == "movers") return step_charts_html("What moved, over the steps", page.movers);
     if (name == "ranks") return page.ranks ? rank_map_html(*page.ranks) : std::string();
     if (name == "words") return words_html(page.words);
     if (name == "chart_title") return html(page.chart_title);

@@ -19,6 +19,7 @@
 
 #include "report/page/page_data.h"
 #include "report/page/rank_map.h"
+#include "report/page/step_charts.h"
 
 namespace msdump::report {
 
@@ -77,6 +78,7 @@ struct Page {
   std::vector<PageCount> counts;   // of all tensors
   std::vector<PageCount> reasons;  // of those that do not agree
   std::optional<RankMap> ranks;    // of several
+  std::vector<StepChart> movers;   // of several steps: with which tensors it began
   std::vector<PageWord> words;
   std::vector<PageFact> about;     // the command line, the dumps
   std::vector<std::string> notes;  // what the page does not show

@@ -65,6 +65,13 @@ dumps_of_check() {
   written pow/Pow.net_pow.4.0.1700000000000014 1 'what pow wrote 1what pow wrote 2'
 }
 
+dumps_of_diff() {
+  # shellcheck source=../check/history.bash
+  source "$cases/check/history.bash"
+  gradients_table monitor_output/rank_0/weight_grad_step0-79.csv 60 8
+  gradients_table monitor_before/rank_0/weight_grad_step0-79.csv 80 1
+}
+
 dumps_of_next() {
   recorded msprobe trees/pt-mlp-stats-scale bad
   recorded msprobe trees/pt-mlp-stats good

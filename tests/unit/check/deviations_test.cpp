@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "check/began/deviations.h"
 
@@ -41,7 +43,7 @@ struct Found {
 // The first that is sharp and strong, or with `slow` the first slow one.
 std::optional<Found> first_of(const std::vector<float>& values, const SeriesScale& scale = kNorm, bool slow = false) {
   for (const Deviation& one : find_deviations(values, scale)) {
-    if (one.slow == slow && one.score >= 6) return Found{one.at, classify(values, scale, one), one.score};
+    if (one.slow == slow && one.score >= 6) return Found{one.at, one.change, one.score};
   }
   return std::nullopt;
 }
@@ -196,9 +198,8 @@ TEST_CASE("a slow rise is found from many values, and its step nearly") {
   const auto slow = std::find_if(deviations.begin(), deviations.end(),
                                  [](const Deviation& one) { return one.slow && one.score >= 6; });
   REQUIRE(slow != deviations.end());
-  const size_t at = onset_of_slow(values, kNorm, *slow);
-  CHECK(at >= 244);
-  CHECK(at <= 256);
+  CHECK(slow->onset >= 244);
+  CHECK(slow->onset <= 256);
 }
 
 TEST_CASE("a slow rise as fast as one long before is no news") {
@@ -235,7 +236,7 @@ TEST_CASE("a jump that comes again after equal times is a season") {
     const auto deviations = find_deviations(values, kNorm);
     const auto first = std::find_if(deviations.begin(), deviations.end(),
                                     [&](const Deviation& one) { return one.at == places.front() && one.score >= 6; });
-    return is_season(values, kNorm, *first);
+    return first->season;
   };
   CHECK(seasonal({100, 180, 260, 340}));
   CHECK(seasonal({100, 181, 260}));
@@ -246,6 +247,87 @@ TEST_CASE("a jump that comes again after equal times is a season") {
 TEST_CASE("series too short for anything are quiet") {
   for (size_t count = 0; count < 22; ++count) CHECK_FALSE(first_of(noise(count)));
   CHECK(find_deviations({}, kNorm).empty());
+}
+
+namespace {
+
+const Deviation* first_parting(const std::vector<Deviation>& found) {
+  const auto first =
+      std::find_if(found.begin(), found.end(), [](const Deviation& one) { return !one.slow && one.score >= 6; });
+  return first == found.end() ? nullptr : &*first;
+}
+
+std::vector<float> times(std::vector<float> values, size_t at, float factor) {
+  return changed(std::move(values), at, [&](float x, size_t) { return factor * x; });
+}
+
+}  // namespace
+
+TEST_CASE("two histories leave each other where their relation changes by more than each moves by itself") {
+  const std::vector<float> a = noise(200, 0.05, 1), b = noise(200, 0.05, 2);
+  const auto found = find_partings(times(a, 120, 8), b, kNorm);
+  const Deviation* const first = first_parting(found);
+  REQUIRE(first != nullptr);
+  CHECK(first->at == 120);
+  CHECK(first->change.kind == ChangeKind::kLevel);
+  CHECK(first->change.size.value() == Approx(8).epsilon(0.15));
+  CHECK(first_parting(find_partings(b, times(a, 120, 8), kNorm))->change.size.value() == Approx(0.125).epsilon(0.15));
+  CHECK(first_parting(find_partings(a, b, kNorm)) == nullptr);
+  SECTION("what both do is none") {
+    CHECK(first_parting(find_partings(times(a, 120, 8), times(b, 120, 8), kNorm)) == nullptr);
+  }
+  SECTION("what one of them did before is no news") {
+    // The relation is constant until 120, and either side has moved as far by then.
+    const std::vector<float> moved = times(a, 80, 8);
+    CHECK(first_parting(find_partings(times(moved, 120, 4), moved, kNorm)) == nullptr);
+    CHECK(first_parting(find_partings(times(a, 120, 4), a, kNorm)) != nullptr);
+  }
+}
+
+TEST_CASE("a slow parting is compared with slow movements of either history") {
+  const auto slow = [](const std::vector<float>& a, const std::vector<float>& b) {
+    const auto found = find_partings(a, b, kNorm);
+    return std::any_of(found.begin(), found.end(), [](const Deviation& one) { return one.slow && one.score >= 6; });
+  };
+  const auto rise = [](std::vector<float> values, size_t begin) {
+    return changed(std::move(values), begin,
+                   [](float x, size_t i) { return x * std::exp(0.03F * static_cast<float>(std::min<size_t>(i, 60))); });
+  };
+  const std::vector<float> a = noise(400, 0.1, 1), b = noise(400, 0.1, 2);
+  CHECK(slow(rise(a, 250), b));
+  CHECK_FALSE(slow(rise(a, 250), rise(b, 250)));
+  CHECK_FALSE(slow(rise(rise(a, 60), 250), rise(b, 60)));
+}
+
+TEST_CASE("what one side alone has is a parting: NaN, and a value that no longer changes") {
+  const std::vector<float> a = noise(100, 0.05, 1), b = noise(100, 0.05, 2);
+  const auto bad = changed(a, 60, [](float x, size_t i) { return i == 0 ? std::nanf("") : x; });
+  const auto worse = changed(b, 40, [](float x, size_t i) { return i == 20 ? std::nanf("") : x; });
+  const auto stuck = changed(a, 60, [](float, size_t) { return 1.0F; });
+  for (const auto& [of, kind, at] :
+       {std::tuple(bad, ChangeKind::kNonFinite, 60U), std::tuple(stuck, ChangeKind::kFreeze, 61U)}) {
+    for (const bool swapped : {false, true}) {
+      const auto found = swapped ? find_partings(b, of, kNorm) : find_partings(of, b, kNorm);
+      REQUIRE(found.size() == 1);
+      CHECK(found.front().at == at);
+      CHECK(found.front().change.kind == kind);
+    }
+    CHECK(find_partings(of, of, kNorm).empty());
+  }
+  CHECK(find_partings(bad, worse, kNorm).empty());
+  CHECK(find_partings(std::vector<float>(40, std::nanf("")), noise(40), kNorm).empty());
+}
+
+TEST_CASE("the difference of two means has no size") {
+  std::vector<float> a = noise(200, 0.5, 1), b = noise(200, 0.5, 2);
+  for (std::vector<float>* const values : {&a, &b}) {
+    for (float& value : *values) value = 0.01F * (value - 1);
+  }
+  a[150] = -5;
+  const auto found = find_partings(a, b, {true, false, 0});
+  REQUIRE(first_parting(found) != nullptr);
+  CHECK(first_parting(found)->at == 150);
+  CHECK_FALSE(first_parting(found)->change.size);
 }
 
 }  // namespace msdump::check

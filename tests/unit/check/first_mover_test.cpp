@@ -125,12 +125,12 @@ TEST_CASE("time goes before the flow, and the order of update and gradient is sa
   CHECK(history[began->first.tensor].op_type == "param_updated");
   CHECK(began->followers.size() == 5);
   CHECK(began->followers[1].step == 61);
-  CHECK(reason_of(history, *began).find("the update moved before the gradients") != std::string::npos);
+  CHECK(reason_of({began, history}).find("the update moved before the gradients") != std::string::npos);
   Training other = usual();
   other.plant("backward", kAt(60, 9));
   other.plant("param_updated", kAt(60, 9));
   const StepHistory second = other.history();
-  CHECK(reason_of(second, *answer(second)).find("the gradients moved before the update") != std::string::npos);
+  CHECK(reason_of({answer(second), second}).find("the gradients moved before the update") != std::string::npos);
 }
 
 TEST_CASE("one tensor alone is noise, unless it freezes or is not finite") {
@@ -156,6 +156,10 @@ TEST_CASE("a loss scale that doubles is no event, one that is not undone is") {
   Training scaled = usual();
   scaled.plant("backward", kFrom60(4));
   CHECK(first_of(scaled.history()) == "nothing");
+  SECTION("not even if something that is no gradient barely leaves its noise in that step") {
+    scaled.plant("param_updated", kAt(60, 1.35));
+    CHECK(first_of(scaled.history()) == "nothing");
+  }
   Training kept = usual();
   kept.plant("backward", kFrom60(4));
   kept.plant("reduced", kFrom60(4));
@@ -193,7 +197,7 @@ TEST_CASE("a spike has its echoes, and a rank that was first is named") {
   REQUIRE(began);
   CHECK(history[began->first.tensor].rank == 1);
   CHECK(began->first.echoes == std::vector<int64_t>{75});
-  CHECK(reason_of(history, *began).find("rank 1 was first, rank 0 followed at step 60: reduced fc") !=
+  CHECK(reason_of({began, history}).find("rank 1 was first, rank 0 followed at step 60: reduced fc") !=
         std::string::npos);
 }
 
@@ -219,6 +223,49 @@ TEST_CASE("what moves slowly is named by the flow, at the step where it left its
   CHECK(began->first.step >= 2950);
   CHECK(began->first.step <= 3050);
   CHECK(began->followers.size() <= 3);
+}
+
+TEST_CASE("of two histories the first tensor that leaves is named, with the relation of the two") {
+  WorkerPool pool(2);
+  const CancelToken cancel;
+  Training training = usual();
+  const StepHistory reference = training.history();
+  training.plant("reduced", kFrom60(3));
+  training.plant("param_updated", [](int64_t step) { return step < 61 ? 1 : 5; });
+  const auto report = judge_parting(training.history(), reference, {pool, cancel});
+  REQUIRE(report);
+  REQUIRE(report->began);
+  CHECK(report->of_two);
+  CHECK(report->began->first.step == 60);
+  CHECK(report->history[report->began->first.tensor].op_name == "fc2");
+  CHECK(report->began->followers.size() == 3);
+  CHECK(report->began->values[59] == 1);
+  CHECK(report->began->values[60] == Approx(3));
+  CHECK(report->history.series(report->began->first.tensor).values == report->began->values);
+  CHECK(reason_of(*report) ==
+        "norm over that of the reference is 3 times what it was, from there on; 3 tensors follow; the gradients moved "
+        "before the update");
+  CHECK_FALSE(judge_parting(reference, reference, {pool, cancel})->began);
+}
+
+TEST_CASE("a tensor has the value of the first statistic that it has, and NaN if it has any") {
+  TensorFacts facts;
+  facts.from = TensorFacts::From::kElements;
+  facts.mean = 3;
+  CHECK(statistic_of(std::vector<TensorFacts>{facts}) == StepStatistic::kMean);
+  TensorFacts extremes = facts, norm = facts, bad = facts;
+  extremes.max = 2;
+  extremes.min = -7;
+  norm.l2norm = 4;
+  bad.has_nan = true;
+  CHECK(statistic_of(std::vector<TensorFacts>{facts, extremes}) == StepStatistic::kLargest);
+  CHECK(statistic_of(std::vector<TensorFacts>{facts, extremes, norm}) == StepStatistic::kNorm);
+  CHECK(step_value(facts, StepStatistic::kMean) == 3);
+  CHECK(step_value(extremes, StepStatistic::kLargest) == 7);
+  CHECK(step_value(norm, StepStatistic::kNorm) == 4);
+  CHECK_FALSE(step_value(facts, StepStatistic::kNorm));
+  CHECK(std::isnan(step_value(bad, StepStatistic::kNorm).value()));
+  CHECK_FALSE(step_value(TensorFacts(), StepStatistic::kMean));
 }
 
 TEST_CASE("an interrupted search is an error") {
