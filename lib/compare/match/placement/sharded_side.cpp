@@ -88,29 +88,52 @@ bool is_one_program(const std::set<CallKey>& a, const std::set<CallKey>& b) {
 bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
 
 struct RankCalls {
-  std::map<CallKey, uint64_t> shapes;  // by call: hash of the shapes of its tensors
+  std::map<CallKey, std::map<SlotKey, const Shape*>> shapes;  // of the tensors of each call; null: unknown
   bool communicates = false;
 };
 
-RankCalls calls_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t rank) {
+using Step = std::optional<int64_t>;
+
+std::set<Step> steps_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t rank) {
+  std::set<Step> steps;
+  for (const SequencedOp& op : operators) {
+    if (rank_of(op) != rank) continue;
+    for (const RecordId tensor : op.tensors) steps.insert(place_of(*dump.index, (*dump.tensors)[tensor]).step);
+  }
+  return steps;
+}
+
+// The calls of one step; without it, with the first tensors of each.
+RankCalls calls_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& operators, int64_t rank,
+                   const std::optional<Step>& of_step) {
   RankCalls calls;
   for (const SequencedOp& op : operators) {
-    if (rank_of(op) != rank || op.tensors.empty()) continue;
+    if (rank_of(op) != rank || op.tensors.empty() || (of_step && op.step && op.step != *of_step)) continue;
     calls.communicates = calls.communicates || is_communication(op.type);
-    std::map<SlotKey, uint64_t> slots;
-    for (const uint32_t index : op.tensors) {
+    std::map<SlotKey, const Shape*>& slots = calls.shapes[key_of(op)];
+    for (const RecordId index : op.tensors) {
       const TensorRecord& tensor = (*dump.tensors)[index];
-      uint64_t shape = 1;
-      if (tensor.shape != nullptr) {
-        for (const int64_t extent : *tensor.shape) shape = mix_hash(shape, static_cast<uint64_t>(extent));
-      }
-      slots[key_of(dump, tensor)] = shape;
+      SlotKey key = key_of(dump, tensor);
+      if (of_step && std::get<0>(key) != *of_step) continue;
+      if (!of_step) std::get<0>(key).reset();
+      slots.try_emplace(key, tensor.shape);
     }
-    uint64_t all = 1;
-    for (const auto& [slot, shape] : slots) all = mix_hash(all, shape);
-    calls.shapes[key_of(op)] = all;
+    if (slots.empty()) calls.shapes.erase(key_of(op));
   }
   return calls;
+}
+
+// True if the tensors that both have, some at least, are of the same shapes.
+bool alike_shapes(const std::map<SlotKey, const Shape*>& a, const std::map<SlotKey, const Shape*>& b) {
+  size_t common = 0;
+  for (const auto& [slot, shape] : a) {
+    const auto other = b.find(slot);
+    if (other == b.end()) continue;
+    ++common;
+    if ((shape == nullptr) != (other->second == nullptr) || (shape != nullptr && *shape != *other->second))
+      return false;
+  }
+  return common > 0;
 }
 
 // True if one rank of both sides has alike calls and shapes. `same_ranks` decides if they have no call in common.
@@ -120,7 +143,7 @@ bool cut_alike(const RankCalls& a, const RankCalls& b, bool same_ranks) {
     const auto other = b.shapes.find(key);
     if (other == b.shapes.end()) continue;
     ++common;
-    if (shapes == other->second) ++alike;
+    if (alike_shapes(shapes, other->second)) ++alike;
   }
   if (common == 0) return same_ranks;
   const size_t fewer = std::min(a.shapes.size(), b.shapes.size());
@@ -150,7 +173,12 @@ bool sharding_differs(const DumpWithGraph& a, const DumpWithGraph& b) {
   std::set_intersection(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(common));
   if (common.empty()) return true;
   const std::vector<SequencedOp> of_a = operators_of(a), of_b = operators_of(b);
-  return !cut_alike(calls_of(a, of_a, common.front()), calls_of(b, of_b, common.front()), in_a == in_b);
+  const int64_t rank = common.front();
+  const std::set<Step> steps_a = steps_of(a, of_a, rank), steps_b = steps_of(b, of_b, rank);
+  const auto first =
+      std::find_if(steps_a.begin(), steps_a.end(), [&](const Step& step) { return steps_b.count(step) > 0; });
+  const std::optional<Step> step = first == steps_a.end() ? std::nullopt : std::optional<Step>(*first);
+  return !cut_alike(calls_of(a, of_a, rank, step), calls_of(b, of_b, rank, step), in_a == in_b);
 }
 
 bool sends(const SequencedOp& op) {
