@@ -181,26 +181,37 @@ class Check : public Command {
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     check_standard();
     Result<check::RuleSet> rules = rules_of(options_);
-    if (!rules) return session.end_with(rules.error());
+    if (!rules) return end_before_checking(session, rules.error());
     if (only_asks_when_it_began(*rules)) {
       const Result<std::optional<ExitCode>> code = check_tables(session, *rules);
-      if (!code) return session.end_with(code.error());
+      if (!code) return end_before_checking(session, code.error());
       if (*code) return **code;
     }
     const Result<std::unique_ptr<OpenedCheck>> result =
         open_check(session, options_.graph, std::move(*rules), options_.watched);
-    if (!result) return session.end_with(result.error());
+    if (!result) return end_before_checking(session, result.error());
     const OpenedCheck& opened = **result;
     opened.run->recompute = options_.recompute;
-    if (const Status asked = ask_for_golden(session, opened); !asked) return session.end_with(asked.error());
+    if (const Status asked = ask_for_golden(session, opened); !asked)
+      return end_before_checking(session, asked.error());
     if (const Status same = check_inputs(session, {&opened.catalogue().index}); !same)
-      return session.end_with(same.error());
+      return end_before_checking(session, same.error());
     if (options_.sharding.shard) return write_part(session, opened);
     if (!opened.has_tensors() || !opened.run->selects_any()) return end_without_tensors(session, opened);
     return options_.trend ? print_trend(session, opened) : check(session, opened);
   }
 
  private:
+  // Ends a run that could not begin.
+  ExitCode end_before_checking(Session& session, const Error& error) const {
+    const ExitCode code = session.end_with(error);
+    if (error.code == ErrorCode::kCancelled) return code;
+    const Status written =
+        write_unbegun({"check", "No tensor was checked", error, code}, options_.junit, options_.summary);
+    if (!written) session.messages.error(written.error());
+    return code;
+  }
+
   std::vector<Option> rule_options() {
     return {{.names = "--rule",
              .value = OptionValue::texts(options_.rules, "RULE"),

@@ -25,6 +25,7 @@
 #include "frame/usage.h"
 #include "shared/began_report.h"
 #include "shared/catalogue.h"
+#include "shared/ci_files.h"
 #include "shared/opened_graph.h"
 #include "shared/report_page.h"
 #include "shared/rows.h"
@@ -153,12 +154,12 @@ class Diff : public Command {
     return write_diff_part(session, options_, *rules, part);
   }
 
-  // Ends a run that could not begin. The files for CI say so: those of the run before would be taken for its answer.
+  // Ends a run that could not begin.
   ExitCode end_before_comparing(Session& session, const Error& error) const {
     const ExitCode code = session.end_with(error);
     if (error.code == ErrorCode::kCancelled) return code;
-    Status written = options_.junit.empty() ? Status() : write_empty_junit(options_.junit, {error});
-    if (written && !options_.summary.empty()) written = write_empty_summary(options_, error, code);
+    const Status written =
+        write_unbegun({"diff", "No tensor was compared", error, code}, options_.junit, options_.summary);
     if (!written) session.messages.error(written.error());
     return code;
   }

@@ -14,6 +14,7 @@
 #include "graph/scope_name.h"
 #include "io/atomic_file.h"
 #include "report/junit.h"
+#include "shared/ci_files.h"
 #include "shared/rows.h"
 
 namespace msdump::cli {
@@ -27,18 +28,6 @@ std::string place_text(const Identity& identity) {
   if (text.empty()) return text;
   text.resize(text.size() - 2);
   return text + ": ";
-}
-
-// The errors of one kind of input: a case of their own.
-report::JunitCase case_of_errors(std::string class_name, std::string name, const std::vector<Error>& errors) {
-  report::JunitCase one{std::move(name), std::move(class_name), {}, {}, {}};
-  if (errors.empty()) return one;
-  const auto line_of = [&](size_t i) {
-    const std::string& path = errors[i].path;
-    return path.empty() ? errors[i].message : path + ": " + errors[i].message;
-  };
-  one.error = report::junit_problem(std::string(code_word(errors.front().code)), "failures", errors.size(), line_of);
-  return one;
 }
 
 class JunitCases {

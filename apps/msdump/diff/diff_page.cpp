@@ -356,14 +356,6 @@ Status write_diff_summary(const DiffResult& run, const DiffOptions& options, Exi
   return write_summary(options.summary, report::markdown_summary(page, result_text(code), summary_text(run), table));
 }
 
-Status write_empty_summary(const DiffOptions& options, const Error& error, ExitCode code) {
-  report::Page page;
-  page.command = "diff";
-  page.sentence = "No tensor was compared";
-  page.notes = failure_notes({error});
-  return write_summary(options.summary, report::markdown_summary(page, result_text(code), "", {}));
-}
-
 Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run,
                        const check::BeganReport& parting) {
   std::vector<const Divergence*> roots;

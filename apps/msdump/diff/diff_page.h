@@ -12,9 +12,6 @@ namespace msdump::cli {
 // --summary: the answer, the first causes and ten rows in Markdown. `code`: that of the run.
 Status write_diff_summary(const DiffResult& run, const DiffOptions& options, ExitCode code);
 
-// --summary of a run that could not begin.
-Status write_empty_summary(const DiffOptions& options, const Error& error, ExitCode code);
-
 // Reads the tensors of the evidence once more, for their pictures.
 // `parting`: where the histories leave each other.
 Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run,

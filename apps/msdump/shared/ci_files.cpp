@@ -4,12 +4,15 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "frame/terminal.h"
 #include "io/atomic_file.h"
+#include "report/markdown.h"
+#include "report/page/page.h"
 
 namespace msdump::cli {
 
@@ -64,6 +67,31 @@ Status write_summary(const std::string& path, std::string_view markdown) {
     return write_named_file(path, markdown);
   MSDUMP_CHECK_OK(check_is_no_pipe(path));
   return append_to_file(path, "\n" + std::string(markdown));
+}
+
+report::JunitCase case_of_errors(std::string class_name, std::string name, const std::vector<Error>& errors) {
+  report::JunitCase one{std::move(name), std::move(class_name), {}, {}, {}};
+  if (errors.empty()) return one;
+  const auto line_of = [&](size_t i) {
+    const std::string& path = errors[i].path;
+    return path.empty() ? errors[i].message : path + ": " + errors[i].message;
+  };
+  one.error = report::junit_problem(std::string(code_word(errors.front().code)), "failures", errors.size(), line_of);
+  return one;
+}
+
+Status write_unbegun(const UnbegunRun& run, const std::string& junit, const std::string& summary) {
+  if (!junit.empty()) {
+    report::JunitSuite suite{fmt::format("msdump {}", run.command), {}};
+    suite.cases.push_back(case_of_errors(fmt::format("msdump.{}", run.command), "inputs", {run.error}));
+    MSDUMP_CHECK_OK(write_named_file(junit, report::junit_text({std::move(suite)})));
+  }
+  if (summary.empty()) return {};
+  report::Page page;
+  page.command = run.command;
+  page.sentence = run.sentence;
+  page.notes = failure_notes({run.error});
+  return write_summary(summary, report::markdown_summary(page, result_text(run.code), "", {}));
 }
 
 }  // namespace msdump::cli

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "frame/options.h"
 #include "frame/usage.h"
+#include "report/junit.h"
 
 namespace msdump::cli {
 
@@ -27,6 +28,19 @@ Status write_summary(const std::string& path, std::string_view markdown);
 
 // The first few inputs that could not be read, each with why.
 [[nodiscard]] std::vector<std::string> failure_notes(const std::vector<Error>& failures);
+
+// The errors of one kind of input, as a test case of their own.
+[[nodiscard]] report::JunitCase case_of_errors(std::string class_name, std::string name,
+                                               const std::vector<Error>& errors);
+
+// The files of a run that could not begin: those of the run before would be taken for its answer. An empty path: no such file.
+// `sentence`: "No tensor was compared".
+struct UnbegunRun {
+  std::string_view command, sentence;
+  const Error& error;
+  ExitCode code;
+};
+Status write_unbegun(const UnbegunRun& run, const std::string& junit, const std::string& summary);
 
 // Rows of the table in a summary.
 inline constexpr size_t kSummaryRows = 10;

@@ -24,3 +24,6 @@ for only in '' --first; do
 done
 msdump check --op nosuch --junit none.xml -q 2>/dev/null || echo "exit $?"
 grep '<testsuites\|<testcase\|<error' none.xml
+# Without a dump the files say so: those of the night before would be taken for the answer.
+show msdump check -q -d missing --junit check.xml --summary check.md
+cat check.xml check.md
