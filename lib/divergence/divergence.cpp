@@ -364,7 +364,8 @@ class Finder {
     });
   }
 
-  [[nodiscard]] bool hides_choice(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs) const {
+  [[nodiscard]] bool hides_choice(ExecutionId run, const RunInputs& inputs,
+                                  const std::vector<TensorId>& outputs) const {
     if (state_.model.gain(run).rule != GainRule::kChoose || inputs.evidence.empty()) return false;
     return std::any_of(outputs.begin(), outputs.end(), [&](TensorId tensor) {
       const auto& error = view_.error(tensor);

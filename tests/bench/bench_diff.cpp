@@ -350,7 +350,7 @@ TensorDiff made_diff(uint32_t value, Verdict verdict) {
   TensorDiff diff;
   diff.verdict = verdict;
   diff.by_statistics = true;
-  diff.shape = {1024};
+  diff.shape = Shape{1024};
   diff.scale = 1;
   kernels::PairMetrics metrics;
   metrics.max_b = 1.0 + value;
