@@ -52,7 +52,7 @@ class Shared {
   Shared(T value) {  // NOLINT(google-explicit-constructor)
     if (value != T()) value_ = std::make_shared<const T>(std::move(value));
   }
-  // Of a value that outlives all copies.
+  // Refers to `value`, which must outlive all copies.
   [[nodiscard]] static Shared of(const T& value) {
     Shared shared;
     shared.value_ = std::shared_ptr<const T>(std::shared_ptr<const T>(), &value);

@@ -218,6 +218,7 @@ class AskedSearch {
   bool shows_behind(OpId of_candidate, ExecutionId run, AskedRoots& found) {
     const std::vector<TensorId> outputs = view_.outputs(run);
     const bool hidden =
+        view_.any_compared(outputs) &&
         ge::has_property(a_.graph().op_type(of_candidate), ge::OperatorProperty::kCopiesOrFills) &&
         std::all_of(outputs.begin(), outputs.end(), [&](TensorId tensor) { return view_.diff(tensor).by_statistics; });
     if (!hidden && view_.any_compared(outputs)) return false;

@@ -364,6 +364,7 @@ class Finder {
     });
   }
 
+  // True if it may have chosen otherwise unseen: statistics of indices are equal for others, too.
   [[nodiscard]] bool hides_choice(ExecutionId run, const RunInputs& inputs,
                                   const std::vector<TensorId>& outputs) const {
     if (state_.model.gain(run).rule != GainRule::kChoose || inputs.evidence.empty()) return false;

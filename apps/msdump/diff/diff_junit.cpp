@@ -159,12 +159,10 @@ Status write_diff_junit(const DiffResult& run, const DiffOptions& options) {
 }
 
 Status write_empty_junit(const std::string& path, const std::vector<Error>& errors) {
-  report::JunitSuite suite{"msdump diff", {}};
-  suite.cases.push_back(case_of_errors("msdump.diff", errors.empty() ? "selection" : "inputs", errors));
+  report::JunitCase one = case_of_errors("msdump.diff", errors.empty() ? "selection" : "inputs", errors);
   if (errors.empty())
-    suite.cases.back().error =
-        report::JunitProblem{"nothing was compared: the selection matches no tensor", "empty_selection", {}};
-  return write_named_file(path, report::junit_text({std::move(suite)}));
+    one.error = report::JunitProblem{"nothing was compared: the selection matches no tensor", "empty_selection", {}};
+  return write_lone_case("diff", path, std::move(one));
 }
 
 }  // namespace msdump::cli

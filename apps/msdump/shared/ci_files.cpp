@@ -80,11 +80,16 @@ report::JunitCase case_of_errors(std::string class_name, std::string name, const
   return one;
 }
 
+Status write_lone_case(std::string_view command, const std::string& path, report::JunitCase one) {
+  report::JunitSuite suite{fmt::format("msdump {}", command), {}};
+  suite.cases.push_back(std::move(one));
+  return write_named_file(path, report::junit_text({std::move(suite)}));
+}
+
 Status write_unbegun(const UnbegunRun& run, const std::string& junit, const std::string& summary) {
   if (!junit.empty()) {
-    report::JunitSuite suite{fmt::format("msdump {}", run.command), {}};
-    suite.cases.push_back(case_of_errors(fmt::format("msdump.{}", run.command), "inputs", {run.error}));
-    MSDUMP_CHECK_OK(write_named_file(junit, report::junit_text({std::move(suite)})));
+    MSDUMP_CHECK_OK(write_lone_case(run.command, junit,
+                                    case_of_errors(fmt::format("msdump.{}", run.command), "inputs", {run.error})));
   }
   if (summary.empty()) return {};
   report::Page page;

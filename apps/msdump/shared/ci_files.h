@@ -33,6 +33,9 @@ Status write_summary(const std::string& path, std::string_view markdown);
 [[nodiscard]] report::JunitCase case_of_errors(std::string class_name, std::string name,
                                                const std::vector<Error>& errors);
 
+// Writes a JUnit file of one test case.
+Status write_lone_case(std::string_view command, const std::string& path, report::JunitCase one);
+
 // The files of a run that could not begin: those of the run before would be taken for its answer. An empty path: no such file.
 // `sentence`: "No tensor was compared".
 struct UnbegunRun {

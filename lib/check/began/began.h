@@ -38,7 +38,7 @@ struct BeganReport {
 Result<BeganReport> judge_began(RuleContext& context, const std::vector<bool>& chosen);
 // The same from the tables of msprobe's monitor, row by row: memory does not grow with the steps.
 Result<BeganReport> judge_began_in_tables(RuleContext& context);
-// Where two trainings leave each other beyond what each does by itself. Both have the same tensors and steps.
+// Finds the step and tensor with which two trainings diverge. Both have the same tensors and steps.
 Result<BeganReport> judge_parting(const StepHistory& candidate, const StepHistory& reference,
                                   const RunContext& context);
 

@@ -23,7 +23,7 @@ constexpr size_t kSlowPast = 6;    // of them before it, at least
 // The logarithm that float32 rounds, and by how much a series has to move that never did (a count, a gradient that is clipped).
 constexpr double kRounding = 1e-6, kCoarse = 0.1;
 
-// Of at most kAfter + kBefore values.
+// The median of at most kAfter + kBefore values.
 template <class Value>
 double median_of(std::span<const Value> values) {
   std::array<double, kAfter + kBefore> copy{};
@@ -66,7 +66,7 @@ Series scaled(std::span<const float> values, const SeriesScale& scale) {
   return result;
 }
 
-// One series relative to another one.
+// The quotient of two series, or their difference if values have signs, with both series as its sides.
 Series related(std::span<const float> a, std::span<const float> b, const SeriesScale& scale) {
   Series result;
   result.sides = {scaled(a, scale), scaled(b, scale)};
@@ -163,8 +163,8 @@ bool is_season(std::span<const double> deviations, size_t first) {
   return true;
 }
 
-// What movements are compared with: their magnitudes, or those of the sides if they are larger. Two trainings leave each other
-// only if they do so by more than each moves by itself.
+// The bound of each movement: its own magnitude, or that of a side if it is larger. Two trainings diverge only if their quotient
+// moves by more than each of them does.
 template <class MovementsOf>
 std::vector<double> limits_of(std::span<const double> movements, const Series& series,
                               const MovementsOf& movements_of) {
@@ -277,7 +277,8 @@ size_t run_length(std::span<const float> values, size_t begin) {
   return end - begin;
 }
 
-// Where the last values begin to be equal, in a longer run than any before. Only the last: what moves again was not stuck.
+// The first index of a run of equal values at the end of a series that is longer than any run before. A run in the middle is
+// none: what moves again was not stuck.
 std::optional<size_t> freeze_of(std::span<const float> values) {
   size_t longest = 0, runs = 0, last = 0;
   for (size_t begin = 0; begin < values.size(); begin += run_length(values, begin)) {

@@ -61,9 +61,9 @@ struct Deviation {
 // In ascending order of `at`. Values are non-negative unless `scale` says otherwise; NaN stands for a tensor with NaN or
 // infinities.
 [[nodiscard]] std::vector<Deviation> find_deviations(std::span<const float> values, const SeriesScale& scale);
-// Of the same statistic in two trainings, of the same steps: where they leave each other, beyond what each does by itself. A
-// deviation is one of their relation (quotient, of a mean difference), and has to be several times the largest before of that and of
-// each series.
+// Finds where two series of one statistic diverge, one value of each training a step. A deviation of their quotient (difference, of
+// a mean) counts if it is several times the largest one before, of the quotient and of each series: what one training does by
+// itself is no divergence.
 [[nodiscard]] std::vector<Deviation> find_partings(std::span<const float> a, std::span<const float> b,
                                                    const SeriesScale& scale);
 

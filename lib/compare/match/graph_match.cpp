@@ -205,10 +205,6 @@ class GraphMatcher {
   std::vector<std::pair<SequencedOpId, SequencedOpId>> fresh_;
 };
 
-}  // namespace
-
-namespace {
-
 SameValues sampled_constants(const GraphSource& source) {
   SameValues values;
   TensorSamples samples(*source.side.index, *source.side.tensors);

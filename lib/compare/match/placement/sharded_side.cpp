@@ -125,15 +125,16 @@ RankCalls calls_of(const DumpWithGraph& dump, const std::vector<SequencedOp>& op
 
 // True if the tensors that both have, some at least, are of the same shapes.
 bool alike_shapes(const std::map<SlotKey, const Shape*>& a, const std::map<SlotKey, const Shape*>& b) {
-  size_t common = 0;
+  bool any = false;
   for (const auto& [slot, shape] : a) {
-    const auto other = b.find(slot);
-    if (other == b.end()) continue;
-    ++common;
-    if ((shape == nullptr) != (other->second == nullptr) || (shape != nullptr && *shape != *other->second))
-      return false;
+    const auto found = b.find(slot);
+    if (found == b.end()) continue;
+    any = true;
+    const Shape* const other = found->second;
+    const bool equal = shape != nullptr && other != nullptr ? *shape == *other : shape == other;
+    if (!equal) return false;
   }
-  return common > 0;
+  return any;
 }
 
 // True if one rank of both sides has alike calls and shapes. `same_ranks` decides if they have no call in common.
