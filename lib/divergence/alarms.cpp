@@ -97,7 +97,8 @@ void BlameState::note_alarm(ExecutionId run) {
   any_before = alarmed[backward ? 1 : 0] = true;
 }
 
-ExecutionId BlameState::one_sided_maker(const RunInput& input) const {
+ExecutionId BlameState::one_sided_before(ExecutionId run, ExecutionId first, const RunInput& input) const {
+  if (!view.is_sharded()) return one_sided.between(first, run);
   for (const ExecutionId maker : {input.other_producer, input.producer}) {
     if (maker != kNoId && view.one_sided(maker)) return maker;
   }
@@ -192,14 +193,13 @@ void EnteringValues::judge_carried(ExecutionId run, const RunInputs& inputs, con
 void EnteringValues::judge_unknown_source(ExecutionId run, const RunInputs& inputs, const RunInput& input,
                                           TensorId tensor) {
   if (state_.view.other_framework()) return;
-  const ExecutionId other =
-      state_.view.is_sharded() ? state_.one_sided_maker(input) : state_.one_sided.between(state_.first_of_step, run);
+  const ExecutionId other = state_.one_sided_before(run, state_.first_of_step, input);
   if (other != kNoId) {
     (void)state_.roots.add_one_sided(other, run, inputs);
     return;
   }
   Root& root = add_by_value(run, inputs, tensor);
-  root.uncertain_source = !state_.view.is_sharded();  // sharded: values are followed across one-sided calls
+  root.uncertain_source = true;
   root.divergence.reason = fmt::format("its input {} differs, and nothing before it does", state_.view.slot(tensor));
 }
 
@@ -295,7 +295,7 @@ void judge_outputs(BlameState& state, ExecutionId run, const RunInputs& inputs, 
     if (std::all_of(known.begin(), known.end(), [](const KnownInput& input) { return input.of_forward; })) return;
   }
   // A list of which one side lacks some is compared with the wrong ones, and was left out.
-  const bool by_values = state.view.graph().flow() == FlowKind::kValues && !state.view.is_sharded();
+  const bool by_values = state.view.graph().flow() == FlowKind::kValues;
   if (by_values && inputs.evidence.empty() && !state.view.run(run).inputs.empty()) return;
   // Metrics cover elements that are finite on both sides, and those do not come from such inputs.
   if (inputs.other_shape || inputs.gained_nan || inputs.gained_inf) return;
@@ -394,11 +394,6 @@ bool alarmed_reader_writes(BlameState& state, ExecutionId run, const RunInput& i
   });
 }
 
-// The one-sided execution to blame. Each way of sharding has its own, so only the producer of the input counts there.
-ExecutionId one_sided_between(const BlameState& state, ExecutionId first, ExecutionId end, const RunInput& input) {
-  return state.view.is_sharded() ? state.one_sided_maker(input) : state.one_sided.between(first, end);
-}
-
 // Text for the reason. A hook of the script that runs in the backward pass is recorded as a forward call.
 std::string happened_between(const BlameState& state, ExecutionId first, ExecutionId end) {
   const ExecutionId run = state.one_sided.first_of_candidate(first, end);
@@ -415,7 +410,7 @@ bool matters(const BlameState& state, ExecutionId run, const RunInputs& inputs, 
   const bool is_alone = state.view.one_sided(maker), agrees = state.view.all_agree(run);
   const bool of_ranks = state.view.is_sharded() && is_alone && !state.view.is_surprise(maker);
   if (of_ranks || state.view.lacks_input(maker)) return !agrees;
-  if (!state.view.is_sharded() && is_alone && !agrees) return true;
+  if (is_alone && !agrees) return true;
   const std::span<const ScoredOutput> scored = state.model.outputs(run);
   const bool any =
       std::any_of(scored.begin(), scored.end(), [](const ScoredOutput& output) { return output.judged(); });
@@ -431,7 +426,7 @@ bool judge_changed(BlameState& state, ExecutionId run, const RunInputs& inputs) 
   const ExecutionId first(input.producer + (state.view.one_sided(input.producer) ? 0 : 1));
   // Calls that only one side has are normal if the sides are sharded differently.
   if (inputs.downstream && state.view.one_sided(input.producer)) return false;
-  if (const ExecutionId other = one_sided_between(state, first, run, input); other != kNoId) {
+  if (const ExecutionId other = state.one_sided_before(run, first, input); other != kNoId) {
     // Calls of one side in a row, of which the first is a root, leave one value of another shape.
     if (state.any_before && state.view.is(input.tensor, Verdict::kShape)) return true;
     if (state.one_sided.turns_coarser(other)) {

@@ -49,8 +49,9 @@ struct BlameState {
   // operator was paired with the partner of the other.
   [[nodiscard]] bool is_exchanged(TensorId constant) const;
 
-  // The producer of an input if only one side has it; kNoId if it has a partner or is unknown.
-  [[nodiscard]] ExecutionId one_sided_maker(const RunInput& input) const;
+  // The first execution from `first` on, before `run`, that only one side has. Each way of sharding has executions of its own,
+  // so only producers of the input count there. kNoId: there is none.
+  [[nodiscard]] ExecutionId one_sided_before(ExecutionId run, ExecutionId first, const RunInput& input) const;
   // Adds a root for a value that `reader` gets in a coarser dtype: from `cast`, which is `reader` if it casts by itself.
   void add_cast(ExecutionId cast, ExecutionId reader, const RunInputs& inputs, TensorId tensor);
 

@@ -295,7 +295,7 @@ class Finder {
   // it with one that does something else. In later steps the parameters explain everything.
   [[nodiscard]] bool is_another_call(ExecutionId run) {
     const OperatorId op = view_.run(run).op;
-    if (asked_otherwise_.count(op) == 0 || view_.is_sharded()) return false;
+    if (asked_otherwise_.count(op) == 0) return false;
     const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
     const uint32_t name = view_.name_number(run);
     if (inputs.evidence.empty() ||
@@ -563,7 +563,7 @@ class Finder {
   std::set<OperatorId> other_calls_;
   std::set<uint32_t> other_names_;  // of these
   const AskedRoots& asked_;
-  const Rejoining* const rejoining_;  // null for sharded tensors, and to report all roots
+  const Rejoining* const rejoining_;  // null: report all roots
   std::set<ExecutionId>& inert_;      // executions between places where the sides agree
 };
 
@@ -630,8 +630,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const NoiseModel model(view);
   const ComputedOutputs none;
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
-  std::optional<Rejoining> rejoining;
-  if (!view.is_sharded()) rejoining.emplace(view);
+  const Rejoining rejoining(view);
   const AskedRoots asked = find_asked(view, model, computed);
   std::set<ExecutionId> inert;
   std::optional<Finder> finder;
@@ -647,7 +646,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   size_t round = 0, known = 0;
   do {
     known = inert.size();
-    find(rejoining ? &*rejoining : nullptr);
+    find(&rejoining);
   } while (++round < kMostRounds && inert.size() > known);
   const bool any_left = inert.size() > known;
   // A fault can fade into noise as a rewriting does, so all roots are reported if any remains.
@@ -656,7 +655,7 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
     find(nullptr);
   }
   if (any_left) report.limits.insert(kRoundsLimit);
-  if (rejoining) report.limits.insert(rejoining->limits().begin(), rejoining->limits().end());
+  report.limits.insert(rejoining.limits().begin(), rejoining.limits().end());
   for (const ExecutionId run : inert) report.rewritten.insert(view.run(run).op);
   drop_behind_roots(view, report.roots);
   report.flow = view.graph().flow();

@@ -236,7 +236,7 @@ ExecutionId RootList::first_missing(ExecutionId run) const {
 }
 
 Root* RootList::add_one_sided(ExecutionId run, ExecutionId reader, const RunInputs& inputs) {
-  if (view_.is_gradient(run) && !view_.is_sharded()) run = first_missing(run);
+  if (view_.is_gradient(run)) run = first_missing(run);
   if (!report_once(run, reader)) return nullptr;
   const bool of_a = view_.of_candidate_only(run);
   Root& root = of_a ? add(run, RootRule::kExtra, kind_of(inputs.evidence), inputs, {})

@@ -320,11 +320,6 @@ class Collector {
     if (rule == GainRule::kRandom) return Unjudged::kDraws;
     if (rule == GainRule::kChoose) return Unjudged::kChooses;
     if (inputs.known.empty() && !inputs.by_order) return Unjudged::kNoInputs;
-    // Calls that only one side has may hide the gradient that goes in; the values of the forward call do not show it.
-    const auto of_forward = [](const KnownInput& input) { return input.of_forward; };
-    if (view_.is_sharded() && view_.is_backward(run) &&
-        std::all_of(inputs.known.begin(), inputs.known.end(), of_forward))
-      return Unjudged::kNoInputs;
     for (const KnownInput& input : inputs.known) {
       if (input.error.discrete && input.error.relative > 0) return Unjudged::kIntegerInput;
       if (!input.error.discrete && !(input.error.relative <= kMostError)) return Unjudged::kLargeInput;

@@ -266,33 +266,24 @@ class ReaderSearch {
   }
 
   void see_inputs(ExecutionId run, Read outputs) {
-    const bool heals = found_.heals(facts_, run), even = found_.evens_out(facts_, run);
+    const bool heals = found_.heals(facts_, run);
     for (const RunInput& input : facts_.run(run).inputs) {
       if (is_weight(run, input))
         later_.add_weight(facts_.diff(input.tensor).shape, facts_.differs(input.tensor) && !is_uneven(input.tensor));
-      if (!facts_.compared(input.tensor)) {
-        // The other side computes it in another call. Its outputs are right, so the input was.
-        if (even) note(input.produced, Read::kRight);
-        continue;
-      }
-      // An update may agree within its tolerance although the gradient is slightly off, so outputs that agree acquit an
-      // input only of a large error. Those of a collective also acquit it of a small one, as local maxima may differ.
-      const auto& error = facts_.error(input.tensor);
-      const bool small = error && error->relative < kMostError && !collective_;
-      const bool healed = heals || (even && !small);
-      see_input(input, healed, outputs);
+      if (!facts_.compared(input.tensor)) continue;
+      see_input(input, heals, outputs);
       const bool unknown = facts_.differs(input.tensor) && !facts_.layout_known(input.tensor);
-      if (unknown && (healed || (outputs <= Read::kRight && later_.agree()))) facts_.forget(input.tensor);
+      if (unknown && (heals || (outputs <= Read::kRight && later_.agree()))) facts_.forget(input.tensor);
     }
   }
 
   // Notes what this consumer received of the output that its input came from.
-  void see_input(const RunInput& input, bool healed, Read outputs) {
+  void see_input(const RunInput& input, bool heals, Read outputs) {
     const bool differs = facts_.differs(input.tensor);
     // The candidate's own producer wrote the value, and has another partner or none.
     if (!differs) note(input.other_produced, Read::kRight);
     if (input.produced == kNoId) return;
-    const Read now = !differs || healed ? Read::kRight : facts_.layout_known(input.tensor) ? Read::kWrong : outputs;
+    const Read now = !differs || heals ? Read::kRight : facts_.layout_known(input.tensor) ? Read::kWrong : outputs;
     // If the candidate's value comes from another output, a difference is no evidence against this one.
     const bool of_other = input.other_produced != kNoId && input.other_produced != input.produced;
     if (now <= Read::kRight || !of_other) note(input.produced, now);
@@ -330,13 +321,6 @@ bool PassedOn::heals(const RunFacts& facts, ExecutionId run) const {
   const std::vector<TensorId>& all = facts.run(run).outputs;
   return facts.is_sharded() && !all.empty() &&
          std::all_of(all.begin(), all.end(), [&](TensorId tensor) { return right[tensor]; });
-}
-
-bool PassedOn::evens_out(const RunFacts& facts, ExecutionId run) const {
-  const std::vector<TensorId>& all = facts.run(run).outputs;
-  return facts.is_sharded() && !all.empty() && std::all_of(all.begin(), all.end(), [&](TensorId tensor) {
-           return right[tensor] || (facts.compared(tensor) && !facts.differs(tensor));
-         });
 }
 
 PassedOn passed_on(RunFacts& facts) { return ReaderSearch(facts).search(); }

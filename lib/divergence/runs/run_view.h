@@ -37,9 +37,6 @@ struct PassedOn {
 
   // True if all outputs differ, but their consumers received equal values. False unless sharded.
   [[nodiscard]] bool heals(const RunFacts& facts, ExecutionId run) const;
-  // True if each output agrees or its consumers received an equal value. Inputs may still differ, as ranks compute with
-  // local tensors in their own way. False unless sharded.
-  [[nodiscard]] bool evens_out(const RunFacts& facts, ExecutionId run) const;
 };
 
 // Forgets tensors that differ only by a wrong placement, as their consumers show. Linear in the executions and tensors.
@@ -65,7 +62,6 @@ class RunView : public RunFacts {
   // consumers stand in for outputs that were not compared. Empty if the execution lacks an input of the reference's.
   [[nodiscard]] std::vector<TensorId> outputs(ExecutionId index) const;
   [[nodiscard]] bool heals(ExecutionId index) const { return passed_on_.heals(*this, index); }
-  [[nodiscard]] bool evens_out(ExecutionId index) const { return passed_on_.evens_out(*this, index); }
   // True if an input may differ only because its partner is wrong: statistics do not tell, and few outputs after it
   // differ.
   [[nodiscard]] bool doubtful(ExecutionId index, TensorId tensor) const {

@@ -121,7 +121,6 @@ TEST_CASE("an input that changed on the way matters only where the output has mo
   };
   CHECK(roots(false, 1.002F).empty());
   CHECK(roots(false, 1.05F) == Texts{"Functional.gelu.7.forward on 0-1"});
-  CHECK(roots(true, 1.002F).empty());
   CHECK(roots(true, 1.05F) == Texts{"Tensor.exp.0.forward on 0-1"});
 }
 
