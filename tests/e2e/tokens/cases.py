@@ -1,0 +1,111 @@
+"""The pairs: each fault in three ways of dumping, and clean pairs of every form. A run is shared by the cases that need it."""
+import random
+from dataclasses import dataclass, replace
+
+from faults import FAULTS, Fault
+
+HALVES = ("fit", "held")
+# Writer, form of the trainer, dtypes of the rollout and of the trainer. A fault gets one of each line.
+WAYS = (
+    (("mix", "packed", "float32", "float32"), ("mix", "padded", "bfloat16", "bfloat16"), ("mix", "micro", "bfloat16", "float32")),
+    (("modules", "padded", "bfloat16", "bfloat16"), ("modules", "packed", "float32", "float32"),
+     ("modules", "packed", "bfloat16", "float32")),
+    (("names", "packed", "bfloat16", "bfloat16"), ("hooks", "padded", "float32", "float32"),
+     ("names", "padded", "bfloat16", "float32"), ("hooks", "micro", "bfloat16", "bfloat16")))
+STATISTICS = ("stale-query", "scale", "top-k-not-renormalised", "stale-lm-head")  # dumped a fourth time, without elements
+
+# Writer, trainer, dtypes, rollout, net, data; each with two seeds.
+CLEAN = (
+    ("mix", "packed", "float32", "float32", "paged", "qwen", "plain"),
+    ("mix", "padded", "bfloat16", "bfloat16", "chunked", "gemma", "plain"),
+    ("modules", "packed", "bfloat16", "bfloat16", "prefix", "qwen", "samples"),
+    ("modules", "padded", "float32", "float32", "left", "gemma", "plain"),
+    ("hooks", "packed", "bfloat16", "float32", "paged", "gemma", "plain"),
+    ("hooks", "padded", "float32", "float32", "chunked", "qwen", "plain"),
+    ("names", "packed", "bfloat16", "bfloat16", "prefix", "qwen", "samples"),
+    ("names", "micro", "float32", "float32", "left", "qwen", "plain"),
+    ("mix", "micro", "bfloat16", "float32", "left", "qwen", "plain"),
+    ("modules", "micro", "bfloat16", "bfloat16", "chunked", "qwen", "plain"),
+    ("names", "padded", "bfloat16", "bfloat16", "paged", "gemma", "samples"),
+    ("hooks", "packed", "bfloat16", "bfloat16", "left", "gemma", "plain"),
+    ("mix", "packed", "bfloat16", "bfloat16", "prefix", "gemma", "samples"),
+    ("modules", "padded", "bfloat16", "bfloat16", "paged", "qwen", "plain"),
+    ("statistics", "packed", "float32", "float32", "paged", "qwen", "plain"),
+    ("statistics", "padded", "bfloat16", "bfloat16", "left", "gemma", "plain"))
+
+
+@dataclass(frozen=True)
+class Run:
+    """`order`: of the sequences in the rollout; `first`: how many arrive before the first pass."""
+    side: str
+    net: str
+    form: str
+    dtype: str
+    writer: str
+    data: str
+    seed: int
+    order: tuple = ()
+    first: int = 0
+
+    @property
+    def name(self):
+        parts = [self.side, self.net, self.form, self.dtype, self.writer, self.data, str(self.seed)]
+        return "-".join(parts + ([str(self.first)] if self.order else []))
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    half: str
+    healthy: Run  # the rollout without the fault
+    trainer: Run
+    fault: Fault | None = None
+
+    @property
+    def rollout(self):
+        """The name of the candidate's run."""
+        return f"{self.healthy.name}-{self.fault.name}" if self.fault else self.healthy.name
+
+    @property
+    def undumped(self):
+        """The healthy rollout for the truth alone."""
+        return replace(self.healthy, writer="none")
+
+
+def order_of(data, seed):
+    """Of several samples of a prompt, one arrives before the others."""
+    if data == "samples":
+        return (0, 1, 2, 4, 3, 5)
+    order = list(range(5))
+    random.Random(seed).shuffle(order)
+    return tuple(order)
+
+
+def case(name, half, way, form, net, data, seed, fault=None, at_once=False):
+    writer, trainer, dtype, trainer_dtype = way
+    order = order_of(data, seed)
+    first = len(order) if at_once or form in ("left", "prefix") or seed % 2 else 3
+    return Case(name, half, Run("rollout", net, form, dtype, writer, data, seed, order, first),
+                Run("trainer", net, trainer, trainer_dtype, writer, data, seed), fault)
+
+
+def cases():
+    for index, fault in enumerate(FAULTS):
+        half = HALVES[index % 2]
+        ways = [line[(index + index // len(line)) % len(line)] for line in WAYS]
+        if fault.name in STATISTICS:
+            ways.append(("statistics", "packed", "float32", "float32"))
+        for place, way in enumerate(ways):
+            form = fault.forms[(index + place) % len(fault.forms)]
+            if fault.dtype:
+                way = way[:2] + (fault.dtype, fault.dtype)
+            data = "samples" if form == "prefix" else fault.data
+            yield case(f"{fault.name}-{way[0]}", half, way, form, fault.net, data, 1 + (index // 2 + place) % 2, fault,
+                       fault.at_once)
+    for index, (*way, form, net, data) in enumerate(CLEAN):
+        for seed in (1, 2):
+            # Two forms of a kind are in different halves, and so are the two seeds of a form.
+            yield case(f"clean-{index:02}-{seed}-{way[0]}", HALVES[(index + seed) % 2], way, form, net, data, seed)
+
+
+CASES = tuple(cases())

@@ -1,0 +1,55 @@
+"""The place of an operator in the decoder, (layer, part), by its name on either side."""
+import json
+import pathlib
+import re
+
+PARTS = (
+    ("input_norm", r"input_layernorm|attn_input"), ("qkv", r"self_attn\.(q|k|v|qkv)_proj"), ("qk_norm", r"self_attn\.[qk]_norm"),
+    ("rope", r"self_attn\.rotary_emb"), ("attention", r"self_attn\.attn|attn_context"), ("o_proj", r"self_attn\.o_proj|attn_output"),
+    ("self_attn", r"self_attn"), ("post_norm", r"post_attention_layernorm|mlp_input"), ("router", r"mlp\.gate\b|router_logits"),
+    ("experts", r"mlp\.experts"), ("gate_up", r"mlp\.(gate|up|gate_up)_proj"), ("act", r"mlp\.act_fn"), ("down", r"mlp\.down_proj"),
+    ("mlp", r"mlp|mlp_output"), ("layer", r""))
+OUTSIDE = (
+    ("embed", r"model\.embed_tokens|embeddings"), ("rope", r"model\.rotary_emb"), ("norm", r"model\.norm|final_hidden"),
+    ("lm_head", r"lm_head|logits_processor|logits"), ("log_probs", r"sampler|log_probs"),
+    ("inputs", r"input_ids|positions?|position_ids|seq_lens"), ("model", r"model\b"), ("top", r""))
+
+# Parts that are right beside the declared one, of the same layer. An operator that a script calls in a module itself is of
+# the module: rotation and attention of the trainer are calls in self_attn. Inputs of o_proj are what attention returns.
+ALSO = {"rope": ("self_attn", "attention", "o_proj"), "attention": ("self_attn", "o_proj"), "qk_norm": ("self_attn",),
+        "experts": ("mlp",), "act": ("mlp", "down"), "cap_logits": ("lm_head", "log_probs", "top"),
+        "lm_head": ("top",), "log_probs": ("top",)}
+# Of the points that a script names: what shows first there.
+NAMED = {"qkv": "attention", "qk_norm": "attention", "rope": "attention", "gate_up": "mlp", "act": "mlp", "down": "mlp",
+         "experts": "mlp", "cap_logits": "log_probs"}
+
+
+def place_of(name):
+    name = re.sub(r"^Module\.", "", name)
+    if found := re.search(r"(?:^|\.)layers\.(\d+)\.?(.*)", name):
+        return int(found[1]), next(part for part, text in PARTS if re.match(text, found[2]))
+    return None, next(part for part, text in OUTSIDE if re.match(text, name))
+
+
+class Places:
+    """Of a dump: calls have the place of the module that made them, as msprobe's construct.json says."""
+
+    def __init__(self, dump):
+        self.parents = {}
+        for file in pathlib.Path(dump).glob("step*/*/construct.json"):
+            self.parents |= json.loads(file.read_text("utf-8"))
+
+    def of(self, name):
+        while name and not name.startswith("Module.") and name in self.parents:
+            parent = self.parents[name]
+            name = parent[0] if isinstance(parent, list) else parent
+            if not name:
+                return None, "top"
+        return place_of(name)
+
+
+def right_places(fault, writer):
+    part = NAMED.get(fault.part, fault.part) if writer == "names" else fault.part
+    others = () if writer == "names" and part == "attention" else ALSO.get(part, ())
+    also = tuple((fault.layer, one) for one in others)
+    return {(fault.layer, part)} | set(also) | set(fault.also)
