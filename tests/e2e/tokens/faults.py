@@ -72,7 +72,7 @@ FAULTS = (
     Fault("fp8-scale", "qwen", ("paged", "prefix"), 0, "attention", ((
         "cache[batch.slot_mapping] = new", "cache[batch.slot_mapping] = (new / 2).to(torch.float8_e4m3fn).to(new.dtype)"),)),
     Fault("key-scale-of-decode", "gemma", PAGED, 0, "attention", ((
-        "keys = key_cache[slots].float()", "keys = key_cache[slots].float() * (1.0 if count > 1 else 2.0)"),)),
+        "keys = key_cache[slots].float()", "keys = (1.0 if count > 1 else 2.0) * key_cache[slots].float()"),)),
     Fault("experts-exchanged", "qwen", ANY, 3, "experts", ((
         'expert = int(rest.split(".")[0])', 'expert = int(rest.split(".")[0])\n                if "layers.3." in name:\n'
         "                    expert = {1: 2, 2: 1}.get(expert, expert)"),)),
@@ -80,7 +80,7 @@ FAULTS = (
         "self.norm = RMSNorm(config.hidden, config.eps)", "self.norm = RMSNorm(config.hidden, 0.5)"),)),
     Fault("embeddings-not-scaled", "gemma", ANY, None, "embed", ((
         "math.sqrt(config.hidden) if config.scale_embeddings else None", "None"),),
-        also=((None, "model"), (0, "input_norm"), (0, "layer"))),
+        also=((None, "model"), (0, "input_norm"), (0, "post_norm"), (0, "layer"))),
     Fault("key-norm-not-loaded", "qwen", ANY, 1, "qk_norm", ((
         LOAD, f'{LOAD}\n            if name == "model.layers.1.self_attn.k_norm.weight":\n                continue'),)),
     Fault("theta", "qwen", ANY, 0, "rope", (("base = config.theta", "base = 1000000.0"),)),
