@@ -64,8 +64,10 @@ class Dumper:
         for slot, value in enumerate(inputs):
             self.save_parts(f"{name}.inputs.{slot}", value)
         for slot, value in named.items():
-            if name or slot not in FIELDS:
+            if slot not in FIELDS:
                 self.save_parts(f"{name}.inputs.{slot}", value)
+            elif name:
+                self.save(slot, value)
 
     def save_parts(self, name, value):
         parts = [one for one in value if torch.is_tensor(one)] if isinstance(value, (tuple, list)) else [value]

@@ -193,7 +193,8 @@ class CausalLM(nn.Module):
         self.log_probs = TokenLogProbs()
 
     def forward(self, input_ids, position_ids, labels, response_mask, attention_mask=None, cu_seqlens=None):
-        logits = self.lm_head(self.model(input_ids, position_ids, attention_mask, cu_seqlens))
+        form = {"attention_mask": attention_mask} if cu_seqlens is None else {"cu_seqlens": cu_seqlens}
+        logits = self.lm_head(self.model(input_ids=input_ids, position_ids=position_ids, **form))
         if self.config.cap_logits:
             logits = torch.tanh(logits / self.config.cap_logits) * self.config.cap_logits
         return self.log_probs(logits, labels) * response_mask
