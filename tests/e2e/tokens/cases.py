@@ -106,7 +106,7 @@ def cases():
             form = fault.forms[(index + place) % len(fault.forms)]
             if fault.dtype:
                 way = way[:2] + (fault.dtype, fault.dtype)
-            data = "samples" if form == "prefix" else fault.data
+            data = "samples" if form == "prefix" else "plain"
             yield case(f"{fault.name}-{way[0]}", half, way, form, fault.net, data,
                        SEEDS[fault.net, data][(index // 2 + place) % 2], fault)
     for index, (*way, form, net, data) in enumerate(CLEAN):

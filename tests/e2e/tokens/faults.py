@@ -17,7 +17,6 @@ class Fault:
     changes: tuple           # ((old line, new line), ...)
     also: tuple = ()         # further places that are right: ((layer, part), ...)
     dtype: str = ""          # the only one that shows it
-    data: str = "plain"
     at_once: bool = False    # all sequences arrive before the first pass
 
 
@@ -36,7 +35,7 @@ def stale(condition):
 FAULTS = (
     # Positions and rotation. Where the positions are wrong as inputs, they are in the dump.
     Fault("position-after-prefix", "qwen", PREFIX, 0, "rope", ((
-        POSITIONS, "positions += range(begin, end) if begin >= len(request.prompt) else range(count)"),), data="samples",
+        POSITIONS, "positions += range(begin, end) if begin >= len(request.prompt) else range(count)"),),
         also=((None, "inputs"),)),
     Fault("slot-reused", "qwen", PAGED, 0, "attention", ((
         "request.computed = end\n", "request.computed = end\n            if begin < len(request.prompt) <= end:\n"
@@ -105,8 +104,7 @@ FAULTS = (
     Fault("stale-lm-head", "qwen", ANY, None, "lm_head", stale('name == "lm_head.weight"')),
     Fault("capacity", "gemma", ANY, 1, "experts", (("chosen[:, slot] == expert)[0]", "chosen[:, slot] == expert)[0][:2]"),)),
     Fault("gelu", "qwen", ANY, 0, "act", (("silu(gate) * up", "gelu(gate) * up"),)),
-    Fault("prefix-of-another", "qwen", PREFIX, 0, "attention", (("tuple(tokens[:end])", "tuple(tokens[end - BLOCK:end])"),),
-          data="samples"),
+    Fault("prefix-of-another", "qwen", PREFIX, 0, "attention", (("tuple(tokens[:end])", "tuple(tokens[end - BLOCK:end])"),)),
     Fault("residual-lost", "gemma", ANY, 0, "post_norm", ((
         "wide.to(x.dtype)\n\n\n@torch.jit.script\ndef rotary", "residual\n\n\n@torch.jit.script\ndef rotary"),),
         also=((0, "layer"), (1, "input_norm"))),
