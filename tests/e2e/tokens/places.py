@@ -40,7 +40,10 @@ class Places:
             self.parents |= json.loads(file.read_text("utf-8"))
 
     def of(self, name):
-        while name and not name.startswith("Module.") and name in self.parents:
+        """None of a call that the dump does not have."""
+        while self.parents and not name.startswith("Module."):
+            if name not in self.parents:
+                return None
             parent = self.parents[name]
             name = parent[0] if isinstance(parent, list) else parent
             if not name:
