@@ -12,13 +12,19 @@ WAYS = (
      ("modules", "packed", "bfloat16", "float32")),
     (("names", "packed", "bfloat16", "bfloat16"), ("hooks", "padded", "float32", "float32"),
      ("names", "padded", "bfloat16", "float32"), ("hooks", "micro", "bfloat16", "bfloat16")))
+# One of these, for two of four faults. Scored apart: the names of the two sides have little in common.
+MEGATRON = (("names", "megatron_packed", "bfloat16", "bfloat16"), ("hooks", "megatron_padded", "float32", "float32"),
+            ("modules", "megatron_packed", "bfloat16", "float32"), ("mix", "megatron_padded", "float32", "float32"))
 STATISTICS = ("stale-query", "scale", "top-k-not-renormalised", "stale-lm-head")  # dumped a fourth time, without elements
 
 # Of the sequences: no token is so near to two experts that the rounding of bfloat16 sends it to the other, in any form.
 SEEDS = {("qwen", "plain"): (9, 4), ("qwen", "samples"): (11, 2), ("gemma", "plain"): (7, 14), ("gemma", "samples"): (1, 2)}
 # Here some are, so both programs are right and their outputs differ: told apart from the clean pairs.
-NEAR = (("mix", "packed", "bfloat16", "bfloat16", "paged", "qwen", 1), ("modules", "padded", "bfloat16", "float32", "left", "qwen", 2),
-        ("names", "packed", "bfloat16", "bfloat16", "chunked", "gemma", 1), ("hooks", "micro", "bfloat16", "bfloat16", "paged", "gemma", 2))
+NEAR = (
+    ("mix", "packed", "bfloat16", "bfloat16", "paged", "qwen", 1),
+    ("modules", "padded", "bfloat16", "float32", "left", "qwen", 2),
+    ("names", "packed", "bfloat16", "bfloat16", "chunked", "gemma", 1),
+    ("hooks", "micro", "bfloat16", "bfloat16", "paged", "gemma", 2))
 
 # Writer, trainer, dtypes, rollout, net, data; each with two seeds.
 CLEAN = (
@@ -102,16 +108,24 @@ def cases():
         ways = [line[(index + index // len(line)) % len(line)] for line in WAYS]
         if fault.name in STATISTICS:
             ways.append(("statistics", "packed", "float32", "float32"))
+        if index // 2 % 2 == 0:
+            ways.append(MEGATRON[index // 4 % len(MEGATRON)])
         for place, way in enumerate(ways):
             form = fault.forms[(index + place) % len(fault.forms)]
+            title = "megatron" if way in MEGATRON else way[0]
             if fault.dtype:
                 way = way[:2] + (fault.dtype, fault.dtype)
             data = "samples" if form == "prefix" else "plain"
-            yield case(f"{fault.name}-{way[0]}", half, way, form, fault.net, data,
+            yield case(f"{fault.name}-{title}", half, way, form, fault.net, data,
                        SEEDS[fault.net, data][(index // 2 + place) % 2], fault)
     for index, (*way, form, net, data) in enumerate(CLEAN):
         for place, seed in enumerate(SEEDS[net, data]):
             yield case(f"clean-{index:02}-{place}-{way[0]}", HALVES[(index + place) % 2], way, form, net, data, seed)
+    for index, way in enumerate(MEGATRON):
+        for place, form in enumerate(("paged", "left")):
+            net = ("qwen", "gemma")[(index + place) % 2]
+            yield case(f"clean-{index}-{form}-megatron", HALVES[(index + place) % 2], way, form, net, "plain",
+                       SEEDS[net, "plain"][place])
     for index, (*way, form, net, seed) in enumerate(NEAR):
         yield case(f"near-{index}-{way[0]}", HALVES[index % 2], way, form, net, "plain", seed, near=True)
 

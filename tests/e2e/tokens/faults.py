@@ -86,7 +86,8 @@ FAULTS = (
     Fault("rope-interleaved", "gemma", ANY, 0, "rope", ((
         "first, second = x.view(x.shape[:-1] + [-1, size]).chunk(2, -1)\n    return torch.cat(",
         "pairs = x.view(x.shape[:-1] + [-1, size // 2, 2])\n    first, second = pairs[..., 0], pairs[..., 1]\n"
-        "    return torch.stack("), ("second * cos + first * sin), -1).flatten(-2)", "second * cos + first * sin), -1).flatten(-3)"))),
+        "    return torch.stack("),
+        ("second * cos + first * sin), -1).flatten(-2)", "second * cos + first * sin), -1).flatten(-3)"))),
     Fault("heads-repeated", "qwen", PAGED, 0, "attention", tuple(
         (f"{one}_cache[slots].float().repeat_interleave(groups, 1)", f"{one}_cache[slots].float().repeat(1, groups, 1)")
         for one in ("key", "value"))),
@@ -95,7 +96,8 @@ FAULTS = (
     Fault("last-slot-not-written", "qwen", PAGED, 0, "attention", ((
         "cache[batch.slot_mapping] = new", "cache[batch.slot_mapping[:-1]] = new[:-1]"),)),
     Fault("tables-not-compacted", "qwen", ("paged",), 0, "attention", (
-        ("most = max(len(request.blocks) for request, _ in chosen)", "most = max(len(request.blocks) for request in self.requests)"),
+        ("most = max(len(request.blocks) for request, _ in chosen)",
+         "most = max(len(request.blocks) for request in self.requests)"),
         ("for request, _ in chosen]\n        if not", "for request in self.requests[:len(chosen)]]\n        if not")), at_once=True),
     Fault("next-token-seen", "gemma", PAGED, 0, "attention", ((SEEN, "        seen = there <= here + int(count > 1)\n"),)),
     Fault("padding-seen", "qwen", LEFT, 0, "attention", (("seen & mask[:, None, None, :]", "seen[None, None]"),)),

@@ -4,15 +4,30 @@ import pathlib
 import re
 
 PARTS = (
-    ("input_norm", r"input_layernorm|attn_input"), ("qkv", r"self_attn\.(q|k|v|qkv)_proj"), ("qk_norm", r"self_attn\.[qk]_norm"),
-    ("rope", r"self_attn\.rotary_emb"), ("attention", r"self_attn\.attn|attn_context"), ("o_proj", r"self_attn\.o_proj|attn_output"),
-    ("self_attn", r"self_attn"), ("post_norm", r"post_attention_layernorm|mlp_input"), ("router", r"mlp\.gate\b|router_logits"),
-    ("experts", r"mlp\.experts"), ("gate_up", r"mlp\.(gate|up|gate_up)_proj"), ("act", r"mlp\.act_fn"), ("down", r"mlp\.down_proj"),
-    ("mlp", r"mlp|mlp_output"), ("layer", r""))
+    ("input_norm", r"input_layernorm|attn_input"),
+    ("qkv", r"self_attn\.(q|k|v|qkv)_proj|self_attention\.linear_qkv"),
+    ("qk_norm", r"self_attn\.[qk]_norm|self_attention\.[qk]_layernorm"),
+    ("rope", r"self_attn\.rotary_emb"),
+    ("attention", r"self_attn\.attn|self_attention\.core_attention|attn_context"),
+    ("o_proj", r"self_attn\.o_proj|self_attention\.linear_proj|attn_output"),
+    ("self_attn", r"self_attn|self_attention"),
+    ("post_norm", r"post_attention_layernorm|pre_mlp_layernorm|mlp_input"),
+    ("router", r"mlp\.(gate|router)\b|router_logits"),
+    ("experts", r"mlp\.experts"),
+    ("gate_up", r"mlp\.(gate|up|gate_up)_proj|mlp\.linear_fc1"),
+    ("act", r"mlp\.act_fn"),
+    ("down", r"mlp\.(down_proj|linear_fc2)"),
+    ("mlp", r"mlp|mlp_output"),
+    ("layer", r""))
 OUTSIDE = (
-    ("embed", r"model\.embed_tokens|embeddings"), ("rope", r"model\.rotary_emb"), ("norm", r"model\.norm|final_hidden"),
-    ("lm_head", r"lm_head|logits_processor|logits"), ("log_probs", r"sampler|log_probs"),
-    ("inputs", r"input_ids|positions?|position_ids|seq_lens"), ("model", r"model\b"), ("top", r""))
+    ("embed", r"model\.embed_tokens|embeddings?\b"),
+    ("rope", r"model\.rotary_emb"),
+    ("norm", r"model\.norm|decoder\.final_layernorm|final_hidden"),
+    ("lm_head", r"lm_head|logits_processor|output_layer|logits"),
+    ("log_probs", r"sampler|log_probs"),
+    ("inputs", r"input_ids|positions?|position_ids|seq_lens"),
+    ("model", r"(model|decoder)\b"),
+    ("top", r""))
 
 # Parts that are right beside the declared one, of the same layer. An operator that a script calls in a module itself is of
 # the module: rotation and attention of the trainer are calls in self_attn. Inputs of o_proj are what attention returns.

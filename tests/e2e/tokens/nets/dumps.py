@@ -5,11 +5,13 @@ import torch
 
 # Points that a script names in both programs: module, what is saved of it.
 POINTS = {
-    "model.embed_tokens": (("embeddings", "output"),),
+    "model.embed_tokens": (("embeddings", "output"),), "embedding.word_embeddings": (("embeddings", "output"),),
     "input_layernorm": (("attn_input", "output"),), "self_attn.o_proj": (("attn_context", "input"), ("attn_output", "output")),
     "post_attention_layernorm": (("mlp_input", "output"),), "mlp.gate": (("router_logits", "output"),),
     "mlp": (("mlp_output", "output"),), "model.norm": (("final_hidden", "output"),), "lm_head": (("logits", "output"),),
-    "sampler": (("log_probs", "output"),), "log_probs": (("log_probs", "output"),)}
+    "self_attention.linear_proj": (("attn_context", "input"), ("attn_output", "output")),
+    "pre_mlp_layernorm": (("mlp_input", "output"),), "decoder.final_layernorm": (("final_hidden", "output"),),
+    "output_layer": (("logits", "output"),), "sampler": (("log_probs", "output"),), "log_probs": (("log_probs", "output"),)}
 FIELDS = ("input_ids", "positions", "position_ids", "seq_lens", "req_pool_indices", "rids", "cu_seqlens_q", "cu_seqlens_kv",
           "qkv_format")
 
@@ -34,7 +36,7 @@ class Dumper:
     def __init__(self, model, folder, named):
         self.folder, self.step, self.index, self.named, self.layer = folder, 0, 0, named, None
         for name, module in model.named_modules():
-            if layer := re.fullmatch(r"model\.layers\.(\d+)", name):
+            if layer := re.fullmatch(r"(?:model|decoder)\.layers\.(\d+)", name):
                 module.register_forward_pre_hook(lambda *_, layer=layer: self.enter(int(layer[1])))
             if named:
                 module.register_forward_hook(lambda _, inputs, output, name=name: self.save_points(name, inputs, output))
@@ -56,7 +58,7 @@ class Dumper:
         self.step += 1
 
     def save_points(self, name, inputs, output):
-        for point, what in POINTS.get(re.sub(r"model\.layers\.\d+\.", "", name), ()):
+        for point, what in POINTS.get(re.sub(r"(model|decoder)\.layers\.\d+\.", "", name), ()):
             value = inputs if what == "input" else output
             self.save(point, value[0] if isinstance(value, tuple) else value)
 

@@ -1,7 +1,8 @@
 """One run: the program, dumped, with its checkpoint and the rows of each step. RUN is a JSON object with its settings.
 
-rows.json: the sequences, and of each step the shape of its rows, which (sequence, position) each is (null: padding), and
-those of the rows that have logits. trace.pt, for the truth alone: what each module returned, in order.
+rows.json: the sequences, and of each step the shape of the ids, which (sequence, position) each is (null: padding), and those
+of the rows that have logits. Megatron's other tensors have the sequence first, then the batch. trace.pt, for the truth alone:
+what each module returned, in order.
 """
 import json
 import os
@@ -10,6 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 import dumps
+import megatron
 import rollout
 import trainer
 from model import CONFIGS, sequences, weights
@@ -33,12 +35,16 @@ def record(model):
 
 
 def train():
-    model = trainer.CausalLM(config)
-    model.load_state_dict(weights(config))
+    if settings["form"].startswith("megatron"):
+        model = megatron.GPTModel(config)
+        model.load(weights(config))
+    else:
+        model = trainer.CausalLM(config)
+        model.load_state_dict(weights(config))
     model.to(dtype).eval()
     order = sorted(range(len(data)), key=lambda index: -sum(map(len, data[index])))
     batches = {"padded": [trainer.padded_batch(data)], "packed": [trainer.packed_batch(data, order)],
-               "micro": [trainer.packed_batch(data, order[half::2]) for half in range(2)]}[settings["form"]]
+               "micro": [trainer.packed_batch(data, order[half::2]) for half in range(2)]}[settings["form"].split("_")[-1]]
     dump = dumps.start(settings["writer"], model, f"{folder}/dump")
     for inputs, rows in batches:
         fields = {name: inputs[name] for name in ("input_ids", "position_ids")}
@@ -57,7 +63,8 @@ def roll():
     model.to(dtype).eval()
     record(model)
     requests = [rollout.Request(index, *data[index]) for index in settings["order"]]
-    budget, shared = {"paged": (1000, False), "chunked": (10, False), "prefix": (1000, True), "left": (0, False)}[settings["form"]]
+    budget, shared = {"paged": (1000, False), "chunked": (10, False), "prefix": (1000, True),
+                      "left": (0, False)}[settings["form"]]
     if settings["form"] != "chunked":
         for place, request in enumerate(requests):
             request.arrival = place // 2 if shared else int(place >= settings["first"])
