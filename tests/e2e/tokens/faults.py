@@ -22,6 +22,7 @@ class Fault:
 
 PAGED, CHUNKED, PREFIX, LEFT = (("paged", "chunked"), ("chunked",), ("prefix",), ("left",))
 ANY = ("paged", "chunked", "left", "prefix")
+DUMPED_POSITIONS = ((None, "inputs"), (None, "model"))
 POSITIONS = "positions += range(begin, end)"
 LOAD = "target, part = name, 0"
 SEEN = "        seen = there <= here\n"
@@ -36,12 +37,12 @@ FAULTS = (
     # Positions and rotation. Where the positions are wrong as inputs, they are in the dump.
     Fault("position-after-prefix", "qwen", PREFIX, 0, "rope", ((
         POSITIONS, "positions += range(begin, end) if begin >= len(request.prompt) else range(count)"),),
-        also=((None, "inputs"),)),
+        also=DUMPED_POSITIONS),
     Fault("slot-reused", "qwen", PAGED, 0, "attention", ((
         "request.computed = end\n", "request.computed = end\n            if begin < len(request.prompt) <= end:\n"
         "                self.free.append(request.blocks[-1])\n"),)),
     Fault("positions-of-padding", "qwen", LEFT, 0, "rope", ((
-        ".clamp(min=0)\n", ".clamp(min=0) if step else places.expand(len(requests), -1)\n"),), also=((None, "inputs"),)),
+        ".clamp(min=0)\n", ".clamp(min=0) if step else places.expand(len(requests), -1)\n"),), also=DUMPED_POSITIONS),
     Fault("scale", "qwen", ANY, 0, "attention", ((
         "config.head_dim, config.head_dim ** -0.5, config.cap", "config.head_dim, config.hidden ** -0.5, config.cap"),)),
     Fault("scale-of-decode", "qwen", PAGED, 0, "attention", ((SCALE, f"{SCALE} * (1.0 if count > 1 else scale)"),)),
@@ -59,7 +60,7 @@ FAULTS = (
         SEEN, "        seen = (there <= here) & ((there != length - count - 1) | torch.tensor(count == 1))\n"),)),
     Fault("positions-of-chunk", "qwen", CHUNKED, 0, "rope", ((
         POSITIONS, "late = int(0 < begin < len(request.prompt))\n            positions += range(begin - late, end - late)"),),
-        also=((None, "inputs"),)),
+        also=DUMPED_POSITIONS),
     Fault("window-off-by-one", "gemma", PAGED, 0, "attention", (("(there > here - window)", "(there >= here - window)"),)),
     Fault("window-of-decode", "gemma", PAGED, 0, "attention", ((
         "        if window > 0:\n            seen", "        if window > 0 and count > 1:\n            seen"),)),
@@ -98,7 +99,8 @@ FAULTS = (
     Fault("tables-not-compacted", "qwen", ("paged",), 0, "attention", (
         ("most = max(len(request.blocks) for request, _ in chosen)",
          "most = max(len(request.blocks) for request in self.requests)"),
-        ("for request, _ in chosen]\n        if not", "for request in self.requests[:len(chosen)]]\n        if not")), at_once=True),
+        ("for request, _ in chosen]\n        if not", "for request in self.requests[:len(chosen)]]\n        if not")),
+        at_once=True),
     Fault("next-token-seen", "gemma", PAGED, 0, "attention", ((SEEN, "        seen = there <= here + int(count > 1)\n"),)),
     Fault("padding-seen", "qwen", LEFT, 0, "attention", (("seen & mask[:, None, None, :]", "seen[None, None]"),)),
     Fault("static-slot", "gemma", LEFT, 0, "attention", ((
@@ -118,7 +120,7 @@ FAULTS = (
         "                value = value * (torch.arange(value.shape[1]) < value.shape[1] // 2)"),)),
     Fault("position-of-decode", "qwen", PAGED, 0, "rope", ((
         POSITIONS, "late = int(begin >= len(request.prompt))\n            positions += range(begin + late, end + late)"),),
-        also=((None, "inputs"),)),
+        also=DUMPED_POSITIONS),
     Fault("stale-embeddings", "gemma", ANY, None, "embed", stale('name == "model.embed_tokens.weight"'), also=((None, "model"),)),
     Fault("stale-down-of-expert", "gemma", ANY, 1, "experts", stale('name == "model.layers.1.mlp.experts.2.down_proj.weight"')),
     Fault("stale-value", "qwen", ANY, 3, "qkv", stale('name == "model.layers.3.self_attn.v_proj.weight"')),

@@ -147,8 +147,8 @@ class GPTModel(nn.Module):
         for name, value in weights.items():
             for old, new in (("model.embed_tokens", "embedding.word_embeddings"), ("model.norm", "decoder.final_layernorm"),
                              ("model.layers", "decoder.layers"), ("lm_head", "output_layer"), ("self_attn", "self_attention"),
-                             ("q_norm", "q_layernorm"), ("k_norm", "k_layernorm"), ("o_proj", "linear_proj"), (".gate.", ".router."),
-                             ("post_attention_layernorm", "pre_mlp_layernorm"), (".experts.", ".experts.local_experts."),
+                             ("q_norm", "q_layernorm"), ("k_norm", "k_layernorm"), ("o_proj", "linear_proj"),
+                             (".gate.", ".router."), ("post_attention_layernorm", "pre_mlp_layernorm"), (".experts.", ".experts.local_experts."),
                              ("down_proj", "linear_fc2")):
                 name = name.replace(old, new)
             found[name] = value
