@@ -5,6 +5,12 @@ from torch import nn
 
 from trainer import RMSNorm, TokenLogProbs, attend_packed, rotate_half
 
+RENAMED = {
+    "model.embed_tokens": "embedding.word_embeddings", "model.norm": "decoder.final_layernorm", "model.layers": "decoder.layers",
+    "lm_head": "output_layer", "self_attn": "self_attention", "q_norm": "q_layernorm", "k_norm": "k_layernorm",
+    "o_proj": "linear_proj", "post_attention_layernorm": "pre_mlp_layernorm", ".gate.": ".router.",
+    ".experts.": ".experts.local_experts.", "down_proj": "linear_fc2"}
+
 
 class SelfAttention(nn.Module):
     class DotProductAttention(nn.Module):
@@ -145,11 +151,7 @@ class GPTModel(nn.Module):
         """The weights under the names of Transformers."""
         found = {}
         for name, value in weights.items():
-            for old, new in (("model.embed_tokens", "embedding.word_embeddings"), ("model.norm", "decoder.final_layernorm"),
-                             ("model.layers", "decoder.layers"), ("lm_head", "output_layer"), ("self_attn", "self_attention"),
-                             ("q_norm", "q_layernorm"), ("k_norm", "k_layernorm"), ("o_proj", "linear_proj"),
-                             (".gate.", ".router."), ("post_attention_layernorm", "pre_mlp_layernorm"), (".experts.", ".experts.local_experts."),
-                             ("down_proj", "linear_fc2")):
+            for old, new in RENAMED.items():
                 name = name.replace(old, new)
             found[name] = value
         for name in [one for one in found if "gate_proj" in one]:
