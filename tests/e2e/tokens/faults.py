@@ -77,7 +77,7 @@ FAULTS = (
         'expert = int(rest.split(".")[0])', 'expert = int(rest.split(".")[0])\n                if "layers.3." in name:\n'
         "                    expert = {1: 2, 2: 1}.get(expert, expert)"),)),
     Fault("epsilon-of-last-norm", "gemma", ANY, None, "norm", ((
-        "self.norm = RMSNorm(config.hidden, config.eps)", "self.norm = RMSNorm(config.hidden, 0.5)"),)),
+        "self.norm = RMSNorm(config.hidden, config.eps)", "self.norm = RMSNorm(config.hidden, 2.0)"),)),
     Fault("embeddings-not-scaled", "gemma", ANY, None, "embed", ((
         "math.sqrt(config.hidden) if config.scale_embeddings else None", "None"),),
         also=((None, "model"), (0, "input_norm"), (0, "post_norm"), (0, "layer"))),
