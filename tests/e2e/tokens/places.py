@@ -53,6 +53,12 @@ class Places:
         self.parents = {}
         for file in pathlib.Path(dump).glob("step*/*/construct.json"):
             self.parents |= json.loads(file.read_text("utf-8"))
+        names = [name for name in self.parents if name.startswith("Module.")]
+        for file in pathlib.Path(dump).glob("*.pt"):
+            tags = dict(tag.split("=", 1) for tag in file.stem.split("___"))
+            hooked = re.sub(r"\.(inputs\..*|output(\.\d+)?)$", "", tags["name"].removeprefix("non_intrusive__"))
+            names.append(hooked if hooked != tags["name"] or "layer_id" not in tags else f"layers.{tags['layer_id']}.{hooked}")
+        self.dumped = {place_of(name) for name in names}  # by modules and points
 
     def of(self, name):
         """None of a call that the dump does not have."""

@@ -2,21 +2,24 @@
 other tokens have others."""
 
 LARGEST = {"float32": 1e-3, "bfloat16": 0.15}  # relative_l2 of tensors whose rows are right; of other tokens it is about 1.4
-# Of parts whose tensors have a row for each token on both sides, or for the last of each sequence.
+# Parts with a row for each token, or for the last of each sequence, on both sides.
 PARTS = ("embed", "input_norm", "attention", "o_proj", "post_norm", "router", "mlp", "norm", "lm_head", "log_probs")
 
 
 def judge_rows(answer, sides, dtypes):
-    """(tensors that are compared with the right rows, tensors of a part that both sides have)."""
-    right = of = 0
-    limit = max(LARGEST[dtype] for dtype in dtypes)
+    """(places with right rows, places that both dumps have): right is one of which tensors are compared, all with the same
+    tokens. Calls inside a module do not count; the module does."""
+    wanted = {place for place in sides[0].dumped & sides[1].dumped if place[1] in PARTS}
+    right, wrong = set(), set()
     for row in answer["rows"]:
-        if not row["a"] or not row["b"] or "parameter" in (row["a"]["io"], row["b"]["io"]) or not row["a"]["shape"]:
+        if not row["a"] or not row["b"] or "parameter" in (row["a"]["io"], row["b"]["io"]):
             continue
-        places = [side.of(row[key]["op_name"]) for side, key in zip(sides, "ab")]
-        if None in places or places[0] != places[1] or places[0][1] not in PARTS:
+        names = [row[side]["op_name"] for side in "ab"]
+        if any(side.parents and not name.startswith("Module.") for side, name in zip(sides, names)):
             continue
-        error = row["metrics"]["relative_l2"]
-        of += 1
-        right += row["verdict"] == "same" or (isinstance(error, (int, float)) and error <= limit)
-    return right, of
+        places = {side.of(name) for side, name in zip(sides, names)}
+        if len(places) == 1 and places <= wanted:
+            error = row["metrics"]["relative_l2"]
+            same = row["verdict"] == "same" or (isinstance(error, (int, float)) and error <= max(map(LARGEST.get, dtypes)))
+            (right if same else wrong).update(places)
+    return len(right - wrong), len(wanted)
