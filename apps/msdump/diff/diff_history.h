@@ -1,4 +1,4 @@
-// Two trainings of several steps: where their histories leave each other.
+// Two trainings of several steps: where their histories diverge.
 #pragma once
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 
 namespace msdump::cli {
 
-// The report has no first mover if the dumps have few steps in common, or if the histories do not leave each other. An error only
+// The report has no first mover if the dumps have few steps in common, or if they do not diverge. An error only
 // when interrupted: what cannot be read was reported when it was compared.
 Result<check::BeganReport> parting_of(const DiffResult& run, const RunContext& context);
 

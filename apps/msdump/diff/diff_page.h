@@ -13,7 +13,7 @@ namespace msdump::cli {
 Status write_diff_summary(const DiffResult& run, const DiffOptions& options, ExitCode code);
 
 // Reads the tensors of the evidence once more, for their pictures.
-// `parting`: where the histories leave each other.
+// `parting`: where the histories diverge.
 Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run,
                        const check::BeganReport& parting);
 

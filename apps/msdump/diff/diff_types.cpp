@@ -430,7 +430,7 @@ std::vector<report::DocumentType> diff_documents() {
                {.key = "explain", .type = "object[]|null", .text = "with --explain", .of = account_type},
                {.key = "began",
                 .type = "object|null",
-                .text = "in dumps of several steps: with which tensor, and when, the two histories leave each other",
+                .text = "in dumps of several steps: with which tensor, and when, the two histories diverge",
                 .of = began_type},
                {.key = "relations",
                 .type = "object[]?",

@@ -85,7 +85,7 @@ report::Object mover_value(const check::StepHistory& history, const check::Mover
 }  // namespace
 
 std::string began_heading(const check::BeganReport& report) {
-  return fmt::format("{} at step {}", report.of_two ? "the histories leave each other" : "it began",
+  return fmt::format("{} at step {}", report.of_two ? "the histories diverge" : "it began",
                      report.began->first.step);
 }
 

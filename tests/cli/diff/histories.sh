@@ -1,4 +1,4 @@
-# Two trainings of several steps: where their histories leave each other, beyond what each of them does by itself.
+# Two trainings of several steps: where their histories diverge, beyond what each of them does by itself.
 # shellcheck source=../check/history.bash
 source "$TESTDATA/../tests/cli/check/history.bash"
 gradients_table calm/rank_0/weight_grad_step0-79.csv 80 1
