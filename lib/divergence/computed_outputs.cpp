@@ -21,8 +21,8 @@ using recompute::Question;
 using recompute::Tensor;
 
 // One side with the executions of its operators.
-struct Side {
-  explicit Side(const CompareSide& side, int64_t most_elements)
+struct RecomputedSide {
+  explicit RecomputedSide(const CompareSide& side, int64_t most_elements)
       : dump(side),
         questions(side, dump.run_graph(), dump.operators(), recompute::Assumed::kState),
         reader(side, dump.operators(), most_elements) {}
@@ -216,7 +216,7 @@ class OutputComputer {
 
   // Wrong outputs that are right by the candidate's own graph or call: it was asked something else.
   [[nodiscard]] Result<std::set<TensorId>> right_in_candidate(const std::vector<OperatorJudgement>& judgements) const {
-    const Side candidate(a_, options_.most_elements);
+    const RecomputedSide candidate(a_, options_.most_elements);
     std::set<ExecutionId> runs;
     for (const OperatorJudgement& judgement : judgements) {
       for (const OutputJudgement& output : judgement.outputs) {
@@ -287,7 +287,7 @@ class OutputComputer {
   const RunContext& context_;
   const recompute::Extent extent_;
   const recompute::RecomputeOptions options_;
-  const Side reference_;
+  const RecomputedSide reference_;
   const PartnerQuestions partners_;
   const recompute::TensorReader reader_;  // of the candidate
 };

@@ -13,9 +13,12 @@
 #include "compare/limits.h"
 #include "compare/match/module_tree.h"
 #include "compare/match/parameters/parameter_pairing.h"
+#include "compare/tokens/token_errors.h"
+#include "compare/tokens/token_view.h"
 #include "divergence/roots/cut_text.h"
 #include "divergence/roots/diff_roots.h"
 #include "divergence/roots/undumped.h"
+#include "divergence/token_roots.h"
 #include "io/rule_file.h"
 #include "msprobe/dump_json.h"
 
@@ -147,7 +150,8 @@ void compare_as(DiffResult& run, PairedParameters&& paired) {
   run.b->side.tensors = &run.b->tensors;
 }
 
-Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, const RunContext& context) {
+Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, TokenUse tokens,
+            const RunContext& context) {
   const CompareSide &a = run.a->side, &b = run.b->side;
   if (run.single_pair) {
     run.pairing = pair_single(a, b);
@@ -172,8 +176,15 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
     compare_as(run, std::move(paired));
     return {};
   }
+  MSDUMP_TRY(run.tokens, view_tokens(a, b, tokens, context));
+  if (run.tokens != nullptr) {
+    run.a->side = run.tokens->a->side();
+    run.b->side = run.tokens->b->side();
+  }
   if (!sharding_differs(a, b)) {
     run.pairing = pair_sides(a, b, map);
+    if (run.tokens != nullptr) return settle_rows(*run.tokens, run.pairing, context.cancel);
+    if (tokens != TokenUse::kNever && statistics_of_other_rows(a, b)) part_other_rows(a, b, run.pairing);
     return {};
   }
   MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
@@ -319,12 +330,12 @@ OperatorLine DiffResult::line(OperatorId pair) const {
 }
 
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              const RunContext& context, const PlacementRules* layouts) {
+                              const RunContext& context, const PlacementRules* layouts, TokenUse tokens) {
   DiffResult run;
   run.a = std::move(a);
   run.b = std::move(b);
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
-  MSDUMP_CHECK_OK(pair(run, map, layouts, context));
+  MSDUMP_CHECK_OK(pair(run, map, layouts, tokens, context));
   choose_rows(run);
   return run;
 }
@@ -366,7 +377,8 @@ Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails 
   };
   if (run.cuts.empty() || run.pairing.of_parameters) {
     MSDUMP_TRY(run.computed,
-               compute_outputs(run.a->side, run.b->side, run.pairing, run.diffs, details.recompute, context));
+               compute_outputs(run.a->side, run.b->side, run.pairing, run.diffs,
+                               run.tokens == nullptr ? details.recompute : recompute::Extent::kNever, context));
     find();
     return {};
   }
@@ -432,7 +444,8 @@ void settle_roots(DiffResult& run) {
   // are not handed on.
   const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
   std::erase_if(roots, [&](const Divergence& root) {
-    const bool is_shown = root.rule == RootRule::kComputed || root.rule == RootRule::kHandedOn;
+    const bool is_shown =
+        root.rule == RootRule::kComputed || root.rule == RootRule::kHandedOn || root.rule == RootRule::kToken;
     return (!keeps_any && !is_shown) || is_accepted(run, root);
   });
   std::stable_sort(roots.begin(), roots.end(), [](const Divergence& left, const Divergence& right) {
@@ -442,6 +455,15 @@ void settle_roots(DiffResult& run) {
     return left.score.value_or(0) > right.score.value_or(0);
   });
   for (RunAccount& account : run.divergence.accounts) settle_account(roots, keeps_any, account);
+}
+
+// Takes the tokens that differ into account.
+Status judge_tokens(DiffResult& run, const ModuleTree& modules, const RunContext& context) {
+  if (run.tokens == nullptr || !run.cuts.empty()) return {};
+  MSDUMP_TRY(TokenErrors errors, find_token_errors(*run.tokens, run.pairing, run.rows, run.diffs, modules, context));
+  run.tokens->errors = std::make_shared<const TokenErrors>(std::move(errors));
+  settle_token_root(run);
+  return {};
 }
 
 Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context, DivergenceDetails request) {
@@ -465,6 +487,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   // Two different networks have different operators, and parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_arguments(rules, run);
+  MSDUMP_CHECK_OK(judge_tokens(run, modules, context));
   settle_roots(run);
   run.failures = all_failures(run, std::move(run.failures));
   return {};
@@ -473,7 +496,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
                               const DiffDetails& details) {
-  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context, details.layouts));
+  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context, details.layouts, details.tokens));
   std::vector<OperatorId> operators;
   if (!details.explain.empty()) {
     if (run.pairing.of_parameters)

@@ -19,6 +19,7 @@
 #include "compare/match/placement/sharded_pairing.h"
 #include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"
+#include "compare/tokens/token_use.h"
 #include "divergence/cut_evidence.h"
 #include "divergence/divergence.h"
 #include "graph/lines/operator_lines.h"
@@ -29,6 +30,8 @@ namespace msdump {
 // The operators, in Pairing::operators, of the one name that a name or glob matches: a full name on either side, or its
 // last component. kUsage, with the nearest name, if no name or several match.
 [[nodiscard]] Result<std::vector<OperatorId>> operators_named(const Pairing& pairing, std::string_view wanted);
+
+struct TokenView;
 
 // The result of comparing two dumps: both sides, the pairing, the differences, and the roots.
 
@@ -53,7 +56,8 @@ struct DiffResult {
   std::unique_ptr<ShardedSide> cut_a, cut_b;       // if the sides are sharded differently
   std::vector<PlacementNote> cuts;                 // by pair; empty unless the sides are sharded differently
   CutEvidence cut_evidence;
-  ComputedOutputs computed;  // none if the sides are sharded differently
+  std::shared_ptr<TokenView> tokens;  // if rows are compared by the tokens that they are of
+  ComputedOutputs computed;           // none if the sides are sharded differently
   Pairing pairing;
   std::vector<TensorId> rows;     // the selected pairs, in the order of reports
   std::vector<TensorDiff> diffs;  // by pair; those not selected are kSkipped
@@ -99,11 +103,13 @@ struct DiffDetails {
   bool flow = false;                        // DivergenceReport::runs and edges
   const PlacementRules* layouts = nullptr;  // placements that the user states
   recompute::Extent recompute = recompute::Extent::kIfCheap;
+  TokenUse tokens = TokenUse::kWhereNeeded;
 };
 
 // The steps of diff_dumps(). First: the pairing, and the rows that the sides' selections choose.
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              const RunContext& context, const PlacementRules* layouts = nullptr);
+                              const RunContext& context, const PlacementRules* layouts = nullptr,
+                              TokenUse tokens = TokenUse::kWhereNeeded);
 // Second: the differences of `rows`, which may be some of the result's.
 Status compare_pairs(DiffResult& run, const std::vector<TensorId>& rows, const DiffRules& rules,
                      const SecondLookOptions& look, const RunContext& context);

@@ -24,7 +24,8 @@ constexpr auto kRules = enum_table<RootRule, RuleTraits>(
     RuleTraits{"excess", DecidedBy::kEstimate, 40, 46}, RuleTraits{"shape", DecidedBy::kEstimate, 0, 3},
     RuleTraits{"changed", DecidedBy::kEstimate, 10, 13}, RuleTraits{"nan", DecidedBy::kEstimate, 0, 0},
     RuleTraits{"draw", DecidedBy::kEstimate, 0, 0}, RuleTraits{"collective", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"cut", DecidedBy::kEstimate, 14, 14}, RuleTraits{"line", DecidedBy::kEstimate, 21, 21});
+    RuleTraits{"cut", DecidedBy::kEstimate, 14, 14}, RuleTraits{"line", DecidedBy::kEstimate, 21, 21},
+    RuleTraits{"token", DecidedBy::kEstimate, 128, 132});  // of scripts/e2e's rollouts (docs/tokens.md)
 
 // The expected share of a next root, if any share is as likely before the first.
 double share(int right, int named) { return (right + 1.0) / (named + 2.0); }
@@ -46,7 +47,8 @@ double confidence(RootRule rule) {
   if (traits.named == 0) {
     const bool is_exact = traits.decided_by != DecidedBy::kEstimate;
     for (const RuleTraits& other : kRules.values) {
-      if ((other.decided_by != DecidedBy::kEstimate) != is_exact) continue;
+      // Tokens are counted in runs where no other estimate is a root.
+      if (other.name == name_of(RootRule::kToken) || (other.decided_by != DecidedBy::kEstimate) != is_exact) continue;
       traits.right += other.right;
       traits.named += other.named;
     }

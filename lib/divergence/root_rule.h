@@ -38,8 +38,9 @@ enum class RootRule : uint8_t {
   kCollective,   // ranks did not receive what was sent, or replicas diverged
   kCut,          // the gradient is cut, and nothing else stands out
   kLine,         // the calls of a line of the script exist on one side only, and nothing else stands out
+  kToken,        // the error of a token jumps, in runs that are compared token by token
 };
-[[nodiscard]] constexpr RootRule last_of(RootRule) { return RootRule::kLine; }
+[[nodiscard]] constexpr RootRule last_of(RootRule) { return RootRule::kToken; }
 [[nodiscard]] std::string_view name_of(RootRule rule);
 [[nodiscard]] DecidedBy decided_by(RootRule rule);
 

@@ -21,6 +21,7 @@
 #include "diff/diff_rows.h"
 #include "diff/diff_table.h"
 #include "diff/diff_text.h"
+#include "diff/diff_tokens.h"
 #include "dump/index/row_steps.h"
 #include "frame/usage.h"
 #include "shared/began_report.h"
@@ -221,9 +222,10 @@ class Diff : public Command {
     if (table) {
       std::string facts = divergence_text(run);
       if (session.terminal.out_tty) facts = with_wrapped_facts(facts, session.terminal.out_width);
-      (void)session.out.write(run.single_pair ? pair_text(run)
-                                              : roles_text(run, options_) + facts + began_text(&parting_) +
-                                                    next_text(run, options_) + expected_text(run));
+      (void)session.out.write(run.single_pair
+                                  ? pair_text(run)
+                                  : roles_text(run, options_) + tokens_text(run) + facts + began_text(&parting_) +
+                                        next_text(run, options_) + expected_text(run));
     }
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
@@ -253,6 +255,7 @@ class Diff : public Command {
     further.add("loss_scale",
                 run.divergence.loss_scale == 1 ? report::Value() : report::Value(run.divergence.loss_scale));
     further.add("explain", options_.explain.empty() ? report::Value() : report::Value(explain_value(run)));
+    further.add("tokens", tokens_value(run));
     further.add("began", began_value(&parting_));
     if (run.pairing.of_parameters) further.add("relations", relations_value(run));
     std::vector<report::Object> failures;

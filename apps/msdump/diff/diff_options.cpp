@@ -166,7 +166,21 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
         .value = OptionValue::text(options.layout_file, "FILE"),
         .group = kInputGroup,
         .help = "How tensors lie on the ranks of runs that are cut differently, where that is known: lines such as "
-                "*.up.* = concat(axis=1; ranks=0-3), reference:GLOB = .. of the reference; the last match applies"}});
+                "*.up.* = concat(axis=1; ranks=0-3), reference:GLOB = .. of the reference; the last match applies"},
+       {.names = "--tokens",
+        .other_names = "rollout token-aligner align packed padded",
+        .value = OptionValue::flag([&options] { options.tokens = TokenUse::kAlways; }),
+        .group = kInputGroup,
+        .help =
+            "Compare rows by the tokens that they are of, which the ids and positions in the dumps tell: a rollout "
+            "with a training step, packed sequences with padded ones. Without it, that is done where the ids of both "
+            "sides have other shapes and are of the same sequences",
+        .excludes = {not_profile(), {"no-tokens"}}},
+       {.names = "--no-tokens",
+        .value = OptionValue::flag([&options] { options.tokens = TokenUse::kNever; }),
+        .group = kInputGroup,
+        .help = "Compare rows as they are",
+        .excludes = {not_profile()}}});
   table.add(selection_options(options.selection));
   table.add(tolerance_options(options));
   Option values = values_option(options.values, "Print the elements of both sides instead");

@@ -23,6 +23,7 @@ struct DiffOptions {
   std::string rank_a, rank_b, step_a, step_b;
   std::vector<std::string> ir;
   std::string map, layout_file, new_layout_file;
+  TokenUse tokens = TokenUse::kWhereNeeded;
   SelectionOptions selection;
   std::optional<double> rtol, atol;
   std::vector<std::string> metric_limits, more_metrics;

@@ -195,10 +195,10 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   const std::string explain = operator_to_explain(options, opened);
   const NameMap* const map = opened.map ? &*opened.map : nullptr;
   const PlacementRules* const layouts = opened.layouts ? &*opened.layouts : nullptr;
-  Result<DiffResult> compared = diff_dumps(std::move(opened.a), std::move(opened.b), map, rules,
-                                           {worst_kept(options), options.by_axis}, session.context,
-                                           {explain, !options.report.empty() || is_for_people(options.form), layouts,
-                                            options.no_recompute ? recompute::Extent::kNever : options.recompute});
+  Result<DiffResult> compared = diff_dumps(
+      std::move(opened.a), std::move(opened.b), map, rules, {worst_kept(options), options.by_axis}, session.context,
+      {explain, !options.report.empty() || is_for_people(options.form), layouts,
+       options.no_recompute ? recompute::Extent::kNever : options.recompute, options.tokens});
   if (!compared && compared.error().hint == kListsOperators && !near.empty()) compared.error().hint = near;
   MSDUMP_TRY(DiffResult run, std::move(compared));
   if (run.computed.too_much > 0)
@@ -218,7 +218,7 @@ ExitCode write_diff_part(Session& session, const DiffOptions& options, const Dif
   if (part.is_done()) return ExitCode::kOk;
   const NameMap* const map = opened->map ? &*opened->map : nullptr;
   Result<DiffResult> run = pair_dumps(std::move(opened->a), std::move(opened->b), map, session.context,
-                                      opened->layouts ? &*opened->layouts : nullptr);
+                                      opened->layouts ? &*opened->layouts : nullptr, options.tokens);
   if (!run) return session.end_with(run.error());
   const std::vector<bool> is_own = part.take(bytes_of_rows(*run));
   std::vector<TensorId> own;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "diff/diff_rows.h"
 #include "diff/diff_text.h"
+#include "diff/diff_tokens.h"
 #include "divergence/roots/cut_text.h"
 #include "dump/names/identity.h"
 #include "shared/recomputed.h"
@@ -143,6 +144,10 @@ std::vector<RootFact> RootReport::facts() const {
   if (!root_.inputs.empty()) facts.push_back({"in", tensors_text(run_, root_.inputs)});
   if (!root_.outputs.empty()) facts.push_back({"out", tensors_text(run_, root_.outputs)});
   facts.push_back({"why", fmt::format("{}: {}", name_of(decided_by(root_.rule)), root_.reason)});
+  if (&root_ == &run_.divergence.roots.front()) {
+    if (std::string tokens = wrong_tokens_text(run_); !tokens.empty())
+      facts.push_back({"token", std::move(tokens), "first token"});
+  }
   add_others(facts);
   if (root_.score) {
     const std::string_view type = run_.op_type(root_.op);

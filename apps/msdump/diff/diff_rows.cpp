@@ -12,6 +12,7 @@
 #include "compare/pair/metric_table.h"
 #include "diff/diff_table.h"
 #include "diff/diff_text.h"
+#include "diff/diff_tokens.h"
 #include "divergence/roots/cut_text.h"
 #include "dump/names/identity.h"
 #include "graph/lines/source_lines.h"
@@ -224,6 +225,11 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                    {"layout_confidence", ""},
                                    {"ranks", ""}});
   }
+  if (run.tokens != nullptr) {
+    columns.insert(
+        columns.end(),
+        {{"tokens.tokens", ""}, {"tokens.wrong", ""}, {"tokens.median_error", ""}, {"tokens.largest_error", ""}});
+  }
   columns.insert(columns.end(), {{"worst.index", ""},
                                  {"worst.a", ""},
                                  {"worst.b", ""},
@@ -336,6 +342,7 @@ void add_tensor(const DiffResult& run, const DiffRow& shown, const DiffOptions& 
   const double scale = loss_scale_of(run, tensor);
   row.add("loss_scale", scale == 1 ? report::Value() : report::Value(scale)).add("nonfinite", nonfinite_of(diff));
   add_cut(run, tensor, row);
+  if (run.tokens != nullptr) row.add("tokens", row_tokens_value(run, tensor));
   if (options.worst > 0) row.add("worst_elements", elements_value(details.look.worst));
   if (options.by_axis) row.add("axes", axes_value(details.look.axes));
 }

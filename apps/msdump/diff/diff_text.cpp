@@ -92,7 +92,10 @@ std::string_view of_device_dump(Alone alone) {
     case Alone::kUnknown:
     case Alone::kTied:
     case Alone::kCommunication:
-    case Alone::kElsewhere: break;
+    case Alone::kElsewhere:
+    case Alone::kOtherRows:
+    case Alone::kOtherStatistics:
+    case Alone::kBackward: break;
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // The keys of the documents of msdump diff.
 #include "compare/pair/metric_table.h"
 #include "diff/diff_rows.h"
+#include "diff/diff_tokens.h"
 #include "shared/began_report.h"
 #include "shared/recomputed.h"
 #include "shared/rows.h"
@@ -294,6 +295,10 @@ const ObjectType& diff_type() {
        {.key = "reference_layout", .type = "string|null?", .text = "the same of the reference"},
        {.key = "layout_confidence", .type = "number|null?", .unit = "0..1", .text = "that this is right"},
        {.key = "ranks", .type = "integer[]?", .text = "ranks whose shard differs, if the runs are sharded differently"},
+       {.key = "tokens",
+        .type = "object|null?",
+        .text = "errors by token, if rows are compared by the tokens that they are of; null for other tensors",
+        .of = row_tokens_type},
        {.key = "worst_elements", .type = "object[]?", .text = "with --worst", .of = element_type},
        {.key = "axes", .type = "object[]?", .text = "with --by-axis", .of = axis_type}}};
   return type;
@@ -428,6 +433,10 @@ std::vector<report::DocumentType> diff_documents() {
                 .text = "median error along the data flow, in equal parts of it"},
                {.key = "loss_scale", .type = "number|null", .text = "scale of the loss that was divided out"},
                {.key = "explain", .type = "object[]|null", .text = "with --explain", .of = account_type},
+               {.key = "tokens",
+                .type = "object|null",
+                .text = "if rows are compared by the tokens that they are of: which, and the first that is wrong",
+                .of = tokens_type},
                {.key = "began",
                 .type = "object|null",
                 .text = "in dumps of several steps: with which tensor, and when, the two histories diverge",

@@ -190,6 +190,11 @@ std::string UnpairedReasons::known_reason(const TensorPair& pair) const {
     case Alone::kNoParameters: return fmt::format("the {} has no files of parameters", side);
     case Alone::kCommunication: return fmt::format("between ranks that the {} does not have", side);
     case Alone::kElsewhere: return fmt::format("compared where the {} has it, in another call", side);
+    case Alone::kOtherRows:
+      return "its rows are not tokens on both sides, and its values change from pass to pass or in shape";
+    case Alone::kOtherStatistics:
+      return "its statistics are of other rows: dump elements to compare them token by token";
+    case Alone::kBackward: return fmt::format("of the backward pass, which the {} does not have", side);
     case Alone::kTied:  // the pairing's note names the parameter
     case Alone::kUnknown: break;
   }

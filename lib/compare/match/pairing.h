@@ -84,16 +84,19 @@ struct OpPair : IndexPair<SequencedOpId> {  // indices in Pairing::a and Pairing
 // Why a tensor rightly has no partner.
 enum class Alone : uint8_t {
   kUnknown,
-  kInserted,       // its operator was inserted by the device's compiler
-  kFused,          // between operators that are fused into one on the device
-  kSplit,          // between operators of the device that are one operator of the network
-  kNoOutput,       // the partner of its operator has no such output
-  kAttribute,      // an attribute of the operator on the other side
-  kNoKernel,       // its operator moves no data on the device, or is not needed there
-  kNoParameters,   // the device's dump has no files of parameters
-  kTied,           // a parameter with the values of one that has a partner
-  kCommunication,  // of a collective between ranks that the other side does not have
-  kElsewhere,      // compared with a tensor of another call of the other side
+  kInserted,         // its operator was inserted by the device's compiler
+  kFused,            // between operators that are fused into one on the device
+  kSplit,            // between operators of the device that are one operator of the network
+  kNoOutput,         // the partner of its operator has no such output
+  kAttribute,        // an attribute of the operator on the other side
+  kNoKernel,         // its operator moves no data on the device, or is not needed there
+  kNoParameters,     // the device's dump has no files of parameters
+  kTied,             // a parameter with the values of one that has a partner
+  kCommunication,    // of a collective between ranks that the other side does not have
+  kElsewhere,        // compared with a tensor of another call of the other side
+  kOtherRows,        // its rows are not those of tokens on both sides (tokens/token_view.h)
+  kBackward,         // of the backward pass, which the other side does not have
+  kOtherStatistics,  // statistics of other rows
 };
 
 struct TensorPair : IndexPair<RecordId> {  // indices in the sides' tensors; at least one is set

@@ -108,7 +108,8 @@ Result<PiecesReader> PiecesReader::open(std::vector<PieceSource> sources, const 
   const auto inside = [](int64_t begin, int64_t size, int64_t extent) {
     return begin >= 0 && size >= 0 && begin <= extent && size <= extent - begin;
   };
-  for (const PieceBox& box : pieces.boxes) {
+  const std::vector<PieceBox> made = pieces.make_boxes ? pieces.make_boxes() : std::vector<PieceBox>();
+  for (const PieceBox& box : pieces.make_boxes ? made : pieces.boxes) {
     const size_t axes = pieces.shape.size();
     bool fits =
         box.piece < sources.size() && box.from.size() == axes && box.to.size() == axes && box.size.size() == axes;

@@ -125,8 +125,11 @@ struct TensorPieces {
   std::vector<PieceBox> boxes;               // none: the only record is the global tensor
   PieceOverlap overlap = PieceOverlap::kNone;
   double factor = 1;  // every element is multiplied by it
+  // Makes the boxes when the tensor is opened, where there are too many to keep; else null.
+  std::function<std::vector<PieceBox>()> make_boxes = {};
+  bool of_one_rank = false;  // the local tensors are of one rank, which is that of the tensor
 
-  [[nodiscard]] bool is_plain() const { return boxes.empty(); }
+  [[nodiscard]] bool is_plain() const { return boxes.empty() && make_boxes == nullptr; }
 };
 
 // A local tensor that is opened to be read.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text_pool.h"
+#include "dump/elements/host_tensor.h"
 #include "dump/index/list_order.h"
 #include "dump/layouts/family.h"
 
@@ -331,7 +332,7 @@ Result<TensorList> TensorList::read(const DumpIndex& index, const Selection& sel
 FolderIdentity place_of(const DumpIndex& index, const TensorRecord& tensor) {
   FolderIdentity place = index.folders()[index.files()[tensor.file].folder].identity;
   if (tensor.step != kStepOfFolder) place.step = tensor.step;
-  if (tensor.pieces() != nullptr) place.rank.reset();
+  if (tensor.pieces() != nullptr && !tensor.pieces()->of_one_rank) place.rank.reset();
   return place;
 }
 

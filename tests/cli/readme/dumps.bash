@@ -112,6 +112,13 @@ statistics_of() {
   printf '"%s":{"input_args":[%s],"input_kwargs":{},"output":[%s]}' "$1" "${one//@/$2}" "${one//@/$3}"
 }
 
+dumps_of_tokens() {
+  # shellcheck source=../diff/tokens.bash
+  source "$cases/diff/tokens.bash"
+  padded train
+  FAULT='+(p>=3&&id>0?1:0)*0.25' rollout rollout
+}
+
 dumps_of_parallel() {
   # shellcheck source=../diff/cut.bash
   source "$cases/diff/cut.bash"

@@ -1,0 +1,164 @@
+#include "diff/diff_tokens.h"
+
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "base/text.h"
+#include "compare/tokens/token_errors.h"
+#include "compare/tokens/token_view.h"
+#include "diff/diff_rows.h"
+#include "diff/diff_text.h"
+
+namespace msdump::cli {
+namespace {
+
+using report::ObjectType;
+
+uint64_t count_sequences(const TokenView& view) {
+  std::set<uint32_t> sequences;
+  for (const MatchedSequence& one : view.match.sequences) sequences.insert(one.b);
+  return sequences.size();
+}
+
+report::Object side_value(const TokenSide& side) {
+  report::Object object;
+  object.add("form", form_of(side)).add("steps", uint64_t{side.rows().passes.size()});
+  object.add("sequences", uint64_t{side.rows().sequences.size()}).add("rows", side.rows().rows);
+  return std::move(object.add("pads", side.rows().pads));
+}
+
+const ObjectType& token_side_type() {
+  static const ObjectType type{"TokenSide",
+                               "How one side computes its tokens.",
+                               {{.key = "form", .type = "string", .text = "padded or packed, in words that may change"},
+                                {.key = "steps", .type = "integer", .text = "forward passes"},
+                                {.key = "sequences", .type = "integer", .text = "sequences that it has"},
+                                {.key = "rows", .type = "integer", .text = "rows of all passes"},
+                                {.key = "pads", .type = "integer", .text = "of these, rows that are no tokens"}}};
+  return type;
+}
+
+const ObjectType& wrong_token_type() {
+  static const ObjectType type{
+      "WrongToken",
+      "Where the error of a token first jumps, and the first such token in the order in which they were computed.",
+      {{.key = "layer", .type = "integer|null", .text = "number of the layer in the operator's name"},
+       {.key = "op_name", .type = "string", .text = "operator of the tensor in which it jumps"},
+       {.key = "io", .type = "string", .text = "input or output"},
+       {.key = "slot", .type = "integer|string|null", .text = "which of them"},
+       {.key = "sequence", .type = "integer", .text = "sequence, counted in the reference"},
+       {.key = "position", .type = "integer", .text = "position of the token in it"},
+       {.key = "token_id", .type = "integer", .text = "id of the token"},
+       {.key = "candidate_step", .type = "integer|null", .text = "step of the candidate that computed it"},
+       {.key = "candidate_pass", .type = "integer", .text = "forward pass of the candidate, from 0"},
+       {.key = "candidate_row", .type = "integer", .text = "its row in that pass"},
+       {.key = "error", .type = "number", .text = "largest difference in its row over the row's largest element"},
+       {.key = "wrong", .type = "integer", .text = "tokens that differ beyond rounding"},
+       {.key = "tokens", .type = "integer", .text = "tokens that were compared there"}}};
+  return type;
+}
+
+// The number behind "layers" or the like in a name.
+std::optional<int64_t> layer_of(std::string_view name) {
+  for (const std::string_view part : split(name, '.')) {
+    if (const auto number = is_digits(part) ? parse_i64(part) : std::nullopt) return number;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string tokens_text(const DiffResult& run) {
+  if (run.tokens == nullptr) return {};
+  const TokenView& view = *run.tokens;
+  std::string text;
+  add_line(text, "tokens: {}, {} are compared (candidate: {}; reference: {})",
+           plural(count_sequences(view), "sequence"), plural(static_cast<uint64_t>(view.match.tokens), "token"),
+           form_of(*view.a), form_of(*view.b));
+  for (const FoundRelation& one : view.relations)
+    add_line(text, "  {}{}", one.text, one.count > 1 ? fmt::format(" ({})", one.count) : "");
+  return text;
+}
+
+std::string wrong_tokens_text(const DiffResult& run) {
+  if (run.tokens == nullptr || run.tokens->errors == nullptr || !run.tokens->errors->jump) return {};
+  const TokenJump& jump = *run.tokens->errors->jump;
+  const WrongToken& first = jump.first;
+  const TokenSummary& summary = *run.tokens->errors->of_tensor[jump.tensor];
+  const std::string step = first.step ? fmt::format("step {}", *first.step) : fmt::format("pass {}", first.pass);
+  return fmt::format("first at sequence {}, position {} (token {}; candidate: {}, row {}); {} of {} {} beyond rounding",
+                     first.sequence, first.position, first.id, step, first.row, summary.wrong,
+                     plural(summary.tokens, "token"), summary.wrong == 1 ? "is" : "are");
+}
+
+report::Value tokens_value(const DiffResult& run) {
+  if (run.tokens == nullptr) return {};
+  const TokenView& view = *run.tokens;
+  report::Object object;
+  object.add("sequences", count_sequences(view)).add("tokens", view.match.tokens);
+  object.add("rows_mapped", view.rows_mapped).add("rows_unmapped", view.rows_unmapped);
+  report::List sides, relations;
+  for (const Side side : kBothSides) sides.emplace_back(side_value(view.of(side)));
+  for (const FoundRelation& one : view.relations) relations.emplace_back(one.text);
+  object.add("sides", std::move(sides)).add("relations", std::move(relations));
+  object.add("routing_flips", view.errors == nullptr ? report::Value() : report::Value(view.errors->flipped));
+  if (view.errors == nullptr || !view.errors->jump) return std::move(object.add("first", report::Value()));
+  const TokenJump& jump = *view.errors->jump;
+  const TensorPair& pair = run.pairing.tensors[jump.tensor];
+  const NameFacts& name = run.record_of(pair).name;
+  const WrongToken& wrong = jump.first;
+  const TokenSummary& summary = *view.errors->of_tensor[jump.tensor];
+  report::Object first;
+  first.add("layer", layer_of(run.op_name(pair.op))).add("op_name", run.op_name(pair.op));
+  first.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
+  first.add("sequence", uint64_t{wrong.sequence}).add("position", wrong.position).add("token_id", wrong.id);
+  first.add("candidate_step", wrong.step).add("candidate_pass", uint64_t{wrong.pass}).add("candidate_row", wrong.row);
+  first.add("error", rounded(wrong.error)).add("wrong", summary.wrong).add("tokens", summary.tokens);
+  return std::move(object.add("first", std::move(first)));
+}
+
+report::Value row_tokens_value(const DiffResult& run, TensorId tensor) {
+  if (run.tokens == nullptr || run.tokens->errors == nullptr) return {};
+  const std::optional<TokenSummary>& summary = run.tokens->errors->of_tensor[tensor];
+  if (!summary) return {};
+  report::Object object;
+  object.add("tokens", summary->tokens).add("wrong", summary->wrong);
+  return std::move(
+      object.add("median_error", rounded(summary->median)).add("largest_error", rounded(summary->largest)));
+}
+
+const ObjectType& row_tokens_type() {
+  static const ObjectType type{
+      "RowTokens",
+      "The errors of the tokens in a tensor: the largest difference in a row over its largest element.",
+      {{.key = "tokens", .type = "integer", .text = "tokens that have a row"},
+       {.key = "wrong", .type = "integer", .text = "of these, whose error jumps here; 0 behind the first such tensor"},
+       {.key = "median_error", .type = "number", .text = "error of a usual token"},
+       {.key = "largest_error", .type = "number", .text = "largest error of a token"}}};
+  return type;
+}
+
+const ObjectType& tokens_type() {
+  static const ObjectType type{
+      "Tokens",
+      "Of two runs whose rows are compared by the tokens that they are of.",
+      {{.key = "sequences", .type = "integer", .text = "sequences that both sides have"},
+       {.key = "tokens", .type = "integer", .text = "tokens of these that both sides computed"},
+       {.key = "rows_mapped", .type = "integer", .text = "pairs of tensors that are compared token by token"},
+       {.key = "rows_unmapped", .type = "integer", .text = "pairs that are not compared: their rows are no tokens"},
+       {.key = "sides", .type = "object[]", .text = "the candidate, then the reference", .of = token_side_type},
+       {.key = "relations", .type = "string[]", .text = "modules of one side that are several of the other"},
+       {.key = "routing_flips",
+        .type = "integer|null",
+        .text = "tokens for which rounding changed the order of a router's largest logits; their errors are no fault"},
+       {.key = "first",
+        .type = "object|null",
+        .text = "the first wrong token; null if the error of no token jumps",
+        .of = wrong_token_type}}};
+  return type;
+}
+
+}  // namespace msdump::cli

@@ -1,0 +1,21 @@
+// fused_modules(): projections that one side computes as one, by the names of modules and the extents of their outputs.
+//
+//   qkv_proj      = concat(q_proj, k_proj, v_proj)
+//   gate_up_proj  = concat(gate_proj, up_proj)
+// The name of the fused module is made of the names of the parts, which lie in the same module of the other side; the last axis
+// of its output is as long as those of the parts together.
+#pragma once
+
+#include <vector>
+
+#include "compare/match/pairing.h"
+#include "compare/tokens/token_side.h"
+
+namespace msdump {
+
+// Those of `side` whose parts are modules of `other`, by their operators, ascending. Adds to `relations`, one for modules whose
+// names differ in numbers alone.
+[[nodiscard]] std::vector<TokenSide::Fused> fused_modules(const TokenSide& side, const TokenSide& other,
+                                                          std::vector<FoundRelation>& relations);
+
+}  // namespace msdump

@@ -1,0 +1,436 @@
+// settle_rows(): which tensors of paired operators are compared row by row.
+//
+// Two programs of one network give a module other inputs and outputs. The tensors of two slots are a pair if
+//
+//   1. both have rows, or neither has, and the module has as many tensors with rows on both sides, of the same size
+//   2. one side adds the residual in its norm, and the other before it: its second output is the sum of its inputs. That is
+//      what the norm of the other side reads
+//   3. the module has more of them on one side, or larger ones: only tensors with the same values are pairs
+//   4. integer inputs of the passes are pairs if both are ids or positions; lengths, requests and slots of a cache are of one run
+//   5. both are the last output of the operators without partner, with one number a token: the log-probabilities
+// Tensors without rows are compared if all passes have the same values.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/text.h"
+#include "compare/pair/pair_reader.h"
+#include "compare/sample/tensor_samples.h"
+#include "compare/tokens/run_passes.h"
+#include "compare/tokens/token_view.h"
+#include "kernels/pair/pair_dtype.h"
+#include "msprobe/names.h"
+
+namespace msdump {
+namespace {
+
+// The relative L2 error up to which two tensors in other slots have the same values.
+constexpr double kSameValues = 0.05;
+
+bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
+
+bool same_without_ones(const Shape* a, const Shape* b) {
+  return a != nullptr && b != nullptr && without_ones(*a) == without_ones(*b);
+}
+
+int64_t elements(std::span<const int64_t> extents) {
+  int64_t count = 1;
+  for (const int64_t extent : extents) count *= extent;
+  return count;
+}
+
+class RowPairs {
+ public:
+  RowPairs(TokenView& view, Pairing& pairing, const CancelToken& cancel)
+      : view_(view), pairing_(pairing), cancel_(cancel), of_op_(pairing.operators.size()) {
+    for (const TensorPair& pair : pairing.tensors) of_op_[pair.op].push_back(pair);
+  }
+
+  Status run() {
+    pair_inputs_of_passes();
+    pair_last_values();
+    for (std::vector<TensorPair>& pairs : of_op_) {
+      MSDUMP_CHECK_OK(cancel_.check());
+      if (!pairs.empty() && pairing_.operators[pairs.front().op].is_paired() && !arrange(pairs, Io::kInput))
+        (void)arrange(pairs, Io::kOutput);
+    }
+    pairing_.tensors.clear();
+    for (const std::vector<TensorPair>& pairs : of_op_) {
+      for (const TensorPair& pair : pairs) MSDUMP_CHECK_OK(settle(pair));
+    }
+    pairing_.limits.insert(view_.limits.begin(), view_.limits.end());
+    return {};
+  }
+
+ private:
+  [[nodiscard]] const TensorRecord& record(Side side, RecordId tensor) const {
+    return view_.of(side).tensors()[tensor];
+  }
+  [[nodiscard]] Io io_of(const TensorPair& pair) const {
+    const Side side = pair.known_side();
+    return record(side, pair[side]).name.io;
+  }
+
+  // True for activations: rows of numbers that are no ids or positions.
+  [[nodiscard]] bool is_activation(Side side, RecordId tensor) const {
+    return tensor != kNoId && view_.of(side).has_rows(tensor) &&
+           kind_of(record(side, tensor).name.dtype) == DTypeKind::kFloat;
+  }
+  [[nodiscard]] int64_t size_of(Side side, RecordId tensor) const {
+    return elements(view_.of(side).extents_of_row(tensor));
+  }
+
+  [[nodiscard]] std::vector<RecordId> activations(Side side, const std::vector<TensorPair>& pairs, Io io) const {
+    std::vector<RecordId> found;
+    for (const TensorPair& pair : pairs) {
+      if (is_activation(side, pair[side]) && record(side, pair[side]).name.io == io) found.push_back(pair[side]);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  // A sample of rows that both tensors have. None if one cannot be read.
+  [[nodiscard]] std::vector<double> sample(Side side, RecordId tensor) const {
+    const CompareSide own = view_.of(side).side();
+    auto opened = HostTensor::open(*own.index, record(side, tensor), {});
+    if (!opened || !can_sample(opened->dtype())) return {};
+    const std::vector<int64_t> positions = sample_positions(opened->count());
+    std::vector<double> values(positions.size());
+    if (!read_elements(*opened, positions, values.data())) return {};
+    return values;
+  }
+
+  [[nodiscard]] static bool have_same_values(const std::vector<double>& a, const std::vector<double>& b) {
+    if (a.empty() || a.size() != b.size() || is_constant(b)) return false;
+    double error = 0, size = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      error += (a[i] - b[i]) * (a[i] - b[i]);
+      size += b[i] * b[i];
+    }
+    return std::sqrt(error) <= kSameValues * std::sqrt(size);
+  }
+
+  // Gives both the rows that both have.
+  bool align(RecordId a, RecordId b) {
+    const std::vector<CommonRows> rows = intersection(view_.a->rows_of(a), view_.b->rows_of(b));
+    if (rows.empty()) return false;
+    view_.a->restrict_to(a, rows);
+    view_.b->restrict_to(b, rows);
+    return true;
+  }
+
+  [[nodiscard]] bool is_same(RecordId a, RecordId b) {
+    return size_of(Side::kCandidate, a) == size_of(Side::kReference, b) && align(a, b) &&
+           have_same_values(sample(Side::kCandidate, a), sample(Side::kReference, b));
+  }
+
+  // True if an operator adds two tensors and passes on the sum as its second output.
+  [[nodiscard]] bool adds_residual(Side side, const std::vector<RecordId>& inputs,
+                                   const std::vector<RecordId>& outputs) const {
+    if (inputs.size() != 2 || outputs.size() != 2) return false;
+    // A norm that passes on a wrong sum is a norm.
+    if (to_lower(record(side, inputs[0]).name.op_name).find("norm") != std::string::npos) return true;
+    std::array<std::vector<double>, 3> values = {sample(side, inputs[0]), sample(side, inputs[1]),
+                                                 sample(side, outputs[1])};
+    if (values[0].size() != values[2].size() || values[1].size() != values[2].size()) return false;
+    for (size_t i = 0; i < values[0].size(); ++i) values[0][i] += values[1][i];
+    return have_same_values(values[0], values[2]);
+  }
+
+  // Replaces the pairs of these tensors by those that `partner` has, of the reference by that of the candidate.
+  void pair_as(std::vector<TensorPair>& pairs, const std::vector<RecordId>& of_a, const std::vector<RecordId>& of_b,
+               const std::map<RecordId, RecordId>& partner, Alone why) {
+    const OperatorId op = pairs.front().op;
+    const auto is_in = [](const std::vector<RecordId>& all, RecordId one) {
+      return std::find(all.begin(), all.end(), one) != all.end();
+    };
+    std::vector<TensorPair> result;
+    const auto alone = [&](Side side, RecordId tensor, Alone reason) {
+      TensorPair& one = result.emplace_back();
+      one[side] = tensor;
+      one.op = op;
+      one.alone = reason;
+    };
+    for (const TensorPair& pair : pairs) {
+      const bool moved_a = is_in(of_a, pair.a), moved_b = is_in(of_b, pair.b);
+      if (!moved_a && !moved_b) {
+        result.push_back(pair);
+        continue;
+      }
+      if (pair.a != kNoId && !moved_a) alone(Side::kCandidate, pair.a, why);
+      if (pair.b != kNoId && !moved_b) alone(Side::kReference, pair.b, why);
+      if (moved_b) {
+        const auto found = partner.find(pair.b);
+        if (found == partner.end()) {
+          alone(Side::kReference, pair.b, why);
+        } else {
+          TensorPair& one = result.emplace_back();
+          one.a = found->second;
+          one.b = pair.b;
+          one.op = op;
+        }
+      }
+      const auto is_partner = [&](const auto& one) { return one.second == pair.a; };
+      if (moved_a && std::none_of(partner.begin(), partner.end(), is_partner)) alone(Side::kCandidate, pair.a, why);
+    }
+    std::stable_sort(result.begin(), result.end(), [&](const TensorPair& x, const TensorPair& y) {
+      return io_of(x) == Io::kInput && io_of(y) == Io::kOutput;
+    });
+    pairs = std::move(result);
+  }
+
+  // Rules 2 and 3. True if the outputs are arranged, too.
+  bool arrange(std::vector<TensorPair>& pairs, Io io) {
+    const std::vector<RecordId> a = activations(Side::kCandidate, pairs, io),
+                                b = activations(Side::kReference, pairs, io);
+    const auto sizes_differ = [&] {
+      return std::any_of(pairs.begin(), pairs.end(), [&](const TensorPair& pair) {
+        return pair.is_paired() && is_activation(Side::kCandidate, pair.a) && is_activation(Side::kReference, pair.b) &&
+               size_of(Side::kCandidate, pair.a) != size_of(Side::kReference, pair.b);
+      });
+    };
+    if (a.size() == b.size() && a.size() <= 1 && !(a.size() == 1 && sizes_differ())) {
+      if (a.size() == 1) pair_as(pairs, a, b, {{b[0], a[0]}}, Alone::kOtherRows);
+      return false;
+    }
+    if (a.size() == b.size() && !sizes_differ()) return false;
+    if (io == Io::kInput && pair_residual(pairs)) return true;
+    // What a module computes of other inputs is another thing, whatever its name is.
+    const bool all = io == Io::kInput && a.size() == b.size();
+    by_values(pairs, a, b);
+    if (all)
+      by_values(pairs, activations(Side::kCandidate, pairs, Io::kOutput),
+                activations(Side::kReference, pairs, Io::kOutput));
+    return all;
+  }
+
+  bool pair_residual(std::vector<TensorPair>& pairs) {
+    for (const Side side : kBothSides) {
+      const Side other = opposite(side);
+      const std::vector<RecordId> in = activations(side, pairs, Io::kInput),
+                                  out = activations(side, pairs, Io::kOutput);
+      const std::vector<RecordId> read = activations(other, pairs, Io::kInput),
+                                  made = activations(other, pairs, Io::kOutput);
+      if (read.size() != 1 || made.size() != 1 || !adds_residual(side, in, out)) continue;
+      std::vector<RecordId> own = in, others = read;
+      own.insert(own.end(), out.begin(), out.end());
+      others.insert(others.end(), made.begin(), made.end());
+      if (side == Side::kCandidate) {
+        pair_as(pairs, own, others, {{read[0], out[1]}, {made[0], out[0]}}, Alone::kElsewhere);
+      } else {
+        pair_as(pairs, others, own, {{out[1], read[0]}, {out[0], made[0]}}, Alone::kElsewhere);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  void by_values(std::vector<TensorPair>& pairs, const std::vector<RecordId>& a, const std::vector<RecordId>& b) {
+    std::map<RecordId, RecordId> partner;
+    std::vector<RecordId> left = a;
+    for (const RecordId one : b) {
+      const auto same = std::find_if(left.begin(), left.end(), [&](RecordId other) { return is_same(other, one); });
+      if (same == left.end()) continue;
+      partner.emplace(one, *same);
+      left.erase(same);
+    }
+    pair_as(pairs, a, b, partner, Alone::kOtherRows);
+  }
+
+  [[nodiscard]] bool is_of_pass(Side side, RecordId tensor) const {
+    const NameFacts& name = record(side, tensor).name;
+    return kind_of(name.dtype) != DTypeKind::kFloat && meaning_of(name) != Meaning::kUnknown;
+  }
+
+  // Rule 4: parts others, and pairs the positions that lie by themselves, as a dumper saves them.
+  void pair_inputs_of_passes() {
+    Sides<OperatorId> alone;
+    Sides<RecordId> positions;
+    for (std::vector<TensorPair>& pairs : of_op_) {
+      std::vector<TensorPair> kept;
+      for (const TensorPair& pair : pairs) {
+        const bool of_a = pair.a != kNoId && is_of_pass(Side::kCandidate, pair.a);
+        const bool of_b = pair.b != kNoId && is_of_pass(Side::kReference, pair.b);
+        const Meaning meaning_a = of_a ? meaning_of(record(Side::kCandidate, pair.a).name) : Meaning::kUnknown;
+        const Meaning meaning_b = of_b ? meaning_of(record(Side::kReference, pair.b).name) : Meaning::kUnknown;
+        const bool compared =
+            meaning_a == meaning_b && (meaning_a == Meaning::kIds || meaning_a == Meaning::kPositions);
+        if ((!of_a && !of_b) || !pair.is_paired() || compared) {
+          kept.push_back(pair);
+        } else {
+          for (const Side side : kBothSides) {
+            TensorPair& one = kept.emplace_back(pair);
+            one[opposite(side)] = kNoId;
+            one.alone = Alone::kOtherRows;
+          }
+        }
+      }
+      for (const TensorPair& pair : kept) {
+        for (const Side side : kBothSides) {
+          if (pair.is_paired() || pair[side] == kNoId || !is_of_pass(side, pair[side]) || positions[side] != kNoId)
+            continue;
+          const NameFacts& name = record(side, pair[side]).name;
+          if (meaning_of(name) != Meaning::kPositions || name.io != Io::kOutput || !view_.of(side).has_rows(pair[side]))
+            continue;
+          positions[side] = pair[side];
+          alone[side] = pair.op;
+        }
+      }
+      pairs = std::move(kept);
+    }
+    if (positions.a == kNoId || positions.b == kNoId) return;
+    TensorPair pair;
+    pair.a = positions.a;
+    pair.b = positions.b;
+    pair.op = alone.b;
+    for (std::vector<TensorPair>& pairs : of_op_) {
+      std::erase_if(pairs, [&](const TensorPair& one) {
+        return (one.a == positions.a && one.b == kNoId) || (one.b == positions.b && one.a == kNoId);
+      });
+    }
+    of_op_[alone.b].push_back(pair);
+  }
+
+  // Rule 5.
+  void pair_last_values() {
+    Sides<OperatorId> last;
+    Sides<RecordId> value;
+    for (OperatorId op{0}; op < of_op_.size(); ++op) {
+      if (pairing_.operators[op].is_paired()) continue;
+      const Side side = pairing_.operators[op].present_side();
+      for (const TensorPair& pair : of_op_[op]) {
+        if (!is_activation(side, pair[side]) || record(side, pair[side]).name.io != Io::kOutput) continue;
+        const bool is_number = view_.of(side).extents_of_row(pair[side]).empty();
+        last[side] = is_number ? op : OperatorId();
+        value[side] = pair[side];
+      }
+    }
+    if (last.a == kNoId || last.b == kNoId) return;
+    // The operators become a pair; that of the candidate alone is gone.
+    pairing_.operators[last.b].a = pairing_.operators[last.a].a;
+    pairing_.operators[last.b].how = PairedBy::kValues;
+    pairing_.operators[last.b].confidence = confidence(PairedBy::kValues);
+    std::vector<TensorPair>&pairs = of_op_[last.b], &others = of_op_[last.a];
+    pairs.insert(pairs.end(), others.begin(), others.end());
+    for (TensorPair& pair : pairs) pair.op = last.b;
+    pair_as(pairs, {value.a}, {value.b}, {{value.b, value.a}}, Alone::kOtherRows);
+    pairing_.operators.erase(pairing_.operators.begin() + static_cast<std::ptrdiff_t>(uint32_t{last.a}));
+    of_op_.erase(of_op_.begin() + static_cast<std::ptrdiff_t>(uint32_t{last.a}));
+    for (OperatorId op{0}; op < of_op_.size(); ++op) {
+      for (TensorPair& pair : of_op_[op]) pair.op = op;
+    }
+  }
+
+  // True if the pair can be compared; its tensors have the same rows then.
+  Result<bool> is_comparable(const TensorPair& pair) {
+    TokenSide &a = *view_.a, &b = *view_.b;
+    if (a.has_rows(pair.a) && b.has_rows(pair.b)) {
+      if (!align(pair.a, pair.b)) return false;
+      if (*a.tensors()[pair.a].shape != *b.tensors()[pair.b].shape &&
+          size_of(Side::kCandidate, pair.a) == size_of(Side::kReference, pair.b)) {
+        a.flatten(pair.a);
+        b.flatten(pair.b);
+      }
+      leave_out_masked(pair);
+      ++view_.rows_mapped;
+      return true;
+    }
+    if (a.has_rows(pair.a) || b.has_rows(pair.b)) {
+      // Rows by chance: a weight with as many rows as the pass of one side has.
+      if (!same_without_ones(a.first_shape(pair.a), b.first_shape(pair.b))) return false;
+      if (a.has_rows(pair.a)) a.undo(pair.a);
+      if (b.has_rows(pair.b)) b.undo(pair.b);
+    }
+    if (a.tensors()[pair.a].name.io == Io::kParameter) return true;
+    if (!same_without_ones(a.first_shape(pair.a), b.first_shape(pair.b))) return false;
+    MSDUMP_TRY(const bool constant_a, a.is_constant_over_passes(pair.a, cancel_));
+    if (!constant_a) return false;
+    return b.is_constant_over_passes(pair.b, cancel_);
+  }
+
+  // One number a token that is exactly 0 on one side alone was multiplied by a mask, as log-probabilities of prompts are.
+  void leave_out_masked(const TensorPair& pair) {
+    if (!view_.a->extents_of_row(pair.a).empty() || !is_activation(Side::kCandidate, pair.a)) return;
+    const std::vector<double> a = values_of(Side::kCandidate, pair.a), b = values_of(Side::kReference, pair.b);
+    if (a.empty() || a.size() != b.size()) return;
+    std::vector<CommonRows> rows;
+    size_t i = 0;
+    for (const CommonRows& one : intersection(view_.a->rows_of(pair.a), view_.b->rows_of(pair.b))) {
+      for (int64_t row = one.first; row < one.first + one.count; ++row, ++i) {
+        if ((a[i] == 0) != (b[i] == 0)) continue;
+        if (!rows.empty() && rows.back().first + rows.back().count == row) {
+          ++rows.back().count;
+        } else {
+          rows.push_back({row, 1});
+        }
+      }
+    }
+    if (rows.empty()) return;
+    view_.a->restrict_to(pair.a, rows);
+    view_.b->restrict_to(pair.b, rows);
+  }
+
+  [[nodiscard]] std::vector<double> values_of(Side side, RecordId tensor) const {
+    auto opened = HostTensor::open(*view_.of(side).side().index, record(side, tensor), {});
+    if (!opened || !can_sample(opened->dtype())) return {};
+    std::vector<double> values;
+    const Status read = for_each_slab(*opened, cancel_, [&](std::span<const std::byte> bytes, int64_t count) {
+      const size_t before = values.size();
+      values.resize(before + static_cast<size_t>(count));
+      kernels::widen_to(opened->dtype(), DType::kFloat64, bytes.data(), count,
+                        reinterpret_cast<std::byte*>(values.data() + before));
+    });
+    return read ? values : std::vector<double>();
+  }
+
+  Status settle(const TensorPair& pair) {
+    if (!pair.is_paired()) {
+      TensorPair& kept = pairing_.tensors.emplace_back(pair);
+      const Side side = pair.present_side();
+      const SequencedOpId op = pairing_.operators[pair.op][side];
+      if (pair.alone == Alone::kUnknown && op != kNoId && is_backward(pairing_.operators_of(side)[op].name) &&
+          !has_backward(opposite(side)))
+        kept.alone = Alone::kBackward;
+      return {};
+    }
+    MSDUMP_TRY(const bool compared, is_comparable(pair));
+    if (compared) {
+      pairing_.tensors.push_back(pair);
+      return {};
+    }
+    ++view_.rows_unmapped;
+    for (const Side side : kBothSides) {
+      TensorPair& alone = pairing_.tensors.emplace_back(pair);
+      alone[opposite(side)] = kNoId;
+      alone.alone = Alone::kOtherRows;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool has_backward(Side side) {
+    if (!has_backward_[side]) {
+      const std::vector<SequencedOp>& all = pairing_.operators_of(side);
+      has_backward_[side] =
+          std::any_of(all.begin(), all.end(), [](const SequencedOp& op) { return is_backward(op.name); });
+    }
+    return *has_backward_[side];
+  }
+
+  TokenView& view_;
+  Pairing& pairing_;
+  const CancelToken& cancel_;
+  std::vector<std::vector<TensorPair>> of_op_;
+  Sides<std::optional<bool>> has_backward_;
+};
+
+}  // namespace
+
+Status settle_rows(TokenView& view, Pairing& pairing, const CancelToken& cancel) {
+  return RowPairs(view, pairing, cancel).run();
+}
+
+}  // namespace msdump

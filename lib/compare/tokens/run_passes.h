@@ -1,0 +1,66 @@
+// RunPasses: the forward passes of one side of a comparison, and its tensors joined over them.
+//
+// A rollout engine runs a pass for each chunk of prompts and each token that it writes, a trainer one for each batch. A pass is a
+// step of the dump, or one of the calls of the token embedding in a step. Calls of an operator are counted from 0 in each pass,
+// so that call k of all passes is one operator.
+//
+// The integer inputs of the passes are found by the names of slots, operators and modules (input_ids, positions, cu_seqlens,
+// slot_mapping, seq_lens, req_pool_indices, attention_mask, Embedding, Rotary..), and positions also by their values.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "compare/match/op_sequence.h"
+#include "compare/tokens/token_rows.h"
+#include "io/run_context.h"
+
+namespace msdump {
+
+// What an integer input of a pass is, by its name.
+enum class Meaning : uint8_t { kIds, kPositions, kCuts, kLengths, kRequests, kSlots, kMask, kUnknown };
+[[nodiscard]] Meaning meaning_of(const NameFacts& name);
+
+// The tensors with the ids of the tokens, one a pass, of the first rank that has any.
+struct TokenIds {
+  std::vector<RecordId> records;  // by step, then in the order of the calls
+  std::string problem;            // why there are none
+};
+
+// Reads no elements. With `statistics`, tensors of which only statistics were dumped: their shapes tell how many rows there are.
+[[nodiscard]] TokenIds find_token_ids(const CompareSide& side, bool statistics = false);
+// True if the ids of a step that both sides have, or of the only step of each, have other shapes.
+[[nodiscard]] bool rows_differ(const CompareSide& a, const TokenIds& ids_a, const CompareSide& b,
+                               const TokenIds& ids_b);
+
+struct RunPasses {
+  struct Part {
+    uint32_t pass = 0;
+    RecordId record;
+  };
+  // A tensor of an operator, by pass, ascending.
+  using Parts = std::vector<Part>;
+
+  std::vector<SequencedOp> operators;  // as they follow each other; `tensors` are indices in `tensors`
+  std::vector<Parts> tensors;
+  std::vector<std::string_view> op_names;     // by tensor
+  std::vector<uint32_t> occurrences;          // by tensor: counts the calls of an operator whose name does not
+  std::deque<std::string> names;              // of operators whose calls are counted anew
+  std::vector<TokenInputs> inputs;            // by pass
+  std::vector<std::optional<int64_t>> steps;  // by pass
+  uint64_t left_out = 0;                      // records that belong to no pass
+};
+
+// Bound of the tokens of a side.
+inline constexpr int64_t kMostTokens = int64_t{1} << 24;
+
+// An error if interrupted, if ids cannot be read, if ranks read other tokens than the first, or beyond kMostTokens.
+Result<RunPasses> run_passes(const CompareSide& side, const TokenIds& ids, const CancelToken& cancel);
+
+}  // namespace msdump

@@ -1,0 +1,346 @@
+#include "compare/tokens/token_errors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "base/text.h"
+#include "compare/limits.h"
+#include "compare/pair/pair_reader.h"
+#include "dump/elements/host_tensor.h"
+#include "kernels/pair/pair_dtype.h"
+#include "msprobe/names.h"
+#include "tensor/dtype.h"
+
+namespace msdump {
+namespace {
+
+// Rounding multiplies the largest error of a token by less from one tensor to the next: by up to 3 in runs without a fault.
+constexpr double kJump = 4;
+// Where some token jumps, others are wrong from here on, if they are not exact beside it.
+constexpr double kWrong = 2, kExact = 0.01;
+// Sums in another order and roundings on the way are several roundings of one element.
+constexpr double kRoundings = 2;
+// Pairs whose errors are held at a time.
+constexpr size_t kHeld = 256;
+
+struct RowErrors {
+  std::vector<double> errors;
+  std::vector<bool> reordered;  // of router's logits: the largest are others, or in another order
+};
+
+// The experts that are chosen of a row are among so many.
+constexpr size_t kMostChosen = 8;
+
+bool order_differs(std::span<const double> a, std::span<const double> b) {
+  const auto order_of = [](std::span<const double> values) {
+    std::vector<size_t> order(values.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return values[x] > values[y]; });
+    // With few experts, the last ones are not chosen.
+    order.resize(std::min(kMostChosen, (order.size() + 1) / 2 + 1));
+    return order;
+  };
+  return order_of(a) != order_of(b);
+}
+
+// From this error of a usual token on, two tensors may hold the same numbers in another order.
+constexpr double kUnrelated = 0.3, kSameElements = 0.02;
+constexpr int64_t kMostKept = int64_t{1} << 22;
+
+// True if rows have the same elements in other places, as Megatron's queries, keys and values, group by group.
+bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width) {
+  if (width < 2) return false;
+  const size_t rows = a.size() / width, some = std::min<size_t>(rows, kFewTried);
+  for (size_t i = 0; i < some; ++i) {
+    const auto sorted_row = [&](std::span<const double> all) {
+      const auto row = all.subspan(i * (rows / some) * width, width);
+      std::vector<double> sorted(row.begin(), row.end());
+      std::sort(sorted.begin(), sorted.end());
+      return sorted;
+    };
+    const std::vector<double> x = sorted_row(a), y = sorted_row(b);
+    const double unit = std::max(std::fabs(y.front()), std::fabs(y.back()));
+    for (size_t at = 0; at < width; ++at) {
+      if (!(std::fabs(x[at] - y[at]) <= kSameElements * unit)) return false;
+    }
+  }
+  return true;
+}
+
+// The error of each row of a pair; none if they hold the same numbers in another order. And for the logits of a router whether it chooses other experts.
+Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
+                             const TensorRecord& b, const CancelToken& cancel) {
+  MSDUMP_TRY(HostPair pair, open_pair(index_a, a, index_b, b));
+  MSDUMP_TRY(PairReader reader, PairReader::open(pair.left, pair.right));
+  const auto rows = static_cast<size_t>(std::max<int64_t>(1, a.shape->front()));
+  const int64_t size = std::max<int64_t>(1, pair.left.count() / static_cast<int64_t>(rows));
+  RowErrors result{std::vector<double>(rows), std::vector<bool>(rows, false)};
+  std::vector<double>& errors = result.errors;
+  std::vector<double> largest(rows), wide_a, wide_b, all_a, all_b;
+  const bool keeps_all = is_router || pair.left.count() <= kMostKept;
+  MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
+    wide_a.resize(static_cast<size_t>(slab.count));
+    wide_b.resize(static_cast<size_t>(slab.count));
+    kernels::widen_to(reader.dtype(), DType::kFloat64, slab.a, slab.count, reinterpret_cast<std::byte*>(wide_a.data()));
+    kernels::widen_to(reader.dtype(), DType::kFloat64, slab.b, slab.count, reinterpret_cast<std::byte*>(wide_b.data()));
+    if (keeps_all) {
+      all_a.insert(all_a.end(), wide_a.begin(), wide_a.end());
+      all_b.insert(all_b.end(), wide_b.begin(), wide_b.end());
+    }
+    for (size_t i = 0; i < wide_a.size(); ++i) {
+      const auto row = std::min(rows - 1, static_cast<size_t>((slab.first + static_cast<int64_t>(i)) / size));
+      if (std::isfinite(wide_a[i]) && std::isfinite(wide_b[i])) {
+        errors[row] = std::max(errors[row], std::fabs(wide_a[i] - wide_b[i]));
+        largest[row] = std::max(largest[row], std::fabs(wide_b[i]));
+      } else if (std::isfinite(wide_a[i]) != std::isfinite(wide_b[i])) {
+        errors[row] = INFINITY;
+      }
+    }
+  }));
+  std::vector<double> sizes = largest;
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  for (size_t row = 0; row < rows; ++row) {
+    // Rows of small numbers have the rounding of what they were made of.
+    if (const double unit = std::max(largest[row], *middle); unit > 0) errors[row] /= unit;
+  }
+  std::vector<double> usual = errors;
+  const auto usual_error = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+  std::nth_element(usual.begin(), usual_error, usual.end());
+  if (keeps_all && *usual_error > kUnrelated && have_same_elements(all_a, all_b, static_cast<size_t>(size)))
+    return RowErrors();
+  for (size_t row = 0; is_router && row < rows; ++row) {
+    const auto width = static_cast<size_t>(size);
+    result.reordered[row] =
+        order_differs(std::span(all_a).subspan(row * width, width), std::span(all_b).subspan(row * width, width));
+  }
+  return result;
+}
+
+// True for the logits of a router: small rows, by their name.
+constexpr int64_t kMostExperts = 1024;
+bool is_router(std::string_view name, const TensorRecord& record) {
+  if (record.name.io != Io::kOutput || record.shape->size() != 2 || record.shape->back() > kMostExperts) return false;
+  const std::string lower = to_lower(name);
+  return lower.find("router") != std::string::npos || lower.find(".gate.") != std::string::npos ||
+         lower.ends_with(".gate");
+}
+
+// The common rows of the pair's rows, one after the other.
+std::vector<int64_t> common_rows(const std::vector<CommonRows>& rows) {
+  std::vector<int64_t> all;
+  for (const CommonRows& one : rows) {
+    for (int64_t i = 0; i < one.count; ++i) all.push_back(one.first + i);
+  }
+  return all;
+}
+
+// The path of a module in the name of its call, or of a hook: "Module.model.layers.0".
+std::string_view path_of(std::string_view name) {
+  const auto entry = parse_msprobe_entry(name);
+  if (!entry || entry->kind != MsprobeEntryKind::kModule) return name;
+  for (int part = 0; part < 3; ++part) name = name.substr(0, name.rfind('.'));
+  return name;
+}
+
+class Scan {
+ public:
+  Scan(const TokenView& view, const Pairing& pairing, const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
+       const RunContext& context)
+      : view_(view), pairing_(pairing), diffs_(diffs), modules_(modules), context_(context) {
+    result_.of_tensor.resize(pairing.tensors.size());
+    before_.assign(static_cast<size_t>(view.match.tokens), 0);
+    flipped_.assign(before_.size(), false);
+    for (const MatchedSequence& one : view.match.sequences) {
+      for (int64_t i = 0; i < one.count; ++i) sequence_.push_back(one.b);
+    }
+  }
+
+  Result<TokenErrors> run(const std::vector<TensorId>& rows) {
+    order_tensors(rows);
+    for (size_t first = 0; first < result_.order.size(); first += kHeld) {
+      const size_t count = std::min(kHeld, result_.order.size() - first);
+      std::vector<RowErrors> errors(count);
+      context_.pool.parallel_for(static_cast<int64_t>(count), [&](int64_t i) {
+        const auto place = static_cast<size_t>(i);
+        if (!context_.cancel.cancelled()) errors[place] = errors_of(result_.order[first + place]);
+      });
+      MSDUMP_CHECK_OK(context_.cancel.check());
+      for (size_t i = 0; i < count; ++i) take(result_.order[first + i], errors[i]);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] const TensorRecord& record(Side side, TensorId tensor) const {
+    return view_.of(side).tensors()[pairing_.tensors[tensor][side]];
+  }
+
+  // Pairs with rows as they were computed: inputs of an operator, what is inside of it, its outputs.
+  void order_tensors(const std::vector<TensorId>& rows) {
+    std::vector<uint32_t> last(pairing_.operators.size());  // the last operator inside
+    std::map<std::string_view, OperatorId> by_path;
+    // The modules of a call are known by its name in the reference.
+    const auto name_of_op = [&](OperatorId op) {
+      const SequencedOpId own = pairing_.operators[op].b;
+      return own == kNoId ? std::string_view() : std::string_view(pairing_.b[own].name);
+    };
+    for (OperatorId op{0}; op < last.size(); ++op) {
+      last[op] = op;
+      if (const std::string_view name = name_of_op(op); !name.empty()) by_path.emplace(path_of(name), op);
+    }
+    for (OperatorId op{0}; op < last.size(); ++op) {
+      if (name_of_op(op).empty()) continue;
+      std::string_view path = path_of(name_of_op(op));
+      for (size_t dot = path.rfind('.'); dot != std::string_view::npos; dot = path.rfind('.')) {
+        path = path.substr(0, dot);
+        const auto around = by_path.find(path);
+        if (around != by_path.end()) last[around->second] = std::max<uint32_t>(last[around->second], op);
+      }
+      std::string_view parent = modules_.parent_of(name_of_op(op));
+      for (size_t level = 0; !parent.empty() && level < kMostLevels; ++level) {
+        const auto around = by_path.find(path_of(parent));
+        if (around != by_path.end()) last[around->second] = std::max<uint32_t>(last[around->second], op);
+        parent = modules_.parent_of(parent);
+      }
+    }
+    using Key = std::tuple<uint32_t, bool, size_t, TensorId>;
+    std::vector<Key> keys;
+    for (const TensorId tensor : rows) {
+      const TensorPair& pair = pairing_.tensors[tensor];
+      if (!pair.is_paired() || !view_.a->has_rows(pair.a) || !view_.b->has_rows(pair.b)) continue;
+      if (!has_metrics(diffs_[tensor].verdict)) continue;
+      // The experts of a token change with rounding.
+      const NameFacts& name = record(Side::kReference, tensor).name;
+      if (kind_of(name.dtype) != DTypeKind::kFloat && meaning_of(name) == Meaning::kUnknown) continue;
+      const bool is_output = record(Side::kReference, tensor).name.io == Io::kOutput;
+      // Of outputs that follow the same operator, those of the inner module come first.
+      keys.emplace_back(is_output ? last[pair.op] : uint32_t{pair.op}, is_output,
+                        is_output ? SIZE_MAX - path_of(name_of_op(pair.op)).size() : 0, tensor);
+    }
+    std::sort(keys.begin(), keys.end());
+    for (const Key& key : keys) result_.order.push_back(std::get<3>(key));
+  }
+
+  [[nodiscard]] RowErrors errors_of(TensorId tensor) const {
+    const TensorRecord &a = record(Side::kCandidate, tensor), &b = record(Side::kReference, tensor);
+    if (diffs_[tensor].verdict == Verdict::kSame)
+      return {std::vector<double>(static_cast<size_t>(a.shape->front()), 0.0), {}};
+    auto errors = row_errors(is_router(pairing_.op_name(pairing_.tensors[tensor].op), b), *view_.a->side().index, a,
+                             *view_.b->side().index, b, context_.cancel);
+    return errors ? std::move(*errors) : RowErrors();
+  }
+
+  void take(TensorId tensor, const RowErrors& rows) {
+    const std::vector<double>& errors = rows.errors;
+    const TensorPair& pair = pairing_.tensors[tensor];
+    const std::vector<int64_t> common = common_rows(view_.a->compared_rows(pair.a));
+    if (errors.empty() || common.size() != errors.size()) return;
+    const DType dtype_a = record(Side::kCandidate, tensor).name.dtype,
+                dtype_b = record(Side::kReference, tensor).name.dtype;
+    // That one side alone rounds to a coarser dtype here is no rounding of both.
+    const auto rounding_of = [](DType dtype) {
+      return kind_of(dtype) == DTypeKind::kFloat ? kRoundings * unit_roundoff(dtype) : 0;
+    };
+    const double finer = std::min(rounding_of(dtype_a), rounding_of(dtype_b));
+    const double coarser = std::max(rounding_of(dtype_a), rounding_of(dtype_b));
+    floor_ = std::max(floor_, floor_ == 0 ? coarser : finer);
+    // Behind many operators that were not compared, nothing tells what rounding had done.
+    const bool is_late = !any_before_ && pair.op > kNear;
+    any_before_ = any_before_ || coarser > 0;
+    std::vector<double> sorted = errors;
+    std::sort(sorted.begin(), sorted.end());
+    TokenSummary summary{errors.size(), 0, sorted[sorted.size() / 2], sorted.back()};
+    if (is_late) {
+      for (size_t i = 0; i < errors.size(); ++i) before_[static_cast<size_t>(common[i])] = errors[i];
+    } else if (!result_.jump) {
+      const std::vector<double> before = largest_before();
+      find_jump(tensor, errors, common, before, summary);
+      for (size_t i = 0; i < errors.size(); ++i) {
+        double& known = before_[static_cast<size_t>(common[i])];
+        known = std::max(known, errors[i]);
+      }
+      for (size_t i = 0; i < rows.reordered.size() && !result_.jump; ++i) {
+        if (!rows.reordered[i] || flips(common[i])) continue;
+        flipped_[static_cast<size_t>(common[i])] = true;
+        ++result_.flipped;
+      }
+    }
+    floor_ = std::max(floor_, coarser);
+    result_.of_tensor[tensor] = summary;
+  }
+
+  // By common row: the largest error of the token and of those before it in its sequence.
+  [[nodiscard]] std::vector<double> largest_before() const {
+    std::vector<double> largest = before_;
+    for (size_t i = 1; i < largest.size(); ++i) {
+      if (sequence_[i] == sequence_[i - 1]) largest[i] = std::max(largest[i], largest[i - 1]);
+    }
+    return largest;
+  }
+
+  void find_jump(TensorId tensor, const std::vector<double>& errors, const std::vector<int64_t>& common,
+                 const std::vector<double>& before, TokenSummary& summary) {
+    std::vector<double> usual = before;
+    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+    std::nth_element(usual.begin(), middle, usual.end());
+    const Side timed =
+        view_.a->passes().inputs.size() >= view_.b->passes().inputs.size() ? Side::kCandidate : Side::kReference;
+    std::optional<std::pair<uint32_t, int64_t>> earliest;
+    const auto exceeds = [&](size_t i, double times) {
+      return errors[i] > times * std::max({before[static_cast<size_t>(common[i])], *middle, floor_});
+    };
+    double largest = 0;
+    for (size_t i = 0; i < errors.size(); ++i) {
+      if (!flips(common[i]) && exceeds(i, kJump)) largest = std::max(largest, errors[i]);
+    }
+    for (size_t i = 0; i < errors.size() && largest > 0; ++i) {
+      const bool is_exact = std::isfinite(largest) && errors[i] < kExact * largest;
+      if (is_exact || flips(common[i]) || !exceeds(i, kWrong)) continue;
+      ++summary.wrong;
+      const auto place = view_.of(timed).place_of_row(common[i]);
+      if (!place || (earliest && *earliest <= std::pair(place->pass, place->row))) continue;
+      earliest = {place->pass, place->row};
+      const auto of_a = view_.a->place_of_row(common[i]), of_b = view_.b->place_of_row(common[i]);
+      if (!of_a || !of_b) continue;
+      const WrongToken first{of_b->sequence, of_b->position, of_b->id,
+                             of_a->pass,     of_a->row,      view_.a->step_of_pass(of_a->pass),
+                             errors[i]};
+      result_.jump = TokenJump{tensor, first, before[static_cast<size_t>(common[i])]};
+    }
+  }
+
+  // True if rounding gave the token other experts, so that its error is no fault.
+  [[nodiscard]] bool flips(int64_t row) const { return flipped_[static_cast<size_t>(row)]; }
+
+  static constexpr uint32_t kNear = 16;      // operators
+  static constexpr size_t kMostLevels = 64;  // of modules in each other
+
+  const TokenView& view_;
+  const Pairing& pairing_;
+  const std::vector<TensorDiff>& diffs_;
+  const ModuleTree& modules_;
+  const RunContext& context_;
+  std::vector<uint32_t> sequence_;  // by common row
+  std::vector<double> before_;      // by common row
+  std::vector<bool> flipped_;       // by common row: rounding changed the order of its router's logits
+  double floor_ = 0;
+  bool any_before_ = false;  // floating-point numbers were compared
+  TokenErrors result_;
+};
+
+}  // namespace
+
+Result<TokenErrors> find_token_errors(const TokenView& view, const Pairing& pairing, const std::vector<TensorId>& rows,
+                                      const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
+                                      const RunContext& context) {
+  return Scan(view, pairing, diffs, modules, context).run(rows);
+}
+
+}  // namespace msdump

@@ -1,0 +1,404 @@
+#include "compare/tokens/token_side.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "compare/sample/tensor_samples.h"
+
+namespace msdump {
+
+std::vector<CommonRows> intersection(const std::vector<CommonRows>& a, const std::vector<CommonRows>& b) {
+  std::vector<CommonRows> common;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const int64_t first = std::max(a[i].first, b[j].first);
+    const int64_t end_a = a[i].first + a[i].count, end_b = b[j].first + b[j].count, end = std::min(end_a, end_b);
+    if (end > first) common.push_back({first, end - first});
+    if (end_a <= end_b) ++i;
+    if (end_b <= end_a) ++j;
+  }
+  return common;
+}
+
+TokenSide::TokenSide(const CompareSide& dump, RunPasses passes, TokenRows rows, const TokenMatch& match, Side own)
+    : dump_(dump), passes_(std::move(passes)), rows_(std::move(rows)) {
+  operators_ = passes_.operators;
+  place_rows(match, own);
+  make_records();
+}
+
+CompareSide TokenSide::side() const {
+  CompareSide side = dump_;
+  side.tensors = &tensors_;
+  side.operators = &operators_;
+  side.graph = nullptr;
+  side.join = nullptr;
+  side.arguments = nullptr;
+  side.overflows = nullptr;
+  return side;
+}
+
+void TokenSide::place_rows(const TokenMatch& match, Side own) {
+  struct Common {
+    int64_t begin = 0, end = 0, first = 0;  // positions, and the common row of the first
+  };
+  std::vector<std::vector<Common>> of_sequence(rows_.sequences.size());
+  int64_t first = 0;
+  for (const MatchedSequence& one : match.sequences) {
+    const bool is_a = own == Side::kCandidate;
+    const int64_t begin = one.begin + (is_a ? one.shift : 0);
+    of_sequence[is_a ? one.a : one.b].push_back({begin, begin + one.count, first});
+    first += one.count;
+  }
+  for (const PassRows& pass : rows_.passes) {
+    std::vector<Span>&spans = of_pass_.emplace_back(), &last = last_of_pass_.emplace_back();
+    const int64_t width = pass.rows / pass.batch;
+    int64_t number = 0;
+    for (size_t i = 0; i < pass.spans.size(); ++i, ++number) {
+      const TokenSpan& span = pass.spans[i];
+      // A padded batch has one last row for each of its rows.
+      const int64_t in_batch = pass.batch > 1 ? span.row / width : number;
+      const bool is_last = pass.batch == 1 || i + 1 == pass.spans.size() || pass.spans[i + 1].row / width > in_batch;
+      for (const Common& common : of_sequence[span.sequence]) {
+        const int64_t begin = std::max(span.position, common.begin),
+                      end = std::min(span.position + span.count, common.end);
+        if (end <= begin) continue;
+        const int64_t row = common.first + begin - common.begin;
+        spans.push_back({row, end - begin, span.row + begin - span.position, 0});
+        if (is_last && end == span.position + span.count) last.push_back({row + end - begin - 1, 1, in_batch, 0});
+      }
+    }
+  }
+}
+
+Shape TokenSide::other_extents(const Shape& shape, const Form& form) {
+  Shape others;
+  for (uint32_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis != form.axis && axis != form.batch && shape[axis] != 1) others.push_back(shape[axis]);
+  }
+  return others;
+}
+
+// The usual ones first.
+std::vector<TokenSide::Form> TokenSide::forms_in_pass(const Shape& shape, uint32_t pass) const {
+  const PassRows& rows = rows_.passes[pass];
+  const int64_t width = rows.rows / rows.batch;
+  const auto axes = static_cast<uint32_t>(shape.size());
+  std::vector<Form> forms;
+  const auto add_batch = [&](uint32_t batch, uint32_t axis) {
+    if (rows.batch > 1 && batch < axes && axis < axes && shape[batch] == rows.batch && shape[axis] == width)
+      forms.push_back({axis, batch, false});
+  };
+  const auto add_rows = [&](uint32_t axis) {
+    if (axis < axes && shape[axis] == rows.rows) forms.push_back({axis, {}, false});
+  };
+  add_batch(0, 1);
+  add_rows(0);
+  add_batch(1, 0);
+  if (!shape.empty() && shape[0] == 1) add_rows(1);
+  add_batch(0, 2);
+  if (shape.empty() || shape[0] != 1) add_rows(1);
+  for (uint32_t axis = 2; axis < axes; ++axis) add_rows(axis);
+  const int64_t sequences = rows.batch > 1 ? rows.batch : static_cast<int64_t>(rows.spans.size());
+  if (axes > 0 && shape[0] == sequences) forms.push_back({0, {}, true});
+  return forms;
+}
+
+std::vector<TokenSide::Form> TokenSide::forms_of(const RunPasses::Parts& parts) const {
+  std::vector<Form> forms;
+  const Shape* first = nullptr;
+  for (const RunPasses::Part& part : parts) {
+    const TensorRecord& record = (*dump_.tensors)[part.record];
+    if (record.shape == nullptr || !record.has_elements || record.broken || record.view != nullptr) return {};
+    const std::vector<Form> here = forms_in_pass(*record.shape, part.pass);
+    if (first == nullptr) {
+      first = record.shape;
+      forms = here;
+      continue;
+    }
+    if (record.shape->size() != first->size()) return {};
+    std::erase_if(forms, [&](const Form& form) {
+      return std::find(here.begin(), here.end(), form) == here.end() ||
+             other_extents(*record.shape, form) != other_extents(*first, form);
+    });
+  }
+  return forms;
+}
+
+std::shared_ptr<const TokenSide::Cover> TokenSide::cover_of(const RunPasses::Parts& parts, bool of_last) {
+  CoverKey key{of_last, {}};
+  for (const RunPasses::Part& part : parts) key.second.push_back(part.pass);
+  std::shared_ptr<const Cover>& known = covers_[key];
+  if (known != nullptr) return known;
+  std::vector<Span> all;
+  for (uint32_t part = 0; part < parts.size(); ++part) {
+    for (Span span : (of_last ? last_of_pass_ : of_pass_)[parts[part].pass]) {
+      span.part = part;
+      all.push_back(span);
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Span& x, const Span& y) { return x.common < y.common; });
+  Cover cover;
+  int64_t end = 0;
+  for (Span span : all) {
+    // A token that was computed again, as after a preemption, counts once.
+    const int64_t known_already = std::clamp<int64_t>(end - span.common, 0, span.count);
+    span.common += known_already;
+    span.row += known_already;
+    span.count -= known_already;
+    if (span.count == 0) continue;
+    end = span.common + span.count;
+    std::vector<CommonRows>& rows = cover.rows;
+    if (!rows.empty() && rows.back().first + rows.back().count == span.common) {
+      rows.back().count += span.count;
+    } else {
+      rows.push_back({span.common, span.count});
+    }
+    cover.spans.push_back(span);
+  }
+  known = std::make_shared<const Cover>(std::move(cover));
+  return known;
+}
+
+void TokenSide::gather(size_t tensor, const std::vector<CommonRows>& rows) {
+  gathered_[tensor].rows = rows;
+  const Gathered& gathered = gathered_[tensor];
+  const std::shared_ptr<const Cover>& cover = gathered.cover;
+  const Form form = gathered.form;
+  const size_t source = gathered.source;
+  const int64_t from_part = gathered.from, extent_of_part = gathered.extent;
+  int64_t count = 0;
+  for (const CommonRows& one : rows) count += one.count;
+  TensorPieces pieces;
+  uint64_t bytes = 0;
+  for (const RunPasses::Part& part : passes_.tensors[source]) {
+    pieces.records.push_back(&(*dump_.tensors)[part.record]);
+    bytes += pieces.records.back()->bytes.value_or(0);
+  }
+  pieces.of_one_rank = true;
+  pieces.shape = *pieces.records.front()->shape;
+  pieces.shape[form.axis] = count;
+  if (form.batch) pieces.shape[*form.batch] = 1;
+  // The widths of padded rows, by part.
+  std::vector<int64_t> widths;
+  for (const TensorRecord* const record : pieces.records) widths.push_back((*record->shape)[form.axis]);
+  pieces.make_boxes = [cover, rows, form, shape = pieces.shape, widths = std::move(widths)] {
+    std::vector<PieceBox> boxes;
+    int64_t to = 0;
+    auto span = cover->spans.begin();
+    for (const CommonRows& one : rows) {
+      const int64_t end = one.first + one.count;
+      while (span != cover->spans.end() && span->common + span->count <= one.first) ++span;
+      for (; span != cover->spans.end() && span->common < end; ++span) {
+        const int64_t from = std::max(span->common, one.first), until = std::min(span->common + span->count, end);
+        const int64_t row = span->row + from - span->common;
+        const std::vector<int64_t> origin(shape.size(), 0);
+        PieceBox box{span->part, origin, origin, shape};
+        box.from[form.axis] = row;
+        if (form.batch) {
+          box.from[*form.batch] = row / widths[span->part];
+          box.from[form.axis] = row % widths[span->part];
+        }
+        box.to[form.axis] = to;
+        box.size[form.axis] = until - from;
+        to += until - from;
+        boxes.push_back(std::move(box));
+        if (until == end) break;  // the next rows may begin in this span
+      }
+    }
+    return boxes;
+  };
+  TensorView view;
+  int64_t stride = 1;
+  bool is_last = true;  // the innermost axis of a row, of which a part may be asked for
+  for (auto axis = static_cast<uint32_t>(pieces.shape.size()); axis-- > 0; stride *= pieces.shape[axis]) {
+    if (axis == form.axis) {
+      view.axes.insert(view.axes.begin(), {count, stride});
+      view.shape.insert(view.shape.begin(), count);
+    } else if (axis != form.batch && pieces.shape[axis] != 1) {
+      const bool is_part = is_last && extent_of_part > 0;
+      const int64_t extent = is_part ? extent_of_part : pieces.shape[axis];
+      if (is_part) view.first = from_part * stride;
+      is_last = false;
+      const auto at = view.axes.empty() || axis > form.axis ? 0 : 1;
+      view.axes.insert(view.axes.begin() + at, {extent, stride});
+      view.shape.insert(view.shape.begin() + at, extent);
+    }
+  }
+  view.pieces = &pieces_.emplace_back(std::move(pieces));
+  const TensorView& kept = views_.emplace_back(std::move(view));
+  TensorRecord& record = tensors_[tensor];
+  record.view = &kept;
+  record.shape = &kept.shape;
+  if (record.bytes) record.bytes = bytes;
+  record.table = kNoId;  // its statistics are of one pass
+}
+
+RecordId TokenSide::add_part(RecordId of, const std::string& op_name, int64_t from, int64_t extent) {
+  tensors_.push_back(tensors_[of]);
+  gathered_.push_back(gathered_[of]);
+  tensors_.back().name.op_name = op_name;
+  gathered_.back().from = from;
+  gathered_.back().extent = extent;
+  if (extent > 0) gather(tensors_.size() - 1, gathered_.back().cover->rows);
+  return RecordId(tensors_.size() - 1);
+}
+
+void TokenSide::split(const std::vector<Fused>& fused) {
+  std::vector<SequencedOp> operators;
+  auto next = fused.begin();
+  for (size_t i = 0; i < operators_.size(); ++i) {
+    if (next == fused.end() || next->op != i) {
+      operators.push_back(std::move(operators_[i]));
+      continue;
+    }
+    int64_t from = 0;
+    for (size_t part = 0; part < next->names.size(); ++part) {
+      SequencedOp& op = operators.emplace_back(operators_[i]);
+      op.name = names_.emplace_back(next->names[part]);
+      for (RecordId& tensor : op.tensors) {
+        const Io io = tensors_[tensor].name.io;
+        const bool is_output = io == Io::kOutput && has_rows(tensor);
+        tensor = add_part(tensor, names_.back(), from, is_output ? next->extents[part] : 0);
+        if (io == Io::kParameter) take_rows_of_parameter(tensor, from, next->extents[part], *next);
+      }
+      from += next->extents[part];
+    }
+    ++next;
+  }
+  operators_ = std::move(operators);
+  number_operators();
+}
+
+// A weight or bias has the rows of the part; one of another size is that of all parts.
+void TokenSide::take_rows_of_parameter(RecordId tensor, int64_t from, int64_t extent, const Fused& fused) {
+  TensorRecord& record = tensors_[tensor];
+  if (record.shape == nullptr || record.shape->empty() || record.view != nullptr || !record.has_elements) return;
+  int64_t all = 0;
+  for (const int64_t one : fused.extents) all += one;
+  if (record.shape->front() != all) return;
+  TensorView view = view_of(*record.shape);
+  view.shape.front() = view.axes.front().extent = extent;
+  view.first = from * view.axes.front().stride;
+  const TensorView& kept = views_.emplace_back(std::move(view));
+  record.view = &kept;
+  record.shape = &kept.shape;
+  record.table = kNoId;
+}
+
+void TokenSide::number_operators() {
+  uint32_t place = 0;
+  for (const SequencedOp& op : operators_) {
+    for (const RecordId tensor : op.tensors) {
+      if (tensors_[tensor].order != kNoOrder) tensors_[tensor].order = place;
+    }
+    ++place;
+  }
+}
+
+void TokenSide::make_records() {
+  gathered_.resize(passes_.tensors.size());
+  std::map<Form, size_t> votes;
+  std::vector<std::vector<Form>> forms;
+  for (const RunPasses::Parts& parts : passes_.tensors) {
+    forms.push_back(forms_of(parts));
+    // Any tensor of a padded batch may be of its last rows.
+    const auto others =
+        std::count_if(forms.back().begin(), forms.back().end(), [](const Form& one) { return !one.of_last; });
+    if (others == 1) ++votes[forms.back().front()];
+  }
+  const auto votes_for = [&](const Form& form) {
+    const auto found = votes.find(form);
+    return found == votes.end() ? size_t{0} : found->second;
+  };
+  tensors_.reserve(passes_.tensors.size());
+  for (size_t i = 0; i < passes_.tensors.size(); ++i) {
+    const RunPasses::Parts& parts = passes_.tensors[i];
+    TensorRecord& record = tensors_.emplace_back((*dump_.tensors)[parts.front().record]);
+    gathered_[i].source = i;
+    record.name.op_name = passes_.op_names[i];
+    record.occurrence = passes_.occurrences[i];
+    if (passes_.steps.front()) record.step = *passes_.steps.front();
+    std::vector<Form>& possible = forms[i];
+    if (possible.empty() || record.name.io == Io::kParameter) continue;
+    std::stable_sort(possible.begin(), possible.end(), [&](const Form& x, const Form& y) {
+      return std::pair(x.of_last, votes_for(y)) < std::pair(y.of_last, votes_for(x));
+    });
+    std::shared_ptr<const Cover> cover = cover_of(parts, possible.front().of_last);
+    if (cover->spans.empty()) continue;
+    gathered_[i].cover = cover;
+    gathered_[i].form = possible.front();
+    gather(i, cover->rows);
+  }
+  number_operators();
+}
+
+void TokenSide::restrict_to(RecordId tensor, const std::vector<CommonRows>& rows) {
+  const bool is_flat = tensors_[tensor].view->shape.size() != tensors_[tensor].view->axes.size();
+  if (rows == gathered_[tensor].rows && !is_flat) return;
+  gather(tensor, rows);
+}
+
+void TokenSide::flatten(RecordId tensor) {
+  TensorView view = *tensors_[tensor].view;
+  const int64_t rows = view.shape.front();
+  view.shape = {rows, rows == 0 ? 0 : view.count() / rows};
+  const TensorView& kept = views_.emplace_back(std::move(view));
+  tensors_[tensor].view = &kept;
+  tensors_[tensor].shape = &kept.shape;
+}
+
+void TokenSide::undo(RecordId tensor) {
+  const TensorRecord& first = (*dump_.tensors)[passes_.tensors[gathered_[tensor].source].front().record];
+  TensorRecord& record = tensors_[tensor];
+  record.view = first.view;
+  record.shape = first.shape;
+  record.bytes = first.bytes;
+  record.table = first.table;
+  gathered_[tensor].cover = nullptr;
+}
+
+const Shape* TokenSide::first_shape(RecordId tensor) const {
+  return (*dump_.tensors)[passes_.tensors[gathered_[tensor].source].front().record].shape;
+}
+
+Result<bool> TokenSide::is_constant_over_passes(RecordId tensor, const CancelToken& cancel) const {
+  const RunPasses::Parts& parts = passes_.tensors[gathered_[tensor].source];
+  const TensorRecord &first = (*dump_.tensors)[parts.front().record], &last = (*dump_.tensors)[parts.back().record];
+  if (parts.size() == 1) return true;
+  if (first.shape == nullptr || last.shape == nullptr || *first.shape != *last.shape) return false;
+  MSDUMP_CHECK_OK(cancel.check());
+  const auto sample_of = [&](const TensorRecord& record) {
+    auto tensor_of = HostTensor::open(*dump_.index, record, {});
+    std::vector<double> values;
+    if (!tensor_of || !can_sample(tensor_of->dtype())) return values;
+    const std::vector<int64_t> positions = sample_positions(tensor_of->count());
+    values.resize(positions.size());
+    if (!read_elements(*tensor_of, positions, values.data())) values.clear();
+    return values;
+  };
+  const std::vector<double> of_first = sample_of(first);
+  return !of_first.empty() && of_first == sample_of(last);
+}
+
+std::optional<TokenSide::Place> TokenSide::place_of_row(int64_t common) const {
+  for (uint32_t pass = 0; pass < of_pass_.size(); ++pass) {
+    for (const Span& span : of_pass_[pass]) {
+      if (common < span.common || common >= span.common + span.count) continue;
+      Place place;
+      place.pass = pass;
+      place.row = span.row + common - span.common;
+      const std::vector<TokenSpan>& spans = rows_.passes[pass].spans;
+      const auto own = std::find_if(spans.begin(), spans.end(), [&](const TokenSpan& one) {
+        return place.row >= one.row && place.row < one.row + one.count;
+      });
+      place.sequence = own->sequence;
+      place.position = own->position + place.row - own->row;
+      const TokenSequence& sequence = rows_.sequences[place.sequence];
+      place.id = sequence.ids[static_cast<size_t>(place.position - sequence.first)];
+      return place;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace msdump

@@ -1,0 +1,14 @@
+// TokenUse: whether the rows of two runs are compared by the tokens that they are of (token_view.h).
+#pragma once
+
+#include <cstdint>
+
+namespace msdump {
+
+enum class TokenUse : uint8_t {
+  kWhereNeeded,  // if the ids of both sides have other shapes, and at least half of the tokens are the same
+  kAlways,
+  kNever
+};
+
+}  // namespace msdump

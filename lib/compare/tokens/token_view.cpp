@@ -1,0 +1,120 @@
+#include "compare/tokens/token_view.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "compare/limits.h"
+#include "compare/tokens/fused_modules.h"
+#include "compare/tokens/run_passes.h"
+
+namespace msdump {
+namespace {
+
+int64_t tokens_of(const TokenRows& rows) {
+  int64_t tokens = 0;
+  for (const TokenSequence& one : rows.sequences) tokens += static_cast<int64_t>(one.ids.size());
+  return tokens;
+}
+
+void add_limits(const TokenRows& rows, ReachedLimits& limits) {
+  if (rows.cut_short > 0) {
+    limits.insert(
+        {"token_sequences", kMostTried, "of the sequences that a token may continue, only the first were looked at"});
+  }
+}
+
+}  // namespace
+
+std::string form_of(const TokenSide& side) {
+  const std::vector<PassRows>& passes = side.rows().passes;
+  const auto is_padded = [](const PassRows& pass) { return pass.batch > 1; };
+  const bool padded = std::any_of(passes.begin(), passes.end(), is_padded);
+  if (passes.size() > 1) return fmt::format("{} passes, {}", passes.size(), padded ? "padded" : "packed");
+  const PassRows& only = passes.front();
+  return padded ? fmt::format("padded {}x{}", only.batch, only.rows / only.batch) : fmt::format("packed {}", only.rows);
+}
+
+Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const CompareSide& b, TokenUse use,
+                                               const RunContext& context) {
+  if (use == TokenUse::kNever) return nullptr;
+  const bool asked = use == TokenUse::kAlways;
+  const TokenIds ids_a = find_token_ids(a);
+  if (ids_a.records.empty() && !asked) return nullptr;
+  const TokenIds ids_b = find_token_ids(b);
+  if (!asked && (ids_b.records.empty() || !rows_differ(a, ids_a, b, ids_b))) return nullptr;
+  const auto problem = [&](Side side, const Error& error) -> Result<std::unique_ptr<TokenView>> {
+    if (error.code == ErrorCode::kCancelled) return fail(error);
+    if (!asked) return nullptr;
+    Error usage = error;
+    usage.code = ErrorCode::kUsage;
+    usage.message = fmt::format("--tokens: the tokens of the {} are not known: {}", name_of(side), error.message);
+    return fail(std::move(usage));
+  };
+  Result<RunPasses> passes_a = run_passes(a, ids_a, context.cancel);
+  if (!passes_a) return problem(Side::kCandidate, passes_a.error());
+  Result<RunPasses> passes_b = run_passes(b, ids_b, context.cancel);
+  if (!passes_b) return problem(Side::kReference, passes_b.error());
+  // The side with fewer passes has its sequences in one piece, and tells how those of the other join. If nothing tells where its
+  // sequences begin, the other side does.
+  const bool a_first = passes_a->inputs.size() < passes_b->inputs.size();
+  const std::vector<TokenInputs>&first = (a_first ? *passes_a : *passes_b).inputs,
+        &second = (a_first ? *passes_b : *passes_a).inputs;
+  TokenRows of_first = token_rows(first, {});
+  TokenRows of_second = token_rows(second, KnownBeginnings(of_first.sequences));
+  if (!first.front().tells_sequences()) {
+    of_second = token_rows(second, {});
+    of_first = token_rows(first, KnownBeginnings(of_second.sequences));
+  }
+  TokenRows rows_a = std::move(a_first ? of_first : of_second), rows_b = std::move(a_first ? of_second : of_first);
+  auto view = std::make_unique<TokenView>();
+  view->match = match_sequences(rows_a.sequences, rows_b.sequences);
+  const int64_t fewer = std::min(tokens_of(rows_a), tokens_of(rows_b));
+  if (view->match.tokens == 0 || (!asked && 2 * view->match.tokens < fewer)) {
+    if (!asked) return nullptr;
+    return fail(ErrorCode::kUsage, "--tokens: the two sides have no tokens in common ({} and {} were looked at)",
+                plural(rows_a.sequences.size(), "sequence"), rows_b.sequences.size());
+  }
+  add_limits(rows_a, view->limits);
+  add_limits(rows_b, view->limits);
+  if (view->match.cut_short) {
+    view->limits.insert({"cached_sequences", kMostCompared,
+                         "not all sequences whose first tokens were cached were looked for on the other side"});
+  }
+  view->a = std::make_unique<TokenSide>(a, std::move(*passes_a), std::move(rows_a), view->match, Side::kCandidate);
+  view->b = std::make_unique<TokenSide>(b, std::move(*passes_b), std::move(rows_b), view->match, Side::kReference);
+  const std::vector<TokenSide::Fused> of_a = fused_modules(*view->a, *view->b, view->relations);
+  const std::vector<TokenSide::Fused> of_b = fused_modules(*view->b, *view->a, view->relations);
+  view->a->split(of_a);
+  view->b->split(of_b);
+  return view;
+}
+
+bool statistics_of_other_rows(const CompareSide& a, const CompareSide& b) {
+  const TokenIds ids_a = find_token_ids(a, true);
+  if (ids_a.records.empty() || !find_token_ids(a).records.empty()) return false;
+  const TokenIds ids_b = find_token_ids(b, true);
+  return !ids_b.records.empty() && rows_differ(a, ids_a, b, ids_b);
+}
+
+void part_other_rows(const CompareSide& a, const CompareSide& b, Pairing& pairing) {
+  std::vector<TensorPair> parted;
+  for (const TensorPair& pair : pairing.tensors) {
+    const Shape* const shape_a = pair.a == kNoId ? nullptr : (*a.tensors)[pair.a].shape;
+    const Shape* const shape_b = pair.b == kNoId ? nullptr : (*b.tensors)[pair.b].shape;
+    if (shape_a == nullptr || shape_b == nullptr || without_ones(*shape_a) == without_ones(*shape_b)) {
+      parted.push_back(pair);
+      continue;
+    }
+    for (const Side side : kBothSides) {
+      TensorPair& alone = parted.emplace_back(pair);
+      alone[opposite(side)] = kNoId;
+      alone.alone = Alone::kOtherStatistics;
+    }
+  }
+  pairing.tensors = std::move(parted);
+}
+
+}  // namespace msdump

@@ -1,0 +1,27 @@
+# shellcheck source=tokens.bash
+source "$(dirname "${BASH_SOURCE[0]}")/tokens.bash"
+packed packed
+padded padded
+rollout good
+at_once calls
+# Later tokens are wrong from layer 1 on.
+FAULT='+(p>=3&&id>0?1:0)*0.25' rollout bad
+
+echo '== the same in three forms'
+show msdump diff good packed
+show msdump diff good padded
+show msdump diff padded packed
+show msdump diff calls padded
+echo '== a fault of later tokens'
+show msdump diff bad padded
+msdump diff bad packed --rows roots --json -q | jq '.tokens, (.first_divergence[0] | {op_name, rule}), .rows[0].tokens' || true
+show msdump diff bad packed --csv --rows roots -q
+echo '== as they are'
+show msdump diff good packed --no-tokens --rows roots
+echo '== --tokens where nothing tells'
+mkdir -p other/step0/rank0
+cp -r packed/step0/rank0/. other/step0/rank0
+rm other/step0/rank0/dump_tensor_data/*Embedding*
+sed -i 's/"Module.model.embed_tokens[^]]*\][^]]*\][^}]*},//' other/step0/rank0/dump.json
+show msdump diff good other --tokens
+show msdump diff packed packed --tokens
