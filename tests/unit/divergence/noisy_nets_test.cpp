@@ -4,6 +4,7 @@
 #include <set>
 
 #include "support/catch.h"
+#include "support/compare_run.h"
 #include "support/diff_side.h"
 #include "support/noisy_net/judge.h"
 #include "support/noisy_net/net_dump.h"
