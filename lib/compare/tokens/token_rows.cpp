@@ -49,7 +49,7 @@ class PassReader {
  public:
   explicit PassReader(const TokenInputs& inputs) : inputs_(inputs) {
     rows_ = static_cast<int64_t>(inputs.ids.size());
-    batch_ = inputs.shape.size() == 2 && inputs.shape[0] > 0 ? inputs.shape[0] : 1;
+    batch_ = inputs.shape.size() == 2 && rows_ > 0 ? inputs.shape[0] : 1;  // a shape without elements may be any
     width_ = rows_ / batch_;
     const auto size = [](const std::vector<int64_t>& values) { return static_cast<int64_t>(values.size()); };
     by_row_ =
