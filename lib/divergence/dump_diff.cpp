@@ -181,6 +181,7 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
     run.a->side = run.tokens->a->side();
     run.b->side = run.tokens->b->side();
   }
+  if (map == nullptr && run.tokens != nullptr && run.tokens->names) map = &*run.tokens->names;
   if (!sharding_differs(a, b)) {
     run.pairing = pair_sides(a, b, map);
     if (run.tokens != nullptr) return settle_rows(*run.tokens, run.pairing, context.cancel);

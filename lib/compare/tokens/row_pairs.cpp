@@ -21,6 +21,7 @@
 #include "compare/pair/pair_reader.h"
 #include "compare/sample/tensor_samples.h"
 #include "compare/tokens/run_passes.h"
+#include "compare/tokens/token_errors.h"
 #include "compare/tokens/token_view.h"
 #include "kernels/pair/pair_dtype.h"
 #include "msprobe/names.h"
@@ -335,6 +336,7 @@ class RowPairs {
         a.flatten(pair.a);
         b.flatten(pair.b);
       }
+      if (is_reordered(pair)) return false;
       leave_out_masked(pair);
       ++view_.rows_mapped;
       return true;
@@ -345,11 +347,30 @@ class RowPairs {
       if (a.has_rows(pair.a)) a.undo(pair.a);
       if (b.has_rows(pair.b)) b.undo(pair.b);
     }
+    const bool same_shape = same_without_ones(a.tensors()[pair.a].shape, b.tensors()[pair.b].shape);
+    if (same_shape && is_reordered(pair, 0)) return false;
     if (a.tensors()[pair.a].name.io == Io::kParameter) return true;
     if (!same_without_ones(a.first_shape(pair.a), b.first_shape(pair.b))) return false;
     MSDUMP_TRY(const bool constant_a, a.is_constant_over_passes(pair.a, cancel_));
     if (!constant_a) return false;
     return b.is_constant_over_passes(pair.b, cancel_);
+  }
+
+  // Queries, keys and values lie one behind the other, or group by group.
+  [[nodiscard]] bool is_reordered(const TensorPair& pair) const {
+    const std::string name = to_lower(record(Side::kReference, pair.b).name.op_name);
+    if (name.find("qkv") == std::string::npos) return false;
+    return is_reordered(pair, static_cast<size_t>(size_of(Side::kCandidate, pair.a)));
+  }
+  // So do the rows of their weight; `width`: the elements among which they change places, or 0 for all.
+  [[nodiscard]] bool is_reordered(const TensorPair& pair, size_t width) const {
+    constexpr int64_t kMostRead = int64_t{1} << 23;
+    const TensorRecord &of_a = record(Side::kCandidate, pair.a), &of_b = record(Side::kReference, pair.b);
+    if (kind_of(of_a.name.dtype) != DTypeKind::kFloat || !of_a.has_elements || !of_b.has_elements) return false;
+    if (of_a.shape == nullptr || element_count(*of_a.shape).value_or(INT64_MAX) > kMostRead) return false;
+    if (have_same_values(sample(Side::kCandidate, pair.a), sample(Side::kReference, pair.b))) return false;
+    const std::vector<double> a = values_of(Side::kCandidate, pair.a), b = values_of(Side::kReference, pair.b);
+    return a.size() > 1 && a.size() == b.size() && have_same_elements(a, b, width == 0 ? a.size() : width);
   }
 
   // One number a token that is exactly 0 on one side alone was multiplied by a mask, as log-probabilities of prompts are.

@@ -18,6 +18,27 @@
 #include "tensor/dtype.h"
 
 namespace msdump {
+
+bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width) {
+  constexpr double kSameElements = 0.02;
+  if (width < 2 || a.size() != b.size()) return false;
+  const size_t rows = a.size() / width, some = std::min<size_t>(rows, kFewTried);
+  for (size_t i = 0; i < some; ++i) {
+    const auto sorted_row = [&](std::span<const double> all) {
+      const auto row = all.subspan(i * (rows / some) * width, width);
+      std::vector<double> sorted(row.begin(), row.end());
+      std::sort(sorted.begin(), sorted.end());
+      return sorted;
+    };
+    const std::vector<double> x = sorted_row(a), y = sorted_row(b);
+    const double unit = std::max(std::fabs(y.front()), std::fabs(y.back()));
+    for (size_t at = 0; at < width; ++at) {
+      if (!(std::fabs(x[at] - y[at]) <= kSameElements * unit)) return false;
+    }
+  }
+  return true;
+}
+
 namespace {
 
 // Rounding multiplies the largest error of a token by less from one tensor to the next: by up to 3 in runs without a fault.
@@ -50,28 +71,8 @@ bool order_differs(std::span<const double> a, std::span<const double> b) {
 }
 
 // From this error of a usual token on, two tensors may hold the same numbers in another order.
-constexpr double kUnrelated = 0.3, kSameElements = 0.02;
+constexpr double kUnrelated = 0.3;
 constexpr int64_t kMostKept = int64_t{1} << 22;
-
-// True if rows have the same elements in other places, as Megatron's queries, keys and values, group by group.
-bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width) {
-  if (width < 2) return false;
-  const size_t rows = a.size() / width, some = std::min<size_t>(rows, kFewTried);
-  for (size_t i = 0; i < some; ++i) {
-    const auto sorted_row = [&](std::span<const double> all) {
-      const auto row = all.subspan(i * (rows / some) * width, width);
-      std::vector<double> sorted(row.begin(), row.end());
-      std::sort(sorted.begin(), sorted.end());
-      return sorted;
-    };
-    const std::vector<double> x = sorted_row(a), y = sorted_row(b);
-    const double unit = std::max(std::fabs(y.front()), std::fabs(y.back()));
-    for (size_t at = 0; at < width; ++at) {
-      if (!(std::fabs(x[at] - y[at]) <= kSameElements * unit)) return false;
-    }
-  }
-  return true;
-}
 
 // The error of each row of a pair; none if they hold the same numbers in another order. And for the logits of a router whether it chooses other experts.
 Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -25,6 +26,9 @@
 #include "io/run_context.h"
 
 namespace msdump {
+
+// True if some rows have the same elements in other places, as Megatron's queries, keys and values, group by group.
+[[nodiscard]] bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width);
 
 struct WrongToken {
   uint32_t sequence = 0;  // of the reference
