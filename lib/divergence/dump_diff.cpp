@@ -462,8 +462,8 @@ void settle_roots(DiffResult& run) {
 Status judge_tokens(DiffResult& run, const ModuleTree& modules, const RunContext& context) {
   if (run.tokens == nullptr || !run.cuts.empty()) return {};
   MSDUMP_TRY(TokenErrors errors, find_token_errors(*run.tokens, run.pairing, run.rows, run.diffs, modules, context));
+  settle_token_root(run, errors);
   run.tokens->errors = std::make_shared<const TokenErrors>(std::move(errors));
-  settle_token_root(run);
   return {};
 }
 

@@ -184,6 +184,25 @@ class RowPairs {
     pairs = std::move(result);
   }
 
+  // True if modules of other names stand in the same place: a router that returns probabilities for one that returns logits.
+  [[nodiscard]] bool is_other_module(OperatorId op) const {
+    const std::string &a = pairing_.a[pairing_.operators[op].a].name, &b = pairing_.b[pairing_.operators[op].b].name;
+    const std::string renamed = view_.names ? view_.names->path_renamed(a) : a;
+    const std::string_view own = module_of(renamed), other = module_of(b);
+    return !own.empty() && !other.empty() && own != other;
+  }
+  // The last part of the path of a module, or of a hook; empty for calls.
+  [[nodiscard]] static std::string_view module_of(std::string_view name) {
+    if (const auto entry = parse_msprobe_entry(name)) {
+      if (entry->kind != MsprobeEntryKind::kModule) return {};
+      for (int part = 0; part < 3; ++part) name = name.substr(0, name.rfind('.'));
+    }
+    return name.substr(name.rfind('.') + 1);
+  }
+  [[nodiscard]] bool has_one_number(const std::vector<RecordId>& of_b) const {
+    return of_b.size() == 1 && view_.b->extents_of_row(of_b.front()).empty();
+  }
+
   // Rules 2 and 3. True if the outputs are arranged, too.
   bool arrange(std::vector<TensorPair>& pairs, Io io) {
     const std::vector<RecordId> a = activations(Side::kCandidate, pairs, io),
@@ -194,14 +213,16 @@ class RowPairs {
                size_of(Side::kCandidate, pair.a) != size_of(Side::kReference, pair.b);
       });
     };
-    if (a.size() == b.size() && a.size() <= 1 && !(a.size() == 1 && sizes_differ())) {
+    const bool is_other =
+        is_other_module(pairs.front().op) && !has_one_number(activations(Side::kReference, pairs, Io::kOutput));
+    if (!is_other && a.size() == b.size() && a.size() <= 1 && !(a.size() == 1 && sizes_differ())) {
       if (a.size() == 1) pair_as(pairs, a, b, {{b[0], a[0]}}, Alone::kOtherRows);
       return false;
     }
-    if (a.size() == b.size() && !sizes_differ()) return false;
+    if (!is_other && a.size() == b.size() && !sizes_differ()) return false;
     if (io == Io::kInput && pair_residual(pairs)) return true;
     // What a module computes of other inputs is another thing, whatever its name is.
-    const bool all = io == Io::kInput && a.size() == b.size();
+    const bool all = io == Io::kInput && (a.size() == b.size() || is_other);
     by_values(pairs, a, b);
     if (all)
       by_values(pairs, activations(Side::kCandidate, pairs, Io::kOutput),

@@ -58,6 +58,9 @@ struct TokenErrors {
   uint64_t flipped = 0;  // tokens for which rounding changed the order of a router's logits, before the jump
 };
 
+// The token of the pair that was computed first; none for a pair without rows.
+[[nodiscard]] std::optional<WrongToken> first_token(const TokenView& view, const TensorPair& pair);
+
 // `rows` are the pairs to look at. An error if interrupted. Pairs that cannot be read are left out: the comparison reports them.
 Result<TokenErrors> find_token_errors(const TokenView& view, const Pairing& pairing, const std::vector<TensorId>& rows,
                                       const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
