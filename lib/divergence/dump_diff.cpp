@@ -181,6 +181,7 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
     run.a->side = run.tokens->a->side();
     run.b->side = run.tokens->b->side();
   }
+  if (map == nullptr && run.tokens != nullptr && run.tokens->names) map = &*run.tokens->names;
   if (!sharding_differs(a, b)) {
     run.pairing = pair_sides(a, b, map);
     if (run.tokens != nullptr) return settle_rows(*run.tokens, run.pairing, context.cancel);
@@ -461,8 +462,8 @@ void settle_roots(DiffResult& run) {
 Status judge_tokens(DiffResult& run, const ModuleTree& modules, const RunContext& context) {
   if (run.tokens == nullptr || !run.cuts.empty()) return {};
   MSDUMP_TRY(TokenErrors errors, find_token_errors(*run.tokens, run.pairing, run.rows, run.diffs, modules, context));
+  settle_token_root(run, errors);
   run.tokens->errors = std::make_shared<const TokenErrors>(std::move(errors));
-  settle_token_root(run);
   return {};
 }
 

@@ -22,7 +22,7 @@ bool shows(const Divergence& root, TensorId tensor) {
   return has(root.outputs) || has(root.inputs);
 }
 
-Divergence root_of(const DiffResult& run, const TokenJump& jump) {
+Divergence root_of(const DiffResult& run, const TokenErrors& errors, const TokenJump& jump) {
   const TensorPair& pair = run.pairing.tensors[jump.tensor];
   const TensorRecord& record = run.record_of(pair);
   const FolderIdentity place = place_of(run.side_of(pair).catalogue->index, record);
@@ -35,7 +35,7 @@ Divergence root_of(const DiffResult& run, const TokenJump& jump) {
     for (TensorId tensor{0}; tensor < run.pairing.tensors.size(); ++tensor) {
       const TensorPair& other = run.pairing.tensors[tensor];
       const bool is_input = other.op == pair.op && other.is_paired() && run.record_of(other).name.io == Io::kInput;
-      if (is_input && run.tokens->errors->of_tensor[tensor]) root.inputs.push_back(tensor);
+      if (is_input && errors.of_tensor[tensor]) root.inputs.push_back(tensor);
     }
   }
   (is_output ? root.outputs : root.inputs).push_back(jump.tensor);
@@ -45,17 +45,30 @@ Divergence root_of(const DiffResult& run, const TokenJump& jump) {
   return root;
 }
 
+void take_first_token(const DiffResult& run, OperatorId op, TokenErrors& errors) {
+  for (const TensorId tensor : errors.order) {
+    const TensorPair& pair = run.pairing.tensors[tensor];
+    std::optional<TokenSummary>& summary = errors.of_tensor[tensor];
+    if (pair.op != op || !summary || run.record_of(pair).name.io != Io::kOutput) continue;
+    std::optional<WrongToken> first = first_token(*run.tokens, pair);
+    if (!first) continue;
+    first->error = summary->largest;
+    summary->wrong = summary->tokens;
+    errors.jump = TokenJump{tensor, *first, 0};
+    return;
+  }
+}
+
 }  // namespace
 
-void settle_token_root(DiffResult& run) {
-  const TokenErrors& errors = *run.tokens->errors;
+void settle_token_root(DiffResult& run, TokenErrors& errors) {
   std::vector<Divergence>& roots = run.divergence.roots;
   const TokenJump* const jump = errors.jump ? &*errors.jump : nullptr;
   std::erase_if(roots, [](const Divergence& root) { return !stands_by_itself(root.rule); });
   if (jump != nullptr) {
     const OperatorId at = run.pairing.tensors[jump->tensor].op;
     const auto explains = [&](const Divergence& root) { return root.op <= at || shows(root, jump->tensor); };
-    if (std::none_of(roots.begin(), roots.end(), explains)) roots.insert(roots.begin(), root_of(run, *jump));
+    if (std::none_of(roots.begin(), roots.end(), explains)) roots.insert(roots.begin(), root_of(run, errors, *jump));
   }
   bool after = false;
   uint64_t downstream = 0;
@@ -70,6 +83,7 @@ void settle_token_root(DiffResult& run) {
     run.divergence.unjudged[tensor] = Unjudged::kNone;
     downstream += after ? 1U : 0U;
   }
+  if (jump == nullptr && !roots.empty()) take_first_token(run, roots.front().op, errors);
   if (!roots.empty() && roots.front().rule == RootRule::kToken) roots.front().downstream = downstream;
 }
 

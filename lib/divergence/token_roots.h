@@ -8,7 +8,10 @@
 
 namespace msdump {
 
-// `run.tokens->errors` must be known. Also settles which differences follow from the root.
-void settle_token_root(DiffResult& run);
+struct TokenErrors;
+
+// Also settles which differences follow from the root. If no token jumps, as after a weight that differs a little, the first
+// token of the root becomes the first wrong one.
+void settle_token_root(DiffResult& run, TokenErrors& errors);
 
 }  // namespace msdump

@@ -27,7 +27,7 @@ report::Object side_value(const TokenSide& side) {
   report::Object object;
   object.add("form", form_of(side)).add("steps", uint64_t{side.rows().passes.size()});
   object.add("sequences", uint64_t{side.rows().sequences.size()}).add("rows", side.rows().rows);
-  return std::move(object.add("pads", side.rows().pads));
+  return std::move(object.add("pads", side.rows().pads).add("undecided", side.rows().undecided));
 }
 
 const ObjectType& token_side_type() {
@@ -37,7 +37,10 @@ const ObjectType& token_side_type() {
                                 {.key = "steps", .type = "integer", .text = "forward passes"},
                                 {.key = "sequences", .type = "integer", .text = "sequences that it has"},
                                 {.key = "rows", .type = "integer", .text = "rows of all passes"},
-                                {.key = "pads", .type = "integer", .text = "of these, rows that are no tokens"}}};
+                                {.key = "pads", .type = "integer", .text = "of these, rows that are no tokens"},
+                                {.key = "undecided",
+                                 .type = "integer",
+                                 .text = "tokens of which several sequences had the length, and nothing told which"}}};
   return type;
 }
 

@@ -21,6 +21,7 @@
 #include "compare/pair/pair_reader.h"
 #include "compare/sample/tensor_samples.h"
 #include "compare/tokens/run_passes.h"
+#include "compare/tokens/token_errors.h"
 #include "compare/tokens/token_view.h"
 #include "kernels/pair/pair_dtype.h"
 #include "msprobe/names.h"
@@ -183,6 +184,25 @@ class RowPairs {
     pairs = std::move(result);
   }
 
+  // True if modules of other names stand in the same place: a router that returns probabilities for one that returns logits.
+  [[nodiscard]] bool is_other_module(OperatorId op) const {
+    const std::string &a = pairing_.a[pairing_.operators[op].a].name, &b = pairing_.b[pairing_.operators[op].b].name;
+    const std::string renamed = view_.names ? view_.names->path_renamed(a) : a;
+    const std::string_view own = module_of(renamed), other = module_of(b);
+    return !own.empty() && !other.empty() && own != other;
+  }
+  // The last part of the path of a module, or of a hook; empty for calls.
+  [[nodiscard]] static std::string_view module_of(std::string_view name) {
+    if (const auto entry = parse_msprobe_entry(name)) {
+      if (entry->kind != MsprobeEntryKind::kModule) return {};
+      for (int part = 0; part < 3; ++part) name = name.substr(0, name.rfind('.'));
+    }
+    return name.substr(name.rfind('.') + 1);
+  }
+  [[nodiscard]] bool has_one_number(const std::vector<RecordId>& of_b) const {
+    return of_b.size() == 1 && view_.b->extents_of_row(of_b.front()).empty();
+  }
+
   // Rules 2 and 3. True if the outputs are arranged, too.
   bool arrange(std::vector<TensorPair>& pairs, Io io) {
     const std::vector<RecordId> a = activations(Side::kCandidate, pairs, io),
@@ -193,14 +213,16 @@ class RowPairs {
                size_of(Side::kCandidate, pair.a) != size_of(Side::kReference, pair.b);
       });
     };
-    if (a.size() == b.size() && a.size() <= 1 && !(a.size() == 1 && sizes_differ())) {
+    const bool is_other =
+        is_other_module(pairs.front().op) && !has_one_number(activations(Side::kReference, pairs, Io::kOutput));
+    if (!is_other && a.size() == b.size() && a.size() <= 1 && !(a.size() == 1 && sizes_differ())) {
       if (a.size() == 1) pair_as(pairs, a, b, {{b[0], a[0]}}, Alone::kOtherRows);
       return false;
     }
-    if (a.size() == b.size() && !sizes_differ()) return false;
+    if (!is_other && a.size() == b.size() && !sizes_differ()) return false;
     if (io == Io::kInput && pair_residual(pairs)) return true;
     // What a module computes of other inputs is another thing, whatever its name is.
-    const bool all = io == Io::kInput && a.size() == b.size();
+    const bool all = io == Io::kInput && (a.size() == b.size() || is_other);
     by_values(pairs, a, b);
     if (all)
       by_values(pairs, activations(Side::kCandidate, pairs, Io::kOutput),
@@ -335,6 +357,7 @@ class RowPairs {
         a.flatten(pair.a);
         b.flatten(pair.b);
       }
+      if (is_reordered(pair)) return false;
       leave_out_masked(pair);
       ++view_.rows_mapped;
       return true;
@@ -345,11 +368,30 @@ class RowPairs {
       if (a.has_rows(pair.a)) a.undo(pair.a);
       if (b.has_rows(pair.b)) b.undo(pair.b);
     }
+    const bool same_shape = same_without_ones(a.tensors()[pair.a].shape, b.tensors()[pair.b].shape);
+    if (same_shape && is_reordered(pair, 0)) return false;
     if (a.tensors()[pair.a].name.io == Io::kParameter) return true;
     if (!same_without_ones(a.first_shape(pair.a), b.first_shape(pair.b))) return false;
     MSDUMP_TRY(const bool constant_a, a.is_constant_over_passes(pair.a, cancel_));
     if (!constant_a) return false;
     return b.is_constant_over_passes(pair.b, cancel_);
+  }
+
+  // Queries, keys and values lie one behind the other, or group by group.
+  [[nodiscard]] bool is_reordered(const TensorPair& pair) const {
+    const std::string name = to_lower(record(Side::kReference, pair.b).name.op_name);
+    if (name.find("qkv") == std::string::npos) return false;
+    return is_reordered(pair, static_cast<size_t>(size_of(Side::kCandidate, pair.a)));
+  }
+  // So do the rows of their weight; `width`: the elements among which they change places, or 0 for all.
+  [[nodiscard]] bool is_reordered(const TensorPair& pair, size_t width) const {
+    constexpr int64_t kMostRead = int64_t{1} << 23;
+    const TensorRecord &of_a = record(Side::kCandidate, pair.a), &of_b = record(Side::kReference, pair.b);
+    if (kind_of(of_a.name.dtype) != DTypeKind::kFloat || !of_a.has_elements || !of_b.has_elements) return false;
+    if (of_a.shape == nullptr || element_count(*of_a.shape).value_or(INT64_MAX) > kMostRead) return false;
+    if (have_same_values(sample(Side::kCandidate, pair.a), sample(Side::kReference, pair.b))) return false;
+    const std::vector<double> a = values_of(Side::kCandidate, pair.a), b = values_of(Side::kReference, pair.b);
+    return a.size() > 1 && a.size() == b.size() && have_same_elements(a, b, width == 0 ? a.size() : width);
   }
 
   // One number a token that is exactly 0 on one side alone was multiplied by a mask, as log-probabilities of prompts are.

@@ -18,6 +18,27 @@
 #include "tensor/dtype.h"
 
 namespace msdump {
+
+bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width) {
+  constexpr double kSameElements = 0.05;
+  if (width < 2 || a.size() != b.size()) return false;
+  const size_t rows = a.size() / width, some = std::min<size_t>(rows, kFewTried);
+  for (size_t i = 0; i < some; ++i) {
+    const auto sorted_row = [&](std::span<const double> all) {
+      const auto row = all.subspan(i * (rows / some) * width, width);
+      std::vector<double> sorted(row.begin(), row.end());
+      std::sort(sorted.begin(), sorted.end());
+      return sorted;
+    };
+    const std::vector<double> x = sorted_row(a), y = sorted_row(b);
+    const double unit = std::max(std::fabs(y.front()), std::fabs(y.back()));
+    for (size_t at = 0; at < width; ++at) {
+      if (!(std::fabs(x[at] - y[at]) <= kSameElements * unit)) return false;
+    }
+  }
+  return true;
+}
+
 namespace {
 
 // Rounding multiplies the largest error of a token by less from one tensor to the next: by up to 3 in runs without a fault.
@@ -50,28 +71,8 @@ bool order_differs(std::span<const double> a, std::span<const double> b) {
 }
 
 // From this error of a usual token on, two tensors may hold the same numbers in another order.
-constexpr double kUnrelated = 0.3, kSameElements = 0.02;
+constexpr double kUnrelated = 0.3;
 constexpr int64_t kMostKept = int64_t{1} << 22;
-
-// True if rows have the same elements in other places, as Megatron's queries, keys and values, group by group.
-bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width) {
-  if (width < 2) return false;
-  const size_t rows = a.size() / width, some = std::min<size_t>(rows, kFewTried);
-  for (size_t i = 0; i < some; ++i) {
-    const auto sorted_row = [&](std::span<const double> all) {
-      const auto row = all.subspan(i * (rows / some) * width, width);
-      std::vector<double> sorted(row.begin(), row.end());
-      std::sort(sorted.begin(), sorted.end());
-      return sorted;
-    };
-    const std::vector<double> x = sorted_row(a), y = sorted_row(b);
-    const double unit = std::max(std::fabs(y.front()), std::fabs(y.back()));
-    for (size_t at = 0; at < width; ++at) {
-      if (!(std::fabs(x[at] - y[at]) <= kSameElements * unit)) return false;
-    }
-  }
-  return true;
-}
 
 // The error of each row of a pair; none if they hold the same numbers in another order. And for the logits of a router whether it chooses other experts.
 Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
@@ -147,6 +148,17 @@ std::string_view path_of(std::string_view name) {
   if (!entry || entry->kind != MsprobeEntryKind::kModule) return name;
   for (int part = 0; part < 3; ++part) name = name.substr(0, name.rfind('.'));
   return name;
+}
+
+// The side with more passes, which tells what was computed first.
+Side slower_side(const TokenView& view) {
+  return view.a->passes().inputs.size() >= view.b->passes().inputs.size() ? Side::kCandidate : Side::kReference;
+}
+
+std::optional<WrongToken> token_at(const TokenView& view, int64_t row, double error) {
+  const auto a = view.a->place_of_row(row), b = view.b->place_of_row(row);
+  if (!a || !b) return std::nullopt;
+  return WrongToken{b->sequence, b->position, b->id, a->pass, a->row, view.a->step_of_pass(a->pass), error};
 }
 
 class Scan {
@@ -290,8 +302,7 @@ class Scan {
     std::vector<double> usual = before;
     const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
     std::nth_element(usual.begin(), middle, usual.end());
-    const Side timed =
-        view_.a->passes().inputs.size() >= view_.b->passes().inputs.size() ? Side::kCandidate : Side::kReference;
+    const Side timed = slower_side(view_);
     std::optional<std::pair<uint32_t, int64_t>> earliest;
     const auto exceeds = [&](size_t i, double times) {
       return errors[i] > times * std::max({before[static_cast<size_t>(common[i])], *middle, floor_});
@@ -307,12 +318,8 @@ class Scan {
       const auto place = view_.of(timed).place_of_row(common[i]);
       if (!place || (earliest && *earliest <= std::pair(place->pass, place->row))) continue;
       earliest = {place->pass, place->row};
-      const auto of_a = view_.a->place_of_row(common[i]), of_b = view_.b->place_of_row(common[i]);
-      if (!of_a || !of_b) continue;
-      const WrongToken first{of_b->sequence, of_b->position, of_b->id,
-                             of_a->pass,     of_a->row,      view_.a->step_of_pass(of_a->pass),
-                             errors[i]};
-      result_.jump = TokenJump{tensor, first, before[static_cast<size_t>(common[i])]};
+      const auto first = token_at(view_, common[i], errors[i]);
+      if (first) result_.jump = TokenJump{tensor, *first, before[static_cast<size_t>(common[i])]};
     }
   }
 
@@ -336,6 +343,20 @@ class Scan {
 };
 
 }  // namespace
+
+std::optional<WrongToken> first_token(const TokenView& view, const TensorPair& pair) {
+  if (!pair.is_paired() || !view.a->has_rows(pair.a) || !view.b->has_rows(pair.b)) return std::nullopt;
+  const Side timed = slower_side(view);
+  std::optional<std::pair<uint32_t, int64_t>> earliest;
+  std::optional<WrongToken> first;
+  for (const int64_t row : common_rows(view.a->compared_rows(pair.a))) {
+    const auto place = view.of(timed).place_of_row(row);
+    if (!place || (earliest && *earliest <= std::pair(place->pass, place->row))) continue;
+    earliest = {place->pass, place->row};
+    first = token_at(view, row, 0);
+  }
+  return first;
+}
 
 Result<TokenErrors> find_token_errors(const TokenView& view, const Pairing& pairing, const std::vector<TensorId>& rows,
                                       const std::vector<TensorDiff>& diffs, const ModuleTree& modules,

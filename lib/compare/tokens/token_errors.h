@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -25,6 +26,9 @@
 #include "io/run_context.h"
 
 namespace msdump {
+
+// True if some rows have the same elements in other places, as Megatron's queries, keys and values, group by group.
+[[nodiscard]] bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width);
 
 struct WrongToken {
   uint32_t sequence = 0;  // of the reference
@@ -53,6 +57,9 @@ struct TokenErrors {
   std::optional<TokenJump> jump;
   uint64_t flipped = 0;  // tokens for which rounding changed the order of a router's logits, before the jump
 };
+
+// The token of the pair that was computed first; none for a pair without rows.
+[[nodiscard]] std::optional<WrongToken> first_token(const TokenView& view, const TensorPair& pair);
 
 // `rows` are the pairs to look at. An error if interrupted. Pairs that cannot be read are left out: the comparison reports them.
 Result<TokenErrors> find_token_errors(const TokenView& view, const Pairing& pairing, const std::vector<TensorId>& rows,

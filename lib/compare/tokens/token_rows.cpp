@@ -251,16 +251,14 @@ class Joiner {
 
   // The sequence of the request, or of the row of the batch.
   [[nodiscard]] std::optional<uint32_t> named_sequence(const Fragment& one, const PassReader& reader) const {
-    std::optional<uint32_t> found;
-    if (one.request) {
-      const auto request = requests_.find(*one.request);
-      if (request != requests_.end()) found = request->second;
-    } else if (in_batch_) {
-      found = of_batch_[static_cast<size_t>(one.row / reader.width())];
-    }
-    if (!found || *found == UINT32_MAX || states_[*found].pass == pass_) return std::nullopt;
-    const bool fits = one.request ? result_.sequences[*found].end() == one.position : states_[*found].pass + 1 == pass_;
-    return fits ? found : std::nullopt;
+    const auto request = one.request ? requests_.find(*one.request) : requests_.end();
+    const auto is_free = [&](uint32_t sequence) { return states_[sequence].pass != pass_; };
+    if (request != requests_.end() && is_free(request->second) &&
+        result_.sequences[request->second].end() == one.position)
+      return request->second;
+    if (!in_batch_) return std::nullopt;
+    const uint32_t found = of_batch_[static_cast<size_t>(one.row / reader.width())];
+    return found != UINT32_MAX && states_[found].pass + 1 == pass_ ? std::optional(found) : std::nullopt;
   }
 
   uint32_t sequence_of(const Fragment& one, const TokenInputs& inputs, const PassReader& reader) {

@@ -86,10 +86,12 @@ std::vector<TokenSide::Form> TokenSide::forms_in_pass(const Shape& shape, uint32
   std::vector<Form> forms;
   const auto add_batch = [&](uint32_t batch, uint32_t axis) {
     if (rows.batch > 1 && batch < axes && axis < axes && shape[batch] == rows.batch && shape[axis] == width)
-      forms.push_back({axis, batch, false});
+      forms.push_back({axis, batch, false, false});
   };
   const auto add_rows = [&](uint32_t axis) {
-    if (axis < axes && shape[axis] == rows.rows) forms.push_back({axis, {}, false});
+    if (axis >= axes || shape[axis] != rows.rows) return;
+    forms.push_back({axis, {}, false, false});
+    if (rows.batch > 1) forms.push_back({axis, {}, false, true});
   };
   add_batch(0, 1);
   add_rows(0);
@@ -99,7 +101,7 @@ std::vector<TokenSide::Form> TokenSide::forms_in_pass(const Shape& shape, uint32
   if (shape.empty() || shape[0] != 1) add_rows(1);
   for (uint32_t axis = 2; axis < axes; ++axis) add_rows(axis);
   const int64_t sequences = rows.batch > 1 ? rows.batch : static_cast<int64_t>(rows.spans.size());
-  if (axes > 0 && shape[0] == sequences) forms.push_back({0, {}, true});
+  if (axes > 0 && shape[0] == sequences) forms.push_back({0, {}, true, false});
   return forms;
 }
 
@@ -179,9 +181,11 @@ void TokenSide::gather(size_t tensor, const std::vector<CommonRows>& rows) {
   pieces.shape[form.axis] = count;
   if (form.batch) pieces.shape[*form.batch] = 1;
   // The widths of padded rows, by part.
-  std::vector<int64_t> widths;
+  std::vector<int64_t> widths, batches;
   for (const TensorRecord* const record : pieces.records) widths.push_back((*record->shape)[form.axis]);
-  pieces.make_boxes = [cover, rows, form, shape = pieces.shape, widths = std::move(widths)] {
+  for (const RunPasses::Part& part : passes_.tensors[source]) batches.push_back(rows_.passes[part.pass].batch);
+  pieces.make_boxes = [cover, rows, form, shape = pieces.shape, widths = std::move(widths),
+                       batches = std::move(batches)] {
     std::vector<PieceBox> boxes;
     int64_t to = 0;
     auto span = cover->spans.begin();
@@ -192,6 +196,17 @@ void TokenSide::gather(size_t tensor, const std::vector<CommonRows>& rows) {
         const int64_t from = std::max(span->common, one.first), until = std::min(span->common + span->count, end);
         const int64_t row = span->row + from - span->common;
         const std::vector<int64_t> origin(shape.size(), 0);
+        if (form.width_first) {
+          const int64_t width = widths[span->part] / batches[span->part];
+          for (int64_t i = row; i < row + until - from; ++i) {
+            PieceBox& box = boxes.emplace_back(PieceBox{span->part, origin, origin, shape});
+            box.from[form.axis] = i % width * batches[span->part] + i / width;
+            box.to[form.axis] = to++;
+            box.size[form.axis] = 1;
+          }
+          if (until == end) break;
+          continue;
+        }
         PieceBox box{span->part, origin, origin, shape};
         box.from[form.axis] = row;
         if (form.batch) {
@@ -310,6 +325,8 @@ void TokenSide::make_records() {
     const auto found = votes.find(form);
     return found == votes.end() ? size_t{0} : found->second;
   };
+  const bool width_first = votes_for({0, 1, false, false}) > votes_for({1, 0, false, false});
+  const auto is_unusual = [&](const Form& form) { return !form.batch && form.width_first != width_first; };
   tensors_.reserve(passes_.tensors.size());
   for (size_t i = 0; i < passes_.tensors.size(); ++i) {
     const RunPasses::Parts& parts = passes_.tensors[i];
@@ -321,7 +338,7 @@ void TokenSide::make_records() {
     std::vector<Form>& possible = forms[i];
     if (possible.empty() || record.name.io == Io::kParameter) continue;
     std::stable_sort(possible.begin(), possible.end(), [&](const Form& x, const Form& y) {
-      return std::pair(x.of_last, votes_for(y)) < std::pair(y.of_last, votes_for(x));
+      return std::tuple(x.of_last, is_unusual(x), votes_for(y)) < std::tuple(y.of_last, is_unusual(y), votes_for(x));
     });
     std::shared_ptr<const Cover> cover = cover_of(parts, possible.front().of_last);
     if (cover->spans.empty()) continue;

@@ -3,7 +3,7 @@
 // like one pass over all tokens.
 //
 //   token axis   [rows, ..], [1, rows, ..], [.., rows, ..]; two axes for a padded batch: [batch, width, ..], [width, batch, ..],
-//                [batch, heads, width, ..]. One that fits the rows of every pass, while all other extents stay the same. If
+//                [batch, heads, width, ..], and both as one. One that fits the rows of every pass, while all other extents stay the same. If
 //                several do, that which most other tensors have
 //   last rows    [sequences of the pass, ..]: of the last token of each, as engines compute logits
 //   fused        a projection of one side whose output is those of several of the other, one behind the other, is split into these:
@@ -96,6 +96,7 @@ class TokenSide {
     uint32_t axis = 0;
     std::optional<uint32_t> batch;
     bool of_last = false;
+    bool width_first = false;  // rows of a padded batch, those of one place in all sequences one after the other
     auto operator<=>(const Form&) const = default;
   };
   // Rows [row, row + count) of a pass, which are `common` and the following.

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "compare/limits.h"
 #include "compare/tokens/fused_modules.h"
+#include "compare/tokens/module_names.h"
 #include "compare/tokens/run_passes.h"
 
 namespace msdump {
@@ -89,6 +90,7 @@ Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const Compa
   const std::vector<TokenSide::Fused> of_b = fused_modules(*view->b, *view->a, view->relations);
   view->a->split(of_a);
   view->b->split(of_b);
+  view->names = module_names(view->a->operators(), view->b->operators());
   return view;
 }
 

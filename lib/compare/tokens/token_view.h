@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "compare/match/pairing.h"
+#include "compare/match/rename/name_map.h"
 #include "compare/sides.h"
 #include "compare/tokens/token_match.h"
 #include "compare/tokens/token_side.h"
@@ -22,6 +24,7 @@ struct TokenErrors;
 
 struct TokenView : Sides<std::unique_ptr<TokenSide>> {
   TokenMatch match;
+  std::optional<NameMap> names;          // of the candidate's modules in the reference
   std::vector<FoundRelation> relations;  // of fused projections and their parts
   uint64_t rows_mapped = 0,
            rows_unmapped = 0;  // pairs of tensors that are compared by tokens, and that are not compared
