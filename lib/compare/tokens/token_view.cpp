@@ -58,6 +58,12 @@ Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const Compa
   if (!passes_a) return problem(Side::kCandidate, passes_a.error());
   Result<RunPasses> passes_b = run_passes(b, ids_b, context.cancel);
   if (!passes_b) return problem(Side::kReference, passes_b.error());
+  // The ids of other things, such as the atoms of molecules, may have other shapes on the two sides as well.
+  const auto tells_sequences = [](const RunPasses& passes) {
+    return std::any_of(passes.inputs.begin(), passes.inputs.end(),
+                       [](const TokenInputs& inputs) { return inputs.tells_sequences(); });
+  };
+  if (!asked && !tells_sequences(*passes_a) && !tells_sequences(*passes_b)) return nullptr;
   // The side with fewer passes has its sequences in one piece, and tells how those of the other join. If nothing tells where its
   // sequences begin, the other side does.
   const bool a_first = passes_a->inputs.size() < passes_b->inputs.size();
