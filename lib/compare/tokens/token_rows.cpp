@@ -37,6 +37,8 @@ KnownBeginnings::KnownBeginnings(std::span<const TokenSequence> sequences) {
 namespace {
 
 constexpr int64_t kUnknown = -1;
+// No sequence is longer, so that sums of positions and counts do not overflow.
+constexpr int64_t kMostPosition = INT64_MAX / 4;
 
 // Rows that follow each other in one row of the batch, and the position of the first; kUnknown if nothing tells.
 struct Fragment {
@@ -49,7 +51,8 @@ class PassReader {
  public:
   explicit PassReader(const TokenInputs& inputs) : inputs_(inputs) {
     rows_ = static_cast<int64_t>(inputs.ids.size());
-    batch_ = inputs.shape.size() == 2 && rows_ > 0 ? inputs.shape[0] : 1;  // a shape without elements may be any
+    const bool is_batch = inputs.shape.size() == 2 && inputs.shape[0] > 0 && rows_ >= inputs.shape[0];
+    batch_ = is_batch && rows_ % inputs.shape[0] == 0 ? inputs.shape[0] : 1;
     width_ = rows_ / batch_;
     const auto size = [](const std::vector<int64_t>& values) { return static_cast<int64_t>(values.size()); };
     by_row_ =
@@ -95,7 +98,8 @@ class PassReader {
     for (size_t i = 0; i < found.size(); ++i) {
       Fragment& one = found[i];
       // In a padded batch the tokens before may count pads.
-      const bool stated = batch_ == 1 && inputs_.lengths.size() == found.size() && inputs_.lengths[i] >= one.count;
+      const bool stated = batch_ == 1 && inputs_.lengths.size() == found.size() && inputs_.lengths[i] >= one.count &&
+                          inputs_.lengths[i] < kMostPosition;
       if (stated) one.position = inputs_.lengths[i] - one.count;
       if (inputs_.requests.size() == found.size()) one.request = inputs_.requests[i];
     }
@@ -111,8 +115,7 @@ class PassReader {
 
   [[nodiscard]] int64_t position(int64_t row) const {
     const int64_t value = inputs_.positions[at(by_column_ ? row % width_ : row)];
-    // No sequence is longer; so sums of positions and counts do not overflow.
-    return value >= 0 && value < INT64_MAX / 4 ? value : kUnknown;
+    return value >= 0 && value < kMostPosition ? value : kUnknown;
   }
 
   [[nodiscard]] bool is_token(int64_t row) const {
@@ -271,7 +274,8 @@ class Joiner {
     };
     // 2: the other side knows it; 1: the next place in the cache.
     const auto evidence_of = [&](uint32_t sequence) {
-      const bool in_cache = slot && states_[sequence].last_slot && *states_[sequence].last_slot + 1 == *slot;
+      const bool in_cache = slot && states_[sequence].last_slot &&
+                            static_cast<uint64_t>(*states_[sequence].last_slot) + 1 == static_cast<uint64_t>(*slot);
       return (is_known(sequence) ? 2 : 0) + (in_cache ? 1 : 0);
     };
     const int most = (known_.empty() ? 0 : 2) + (slot ? 1 : 0);

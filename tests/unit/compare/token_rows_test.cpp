@@ -52,6 +52,14 @@ TEST_CASE("cu_seqlens that no run has count as not dumped") {
   }
 }
 
+TEST_CASE("a batch that does not go with the ids is one row") {
+  TokenInputs inputs = packed({5, 6, 7}, {0, 1, 2});
+  for (const Shape& shape : {Shape{7, 1}, Shape{2, 2}, Shape{0, 3}, Shape{INT64_MAX, 2}}) {
+    inputs.shape = shape;
+    CHECK(sequences_of(token_rows(std::vector{inputs}, {})) == std::vector<Numbers>{{5, 6, 7}});
+  }
+}
+
 TEST_CASE("positions beyond every sequence do not overflow") {
   const TokenRows rows = token_rows(std::vector{packed({5, 6}, {INT64_MAX, INT64_MIN})}, {});
   CHECK(rows.rows == 2);
