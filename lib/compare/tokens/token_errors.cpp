@@ -47,8 +47,8 @@ constexpr double kJump = 4;
 constexpr double kWrong = 2, kExact = 0.01;
 // Sums in another order and roundings on the way are several roundings of one element.
 constexpr double kRoundings = 2;
-// Pairs whose errors are held at a time.
-constexpr size_t kHeld = 256;
+// Errors that are held at a time, in up to so many pairs.
+constexpr size_t kHeldErrors = size_t{1} << 22, kHeldPairs = 256;
 
 struct RowErrors {
   std::vector<double> errors;
@@ -83,8 +83,8 @@ Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const Ten
   const int64_t size = std::max<int64_t>(1, pair.left.count() / static_cast<int64_t>(rows));
   RowErrors result{std::vector<double>(rows), std::vector<bool>(rows, false)};
   std::vector<double>& errors = result.errors;
-  std::vector<double> largest(rows), wide_a, wide_b, all_a, all_b;
-  const bool keeps_all = is_router || pair.left.count() <= kMostKept;
+  std::vector<double> largest(rows), wide_a, wide_b, all_a, all_b, row_a, row_b;
+  const bool keeps_all = pair.left.count() <= kMostKept;
   MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
     wide_a.resize(static_cast<size_t>(slab.count));
     wide_b.resize(static_cast<size_t>(slab.count));
@@ -102,6 +102,13 @@ Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const Ten
       } else if (std::isfinite(wide_a[i]) != std::isfinite(wide_b[i])) {
         errors[row] = INFINITY;
       }
+      if (!is_router) continue;
+      row_a.push_back(wide_a[i]);
+      row_b.push_back(wide_b[i]);
+      if (row_a.size() < static_cast<size_t>(size)) continue;
+      result.reordered[row] = order_differs(row_a, row_b);
+      row_a.clear();
+      row_b.clear();
     }
   }));
   std::vector<double> sizes = largest;
@@ -116,11 +123,6 @@ Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const Ten
   std::nth_element(usual.begin(), usual_error, usual.end());
   if (keeps_all && *usual_error > kUnrelated && have_same_elements(all_a, all_b, static_cast<size_t>(size)))
     return RowErrors();
-  for (size_t row = 0; is_router && row < rows; ++row) {
-    const auto width = static_cast<size_t>(size);
-    result.reordered[row] =
-        order_differs(std::span(all_a).subspan(row * width, width), std::span(all_b).subspan(row * width, width));
-  }
   return result;
 }
 
@@ -176,8 +178,9 @@ class Scan {
 
   Result<TokenErrors> run(const std::vector<TensorId>& rows) {
     order_tensors(rows);
-    for (size_t first = 0; first < result_.order.size(); first += kHeld) {
-      const size_t count = std::min(kHeld, result_.order.size() - first);
+    const size_t held = std::clamp<size_t>(kHeldErrors / std::max<size_t>(before_.size(), 1), 1, kHeldPairs);
+    for (size_t first = 0; first < result_.order.size(); first += held) {
+      const size_t count = std::min(held, result_.order.size() - first);
       std::vector<RowErrors> errors(count);
       context_.pool.parallel_for(static_cast<int64_t>(count), [&](int64_t i) {
         const auto place = static_cast<size_t>(i);

@@ -49,7 +49,9 @@ void TokenSide::place_rows(const TokenMatch& match, Side own) {
     of_sequence[is_a ? one.a : one.b].push_back({begin, begin + one.count, first});
     first += one.count;
   }
+  first_pass_.assign(static_cast<size_t>(match.tokens), kNoPass);
   for (const PassRows& pass : rows_.passes) {
+    const auto number_of_pass = static_cast<uint32_t>(of_pass_.size());
     std::vector<Span>&spans = of_pass_.emplace_back(), &last = last_of_pass_.emplace_back();
     const int64_t width = pass.rows / pass.batch;
     int64_t number = 0;
@@ -64,6 +66,8 @@ void TokenSide::place_rows(const TokenMatch& match, Side own) {
         if (end <= begin) continue;
         const int64_t row = common.first + begin - common.begin;
         spans.push_back({row, end - begin, span.row + begin - span.position, 0});
+        for (int64_t i = row; i < row + end - begin; ++i)
+          first_pass_[static_cast<size_t>(i)] = std::min(first_pass_[static_cast<size_t>(i)], number_of_pass);
         if (is_last && end == span.position + span.count) last.push_back({row + end - begin - 1, 1, in_batch, 0});
       }
     }
@@ -398,24 +402,23 @@ Result<bool> TokenSide::is_constant_over_passes(RecordId tensor, const CancelTok
 }
 
 std::optional<TokenSide::Place> TokenSide::place_of_row(int64_t common) const {
-  for (uint32_t pass = 0; pass < of_pass_.size(); ++pass) {
-    for (const Span& span : of_pass_[pass]) {
-      if (common < span.common || common >= span.common + span.count) continue;
-      Place place;
-      place.pass = pass;
-      place.row = span.row + common - span.common;
-      const std::vector<TokenSpan>& spans = rows_.passes[pass].spans;
-      const auto own = std::find_if(spans.begin(), spans.end(), [&](const TokenSpan& one) {
-        return place.row >= one.row && place.row < one.row + one.count;
-      });
-      place.sequence = own->sequence;
-      place.position = own->position + place.row - own->row;
-      const TokenSequence& sequence = rows_.sequences[place.sequence];
-      place.id = sequence.ids[static_cast<size_t>(place.position - sequence.first)];
-      return place;
-    }
-  }
-  return std::nullopt;
+  const uint32_t pass = first_pass_[static_cast<size_t>(common)];
+  if (pass == kNoPass) return std::nullopt;
+  const std::vector<Span>& own = of_pass_[pass];
+  const auto span = std::find_if(
+      own.begin(), own.end(), [&](const Span& one) { return common >= one.common && common < one.common + one.count; });
+  Place place;
+  place.pass = pass;
+  place.row = span->row + common - span->common;
+  const std::vector<TokenSpan>& spans = rows_.passes[pass].spans;
+  const auto tokens = std::find_if(spans.begin(), spans.end(), [&](const TokenSpan& one) {
+    return place.row >= one.row && place.row < one.row + one.count;
+  });
+  place.sequence = tokens->sequence;
+  place.position = tokens->position + place.row - tokens->row;
+  const TokenSequence& sequence = rows_.sequences[place.sequence];
+  place.id = sequence.ids[static_cast<size_t>(place.position - sequence.first)];
+  return place;
 }
 
 }  // namespace msdump

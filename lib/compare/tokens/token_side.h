@@ -135,6 +135,8 @@ class TokenSide {
   std::deque<std::string> names_;  // of parts of fused operators
   std::vector<std::vector<Span>> of_pass_,
       last_of_pass_;  // by pass, by row; of `last`, `row` counts the spans of the pass
+  static constexpr uint32_t kNoPass = UINT32_MAX;
+  std::vector<uint32_t> first_pass_;  // by common row
   std::vector<TensorRecord> tensors_;
   std::vector<Gathered> gathered_;
   std::map<CoverKey, std::shared_ptr<const Cover>> covers_;
