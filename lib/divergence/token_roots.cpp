@@ -83,6 +83,12 @@ void settle_token_root(DiffResult& run, TokenErrors& errors) {
     run.divergence.unjudged[tensor] = Unjudged::kNone;
     downstream += after ? 1U : 0U;
   }
+  for (RunAccount& account : run.divergence.accounts) {
+    const auto is_it = [&](const Divergence& root) { return root.op == account.op; };
+    if (!account.is_root || std::any_of(roots.begin(), roots.end(), is_it)) continue;
+    account.is_root = false;
+    account.conclusion = "no root: the error of no token jumps here";
+  }
   if (jump == nullptr && !roots.empty()) take_first_token(run, roots.front().op, errors);
   if (!roots.empty() && roots.front().rule == RootRule::kToken) roots.front().downstream = downstream;
 }

@@ -53,6 +53,7 @@ const CommandInfo& diff_info() {
           "explain, with their source lines.",
       .examples = {{"msdump diff bad ref", "which operator went wrong first, and all that differs"},
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
+                   {"msdump diff rollout train", "a rollout and a training step, token by token"},
                    {"msdump diff net.ckpt hf/", "two checkpoints, whatever their parameters are called"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
                    {"msdump diff bad ref --report bad.html", "one page to look at and to pass on"},

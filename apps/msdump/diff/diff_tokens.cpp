@@ -64,6 +64,29 @@ const ObjectType& wrong_token_type() {
   return type;
 }
 
+const ObjectType& log_probs_type() {
+  static const ObjectType type{
+      "LogProbs",
+      "How far the log-probabilities of the two sides are apart; r is the probability of the reference over that of "
+      "the candidate.",
+      {{.key = "op_name", .type = "string", .text = "operator that returns them"},
+       {.key = "tokens", .type = "integer", .text = "tokens that no mask made 0"},
+       {.key = "k1", .type = "number", .text = "mean of -log r: an estimate of the KL divergence"},
+       {.key = "k3", .type = "number", .text = "mean of r - 1 - log r: another one, of less variance"},
+       {.key = "largest_ratio", .type = "number", .text = "largest r or 1 / r"},
+       {.key = "clipped", .type = "integer", .text = "tokens with r beyond 0.8 to 1.2"}}};
+  return type;
+}
+
+report::Value log_probs_value(const DiffResult& run) {
+  if (run.tokens->errors == nullptr || !run.tokens->errors->log_probs) return {};
+  const LogProbs& found = *run.tokens->errors->log_probs;
+  report::Object object;
+  object.add("op_name", run.op_name(run.pairing.tensors[found.tensor].op)).add("tokens", found.tokens);
+  object.add("k1", rounded(found.k1)).add("k3", rounded(found.k3));
+  return std::move(object.add("largest_ratio", rounded(found.largest_ratio)).add("clipped", found.clipped));
+}
+
 // The number behind "layers" or the like in a name.
 std::optional<int64_t> layer_of(std::string_view name) {
   for (const std::string_view part : split(name, '.')) {
@@ -83,6 +106,11 @@ std::string tokens_text(const DiffResult& run) {
            form_of(*view.a), form_of(*view.b));
   for (const FoundRelation& one : view.relations)
     add_line(text, "  {}{}", one.text, one.count > 1 ? fmt::format(" ({})", one.count) : "");
+  if (view.errors != nullptr && view.errors->log_probs) {
+    const LogProbs& found = *view.errors->log_probs;
+    add_line(text, "  log-probabilities of {}: KL {:.3g} (K3; K1 {:.3g}), largest ratio {:.3g}, {} beyond 0.8 to 1.2",
+             plural(found.tokens, "token"), found.k3, found.k1, found.largest_ratio, found.clipped);
+  }
   return text;
 }
 
@@ -108,6 +136,7 @@ report::Value tokens_value(const DiffResult& run) {
   for (const FoundRelation& one : view.relations) relations.emplace_back(one.text);
   object.add("sides", std::move(sides)).add("relations", std::move(relations));
   object.add("routing_flips", view.errors == nullptr ? report::Value() : report::Value(view.errors->flipped));
+  object.add("log_probs", log_probs_value(run));
   if (view.errors == nullptr || !view.errors->jump) return std::move(object.add("first", report::Value()));
   const TokenJump& jump = *view.errors->jump;
   const TensorPair& pair = run.pairing.tensors[jump.tensor];
@@ -157,6 +186,10 @@ const ObjectType& tokens_type() {
        {.key = "routing_flips",
         .type = "integer|null",
         .text = "tokens for which rounding changed the order of a router's largest logits; their errors are no fault"},
+       {.key = "log_probs",
+        .type = "object|null",
+        .text = "of the last output with one number a token, if none is above 0",
+        .of = log_probs_type},
        {.key = "first",
         .type = "object|null",
         .text = "the first wrong token; null if the error of no token jumps",

@@ -189,10 +189,60 @@ class Scan {
       MSDUMP_CHECK_OK(context_.cancel.check());
       for (size_t i = 0; i < count; ++i) take(result_.order[first + i], errors[i]);
     }
+    MSDUMP_CHECK_OK(find_log_probs());
     return std::move(result_);
   }
 
  private:
+  Status find_log_probs() {
+    for (auto tensor = result_.order.rbegin(); tensor != result_.order.rend(); ++tensor) {
+      const TensorPair& pair = pairing_.tensors[*tensor];
+      const bool is_number = view_.a->extents_of_row(pair.a).empty() && view_.b->extents_of_row(pair.b).empty();
+      if (!is_number || record(Side::kReference, *tensor).name.io != Io::kOutput) continue;
+      if (kind_of(record(Side::kReference, *tensor).name.dtype) != DTypeKind::kFloat) continue;
+      const std::vector<double> a = values_of(Side::kCandidate, pair.a), b = values_of(Side::kReference, pair.b);
+      MSDUMP_CHECK_OK(context_.cancel.check());
+      result_.log_probs = compare_log_probs(*tensor, a, b);
+      if (result_.log_probs) return {};
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::vector<double> values_of(Side side, RecordId tensor) const {
+    std::vector<double> values;
+    auto opened = HostTensor::open(*view_.of(side).side().index, view_.of(side).tensors()[tensor], {});
+    if (!opened || kernels::common_dtype(opened->dtype(), DType::kFloat64) != DType::kFloat64) return values;
+    const Status read = for_each_slab(*opened, context_.cancel, [&](std::span<const std::byte> bytes, int64_t count) {
+      const size_t before = values.size();
+      values.resize(before + static_cast<size_t>(count));
+      kernels::widen_to(opened->dtype(), DType::kFloat64, bytes.data(), count,
+                        reinterpret_cast<std::byte*>(values.data() + before));
+    });
+    return read ? values : std::vector<double>();
+  }
+
+  static std::optional<LogProbs> compare_log_probs(TensorId tensor, const std::vector<double>& a,
+                                                   const std::vector<double>& b) {
+    constexpr double kClip = 0.2;
+    LogProbs result;
+    result.tensor = tensor;
+    if (a.size() != b.size()) return std::nullopt;
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (!(a[i] <= 0) || !(b[i] <= 0)) return std::nullopt;
+      if (a[i] == 0 && b[i] == 0) continue;  // masked
+      const double log_ratio = b[i] - a[i], ratio = std::exp(log_ratio);
+      ++result.tokens;
+      result.clipped += static_cast<uint64_t>(std::fabs(ratio - 1) > kClip);
+      result.k1 -= log_ratio;
+      result.k3 += ratio - 1 - log_ratio;
+      result.largest_ratio = std::max(result.largest_ratio, std::exp(std::fabs(log_ratio)));
+    }
+    if (result.tokens == 0) return std::nullopt;
+    result.k1 /= static_cast<double>(result.tokens);
+    result.k3 /= static_cast<double>(result.tokens);
+    return result;
+  }
+
   [[nodiscard]] const TensorRecord& record(Side side, TensorId tensor) const {
     return view_.of(side).tensors()[pairing_.tensors[tensor][side]];
   }

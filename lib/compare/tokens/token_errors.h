@@ -51,10 +51,19 @@ struct TokenJump {
   double before = 0;  // the largest error of the first token, and of those before it, in the tensors before
 };
 
+// How far the log-probabilities of the candidate, which drew the tokens, are from those of the reference. With the ratio r of the
+// probabilities, reference over candidate, K1 is the mean of -log r, and K3 the mean of r - 1 - log r: estimates of the KL divergence.
+struct LogProbs {
+  TensorId tensor;
+  uint64_t tokens = 0, clipped = 0;          // that no mask made 0; of these, with a ratio beyond 0.8 to 1.2
+  double k1 = 0, k3 = 0, largest_ratio = 1;  // the ratio that is furthest from 1, or its inverse
+};
+
 struct TokenErrors {
   std::vector<std::optional<TokenSummary>> of_tensor;  // by Pairing::tensors
   std::vector<TensorId> order;                         // of execution
   std::optional<TokenJump> jump;
+  std::optional<LogProbs> log_probs;  // of the last output with one number a token that none is above 0
   uint64_t flipped = 0;  // tokens for which rounding changed the order of a router's logits, before the jump
 };
 

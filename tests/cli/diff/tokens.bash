@@ -46,7 +46,7 @@ module() { # NAME INPUTS OUTPUTS: of dump.json
 forward() {
   dir=$1
   ((call > 0)) || data=''
-  local shape=$2 noise=$3 one ids positions hidden embedded
+  local shape=$2 noise=$3 one at ids positions hidden embedded
   shift 3
   mkdir -p "$dir/dump_tensor_data"
   read -ra ids <<<"$(rows_of id "$@")"
@@ -68,6 +68,12 @@ forward() {
   read -ra hidden <<<"$(rows_of "sin(id+c)+cos(p)*(1+$noise)${FAULT:-}" "${last[@]}")"
   one=Module.lm_head.Linear.forward.$call
   module $one '' "$(tensor $one.output.0 float32 "${logits%,}, 4" "${hidden[@]}")"
+  # Log-probabilities: the first of four columns.
+  read -ra hidden <<<"$(rows_of "-1-0.1*p-id*0.01${FAULT:-}" "${last[@]}")"
+  one=Module.log_probs.LogProbs.forward.$call
+  ids=()
+  for ((at = 0; at < ${#hidden[@]}; at += 4)); do ids+=("${hidden[at]}"); done
+  module $one '' "$(tensor $one.output.0 float32 "$logits" "${ids[@]}")"
   printf '{"task":"tensor","level":"L0","framework":"pytorch","dump_data_dir":null,"data":{%s}}' "$data" >"$dir/dump.json"
 }
 
