@@ -25,7 +25,7 @@ constexpr auto kRules = enum_table<RootRule, RuleTraits>(
     RuleTraits{"changed", DecidedBy::kEstimate, 10, 13}, RuleTraits{"nan", DecidedBy::kEstimate, 0, 0},
     RuleTraits{"draw", DecidedBy::kEstimate, 0, 0}, RuleTraits{"collective", DecidedBy::kEstimate, 0, 0},
     RuleTraits{"cut", DecidedBy::kEstimate, 14, 14}, RuleTraits{"line", DecidedBy::kEstimate, 21, 21},
-    RuleTraits{"token", DecidedBy::kEstimate, 142, 145});  // of scripts/e2e's rollouts (docs/tokens.md)
+    RuleTraits{"token", DecidedBy::kEstimate, 143, 146});  // of scripts/e2e's rollouts (docs/tokens.md)
 
 // The expected share of a next root, if any share is as likely before the first.
 double share(int right, int named) { return (right + 1.0) / (named + 2.0); }

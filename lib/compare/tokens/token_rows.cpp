@@ -270,7 +270,11 @@ class Joiner {
     const std::optional<int64_t> slot = reader.slot(one.row);
     const auto is_free = [&](uint32_t sequence) { return states_[sequence].pass != pass_; };
     const auto is_known = [&](uint32_t sequence) {
-      return result_.sequences[sequence].first == 0 && known_.has(hash_with(sequence, one, inputs));
+      const TokenSequence& tokens = result_.sequences[sequence];
+      // Of one whose first tokens were cached, the other side has two neighbours.
+      if (tokens.first != 0)
+        return known_.has_tokens(tokens.end() - 1, tokens.ids.back(), inputs.ids[static_cast<size_t>(one.row)]);
+      return known_.has(hash_with(sequence, one, inputs));
     };
     // 2: the other side knows it; 1: the next place in the cache.
     const auto evidence_of = [&](uint32_t sequence) {
