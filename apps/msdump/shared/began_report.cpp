@@ -85,8 +85,7 @@ report::Object mover_value(const check::StepHistory& history, const check::Mover
 }  // namespace
 
 std::string began_heading(const check::BeganReport& report) {
-  return fmt::format("{} at step {}", report.of_two ? "the histories diverge" : "it began",
-                     report.began->first.step);
+  return fmt::format("{} at step {}", report.of_two ? "the histories diverge" : "it began", report.began->first.step);
 }
 
 std::string began_text(const check::BeganReport* report) {
