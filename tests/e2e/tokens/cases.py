@@ -1,10 +1,13 @@
 """The pairs: each fault in three ways of dumping, and clean pairs of every form. A run is shared by the cases that need it."""
+import os
 import random
 from dataclasses import dataclass, replace
 
 from faults import FAULTS, Fault
 
 HALVES = ("fit", "held")
+# Gives every fault another writer, form and sequences; for figures of pairs that nobody has asked about.
+TURN = int(os.environ.get("TOKENS_TURN", "0"))
 # Writer, form of the trainer, dtypes of the rollout and of the trainer. A fault gets one of each line.
 WAYS = (
     (("mix", "packed", "float32", "float32"), ("mix", "padded", "bfloat16", "bfloat16"), ("mix", "micro", "bfloat16", "float32")),
@@ -105,19 +108,19 @@ def case(name, half, way, form, net, data, seed, fault=None, near=False):
 def cases():
     for index, fault in enumerate(FAULTS):
         half = HALVES[index % 2]
-        ways = [line[(index + index // len(line)) % len(line)] for line in WAYS]
+        ways = [line[(index + TURN + index // len(line)) % len(line)] for line in WAYS]
         if fault.name in STATISTICS:
             ways.append(("statistics", "packed", "float32", "float32"))
         if index // 2 % 2 == 0:
             ways.append(MEGATRON[index // 4 % len(MEGATRON)])
         for place, way in enumerate(ways):
-            form = fault.forms[(index + place) % len(fault.forms)]
+            form = fault.forms[(index + TURN + place) % len(fault.forms)]
             title = "megatron" if way in MEGATRON else way[0]
             if fault.dtype:
                 way = way[:2] + (fault.dtype, fault.dtype)
             data = "samples" if form == "prefix" else "plain"
             yield case(f"{fault.name}-{title}", half, way, form, fault.net, data,
-                       SEEDS[fault.net, data][(index // 2 + place) % 2], fault)
+                       SEEDS[fault.net, data][(index // 2 + TURN + place) % 2], fault)
     for index, (*way, form, net, data) in enumerate(CLEAN):
         for place, seed in enumerate(SEEDS[net, data]):
             yield case(f"clean-{index:02}-{place}-{way[0]}", HALVES[(index + place) % 2], way, form, net, data, seed)
