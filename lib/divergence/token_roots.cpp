@@ -39,9 +39,13 @@ Divergence root_of(const DiffResult& run, const TokenErrors& errors, const Token
     }
   }
   (is_output ? root.outputs : root.inputs).push_back(jump.tensor);
+  const TokenSummary& summary = *errors.of_tensor[jump.tensor];
   root.reason =
-      fmt::format("the error of a token in its {} {} is {:.2g}; it and the tokens before it had {:.2g} at most",
-                  name_of(record.name.io), record.name.slot, jump.first.error, jump.before);
+      kind_of(record.name.dtype) == DTypeKind::kInteger
+          ? fmt::format("its {} {} has another whole number for {} of {} tokens, and nothing before it differs",
+                        name_of(record.name.io), record.name.slot, summary.wrong, summary.tokens)
+          : fmt::format("the error of a token in its {} {} is {:.2g}; it and the tokens before it had {:.2g} at most",
+                        name_of(record.name.io), record.name.slot, jump.first.error, jump.before);
   return root;
 }
 
