@@ -9,12 +9,11 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/limits.h"
 #include "msprobe/names.h"
 
 namespace msdump {
 namespace {
-
-constexpr size_t kMostParts = 8;
 
 // The name of a forward call of a module: "Module.model.layers.0.self_attn." "qkv_proj" ".Linear.forward.0". Hooks have the path
 // alone.
@@ -70,7 +69,7 @@ std::vector<Module> parts_of(std::string_view own, const std::vector<Module>& ot
   const std::string_view suffix = own.substr(underscore);
   std::string_view stem = own.substr(0, underscore);
   std::vector<Module> parts;
-  while (!stem.empty() && parts.size() < kMostParts) {
+  while (!stem.empty() && parts.size() < kFewTried) {
     const auto part = std::find_if(others.begin(), others.end(), [&](const Module& other) {
       return other.own.size() > suffix.size() && other.own.ends_with(suffix) &&
              stem.starts_with(other.own.substr(0, other.own.size() - suffix.size()));

@@ -13,8 +13,8 @@
 
 namespace msdump {
 
-// Those of `side` whose parts are modules of `other`, by their operators, ascending. Adds to `relations`, one for modules whose
-// names differ in numbers alone.
+// The fused modules of `side`, in the order of its operators: each computes what several modules of `other` do. Adds one relation
+// for modules whose names differ only in numbers.
 [[nodiscard]] std::vector<TokenSide::Fused> fused_modules(const TokenSide& side, const TokenSide& other,
                                                           std::vector<FoundRelation>& relations);
 

@@ -11,8 +11,8 @@
 namespace msdump {
 namespace {
 
-// Of Transformers, and of Megatron. Longer paths come before their parts. Routers are left out: Megatron's returns probabilities,
-// the other one logits.
+// Paths of modules in Transformers, and in Megatron. Longer paths come before their parts. Routers have no row: Megatron's router
+// returns probabilities, that of Transformers logits.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kNames = {{
     {"model.embed_tokens", "embedding.word_embeddings"},
     {"model.norm", "decoder.final_layernorm"},

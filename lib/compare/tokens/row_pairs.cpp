@@ -221,7 +221,7 @@ class RowPairs {
     }
     if (!is_other && a.size() == b.size() && !sizes_differ()) return false;
     if (io == Io::kInput && pair_residual(pairs)) return true;
-    // What a module computes of other inputs is another thing, whatever its name is.
+    // Two modules with different inputs compute different things, even if they have one name, so values pair their outputs, too.
     const bool all = io == Io::kInput && (a.size() == b.size() || is_other);
     by_values(pairs, a, b);
     if (all)
@@ -394,7 +394,8 @@ class RowPairs {
     return a.size() > 1 && a.size() == b.size() && have_same_elements(a, b, width == 0 ? a.size() : width);
   }
 
-  // One number a token that is exactly 0 on one side alone was multiplied by a mask, as log-probabilities of prompts are.
+  // Leaves out tokens whose only number is exactly 0 on one side alone: a mask has removed them there, as it does the
+  // log-probabilities of prompts.
   void leave_out_masked(const TensorPair& pair) {
     if (!view_.a->extents_of_row(pair.a).empty() || !is_activation(Side::kCandidate, pair.a)) return;
     const std::vector<double> a = values_of(Side::kCandidate, pair.a), b = values_of(Side::kReference, pair.b);

@@ -31,7 +31,8 @@ bool contains(const std::string& text, std::initializer_list<std::string_view> w
                      [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }
 
-// What names a value: the keyword of its slot, else the last part of the operator's name that is no number or direction.
+// The word that names a tensor: the keyword of its slot, else the last part of the operator's name that is neither a number nor
+// "forward" or "backward".
 std::string name_of_value(const NameFacts& name) {
   const std::vector<std::string_view> slot = split(name.slot, '.');
   for (auto part = slot.rbegin(); part != slot.rend(); ++part) {
@@ -125,7 +126,7 @@ TokenIds find_token_ids(const CompareSide& side, bool statistics) {
     if (meaning_of(record.name) != Meaning::kIds) continue;
     const auto [one, added] = found.try_emplace({rank_of(side, record), value_key(record)});
     if (added) order.push_back(&*one);
-    // What the embedding reads has a row for each row of the activations.
+    // The input of the embedding is the surest: the activations have a row for each of its elements.
     one->second.certainty = record.name.io == Io::kInput && embeds_tokens(record.name) ? 2 : 1;
     one->second.records.push_back(i);
   }
@@ -359,7 +360,7 @@ class PassBuilder {
     for (const size_t op : order) result_.operators.push_back(std::move(operators[op]));
   }
 
-  // Of the candidates for each meaning, by tensor in `result_.tensors`, that with most passes.
+  // Reads the integer inputs. If several tensors have one meaning, the one that was dumped in most passes is read.
   Status read_inputs() {
     const Number rank = rank_of(side_, record(ids_.records.front()));
     std::array<const RunPasses::Parts*, kMeanings> best{};

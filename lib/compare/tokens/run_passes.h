@@ -23,7 +23,7 @@
 
 namespace msdump {
 
-// What an integer input of a pass is, by its name.
+// The meaning of an integer input, which its name tells.
 enum class Meaning : uint8_t { kIds, kPositions, kCuts, kLengths, kRequests, kSlots, kMask, kUnknown };
 [[nodiscard]] Meaning meaning_of(const NameFacts& name);
 

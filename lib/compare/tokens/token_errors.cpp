@@ -269,7 +269,7 @@ class Scan {
         if (around != by_path.end()) last[around->second] = std::max<uint32_t>(last[around->second], op);
       }
       std::string_view parent = modules_.parent_of(name_of_op(op));
-      for (size_t level = 0; !parent.empty() && level < kMostLevels; ++level) {
+      for (size_t level = 0; !parent.empty() && level < kMostTried; ++level) {
         const auto around = by_path.find(path_of(parent));
         if (around != by_path.end()) last[around->second] = std::max<uint32_t>(last[around->second], op);
         parent = modules_.parent_of(parent);
@@ -379,8 +379,7 @@ class Scan {
   // True if rounding gave the token other experts, so that its error is no fault.
   [[nodiscard]] bool flips(int64_t row) const { return flipped_[static_cast<size_t>(row)]; }
 
-  static constexpr uint32_t kNear = 16;      // operators
-  static constexpr size_t kMostLevels = 64;  // of modules in each other
+  static constexpr uint32_t kNear = 16;  // operators
 
   const TokenView& view_;
   const Pairing& pairing_;
