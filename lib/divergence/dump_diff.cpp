@@ -150,8 +150,7 @@ void compare_as(DiffResult& run, PairedParameters&& paired) {
   run.b->side.tensors = &run.b->tensors;
 }
 
-Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, TokenUse tokens,
-            const RunContext& context) {
+Status pair(DiffResult& run, const NameMap* map, const RunContext& context, const DiffDetails& details) {
   const CompareSide &a = run.a->side, &b = run.b->side;
   if (run.single_pair) {
     run.pairing = pair_single(a, b);
@@ -159,7 +158,7 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
   }
   if (is_checkpoint(a) && is_checkpoint(b)) {
     MSDUMP_TRY(PairedCheckpoints paired,
-               pair_checkpoints({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
+               pair_checkpoints({a, run.a->tables}, {b, run.b->tables}, map, details.layouts, context));
     run.locals = std::move(paired.locals);
     run.cut_a = std::move(paired.shards.a);
     run.cut_b = std::move(paired.shards.b);
@@ -171,12 +170,12 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
     compare_as(run, std::move(paired));
     return {};
   }
-  if (is_checkpoint(a) || is_checkpoint(b)) {
+  if (is_checkpoint(a) || is_checkpoint(b) || details.parameters_alone) {
     MSDUMP_TRY(PairedParameters paired, pair_parameters(a, b, map, {nullptr, nullptr}, context.cancel));
     compare_as(run, std::move(paired));
     return {};
   }
-  MSDUMP_TRY(run.tokens, view_tokens(a, b, tokens, context));
+  MSDUMP_TRY(run.tokens, view_tokens(a, b, details.tokens, context));
   if (run.tokens != nullptr) {
     run.a->side = run.tokens->a->side();
     run.b->side = run.tokens->b->side();
@@ -185,10 +184,10 @@ Status pair(DiffResult& run, const NameMap* map, const PlacementRules* layouts, 
   if (!sharding_differs(a, b)) {
     run.pairing = pair_sides(a, b, map);
     if (run.tokens != nullptr) return settle_rows(*run.tokens, run.pairing, context.cancel);
-    if (tokens != TokenUse::kNever && statistics_of_other_rows(a, b)) part_other_rows(a, b, run.pairing);
+    if (details.tokens != TokenUse::kNever && statistics_of_other_rows(a, b)) part_other_rows(a, b, run.pairing);
     return {};
   }
-  MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, layouts, context));
+  MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, details.layouts, context));
   run.pairing = std::move(paired.pairing);
   run.cut_a = std::move(paired.a);
   run.cut_b = std::move(paired.b);
@@ -331,12 +330,12 @@ OperatorLine DiffResult::line(OperatorId pair) const {
 }
 
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              const RunContext& context, const PlacementRules* layouts, TokenUse tokens) {
+                              const RunContext& context, const DiffDetails& details) {
   DiffResult run;
   run.a = std::move(a);
   run.b = std::move(b);
   run.single_pair = is_one_file(*run.a) && is_one_file(*run.b);
-  MSDUMP_CHECK_OK(pair(run, map, layouts, tokens, context));
+  MSDUMP_CHECK_OK(pair(run, map, context, details));
   choose_rows(run);
   return run;
 }
@@ -497,7 +496,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
 Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
                               DiffRules& rules, const SecondLookOptions& look, const RunContext& context,
                               const DiffDetails& details) {
-  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context, details.layouts, details.tokens));
+  MSDUMP_TRY(DiffResult run, pair_dumps(std::move(a), std::move(b), map, context, details));
   std::vector<OperatorId> operators;
   if (!details.explain.empty()) {
     if (run.pairing.of_parameters)

@@ -104,12 +104,12 @@ struct DiffDetails {
   const PlacementRules* layouts = nullptr;  // placements that the user states
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   TokenUse tokens = TokenUse::kWhereNeeded;
+  bool parameters_alone = false;  // also of dumps: of the first step of each
 };
 
 // The steps of diff_dumps(). First: the pairing, and the rows that the sides' selections choose.
 Result<DiffResult> pair_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffSide> b, const NameMap* map,
-                              const RunContext& context, const PlacementRules* layouts = nullptr,
-                              TokenUse tokens = TokenUse::kWhereNeeded);
+                              const RunContext& context, const DiffDetails& details = {});
 // Second: the differences of `rows`, which may be some of the result's.
 Status compare_pairs(DiffResult& run, const std::vector<TensorId>& rows, const DiffRules& rules,
                      const SecondLookOptions& look, const RunContext& context);

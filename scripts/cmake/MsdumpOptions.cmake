@@ -50,7 +50,7 @@ endfunction()
 # msdump_unite(TARGET [SOURCE...]): with MSDUMP_UNITY the sources of a folder are compiled as one. More than half of the
 # time that a file takes is in the headers and the templates that it shares with its neighbours. So the names in the
 # unnamed namespaces of a folder have to differ; the SOURCEs named here are compiled alone, and so is what Highway
-# compiles once for each CPU.
+# compiles once for each CPU, and what lies below MSDUMP_APART, a path in the project.
 function(msdump_unite target)
   if(NOT MSDUMP_UNITY)
     return()
@@ -61,7 +61,12 @@ function(msdump_unite target)
     cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
     cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE name)
     file(STRINGS "${path}" per_cpu REGEX "hwy/foreach_target" LIMIT_COUNT 1)
-    if(per_cpu OR name IN_LIST ARGN)
+    set(apart FALSE)
+    if(MSDUMP_APART)
+      set(path_apart "${PROJECT_SOURCE_DIR}/${MSDUMP_APART}")
+      cmake_path(IS_PREFIX path_apart "${path}" NORMALIZE apart)
+    endif()
+    if(per_cpu OR apart OR name IN_LIST ARGN)
       set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     else()
       cmake_path(GET name PARENT_PATH folder)

@@ -22,6 +22,7 @@
 #include "diff/diff_table.h"
 #include "diff/diff_text.h"
 #include "diff/diff_tokens.h"
+#include "diff/diff_weights.h"
 #include "dump/index/row_steps.h"
 #include "frame/usage.h"
 #include "shared/began_report.h"
@@ -55,6 +56,7 @@ const CommandInfo& diff_info() {
                    {"msdump diff a.npy b.npy --worst 5 --by-axis", "two tensors, and where the error lies"},
                    {"msdump diff rollout train", "a rollout and a training step, token by token"},
                    {"msdump diff net.ckpt hf/", "two checkpoints, whatever their parameters are called"},
+                   {"msdump diff --weights rollout ckpt", "of which of several versions each parameter is"},
                    {"msdump diff dump --a-step 1 --b-step 2 --op '*weight*'", "one dump against itself"},
                    {"msdump diff bad ref --report bad.html", "one page to look at and to pass on"},
                    {"msdump diff bad ref --json | jq '.first_divergence[0].source'", "for scripts"},
@@ -92,7 +94,7 @@ class Diff : public Command {
     if (const Status possible = check_page_path(options_.report); !possible) return session.end_with(possible.error());
     Result<DiffRules> rules = diff_rules(options_);
     if (!rules) return end_before_comparing(session, unusable_option_file(rules.error()));
-    Result<DiffResult> run = compute_diff(session, options_, *rules);
+    Result<DiffResult> run = compute_diff_of_versions(session, options_, *rules, weights_);
     if (!run) return end_before_comparing(session, run.error());
     if (const Status fits = check_baseline(session, options_, *run, *rules); !fits)
       return end_before_comparing(session, fits.error());
@@ -225,8 +227,8 @@ class Diff : public Command {
       if (session.terminal.out_tty) facts = with_wrapped_facts(facts, session.terminal.out_width);
       (void)session.out.write(run.single_pair
                                   ? pair_text(run)
-                                  : roles_text(run, options_) + tokens_text(run) + facts + began_text(&parting_) +
-                                        next_text(run, options_) + expected_text(run));
+                                  : roles_text(run, options_) + weights_text(weights_) + tokens_text(run) + facts +
+                                        began_text(&parting_) + next_text(run, options_) + expected_text(run));
     }
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
@@ -257,6 +259,7 @@ class Diff : public Command {
                 run.divergence.loss_scale == 1 ? report::Value() : report::Value(run.divergence.loss_scale));
     further.add("explain", options_.explain.empty() ? report::Value() : report::Value(explain_value(run)));
     further.add("tokens", tokens_value(run));
+    further.add("weights", weights_value(weights_));
     further.add("began", began_value(&parting_));
     if (run.pairing.of_parameters) further.add("relations", relations_value(run));
     std::vector<report::Object> failures;
@@ -353,6 +356,7 @@ class Diff : public Command {
   }
 
   check::BeganReport parting_;  // of dumps of several steps
+  WeightVersions weights_;
   DiffOptions options_;
   ProfileOptions profile_;
 };

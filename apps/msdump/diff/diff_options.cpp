@@ -180,7 +180,14 @@ void declare_diff_options(OptionTable& table, DiffOptions& options) {
         .value = OptionValue::flag([&options] { options.tokens = TokenUse::kNever; }),
         .group = kInputGroup,
         .help = "Compare rows as they are",
-        .excludes = {not_profile()}}});
+        .excludes = {not_profile()}},
+       {.names = "--weights",
+        .other_names = "sync synchronisation synchronization stale checkpoints",
+        .value = OptionValue::flag(options.weights),
+        .group = kInputGroup,
+        .help = "Compare parameters alone, also those of dumps. With several REFERENCEs, or one with several versions "
+                "(global_step_41/, global_step_42/): which of them each parameter is of",
+        .excludes = {not_profile(), {"tokens"}, {"explain", "parameters have no operators"}, {"shard"}}}});
   table.add(selection_options(options.selection));
   table.add(tolerance_options(options));
   Option values = values_option(options.values, "Print the elements of both sides instead");
@@ -288,6 +295,10 @@ void check_diff_options(DiffOptions& options) {
           "msdump diff CANDIDATE REFERENCE, or one dump with --a-rank and --b-rank, or --a-step and --b-step");
     }
     options.paths.push_back(options.paths.front());
+  }
+  if (options.weights && options.paths.size() > 2) {
+    options.versions.assign(options.paths.begin() + 1, options.paths.end());
+    options.paths.resize(2);
   }
   if (options.paths.size() != 2) {
     throw UsageError(options.paths.empty() ? "two dumps are needed"

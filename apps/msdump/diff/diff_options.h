@@ -20,6 +20,8 @@ enum class RowOrder : uint8_t { kUsual, kOrder, kSize };
 
 struct DiffOptions {
   std::vector<std::string> paths;  // CANDIDATE and REFERENCE, or one dump for both
+  bool weights = false;
+  std::vector<std::string> versions;  // --weights: the references, if there are several
   std::string rank_a, rank_b, step_a, step_b;
   std::vector<std::string> ir;
   std::string map, layout_file, new_layout_file;

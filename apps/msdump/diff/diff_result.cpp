@@ -39,7 +39,7 @@ Result<std::pair<OpenedSide, OpenedSide>> open_sides(const RunContext& context, 
       a = open_side(context, options, options.paths.front(), selection_of(options, options.rank_a, options.step_a));
       failed = !a;
     } else if (!failed) {
-      b = open_side(context, options, options.paths.back(), selection_of(options, options.rank_b, options.step_b));
+      b = open_reference(context, options, options.paths.back());
     }
   });
   // If both fail, the candidate's error is returned, whichever came first.
@@ -157,6 +157,11 @@ SelectionOptions selection_of(const DiffOptions& options, const std::string& ran
   return selection;
 }
 
+Result<std::unique_ptr<DiffSide>> open_reference(const RunContext& context, const DiffOptions& options,
+                                                 const std::string& path) {
+  return open_side(context, options, path, selection_of(options, options.rank_b, options.step_b));
+}
+
 namespace {
 
 constexpr std::string_view kListsOperators = "msdump ls lists all operators";  // the hint of operators_named()
@@ -198,7 +203,7 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   Result<DiffResult> compared = diff_dumps(
       std::move(opened.a), std::move(opened.b), map, rules, {worst_kept(options), options.by_axis}, session.context,
       {explain, !options.report.empty() || is_for_people(options.form), layouts,
-       options.no_recompute ? recompute::Extent::kNever : options.recompute, options.tokens});
+       options.no_recompute ? recompute::Extent::kNever : options.recompute, options.tokens, options.weights});
   if (!compared && compared.error().hint == kListsOperators && !near.empty()) compared.error().hint = near;
   MSDUMP_TRY(DiffResult run, std::move(compared));
   if (run.computed.too_much > 0)
@@ -218,7 +223,9 @@ ExitCode write_diff_part(Session& session, const DiffOptions& options, const Dif
   if (part.is_done()) return ExitCode::kOk;
   const NameMap* const map = opened->map ? &*opened->map : nullptr;
   Result<DiffResult> run = pair_dumps(std::move(opened->a), std::move(opened->b), map, session.context,
-                                      opened->layouts ? &*opened->layouts : nullptr, options.tokens);
+                                      {.layouts = opened->layouts ? &*opened->layouts : nullptr,
+                                       .tokens = options.tokens,
+                                       .parameters_alone = options.weights});
   if (!run) return session.end_with(run.error());
   const std::vector<bool> is_own = part.take(bytes_of_rows(*run));
   std::vector<TensorId> own;

@@ -11,6 +11,9 @@ namespace msdump::cli {
 [[nodiscard]] SelectionOptions selection_of(const DiffOptions& options, const std::string& rank,
                                             const std::string& step);
 
+// Opens a path as the reference, with the selection that `options` have for it.
+Result<std::unique_ptr<DiffSide>> open_reference(const RunContext& context, const DiffOptions& options,
+                                                 const std::string& path);
 Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, DiffRules& rules);
 
 // Compares a share of the pairs (--shard), and writes the part to `path`.

@@ -2,6 +2,7 @@
 #include "compare/pair/metric_table.h"
 #include "diff/diff_rows.h"
 #include "diff/diff_tokens.h"
+#include "diff/diff_weights.h"
 #include "shared/began_report.h"
 #include "shared/recomputed.h"
 #include "shared/rows.h"
@@ -437,6 +438,10 @@ std::vector<report::DocumentType> diff_documents() {
                     .type = "object|null",
                     .text = "if rows are compared by the tokens that they are of: which, and the first that is wrong",
                     .of = tokens_type},
+                   {.key = "weights",
+                    .type = "object|null",
+                    .text = "with --weights, if the reference has several versions: which of them each parameter is of",
+                    .of = weights_type},
                    {.key = "began",
                     .type = "object|null",
                     .text = "in dumps of several steps: with which tensor, and when, the two histories diverge",

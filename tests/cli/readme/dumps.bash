@@ -70,6 +70,12 @@ dumps_of_diff() {
   source "$cases/check/history.bash"
   gradients_table monitor_output/rank_0/weight_grad_step0-79.csv 60 8
   gradients_table monitor_before/rank_0/weight_grad_step0-79.csv 80 1
+  checkpoint ckpt/global_step_41/model.safetensors embed.weight 2,2 '1 2 3 4' \
+    layers.0.up.weight 2,2 '0.5 -0.25 0.125 1' layers.1.up.weight 2,2 '0.25 1 -0.5 0.75' layers.1.norm.weight 2 '1 1.5' head.weight 2 '1 2'
+  checkpoint ckpt/global_step_42/model.safetensors embed.weight 2,2 '1 2 3 4.5' \
+    layers.0.up.weight 2,2 '0.5 -0.5 0.125 1' layers.1.up.weight 2,2 '0.25 1 -0.25 0.75' layers.1.norm.weight 2 '1 1.25' head.weight 2 '2 2'
+  checkpoint ./rollout.safetensors embed.weight 2,2 '1 2 3 4.5' \
+    layers.0.up.weight 2,2 '0.5 -0.5 0.125 1' layers.1.up.weight 2,2 '0.25 1 -0.5 0.75' layers.1.norm.weight 2 '1 1.5' head.weight 2 '2 2'
 }
 
 dumps_of_next() {
