@@ -15,6 +15,7 @@
 #include "compare/match/parameters/parameter_pairing.h"
 #include "compare/tokens/token_errors.h"
 #include "compare/tokens/token_view.h"
+#include "divergence/history_divergence.h"
 #include "divergence/roots/cut_text.h"
 #include "divergence/roots/diff_roots.h"
 #include "divergence/roots/undumped.h"
@@ -490,6 +491,7 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   MSDUMP_CHECK_OK(judge_tokens(run, modules, context));
   settle_roots(run);
   run.failures = all_failures(run, std::move(run.failures));
+  MSDUMP_TRY(run.histories, diverged_histories(run, context));
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "check/began/began.h"
 #include "compare/accept/diff_rules.h"
 #include "compare/arguments/argument_diff.h"
 #include "compare/dumps/compare_dumps.h"
@@ -67,6 +68,7 @@ struct DiffResult {
   std::vector<bool> accepted_arguments;  // by place in `arguments`
   std::vector<Error> failures;           // of both sides, each once: files, tensors, graphs
   DivergenceReport divergence;
+  check::BeganReport histories;              // of dumps of several steps: where those of the two sides diverge
   std::vector<std::string> unused_baseline;  // differences that are gone or have grown
   bool single_pair = false;                  // two files with a tensor each
 

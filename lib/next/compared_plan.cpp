@@ -227,6 +227,24 @@ std::optional<FoundSuspect> first_after_equal_inputs(const DiffResult& run) {
   return suspect;
 }
 
+// The first tensor whose history diverges from that of the other training.
+std::optional<FoundSuspect> first_mover(const DiffResult& run) {
+  if (!run.histories.began) return {};
+  const check::Mover& mover = run.histories.began->first;
+  const check::StepTensor& moved = run.histories.history[mover.tensor];
+  const auto row = std::find_if(run.rows.begin(), run.rows.end(), [&](TensorId tensor) {
+    const Identity identity = run.identity(tensor);
+    return identity.step == mover.step && identity.rank == moved.rank && identity.graph == moved.graph &&
+           identity.name.io == moved.io && identity.name.slot == moved.slot &&
+           identity.occurrence == moved.occurrence && run.op_name(run.pairing.tensors[tensor].op) == moved.op_name;
+  });
+  if (row == run.rows.end()) return {};
+  FoundSuspect suspect = suspect_at(run, *row, check::reason_of(run.histories));
+  suspect.kind = "began";
+  suspect.open = Open::kStepsBefore;
+  return suspect;
+}
+
 // The first operator with a large difference that was not judged for want of values.
 class UnjudgedSearch {
  public:
@@ -374,7 +392,8 @@ NextPlan plan_next(const std::vector<CaseDump<DiffResult>>& dumps, const DumpReq
   }
   const bool judged = !last.single_pair && !last.pairing.of_parameters && !last.pairing.likeness.two_networks();
   if (suspects.empty() && dumps.size() == 1 && judged) {
-    std::optional<FoundSuspect> one = first_after_equal_inputs(last);
+    std::optional<FoundSuspect> one = first_mover(last);
+    if (!one) one = first_after_equal_inputs(last);
     if (!one) one = UnjudgedSearch(last, *of).find();
     if (one && !(one->open == Open::kBefore && runs.begins_network(*one))) suspects.push_back(std::move(*one));
   }

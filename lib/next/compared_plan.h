@@ -6,6 +6,7 @@
 //   what went in differs already                  the calls before, four times as many with each round; where no dump has
 //                                                 any, statistics of everything in that step
 //   a weight differs where the dump begins        statistics of the steps before
+//   two histories diverge in a step               the same
 //
 // Everything else is pinned: no dump can tell more.
 #pragma once

@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "diff/diff_baseline.h"
-#include "diff/diff_history.h"
 #include "diff/diff_junit.h"
 #include "diff/diff_options.h"
 #include "diff/diff_page.h"
@@ -100,9 +99,6 @@ class Diff : public Command {
       return end_before_comparing(session, fits.error());
     if (run->rows.empty() || run->a->side.tensors->empty() || run->b->side.tensors->empty())
       return end_without_rows(session, *run);
-    Result<check::BeganReport> parting = parting_of(*run, session.context);
-    if (!parting) return end_before_comparing(session, parting.error());
-    parting_ = std::move(*parting);
     if (!options_.new_baseline.empty()) {
       if (const Status written = write_baseline(session, options_, *run); !written)
         return session.end_with(written.error());
@@ -207,7 +203,7 @@ class Diff : public Command {
   }
 
   Status write_report(Session& session, const DiffResult& run) const {
-    return options_.report.empty() ? Status() : write_diff_page(session, options_, run, parting_);
+    return options_.report.empty() ? Status() : write_diff_page(session, options_, run);
   }
 
   // --summary has the exit code, which is returned.
@@ -228,7 +224,7 @@ class Diff : public Command {
       (void)session.out.write(run.single_pair
                                   ? pair_text(run)
                                   : roles_text(run, options_) + weights_text(weights_) + tokens_text(run) + facts +
-                                        began_text(&parting_) + next_text(run, options_) + expected_text(run));
+                                        began_text(&run.histories) + next_text(run, options_) + expected_text(run));
     }
     if (!table || !run.single_pair) print_rows(session, run);
     if (table) print_closer(session, run);
@@ -260,7 +256,7 @@ class Diff : public Command {
     further.add("explain", options_.explain.empty() ? report::Value() : report::Value(explain_value(run)));
     further.add("tokens", tokens_value(run));
     further.add("weights", weights_value(weights_));
-    further.add("began", began_value(&parting_));
+    further.add("began", began_value(&run.histories));
     if (run.pairing.of_parameters) further.add("relations", relations_value(run));
     std::vector<report::Object> failures;
     for (const Error& error : run.failures) failures.push_back(report::failure_object(error));
@@ -355,7 +351,6 @@ class Diff : public Command {
     return fails(run, options_.fail_level) && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;
   }
 
-  check::BeganReport parting_;  // of dumps of several steps
   WeightVersions weights_;
   DiffOptions options_;
   ProfileOptions profile_;

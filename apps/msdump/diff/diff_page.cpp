@@ -356,8 +356,7 @@ Status write_diff_summary(const DiffResult& run, const DiffOptions& options, Exi
   return write_summary(options.summary, report::markdown_summary(page, result_text(code), summary_text(run), table));
 }
 
-Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run,
-                       const check::BeganReport& parting) {
+Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run) {
   std::vector<const Divergence*> roots;
   for (const Divergence& root : run.divergence.roots) roots.push_back(&root);
   const DiffPageRows rows(session.context.pool, options, run, roots);
@@ -369,7 +368,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
   page.reasons = reason_counts_of_page(run);
   page.about = about_of(run);
   page.ranks = rows.ranks();
-  page.movers = began_charts(&parting);
+  page.movers = began_charts(&run.histories);
   data.has_flow = !run.pairing.of_parameters && !run.single_pair;
   page.words =
       data.has_flow

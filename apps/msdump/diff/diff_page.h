@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "check/began/began.h"
 #include "diff/diff_options.h"
 #include "divergence/dump_diff.h"
 #include "frame/subcommand.h"
@@ -13,8 +12,6 @@ namespace msdump::cli {
 Status write_diff_summary(const DiffResult& run, const DiffOptions& options, ExitCode code);
 
 // Reads the tensors of the evidence once more, for their pictures.
-// `parting`: where the histories diverge.
-Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run,
-                       const check::BeganReport& parting);
+Status write_diff_page(Session& session, const DiffOptions& options, const DiffResult& run);
 
 }  // namespace msdump::cli

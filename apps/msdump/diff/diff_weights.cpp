@@ -150,9 +150,7 @@ report::Value weights_value(const WeightVersions& versions) {
   for (size_t i = 0; i < counts.size(); ++i) {
     const WeightVersion& one = versions.versions[i];
     report::Object object;
-    object.add("path", one.path)
-        .add("step", report::Value(one.step))
-        .add("parameters", counts[i]);
+    object.add("path", one.path).add("step", report::Value(one.step)).add("parameters", counts[i]);
     all.emplace_back(std::move(object));
   }
   for (const ParameterVersions::Group& one : versions.found.others()) {

@@ -1,4 +1,4 @@
-#include "diff/diff_history.h"
+#include "divergence/history_divergence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,10 @@
 
 #include "base/numbers.h"
 #include "check/began/monitor_tables.h"
+#include "divergence/dump_diff.h"
 
-namespace msdump::cli {
+namespace msdump {
 namespace {
-
-using check::TensorFacts;
 
 // The rows of a tensor, one for each step.
 struct History {
@@ -54,10 +53,10 @@ std::vector<History> histories_of(const DiffResult& run) {
 }
 
 // The numbers of elements, as far as the comparison has them.
-TensorFacts facts_of_elements(const TensorDiff& diff, bool of_candidate) {
+check::TensorFacts facts_of_elements(const TensorDiff& diff, bool of_candidate) {
   const kernels::PairMetrics metrics = diff.metrics;
-  TensorFacts facts;
-  facts.from = TensorFacts::From::kElements;
+  check::TensorFacts facts;
+  facts.from = check::TensorFacts::From::kElements;
   facts.has_nan = (of_candidate ? metrics.nan_a : metrics.nan_b) > 0;
   facts.max = of_candidate ? metrics.max_a : metrics.max_b;
   facts.min = of_candidate ? metrics.min_a : metrics.min_b;
@@ -68,7 +67,7 @@ TensorFacts facts_of_elements(const TensorDiff& diff, bool of_candidate) {
   return facts;
 }
 
-TensorFacts facts_of_side(const DiffResult& run, TensorId row, Side which) {
+check::TensorFacts facts_of_side(const DiffResult& run, TensorId row, Side which) {
   const TensorPair& pair = run.pairing.tensors[row];
   DiffSide& side = which == Side::kCandidate ? *run.a : *run.b;
   const TensorRecord& record = (*side.side.tensors)[pair[which]];
@@ -97,12 +96,12 @@ check::StepTensor tensor_of(const DiffResult& run, TensorId row) {
 
 }  // namespace
 
-Result<check::BeganReport> parting_of(const DiffResult& run, const RunContext& context) {
+Result<check::BeganReport> diverged_histories(const DiffResult& run, const RunContext& context) {
   if (run.pairing.of_parameters || !has_history(run)) return check::BeganReport();
   Sides<check::StepHistory> both;
   for (const History& history : histories_of(run)) {
     MSDUMP_CHECK_OK(context.cancel.check());
-    Sides<std::vector<TensorFacts>> facts;
+    Sides<std::vector<check::TensorFacts>> facts;
     for (const auto& [step, row] : history.rows) {
       for (const Side side : kBothSides) facts[side].push_back(facts_of_side(run, row, side));
     }
@@ -122,4 +121,4 @@ Result<check::BeganReport> parting_of(const DiffResult& run, const RunContext& c
   return check::judge_parting(both.a, both.b, context);
 }
 
-}  // namespace msdump::cli
+}  // namespace msdump
