@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from probe import Run, initialise, numbers
 from torch import nn
 
-VOCABULARY, WIDTH, INNER, STATES, RANK, TAPS, BATCH, TIME = 41, 24, 32, 4, 6, 4, 3, 8
+VOCABULARY, WIDTH, INNER, STATES, RANK, TAPS, BATCH, TIME = 41, 24, 32, 4, 6, 4, 3, 6
 
 
 class Norm(nn.Module):
@@ -73,7 +73,7 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.emb = nn.Embedding(VOCABULARY, WIDTH)
-        self.blocks = nn.ModuleList(Block() for _ in range(3))
+        self.blocks = nn.ModuleList(Block() for _ in range(2))
         self.norm = Norm()
         self.head = nn.Linear(WIDTH, VOCABULARY, bias=False)
 
@@ -85,9 +85,9 @@ class Net(nn.Module):
 
 
 def lengths_of(step):
-    """A document of 3 to 5 tokens, then another, then padding."""
-    first = numbers(f"first{step}", (BATCH, 1), 3, 6)
-    return first, numbers(f"end{step}", (BATCH, 1), 6, TIME + 1)
+    """A document of 2 or 3 tokens, then another, then padding."""
+    first = numbers(f"first{step}", (BATCH, 1), 2, 4)
+    return first, numbers(f"end{step}", (BATCH, 1), 4, TIME + 1)
 
 
 def groups_of(model):
