@@ -367,6 +367,66 @@ MOLECULE = [
     Fault("molecule", "rho", "rho of Adadelta 0.99, not 0.9", (("rho=0.9,", "rho=0.99,"),), ("step",), near=UPDATED),
 ]
 
+MIXERS = ("blocks.*.mixer",)
+MAMBA = [
+    Fault("mamba", "ahead", "the convolution sees what comes, not what was", (("x[..., :TIME]", "x[..., TAPS - 1:]"),),
+          ("cut", "silu"), MIXERS, near=("blocks.*.mixer.select",)),
+    Fault("mamba", "bias", "the bias of the step size is added twice",
+          (("F.softplus(self.rate(low))", "F.softplus(self.rate(low) + self.rate.bias)"),), ("rate",), MIXERS,
+          near=("blocks.*.mixer.out",)),
+    Fault("mamba", "reset", "the state is forgotten a token late", (("torch.arange(TIME) != first)",
+          "torch.arange(TIME) != first + 1)"),),
+          ("left",), MIXERS, near=("blocks.*", "blocks.*.mixer.out")),
+    Fault("mamba", "gate", "the gate is a sigmoid", (("y * F.silu(gate)", "y * torch.sigmoid(gate)"),), ("gated",),
+          MIXERS, near=("blocks.*.mixer.out",)),
+    Fault("mamba", "through", "what goes past the state is missing", (("y = y + x * self.through", "y = y"),),
+          ("through", "gated"), MIXERS, near=("blocks.*.mixer.out",)),
+    after_start("mamba", "loaded", "of one layer what is written and what is read are loaded exchanged",
+                "w = model.blocks[1].mixer.select.weight; "
+                "w.data = torch.cat((w.data[:RANK], w.data[RANK:].roll(STATES, 0)))",
+                lines=("select",), modules=("blocks.1.mixer.select",)),
+    Fault("mamba", "detached", "no gradient into the state of the token before",
+          (("left[:, now] * state +", "left[:, now] * state.detach() +"),), ("state", "left", "drive"), MIXERS,
+          near=("blocks.*.mixer.select", "blocks.*.mixer.rate", "blocks.*.mixer.conv", *UPDATED)),
+    kernel("mamba", "kernel", "Functional.softplus.1", "rolled", lines=("rate",),
+           modules=("blocks.1", "blocks.1.mixer")),
+    Fault("mamba", "known", "the loss is divided by all tokens, padding too", (("cost.sum() / known.sum()",
+          "cost.mean()"),),
+          ("loss",), near=("head",)),
+    Fault("mamba", "coupled", "the decay of weights goes through the gradient", (("optim.AdamW(", "optim.Adam("),),
+          ("step",), near=UPDATED),
+]
+COUPLINGS = ("level1.*.couple", "level2.*.couple")
+FLOW = [
+    Fault("flow", "order", "the halves are joined in the other order", (("torch.cat((a, b), 1), volume",
+          "torch.cat((b, a), 1), volume"),),
+          ("joined",), COUPLINGS),
+    Fault("flow", "length", "the volume of the matrix counts once, not at each place", (("volume * x.shape[2]",
+          "volume"),),
+          ("volumes", "added"), ("level1.*.mix", "level2.*.mix"), near=("level1.0", "level1.1", "level2.0",
+          "level2.1")),
+    Fault("flow", "transposed", "channels are mixed by the transposed matrix", (("self.weight[..., None]",
+          "self.weight.t()[..., None]"),),
+          ("mixed",), ("level1.*.mix", "level2.*.mix")),
+    Fault("flow", "unmoved", "the sigmoid is not moved by 2", (("torch.sigmoid(scale + 2.0)", "torch.sigmoid(scale)"),),
+          ("sigmoid",), COUPLINGS),
+    Fault("flow", "average", "the mean of the logarithms, not their sum", ((".sum((1, 2))  # @logs",
+          ".mean((1, 2))  # @logs"),),
+          ("logs",), COUPLINGS),
+    Fault("flow", "folded", "channels are in another order when places are folded into them",
+          ((".permute(0, 1, 3, 2)", ".permute(0, 3, 1, 2)"),), ("folded", "flat"),
+          near=("level1.0", "level1.0.scale", "level2.0", "level2.0.scale")),
+    Fault("flow", "detached", "no gradient into the volume of the matrix", (("slogdet(self.weight.float())",
+          "slogdet(self.weight.detach().float())"),),
+          ("volume", "volumes"), ("level1.*.mix", "level2.*.mix"), near=UPDATED),
+    kernel("flow", "kernel", "Torch.tanh.2", "tail", lines=("first",), modules=("level2.0", "level2.0.couple")),
+    after_start("flow", "swapped", "the matrices of two steps are loaded exchanged",
+                "p, q = (step.mix.weight for step in model.level1); p.data, q.data = q.data.clone(), p.data.clone()",
+                lines=("volume", "mixed"), modules=("level1.*.mix",)),
+    Fault("flow", "frozen", "the second half is not given to the optimizer",
+          (("Adamax(model.parameters()", "Adamax(model.level1.parameters()"),), ("step",), near=UPDATED),
+]
+
 
 def right(net, name, what, changes=(), **more):
     return Fault(net, f"right-{name}", what, changes, **more)
@@ -420,9 +480,38 @@ RIGHT = [
     right("molecule", "checkpoint", "activations of the layers are computed again",
           (("layer(x, source, target, kind)",
             "torch.utils.checkpoint.checkpoint(layer, x, source, target, kind, use_reentrant=False)"),), hidden=NOISY),
+    right("mamba", "silu", "the gate by its parts", (("y * F.silu(gate)", "y * (gate * torch.sigmoid(gate))"),)),
+    right("mamba", "einsum", "the state is read by an einsum", (("(state * read[:, now, None]).sum(-1)",
+          "torch.einsum('bin,bn->bi', state, read[:, now])"),)),
+    right("mamba", "segments", "all states at once, by the sums of what they lose", (
+        ("for now in range(TIME):", "for now in range(0):"),
+        ("torch.stack(seen, 1)",
+         "(lambda sums, same: torch.einsum('btsin,bsin,btn->bti', torch.exp((sums[:, :, None] - sums[:, None])"
+         ".masked_fill(~same[..., None, None], float('-inf'))), drive, read))(power.cumsum(1), "
+         "((1 - keep).cumsum(1)[:, :, None] == (1 - keep).cumsum(1)[:, None]) & torch.ones(TIME, TIME).tril().bool())"),
+        )),
+    right("mamba", "native", "the norm as one call", (("size = x.pow(2).mean(-1, keepdim=True)", "size = (WIDTH,)"),
+          ("x * torch.rsqrt(size + self.eps) * self.weight", "F.rms_norm(x, size, self.weight, self.eps)"))),
+    right("mamba", "checkpoint", "activations of the blocks are computed again",
+          (("block(x, keep)", "torch.utils.checkpoint.checkpoint(block, x, keep, use_reentrant=False)"),),
+          hidden=NOISY),
+    right("flow", "product", "channels are mixed by a product", (("F.conv1d(x, self.weight[..., None])",
+          "torch.matmul(self.weight, x)"),)),
+    right("flow", "logsigmoid", "the logarithm of the sigmoid in one", (
+        ("scale = torch.sigmoid(scale + 2.0)", "more = scale + 2.0; scale = torch.sigmoid(more)"),
+        ("torch.log(scale).sum((1, 2))", "F.logsigmoid(more).sum((1, 2))"))),
+    right("flow", "divided", "divided by the deviation, not multiplied by its inverse", (
+        ("(leaves - mean) * torch.exp(-spread)", "(leaves - mean) / torch.exp(spread)"),)),
+    right("flow", "rows", "the steps' volumes are added first, then what leaves", (
+        ("total = total + likely", "late = likely"),
+        ("return total + rest.flatten(1).sum(1)", "return total + (late + rest.flatten(1).sum(1))"))),
+    right("flow", "checkpoint", "activations of the steps are computed again",
+          (("step(x)  # @step2", "torch.utils.checkpoint.checkpoint(step, x, use_reentrant=False)  # @step2"),),
+          hidden=NOISY),
 ]
-KINDS, HELD = ("wavenet", "actor", "swin", "mixture", "molecule"), ("actor", "swin", "molecule")
-ALL = DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + RIGHT
+KINDS, HELD = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow"), ("actor", "swin",
+    "molecule", "flow")
+ALL = DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW + RIGHT
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
 
 # Of every net, in every form: nothing but the noise. More of them in these forms.

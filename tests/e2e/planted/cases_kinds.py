@@ -1,10 +1,10 @@
-"""Faults and right pairs in nets of kinds that no other set has: nerf.py, towers.py, points.py, codebook.py, forecast.py.
-They were written down, and split into nets to look at and nets of which counts alone are printed (HELD), before msdump
+"""Faults and right pairs in nets of kinds that no other set has: nerf.py, towers.py, points.py, codebook.py, forecast.py,
+ssd.py. They were written down, and split into nets to look at and nets of which counts alone are printed (HELD), before msdump
 saw a dump of them."""
 from case import Case, Root, value
 from cases_more import OTHER_KERNELS, every, fill_and, given, parameter, structure, threads
 
-KINDS, HELD = ("nerf", "towers", "points", "codebook", "forecast"), ("points", "forecast")
+KINDS, HELD = ("nerf", "towers", "points", "codebook", "forecast", "ssd"), ("points", "forecast")
 
 
 def right(name, what, *changes, **more):
@@ -236,4 +236,42 @@ FORECAST = [
           fill_and("net.net.far.recompute()")),
     right("forecast-right-noise", "all weights differ by 1e-5", NOISE),
 ]
-ALL = NERF + TOWERS + POINTS + CODEBOOK + FORECAST
+PYRAMID = "network-Loss/net-Pyramid"
+SSD = [
+    fault("ssd-union", "what two boxes have in common counts twice", ("union = union - common", "union = union"),
+          structure("match-Match/Sub-op2 ->", "match-Match/Div-op0"), measured_at="match-Match/Div-op0", structure=True),
+    fault("ssd-variance", "offsets are divided by 0.2, not by 0.1", ("moved / 0.1", "moved / 0.2"),
+          value("Expand/_Divs/Div-op0")),
+    fault("ssd-negatives", "half as many negatives count", ("NEGATIVES = 24", "NEGATIVES = 12"),
+          Root(("value", "shape"), ("network-Loss/TopK-op0", "network-Loss/Cast-op1")), also=("Grad_ReduceSum/Tile-op1",),
+          structure=True),
+    fault("ssd-easy", "what is easy counts more, not what is hard", ("ops.square(1.0 - right)", "ops.square(right)"),
+          structure("network-Loss/Sub-op2 ->", "network-Loss/Square-op0"), measured_at="network-Loss/Square-op0",
+          structure=True),
+    fault("ssd-pyramid", "the lower level gets itself, not the upper one", ("low = low + above", "low = low + low"),
+          structure(f"{PYRAMID}/ResizeNearestNeighbor-op0 ->", f"{PYRAMID}/Add-op0"), measured_at=f"{PYRAMID}/Add-op0",
+          structure=True, rewired=True),
+    fault("ssd-cut", "no gradient from the lower level into the upper one", ("self.larger(high)",
+          "self.larger(ops.stop_gradient(high))"),
+          structure("Grad_ResizeNearestNeighbor/ResizeNearestNeighborGrad-op0 ->", "side2-Conv2d/AddN-op0"),
+          structure=True),
+    fault("ssd-layout", "height and width are exchanged", ("(0, 2, 3, 1)", "(0, 3, 2, 1)"),
+          value(*every("classes-Head/Transpose", 4))),
+    fault("ssd-beta", "the loss of offsets is quadratic up to 1, not 0.5", ("beta=0.5", "beta=1.0"),
+          value("network-Loss/SmoothL1Loss-op0", "Grad_SmoothL1Loss/SmoothL1LossGrad-op0")),
+    fault("ssd-loaded", "the channels of a weight are loaded moved by one",
+          fill_and("w = net.net.side2.weight; w.set_data(start.Tensor(np.roll(w.asnumpy(), 1, 1)))"),
+          # As in nerf-transposed: without a graph the weight has no name where it is read.
+          Root(("parameter", "input", "value"), ("side2-Conv2d/Conv2D-op0",), ("net.side2.weight",))),
+    # The CPU takes no notice of Nesterov's step.
+    fault("ssd-momentum", "a momentum of 0.5, not 0.9", ("momentum=0.9, use", "momentum=0.5, use"),
+          Root(("parameter", "value"), every("optimizer-Momentum/ApplyMomentum", 20), ("momentum",))),
+    right("ssd-right-smooth", "the loss of offsets by its parts", ("error = self.smooth(offsets, matched)",
+          "error = ops.abs(offsets - matched); error = ops.select(error < 0.5, error * error, error - 0.25)")),
+    right("ssd-right-weight", "the weight by a choice, not by a product", ("0.75 - 0.5 * wanted",
+          "ops.select(wanted > 0.5, ops.full_like(wanted, 0.25), ops.full_like(wanted, 0.75))")),
+    right("ssd-right-recomputed", "the activations of a head are computed again for the gradient",
+          fill_and("net.classes.recompute()")),
+    right("ssd-right-noise", "all weights differ by 1e-5", NOISE),
+]
+ALL = NERF + TOWERS + POINTS + CODEBOOK + FORECAST + SSD
