@@ -153,6 +153,9 @@ std::optional<GradientCut> GradientCuts::first() const {
     for (const ExecutionId run : all.runs[0]) {
       if (auto cut = view_.is_backward(run) ? at(run, kNoId) : std::nullopt) return cut;
     }
+    const std::vector<ExecutionId>& runs = all.returned[0];
+    if (!runs.empty() && all.returned[1].empty())
+      return GradientCut{false, true, view_.run(runs.front()).op, operators_of(view_, {runs.begin(), runs.end()})};
   }
   return std::nullopt;
 }

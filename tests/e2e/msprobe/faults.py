@@ -489,7 +489,7 @@ RIGHT = [
          "(lambda sums, same: torch.einsum('btsin,bsin,btn->bti', torch.exp((sums[:, :, None] - sums[:, None])"
          ".masked_fill(~same[..., None, None], float('-inf'))), drive, read))(power.cumsum(1), "
          "((1 - keep).cumsum(1)[:, :, None] == (1 - keep).cumsum(1)[:, None]) & torch.ones(TIME, TIME).tril().bool())"),
-        )),
+        ), hidden=NOISY),  # counts of documents are compared: with noise they are equal no more
     right("mamba", "native", "the norm as one call", (("size = x.pow(2).mean(-1, keepdim=True)", "size = (WIDTH,)"),
           ("x * torch.rsqrt(size + self.eps) * self.weight", "F.rms_norm(x, size, self.weight, self.eps)"))),
     right("mamba", "checkpoint", "activations of the blocks are computed again",
