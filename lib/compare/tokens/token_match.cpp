@@ -60,7 +60,7 @@ class Matcher {
   void take_equal() {
     std::multimap<uint64_t, uint32_t> of_b;
     const auto hash_of = [](const TokenSequence& one) {
-      uint64_t hash = mix_hash(KnownBeginnings::kStart, static_cast<uint64_t>(one.first));
+      uint64_t hash = KnownBeginnings::with(0, one.first);
       for (const int64_t id : one.ids) hash = KnownBeginnings::with(hash, id);
       return hash;
     };

@@ -79,8 +79,10 @@ class KnownBeginnings {
   // Those of the sequences that begin at 0; also without a row of equal tokens in front, which may be pads.
   explicit KnownBeginnings(std::span<const TokenSequence> sequences);
 
-  static constexpr uint64_t kStart = 0x51AB'7A5E;
-  [[nodiscard]] static uint64_t with(uint64_t hash, int64_t id) { return mix_hash(hash, static_cast<uint64_t>(id)); }
+  // The hash of the tokens with one more; 0 is that of none.
+  [[nodiscard]] static uint64_t with(uint64_t hash, int64_t id) {
+    return mix_hash(hash + 1, static_cast<uint64_t>(id));
+  }
   [[nodiscard]] bool has(uint64_t hash) const { return hashes_.contains(hash); }
   [[nodiscard]] bool empty() const { return hashes_.empty(); }
   // True if a sequence has the token at that position, and if one has two tokens there.
@@ -90,7 +92,7 @@ class KnownBeginnings {
   }
 
  private:
-  static uint64_t place(int64_t position, int64_t id) { return with(with(~kStart, position), id); }
+  static uint64_t place(int64_t position, int64_t id) { return with(with(0, position), id); }
 
   std::unordered_set<uint64_t> hashes_, places_;
 };
