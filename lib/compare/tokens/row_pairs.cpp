@@ -193,11 +193,8 @@ class RowPairs {
   }
   // The last part of the path of a module, or of a hook; empty for calls.
   [[nodiscard]] static std::string_view module_of(std::string_view name) {
-    if (const auto entry = parse_msprobe_entry(name)) {
-      if (entry->kind != MsprobeEntryKind::kModule) return {};
-      for (int part = 0; part < 3; ++part) name = name.substr(0, name.rfind('.'));
-    }
-    return name.substr(name.rfind('.') + 1);
+    const std::string_view path = module_path(name).value_or(std::string_view());
+    return path.substr(path.rfind('.') + 1);
   }
   [[nodiscard]] bool has_one_number(const std::vector<RecordId>& of_b) const {
     return of_b.size() == 1 && view_.b->extents_of_row(of_b.front()).empty();

@@ -144,13 +144,8 @@ std::vector<int64_t> common_rows(const std::vector<CommonRows>& rows) {
   return all;
 }
 
-// The path of a module in the name of its call, or of a hook: "Module.model.layers.0".
-std::string_view path_of(std::string_view name) {
-  const auto entry = parse_msprobe_entry(name);
-  if (!entry || entry->kind != MsprobeEntryKind::kModule) return name;
-  for (int part = 0; part < 3; ++part) name = name.substr(0, name.rfind('.'));
-  return name;
-}
+// The path of a module in the name of its call; the whole name of other calls.
+std::string_view path_of(std::string_view name) { return module_path(name).value_or(name); }
 
 // The side with more passes, which tells what was computed first.
 Side slower_side(const TokenView& view) {
