@@ -20,10 +20,11 @@
 #include "base/text.h"
 #include "compare/pair/pair_reader.h"
 #include "compare/sample/tensor_samples.h"
-#include "compare/tokens/run_passes.h"
+#include "compare/tokens/input_meaning.h"
 #include "compare/tokens/token_errors.h"
 #include "compare/tokens/token_view.h"
 #include "kernels/pair/pair_dtype.h"
+#include "msprobe/module_path.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -367,7 +368,9 @@ class RowPairs {
     }
     const bool same_shape = same_without_ones(a.tensors()[pair.a].shape, b.tensors()[pair.b].shape);
     if (same_shape && is_reordered(pair, 0)) return false;
-    if (a.tensors()[pair.a].name.io == Io::kParameter) return true;
+    // Ranks that read different tokens may hold different parts of a parameter.
+    const bool has_groups = a.passes().groups > 1 || b.passes().groups > 1;
+    if (a.tensors()[pair.a].name.io == Io::kParameter && !has_groups) return true;
     if (!same_without_ones(a.first_shape(pair.a), b.first_shape(pair.b))) return false;
     MSDUMP_TRY(const bool constant_a, a.is_constant_over_passes(pair.a, cancel_));
     if (!constant_a) return false;

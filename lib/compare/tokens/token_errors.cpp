@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +14,10 @@
 #include "base/text.h"
 #include "compare/limits.h"
 #include "compare/pair/pair_reader.h"
+#include "compare/tokens/input_meaning.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
-#include "msprobe/names.h"
+#include "msprobe/module_path.h"
 #include "tensor/dtype.h"
 
 namespace msdump {
@@ -152,27 +155,38 @@ Side slower_side(const TokenView& view) {
   return view.a->passes().inputs.size() >= view.b->passes().inputs.size() ? Side::kCandidate : Side::kReference;
 }
 
+// When a side computed a token: step, pass and row. Ranks with different tokens compute those of a step at once.
+using Time = std::tuple<std::optional<int64_t>, uint32_t, int64_t>;
+
+std::optional<Time> time_of(const TokenSide& side, int64_t row) {
+  const auto place = side.place_of_row(row);
+  return place ? std::optional(Time(side.step_of_pass(place->pass), place->pass, place->row)) : std::nullopt;
+}
+
 std::optional<WrongToken> token_at(const TokenView& view, int64_t row, double error) {
   const auto a = view.a->place_of_row(row), b = view.b->place_of_row(row);
   if (!a || !b) return std::nullopt;
-  return WrongToken{b->sequence, b->position, b->id, a->pass, a->row, view.a->step_of_pass(a->pass), error};
+  return WrongToken{row, b->sequence, b->position, b->id, a->pass, a->row, view.a->step_of_pass(a->pass), view.a->rank_of_pass(a->pass), error};
 }
 
 class Scan {
  public:
-  Scan(const TokenView& view, const Pairing& pairing, const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
+  Scan(const PairRows& pairs, const Pairing& pairing, const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
        const RunContext& context)
-      : view_(view), pairing_(pairing), diffs_(diffs), modules_(modules), context_(context) {
+      : pairs_(pairs), view_(pairs.view()), pairing_(pairing), diffs_(diffs), modules_(modules), context_(context) {
     result_.of_tensor.resize(pairing.tensors.size());
-    before_.assign(static_cast<size_t>(view.match.tokens), 0);
+    before_.assign(static_cast<size_t>(view_.match.tokens), 0);
     flipped_.assign(before_.size(), false);
-    for (const MatchedSequence& one : view.match.sequences) {
+    for (const MatchedSequence& one : view_.match.sequences) {
       for (int64_t i = 0; i < one.count; ++i) sequence_.push_back(one.b);
     }
   }
 
   Result<TokenErrors> run(const std::vector<TensorId>& rows) {
     order_tensors(rows);
+    std::copy_if(result_.order.begin(), result_.order.end(), std::back_inserter(result_.outputs),
+                 [&](TensorId tensor) { return is_output(tensor); });
+    result_.heat = TokenHeat(result_.outputs.size(), view_.match.tokens);
     const size_t held = std::clamp<size_t>(kHeldErrors / std::max<size_t>(before_.size(), 1), 1, kHeldPairs);
     for (size_t first = 0; first < result_.order.size(); first += held) {
       const size_t count = std::min(held, result_.order.size() - first);
@@ -192,7 +206,7 @@ class Scan {
   Status find_log_probs() {
     for (auto tensor = result_.order.rbegin(); tensor != result_.order.rend(); ++tensor) {
       const TensorPair& pair = pairing_.tensors[*tensor];
-      const bool is_number = view_.a->extents_of_row(pair.a).empty() && view_.b->extents_of_row(pair.b).empty();
+      const bool is_number = pairs_.is_number(Side::kCandidate, pair.a) && pairs_.is_number(Side::kReference, pair.b);
       if (!is_number || record(Side::kReference, *tensor).name.io != Io::kOutput) continue;
       if (kind_of(record(Side::kReference, *tensor).name.dtype) != DTypeKind::kFloat) continue;
       const std::vector<double> a = values_of(Side::kCandidate, pair.a), b = values_of(Side::kReference, pair.b);
@@ -205,7 +219,7 @@ class Scan {
 
   [[nodiscard]] std::vector<double> values_of(Side side, RecordId tensor) const {
     std::vector<double> values;
-    auto opened = HostTensor::open(*view_.of(side).side().index, view_.of(side).tensors()[tensor], {});
+    auto opened = HostTensor::open(*view_.of(side).side().index, pairs_.record(side, tensor), {});
     if (!opened || kernels::common_dtype(opened->dtype(), DType::kFloat64) != DType::kFloat64) return values;
     const Status read = for_each_slab(*opened, context_.cancel, [&](std::span<const std::byte> bytes, int64_t count) {
       const size_t before = values.size();
@@ -239,7 +253,29 @@ class Scan {
   }
 
   [[nodiscard]] const TensorRecord& record(Side side, TensorId tensor) const {
-    return view_.of(side).tensors()[pairing_.tensors[tensor][side]];
+    return pairs_.record(side, pairing_.tensors[tensor][side]);
+  }
+
+  [[nodiscard]] bool is_output(TensorId tensor) const {
+    return record(Side::kReference, tensor).name.io == Io::kOutput;
+  }
+
+  // Operators with more inputs or outputs on one side: their slots are not the same values. Where no rank is sharded,
+  // settle_rows() has paired them.
+  [[nodiscard]] std::set<std::pair<OperatorId, Io>> mixed_slots() const {
+    std::map<std::pair<OperatorId, Io>, int> more;  // of the candidate
+    for (const TensorPair& pair : pairing_.tensors) {
+      for (const Side side : kBothSides) {
+        if (pair[side] == kNoId || pairs_.of(side, pair[side]) == nullptr) continue;
+        const NameFacts& name = pairs_.record(side, pair[side]).name;
+        if (kind_of(name.dtype) == DTypeKind::kFloat) more[{pair.op, name.io}] += side == Side::kCandidate ? 1 : -1;
+      }
+    }
+    std::set<std::pair<OperatorId, Io>> mixed;
+    for (const auto& [slots, count] : more) {
+      if (count != 0) mixed.insert({{slots.first, Io::kInput}, {slots.first, Io::kOutput}});
+    }
+    return mixed;
   }
 
   // Pairs with rows as they were computed: inputs of an operator, what is inside of it, its outputs.
@@ -270,19 +306,20 @@ class Scan {
         parent = modules_.parent_of(parent);
       }
     }
+    const std::set<std::pair<OperatorId, Io>> mixed = pairs_.is_sharded() ? mixed_slots() : std::set<std::pair<OperatorId, Io>>();
     using Key = std::tuple<uint32_t, bool, size_t, TensorId>;
     std::vector<Key> keys;
     for (const TensorId tensor : rows) {
       const TensorPair& pair = pairing_.tensors[tensor];
-      if (!pair.is_paired() || !view_.a->has_rows(pair.a) || !view_.b->has_rows(pair.b)) continue;
+      if (pairs_.of(pair) == nullptr || mixed.contains({pair.op, record(Side::kReference, tensor).name.io})) continue;
       if (!has_metrics(diffs_[tensor].verdict)) continue;
       // The experts of a token change with rounding.
       const NameFacts& name = record(Side::kReference, tensor).name;
       if (kind_of(name.dtype) != DTypeKind::kFloat && meaning_of(name) == Meaning::kUnknown) continue;
-      const bool is_output = record(Side::kReference, tensor).name.io == Io::kOutput;
+      const bool is_made = is_output(tensor);
       // Of outputs that follow the same operator, those of the inner module come first.
-      keys.emplace_back(is_output ? last[pair.op] : uint32_t{pair.op}, is_output,
-                        is_output ? SIZE_MAX - path_of(name_of_op(pair.op)).size() : 0, tensor);
+      keys.emplace_back(is_made ? last[pair.op] : uint32_t{pair.op}, is_made,
+                        is_made ? SIZE_MAX - path_of(name_of_op(pair.op)).size() : 0, tensor);
     }
     std::sort(keys.begin(), keys.end());
     for (const Key& key : keys) result_.order.push_back(std::get<3>(key));
@@ -300,7 +337,9 @@ class Scan {
   void take(TensorId tensor, const RowErrors& rows) {
     const std::vector<double>& errors = rows.errors;
     const TensorPair& pair = pairing_.tensors[tensor];
-    const std::vector<int64_t> common = common_rows(view_.a->compared_rows(pair.a));
+    const bool is_made = is_output(tensor);
+    outputs_ += is_made ? 1 : 0;
+    const std::vector<int64_t> common = common_rows(*pairs_.of(pair));
     if (errors.empty() || common.size() != errors.size()) return;
     const DType dtype_a = record(Side::kCandidate, tensor).name.dtype,
                 dtype_b = record(Side::kReference, tensor).name.dtype;
@@ -334,6 +373,7 @@ class Scan {
     }
     floor_ = std::max(floor_, coarser);
     result_.of_tensor[tensor] = summary;
+    for (size_t i = 0; i < errors.size() && is_made; ++i) result_.heat.add(outputs_ - 1, common[i], errors[i]);
   }
 
   // By common row: the largest error of the token and of those before it in its sequence.
@@ -351,7 +391,7 @@ class Scan {
     const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
     std::nth_element(usual.begin(), middle, usual.end());
     const Side timed = slower_side(view_);
-    std::optional<std::pair<uint32_t, int64_t>> earliest;
+    std::optional<Time> earliest;
     const auto exceeds = [&](size_t i, double times) {
       return errors[i] > times * std::max({before[static_cast<size_t>(common[i])], *middle, floor_});
     };
@@ -363,9 +403,9 @@ class Scan {
       const bool is_exact = std::isfinite(largest) && errors[i] < kExact * largest;
       if (is_exact || flips(common[i]) || !exceeds(i, kWrong)) continue;
       ++summary.wrong;
-      const auto place = view_.of(timed).place_of_row(common[i]);
-      if (!place || (earliest && *earliest <= std::pair(place->pass, place->row))) continue;
-      earliest = {place->pass, place->row};
+      const auto time = time_of(view_.of(timed), common[i]);
+      if (!time || (earliest && *earliest <= *time)) continue;
+      earliest = time;
       const auto first = token_at(view_, common[i], errors[i]);
       if (first) result_.jump = TokenJump{tensor, *first, before[static_cast<size_t>(common[i])]};
     }
@@ -376,6 +416,7 @@ class Scan {
 
   static constexpr uint32_t kNear = 16;  // operators
 
+  const PairRows& pairs_;
   const TokenView& view_;
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
@@ -384,6 +425,7 @@ class Scan {
   std::vector<uint32_t> sequence_;  // by common row
   std::vector<double> before_;      // by common row
   std::vector<bool> flipped_;       // by common row: rounding changed the order of its router's logits
+  size_t outputs_ = 0;              // in result_.outputs: those that were taken
   double floor_ = 0;
   bool any_before_ = false;  // floating-point numbers were compared
   TokenErrors result_;
@@ -391,24 +433,50 @@ class Scan {
 
 }  // namespace
 
-std::optional<WrongToken> first_token(const TokenView& view, const TensorPair& pair) {
-  if (!pair.is_paired() || !view.a->has_rows(pair.a) || !view.b->has_rows(pair.b)) return std::nullopt;
+const TensorRecord& PairRows::record(Side side, RecordId tensor) const {
+  return is_sharded() ? sharded_[side]->tensors()[tensor] : view_.of(side).tensors()[tensor];
+}
+
+const std::vector<CommonRows>* PairRows::of(Side side, RecordId tensor) const {
+  const TokenSide& own = view_.of(side);
+  if (!is_sharded()) return own.has_rows(tensor) ? &own.compared_rows(tensor) : nullptr;
+  const std::vector<const TensorRecord*>& records = sharded_[side]->members(sharded_[side]->original(tensor)).records;
+  const auto local = std::find_if(records.begin(), records.end(), [](const TensorRecord* one) { return one != nullptr; });
+  if (local == records.end()) return nullptr;
+  const RecordId in_side(static_cast<size_t>(*local - own.tensors().data()));
+  if (!own.has_rows(in_side)) return nullptr;
+  int64_t count = 0;
+  for (const CommonRows& one : own.compared_rows(in_side)) count += one.count;
+  const Shape* const shape = record(side, tensor).shape;
+  return shape != nullptr && !shape->empty() && shape->front() == count ? &own.compared_rows(in_side) : nullptr;
+}
+
+const std::vector<CommonRows>* PairRows::of(const TensorPair& pair) const {
+  if (!pair.is_paired()) return nullptr;
+  const std::vector<CommonRows>*const a = of(Side::kCandidate, pair.a), *const b = of(Side::kReference, pair.b);
+  return a != nullptr && b != nullptr && *a == *b ? a : nullptr;
+}
+
+std::optional<WrongToken> first_token(const PairRows& pairs, const TensorPair& pair) {
+  const std::vector<CommonRows>* const rows = pairs.of(pair);
+  if (rows == nullptr) return std::nullopt;
+  const TokenView& view = pairs.view();
   const Side timed = slower_side(view);
-  std::optional<std::pair<uint32_t, int64_t>> earliest;
+  std::optional<Time> earliest;
   std::optional<WrongToken> first;
-  for (const int64_t row : common_rows(view.a->compared_rows(pair.a))) {
-    const auto place = view.of(timed).place_of_row(row);
-    if (!place || (earliest && *earliest <= std::pair(place->pass, place->row))) continue;
-    earliest = {place->pass, place->row};
+  for (const int64_t row : common_rows(*rows)) {
+    const auto time = time_of(view.of(timed), row);
+    if (!time || (earliest && *earliest <= *time)) continue;
+    earliest = time;
     first = token_at(view, row, 0);
   }
   return first;
 }
 
-Result<TokenErrors> find_token_errors(const TokenView& view, const Pairing& pairing, const std::vector<TensorId>& rows,
+Result<TokenErrors> find_token_errors(const PairRows& pairs, const Pairing& pairing, const std::vector<TensorId>& rows,
                                       const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
                                       const RunContext& context) {
-  return Scan(view, pairing, diffs, modules, context).run(rows);
+  return Scan(pairs, pairing, diffs, modules, context).run(rows);
 }
 
 }  // namespace msdump

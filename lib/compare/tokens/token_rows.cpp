@@ -162,11 +162,13 @@ class Joiner {
     uint64_t hash = 0;  // of all its tokens
     std::optional<int64_t> last_slot;
     size_t pass = SIZE_MAX, place = 0;  // its last span: the pass, and the place among the spans of that
+    uint32_t source = 0;                // of that pass
   };
 
   void add(const TokenInputs& inputs) {
     const PassReader reader(inputs);
     pass_ = result_.passes.size();
+    if (inputs.source != source_) begin_source(inputs.source);
     PassRows& rows = result_.passes.emplace_back();
     rows.batch = reader.batch();
     rows.rows = reader.rows();
@@ -204,6 +206,15 @@ class Joiner {
     width_before_ = reader.width();
     place_before_.clear();
     for (uint32_t i = 0; i < before_.size(); ++i) place_before_[before_[i]] = i;
+  }
+
+  // What the passes before tell of the next one holds for passes of one source.
+  void begin_source(uint32_t source) {
+    source_ = source;
+    before_.clear();
+    place_before_.clear();
+    requests_.clear();
+    width_before_ = 0;
   }
 
   // Sequences may meet at positions that go up by 1.
@@ -296,27 +307,29 @@ class Joiner {
       best = before_[next_];
       best_evidence = evidence_of(*best);
     }
-    if (!best || best_evidence < most) {
+    const auto look_among = [&](bool own) {
       uint32_t alike = 0;
       size_t tried = 0;
       const auto ends = ends_.find(*one.position);
-      if (ends != ends_.end()) {
-        for (const uint32_t sequence : ends->second) {
-          if (!is_free(sequence)) continue;
-          if (++tried > kMostTried) {
-            ++result_.cut_short;
-            break;
-          }
-          const int evidence = evidence_of(sequence);
-          alike += static_cast<uint32_t>(evidence == best_evidence);
-          if (evidence <= best_evidence) continue;
-          best = sequence;
-          best_evidence = evidence;
-          alike = 1;
+      if (ends == ends_.end()) return;
+      for (const uint32_t sequence : ends->second) {
+        if (!is_free(sequence) || (states_[sequence].source == source_) != own) continue;
+        if (++tried > kMostTried) {
+          ++result_.cut_short;
+          break;
         }
+        const int evidence = evidence_of(sequence);
+        if (!own && !known_.empty() && evidence < 2) continue;
+        alike += static_cast<uint32_t>(evidence == best_evidence);
+        if (evidence <= best_evidence) continue;
+        best = sequence;
+        best_evidence = evidence;
+        alike = 1;
       }
       if (alike > 1 && best_evidence == 0) ++result_.undecided;
-    }
+    };
+    if (!best || best_evidence < most) look_among(true);
+    if (!best && source_ > 0) look_among(false);
     if (best_evidence < 2 && !known_.empty()) {
       const size_t count = std::min(before_.size(), kMostTried);
       const auto known = std::find_if(before_.begin(), before_.begin() + static_cast<std::ptrdiff_t>(count),
@@ -359,7 +372,7 @@ class Joiner {
   void append(uint32_t sequence, const Fragment& one, const TokenInputs& inputs, std::optional<int64_t> last_slot,
               size_t place) {
     if (!result_.sequences[sequence].ids.empty()) forget_end(sequence);
-    states_[sequence] = {hash_with(sequence, one, inputs), last_slot, pass_, place};
+    states_[sequence] = {hash_with(sequence, one, inputs), last_slot, pass_, place, source_};
     const auto first = inputs.ids.begin() + one.row;
     std::vector<int64_t>& ids = result_.sequences[sequence].ids;
     ids.insert(ids.end(), first, first + one.count);
@@ -380,6 +393,7 @@ class Joiner {
   bool in_batch_ = false;
   int64_t width_before_ = 0;
   size_t pass_ = 0, next_ = 0;
+  uint32_t source_ = 0;
 };
 
 }  // namespace

@@ -11,7 +11,9 @@
 //   3. positions may be what is wrong. So the tokens that a sequence had before the pass count where they are stated, and
 //      a sequence that the other side knows as such is continued at any position
 //   4. a span that begins before the end of its sequence replaces the rest: tokens of a draft model that were rejected
-//   5. without positions, spans are whole rows of the batch; where the other side's sequences begin with the same tokens, rows
+//   5. passes of one source follow each other. A sequence that another source began is continued only if no own one fits: a rank
+//      has a part of it
+//   6. without positions, spans are whole rows of the batch; where the other side's sequences begin with the same tokens, rows
 //      are split like these
 // Cost: linear in the tokens, and at most kMostTried sequences looked at for a span.
 #pragma once
@@ -28,7 +30,8 @@ namespace msdump {
 
 // The integer inputs of a forward pass. Those that were not dumped are empty.
 struct TokenInputs {
-  Shape shape;  // of the ids: {rows} or {batch, rows of each}
+  uint32_t source = 0;  // the ranks that run it; those of the next source read other tokens
+  Shape shape;          // of the ids: {rows} or {batch, rows of each}
   std::vector<int64_t> ids;
   std::vector<int64_t> positions;   // of each row; or of a row of the batch, for all of these
   std::vector<int64_t> cu_seqlens;  // the first row of each sequence, and the end of the last
