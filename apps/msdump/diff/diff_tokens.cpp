@@ -135,8 +135,8 @@ std::string wrong_tokens_text(const DiffResult& run) {
   const std::string quoted = text.is_null() ? "" : fmt::format(" \"{}\"", *text.get<std::string>());
   return fmt::format(
       "first at sequence {}, position {} (token {}{}; candidate: {}{}, row {}); {} of {} {} beyond rounding",
-      first.sequence, first.position, first.id, quoted, rank, step, first.row, summary.wrong, plural(summary.tokens, "token"),
-      summary.wrong == 1 ? "is" : "are");
+      first.sequence, first.position, first.id, quoted, rank, step, first.row, summary.wrong,
+      plural(summary.tokens, "token"), summary.wrong == 1 ? "is" : "are");
 }
 
 report::Value tokens_value(const DiffResult& run) {
@@ -162,7 +162,10 @@ report::Value tokens_value(const DiffResult& run) {
   first.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
   first.add("sequence", uint64_t{wrong.sequence}).add("position", wrong.position).add("token_id", wrong.id);
   first.add("text", text_of(view, wrong.id));
-  first.add("candidate_rank", wrong.rank).add("candidate_step", wrong.step).add("candidate_pass", uint64_t{wrong.pass}).add("candidate_row", wrong.row);
+  first.add("candidate_rank", wrong.rank)
+      .add("candidate_step", wrong.step)
+      .add("candidate_pass", uint64_t{wrong.pass})
+      .add("candidate_row", wrong.row);
   first.add("error", rounded(wrong.error)).add("wrong", summary.wrong).add("tokens", summary.tokens);
   return std::move(object.add("first", std::move(first)));
 }
@@ -208,8 +211,10 @@ report::Value token_map_value(const DiffResult& run) {
     return std::find(errors.outputs.begin(), errors.outputs.end(), tensor) != errors.outputs.end();
   });
   if (output == errors.order.end()) return std::move(object.add("first", report::Value()));
-  const auto place = static_cast<size_t>(std::find(errors.outputs.begin(), errors.outputs.end(), *output) - errors.outputs.begin());
-  return std::move(object.add("first", report::List{uint64_t{heat.row_of(place)}, uint64_t{heat.column_of(errors.jump->first.common)}}));
+  const auto place =
+      static_cast<size_t>(std::find(errors.outputs.begin(), errors.outputs.end(), *output) - errors.outputs.begin());
+  return std::move(object.add(
+      "first", report::List{uint64_t{heat.row_of(place)}, uint64_t{heat.column_of(errors.jump->first.common)}}));
 }
 
 std::vector<std::string> token_map_texts(const DiffResult& run) {
@@ -217,7 +222,8 @@ std::vector<std::string> token_map_texts(const DiffResult& run) {
   if (run.tokens == nullptr || run.tokens->errors == nullptr) return texts;
   const TokenErrors& errors = *run.tokens->errors;
   const std::string wrong = wrong_tokens_text(run);
-  texts.push_back(wrong.empty() ? "The error of no token jumps." : fmt::format("The error of a token jumps {}.", wrong));
+  texts.push_back(wrong.empty() ? "The error of no token jumps."
+                                : fmt::format("The error of a token jumps {}.", wrong));
   const TokenHeat& heat = errors.heat;
   if (errors.outputs.size() > heat.rows())
     texts.push_back(fmt::format("A row has the largest error of up to {} outputs, of {} in all.",

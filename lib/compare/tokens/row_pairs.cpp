@@ -30,9 +30,6 @@
 namespace msdump {
 namespace {
 
-// The relative L2 error up to which two tensors in other slots have the same values.
-constexpr double kSameValues = 0.05;
-
 bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
 
 bool same_without_ones(const Shape* a, const Shape* b) {

@@ -319,8 +319,8 @@ class PassBuilder {
       all.push_back({pass,
                      named ? 0 : number,
                      id,
-                     {joined_rank(rank_of(side_, one)), place_of(*side_.index, one).graph, name_with(one.name.op_name, number),
-                      one.name.op_type}});
+                     {joined_rank(rank_of(side_, one)), place_of(*side_.index, one).graph,
+                      name_with(one.name.op_name, number), one.name.op_type}});
     }
     std::stable_sort(all.begin(), all.end(), [](const Placed& x, const Placed& y) {
       return std::tuple(std::get<0>(x.key), x.pass) < std::tuple(std::get<0>(y.key), y.pass);

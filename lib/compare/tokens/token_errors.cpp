@@ -23,7 +23,6 @@
 namespace msdump {
 
 bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width) {
-  constexpr double kSameElements = 0.05;
   if (width < 2 || a.size() != b.size()) return false;
   const size_t rows = a.size() / width, some = std::min<size_t>(rows, kFewTried);
   for (size_t i = 0; i < some; ++i) {
@@ -36,7 +35,7 @@ bool have_same_elements(std::span<const double> a, std::span<const double> b, si
     const std::vector<double> x = sorted_row(a), y = sorted_row(b);
     const double unit = std::max(std::fabs(y.front()), std::fabs(y.back()));
     for (size_t at = 0; at < width; ++at) {
-      if (!(std::fabs(x[at] - y[at]) <= kSameElements * unit)) return false;
+      if (!(std::fabs(x[at] - y[at]) <= kSameValues * unit)) return false;
     }
   }
   return true;
@@ -45,9 +44,8 @@ bool have_same_elements(std::span<const double> a, std::span<const double> b, si
 namespace {
 
 // Rounding multiplies the largest error of a token by less from one tensor to the next: by up to 3 in runs without a fault.
-constexpr double kJump = 4;
-// Where some token jumps, others are wrong from here on, if they are not exact beside it.
-constexpr double kWrong = 2, kExact = 0.01;
+// Where some token jumps, others are wrong from half a jump on, if they are not exact beside it.
+constexpr double kJump = 4, kExact = 0.01;
 // Sums in another order and roundings on the way are several roundings of one element.
 constexpr double kRoundings = 2;
 // Errors that are held at a time, in up to so many pairs.
@@ -58,23 +56,19 @@ struct RowErrors {
   std::vector<bool> reordered;  // of router's logits: the largest are others, or in another order
 };
 
-// The experts that are chosen of a row are among so many.
-constexpr size_t kMostChosen = 8;
-
 bool order_differs(std::span<const double> a, std::span<const double> b) {
   const auto order_of = [](std::span<const double> values) {
     std::vector<size_t> order(values.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return values[x] > values[y]; });
-    // With few experts, the last ones are not chosen.
-    order.resize(std::min(kMostChosen, (order.size() + 1) / 2 + 1));
+    // Few experts are chosen; of few, the last ones are not.
+    order.resize(std::min(kFewTried, (order.size() + 1) / 2 + 1));
     return order;
   };
   return order_of(a) != order_of(b);
 }
 
-// From this error of a usual token on, two tensors may hold the same numbers in another order.
-constexpr double kUnrelated = 0.3;
+// Larger tensors are not asked whether they hold the same numbers in another order.
 constexpr int64_t kMostKept = int64_t{1} << 22;
 
 // The error of each row of a pair; none if they hold the same numbers in another order. And for the logits of a router whether it chooses other experts.
@@ -124,15 +118,15 @@ Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const Ten
   std::vector<double> usual = errors;
   const auto usual_error = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
   std::nth_element(usual.begin(), usual_error, usual.end());
-  if (keeps_all && *usual_error > kUnrelated && have_same_elements(all_a, all_b, static_cast<size_t>(size)))
+  if (keeps_all && *usual_error > kSameValues && have_same_elements(all_a, all_b, static_cast<size_t>(size)))
     return RowErrors();
   return result;
 }
 
 // True for the logits of a router: small rows, by their name.
-constexpr int64_t kMostExperts = 1024;
 bool is_router(std::string_view name, const TensorRecord& record) {
-  if (record.name.io != Io::kOutput || record.shape->size() != 2 || record.shape->back() > kMostExperts) return false;
+  if (record.name.io != Io::kOutput || record.shape->size() != 2 || record.shape->back() > int64_t{kMostFollowed})
+    return false;
   const std::string lower = to_lower(name);
   return lower.find("router") != std::string::npos || lower.find(".gate.") != std::string::npos ||
          lower.ends_with(".gate");
@@ -166,7 +160,15 @@ std::optional<Time> time_of(const TokenSide& side, int64_t row) {
 std::optional<WrongToken> token_at(const TokenView& view, int64_t row, double error) {
   const auto a = view.a->place_of_row(row), b = view.b->place_of_row(row);
   if (!a || !b) return std::nullopt;
-  return WrongToken{row, b->sequence, b->position, b->id, a->pass, a->row, view.a->step_of_pass(a->pass), view.a->rank_of_pass(a->pass), error};
+  return WrongToken{row,
+                    b->sequence,
+                    b->position,
+                    b->id,
+                    a->pass,
+                    a->row,
+                    view.a->step_of_pass(a->pass),
+                    view.a->rank_of_pass(a->pass),
+                    error};
 }
 
 class Scan {
@@ -232,7 +234,6 @@ class Scan {
 
   static std::optional<LogProbs> compare_log_probs(TensorId tensor, const std::vector<double>& a,
                                                    const std::vector<double>& b) {
-    constexpr double kClip = 0.2;
     LogProbs result;
     result.tensor = tensor;
     if (a.size() != b.size()) return std::nullopt;
@@ -241,7 +242,7 @@ class Scan {
       if (a[i] == 0 && b[i] == 0) continue;  // masked
       const double log_ratio = b[i] - a[i], ratio = std::exp(log_ratio);
       ++result.tokens;
-      result.clipped += static_cast<uint64_t>(std::fabs(ratio - 1) > kClip);
+      result.clipped += static_cast<uint64_t>(ratio < 0.8 || ratio > 1.2);
       result.k1 -= log_ratio;
       result.k3 += ratio - 1 - log_ratio;
       result.largest_ratio = std::max(result.largest_ratio, std::exp(std::fabs(log_ratio)));
@@ -306,7 +307,8 @@ class Scan {
         parent = modules_.parent_of(parent);
       }
     }
-    const std::set<std::pair<OperatorId, Io>> mixed = pairs_.is_sharded() ? mixed_slots() : std::set<std::pair<OperatorId, Io>>();
+    const std::set<std::pair<OperatorId, Io>> mixed =
+        pairs_.is_sharded() ? mixed_slots() : std::set<std::pair<OperatorId, Io>>();
     using Key = std::tuple<uint32_t, bool, size_t, TensorId>;
     std::vector<Key> keys;
     for (const TensorId tensor : rows) {
@@ -350,15 +352,10 @@ class Scan {
     const double finer = std::min(rounding_of(dtype_a), rounding_of(dtype_b));
     const double coarser = std::max(rounding_of(dtype_a), rounding_of(dtype_b));
     floor_ = std::max(floor_, floor_ == 0 ? coarser : finer);
-    // Behind many operators that were not compared, nothing tells what rounding had done.
-    const bool is_late = !any_before_ && pair.op > kNear;
-    any_before_ = any_before_ || coarser > 0;
     std::vector<double> sorted = errors;
     std::sort(sorted.begin(), sorted.end());
     TokenSummary summary{errors.size(), 0, sorted[sorted.size() / 2], sorted.back()};
-    if (is_late) {
-      for (size_t i = 0; i < errors.size(); ++i) before_[static_cast<size_t>(common[i])] = errors[i];
-    } else if (!result_.jump) {
+    if (!result_.jump) {
       const std::vector<double> before = largest_before();
       find_jump(tensor, errors, common, before, summary);
       for (size_t i = 0; i < errors.size(); ++i) {
@@ -401,7 +398,7 @@ class Scan {
     }
     for (size_t i = 0; i < errors.size() && largest > 0; ++i) {
       const bool is_exact = std::isfinite(largest) && errors[i] < kExact * largest;
-      if (is_exact || flips(common[i]) || !exceeds(i, kWrong)) continue;
+      if (is_exact || flips(common[i]) || !exceeds(i, kJump / 2)) continue;
       ++summary.wrong;
       const auto time = time_of(view_.of(timed), common[i]);
       if (!time || (earliest && *earliest <= *time)) continue;
@@ -414,8 +411,6 @@ class Scan {
   // True if rounding gave the token other experts, so that its error is no fault.
   [[nodiscard]] bool flips(int64_t row) const { return flipped_[static_cast<size_t>(row)]; }
 
-  static constexpr uint32_t kNear = 16;  // operators
-
   const PairRows& pairs_;
   const TokenView& view_;
   const Pairing& pairing_;
@@ -427,7 +422,6 @@ class Scan {
   std::vector<bool> flipped_;       // by common row: rounding changed the order of its router's logits
   size_t outputs_ = 0;              // in result_.outputs: those that were taken
   double floor_ = 0;
-  bool any_before_ = false;  // floating-point numbers were compared
   TokenErrors result_;
 };
 
@@ -441,7 +435,8 @@ const std::vector<CommonRows>* PairRows::of(Side side, RecordId tensor) const {
   const TokenSide& own = view_.of(side);
   if (!is_sharded()) return own.has_rows(tensor) ? &own.compared_rows(tensor) : nullptr;
   const std::vector<const TensorRecord*>& records = sharded_[side]->members(sharded_[side]->original(tensor)).records;
-  const auto local = std::find_if(records.begin(), records.end(), [](const TensorRecord* one) { return one != nullptr; });
+  const auto local =
+      std::find_if(records.begin(), records.end(), [](const TensorRecord* one) { return one != nullptr; });
   if (local == records.end()) return nullptr;
   const RecordId in_side(static_cast<size_t>(*local - own.tensors().data()));
   if (!own.has_rows(in_side)) return nullptr;

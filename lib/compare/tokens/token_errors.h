@@ -29,6 +29,9 @@
 
 namespace msdump {
 
+// The relative error up to which tensors of other slots, or elements in other places, have the same values.
+inline constexpr double kSameValues = 0.05;
+
 // True if some rows have the same elements in other places, as Megatron's queries, keys and values, group by group.
 [[nodiscard]] bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width);
 

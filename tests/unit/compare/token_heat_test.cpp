@@ -33,8 +33,7 @@ TEST_CASE("of many, a cell has the largest error of those that share it, and eve
   for (size_t column = 0; column < heat.columns(); ++column) {
     const auto [first, end] = heat.tokens_of(column);
     CHECK(first == next);
-    for (size_t token = first; token < end; ++token)
-      CHECK(heat.column_of(static_cast<int64_t>(token)) == column);
+    for (size_t token = first; token < end; ++token) CHECK(heat.column_of(static_cast<int64_t>(token)) == column);
     next = end;
   }
   CHECK(next == static_cast<size_t>(tokens));

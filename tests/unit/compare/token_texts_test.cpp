@@ -22,7 +22,8 @@ std::string problem_of(std::string_view json) {
 TEST_CASE("a vocabulary of bytes is decoded, and added tokens stay as they are") {
   const std::string json =
       "{\"added_tokens\":[{\"id\":9,\"content\":\"<|\xC4\xA0|>\",\"special\":true}],"
-      "\"model\":{\"merges\":[[\"a\",\"b\"],\"c d\"],\"vocab\":{\"\xC4\xA0\":0,\"\xC4\xA0the\":1,\"\xC4\x8A\":2,\"\xC3\xA4\":3,"
+      "\"model\":{\"merges\":[[\"a\",\"b\"],\"c "
+      "d\"],\"vocab\":{\"\xC4\xA0\":0,\"\xC4\xA0the\":1,\"\xC4\x8A\":2,\"\xC3\xA4\":3,"
       "\"\\u00e4\\u00b8\\u0143\":4,\"\xE4\xB8\xAD\":5}}}";
   CHECK(text_of(json, 0) == " ");
   CHECK(text_of(json, 1) == " the");
