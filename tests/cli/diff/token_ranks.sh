@@ -29,6 +29,11 @@ for half in 0 1; do
   HALF=$half rollout halved
   FAULT='+(p>=3&&id>0?1:0)*0.25' HALF=$half rollout wrong
 done
+# Both: four ranks, of which two read the same tokens.
+for half in 0 1; do
+  HALF=$half forward mesh/step0/rank$half 6, 0.0000002 0:0 0:1 0:2 0:3 0:4 0:5
+  HALF=$half FAULT='+(p>=3?1:0)*0.25' forward mesh/step0/rank$((half + 2)) 8, 0.0000002 2:0 2:1 2:2 1:0 1:1 1:2 1:3 1:4
+done
 
 echo '== data parallel'
 show msdump diff good apart
@@ -42,6 +47,8 @@ show msdump diff halves whole
 echo '== tensor parallel'
 show msdump diff halved packed
 show msdump diff wrong packed
+echo '== data and tensor parallel'
+show msdump diff mesh packed
 echo '== nothing tells'
 show msdump diff good uneven --tokens
 show msdump diff good stages --tokens
