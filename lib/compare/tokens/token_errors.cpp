@@ -48,7 +48,8 @@ namespace {
 constexpr double kJump = 4, kExact = 0.01;
 // Sums in another order and roundings on the way are several roundings of one element.
 constexpr double kRoundings = 2;
-// Errors that are held at a time, in up to so many pairs.
+// Errors that are held at a time, in up to so many pairs. Larger tensors are not asked whether they hold the same numbers in
+// another order.
 constexpr size_t kHeldErrors = size_t{1} << 22, kHeldPairs = 256;
 
 struct RowErrors {
@@ -68,9 +69,6 @@ bool order_differs(std::span<const double> a, std::span<const double> b) {
   return order_of(a) != order_of(b);
 }
 
-// Larger tensors are not asked whether they hold the same numbers in another order.
-constexpr int64_t kMostKept = int64_t{1} << 22;
-
 // The error of each row of a pair; none if they hold the same numbers in another order. And for the logits of a router whether it chooses other experts.
 Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
                              const TensorRecord& b, const CancelToken& cancel) {
@@ -81,7 +79,7 @@ Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const Ten
   RowErrors result{std::vector<double>(rows), std::vector<bool>(rows, false)};
   std::vector<double>& errors = result.errors;
   std::vector<double> largest(rows), wide_a, wide_b, all_a, all_b, row_a, row_b;
-  const bool keeps_all = pair.left.count() <= kMostKept;
+  const bool keeps_all = pair.left.count() <= int64_t{kHeldErrors};
   MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
     wide_a.resize(static_cast<size_t>(slab.count));
     wide_b.resize(static_cast<size_t>(slab.count));

@@ -37,7 +37,7 @@ std::string form_of(const TokenSide& side) {
   const auto is_padded = [](const PassRows& pass) { return pass.batch > 1; };
   const bool padded = std::any_of(passes.begin(), passes.end(), is_padded);
   const uint32_t groups = side.passes().groups;
-  const std::string of = groups > 1 ? fmt::format(" of {} ranks with different tokens", groups) : "";
+  const std::string of = groups > 1 ? fmt::format(" on {} groups of ranks", groups) : "";
   if (passes.size() > 1) return fmt::format("{} passes{}, {}", passes.size(), of, padded ? "padded" : "packed");
   const PassRows& only = passes.front();
   return padded ? fmt::format("padded {}x{}", only.batch, only.rows / only.batch) : fmt::format("packed {}", only.rows);
