@@ -188,6 +188,7 @@ Status pair(DiffResult& run, const NameMap* map, const RunContext& context, cons
     if (details.tokens != TokenUse::kNever && statistics_of_other_rows(a, b)) part_other_rows(a, b, run.pairing);
     return {};
   }
+  if (run.tokens != nullptr) align_names(*run.tokens);
   MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, details.layouts, context));
   run.pairing = std::move(paired.pairing);
   run.cut_a = std::move(paired.a);
@@ -460,9 +461,10 @@ void settle_roots(DiffResult& run) {
 
 // Takes the tokens that differ into account.
 Status judge_tokens(DiffResult& run, const ModuleTree& modules, const RunContext& context) {
-  if (run.tokens == nullptr || !run.cuts.empty()) return {};
-  MSDUMP_TRY(TokenErrors errors, find_token_errors(*run.tokens, run.pairing, run.rows, run.diffs, modules, context));
-  settle_token_root(run, errors);
+  if (run.tokens == nullptr) return {};
+  const PairRows pairs(*run.tokens, {run.cut_a.get(), run.cut_b.get()});
+  MSDUMP_TRY(TokenErrors errors, find_token_errors(pairs, run.pairing, run.rows, run.diffs, modules, context));
+  settle_token_root(run, pairs, errors);
   run.tokens->errors = std::make_shared<const TokenErrors>(std::move(errors));
   return {};
 }

@@ -49,12 +49,12 @@ Divergence root_of(const DiffResult& run, const TokenErrors& errors, const Token
   return root;
 }
 
-void take_first_token(const DiffResult& run, OperatorId op, TokenErrors& errors) {
+void take_first_token(const DiffResult& run, const PairRows& pairs, OperatorId op, TokenErrors& errors) {
   for (const TensorId tensor : errors.order) {
     const TensorPair& pair = run.pairing.tensors[tensor];
     std::optional<TokenSummary>& summary = errors.of_tensor[tensor];
     if (pair.op != op || !summary || run.record_of(pair).name.io != Io::kOutput) continue;
-    std::optional<WrongToken> first = first_token(*run.tokens, pair);
+    std::optional<WrongToken> first = first_token(pairs, pair);
     if (!first) continue;
     first->error = summary->largest;
     summary->wrong = summary->tokens;
@@ -65,9 +65,14 @@ void take_first_token(const DiffResult& run, OperatorId op, TokenErrors& errors)
 
 }  // namespace
 
-void settle_token_root(DiffResult& run, TokenErrors& errors) {
+void settle_token_root(DiffResult& run, const PairRows& pairs, TokenErrors& errors) {
   std::vector<Divergence>& roots = run.divergence.roots;
   const TokenJump* const jump = errors.jump ? &*errors.jump : nullptr;
+  // Of tensors that ranks hold in parts, not all are put together. So a token that does not jump in those is no proof.
+  if (pairs.is_sharded() && jump == nullptr) {
+    if (!roots.empty()) take_first_token(run, pairs, roots.front().op, errors);
+    return;
+  }
   std::erase_if(roots, [](const Divergence& root) { return !stands_by_itself(root.rule); });
   if (jump != nullptr) {
     const OperatorId at = run.pairing.tensors[jump->tensor].op;
@@ -93,7 +98,7 @@ void settle_token_root(DiffResult& run, TokenErrors& errors) {
     account.is_root = false;
     account.conclusion = "no root: the error of no token jumps here";
   }
-  if (jump == nullptr && !roots.empty()) take_first_token(run, roots.front().op, errors);
+  if (jump == nullptr && !roots.empty()) take_first_token(run, pairs, roots.front().op, errors);
   if (!roots.empty() && roots.front().rule == RootRule::kToken) roots.front().downstream = downstream;
 }
 

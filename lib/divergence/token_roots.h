@@ -8,10 +8,11 @@
 
 namespace msdump {
 
+class PairRows;
 struct TokenErrors;
 
 // Also settles which differences follow from the root. If no token jumps, as after a weight that differs a little, the first
 // token of the root becomes the first wrong one.
-void settle_token_root(DiffResult& run, TokenErrors& errors);
+void settle_token_root(DiffResult& run, const PairRows& pairs, TokenErrors& errors);
 
 }  // namespace msdump

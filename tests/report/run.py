@@ -87,6 +87,53 @@ class Pages(unittest.TestCase):
     def rows_said(self):
         return self.browser.text("#row-count")
 
+    # ---- tokens
+
+    def tokens(self):
+        made = self.folder / "tokenizer.json"
+        made.write_text('{"model":{"vocab":{"\u0120the":7,"\u0120":1}},"added_tokens":[{"id":4,"content":"<img src=x onerror=window.hacked=3>"}]}')
+        if "tokens" not in self.made:
+            script = pages.ROOT / "tests/cli/diff/tokens.bash"
+            pages.shell(self.folder, f"source '{script}'; padded train; FAULT='+(p>=3&&id>0?1:0)*0.25' rollout rollout")
+        return self.page("tokens", "diff", "rollout", "train", "--tokenizer", made.name)
+
+    def test_the_map_of_tokens_has_a_cell_for_each_token_and_output(self):
+        page, json = self.tokens()
+        self.open(page)
+        first = json["tokens"]["first"]
+        self.assertIn(f"sequence {first['sequence']}, position {first['position']} (token 7 \" the\"", self.browser.text("#tokens-title + p"))
+        # What the mouse tells over each cell.
+        titles = self.browser.run("""
+          const canvas = document.querySelector('#tokens canvas'), box = canvas.getBoundingClientRect();
+          const [down, across] = canvas.getAttribute('aria-label').match(/\\d+/g).map(Number);
+          return [...Array(down).keys()].map(row => [...Array(across).keys()].map(column => {
+            canvas.dispatchEvent(new MouseEvent('mousemove', { clientX: box.left + (column + 0.5) / across * box.width,
+              clientY: box.top + (row + 0.5) / down * box.height }));
+            return canvas.title; }));""")
+        outputs = {row["op_name"]: row["tokens"] for row in json["rows"] if row["io"] == "output" and row["tokens"]}
+        self.assertEqual(set(outputs), {row[0].split(" ")[0] for row in titles})
+        for row in titles:
+            self.assertEqual(json["tokens"]["tokens"], len(row))
+            errors = [title.rsplit(": ", 1)[1] for title in row]
+            known = [float(error) for error in errors if error != "not compared"]
+            of_row = outputs[row[0].split(" ")[0]]
+            self.assertEqual(of_row["tokens"], len(known))
+            self.assertAlmostEqual(of_row["largest_error"], max(known), delta=1e-2 * max(known))
+        at = f"sequence {first['sequence']}, position {first['position']}, token 7 \" the\": "
+        found = [title for row in titles for title in row if row[0].startswith(first["op_name"]) and at in title]
+        self.assertEqual(1, len(found))
+        self.assertAlmostEqual(first["error"], float(found[0].rsplit(": ", 1)[1]), delta=1e-2 * first["error"])
+        self.assertIsNone(self.browser.run("return window.hacked || null"))
+
+    def test_without_a_script_the_first_token_is_told_and_other_pages_have_no_map(self):
+        page, json = self.tokens()
+        with browser.Browser(javascript=False) as plain:
+            plain.open(page)
+            self.assertIn(f"position {json['tokens']['first']['position']} (token 7", plain.run("return document.body.innerText"))
+        page, _ = self.diff()
+        self.open(page)
+        self.assertEqual(0, self.browser.run("return document.querySelectorAll('#tokens').length"))
+
     # ---- what a page says
 
     def test_counts_are_those_of_json(self):

@@ -24,7 +24,7 @@ struct DiffOptions {
   std::vector<std::string> versions;  // --weights: the references, if there are several
   std::string rank_a, rank_b, step_a, step_b;
   std::vector<std::string> ir;
-  std::string map, layout_file, new_layout_file;
+  std::string map, layout_file, new_layout_file, tokenizer_file;
   TokenUse tokens = TokenUse::kWhereNeeded;
   SelectionOptions selection;
   std::optional<double> rtol, atol;

@@ -19,6 +19,7 @@
 #include "diff/diff_rows.h"
 #include "diff/diff_table.h"
 #include "diff/diff_text.h"
+#include "diff/diff_tokens.h"
 #include "help/words.h"
 #include "report/markdown.h"
 #include "report/page/page.h"
@@ -288,6 +289,7 @@ std::vector<std::string> command_of(const DiffResult& run, const DiffOptions& op
   add("--b-step", options.step_b);
   add("--map", options.map);
   add("--layout", options.layout_file);
+  add("--tokenizer", options.tokenizer_file);
   for (const std::string& ir : options.ir) add("--ir", ir);
   // The page adds the rank and step of a row if there are several.
   std::set<std::optional<int64_t>> ranks, steps;
@@ -369,6 +371,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
   page.about = about_of(run);
   page.ranks = rows.ranks();
   page.movers = began_charts(&run.histories);
+  page.tokens = token_map_texts(run);
   data.has_flow = !run.pairing.of_parameters && !run.single_pair;
   page.words =
       data.has_flow
@@ -390,6 +393,7 @@ Status write_diff_page(Session& session, const DiffOptions& options, const DiffR
                                    candidate ? "a_at" : "b_at", (candidate ? run.a : run.b)->catalogue().index));
   }
   data.edges = rows.edges();
+  data.tokens = token_map_value(run);
   MSDUMP_TRY(data.pictures, pictures_value(session, run, roots, rows));
   return write_page(session, options.report, std::move(page), std::move(data));
 }

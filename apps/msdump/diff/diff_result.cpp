@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,8 @@
 
 #include "base/text.h"
 #include "compare/match/placement/placement_file.h"
+#include "compare/tokens/token_texts.h"
+#include "compare/tokens/token_view.h"
 #include "diff/diff_text.h"
 #include "graph/op_name.h"
 #include "io/atomic_file.h"
@@ -79,6 +82,7 @@ struct OpenedDiff {
   OpenedSide a, b;
   std::optional<NameMap> map;
   std::optional<PlacementRules> layouts;
+  std::shared_ptr<const TokenTexts> token_texts;
 };
 
 Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
@@ -90,6 +94,11 @@ Result<OpenedDiff> open_diff(Session& session, const DiffOptions& options) {
     auto layouts = PlacementRules::read(options.layout_file);
     if (!layouts) return fail(unusable_option_file(std::move(layouts).error()));
     opened.layouts = std::move(*layouts);
+  }
+  if (!options.tokenizer_file.empty()) {
+    auto texts = TokenTexts::read(options.tokenizer_file);
+    if (!texts) return fail(unusable_option_file(std::move(texts).error()));
+    opened.token_texts = std::make_shared<const TokenTexts>(std::move(*texts));
   }
   if (options.map.empty()) return opened;
   auto read = NameMap::read(options.map, {dump_jsons(*opened.a, *opened.b)});
@@ -210,6 +219,9 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
     session.messages.note(fmt::format("{} of tensors were not computed again; --recompute does that",
                                       human_bytes(run.computed.too_much)));
   if (map != nullptr) warn_without_effect(session, *map, run);
+  if (run.tokens != nullptr) run.tokens->texts = opened.token_texts;
+  if (opened.token_texts != nullptr && run.tokens == nullptr)
+    session.messages.warning("--tokenizer has no effect: the two runs are not compared token by token");
   if (layouts != nullptr && run.cuts.empty())
     session.messages.warning("--layout has no effect: the two runs are not cut differently over their ranks");
   return run;

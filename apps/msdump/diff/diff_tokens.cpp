@@ -1,5 +1,6 @@
 #include "diff/diff_tokens.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 #include "compare/tokens/token_errors.h"
+#include "compare/tokens/token_texts.h"
 #include "compare/tokens/token_view.h"
 #include "diff/diff_rows.h"
 #include "diff/diff_text.h"
@@ -55,6 +57,8 @@ const ObjectType& wrong_token_type() {
        {.key = "sequence", .type = "integer", .text = "sequence, counted in the reference"},
        {.key = "position", .type = "integer", .text = "position of the token in it"},
        {.key = "token_id", .type = "integer", .text = "id of the token"},
+       {.key = "text", .type = "string|null", .text = "what --tokenizer has for it"},
+       {.key = "candidate_rank", .type = "integer|null", .text = "rank that computed it, if others read other tokens"},
        {.key = "candidate_step", .type = "integer|null", .text = "step of the candidate that computed it"},
        {.key = "candidate_pass", .type = "integer", .text = "forward pass of the candidate, from 0"},
        {.key = "candidate_row", .type = "integer", .text = "its row in that pass"},
@@ -85,6 +89,12 @@ report::Value log_probs_value(const DiffResult& run) {
   object.add("op_name", run.op_name(run.pairing.tensors[found.tensor].op)).add("tokens", found.tokens);
   object.add("k1", rounded(found.k1)).add("k3", rounded(found.k3));
   return std::move(object.add("largest_ratio", rounded(found.largest_ratio)).add("clipped", found.clipped));
+}
+
+// The first 60 bytes of a token's text, with control characters and parts of characters as \xNN; null if it is not known.
+report::Value text_of(const TokenView& view, int64_t id) {
+  const auto text = view.texts == nullptr ? std::nullopt : view.texts->of(id);
+  return text ? report::Value(excerpt(*text)) : report::Value();
 }
 
 // The number behind "layers" or the like in a name.
@@ -120,9 +130,13 @@ std::string wrong_tokens_text(const DiffResult& run) {
   const WrongToken& first = jump.first;
   const TokenSummary& summary = *run.tokens->errors->of_tensor[jump.tensor];
   const std::string step = first.step ? fmt::format("step {}", *first.step) : fmt::format("pass {}", first.pass);
-  return fmt::format("first at sequence {}, position {} (token {}; candidate: {}, row {}); {} of {} {} beyond rounding",
-                     first.sequence, first.position, first.id, step, first.row, summary.wrong,
-                     plural(summary.tokens, "token"), summary.wrong == 1 ? "is" : "are");
+  const std::string rank = first.rank ? fmt::format("rank {}, ", *first.rank) : "";
+  const report::Value text = text_of(*run.tokens, first.id);
+  const std::string quoted = text.is_null() ? "" : fmt::format(" \"{}\"", *text.get<std::string>());
+  return fmt::format(
+      "first at sequence {}, position {} (token {}{}; candidate: {}{}, row {}); {} of {} {} beyond rounding",
+      first.sequence, first.position, first.id, quoted, rank, step, first.row, summary.wrong,
+      plural(summary.tokens, "token"), summary.wrong == 1 ? "is" : "are");
 }
 
 report::Value tokens_value(const DiffResult& run) {
@@ -147,9 +161,78 @@ report::Value tokens_value(const DiffResult& run) {
   first.add("layer", layer_of(run.op_name(pair.op))).add("op_name", run.op_name(pair.op));
   first.add("io", name_of(name.io)).add("slot", slot_value(name.slot));
   first.add("sequence", uint64_t{wrong.sequence}).add("position", wrong.position).add("token_id", wrong.id);
-  first.add("candidate_step", wrong.step).add("candidate_pass", uint64_t{wrong.pass}).add("candidate_row", wrong.row);
+  first.add("text", text_of(view, wrong.id));
+  first.add("candidate_rank", wrong.rank)
+      .add("candidate_step", wrong.step)
+      .add("candidate_pass", uint64_t{wrong.pass})
+      .add("candidate_row", wrong.row);
   first.add("error", rounded(wrong.error)).add("wrong", summary.wrong).add("tokens", summary.tokens);
   return std::move(object.add("first", std::move(first)));
+}
+
+report::Value token_map_value(const DiffResult& run) {
+  if (run.tokens == nullptr || run.tokens->errors == nullptr) return {};
+  const TokenView& view = *run.tokens;
+  const TokenErrors& errors = *view.errors;
+  const TokenHeat& heat = errors.heat;
+  const auto name_of_output = [&](size_t output) {
+    const TensorPair& pair = run.pairing.tensors[errors.outputs[output]];
+    return fmt::format("{} {}", run.op_name(pair.op), run.record_of(pair).name.slot);
+  };
+  report::List rows, columns, cells;
+  for (size_t row = 0; row < heat.rows(); ++row) {
+    const auto [first, end] = heat.outputs_of(row);
+    rows.emplace_back(report::List{name_of_output(first), name_of_output(end - 1), uint64_t{end - first}});
+    for (size_t column = 0; column < heat.columns(); ++column) {
+      const float error = heat.error(row, column);
+      if (error < 0) {
+        cells.emplace_back();
+      } else {
+        cells.emplace_back(rounded(double{error}));
+      }
+    }
+  }
+  for (size_t column = 0; column < heat.columns(); ++column) {
+    const auto [first, end] = heat.tokens_of(column);
+    const auto token = view.b->place_of_row(static_cast<int64_t>(first));
+    if (!token) {
+      columns.emplace_back(report::Value());
+      continue;
+    }
+    columns.emplace_back(report::List{uint64_t{token->sequence}, token->position, token->id, uint64_t{end - first},
+                                      text_of(view, token->id)});
+  }
+  report::Object object;
+  object.add("rows", std::move(rows)).add("columns", std::move(columns)).add("cells", std::move(cells));
+  if (!errors.jump) return std::move(object.add("first", report::Value()));
+  // Of an input, the row of the output that follows it.
+  const auto at = std::find(errors.order.begin(), errors.order.end(), errors.jump->tensor);
+  const auto output = std::find_if(at, errors.order.end(), [&](TensorId tensor) {
+    return std::find(errors.outputs.begin(), errors.outputs.end(), tensor) != errors.outputs.end();
+  });
+  if (output == errors.order.end()) return std::move(object.add("first", report::Value()));
+  const auto place =
+      static_cast<size_t>(std::find(errors.outputs.begin(), errors.outputs.end(), *output) - errors.outputs.begin());
+  return std::move(object.add(
+      "first", report::List{uint64_t{heat.row_of(place)}, uint64_t{heat.column_of(errors.jump->first.common)}}));
+}
+
+std::vector<std::string> token_map_texts(const DiffResult& run) {
+  std::vector<std::string> texts;
+  if (run.tokens == nullptr || run.tokens->errors == nullptr) return texts;
+  const TokenErrors& errors = *run.tokens->errors;
+  const std::string wrong = wrong_tokens_text(run);
+  texts.push_back(wrong.empty() ? "The error of no token jumps."
+                                : fmt::format("The error of a token jumps {}.", wrong));
+  const TokenHeat& heat = errors.heat;
+  if (errors.outputs.size() > heat.rows())
+    texts.push_back(fmt::format("A row has the largest error of up to {} outputs, of {} in all.",
+                                (errors.outputs.size() + heat.rows() - 1) / heat.rows(), errors.outputs.size()));
+  const auto tokens = static_cast<uint64_t>(run.tokens->match.tokens);
+  if (tokens > heat.columns())
+    texts.push_back(fmt::format("A column has the largest error of up to {} tokens, of {} in all.",
+                                (tokens + heat.columns() - 1) / heat.columns(), tokens));
+  return texts;
 }
 
 report::Value row_tokens_value(const DiffResult& run, TensorId tensor) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "divergence/dump_diff.h"
 #include "report/row_type.h"
@@ -18,6 +19,9 @@ namespace msdump::cli {
 // `tokens` of the document; null unless tokens are compared.
 [[nodiscard]] report::Value tokens_value(const DiffResult& run);
 [[nodiscard]] const report::ObjectType& tokens_type();
+// `tokens` of the page's data (report/page/page_data.h), and sentences on it; null and none unless tokens are compared.
+[[nodiscard]] report::Value token_map_value(const DiffResult& run);
+[[nodiscard]] std::vector<std::string> token_map_texts(const DiffResult& run);
 // `tokens` of a row; null for a tensor without rows of tokens.
 [[nodiscard]] report::Value row_tokens_value(const DiffResult& run, TensorId tensor);
 [[nodiscard]] const report::ObjectType& row_tokens_type();

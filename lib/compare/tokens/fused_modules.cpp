@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "compare/limits.h"
-#include "msprobe/names.h"
+#include "msprobe/module_path.h"
 
 namespace msdump {
 namespace {
@@ -22,15 +22,12 @@ struct ModuleName {
 };
 
 std::optional<ModuleName> module_name(std::string_view name) {
-  size_t end = name.size();
-  if (const auto entry = parse_msprobe_entry(name)) {
-    if (entry->kind != MsprobeEntryKind::kModule || name.find(".backward.") != std::string_view::npos)
-      return std::nullopt;
-    for (int part = 0; part < 3; ++part) end = name.rfind('.', end - 1);
-  }
-  const size_t begin = name.rfind('.', end - 1);
-  if (end == 0 || begin == std::string_view::npos) return std::nullopt;
-  return ModuleName{name.substr(0, begin + 1), name.substr(begin + 1, end - begin - 1), name.substr(end)};
+  const auto path = module_path(name);
+  const size_t dot = path ? path->rfind('.') : std::string_view::npos;
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view call = name.substr(path->size());
+  if (call.find(".backward.") != std::string_view::npos) return std::nullopt;
+  return ModuleName{path->substr(0, dot + 1), path->substr(dot + 1), call};
 }
 
 // The only output with rows; kNoId if there is none, or several.

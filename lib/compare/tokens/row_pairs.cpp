@@ -20,17 +20,15 @@
 #include "base/text.h"
 #include "compare/pair/pair_reader.h"
 #include "compare/sample/tensor_samples.h"
-#include "compare/tokens/run_passes.h"
+#include "compare/tokens/input_meaning.h"
 #include "compare/tokens/token_errors.h"
 #include "compare/tokens/token_view.h"
 #include "kernels/pair/pair_dtype.h"
+#include "msprobe/module_path.h"
 #include "msprobe/names.h"
 
 namespace msdump {
 namespace {
-
-// The relative L2 error up to which two tensors in other slots have the same values.
-constexpr double kSameValues = 0.05;
 
 bool is_backward(std::string_view name) { return is_gradient_name(name) || forward_entry_of(name).has_value(); }
 
@@ -193,11 +191,8 @@ class RowPairs {
   }
   // The last part of the path of a module, or of a hook; empty for calls.
   [[nodiscard]] static std::string_view module_of(std::string_view name) {
-    if (const auto entry = parse_msprobe_entry(name)) {
-      if (entry->kind != MsprobeEntryKind::kModule) return {};
-      for (int part = 0; part < 3; ++part) name = name.substr(0, name.rfind('.'));
-    }
-    return name.substr(name.rfind('.') + 1);
+    const std::string_view path = module_path(name).value_or(std::string_view());
+    return path.substr(path.rfind('.') + 1);
   }
   [[nodiscard]] bool has_one_number(const std::vector<RecordId>& of_b) const {
     return of_b.size() == 1 && view_.b->extents_of_row(of_b.front()).empty();
@@ -370,7 +365,9 @@ class RowPairs {
     }
     const bool same_shape = same_without_ones(a.tensors()[pair.a].shape, b.tensors()[pair.b].shape);
     if (same_shape && is_reordered(pair, 0)) return false;
-    if (a.tensors()[pair.a].name.io == Io::kParameter) return true;
+    // Ranks that read different tokens may hold different parts of a parameter.
+    const bool has_groups = a.passes().groups > 1 || b.passes().groups > 1;
+    if (a.tensors()[pair.a].name.io == Io::kParameter && !has_groups) return true;
     if (!same_without_ones(a.first_shape(pair.a), b.first_shape(pair.b))) return false;
     MSDUMP_TRY(const bool constant_a, a.is_constant_over_passes(pair.a, cancel_));
     if (!constant_a) return false;

@@ -1,19 +1,14 @@
 #include "compare/tokens/run_passes.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <list>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 
 #include "base/text.h"
-#include "compare/limits.h"
-#include "compare/pair/pair_reader.h"
-#include "dump/elements/host_tensor.h"
-#include "kernels/pair/pair_dtype.h"
+#include "compare/tokens/input_meaning.h"
+#include "compare/tokens/pass_inputs.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -25,58 +20,6 @@ Number rank_of(const CompareSide& side, const TensorRecord& record) {
   return side.index->folders()[side.index->files()[record.file].folder].identity.rank;
 }
 Number step_of(const CompareSide& side, const TensorRecord& record) { return place_of(*side.index, record).step; }
-
-bool contains(const std::string& text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
-}
-
-// The word that names a tensor: the keyword of its slot, else the last part of the operator's name that is neither a number nor
-// "forward" or "backward".
-std::string name_of_value(const NameFacts& name) {
-  const std::vector<std::string_view> slot = split(name.slot, '.');
-  for (auto part = slot.rbegin(); part != slot.rend(); ++part) {
-    if (!part->empty() && !is_digits(*part)) return to_lower(*part);
-  }
-  const std::vector<std::string_view> parts = split(name.op_name, '.');
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (!part->empty() && !is_digits(*part) && *part != "forward" && *part != "backward") return to_lower(*part);
-  }
-  return {};
-}
-
-constexpr size_t kMeanings = static_cast<size_t>(Meaning::kUnknown);
-
-bool is_whole(DType dtype) { return kind_of(dtype) == DTypeKind::kInteger || kind_of(dtype) == DTypeKind::kBool; }
-
-bool can_be_input(const TensorRecord& record) {
-  return !record.broken && record.shape != nullptr && !record.shape->empty() && record.shape->size() <= 2 &&
-         is_whole(record.name.dtype) && (record.name.io == Io::kInput || record.name.io == Io::kOutput);
-}
-
-bool embeds_tokens(const NameFacts& name) {
-  const std::string op = to_lower(name.op_name) + " " + to_lower(name.op_type);
-  return contains(op, {"embed", "wte"}) && !contains(op, {"rotary", "position", "pos_emb", "type_emb", "wpe"});
-}
-
-}  // namespace
-
-Meaning meaning_of(const NameFacts& name) {
-  const std::string text = name_of_value(name);
-  if (contains(text, {"cu_seq", "query_start_loc", "qo_indptr"})) return Meaning::kCuts;
-  if (contains(text, {"slot_mapping", "out_cache_loc"})) return Meaning::kSlots;
-  if (contains(text, {"attention_mask", "attn_mask", "padding_mask"})) return Meaning::kMask;
-  if (text == "req_pool_indices") return Meaning::kRequests;
-  if (text == "seq_lens" || text == "seqlens" || text == "seq_len") return Meaning::kLengths;
-  if (text.starts_with("position") || text == "pos_ids" || text == "cache_position") return Meaning::kPositions;
-  if (contains(to_lower(name.op_type), {"rotary", "rope"}) || contains(text, {"rotary"})) return Meaning::kPositions;
-  if (text == "input_ids" || text == "tokens" || text == "token_ids" || text == "ids") return Meaning::kIds;
-  const bool is_first = name.slot == "0" || !is_digits(name.slot);
-  if (name.io == Io::kInput && is_first && embeds_tokens(name)) return Meaning::kIds;
-  return Meaning::kUnknown;
-}
-
-namespace {
 
 // The operator without the number of its call: "Module.fc.Linear.forward." and "", "Functional.linear." and ".forward".
 struct CallName {
@@ -112,7 +55,7 @@ ValueKey value_key(const TensorRecord& record) {
 }  // namespace
 
 TokenIds find_token_ids(const CompareSide& side, bool statistics) {
-  if (side.index->dumps().size() > 1) return {{}, "it has several dumps"};
+  if (side.index->dumps().size() > 1) return {{}, {}, "it has several dumps"};
   struct Found {
     int certainty = 0;
     std::vector<RecordId> records;
@@ -130,17 +73,22 @@ TokenIds find_token_ids(const CompareSide& side, bool statistics) {
     one->second.certainty = record.name.io == Io::kInput && embeds_tokens(record.name) ? 2 : 1;
     one->second.records.push_back(i);
   }
-  if (order.empty()) return {{}, "no tensor with the ids of tokens was dumped"};
+  if (order.empty()) return {{}, {}, "no tensor with the ids of tokens was dumped"};
   const Number rank = order.front()->first.first;
-  const Found* best = nullptr;
+  const std::pair<const std::pair<Number, ValueKey>, Found>* best = nullptr;
   for (const auto* const one : order) {
-    if (one->first.first == rank && (best == nullptr || one->second.certainty > best->certainty)) best = &one->second;
+    if (one->first.first == rank && (best == nullptr || one->second.certainty > best->second.certainty)) best = one;
   }
-  TokenIds ids{best->records, {}};
-  std::stable_sort(ids.records.begin(), ids.records.end(), [&](RecordId x, RecordId y) {
+  TokenIds ids{best->second.records, {}, {}};
+  for (const auto* const one : order) {
+    if (one != best && one->first.second == best->first.second) ids.others.push_back(one->second.records);
+  }
+  const auto earlier = [&](RecordId x, RecordId y) {
     const TensorRecord &left = (*side.tensors)[x], &right = (*side.tensors)[y];
     return std::pair(step_of(side, left), call_of(left)) < std::pair(step_of(side, right), call_of(right));
-  });
+  };
+  std::stable_sort(ids.records.begin(), ids.records.end(), earlier);
+  for (std::vector<RecordId>& other : ids.others) std::stable_sort(other.begin(), other.end(), earlier);
   return ids;
 }
 
@@ -163,50 +111,32 @@ bool rows_differ(const CompareSide& a, const TokenIds& ids_a, const CompareSide&
 
 namespace {
 
-Result<std::vector<int64_t>> read_whole_numbers(const CompareSide& side, const TensorRecord& record,
-                                                const CancelToken& cancel) {
-  MSDUMP_TRY(HostTensor tensor, HostTensor::open(*side.index, record, {}));
-  if (!is_whole(tensor.dtype()) || tensor.count() > kMostTokens) {
-    return fail(make_error(ErrorCode::kTooLarge, "{} of {} are no ids or positions of tokens", describe(tensor.shape()),
-                           name_of(tensor.dtype()))
-                    .with_path(tensor.path()));
-  }
-  std::vector<int64_t> numbers;
-  std::vector<double> wide;
-  MSDUMP_CHECK_OK(for_each_slab(tensor, cancel, [&](std::span<const std::byte> bytes, int64_t count) {
-    wide.resize(static_cast<size_t>(count));
-    kernels::widen_to(tensor.dtype(), DType::kFloat64, bytes.data(), count, reinterpret_cast<std::byte*>(wide.data()));
-    // Ids and positions are below 2^53; others only have to stay different from them.
-    for (const double value : wide) numbers.push_back(std::fabs(value) < 0x1p53 ? static_cast<int64_t>(value) : -1);
-  }));
-  return numbers;
-}
-
-// True if most numbers are one more than the number before: positions of tokens in the order of their sequences.
-bool are_positions(const std::vector<int64_t>& numbers) {
-  size_t up = 0;
-  for (size_t i = 1; i < numbers.size(); ++i) up += static_cast<size_t>(numbers[i] == numbers[i - 1] + 1);
-  return numbers.size() > 1 && 2 * up >= numbers.size() - 1 &&
-         std::all_of(numbers.begin(), numbers.end(), [](int64_t one) { return one >= 0; });
-}
-
 class PassBuilder {
  public:
   PassBuilder(const CompareSide& side, const TokenIds& ids, const CancelToken& cancel)
       : side_(side), ids_(ids), cancel_(cancel) {}
 
   Result<RunPasses> run() {
-    number_passes();
+    MSDUMP_CHECK_OK(add_passes(ids_.records));
+    for (const std::vector<RecordId>& other : ids_.others) {
+      MSDUMP_TRY(const bool joined, join_group(other));
+      if (!joined) MSDUMP_CHECK_OK(add_passes(other));
+    }
+    MSDUMP_CHECK_OK(check_groups());
     count_calls();
     place_calls();
     join_tensors();
-    MSDUMP_CHECK_OK(read_inputs());
-    MSDUMP_CHECK_OK(check_ranks());
+    MSDUMP_CHECK_OK(read_inputs(side_, groups_.front().ranks.front(), result_, cancel_));
     return std::move(result_);
   }
 
  private:
   using Place = std::pair<Number, Number>;  // rank and step
+  // Ranks that read the same tokens, and their passes: the first pass of each step, and how many it has.
+  struct Group {
+    std::vector<Number> ranks;
+    std::map<Number, std::pair<uint32_t, uint32_t>> steps;
+  };
   // The calls of one operator on one rank in one step.
   struct Calls {
     std::map<Call, uint32_t> orders;                       // the first order of each
@@ -221,19 +151,93 @@ class PassBuilder {
     return {rank_of(side_, one), step_of(side_, one), name.before, name.after, one.name.op_type};
   }
 
-  void number_passes() {
-    for (const RecordId id : ids_.records) {
+  [[nodiscard]] uint32_t passes() const { return static_cast<uint32_t>(result_.inputs.size()); }
+
+  // The passes of a rank that reads other tokens than those before.
+  Status add_passes(const std::vector<RecordId>& ids) {
+    const Number rank = rank_of(side_, record(ids.front()));
+    Group& group = groups_.emplace_back();
+    group.ranks.push_back(rank);
+    group_of_[rank] = groups_.size() - 1;
+    for (const RecordId id : ids) {
       const Number step = step_of(side_, record(id));
-      const auto [found, added] = steps_.try_emplace(step, passes_, 0);
+      const auto [found, added] = group.steps.try_emplace(step, passes(), 0);
       ++found->second.second;
-      ++passes_;
+      TokenInputs& inputs = result_.inputs.emplace_back();
+      inputs.source = static_cast<uint32_t>(groups_.size() - 1);
+      inputs.shape = *record(id).shape;
+      MSDUMP_TRY(inputs.ids, read_whole_numbers(side_, record(id), cancel_));
       result_.steps.push_back(step);
+      result_.ranks.push_back(rank);
+      tokens_ += static_cast<int64_t>(inputs.ids.size());
+      if (tokens_ > kMostTokens) return fail(ErrorCode::kTooLarge, "it has more than {} tokens", kMostTokens);
     }
+    return {};
+  }
+
+  // Adds a rank to the group that reads the same tokens. False if none does.
+  Result<bool> join_group(const std::vector<RecordId>& ids) {
+    const Number rank = rank_of(side_, record(ids.front()));
+    std::vector<bool> differs(groups_.size(), false);
+    std::map<Number, uint32_t> calls;  // that were seen of each step
+    for (const RecordId id : ids) {
+      MSDUMP_TRY(const std::vector<int64_t> numbers, read_whole_numbers(side_, record(id), cancel_));
+      const Number step = step_of(side_, record(id));
+      const uint32_t call = calls[step]++;
+      for (size_t i = 0; i < groups_.size(); ++i) {
+        const auto passes = groups_[i].steps.find(step);
+        if (passes == groups_[i].steps.end() || call >= passes->second.second ||
+            result_.inputs[passes->second.first + call].ids != numbers)
+          differs[i] = true;
+      }
+    }
+    const auto same = std::find(differs.begin(), differs.end(), false);
+    if (same == differs.end()) return false;
+    const auto group = static_cast<size_t>(same - differs.begin());
+    groups_[group].ranks.push_back(rank);
+    group_of_[rank] = group;
+    return true;
+  }
+
+  // If ranks read different tokens, each rank has a counterpart in every group.
+  Status check_groups() {
+    result_.groups = static_cast<uint32_t>(groups_.size());
+    if (groups_.size() == 1) return {};
+    for (const Group& group : groups_) {
+      if (group.ranks.size() != groups_.front().ranks.size()) {
+        return fail(ErrorCode::kNotFound, "some tokens are read by {} ranks, others by {}",
+                    groups_.front().ranks.size(), group.ranks.size());
+      }
+    }
+    for (const TensorRecord& one : *side_.tensors) {
+      const Number rank = rank_of(side_, one);
+      if (group_of_.contains(rank)) continue;
+      return fail(ErrorCode::kNotFound, "other ranks read different tokens, and nothing tells those of rank {}",
+                  rank.value_or(0));
+    }
+    return {};
+  }
+
+  [[nodiscard]] const Group& group_of(Number rank) const {
+    const auto found = group_of_.find(rank);
+    return groups_[found == group_of_.end() ? 0 : found->second];
+  }
+  // The passes of a step, as the group of the rank runs it; null for none.
+  [[nodiscard]] const std::pair<uint32_t, uint32_t>* passes_of(Number rank, Number step) const {
+    const Group& group = group_of(rank);
+    const auto found = group.steps.find(step);
+    return found == group.steps.end() ? nullptr : &found->second;
+  }
+  // Its counterpart in the first group.
+  [[nodiscard]] Number joined_rank(Number rank) const {
+    if (groups_.size() == 1) return rank;
+    const std::vector<Number>& ranks = group_of(rank).ranks;
+    return groups_.front().ranks[static_cast<size_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin())];
   }
 
   void count_calls() {
     for (const TensorRecord& one : *side_.tensors) {
-      if (!steps_.contains(step_of(side_, one))) continue;
+      if (passes_of(rank_of(side_, one), step_of(side_, one)) == nullptr) continue;
       const auto [found, added] = calls_[calls_key(one)].orders.try_emplace(call_of(one), one.order);
       if (!added) found->second = std::min(found->second, one.order);
     }
@@ -242,7 +246,7 @@ class PassBuilder {
   void place_calls() {
     std::map<Place, std::vector<uint32_t>> begins;  // the first order of each pass of the step
     for (const auto& [key, calls] : calls_) {
-      const auto [first, count] = steps_.at(std::get<1>(key));
+      const auto [first, count] = *passes_of(std::get<0>(key), std::get<1>(key));
       if (calls.orders.size() != count || count < 2) continue;
       std::vector<uint32_t>& own = begins[{std::get<0>(key), std::get<1>(key)}];
       own.resize(count, kNoOrder);
@@ -253,7 +257,7 @@ class PassBuilder {
       }
     }
     for (auto& [key, calls] : calls_) {
-      const auto [first, count] = steps_.at(std::get<1>(key));
+      const auto [first, count] = *passes_of(std::get<0>(key), std::get<1>(key));
       const auto own = begins.find({std::get<0>(key), std::get<1>(key)});
       const bool in_order = count > 1 && own != begins.end() && calls.orders.size() != count &&
                             std::is_sorted(own->second.begin(), own->second.end()) && own->second.back() != kNoOrder;
@@ -306,7 +310,7 @@ class PassBuilder {
     std::vector<Placed> all;
     for (RecordId id{0}; id < side_.tensors->size(); ++id) {
       const TensorRecord& one = record(id);
-      if (!steps_.contains(step_of(side_, one))) {
+      if (passes_of(rank_of(side_, one), step_of(side_, one)) == nullptr) {
         ++result_.left_out;
         continue;
       }
@@ -315,8 +319,8 @@ class PassBuilder {
       all.push_back({pass,
                      named ? 0 : number,
                      id,
-                     {rank_of(side_, one), place_of(*side_.index, one).graph, name_with(one.name.op_name, number),
-                      one.name.op_type}});
+                     {joined_rank(rank_of(side_, one)), place_of(*side_.index, one).graph,
+                      name_with(one.name.op_name, number), one.name.op_type}});
     }
     std::stable_sort(all.begin(), all.end(), [](const Placed& x, const Placed& y) {
       return std::tuple(std::get<0>(x.key), x.pass) < std::tuple(std::get<0>(y.key), y.pass);
@@ -360,106 +364,12 @@ class PassBuilder {
     for (const size_t op : order) result_.operators.push_back(std::move(operators[op]));
   }
 
-  // Reads the integer inputs. If several tensors have one meaning, the one that was dumped in most passes is read.
-  Status read_inputs() {
-    const Number rank = rank_of(side_, record(ids_.records.front()));
-    std::array<const RunPasses::Parts*, kMeanings> best{};
-    std::vector<const RunPasses::Parts*> unnamed;
-    for (const RunPasses::Parts& parts : result_.tensors) {
-      const TensorRecord& one = record(parts.front().record);
-      if (rank_of(side_, one) != rank || !can_be_input(one) || !one.has_elements) continue;
-      const Meaning meaning = meaning_of(one.name);
-      if (meaning == Meaning::kUnknown) {
-        if (one.name.io == Io::kInput && has_rows(parts)) unnamed.push_back(&parts);
-        continue;
-      }
-      const RunPasses::Parts*& known = best[static_cast<size_t>(meaning)];
-      if (known == nullptr || parts.size() > known->size()) known = &parts;
-    }
-    result_.inputs.resize(passes_);
-    int64_t tokens = 0;
-    for (uint32_t pass = 0; pass < passes_; ++pass) {
-      TokenInputs& inputs = result_.inputs[pass];
-      const TensorRecord& of_ids = record(ids_.records[pass]);
-      inputs.shape = *of_ids.shape;
-      MSDUMP_TRY(inputs.ids, read_whole_numbers(side_, of_ids, cancel_));
-      tokens += static_cast<int64_t>(inputs.ids.size());
-      if (tokens > kMostTokens) return fail(ErrorCode::kTooLarge, "it has more than {} tokens", kMostTokens);
-    }
-    constexpr std::array<std::vector<int64_t> TokenInputs::*, kMeanings> kMembers = {nullptr,
-                                                                                     &TokenInputs::positions,
-                                                                                     &TokenInputs::cu_seqlens,
-                                                                                     &TokenInputs::lengths,
-                                                                                     &TokenInputs::requests,
-                                                                                     &TokenInputs::slots,
-                                                                                     &TokenInputs::mask};
-    for (size_t meaning = 1; meaning < kMeanings; ++meaning) {
-      if (best[meaning] != nullptr) MSDUMP_CHECK_OK(read(*best[meaning], kMembers[meaning]));
-    }
-    if (best[static_cast<size_t>(Meaning::kPositions)] == nullptr) MSDUMP_CHECK_OK(find_positions(unnamed));
-    return {};
-  }
-
-  Status read(const RunPasses::Parts& parts, std::vector<int64_t> TokenInputs::*into) {
-    int64_t left = 4 * kMostTokens;
-    for (const RunPasses::Part& part : parts) {
-      // A file that cannot be read is reported by the comparison; here it is as if it was not dumped.
-      Result<std::vector<int64_t>> numbers = read_whole_numbers(side_, record(part.record), cancel_);
-      MSDUMP_CHECK_OK(cancel_.check());
-      if (!numbers) continue;
-      left -= static_cast<int64_t>(numbers->size());
-      if (left < 0) return {};
-      result_.inputs[part.pass].*into = std::move(*numbers);
-    }
-    return {};
-  }
-
-  // True if each of its tensors has as many elements as the pass has rows.
-  [[nodiscard]] bool has_rows(const RunPasses::Parts& parts) const {
-    return std::all_of(parts.begin(), parts.end(), [&](const RunPasses::Part& part) {
-      const TensorRecord &one = record(part.record), &ids = record(ids_.records[part.pass]);
-      return one.shape != nullptr && element_count(*one.shape) == element_count(*ids.shape);
-    });
-  }
-
-  // Positions that no name tells: the first tensor in the order of operators whose values are like that.
-  Status find_positions(const std::vector<const RunPasses::Parts*>& unnamed) {
-    size_t tried = 0;
-    for (const RunPasses::Parts* const parts : unnamed) {
-      if (++tried > kMostTried) return {};
-      const auto widest = std::max_element(parts->begin(), parts->end(), [&](const auto& x, const auto& y) {
-        return element_count(*record(x.record).shape) < element_count(*record(y.record).shape);
-      });
-      const Result<std::vector<int64_t>> numbers = read_whole_numbers(side_, record(widest->record), cancel_);
-      MSDUMP_CHECK_OK(cancel_.check());
-      if (!numbers || *numbers == result_.inputs[widest->pass].ids || !are_positions(*numbers)) continue;
-      return read(*parts, &TokenInputs::positions);
-    }
-    return {};
-  }
-
-  // Ranks of tensor or sequence parallelism read the same tokens.
-  Status check_ranks() {
-    const TensorRecord& first = record(ids_.records.front());
-    for (const RunPasses::Parts& parts : result_.tensors) {
-      const TensorRecord& one = record(parts.front().record);
-      if (rank_of(side_, one) == rank_of(side_, first) || value_key(one) != value_key(first)) continue;
-      for (const RunPasses::Part& part : parts) {
-        MSDUMP_TRY(const std::vector<int64_t> numbers, read_whole_numbers(side_, record(part.record), cancel_));
-        if (numbers != result_.inputs[part.pass].ids) {
-          return fail(ErrorCode::kNotFound, "rank {} reads other tokens than rank {}", rank_of(side_, one).value_or(0),
-                      rank_of(side_, first).value_or(0));
-        }
-      }
-    }
-    return {};
-  }
-
   const CompareSide& side_;
   const TokenIds& ids_;
   const CancelToken& cancel_;
-  std::map<Number, std::pair<uint32_t, uint32_t>> steps_;  // the first pass of each step, and how many it has
-  uint32_t passes_ = 0;
+  std::vector<Group> groups_;
+  std::map<Number, size_t> group_of_;  // by rank
+  int64_t tokens_ = 0;
   std::map<CallsKey, Calls> calls_;
   std::set<std::string_view> renamed_;
   RunPasses result_;

@@ -4,8 +4,8 @@
 // step of the dump, or one of the calls of the token embedding in a step. Calls of an operator are counted from 0 in each pass,
 // so that call k of all passes is one operator.
 //
-// The integer inputs of the passes are found by the names of slots, operators and modules (input_ids, positions, cu_seqlens,
-// slot_mapping, seq_lens, req_pool_indices, attention_mask, Embedding, Rotary..), and positions also by their values.
+// Ranks that read the same tokens, as in tensor parallelism, run a pass together. Those that read others, as in data or context
+// parallelism, run passes of their own: the first rank of each group is one rank of the joined side, the second another.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,11 @@
 
 namespace msdump {
 
-// The meaning of an integer input, which its name tells.
-enum class Meaning : uint8_t { kIds, kPositions, kCuts, kLengths, kRequests, kSlots, kMask, kUnknown };
-[[nodiscard]] Meaning meaning_of(const NameFacts& name);
-
-// The tensors with the ids of the tokens, one a pass, of the first rank that has any.
+// The tensors with the ids of the tokens, one a pass.
 struct TokenIds {
-  std::vector<RecordId> records;  // by step, then in the order of the calls
-  std::string problem;            // why there are none
+  std::vector<RecordId> records;              // of the first rank that has any; by step, then in the order of the calls
+  std::vector<std::vector<RecordId>> others;  // likewise of each other rank that has them
+  std::string problem;                        // why there are none
 };
 
 // Reads no elements. With `statistics`, tensors of which only statistics were dumped: their shapes tell how many rows there are.
@@ -54,13 +51,16 @@ struct RunPasses {
   std::deque<std::string> names;              // of operators whose calls are counted anew
   std::vector<TokenInputs> inputs;            // by pass
   std::vector<std::optional<int64_t>> steps;  // by pass
+  std::vector<std::optional<int64_t>> ranks;  // by pass: the first that runs it
+  uint32_t groups = 1;                        // of ranks that read the same tokens
   uint64_t left_out = 0;                      // records that belong to no pass
 };
 
 // Bound of the tokens of a side.
 inline constexpr int64_t kMostTokens = int64_t{1} << 24;
 
-// An error if interrupted, if ids cannot be read, if ranks read other tokens than the first, or beyond kMostTokens.
+// An error if interrupted, if ids cannot be read, beyond kMostTokens, and where ranks read different tokens: if one has no ids, or
+// if the groups are not of one size.
 Result<RunPasses> run_passes(const CompareSide& side, const TokenIds& ids, const CancelToken& cancel);
 
 }  // namespace msdump

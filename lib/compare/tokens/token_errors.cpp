@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,15 +14,15 @@
 #include "base/text.h"
 #include "compare/limits.h"
 #include "compare/pair/pair_reader.h"
+#include "compare/tokens/input_meaning.h"
 #include "dump/elements/host_tensor.h"
 #include "kernels/pair/pair_dtype.h"
-#include "msprobe/names.h"
+#include "msprobe/module_path.h"
 #include "tensor/dtype.h"
 
 namespace msdump {
 
 bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width) {
-  constexpr double kSameElements = 0.05;
   if (width < 2 || a.size() != b.size()) return false;
   const size_t rows = a.size() / width, some = std::min<size_t>(rows, kFewTried);
   for (size_t i = 0; i < some; ++i) {
@@ -33,7 +35,7 @@ bool have_same_elements(std::span<const double> a, std::span<const double> b, si
     const std::vector<double> x = sorted_row(a), y = sorted_row(b);
     const double unit = std::max(std::fabs(y.front()), std::fabs(y.back()));
     for (size_t at = 0; at < width; ++at) {
-      if (!(std::fabs(x[at] - y[at]) <= kSameElements * unit)) return false;
+      if (!(std::fabs(x[at] - y[at]) <= kSameValues * unit)) return false;
     }
   }
   return true;
@@ -42,12 +44,12 @@ bool have_same_elements(std::span<const double> a, std::span<const double> b, si
 namespace {
 
 // Rounding multiplies the largest error of a token by less from one tensor to the next: by up to 3 in runs without a fault.
-constexpr double kJump = 4;
-// Where some token jumps, others are wrong from here on, if they are not exact beside it.
-constexpr double kWrong = 2, kExact = 0.01;
+// Where some token jumps, others are wrong from half a jump on, if they are not exact beside it.
+constexpr double kJump = 4, kExact = 0.01;
 // Sums in another order and roundings on the way are several roundings of one element.
 constexpr double kRoundings = 2;
-// Errors that are held at a time, in up to so many pairs.
+// Errors that are held at a time, in up to so many pairs. Larger tensors are not asked whether they hold the same numbers in
+// another order.
 constexpr size_t kHeldErrors = size_t{1} << 22, kHeldPairs = 256;
 
 struct RowErrors {
@@ -55,24 +57,17 @@ struct RowErrors {
   std::vector<bool> reordered;  // of router's logits: the largest are others, or in another order
 };
 
-// The experts that are chosen of a row are among so many.
-constexpr size_t kMostChosen = 8;
-
 bool order_differs(std::span<const double> a, std::span<const double> b) {
   const auto order_of = [](std::span<const double> values) {
     std::vector<size_t> order(values.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return values[x] > values[y]; });
-    // With few experts, the last ones are not chosen.
-    order.resize(std::min(kMostChosen, (order.size() + 1) / 2 + 1));
+    // Few experts are chosen; of few, the last ones are not.
+    order.resize(std::min(kFewTried, (order.size() + 1) / 2 + 1));
     return order;
   };
   return order_of(a) != order_of(b);
 }
-
-// From this error of a usual token on, two tensors may hold the same numbers in another order.
-constexpr double kUnrelated = 0.3;
-constexpr int64_t kMostKept = int64_t{1} << 22;
 
 // The error of each row of a pair; none if they hold the same numbers in another order. And for the logits of a router whether it chooses other experts.
 Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const TensorRecord& a, const DumpIndex& index_b,
@@ -84,7 +79,7 @@ Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const Ten
   RowErrors result{std::vector<double>(rows), std::vector<bool>(rows, false)};
   std::vector<double>& errors = result.errors;
   std::vector<double> largest(rows), wide_a, wide_b, all_a, all_b, row_a, row_b;
-  const bool keeps_all = pair.left.count() <= kMostKept;
+  const bool keeps_all = pair.left.count() <= int64_t{kHeldErrors};
   MSDUMP_CHECK_OK(reader.for_each(cancel, [&](const PairSlab& slab) {
     wide_a.resize(static_cast<size_t>(slab.count));
     wide_b.resize(static_cast<size_t>(slab.count));
@@ -121,15 +116,15 @@ Result<RowErrors> row_errors(bool is_router, const DumpIndex& index_a, const Ten
   std::vector<double> usual = errors;
   const auto usual_error = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
   std::nth_element(usual.begin(), usual_error, usual.end());
-  if (keeps_all && *usual_error > kUnrelated && have_same_elements(all_a, all_b, static_cast<size_t>(size)))
+  if (keeps_all && *usual_error > kSameValues && have_same_elements(all_a, all_b, static_cast<size_t>(size)))
     return RowErrors();
   return result;
 }
 
 // True for the logits of a router: small rows, by their name.
-constexpr int64_t kMostExperts = 1024;
 bool is_router(std::string_view name, const TensorRecord& record) {
-  if (record.name.io != Io::kOutput || record.shape->size() != 2 || record.shape->back() > kMostExperts) return false;
+  if (record.name.io != Io::kOutput || record.shape->size() != 2 || record.shape->back() > int64_t{kMostFollowed})
+    return false;
   const std::string lower = to_lower(name);
   return lower.find("router") != std::string::npos || lower.find(".gate.") != std::string::npos ||
          lower.ends_with(".gate");
@@ -144,40 +139,54 @@ std::vector<int64_t> common_rows(const std::vector<CommonRows>& rows) {
   return all;
 }
 
-// The path of a module in the name of its call, or of a hook: "Module.model.layers.0".
-std::string_view path_of(std::string_view name) {
-  const auto entry = parse_msprobe_entry(name);
-  if (!entry || entry->kind != MsprobeEntryKind::kModule) return name;
-  for (int part = 0; part < 3; ++part) name = name.substr(0, name.rfind('.'));
-  return name;
-}
+// The path of a module in the name of its call; the whole name of other calls.
+std::string_view path_of(std::string_view name) { return module_path(name).value_or(name); }
 
 // The side with more passes, which tells what was computed first.
 Side slower_side(const TokenView& view) {
   return view.a->passes().inputs.size() >= view.b->passes().inputs.size() ? Side::kCandidate : Side::kReference;
 }
 
+// When a side computed a token: step, pass and row. Ranks with different tokens compute those of a step at once.
+using Time = std::tuple<std::optional<int64_t>, uint32_t, int64_t>;
+
+std::optional<Time> time_of(const TokenSide& side, int64_t row) {
+  const auto place = side.place_of_row(row);
+  return place ? std::optional(Time(side.step_of_pass(place->pass), place->pass, place->row)) : std::nullopt;
+}
+
 std::optional<WrongToken> token_at(const TokenView& view, int64_t row, double error) {
   const auto a = view.a->place_of_row(row), b = view.b->place_of_row(row);
   if (!a || !b) return std::nullopt;
-  return WrongToken{b->sequence, b->position, b->id, a->pass, a->row, view.a->step_of_pass(a->pass), error};
+  return WrongToken{row,
+                    b->sequence,
+                    b->position,
+                    b->id,
+                    a->pass,
+                    a->row,
+                    view.a->step_of_pass(a->pass),
+                    view.a->rank_of_pass(a->pass),
+                    error};
 }
 
 class Scan {
  public:
-  Scan(const TokenView& view, const Pairing& pairing, const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
+  Scan(const PairRows& pairs, const Pairing& pairing, const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
        const RunContext& context)
-      : view_(view), pairing_(pairing), diffs_(diffs), modules_(modules), context_(context) {
+      : pairs_(pairs), view_(pairs.view()), pairing_(pairing), diffs_(diffs), modules_(modules), context_(context) {
     result_.of_tensor.resize(pairing.tensors.size());
-    before_.assign(static_cast<size_t>(view.match.tokens), 0);
+    before_.assign(static_cast<size_t>(view_.match.tokens), 0);
     flipped_.assign(before_.size(), false);
-    for (const MatchedSequence& one : view.match.sequences) {
+    for (const MatchedSequence& one : view_.match.sequences) {
       for (int64_t i = 0; i < one.count; ++i) sequence_.push_back(one.b);
     }
   }
 
   Result<TokenErrors> run(const std::vector<TensorId>& rows) {
     order_tensors(rows);
+    std::copy_if(result_.order.begin(), result_.order.end(), std::back_inserter(result_.outputs),
+                 [&](TensorId tensor) { return is_output(tensor); });
+    result_.heat = TokenHeat(result_.outputs.size(), view_.match.tokens);
     const size_t held = std::clamp<size_t>(kHeldErrors / std::max<size_t>(before_.size(), 1), 1, kHeldPairs);
     for (size_t first = 0; first < result_.order.size(); first += held) {
       const size_t count = std::min(held, result_.order.size() - first);
@@ -197,7 +206,7 @@ class Scan {
   Status find_log_probs() {
     for (auto tensor = result_.order.rbegin(); tensor != result_.order.rend(); ++tensor) {
       const TensorPair& pair = pairing_.tensors[*tensor];
-      const bool is_number = view_.a->extents_of_row(pair.a).empty() && view_.b->extents_of_row(pair.b).empty();
+      const bool is_number = pairs_.is_number(Side::kCandidate, pair.a) && pairs_.is_number(Side::kReference, pair.b);
       if (!is_number || record(Side::kReference, *tensor).name.io != Io::kOutput) continue;
       if (kind_of(record(Side::kReference, *tensor).name.dtype) != DTypeKind::kFloat) continue;
       const std::vector<double> a = values_of(Side::kCandidate, pair.a), b = values_of(Side::kReference, pair.b);
@@ -210,7 +219,7 @@ class Scan {
 
   [[nodiscard]] std::vector<double> values_of(Side side, RecordId tensor) const {
     std::vector<double> values;
-    auto opened = HostTensor::open(*view_.of(side).side().index, view_.of(side).tensors()[tensor], {});
+    auto opened = HostTensor::open(*view_.of(side).side().index, pairs_.record(side, tensor), {});
     if (!opened || kernels::common_dtype(opened->dtype(), DType::kFloat64) != DType::kFloat64) return values;
     const Status read = for_each_slab(*opened, context_.cancel, [&](std::span<const std::byte> bytes, int64_t count) {
       const size_t before = values.size();
@@ -223,7 +232,6 @@ class Scan {
 
   static std::optional<LogProbs> compare_log_probs(TensorId tensor, const std::vector<double>& a,
                                                    const std::vector<double>& b) {
-    constexpr double kClip = 0.2;
     LogProbs result;
     result.tensor = tensor;
     if (a.size() != b.size()) return std::nullopt;
@@ -232,7 +240,7 @@ class Scan {
       if (a[i] == 0 && b[i] == 0) continue;  // masked
       const double log_ratio = b[i] - a[i], ratio = std::exp(log_ratio);
       ++result.tokens;
-      result.clipped += static_cast<uint64_t>(std::fabs(ratio - 1) > kClip);
+      result.clipped += static_cast<uint64_t>(ratio < 0.8 || ratio > 1.2);
       result.k1 -= log_ratio;
       result.k3 += ratio - 1 - log_ratio;
       result.largest_ratio = std::max(result.largest_ratio, std::exp(std::fabs(log_ratio)));
@@ -244,7 +252,29 @@ class Scan {
   }
 
   [[nodiscard]] const TensorRecord& record(Side side, TensorId tensor) const {
-    return view_.of(side).tensors()[pairing_.tensors[tensor][side]];
+    return pairs_.record(side, pairing_.tensors[tensor][side]);
+  }
+
+  [[nodiscard]] bool is_output(TensorId tensor) const {
+    return record(Side::kReference, tensor).name.io == Io::kOutput;
+  }
+
+  // Operators with more inputs or outputs on one side: their slots are not the same values. Where no rank is sharded,
+  // settle_rows() has paired them.
+  [[nodiscard]] std::set<std::pair<OperatorId, Io>> mixed_slots() const {
+    std::map<std::pair<OperatorId, Io>, int> more;  // of the candidate
+    for (const TensorPair& pair : pairing_.tensors) {
+      for (const Side side : kBothSides) {
+        if (pair[side] == kNoId || pairs_.of(side, pair[side]) == nullptr) continue;
+        const NameFacts& name = pairs_.record(side, pair[side]).name;
+        if (kind_of(name.dtype) == DTypeKind::kFloat) more[{pair.op, name.io}] += side == Side::kCandidate ? 1 : -1;
+      }
+    }
+    std::set<std::pair<OperatorId, Io>> mixed;
+    for (const auto& [slots, count] : more) {
+      if (count != 0) mixed.insert({{slots.first, Io::kInput}, {slots.first, Io::kOutput}});
+    }
+    return mixed;
   }
 
   // Pairs with rows as they were computed: inputs of an operator, what is inside of it, its outputs.
@@ -275,19 +305,21 @@ class Scan {
         parent = modules_.parent_of(parent);
       }
     }
+    const std::set<std::pair<OperatorId, Io>> mixed =
+        pairs_.is_sharded() ? mixed_slots() : std::set<std::pair<OperatorId, Io>>();
     using Key = std::tuple<uint32_t, bool, size_t, TensorId>;
     std::vector<Key> keys;
     for (const TensorId tensor : rows) {
       const TensorPair& pair = pairing_.tensors[tensor];
-      if (!pair.is_paired() || !view_.a->has_rows(pair.a) || !view_.b->has_rows(pair.b)) continue;
+      if (pairs_.of(pair) == nullptr || mixed.contains({pair.op, record(Side::kReference, tensor).name.io})) continue;
       if (!has_metrics(diffs_[tensor].verdict)) continue;
       // The experts of a token change with rounding.
       const NameFacts& name = record(Side::kReference, tensor).name;
       if (kind_of(name.dtype) != DTypeKind::kFloat && meaning_of(name) == Meaning::kUnknown) continue;
-      const bool is_output = record(Side::kReference, tensor).name.io == Io::kOutput;
+      const bool is_made = is_output(tensor);
       // Of outputs that follow the same operator, those of the inner module come first.
-      keys.emplace_back(is_output ? last[pair.op] : uint32_t{pair.op}, is_output,
-                        is_output ? SIZE_MAX - path_of(name_of_op(pair.op)).size() : 0, tensor);
+      keys.emplace_back(is_made ? last[pair.op] : uint32_t{pair.op}, is_made,
+                        is_made ? SIZE_MAX - path_of(name_of_op(pair.op)).size() : 0, tensor);
     }
     std::sort(keys.begin(), keys.end());
     for (const Key& key : keys) result_.order.push_back(std::get<3>(key));
@@ -305,7 +337,9 @@ class Scan {
   void take(TensorId tensor, const RowErrors& rows) {
     const std::vector<double>& errors = rows.errors;
     const TensorPair& pair = pairing_.tensors[tensor];
-    const std::vector<int64_t> common = common_rows(view_.a->compared_rows(pair.a));
+    const bool is_made = is_output(tensor);
+    outputs_ += is_made ? 1 : 0;
+    const std::vector<int64_t> common = common_rows(*pairs_.of(pair));
     if (errors.empty() || common.size() != errors.size()) return;
     const DType dtype_a = record(Side::kCandidate, tensor).name.dtype,
                 dtype_b = record(Side::kReference, tensor).name.dtype;
@@ -316,15 +350,10 @@ class Scan {
     const double finer = std::min(rounding_of(dtype_a), rounding_of(dtype_b));
     const double coarser = std::max(rounding_of(dtype_a), rounding_of(dtype_b));
     floor_ = std::max(floor_, floor_ == 0 ? coarser : finer);
-    // Behind many operators that were not compared, nothing tells what rounding had done.
-    const bool is_late = !any_before_ && pair.op > kNear;
-    any_before_ = any_before_ || coarser > 0;
     std::vector<double> sorted = errors;
     std::sort(sorted.begin(), sorted.end());
     TokenSummary summary{errors.size(), 0, sorted[sorted.size() / 2], sorted.back()};
-    if (is_late) {
-      for (size_t i = 0; i < errors.size(); ++i) before_[static_cast<size_t>(common[i])] = errors[i];
-    } else if (!result_.jump) {
+    if (!result_.jump) {
       const std::vector<double> before = largest_before();
       find_jump(tensor, errors, common, before, summary);
       for (size_t i = 0; i < errors.size(); ++i) {
@@ -339,6 +368,7 @@ class Scan {
     }
     floor_ = std::max(floor_, coarser);
     result_.of_tensor[tensor] = summary;
+    for (size_t i = 0; i < errors.size() && is_made; ++i) result_.heat.add(outputs_ - 1, common[i], errors[i]);
   }
 
   // By common row: the largest error of the token and of those before it in its sequence.
@@ -356,7 +386,7 @@ class Scan {
     const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
     std::nth_element(usual.begin(), middle, usual.end());
     const Side timed = slower_side(view_);
-    std::optional<std::pair<uint32_t, int64_t>> earliest;
+    std::optional<Time> earliest;
     const auto exceeds = [&](size_t i, double times) {
       return errors[i] > times * std::max({before[static_cast<size_t>(common[i])], *middle, floor_});
     };
@@ -366,11 +396,11 @@ class Scan {
     }
     for (size_t i = 0; i < errors.size() && largest > 0; ++i) {
       const bool is_exact = std::isfinite(largest) && errors[i] < kExact * largest;
-      if (is_exact || flips(common[i]) || !exceeds(i, kWrong)) continue;
+      if (is_exact || flips(common[i]) || !exceeds(i, kJump / 2)) continue;
       ++summary.wrong;
-      const auto place = view_.of(timed).place_of_row(common[i]);
-      if (!place || (earliest && *earliest <= std::pair(place->pass, place->row))) continue;
-      earliest = {place->pass, place->row};
+      const auto time = time_of(view_.of(timed), common[i]);
+      if (!time || (earliest && *earliest <= *time)) continue;
+      earliest = time;
       const auto first = token_at(view_, common[i], errors[i]);
       if (first) result_.jump = TokenJump{tensor, *first, before[static_cast<size_t>(common[i])]};
     }
@@ -379,8 +409,7 @@ class Scan {
   // True if rounding gave the token other experts, so that its error is no fault.
   [[nodiscard]] bool flips(int64_t row) const { return flipped_[static_cast<size_t>(row)]; }
 
-  static constexpr uint32_t kNear = 16;  // operators
-
+  const PairRows& pairs_;
   const TokenView& view_;
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
@@ -389,31 +418,58 @@ class Scan {
   std::vector<uint32_t> sequence_;  // by common row
   std::vector<double> before_;      // by common row
   std::vector<bool> flipped_;       // by common row: rounding changed the order of its router's logits
+  size_t outputs_ = 0;              // in result_.outputs: those that were taken
   double floor_ = 0;
-  bool any_before_ = false;  // floating-point numbers were compared
   TokenErrors result_;
 };
 
 }  // namespace
 
-std::optional<WrongToken> first_token(const TokenView& view, const TensorPair& pair) {
-  if (!pair.is_paired() || !view.a->has_rows(pair.a) || !view.b->has_rows(pair.b)) return std::nullopt;
+const TensorRecord& PairRows::record(Side side, RecordId tensor) const {
+  return is_sharded() ? sharded_[side]->tensors()[tensor] : view_.of(side).tensors()[tensor];
+}
+
+const std::vector<CommonRows>* PairRows::of(Side side, RecordId tensor) const {
+  const TokenSide& own = view_.of(side);
+  if (!is_sharded()) return own.has_rows(tensor) ? &own.compared_rows(tensor) : nullptr;
+  const std::vector<const TensorRecord*>& records = sharded_[side]->members(sharded_[side]->original(tensor)).records;
+  const auto local =
+      std::find_if(records.begin(), records.end(), [](const TensorRecord* one) { return one != nullptr; });
+  if (local == records.end()) return nullptr;
+  const RecordId in_side(static_cast<size_t>(*local - own.tensors().data()));
+  if (!own.has_rows(in_side)) return nullptr;
+  int64_t count = 0;
+  for (const CommonRows& one : own.compared_rows(in_side)) count += one.count;
+  const Shape* const shape = record(side, tensor).shape;
+  return shape != nullptr && !shape->empty() && shape->front() == count ? &own.compared_rows(in_side) : nullptr;
+}
+
+const std::vector<CommonRows>* PairRows::of(const TensorPair& pair) const {
+  if (!pair.is_paired()) return nullptr;
+  const std::vector<CommonRows>*const a = of(Side::kCandidate, pair.a), *const b = of(Side::kReference, pair.b);
+  return a != nullptr && b != nullptr && *a == *b ? a : nullptr;
+}
+
+std::optional<WrongToken> first_token(const PairRows& pairs, const TensorPair& pair) {
+  const std::vector<CommonRows>* const rows = pairs.of(pair);
+  if (rows == nullptr) return std::nullopt;
+  const TokenView& view = pairs.view();
   const Side timed = slower_side(view);
-  std::optional<std::pair<uint32_t, int64_t>> earliest;
+  std::optional<Time> earliest;
   std::optional<WrongToken> first;
-  for (const int64_t row : common_rows(view.a->compared_rows(pair.a))) {
-    const auto place = view.of(timed).place_of_row(row);
-    if (!place || (earliest && *earliest <= std::pair(place->pass, place->row))) continue;
-    earliest = {place->pass, place->row};
+  for (const int64_t row : common_rows(*rows)) {
+    const auto time = time_of(view.of(timed), row);
+    if (!time || (earliest && *earliest <= *time)) continue;
+    earliest = time;
     first = token_at(view, row, 0);
   }
   return first;
 }
 
-Result<TokenErrors> find_token_errors(const TokenView& view, const Pairing& pairing, const std::vector<TensorId>& rows,
+Result<TokenErrors> find_token_errors(const PairRows& pairs, const Pairing& pairing, const std::vector<TensorId>& rows,
                                       const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
                                       const RunContext& context) {
-  return Scan(view, pairing, diffs, modules, context).run(rows);
+  return Scan(pairs, pairing, diffs, modules, context).run(rows);
 }
 
 }  // namespace msdump

@@ -21,21 +21,27 @@
 #include "base/error.h"
 #include "compare/match/module_tree.h"
 #include "compare/match/pairing.h"
+#include "compare/match/placement/sharded_side.h"
 #include "compare/pair/tensor_diff.h"
+#include "compare/tokens/token_heat.h"
 #include "compare/tokens/token_view.h"
 #include "io/run_context.h"
 
 namespace msdump {
 
+// The relative error up to which tensors of other slots, or elements in other places, have the same values.
+inline constexpr double kSameValues = 0.05;
+
 // True if some rows have the same elements in other places, as Megatron's queries, keys and values, group by group.
 [[nodiscard]] bool have_same_elements(std::span<const double> a, std::span<const double> b, size_t width);
 
 struct WrongToken {
+  int64_t common = 0;     // row of the common order
   uint32_t sequence = 0;  // of the reference
   int64_t position = 0, id = 0;
   uint32_t pass = 0;  // of the candidate
   int64_t row = 0;
-  std::optional<int64_t> step;  // of the candidate's dump
+  std::optional<int64_t> step, rank;  // of the candidate's dump; no rank if all read the same tokens
   double error = 0;
 };
 
@@ -65,13 +71,37 @@ struct TokenErrors {
   std::optional<TokenJump> jump;
   std::optional<LogProbs> log_probs;  // of the last output with one number a token that none is above 0
   uint64_t flipped = 0;  // tokens for which rounding changed the order of a router's logits, before the jump
+  TokenHeat heat;
+  std::vector<TensorId> outputs;  // of `heat`
+};
+
+// The common rows of the tensors of a pairing. If the sides are sharded differently, those of the tensors that are assembled from
+// the local tensors of several ranks, which read the same tokens.
+class PairRows {
+ public:
+  // `sharded`: both or none. All outlive this.
+  PairRows(const TokenView& view, const Sides<const ShardedSide*>& sharded) : view_(view), sharded_(sharded) {}
+
+  [[nodiscard]] const TokenView& view() const { return view_; }
+  [[nodiscard]] bool is_sharded() const { return sharded_.a != nullptr; }
+  [[nodiscard]] const TensorRecord& record(Side side, RecordId tensor) const;
+  // The rows of one tensor; null if it has none.
+  [[nodiscard]] const std::vector<CommonRows>* of(Side side, RecordId tensor) const;
+  // The rows of both; null unless they are the same.
+  [[nodiscard]] const std::vector<CommonRows>* of(const TensorPair& pair) const;
+  // True for one number a token.
+  [[nodiscard]] bool is_number(Side side, RecordId tensor) const { return record(side, tensor).shape->size() == 1; }
+
+ private:
+  const TokenView& view_;
+  const Sides<const ShardedSide*> sharded_;
 };
 
 // The token of the pair that was computed first; none for a pair without rows.
-[[nodiscard]] std::optional<WrongToken> first_token(const TokenView& view, const TensorPair& pair);
+[[nodiscard]] std::optional<WrongToken> first_token(const PairRows& pairs, const TensorPair& pair);
 
 // `rows` are the pairs to look at. An error if interrupted. Pairs that cannot be read are left out: the comparison reports them.
-Result<TokenErrors> find_token_errors(const TokenView& view, const Pairing& pairing, const std::vector<TensorId>& rows,
+Result<TokenErrors> find_token_errors(const PairRows& pairs, const Pairing& pairing, const std::vector<TensorId>& rows,
                                       const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
                                       const RunContext& context);
 

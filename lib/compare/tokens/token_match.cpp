@@ -60,7 +60,7 @@ class Matcher {
   void take_equal() {
     std::multimap<uint64_t, uint32_t> of_b;
     const auto hash_of = [](const TokenSequence& one) {
-      uint64_t hash = mix_hash(KnownBeginnings::kStart, static_cast<uint64_t>(one.first));
+      uint64_t hash = KnownBeginnings::with(0, one.first);
       for (const int64_t id : one.ids) hash = KnownBeginnings::with(hash, id);
       return hash;
     };
@@ -113,8 +113,7 @@ class Matcher {
       if (x == SIZE_MAX || y == SIZE_MAX || entries[x].side == entries[y].side) return;
       const int64_t common = common_beginning(entries[x].tokens, entries[y].tokens);
       const auto shorter = static_cast<int64_t>(std::min(entries[x].tokens.size(), entries[y].tokens.size()));
-      const bool enough =
-          whole ? common == shorter && common > 1 : common > static_cast<int64_t>(kFewTokens) && 2 * common >= shorter;
+      const bool enough = common > 1 && (whole ? common == shorter : 2 * common >= shorter);
       if (enough) near.emplace(common, x, y);
     };
     for (size_t i = 0; i < entries.size(); ++i) {
@@ -173,7 +172,7 @@ class Matcher {
     for (const Side side : kBothSides) {
       for (uint32_t i = 0; i < count(side); ++i) {
         const TokenSequence& one = sequence(side, i);
-        if (taken_[side][i] || (anywhere && one.ids.size() < kFewTokens) || (!anywhere && one.first == 0)) continue;
+        if (taken_[side][i] || (anywhere && one.ids.size() == 1) || (!anywhere && one.first == 0)) continue;
         for (uint32_t j = 0; j < count(opposite(side)) && !taken_[side][i]; ++j) {
           const TokenSequence& other = sequence(opposite(side), j);
           const auto longest = static_cast<int64_t>(one.ids.size());
@@ -187,8 +186,6 @@ class Matcher {
       }
     }
   }
-
-  static constexpr size_t kFewTokens = 3;
 
   const Sides<const std::vector<TokenSequence>*> sequences_;
   Sides<std::vector<bool>> taken_;

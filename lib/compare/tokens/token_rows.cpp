@@ -17,7 +17,7 @@ int64_t equal_in_front(const TokenSequence& sequence) {
 
 KnownBeginnings::KnownBeginnings(std::span<const TokenSequence> sequences) {
   const auto add = [&](const TokenSequence& sequence, size_t from) {
-    uint64_t hash = kStart;
+    uint64_t hash = 0;
     for (size_t i = from; i < sequence.ids.size(); ++i) {
       hash = with(hash, sequence.ids[i]);
       hashes_.insert(hash);
@@ -36,13 +36,13 @@ KnownBeginnings::KnownBeginnings(std::span<const TokenSequence> sequences) {
 
 namespace {
 
-constexpr int64_t kUnknown = -1;
 // No sequence is longer, so that sums of positions and counts do not overflow.
 constexpr int64_t kMostPosition = INT64_MAX / 4;
 
-// Rows that follow each other in one row of the batch, and the position of the first; kUnknown if nothing tells.
+// Rows that follow each other in one row of the batch, and the position of the first; none if nothing tells.
 struct Fragment {
-  int64_t row = 0, count = 0, position = kUnknown;
+  int64_t row = 0, count = 0;
+  std::optional<int64_t> position = {};
   std::optional<int64_t> request = {};
 };
 
@@ -78,12 +78,12 @@ class PassReader {
     std::vector<Fragment> found;
     for (size_t i = 0; has_cuts_ && i + 1 < inputs_.cu_seqlens.size(); ++i) {
       const int64_t begin = inputs_.cu_seqlens[i], end = inputs_.cu_seqlens[i + 1];
-      if (end > begin) found.push_back({begin, end - begin, by_row_ ? position(begin) : kUnknown, {}});
+      if (end > begin) found.push_back({begin, end - begin, by_row_ ? position(begin) : std::nullopt, {}});
     }
     for (int64_t row = 0; !has_cuts_ && row < rows_; ++row) {
       if (!is_token(row)) continue;
       const bool goes_on = row % width_ != 0 && !found.empty() && found.back().row + found.back().count == row &&
-                           (!by_row_ || position(row) == position(row - 1) + 1);
+                           (!by_row_ || goes_up(row));
       if (goes_on) {
         ++found.back().count;
       } else {
@@ -113,9 +113,14 @@ class PassReader {
            std::is_sorted(cuts.begin(), cuts.end());
   }
 
-  [[nodiscard]] int64_t position(int64_t row) const {
+  [[nodiscard]] std::optional<int64_t> position(int64_t row) const {
     const int64_t value = inputs_.positions[at(by_column_ ? row % width_ : row)];
-    return value >= 0 && value < kMostPosition ? value : kUnknown;
+    return value >= 0 && value < kMostPosition ? std::optional(value) : std::nullopt;
+  }
+  // True if the row has the position behind that of the row before.
+  [[nodiscard]] bool goes_up(int64_t row) const {
+    const auto before = position(row - 1);
+    return before && position(row) == *before + 1;
   }
 
   [[nodiscard]] bool is_token(int64_t row) const {
@@ -127,14 +132,14 @@ class PassReader {
     return inputs_.mask[at(row / width_ * mask_width_ + mask_width_ - width_ + row % width_)] != 0;
   }
 
-  [[nodiscard]] int64_t position_of_first(int64_t row) const {
+  [[nodiscard]] std::optional<int64_t> position_of_first(int64_t row) const {
     if (by_row_) return position(row);
     if (mask_width_ > 0) {
       const auto begin = inputs_.mask.begin() + row / width_ * mask_width_;
       const auto here = begin + mask_width_ - width_ + row % width_;
       return std::count_if(begin, here, [](int64_t one) { return one != 0; });
     }
-    return by_column_ ? position(row) : kUnknown;
+    return by_column_ ? position(row) : std::nullopt;
   }
 
   const TokenInputs& inputs_;
@@ -154,14 +159,16 @@ class Joiner {
  private:
   // What joins spans to the sequence, beside its tokens.
   struct State {
-    uint64_t hash = KnownBeginnings::kStart;  // of all its tokens
+    uint64_t hash = 0;  // of all its tokens
     std::optional<int64_t> last_slot;
     size_t pass = SIZE_MAX, place = 0;  // its last span: the pass, and the place among the spans of that
+    uint32_t source = 0;                // of that pass
   };
 
   void add(const TokenInputs& inputs) {
     const PassReader reader(inputs);
     pass_ = result_.passes.size();
+    if (inputs.source != source_) begin_source(inputs.source);
     PassRows& rows = result_.passes.emplace_back();
     rows.batch = reader.batch();
     rows.rows = reader.rows();
@@ -170,7 +177,7 @@ class Joiner {
     if (!reader.is_split()) {
       std::vector<Fragment> known = split_like_known(inputs.ids);
       const bool one_each = known.empty() && pass_ > 0 && before_.size() == inputs.ids.size();
-      for (int64_t row = 0; one_each && row < reader.rows(); ++row) known.push_back({row, 1, kUnknown, {}});
+      for (int64_t row = 0; one_each && row < reader.rows(); ++row) known.push_back({row, 1, {}, {}});
       if (!known.empty()) fragments = std::move(known);
     }
     reader.state(fragments);
@@ -183,7 +190,7 @@ class Joiner {
     next_ = 0;
     for (size_t i = 0; i < fragments.size(); ++i) {
       Fragment& one = fragments[i];
-      if (one.position == kUnknown) one.position = in_order ? result_.sequences[before_[i]].end() : 0;
+      if (!one.position) one.position = in_order ? result_.sequences[before_[i]].end() : 0;
       const uint32_t sequence = sequence_of(one, inputs, reader);
       append(sequence, one, inputs, reader.slot(one.row + one.count - 1), order.size());
       order.push_back(sequence);
@@ -201,14 +208,23 @@ class Joiner {
     for (uint32_t i = 0; i < before_.size(); ++i) place_before_[before_[i]] = i;
   }
 
+  // What the passes before tell of the next one holds for passes of one source.
+  void begin_source(uint32_t source) {
+    source_ = source;
+    before_.clear();
+    place_before_.clear();
+    requests_.clear();
+    width_before_ = 0;
+  }
+
   // Sequences may meet at positions that go up by 1.
   [[nodiscard]] std::vector<Fragment> split_by_neighbours(const std::vector<Fragment>& fragments,
                                                           const std::vector<int64_t>& ids) const {
     std::vector<Fragment> split;
     for (const Fragment& one : fragments) {
       split.push_back(one);
-      for (int64_t row = one.row; one.position != kUnknown && row + 1 < one.row + one.count; ++row) {
-        const int64_t position = one.position + row - one.row;
+      for (int64_t row = one.row; one.position && row + 1 < one.row + one.count; ++row) {
+        const int64_t position = *one.position + row - one.row;
         const int64_t id = ids[static_cast<size_t>(row)], next = ids[static_cast<size_t>(row) + 1];
         const bool meet = known_.has_token(position, id) && known_.has_token(position + 1, next) &&
                           !known_.has_tokens(position, id, next);
@@ -224,14 +240,14 @@ class Joiner {
   // Rows as sequences that the other side knows; none if they are not.
   [[nodiscard]] std::vector<Fragment> split_like_known(const std::vector<int64_t>& ids) const {
     std::vector<Fragment> found;
-    uint64_t hash = KnownBeginnings::kStart;
+    uint64_t hash = 0;
     for (size_t i = 0; i < ids.size(); ++i) {
       const uint64_t longer = KnownBeginnings::with(hash, ids[i]);
       if (!found.empty() && known_.has(longer)) {
         hash = longer;
         ++found.back().count;
       } else {
-        hash = KnownBeginnings::with(KnownBeginnings::kStart, ids[i]);
+        hash = KnownBeginnings::with(0, ids[i]);
         found.push_back({static_cast<int64_t>(i), 1, 0, {}});
         if (!known_.has(hash)) return {};
       }
@@ -291,27 +307,29 @@ class Joiner {
       best = before_[next_];
       best_evidence = evidence_of(*best);
     }
-    if (!best || best_evidence < most) {
+    const auto look_among = [&](bool own) {
       uint32_t alike = 0;
       size_t tried = 0;
-      const auto ends = ends_.find(one.position);
-      if (ends != ends_.end()) {
-        for (const uint32_t sequence : ends->second) {
-          if (!is_free(sequence)) continue;
-          if (++tried > kMostTried) {
-            ++result_.cut_short;
-            break;
-          }
-          const int evidence = evidence_of(sequence);
-          alike += static_cast<uint32_t>(evidence == best_evidence);
-          if (evidence <= best_evidence) continue;
-          best = sequence;
-          best_evidence = evidence;
-          alike = 1;
+      const auto ends = ends_.find(*one.position);
+      if (ends == ends_.end()) return;
+      for (const uint32_t sequence : ends->second) {
+        if (!is_free(sequence) || (states_[sequence].source == source_) != own) continue;
+        if (++tried > kMostTried) {
+          ++result_.cut_short;
+          break;
         }
+        const int evidence = evidence_of(sequence);
+        if (!own && !known_.empty() && evidence < 2) continue;
+        alike += static_cast<uint32_t>(evidence == best_evidence);
+        if (evidence <= best_evidence) continue;
+        best = sequence;
+        best_evidence = evidence;
+        alike = 1;
       }
       if (alike > 1 && best_evidence == 0) ++result_.undecided;
-    }
+    };
+    if (!best || best_evidence < most) look_among(true);
+    if (!best && source_ > 0) look_among(false);
     if (best_evidence < 2 && !known_.empty()) {
       const size_t count = std::min(before_.size(), kMostTried);
       const auto known = std::find_if(before_.begin(), before_.begin() + static_cast<std::ptrdiff_t>(count),
@@ -319,7 +337,7 @@ class Joiner {
       if (known != before_.begin() + static_cast<std::ptrdiff_t>(count)) best = *known;
     }
     if (!best) best = rejected_part(one);
-    if (!best) return begin(one.position);
+    if (!best) return begin(*one.position);
     const auto place = place_before_.find(*best);
     if (place != place_before_.end()) next_ = std::max<size_t>(next_, place->second + 1);
     return *best;
@@ -334,12 +352,12 @@ class Joiner {
     if (state.pass + 1 != pass_) return std::nullopt;
     TokenSpan& last = result_.passes[state.pass].spans[state.place];
     if (one.position <= last.position || one.position >= last.position + last.count) return std::nullopt;
-    const int64_t rejected = last.position + last.count - one.position;
+    const int64_t rejected = last.position + last.count - *one.position;
     last.count -= rejected;
     result_.pads += rejected;
     forget_end(sequence);
     tokens.ids.resize(tokens.ids.size() - static_cast<size_t>(rejected));
-    state.hash = KnownBeginnings::kStart;
+    state.hash = 0;
     for (const int64_t id : tokens.ids) state.hash = KnownBeginnings::with(state.hash, id);
     return sequence;
   }
@@ -354,7 +372,7 @@ class Joiner {
   void append(uint32_t sequence, const Fragment& one, const TokenInputs& inputs, std::optional<int64_t> last_slot,
               size_t place) {
     if (!result_.sequences[sequence].ids.empty()) forget_end(sequence);
-    states_[sequence] = {hash_with(sequence, one, inputs), last_slot, pass_, place};
+    states_[sequence] = {hash_with(sequence, one, inputs), last_slot, pass_, place, source_};
     const auto first = inputs.ids.begin() + one.row;
     std::vector<int64_t>& ids = result_.sequences[sequence].ids;
     ids.insert(ids.end(), first, first + one.count);
@@ -375,6 +393,7 @@ class Joiner {
   bool in_batch_ = false;
   int64_t width_before_ = 0;
   size_t pass_ = 0, next_ = 0;
+  uint32_t source_ = 0;
 };
 
 }  // namespace

@@ -11,7 +11,9 @@
 //   3. positions may be what is wrong. So the tokens that a sequence had before the pass count where they are stated, and
 //      a sequence that the other side knows as such is continued at any position
 //   4. a span that begins before the end of its sequence replaces the rest: tokens of a draft model that were rejected
-//   5. without positions, spans are whole rows of the batch; where the other side's sequences begin with the same tokens, rows
+//   5. passes of one source follow each other. A sequence that another source began is continued only if no own one fits: a rank
+//      has a part of it
+//   6. without positions, spans are whole rows of the batch; where the other side's sequences begin with the same tokens, rows
 //      are split like these
 // Cost: linear in the tokens, and at most kMostTried sequences looked at for a span.
 #pragma once
@@ -28,7 +30,8 @@ namespace msdump {
 
 // The integer inputs of a forward pass. Those that were not dumped are empty.
 struct TokenInputs {
-  Shape shape;  // of the ids: {rows} or {batch, rows of each}
+  uint32_t source = 0;  // the ranks that run it; those of the next source read other tokens
+  Shape shape;          // of the ids: {rows} or {batch, rows of each}
   std::vector<int64_t> ids;
   std::vector<int64_t> positions;   // of each row; or of a row of the batch, for all of these
   std::vector<int64_t> cu_seqlens;  // the first row of each sequence, and the end of the last
@@ -79,8 +82,10 @@ class KnownBeginnings {
   // Those of the sequences that begin at 0; also without a row of equal tokens in front, which may be pads.
   explicit KnownBeginnings(std::span<const TokenSequence> sequences);
 
-  static constexpr uint64_t kStart = 0x51AB'7A5E;
-  [[nodiscard]] static uint64_t with(uint64_t hash, int64_t id) { return mix_hash(hash, static_cast<uint64_t>(id)); }
+  // The hash of the tokens with one more; 0 is that of none.
+  [[nodiscard]] static uint64_t with(uint64_t hash, int64_t id) {
+    return mix_hash(hash + 1, static_cast<uint64_t>(id));
+  }
   [[nodiscard]] bool has(uint64_t hash) const { return hashes_.contains(hash); }
   [[nodiscard]] bool empty() const { return hashes_.empty(); }
   // True if a sequence has the token at that position, and if one has two tokens there.
@@ -90,7 +95,7 @@ class KnownBeginnings {
   }
 
  private:
-  static uint64_t place(int64_t position, int64_t id) { return with(with(~kStart, position), id); }
+  static uint64_t place(int64_t position, int64_t id) { return with(with(0, position), id); }
 
   std::unordered_set<uint64_t> hashes_, places_;
 };

@@ -180,7 +180,8 @@ void TokenSide::gather(size_t tensor, const std::vector<CommonRows>& rows) {
     pieces.records.push_back(&(*dump_.tensors)[part.record]);
     bytes += pieces.records.back()->bytes.value_or(0);
   }
-  pieces.of_one_rank = true;
+  // Ranks that the first group does not have are told by none.
+  pieces.of_one_rank = passes_.groups == 1 || passes_.inputs[passes_.tensors[source].front().pass].source == 0;
   pieces.shape = *pieces.records.front()->shape;
   pieces.shape[form.axis] = count;
   if (form.batch) pieces.shape[*form.batch] = 1;

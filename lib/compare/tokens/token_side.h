@@ -89,6 +89,10 @@ class TokenSide {
   };
   [[nodiscard]] std::optional<Place> place_of_row(int64_t common) const;
   [[nodiscard]] std::optional<int64_t> step_of_pass(uint32_t pass) const { return passes_.steps[pass]; }
+  // None if all ranks run the pass.
+  [[nodiscard]] std::optional<int64_t> rank_of_pass(uint32_t pass) const {
+    return passes_.groups > 1 ? passes_.ranks[pass] : std::nullopt;
+  }
 
  private:
   // The axes that count rows. `batch`: that of the sequences of a padded batch, or none.

@@ -1,6 +1,10 @@
 #include "compare/tokens/token_view.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,7 +13,6 @@
 #include "compare/limits.h"
 #include "compare/tokens/fused_modules.h"
 #include "compare/tokens/module_names.h"
-#include "compare/tokens/run_passes.h"
 
 namespace msdump {
 namespace {
@@ -33,7 +36,9 @@ std::string form_of(const TokenSide& side) {
   const std::vector<PassRows>& passes = side.rows().passes;
   const auto is_padded = [](const PassRows& pass) { return pass.batch > 1; };
   const bool padded = std::any_of(passes.begin(), passes.end(), is_padded);
-  if (passes.size() > 1) return fmt::format("{} passes, {}", passes.size(), padded ? "padded" : "packed");
+  const uint32_t groups = side.passes().groups;
+  const std::string of = groups > 1 ? fmt::format(" on {} groups of ranks", groups) : "";
+  if (passes.size() > 1) return fmt::format("{} passes{}, {}", passes.size(), of, padded ? "padded" : "packed");
   const PassRows& only = passes.front();
   return padded ? fmt::format("padded {}x{}", only.batch, only.rows / only.batch) : fmt::format("packed {}", only.rows);
 }
@@ -98,6 +103,37 @@ Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const Compa
   view->b->split(of_b);
   view->names = module_names(view->a->operators(), view->b->operators());
   return view;
+}
+
+void align_names(TokenView& view) {
+  using Key = std::tuple<std::string, Io, std::string_view, uint32_t>;
+  const auto by_name = [&](Side side) {
+    std::map<Key, std::vector<RecordId>> found;
+    const std::vector<TensorRecord>& tensors = view.of(side).tensors();
+    for (RecordId i{0}; i < tensors.size(); ++i) {
+      if (!view.of(side).has_rows(i)) continue;
+      const NameFacts& name = tensors[i].name;
+      const bool is_renamed = side == Side::kCandidate && view.names;
+      std::string own = is_renamed ? view.names->path_renamed(name.op_name) : std::string(name.op_name);
+      found[{std::move(own), name.io, name.slot, tensors[i].occurrence}].push_back(i);
+    }
+    return found;
+  };
+  const std::map<Key, std::vector<RecordId>> of_b = by_name(Side::kReference);
+  for (const auto& [key, tensors] : by_name(Side::kCandidate)) {
+    const auto other = of_b.find(key);
+    if (other == of_b.end()) continue;
+    const std::vector<CommonRows> rows =
+        intersection(view.a->rows_of(tensors.front()), view.b->rows_of(other->second.front()));
+    if (rows.empty()) continue;
+    const auto has_same = [&](const TokenSide& side, const std::vector<RecordId>& all) {
+      return std::all_of(all.begin(), all.end(),
+                         [&](RecordId one) { return side.rows_of(one) == side.rows_of(all.front()); });
+    };
+    if (!has_same(*view.a, tensors) || !has_same(*view.b, other->second)) continue;
+    for (const RecordId one : tensors) view.a->restrict_to(one, rows);
+    for (const RecordId one : other->second) view.b->restrict_to(one, rows);
+  }
 }
 
 bool statistics_of_other_rows(const CompareSide& a, const CompareSide& b) {

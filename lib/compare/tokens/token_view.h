@@ -20,6 +20,7 @@
 
 namespace msdump {
 
+class TokenTexts;
 struct TokenErrors;
 
 struct TokenView : Sides<std::unique_ptr<TokenSide>> {
@@ -30,6 +31,7 @@ struct TokenView : Sides<std::unique_ptr<TokenSide>> {
            rows_unmapped = 0;  // pairs of tensors that are compared by tokens, and that are not compared
   ReachedLimits limits;
   std::shared_ptr<const TokenErrors> errors;  // null until all pairs are compared
+  std::shared_ptr<const TokenTexts> texts;    // null: no tokenizer is known
 
   [[nodiscard]] const TokenSide& of(Side side) const { return *(*this)[side]; }
 };
@@ -46,6 +48,10 @@ Result<std::unique_ptr<TokenView>> view_tokens(const CompareSide& a, const Compa
 [[nodiscard]] bool statistics_of_other_rows(const CompareSide& a, const CompareSide& b);
 // Parts the pairs of other shapes, which are of other rows.
 void part_other_rows(const CompareSide& a, const CompareSide& b, Pairing& pairing);
+
+// Gives the tensors that have the same name on both sides the rows that both have, for sides that are sharded differently: what
+// ranks hold of these rows is put together then.
+void align_names(TokenView& view);
 
 // Gives the tensors of each pair the tokens that both have, and settles which are pairs (row_pairs.cpp). An error if
 // interrupted.

@@ -155,6 +155,13 @@ std::string counts_html(const std::vector<PageCount>& counts, std::string_view t
   return text + "</ul>\n";
 }
 
+std::string tokens_html(const std::vector<std::string>& sentences) {
+  if (sentences.empty()) return {};
+  std::string text = "<section aria-labelledby=\"tokens-title\">\n<h2 id=\"tokens-title\">Tokens and layers</h2>\n";
+  for (const std::string& sentence : sentences) text += fmt::format("<p>{}</p>\n", html(sentence));
+  return text + "<div id=\"tokens\"></div>\n</section>\n";
+}
+
 std::string words_html(const std::vector<PageWord>& words) {
   if (words.empty()) return {};
   std::string text = "<details class=\"words\"><summary>What the words mean</summary>\n<dl>\n";
@@ -228,6 +235,7 @@ std::string page_html(const Page& page, std::string_view data) {
     if (name == "counts") return counts_html(page.counts, "") + counts_html(page.reasons, "of these");
     if (name == "movers") return step_charts_html("What moved, over the steps", page.movers);
     if (name == "ranks") return page.ranks ? rank_map_html(*page.ranks) : std::string();
+    if (name == "tokens") return tokens_html(page.tokens);
     if (name == "words") return words_html(page.words);
     if (name == "chart_title") return html(page.chart_title);
     if (name == "rows_title") return html(page.rows_title);

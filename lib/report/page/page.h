@@ -75,10 +75,11 @@ struct Page {
   Tone tone = Tone::kNeutral;
   std::vector<PageDump> dumps;
   std::vector<PageCause> causes;
-  std::vector<PageCount> counts;   // of all tensors
-  std::vector<PageCount> reasons;  // of those that do not agree
-  std::optional<RankMap> ranks;    // of several
-  std::vector<StepChart> movers;   // of several steps: with which tensors it began
+  std::vector<PageCount> counts;    // of all tensors
+  std::vector<PageCount> reasons;   // of those that do not agree
+  std::optional<RankMap> ranks;     // of several
+  std::vector<StepChart> movers;    // of several steps: with which tensors it began
+  std::vector<std::string> tokens;  // sentences on the map of tokens, which the script draws; none without a map
   std::vector<PageWord> words;
   std::vector<PageFact> about;     // the command line, the dumps
   std::vector<std::string> notes;  // what the page does not show

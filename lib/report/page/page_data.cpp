@@ -231,6 +231,8 @@ std::string page_json(const PageData& data) {
   append_json(text, data.causes);
   text += ",\"pictures\":";
   append_json(text, data.pictures);
+  text += ",\"tokens\":";
+  append_json(text, data.tokens);
   return text + "}";
 }
 

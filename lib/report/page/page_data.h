@@ -91,7 +91,9 @@ struct PagePoint {
 //    "classes":[{"key":"noise","style":"rounding","text":"noise","count":N}, ..],
 //    "dumps":[{"role":"candidate","paths":["a"],"at":"a_at","several":["rank"]}, ..],
 //    "flow":true,"edges":[run,run,row,gap, run,run,row,gap, ..],"causes":[{"rows":[row, ..]}, ..],
-//    "pictures":[{"row":row,"histogram":..,"map":..,"worst":..,"axes":..}, ..]}
+//    "pictures":[{"row":row,"histogram":..,"map":..,"worst":..,"axes":..}, ..],
+//    "tokens":null|{"rows":[[first,last,count], ..],"columns":[[sequence,position,id,count,text], ..],
+//              "cells":[error,null, ..],"first":[row,column]|null}}
 //
 // TABLE: see above. `points`: the points of the chart if these are not the rows. `all`: the number of rows in machine
 // output. `classes`: the legend, with counts of all points, also of those that the page leaves out; the column
@@ -99,6 +101,7 @@ struct PagePoint {
 // own name and place find them, the list [rank, step, io, slot, op_name] if they do not, and empty if there are none.
 // `several`: what the dump has more than one of, "rank" or "step". `flow`: false if no operator ran. An edge leads
 // from an execution of an operator to one that reads its result. `row` shows that tensor (null: no row does).
+// `tokens`: the largest error of some tokens, a column, in some outputs, a row; row by row, null if there is none.
 // Executions are numbered as in the column `run` of the points, else of the rows. `gap` is 1 if an operator between
 // them was not dumped.
 
@@ -131,6 +134,7 @@ struct PageData {
   bool has_flow = true;
   std::vector<PageEdge> edges;
   List causes, pictures;
+  Value tokens;
 };
 
 [[nodiscard]] std::string page_json(const PageData& data);

@@ -5,7 +5,7 @@ LAST='' call=0 data=''
 sequences=('5 9 2 7 4 3' '5 9 2 8 6' '11 3 7')
 
 # rows_of WHAT ROW...: numbers of each row, which is SEQUENCE:POSITION, or - for a pad. WHAT: id, position, or an expression of
-# the id, the position p and the column c, of which there are four.
+# the id, the position p and the column c, of which there are four, or those from FROM to UNTIL.
 rows_of() {
   local what=$1
   shift
@@ -18,7 +18,7 @@ rows_of() {
         s = part[1]; p = list[r] == \"-\" ? 0 : part[2]; id = list[r] == \"-\" ? 0 : ids[s, p]
         if (\"$what\" == \"id\") printf \"%d \", id
         else if (\"$what\" == \"position\") printf \"%d \", p
-        else for (c = 0; c < 4; c++) printf \"%.9g \", ${what//[^a-z0-9+*()., <>=&?:-]/}
+        else for (c = ${FROM:-0}; c < ${UNTIL:-4}; c++) printf \"%.9g \", ${what//[^a-z0-9+*()., <>=&?:-]/}
       }
     }"
 }
@@ -42,7 +42,7 @@ module() { # NAME INPUTS OUTPUTS: of dump.json
 }
 
 # forward FOLDER SHAPE NOISE ROW...: a pass; SHAPE is that of the rows. FAULT: what is added to the output of layer 1, LAST: rows that
-# have logits.
+# have logits, LATE: a module reads positions, from that one on one too large, HALF: 0 or 1, which half of the logits a rank has.
 forward() {
   dir=$1
   ((call > 0)) || data=''
@@ -51,9 +51,15 @@ forward() {
   mkdir -p "$dir/dump_tensor_data"
   read -ra ids <<<"$(rows_of id "$@")"
   read -ra positions <<<"$(rows_of position "$@")"
+  [[ -z ${LATE:-} ]] || for at in "${!positions[@]}"; do ((positions[at] += positions[at] >= LATE ? 1 : 0)) || true; done
   read -ra embedded <<<"$(rows_of 'sin(id+2*c)' "$@")"
   one=Module.model.embed_tokens.Embedding.forward.$call
   module $one "$(tensor $one.input.0 int64 "$shape" "${ids[@]}")" "$(tensor $one.output.0 float32 "${shape%,}, 4" "${embedded[@]}")"
+  if [[ -n ${LATE:-} ]]; then
+    read -ra hidden <<<"$(rows_of 'cos(p+c)' "$@")"
+    one=Module.model.rotary_emb.Rotary.forward.$call
+    module $one "$(tensor $one.input.0 int64 "$shape" "${positions[@]}")" "$(tensor $one.output.0 float32 "${shape%,}, 4" "${hidden[@]}")"
+  fi
   read -ra hidden <<<"$(rows_of "sin(id+2*c)+cos(p+c)*(1+$noise)" "$@")"
   one=Module.model.layers.0.Layer.forward.$call
   module $one "$(tensor $one.input.0 float32 "${shape%,}, 4" "${embedded[@]}"),$(tensor $one.input.1 int64 "$shape" "${positions[@]}")" \
@@ -65,9 +71,11 @@ forward() {
   local last logits=$shape
   read -ra last <<<"${LAST:-$*}"
   [[ -z $LAST ]] || logits=${#last[@]},
-  read -ra hidden <<<"$(rows_of "sin(id+c)+cos(p)*(1+$noise)${FAULT:-}" "${last[@]}")"
+  local from=0 until=4
+  [[ -z ${HALF:-} ]] || { ((from = 2 * HALF, until = from + 2)) || true; }
+  read -ra hidden <<<"$(FROM=$from UNTIL=$until rows_of "sin(id+c)+cos(p)*(1+$noise)${FAULT:-}" "${last[@]}")"
   one=Module.lm_head.Linear.forward.$call
-  module $one '' "$(tensor $one.output.0 float32 "${logits%,}, 4" "${hidden[@]}")"
+  module $one '' "$(tensor $one.output.0 float32 "${logits%,}, $((until - from))" "${hidden[@]}")"
   # Log-probabilities: the first of four columns.
   read -ra hidden <<<"$(rows_of "-1-0.1*p-id*0.01${FAULT:-}" "${last[@]}")"
   one=Module.log_probs.LogProbs.forward.$call
@@ -81,10 +89,11 @@ all=(0:0 0:1 0:2 0:3 0:4 0:5 1:0 1:1 1:2 1:3 1:4 2:0 2:1 2:2)
 packed() { LAST='' forward "$1/step0/rank0" 14, 0 2:0 2:1 2:2 "${all[@]:0:11}"; }
 padded() { LAST='' forward "$1/step0/rank0" '3, 6' 0 "${all[@]:0:11}" - "${all[@]:11}" - - -; }
 rollout() { # DIR: prompts of 4, 3 and 2 tokens in chunks of at most 4 tokens a pass, the last token is never read
-  LAST='0:2 2:0' forward "$1/step0/rank0" 4, 0.0000002 0:0 0:1 0:2 2:0
-  LAST='0:3 1:1 2:1' forward "$1/step1/rank0" 4, 0.0000002 0:3 1:0 1:1 2:1
-  LAST='0:4 1:2' forward "$1/step2/rank0" 2, 0.0000002 0:4 1:2
-  LAST='1:3' forward "$1/step3/rank0" 1, 0.0000002 1:3
+  local rank=rank${HALF:-0}
+  LAST='0:2 2:0' forward "$1/step0/$rank" 4, 0.0000002 0:0 0:1 0:2 2:0
+  LAST='0:3 1:1 2:1' forward "$1/step1/$rank" 4, 0.0000002 0:3 1:0 1:1 2:1
+  LAST='0:4 1:2' forward "$1/step2/$rank" 2, 0.0000002 0:4 1:2
+  LAST='1:3' forward "$1/step3/$rank" 1, 0.0000002 1:3
 }
 at_once() { # DIR: the same passes as calls in one step
   local pass=0

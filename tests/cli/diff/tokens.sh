@@ -6,6 +6,8 @@ rollout good
 at_once calls
 # Later tokens are wrong from layer 1 on.
 FAULT='+(p>=3&&id>0?1:0)*0.25' rollout bad
+LATE=4 rollout late
+LATE=9 padded with_positions
 
 echo '== the same in three forms'
 show msdump diff good packed
@@ -16,6 +18,16 @@ echo '== a fault of later tokens'
 show msdump diff bad padded
 msdump diff bad packed --rows roots --json -q | jq '.tokens, (.first_divergence[0] | {op_name, rule}), .rows[0].tokens' || true
 show msdump diff bad packed --csv --rows roots -q
+echo '== wrong positions'
+show msdump diff late with_positions --rows roots
+echo '== the texts of tokens'
+printf '{"model":{"vocab":{"\u0120":1,"\u0120the":7,"\u010a":4}},"added_tokens":[{"id":5,"content":"<s>"}]}' >tokenizer.json
+msdump diff bad padded --tokenizer tokenizer.json -q | grep -a 'token first' || true
+msdump diff bad padded --tokenizer tokenizer.json -q --json | jq '.tokens.first | {token_id, text}' || true
+show msdump diff packed packed --tokenizer tokenizer.json -q
+printf '{"model":{"vocab":[["the",-1.5]]}}' >unigram.json
+show msdump diff bad padded --tokenizer unigram.json
+show msdump diff bad padded --tokenizer missing.json
 echo '== as they are'
 show msdump diff good packed --no-tokens --rows roots
 echo '== --tokens where nothing tells'

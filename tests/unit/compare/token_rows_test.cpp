@@ -138,6 +138,25 @@ TEST_CASE("rejected tokens of a draft are replaced") {
   CHECK(rows.pads == 2);
 }
 
+TEST_CASE("passes of another source have sequences of their own") {
+  std::vector passes = {packed({1, 2}, {0, 1}), packed({3}, {2}), packed({7, 8, 9}, {0, 1, 2}), packed({4}, {3})};
+  passes[2].source = passes[3].source = 1;
+  CHECK(sequences_of(token_rows(passes, {})) == std::vector<Numbers>{{1, 2, 3}, {7, 8, 9, 4}});
+}
+
+TEST_CASE("a source continues the sequences of another one where it has none that fits") {
+  std::vector passes = {packed({1, 2, 5, 6}, {0, 1, 0, 1}), packed({3, 4, 7}, {2, 3, 2})};
+  passes[1].source = 1;
+  CHECK(sequences_of(token_rows(passes, {})) == std::vector<Numbers>{{1, 2, 3, 4}, {5, 6, 7}});
+}
+
+TEST_CASE("a sequence of another source is continued only as the other side knows it") {
+  std::vector passes = {packed({1, 2}, {0, 1}), packed({3}, {2})};
+  passes[1].source = 1;
+  const KnownBeginnings known(std::vector<TokenSequence>{{0, {1, 2, 9}}, {0, {7, 8, 3}}});
+  CHECK(token_rows(passes, known).sequences == std::vector<TokenSequence>{{0, {1, 2}}, {2, {3}}});
+}
+
 TEST_CASE("without positions, rows are split like the sequences of the other side") {
   const KnownBeginnings known(std::vector<TokenSequence>{{0, {1, 2, 3}}, {0, {7, 8}}});
   const TokenRows rows = token_rows(std::vector{packed({7, 8, 1, 2, 3}, {}), packed({4}, {})}, known);

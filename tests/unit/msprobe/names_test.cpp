@@ -1,4 +1,5 @@
 #include "msprobe/names.h"
+#include "msprobe/module_path.h"
 
 #include <string>
 
@@ -98,6 +99,16 @@ TEST_CASE("other names are none of msprobe") {
                     longest(1024 - front.size() - back.size(), 'x');
   CHECK(parsed(front + longest + back) == front + longest + ".0.forward|" + longest + "|input|0");
   CHECK(parsed(front + longest + 'x' + back) == "none");
+}
+
+TEST_CASE("the name of a module's call has the path of the module") {
+  const auto path = [](std::string_view name) { return module_path(name).value_or("none"); };
+  CHECK(path("Module.model.layers.0.mlp.Mlp.forward.1") == "Module.model.layers.0.mlp");
+  CHECK(path("Cell.fc.Dense.backward.0") == "Cell.fc");
+  CHECK(path("Module.forward.Linear.forward.0") == "Module.forward");
+  CHECK(path("model.layers.0.mlp") == "model.layers.0.mlp");  // a hook
+  CHECK(path("Functional.linear.2.forward") == "none");
+  CHECK(path("Module.fc.Linear.parameters_grad.1") == "none");
 }
 
 TEST_CASE("the name of a backward call gives that of its forward call") {

@@ -156,7 +156,7 @@ TEST_CASE("the data of a page are JSON with the names as they are") {
   const std::string json = page_json(data);
   CHECK(json.starts_with(R"({"kind":"diff","command":["msdump","a b"],"all":9,"rows":{"count":1,)"));
   CHECK(json.ends_with(
-      R"("points":null,"classes":[],"dumps":[],"flow":true,"edges":[1,2,0,0,2,3,null,1],"causes":[],"pictures":[]})"));
+      R"("points":null,"classes":[],"dumps":[],"flow":true,"edges":[1,2,0,0,2,3,null,1],"causes":[],"pictures":[],"tokens":null})"));
   data.classes = {{"noise", "rounding", "noise", 3}};
   data.dumps = {{"candidate", {"a b"}, "a_at", true, false}};
   data.has_flow = false;

@@ -25,6 +25,11 @@ async function start() {
   const data = state.data;
   classify(data);
   new RowTable(data);
+  if (data.tokens) {
+    const show = () => byId("tokens").replaceChildren(tokenMap(data.tokens));
+    state.on("look", show);
+    show();
+  }
   if (data.points.count > 0) {
     byId("close").hidden = false;
     byId("around").hidden = !data.flow;

@@ -17,28 +17,53 @@ function axisText(axis) {
 
 // Darker (on dark paper: lighter) is worse; an infinity, where one side only is NaN or infinite, has a color of its own.
 function damageMap(map) {
-  const finite = map.cells.filter(cell => typeof cell === "number" && cell > 0).map(Math.log10);
-  const high = Math.max(...finite, -300), low = Math.max(Math.min(...finite, high), high - 6);
   const side = Math.max(3, Math.min(24, Math.floor(420 / map.across), Math.floor(260 / map.down)));
-  const canvas = make("canvas", { width: map.across * side, height: map.down * side, class: "map", role: "img",
-    "aria-label": `largest error in ${map.down} by ${map.across} cells` });
-  const paint = canvas.getContext("2d");
-  map.cells.forEach((cell, i) => {
-    const share = cell > 0 ? (Math.log10(cell) - low) / (high - low || 1) : 0;
-    paint.fillStyle = typeof cell !== "number" ? color("nan") : cell > 0 ? color("heat-" + Math.min(5, Math.max(1, Math.ceil(share * 5)))) : color("heat-0");
-    paint.fillRect(i % map.across * side, Math.floor(i / map.across) * side, side, side);
+  return heatMap(map.cells, map.down, map.across, side, side, `${map.rows} \u00d7 ${map.columns}; none`, (row, column) =>
+    `[${spanText(row, map.cell_height, map.rows)}, ${spanText(column, map.cell_width, map.columns)}]`, null);
+}
+
+// The errors of tokens, a column each, in the outputs of layers, a row each; several share one if there are many.
+function tokenMap(map) {
+  const down = map.rows.length, across = map.columns.length;
+  const wide = Math.max(2, Math.min(24, Math.floor(1200 / across))), high = Math.max(4, Math.min(18, Math.floor(560 / down)));
+  return heatMap(map.cells, down, across, wide, high, "none", (row, column) => {
+    const [first, last, outputs] = map.rows[row], token = map.columns[column];
+    const output = outputs > 1 ? `${first} to ${last}` : first;
+    if (!token) return output;
+    const [sequence, position, id, tokens, text] = token;
+    return `${output}; sequence ${sequence}, position ${position}, token ${id}` + (text === null ? "" : ` "${text}"`) +
+      (tokens > 1 ? ` and ${tokens - 1} more` : "");
+  }, map.first);
+}
+
+// `cells`: errors, row by row; a text where one side is not finite, null for none. `textOf` names a cell, `mark` outlines one.
+function heatMap(cells, down, across, wide, high, none, textOf, mark) {
+  const finite = cells.filter(cell => typeof cell === "number" && cell > 0).map(Math.log10);
+  const most = finite.reduce((x, y) => Math.max(x, y), -300), least = Math.max(finite.reduce((x, y) => Math.min(x, y), most), most - 6);
+  const canvas = make("canvas", { width: across * wide, height: down * high, class: "map", role: "img",
+    "aria-label": `largest error in ${down} by ${across} cells` });
+  const paint = canvas.getContext("2d"), shades = [0, 1, 2, 3, 4, 5].map(i => color("heat-" + i)), nan = color("nan");
+  cells.forEach((cell, i) => {
+    if (cell === null) return;
+    const share = cell > 0 ? (Math.log10(cell) - least) / (most - least || 1) : 0;
+    paint.fillStyle = typeof cell !== "number" ? nan : cell > 0 ? shades[Math.min(5, Math.max(1, Math.ceil(share * 5)))] : shades[0];
+    paint.fillRect(i % across * wide, Math.floor(i / across) * high, wide, high);
   });
-  const place = make("span", { class: "quiet" }, `${map.rows} \u00d7 ${map.columns}; none`);
+  if (mark) {
+    paint.strokeStyle = color("accent");
+    paint.lineWidth = 2;
+    paint.strokeRect(mark[1] * wide - 1, mark[0] * high - 1, wide + 2, high + 2);
+  }
   canvas.addEventListener("mousemove", event => {
-    const column = Math.floor(event.offsetX / canvas.clientWidth * map.across);
-    const row = Math.floor(event.offsetY / canvas.clientHeight * map.down);
-    const cell = map.cells[row * map.across + column];
-    canvas.title = `[${spanText(row, map.cell_height, map.rows)}, ${spanText(column, map.cell_width, map.columns)}]: ` +
-      (typeof cell === "number" ? numberText(cell) : "NaN or infinite on one side");
+    const column = Math.min(across - 1, Math.floor(event.offsetX / canvas.clientWidth * across));
+    const row = Math.min(down - 1, Math.floor(event.offsetY / canvas.clientHeight * down));
+    const cell = cells[row * across + column];
+    canvas.title = `${textOf(row, column)}: ` +
+      (cell === null ? "not compared" : typeof cell === "number" ? numberText(cell) : "NaN or infinite on one side");
   });
   const scale = [0, 1, 2, 3, 4, 5].map(i => make("i", { class: "heat heat-" + i }));
-  return make("figure", {}, canvas, make("figcaption", {}, place, ...scale,
-    make("span", { class: "quiet" }, finite.length > 0 ? `up to ${numberText(10 ** high)}` : "")));
+  return make("figure", {}, canvas, make("figcaption", {}, make("span", { class: "quiet" }, none), ...scale,
+    make("span", { class: "quiet" }, finite.length > 0 ? `up to ${numberText(10 ** most)}` : "")));
 }
 
 function spanText(cell, size, extent) {
