@@ -41,7 +41,7 @@ void CheckedDump::collect_operators() {
   std::deque<std::string> texts;
   const auto counted_in_step = [&](const SequencedOp& op) -> std::string_view {
     const size_t at = op.name.rfind(kGradients);
-    if (at == std::string::npos || op.tensors.empty()) return std::string(op.name);
+    if (at == std::string::npos || op.tensors.empty()) return op.name;
     const std::string_view module = std::string_view(op.name).substr(0, at);
     const auto step = place_of(index(), (*dump_.tensors)[op.tensors.front()]).step;
     const uint32_t number = gradients[{op.rank, step, op.dump, module}]++;
