@@ -2,9 +2,12 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -35,6 +38,12 @@ class CompactOptional {
     return a.has_value() && b.has_value() ? *a == *b : a.has_value() == b.has_value();
   }
   friend constexpr bool operator==(const CompactOptional& a, T b) { return a.has_value() && *a == b; }
+  // Those of std::optional with another type take it for a value, which equals none.
+  friend constexpr bool operator==(const CompactOptional& a, const std::optional<T>& b) { return a.plain() == b; }
+  friend constexpr auto operator<=>(const CompactOptional& a, const CompactOptional& b) {
+    return a.plain() <=> b.plain();
+  }
+  friend constexpr auto operator<=>(const CompactOptional& a, const std::optional<T>& b) { return a.plain() <=> b; }
 
  private:
   static_assert(sizeof(T) == sizeof(uint64_t));
@@ -69,6 +78,27 @@ class Shared {
 
  private:
   std::shared_ptr<const T> value_;
+};
+
+// SharedText: a view of a text that outlives it, or of one that it owns together with its copies.
+class SharedText : public std::string_view {
+ public:
+  SharedText() = default;
+  SharedText(std::string text)  // NOLINT(google-explicit-constructor)
+      : SharedText(std::make_shared<const std::string>(std::move(text))) {}
+  // Refers to `text`, which must outlive all copies.
+  [[nodiscard]] static SharedText of(std::string_view text) {
+    SharedText shared;
+    static_cast<std::string_view&>(shared) = text;
+    return shared;
+  }
+  operator std::string() const { return std::string(data(), size()); }  // NOLINT(google-explicit-constructor)
+
+ private:
+  explicit SharedText(std::shared_ptr<const std::string>&& owned)
+      : std::string_view(*owned), owned_(std::move(owned)) {}
+
+  std::shared_ptr<const std::string> owned_;
 };
 
 }  // namespace msdump

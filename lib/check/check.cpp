@@ -97,7 +97,9 @@ std::vector<bool> CheckRun::needed() const {
 bool CheckRun::selects_any() const { return std::find(chosen.begin(), chosen.end(), true) != chosen.end(); }
 bool CheckRun::selects_all() const { return std::find(chosen.begin(), chosen.end(), false) == chosen.end(); }
 
-std::string CheckRun::op_name(OperatorId op) const { return op == kNoId ? std::string() : dump.operators()[op].name; }
+std::string CheckRun::op_name(OperatorId op) const {
+  return op == kNoId ? std::string() : std::string(dump.operators()[op].name);
+}
 
 std::string_view CheckRun::op_type(OperatorId op) const {
   return op == kNoId ? std::string_view() : dump.operators()[op].type;

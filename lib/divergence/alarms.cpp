@@ -397,7 +397,7 @@ bool alarmed_reader_writes(BlameState& state, ExecutionId run, const RunInput& i
 // Text for the reason. A hook of the script that runs in the backward pass is recorded as a forward call.
 std::string happened_between(const BlameState& state, ExecutionId first, ExecutionId end) {
   const ExecutionId run = state.one_sided.first_of_candidate(first, end);
-  if (run != kNoId) return state.view.name(run) + ", which only the candidate has,";
+  if (run != kNoId) return fmt::format("{}, which only the candidate has,", state.view.name(run));
   return "something between them that was not dumped";
 }
 

@@ -623,6 +623,12 @@ std::string_view name_of(DivergenceKind kind) {
   return kNames[kind];
 }
 
+const TensorScore* DivergenceReport::score_of(TensorId tensor) const {
+  const auto after = std::upper_bound(scores.begin(), scores.end(), tensor,
+                                      [](TensorId wanted, const TensorScore& score) { return wanted < score.tensor; });
+  return after == scores.begin() || std::prev(after)->tensor != tensor ? nullptr : &*std::prev(after);
+}
+
 DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                   const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
                                   const DivergenceDetails& details) {
@@ -662,10 +668,13 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   find_candidates(a, b, pairing, view, report.roots);
   find_chains(view, report.roots);
   find_unseen_calls(view, model, finder->history(), report.roots);
-  report.scores.resize(diffs.size());
+  const auto judged = [](const ScoredOutput& output) { return output.judged(); };
+  report.scores.reserve(static_cast<size_t>(std::count_if(model.outputs().begin(), model.outputs().end(), judged)));
   for (const ScoredOutput& output : model.outputs()) {
-    if (output.judged()) report.scores[output.tensor] = TensorScore{output.measured, expected_of(output), output.score};
+    if (output.judged()) report.scores.push_back({output.tensor, output.measured, expected_of(output), output.score});
   }
+  std::stable_sort(report.scores.begin(), report.scores.end(),
+                   [](const TensorScore& left, const TensorScore& right) { return left.tensor < right.tensor; });
   if (details.flow) {
     for (TensorId tensor{0}; tensor < diffs.size(); ++tensor) report.runs.push_back(view.graph().run_of(tensor));
     report.edges = flow_edges(view.graph());

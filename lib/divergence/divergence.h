@@ -92,6 +92,7 @@ struct Divergence {
 
 // An output as the noise model sees it; `expected` is corrected by its siblings.
 struct TensorScore {
+  TensorId tensor;  // in Pairing::tensors
   double measured = 0, expected = 0, score = 0;
 };
 
@@ -102,9 +103,9 @@ struct ErrorGrowth {
 };
 
 struct DivergenceReport {
-  std::vector<Divergence> roots;  // most upstream first (DiffResult: most evidence); empty if nothing stands out
-  std::vector<std::optional<TensorScore>> scores;  // by Pairing::tensors
-  std::optional<GradientCut> cut;                  // if there is no root
+  std::vector<Divergence> roots;       // most upstream first (DiffResult: most evidence); empty if nothing stands out
+  std::vector<TensorScore> scores;     // of the outputs that were judged, by tensor
+  std::optional<GradientCut> cut;      // if there is no root
   std::set<OperatorId> rewritten;      // of one side, or with a wrong partner: other operators for the same values
   std::set<OperatorId> other_calls;    // pairs that are not the same call: asked otherwise, of other values
   FlowKind flow = FlowKind::kOrder;    // the source of the edges
@@ -117,6 +118,9 @@ struct DivergenceReport {
   std::vector<RunAccount> accounts;  // of `explain`
   uint64_t more_accounts = 0;        // those that were left out
   ReachedLimits limits;
+
+  // Null for a tensor that was not judged.
+  [[nodiscard]] const TensorScore* score_of(TensorId tensor) const;
 };
 
 // Optional parts of a report.

@@ -274,9 +274,10 @@ Identity DiffResult::identity(TensorId tensor) const {
 TensorKey DiffResult::key(TensorId tensor) const {
   const Identity identity = this->identity(tensor);
   const OpPair& op = pairing.operators[pairing.tensors[tensor].op];
-  std::string name = op_name(pairing.tensors[tensor].op);
+  std::string name(op_name(pairing.tensors[tensor].op));
   // Several parts of one parameter have its name.
-  if (pairing.of_parameters && op.is_paired() && pairing.b[op.b].name != name) name += " = " + pairing.b[op.b].name;
+  if (pairing.of_parameters && op.is_paired() && pairing.b[op.b].name != name)
+    name.append(" = ").append(pairing.b[op.b].name);
   return {identity.rank,       identity.graph,
           identity.step,       std::move(name),
           identity.name.io,    std::string(identity.name.slot),
@@ -584,7 +585,7 @@ bool fails_by_any(const DiffResult& run, FailLevel level) {
 }  // namespace
 
 bool tensor_fails(const DiffResult& run, TensorId tensor, FailLevel level) {
-  if (fails_by_any(run, level)) return counts_as_difference(run, tensor);
+  if (fails_by_any(run, level) || run.diffs[tensor].without_rule) return counts_as_difference(run, tensor);
   const Unjudged reason = run.divergence.unjudged[tensor];
   return is_unexplained(run, tensor) &&
          (level == FailLevel::kUnexplained || (reason != Unjudged::kNone && !may_be_rounding(reason)));

@@ -95,7 +95,7 @@ struct DiffResult {
   // The name of a tensor's Explanation; empty for kNone. The verdict does not depend on it.
   [[nodiscard]] std::string_view explained(TensorId tensor) const;
   // The candidate's if it has the operator; in the graph's spelling, if there is a graph.
-  [[nodiscard]] const std::string& op_name(OperatorId pair) const { return pairing.op_name(pair); }
+  [[nodiscard]] const SharedText& op_name(OperatorId pair) const { return pairing.op_name(pair); }
   [[nodiscard]] std::string_view op_type(OperatorId pair) const { return pairing.op_type(pair); }
 };
 
@@ -146,7 +146,8 @@ Result<DiffResult> diff_dumps(std::unique_ptr<DiffSide> a, std::unique_ptr<DiffS
 //   kUnexplained  roots, rows without an explanation (explanation.h), and arguments
 //   kRoot         roots, and differences that were not judged although rounding does not lead to them, such as NaN, another
 //                 shape, no partner, or a large error of unknown source
-// Checkpoints, single files and two different networks are not judged: there, any difference counts at every level.
+// Checkpoints, single files and two different networks are not judged: there, any difference counts at every level. A tensor
+// without a rule (DiffRules::require_rule) counts at every level, too.
 enum class FailLevel : uint8_t { kAny, kUnexplained, kRoot };
 [[nodiscard]] bool fails(const DiffResult& run, FailLevel level);
 // True if the tensor, or one of DiffResult::arguments, makes it fail by itself.

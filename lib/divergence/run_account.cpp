@@ -159,7 +159,7 @@ class Accountant {
 
   [[nodiscard]] std::string named(const Divergence& root) const {
     if (enters(root) && !root.parameter.empty()) return fmt::format("the {} {}", name_of(root.kind), root.parameter);
-    return "the root " + view_.name(root.run);
+    return fmt::format("the root {}", view_.name(root.run));
   }
 
   [[nodiscard]] bool is_right(const RunAccount& account) const {

@@ -294,7 +294,7 @@ bool DumpRuns::begins_inside() const {
     if (one.op == kNoId) continue;
     if (first == nullptr) first = &one;
     if (!one.place.is_beside(first->place)) break;
-    const std::string& name = operators[one.op].name;
+    const std::string_view name = operators[one.op].name;
     const bool is_gradient = is_backward(name) || is_gradient_name(name);
     backward += is_gradient ? 1 : 0;
     forward += !is_gradient && backward == 0 ? 1 : 0;

@@ -67,7 +67,7 @@ class JunitCases {
     const std::string_view kind = !enters(root)                             ? name_of(Io::kOutput)
                                   : root.kind == DivergenceKind::kParameter ? name_of(Io::kParameter)
                                                                             : name_of(Io::kInput);
-    return {scope_of_op(named ? root.parameter : run_.op_name(root.op)), kind};
+    return {scope_of_op(named ? std::string_view(root.parameter) : std::string_view(run_.op_name(root.op))), kind};
   }
 
   // In the order of the data flow, as far as rows are.
@@ -136,8 +136,8 @@ class JunitCases {
                          reason_of(argument, run_.pairing), accepted);
     }
     const TensorDiff& diff = run_.diffs[row.tensor];
-    std::string text = place_text(run_.identity(row.tensor)) + run_.op_name(run_.pairing.tensors[row.tensor].op) +
-                       ": " + tensors_text(run_, {row.tensor});
+    std::string text = fmt::format("{}{}: {}", place_text(run_.identity(row.tensor)),
+                                   run_.op_name(run_.pairing.tensors[row.tensor].op), tensors_text(run_, {row.tensor}));
     if (diff.verdict == Verdict::kUnmatched && !diff.reason->empty()) text += ": " + *diff.reason;
     if (run_.accepted[row.tensor]) return text + "; accepted";
     if (const std::string_view explained = run_.explained(row.tensor); !explained.empty())

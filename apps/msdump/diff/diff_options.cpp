@@ -95,7 +95,8 @@ std::vector<Option> tolerance_options(DiffOptions& options) {
       {.names = "--require-rule",
        .value = OptionValue::flag(options.require_rule),
        .group = kToleranceGroup,
-       .help = "A tensor that no rule of --tolerances is for differs, even if it is equal",
+       .help =
+           "A tensor that no rule of --tolerances is for differs, even if it is equal, and fails at every --fail-on",
        .needs = {{"tolerances"}}},
       {.names = "--baseline",
        .value = OptionValue::text(options.baseline, "FILE"),

@@ -123,7 +123,9 @@ report::Value recomputed_value(const DiffResult& run, TensorId tensor, const Run
   const TensorPair& pair = run.pairing.tensors[tensor];
   report::Object place;
   place.add("op_name", run.op_name(pair.op)).add("op_type", run.op_type(pair.op));
-  place.add("rank", at.rank).add("step", at.step).add("slot", slot_value(run.record_of(pair).name.slot));
+  place.add("rank", at.rank.plain())
+      .add("step", at.step.plain())
+      .add("slot", slot_value(run.record_of(pair).name.slot));
   return recomputed_output(std::move(place), computed->output, computed->asked);
 }
 
@@ -171,7 +173,7 @@ void RootReport::add_others(std::vector<RootFact>& facts) const {
   };
   if (!root_.candidates.empty()) {
     const size_t count = root_.candidates.size();
-    const auto named = [&](OperatorId op) { return run_.op_name(op) + line_of(run_, op); };
+    const auto named = [&](OperatorId op) { return std::string(run_.op_name(op)) + line_of(run_, op); };
     facts.push_back({"or",
                      fmt::format("{} before it that {} not dumped: {}", plural(count, "operator"),
                                  count == 1 ? "was" : "were", first_of(root_.candidates, named)),
@@ -192,7 +194,7 @@ std::string RootReport::chain_text() const {
     if (by_line.empty() || line.empty() || by_line.back().first != line) {
       by_line.emplace_back(std::move(line), run_.op_name(op));
     } else {
-      by_line.back().second += ", " + run_.op_name(op);
+      by_line.back().second.append(", ").append(run_.op_name(op));
     }
   }
   return fmt::format("{} near it that the candidate alone has: {}", plural(root_.chain.size(), "call"),
@@ -238,9 +240,9 @@ report::Object RootReport::object() const {
   const SequencedOp& op = pair.b != kNoId ? run_.pairing.b[pair.b] : run_.pairing.a[pair.a];
   const bool enters = !root_.parameter.empty();
   report::Object object;
-  object.add("op_name", enters ? root_.parameter : run_.op_name(root_.op));
+  object.add("op_name", enters ? std::string_view(root_.parameter) : std::string_view(run_.op_name(root_.op)));
   object.add("op_type", enters ? std::string_view("Parameter") : run_.op_type(root_.op));
-  object.add("rank", root_.place.rank).add("graph", op.graph).add("step", root_.place.step);
+  object.add("rank", root_.place.rank.plain()).add("graph", op.graph.plain()).add("step", root_.place.step.plain());
   if (const std::string_view dump = run_.pairing.dump_name(root_.place.dump); !dump.empty()) object.add("dump", dump);
   if (!run_.cuts.empty()) object.add("ranks", report::list_of(root_.ranks));
   const OperatorLine line = run_.line(root_.op);
@@ -269,7 +271,9 @@ report::Object RootReport::object() const {
                                      : report::Value());
   for (const DivergencePlace& other : root_.places) {
     report::Object place;
-    place.add("op_name", run_.op_name(other.op)).add("rank", other.place.rank).add("step", other.place.step);
+    place.add("op_name", run_.op_name(other.op))
+        .add("rank", other.place.rank.plain())
+        .add("step", other.place.step.plain());
     places.emplace_back(std::move(place));
   }
   object.add("places", std::move(places)).add("candidates", candidates());
@@ -351,7 +355,7 @@ std::string slot_name(const DiffResult& run, TensorId tensor, OperatorId op) {
   const TensorPair& pair = run.pairing.tensors[tensor];
   const NameFacts& name = run.record_of(pair).name;
   std::string text = fmt::format("{} {}", name_of(name.io), name.slot);
-  return pair.op == op ? text : text + " of " + run.op_name(pair.op);
+  return pair.op == op ? text : fmt::format("{} of {}", text, run.op_name(pair.op));
 }
 
 // Slots of msprobe may be names instead of numbers.
@@ -364,7 +368,7 @@ std::string input_text(const DiffResult& run, const RunAccount& account, const I
   if (!input.parameter.empty()) {
     text += ", parameter " + input.parameter;
   } else if (input.producer != kNoId) {
-    text += ", made by " + run.op_name(input.producer);
+    text.append(", made by ").append(run.op_name(input.producer));
   } else if (input.constant) {
     text += ", a constant";
   }
@@ -414,7 +418,7 @@ void add_account(std::string& text, const DiffResult& run, const RunAccount& acc
     label = "";
   }
   std::string through;
-  for (const OperatorId op : account.through) through += (through.empty() ? "" : ", ") + run.op_name(op);
+  for (const OperatorId op : account.through) through.append(through.empty() ? "" : ", ").append(run.op_name(op));
   if (!through.empty()) add_line(text, "  past  {}: what they read stands for what they wrote", through);
   label = "out";
   for (const OutputAccount& output : account.outputs) {
@@ -484,7 +488,7 @@ report::List explain_value(const DiffResult& run) {
     for (const OperatorId op : account.through) through.emplace_back(run.op_name(op));
     report::Object object;
     object.add("op_name", run.op_name(account.op)).add("op_type", run.op_type(account.op));
-    object.add("rank", account.place.rank).add("step", account.place.step);
+    object.add("rank", account.place.rank.plain()).add("step", account.place.step.plain());
     if (const std::string_view dump = run.pairing.dump_name(account.place.dump); !dump.empty())
       object.add("dump", dump);
     object.add("occurrence", account.place.occurrence);

@@ -334,7 +334,7 @@ void add_tensor(const DiffResult& run, const DiffRow& shown, const DiffOptions& 
   row.add("unjudged", report::text_or_null(name_of(run.divergence.unjudged[tensor])));
   // The error of the other elements says nothing if one side is not finite.
   const bool is_measured = diff.verdict != Verdict::kNan;
-  const std::optional<TensorScore> score = is_measured ? run.divergence.scores[tensor] : std::nullopt;
+  const TensorScore* const score = is_measured ? run.divergence.score_of(tensor) : nullptr;
   const std::optional<double> measured = score ? score->measured : judged_error(run, tensor);
   row.add("measured_error", is_measured ? report::Value(measured) : report::Value());
   row.add("expected_error", score ? report::Value(rounded(score->expected)) : report::Value());

@@ -504,7 +504,7 @@ class FindOp : public Command {
     const auto sink = session.open_report(form_, dumps_of(with_files(opened)), columns(opened));
     Printed printed = print_found(session, opened, answer.found, [&](const LineHit& hit, const OperatorFiles& files) {
       const SequencedOp* const there = files_ == nullptr ? nullptr : files_->in_dump(hit.op);
-      const std::string_view name = there == nullptr ? std::string_view() : there->name;
+      const std::string_view name = there == nullptr ? std::string_view() : std::string_view(there->name);
       return sink->row(found_rows().row({{opened, hit.op, name}, hit, files, with_files(opened), form_}))
           .has_value();  // the stream remembers why not
     });

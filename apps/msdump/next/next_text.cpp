@@ -123,8 +123,8 @@ const report::RowType<Suspect>& suspect_rows() {
                [](const Suspect& one) -> report::Value { return name_of(one.open); })
           .add({.key = "kind", .type = "string|null", .text = "kind of the divergence or finding"},
                [](const Suspect& one) -> report::Value { return report::text_or_null(one.kind); })
-          .add(*tensor_type().find("rank"), [](const Suspect& one) -> report::Value { return one.place.rank; })
-          .add(*tensor_type().find("step"), [](const Suspect& one) -> report::Value { return one.place.step; })
+          .add(*tensor_type().find("rank"), [](const Suspect& one) -> report::Value { return one.place.rank.plain(); })
+          .add(*tensor_type().find("step"), [](const Suspect& one) -> report::Value { return one.place.step.plain(); })
           .add(dump_key(), [](const Suspect& one) -> report::Value { return report::text_or_null(one.dump); })
           .add({.key = "op_name", .type = "string|null", .text = "full scope name of the operator"},
                [](const Suspect& one) -> report::Value { return report::text_or_null(one.op_name); })

@@ -516,7 +516,7 @@ std::string CauseFinder::hidden_before(ExecutionId run) const {
   for (ExecutionId before = run; before-- > 0;) {
     const OpRun& other = dump_.runs()[before];
     if (!other.place.is_beside(of.place)) continue;
-    const std::string& name = dump_.operators()[other.op].name;
+    const std::string_view name = dump_.operators()[other.op].name;
     const std::vector<TensorId>& outputs = other.outputs;
     if (!asked_[before]) return fmt::format("{} before it was not asked for", name);
     if (std::any_of(outputs.begin(), outputs.end(), [&](TensorId one) { return is_lost(one) && !is_empty(one); }))

@@ -176,7 +176,7 @@ class Collector {
       call.graph = dump_.operators()[op].graph;
       call.occurrence = std::get<2>(place);
       call.counted = counted.has_value();
-      call.name = counted ? std::string(counted->api) : dump_.operators()[op].name;
+      call.name = std::string(counted ? counted->api : dump_.operators()[op].name);
       if (counted) call.number = counted->number;
       if (counted) call.may_be_early = counted->api == "irecv";
       call.sent = in_order(parts.sent);

@@ -301,7 +301,7 @@ class OperatorJudge {
       return expected.names[static_cast<size_t>(expected.dumped.rend() - last) - 1];
     }
     const OperatorId last = last_in_time(dump_, expected.ops, std::nullopt);
-    return last == kNoId ? std::string() : dump_.operators()[last].name;
+    return last == kNoId ? std::string() : std::string(dump_.operators()[last].name);
   }
 
   Finding& report(RuleId id, const Graph& graph, size_t operators, std::string message, const std::string& path = {}) {

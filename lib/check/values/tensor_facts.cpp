@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -213,12 +214,16 @@ void FactsReader::limit_to(const std::vector<bool>& tensors) {
 Status FactsReader::read_all(const RunContext& context) {
   std::vector<TensorId> all(tensors_->size());
   std::iota(all.begin(), all.end(), TensorId(0));
-  Status status = read(all, context);
-  tables_.free();  // nothing is left to be read
+  Status status = read(all, context, true);
+  tables_.free();
   return status;
 }
 
 Status FactsReader::read(std::span<const TensorId> tensors, const RunContext& context) {
+  return read(tensors, context, false);
+}
+
+Status FactsReader::read(std::span<const TensorId> tensors, const RunContext& context, bool once) {
   std::vector<TensorId> with_elements, in_tables;
   for (const TensorId tensor : tensors) {
     if (read_[tensor]) continue;
@@ -234,7 +239,7 @@ Status FactsReader::read(std::span<const TensorId> tensors, const RunContext& co
     }
   }
   read_elements(with_elements, context);
-  read_tables(in_tables, context);
+  read_tables(in_tables, context, once);
   if (!distrusted_.empty()) {
     drop_mislabelled(with_elements);
     drop_mislabelled(in_tables);
@@ -322,9 +327,11 @@ Status FactsReader::read_parts(TensorId tensor, const RunContext& context) {
   return {};
 }
 
-void FactsReader::read_tables(const std::vector<TensorId>& tensors, const RunContext& context) {
+void FactsReader::read_tables(const std::vector<TensorId>& tensors, const RunContext& context, bool once) {
   constexpr int64_t kPiece = 1024;
   const auto count = static_cast<int64_t>(tensors.size());
+  std::map<FileId, TensorId> last_of_table;
+  for (size_t i = 0; once && i < tensors.size(); ++i) last_of_table[(*tensors_)[tensors[i]].table] = tensors[i];
   using Values = std::vector<Result<TensorNumbers>>;
   context.pool.ordered_for((count + kPiece - 1) / kPiece,
                            [&](int64_t piece) {
@@ -346,6 +353,8 @@ void FactsReader::read_tables(const std::vector<TensorId>& tensors, const RunCon
                                } else {
                                  keep_failure(tensor, std::move(values[i]).error());
                                }
+                               const FileId table = (*tensors_)[tensor].table;
+                               if (once && last_of_table[table] == tensor) tables_.free(table);
                              }
                            });
 }

@@ -34,9 +34,11 @@ struct TensorFacts {
   From from = From::kNothing;
   DType dtype = DType::kUndefined;  // of the framework's tensor
   uint8_t rank = 0;                 // number of dimensions
-  const Shape* shape = nullptr;     // of what was read from a file, else null; with `bytes`
+  // Something shows it.
+  bool has_nan = false, has_positive_inf = false, has_negative_inf = false;
+  bool digest_is_exact = false;  // tensors with different ones differ; else it is of rounded numbers
+  const Shape* shape = nullptr;  // of what was read from a file, else null; with `bytes`
   uint64_t bytes = 0;
-  bool has_nan = false, has_positive_inf = false, has_negative_inf = false;  // something shows it
   CompactOptional<uint64_t> elements;
   CompactOptional<double> min, max, mean, l2norm, mean_abs;
   CompactOptional<uint64_t> nan, positive_inf, negative_inf, zero, subnormal;
@@ -44,7 +46,6 @@ struct TensorFacts {
   // Content hash: of the elements, else of the checksum or the rounded statistics in the table. 0: unknown, or not
   // requested.
   uint64_t digest = 0;
-  bool digest_is_exact = false;  // tensors with different ones differ; else it is of rounded numbers
 
   [[nodiscard]] bool known() const { return from != From::kNothing && elements != 0U; }
   [[nodiscard]] bool is_finite() const { return !has_nan && !has_positive_inf && !has_negative_inf; }
@@ -110,7 +111,9 @@ class FactsReader : public recompute::ScanTaker {
  private:
   void keep(TensorId tensor, const TensorNumbers& numbers);
   void read_elements(const std::vector<TensorId>& tensors, const RunContext& context);
-  void read_tables(const std::vector<TensorId>& tensors, const RunContext& context);
+  // `once`: no row is read again, so that each table is freed after its last one.
+  Status read(std::span<const TensorId> tensors, const RunContext& context, bool once);
+  void read_tables(const std::vector<TensorId>& tensors, const RunContext& context, bool once);
   Status read_parts(TensorId tensor, const RunContext& context);
   void drop_mislabelled(std::span<const TensorId> tensors);
   void keep_failure(TensorId tensor, Error&& error);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -122,12 +123,13 @@ bool is_embedding_name(std::string_view weight) {
 Result<DeadRows> find_dead_rows(const CheckedDump& dump, TensorId tensor, const TensorFacts& facts,
                                 const CancelToken& cancel) {
   if (!is_floating(facts.dtype) || facts.zero.value_or(0) == 0 || facts.zero == facts.elements) return DeadRows{};
-  MSDUMP_TRY(HostTensor host, HostTensor::open(dump.index(), dump.record(tensor), {}));
   // Tensors in a device format, or with other axes first, have other rows.
   const auto& format = dump.record(tensor).name.format;
   const bool plain = !format || *format == Format::kND || *format == Format::kNCHW;
+  if (!plain || (facts.shape != nullptr && !may_have_dead_rows(facts, *facts.shape))) return DeadRows{};
+  MSDUMP_TRY(HostTensor host, HostTensor::open(dump.index(), dump.record(tensor), {}));
   const bool same_width = info(host.dtype()).bits == static_cast<int>(host.element_bytes()) * 8;
-  if (!plain || !same_width || !may_have_dead_rows(facts, host.shape())) return DeadRows{};
+  if (!same_width || !may_have_dead_rows(facts, host.shape())) return DeadRows{};
   Scan lives(host.shape(), host.count());
   switch (host.element_bytes()) {
     case 1: MSDUMP_CHECK_OK(scan<uint8_t>(host, cancel, lives)); break;
@@ -281,7 +283,12 @@ bool has_same_numbers(const TensorFacts& now, const TensorFacts& before) {
 class WeightJudge {
  public:
   explicit WeightJudge(RuleContext& context)
-      : context_(context), dump_(context.dump), facts_(context.facts), rules_(context.rules) {}
+      : context_(context),
+        dump_(context.dump),
+        facts_(context.facts),
+        rules_(context.rules),
+        rtol_(rules_.value(RuleId::kWeightUnchanged, "rtol")),
+        atol_(rules_.value(RuleId::kWeightUnchanged, "atol")) {}
 
   Status run() {
     for (const std::vector<TensorId>& weight : weights_by_step(dump_)) {
@@ -348,18 +355,21 @@ class WeightJudge {
   Status judge_change(TensorId tensor, TensorId before) {
     const TensorFacts &now = facts_[tensor], &old = facts_[before];
     if (!now.known() || !old.known() || !is_floating(now.dtype)) return {};
-    MSDUMP_CHECK_OK(judge_ratio(tensor, before));
+    std::optional<Result<TensorDiff>> compared;  // once for all rules
+    const auto diff_of_pair = [&]() -> const Result<TensorDiff>& {
+      if (!compared) compared = compare(tensor, before);
+      return *compared;
+    };
+    MSDUMP_CHECK_OK(judge_ratio(tensor, before, diff_of_pair));
     if (!rules_.on(RuleId::kWeightUnchanged) || now.elements.value_or(0) < 2) return {};
     const Identity identity = dump_.identity(tensor);
     const Place place{identity.rank, identity.step};
     ++weights_at_[place];
     if (!now.is_finite()) return {};
-    const double rtol = rules_.value(RuleId::kWeightUnchanged, "rtol");
-    const double atol = rules_.value(RuleId::kWeightUnchanged, "atol");
-    if (has_surely_changed(now, old, rtol, atol)) return {};
+    if (has_surely_changed(now, old, rtol_, atol_)) return {};
     bool unchanged = has_same_numbers(now, old);
     if (now.from == TensorFacts::From::kElements && old.from == TensorFacts::From::kElements) {
-      const auto diff = compare(tensor, before, rtol, atol);
+      const Result<TensorDiff>& diff = diff_of_pair();
       if (!diff) return context_.keep_failure(diff.error());
       unchanged = diff->metrics->over_tolerance == 0 && diff->metrics->nan_mismatch == 0 && has_metrics(diff->verdict);
     }
@@ -367,12 +377,13 @@ class WeightJudge {
     return {};
   }
 
-  Status judge_ratio(TensorId tensor, TensorId before) {
+  template <class DiffOfPair>
+  Status judge_ratio(TensorId tensor, TensorId before, const DiffOfPair& diff_of_pair) {
     const bool large = takes(RuleId::kWeightChangeLarge, tensor), small = takes(RuleId::kWeightChangeSmall, tensor);
     const auto& mean = facts_[before].mean_abs;
     const bool elements = facts_[tensor].from == TensorFacts::From::kElements;
     if ((!large && !small) || !elements || !mean) return {};
-    const auto diff = compare(tensor, before, 0, 0);
+    const Result<TensorDiff>& diff = diff_of_pair();
     if (!diff) return context_.keep_failure(diff.error());
     if (!diff->metrics->mean_abs) return {};
     const auto judge = [&](RuleId id, std::string_view parameter, bool above) {
@@ -389,12 +400,12 @@ class WeightJudge {
     return {};
   }
 
-  Result<TensorDiff> compare(TensorId tensor, TensorId before, double rtol, double atol) const {
+  Result<TensorDiff> compare(TensorId tensor, TensorId before) const {
     MSDUMP_TRY(HostTensor now, HostTensor::open(dump_.index(), dump_.record(tensor), {}));
     MSDUMP_TRY(HostTensor old, HostTensor::open(dump_.index(), dump_.record(before), {}));
     Tolerance tolerance;
-    tolerance.rtol = rtol;
-    tolerance.atol = atol;
+    tolerance.rtol = rtol_;
+    tolerance.atol = atol_;
     PairOptions options;
     options.pool = &context_.run.pool;
     return diff_tensors(now, old, tolerance, context_.run.cancel, options);
@@ -435,6 +446,7 @@ class WeightJudge {
   const CheckedDump& dump_;
   const FactsReader& facts_;
   const RuleSet& rules_;
+  const double rtol_, atol_;  // within which a weight is unchanged
   std::map<Place, size_t> weights_at_;
   std::vector<Unchanged> unchanged_;
 };

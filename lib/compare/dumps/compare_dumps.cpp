@@ -163,8 +163,10 @@ class Comparison {
     }
     if (outcome) {
       share_shape(pair, outcome->diff);
-      outcome->diff.written_a = written(Side::kCandidate, pair);
-      outcome->diff.written_b = written(Side::kReference, pair);
+      PairHashes hashes = outcome->diff.hashes;
+      hashes.written_a = written(Side::kCandidate, pair);
+      hashes.written_b = written(Side::kReference, pair);
+      if (hashes.written_a != 0 || hashes.written_b != 0) outcome->diff.hashes = hashes;
     }
     return outcome;
   }
@@ -189,16 +191,21 @@ class Comparison {
                                          of_b(pair), tolerance, context_, outcome.diff));
       add_note(tensor, outcome.diff);
     }
-    if (rule == nullptr && rules_.require_rule && has_metrics(outcome.diff.verdict)) {
-      outcome.diff.verdict = Verdict::kDiffer;
-      const std::string& reason = outcome.diff.reason;
-      outcome.diff.reason = reason + (reason.empty() ? "" : "; ") + "no rule is for it";
-    }
+    if (!outcome.diff.by_statistics)
+      judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
+    if (rule == nullptr && rules_.require_rule) reject_without_rule(outcome.diff);
     if (outcome.diff.by_statistics) return outcome;
-    judge_by_limits(rule != nullptr ? rule->limits : rules_.limits, tolerance, outcome.diff);
     const bool has_elements = has_metrics(outcome.diff.verdict) && outcome.diff.verdict != Verdict::kEmpty;
     if (has_elements && outcome.diff.verdict != Verdict::kSame) MSDUMP_CHECK_OK(add_details(*opened, outcome));
     return outcome;
+  }
+
+  // A NaN on one side says more than a missing rule.
+  static void reject_without_rule(TensorDiff& diff) {
+    if (!has_metrics(diff.verdict)) return;
+    diff.without_rule = true;
+    if (diff.verdict != Verdict::kNan) diff.verdict = Verdict::kDiffer;
+    diff.reason = *diff.reason + (diff.reason->empty() ? "" : "; ") + "no rule is for it";
   }
 
   [[nodiscard]] const TensorRecord& record_of(Side side, const TensorPair& pair) const {

@@ -90,7 +90,9 @@ UnpairedReasons::Content UnpairedReasons::content_of(Side side, const std::vecto
   for (const SequencedOp& op : pairing_.operators_of(side)) {
     if (op.rank) content.ranks.insert(*op.rank);
   }
-  for (OperatorId i{0}; i < pairing_.operators.size(); ++i) {
+  const bool any_alone = std::any_of(pairing_.operators.begin(), pairing_.operators.end(),
+                                     [](const OpPair& pair) { return !pair.is_paired(); });
+  for (OperatorId i{0}; any_alone && i < pairing_.operators.size(); ++i) {
     const OpPair& pair = pairing_.operators[i];
     if (!pair.is_paired()) continue;
     const SequencedOp& op = pairing_.operators_of(side)[pair[side]];
@@ -209,12 +211,13 @@ std::string UnpairedReasons::hint(Side missing, OperatorId op) const {
   const auto same = contents_[missing].operators.find({alone.rank, normalised_op_name(alone.name)});
   if (same != contents_[missing].operators.end()) {
     const SequencedOpId partner = pairing_.operators[same->second][opposite(missing)];
-    return "; the operator of this name there is paired with " + pairing_.operators_of(opposite(missing))[partner].name;
+    return fmt::format("; the operator of this name there is paired with {}",
+                       pairing_.operators_of(opposite(missing))[partner].name);
   }
   if (nearest_[op] == kNoId) return {};
-  const std::string& nearest = others[nearest_[op]].name;
+  const std::string_view nearest = others[nearest_[op]].name;
   if (same_name(nearest, alone.name)) return "; the operator of this name there has no partner either";
-  return "; the nearest name there is " + nearest;
+  return fmt::format("; the nearest name there is {}", nearest);
 }
 
 namespace {

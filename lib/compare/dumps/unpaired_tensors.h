@@ -51,8 +51,9 @@ class UnpairedReasons {
 
   struct Content {
     std::set<int64_t> ranks, steps;
-    std::map<FileKey, std::string> unreadable;                       // the message, by file
-    std::map<std::pair<Number, std::string>, OperatorId> operators;  // with a partner, by rank and name
+    std::map<FileKey, std::string> unreadable;  // the message, by file
+    // Those with a partner, by rank and name; empty if all have one.
+    std::map<std::pair<Number, std::string>, OperatorId> operators;
   };
   [[nodiscard]] Content content_of(Side side, const std::vector<Error>& failures) const;
   [[nodiscard]] const std::string* unreadable_in(Side side, const Identity& identity) const;

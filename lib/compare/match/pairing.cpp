@@ -19,9 +19,14 @@
 namespace msdump {
 namespace {
 
-Shape shape_of(const CompareSide& side, RecordId tensor) {
+const Shape& shape_of(const CompareSide& side, RecordId tensor) {
+  static const Shape none;
   const Shape* const shape = (*side.tensors)[tensor].shape;
-  return shape == nullptr ? Shape() : without_ones(*shape);
+  return shape == nullptr ? none : *shape;
+}
+
+bool is_single(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end(), [](int64_t dim) { return dim == 1; });
 }
 
 size_t comparable_operators(const CompareSide& side, const std::vector<SequencedOp>& operators,
@@ -29,7 +34,7 @@ size_t comparable_operators(const CompareSide& side, const std::vector<Sequenced
   size_t comparable = 0;
   for (size_t i = 0; i < operators.size(); ++i) {
     const std::vector<RecordId>& tensors = operators[i].tensors;
-    const auto has_shape = [&](RecordId tensor) { return !shape_of(side, tensor).empty(); };
+    const auto has_shape = [&](RecordId tensor) { return !is_single(shape_of(side, tensor)); };
     if (!outside[i] && std::any_of(tensors.begin(), tensors.end(), has_shape)) ++comparable;
   }
   return comparable;
@@ -45,8 +50,8 @@ Likeness likeness_of(const CompareSide& a, const CompareSide& b, const Pairing& 
   OperatorId last;  // pairs of tensors are in the order of the operators
   for (const TensorPair& pair : pairing.tensors) {
     if (!pair.is_paired() || pair.op == last) continue;
-    const Shape shape = shape_of(a, pair.a);
-    if (shape.empty() || shape != shape_of(b, pair.b)) continue;
+    const Shape &shape = shape_of(a, pair.a), &other = shape_of(b, pair.b);
+    if (is_single(shape) || (shape != other && without_ones(shape) != without_ones(other))) continue;
     ++result.alike;
     last = pair.op;
   }
@@ -61,7 +66,7 @@ using Numbers = std::set<std::optional<int64_t>>;
 
 Numbers ranks_of(const std::vector<SequencedOp>& operators) {
   Numbers numbers;
-  const std::optional<int64_t>* last = nullptr;
+  const CompactOptional<int64_t>* last = nullptr;
   for (const SequencedOp& one : operators) {
     if (last == nullptr || *last != one.rank) numbers.insert(one.rank);
     last = &one.rank;
@@ -140,15 +145,14 @@ class Pairer {
 
   // Renames the operators while they are paired; `names` keeps the true names for restore().
   template <class Renamed>
-  static void rename(std::vector<SequencedOp>& operators, std::vector<std::string>& names, const Renamed& renamed) {
+  static void rename(std::vector<SequencedOp>& operators, std::vector<SharedText>& names, const Renamed& renamed) {
     const bool first = names.empty();
     for (SequencedOp& one : operators) {
-      std::string name = renamed(one.name);
-      if (first) names.push_back(std::move(one.name));
-      one.name = std::move(name);
+      if (first) names.push_back(one.name);
+      one.name = renamed(one.name);
     }
   }
-  static void restore(std::vector<SequencedOp>& operators, std::vector<std::string>& names) {
+  static void restore(std::vector<SequencedOp>& operators, std::vector<SharedText>& names) {
     for (size_t i = 0; i < names.size(); ++i) operators[i].name = std::move(names[i]);
   }
 
@@ -516,7 +520,8 @@ class Pairer {
       (last[after] == kNoId ? first[after] : next[last[after]]) = i;
       last[after] = i;
     }
-    result_.operators.reserve(result_.a.size() + result_.b.size());
+    const auto alone = std::count(partner_of_a_.begin(), partner_of_a_.end(), SequencedOpId());
+    result_.operators.reserve(static_cast<size_t>(alone) + result_.b.size());
     const auto add_alone = [&](size_t place) {
       for (SequencedOpId a = first[place]; a != kNoId; a = next[a]) result_.operators.push_back({{a, kNoId}});
     };
@@ -535,9 +540,9 @@ class Pairer {
   std::vector<bool> outside_a_, outside_b_;     // of a rank or step that the other side does not have
   std::optional<GraphSide> graph_a_, graph_b_;  // made when they are first needed
   std::vector<SequencedOpId> partner_of_a_, partner_of_b_;
-  std::vector<PairedBy> how_;                   // by operator of b
-  std::vector<std::string> names_a_, names_b_;  // before they were renamed; empty if they were not
-  std::vector<bool> taken_a_, taken_b_;         // by the map; empty without one
+  std::vector<PairedBy> how_;                  // by operator of b
+  std::vector<SharedText> names_a_, names_b_;  // before they were renamed; empty if they were not
+  std::vector<bool> taken_a_, taken_b_;        // by the map; empty without one
 };
 
 }  // namespace

@@ -86,10 +86,13 @@ void fields(auto& visit, Shared<T>& value) {
 }
 
 void fields(auto& visit, FieldsOf<Limits> auto& value) { MSDUMP_FIELDS(rtol, atol); }
+void fields(auto& visit, FieldsOf<PairHashes> auto& value) {
+  MSDUMP_FIELDS(checksum_a, checksum_b, written_a, written_b);
+}
 void fields(auto& visit, FieldsOf<TensorDiff> auto& value) {
   MSDUMP_FIELDS(verdict, dtype_a, dtype_b, by_statistics, reshaped, mislabelled, nan_counted_a, nan_counted_b,
-                nan_in_a_alone, no_such_place, extremes_only, reason, metrics, kl, scale, limits, shape, checksum_a,
-                checksum_b, written_a, written_b, relative_error);
+                nan_in_a_alone, no_such_place, without_rule, extremes_only, reason, metrics, kl, scale, limits, shape,
+                hashes, relative_error);
 }
 
 }  // namespace msdump

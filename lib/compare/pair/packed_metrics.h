@@ -2,12 +2,13 @@
 // statistics is all that is kept of two rows: of a thousand ranks there are many.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "kernels/pair/pair.h"
 #include "parts/facts.h"
@@ -17,18 +18,27 @@ namespace msdump {
 class PackedMetrics {
  public:
   PackedMetrics() = default;
+  PackedMetrics(const PackedMetrics& other) : values_(copy_of(other)), present_(other.present_) {}
+  PackedMetrics(PackedMetrics&&) noexcept = default;
+  PackedMetrics& operator=(const PackedMetrics& other) {
+    values_ = copy_of(other);
+    present_ = other.present_;
+    return *this;
+  }
+  PackedMetrics& operator=(PackedMetrics&&) noexcept = default;
+  ~PackedMetrics() = default;
   PackedMetrics(const kernels::PairMetrics& metrics) {  // NOLINT(google-explicit-constructor): the same in another form
-    const auto pack = [&](auto member, uint32_t bit) {
-      if (!has_value(member)) return;
-      present_ |= bit;
-      values_.push_back(bits_of(member));
-    };
-    values_.reserve(count_of(metrics));
-    for_each(metrics, pack);
+    for_each(metrics, [&](auto member, uint32_t bit) { present_ |= has_value(member) ? bit : 0U; });
+    if (present_ == 0) return;
+    values_ = std::make_unique_for_overwrite<uint64_t[]>(count());
+    uint64_t* next = values_.get();
+    for_each(metrics, [&](auto member, uint32_t) {
+      if (has_value(member)) *next++ = bits_of(member);
+    });
   }
   operator kernels::PairMetrics() const {  // NOLINT(google-explicit-constructor)
     kernels::PairMetrics metrics;
-    auto next = values_.begin();
+    const uint64_t* next = values_.get();
     for_each(metrics, [&](auto& member, uint32_t bit) {
       if ((present_ & bit) != 0) set_bits(member, *next++);
     });
@@ -53,10 +63,12 @@ class PackedMetrics {
     const auto each = [&](auto&... members) { ((visit(members, bit), bit <<= 1), ...); };
     kernels::visit_members(each, metrics);
   }
-  static size_t count_of(const kernels::PairMetrics& metrics) {
-    size_t count = 0;
-    for_each(metrics, [&](auto member, uint32_t) { count += has_value(member) ? 1U : 0U; });
-    return count;
+  [[nodiscard]] size_t count() const { return static_cast<size_t>(std::popcount(present_)); }
+  static std::unique_ptr<uint64_t[]> copy_of(const PackedMetrics& other) {
+    if (other.present_ == 0) return nullptr;
+    auto copy = std::make_unique_for_overwrite<uint64_t[]>(other.count());
+    std::copy_n(other.values_.get(), other.count(), copy.get());
+    return copy;
   }
   static bool has_value(uint64_t count) { return count != 0; }
   template <class T>
@@ -74,8 +86,8 @@ class PackedMetrics {
     value = std::bit_cast<T>(bits);
   }
 
-  std::vector<uint64_t> values_;  // of the members that have one, in their order
-  uint32_t present_ = 0;          // a bit for each member
+  std::unique_ptr<uint64_t[]> values_;  // of the members that have one, in their order
+  uint32_t present_ = 0;                // a bit for each member
 };
 
 // As the facts of PairMetrics: parts do not depend on how a run keeps them in memory.

@@ -60,6 +60,14 @@ enum class Verdict : uint8_t {
 // True for kDiffer, kNan, kShape, kDtype and kUnmatched.
 [[nodiscard]] bool is_difference(Verdict verdict);
 
+// Hashes of what a pair has beside its metrics; 0: none. Few dumps have any.
+struct PairHashes {
+  uint64_t checksum_a = 0, checksum_b = 0;
+  // Of the statistics that msprobe wrote beside a tensor; 0 also if many tensors have them.
+  uint64_t written_a = 0, written_b = 0;
+  bool operator==(const PairHashes&) const = default;
+};
+
 struct TensorDiff {
   Verdict verdict = Verdict::kSkipped;
   DType dtype_a = DType::kUndefined, dtype_b = DType::kUndefined;
@@ -71,16 +79,15 @@ struct TensorDiff {
   bool nan_counted_a = false, nan_counted_b = false;
   bool nan_in_a_alone = false;  // known, not assumed
   bool no_such_place = false;   // unmatched: the other side has no such rank or step
+  bool without_rule = false;    // kDiffer because no rule is for it: DiffRules::require_rule
   bool extremes_only = false;   // infinities hide what mean and norm say: relative_error may be far too small
   Shared<std::string> reason;   // why, and notes: "dimensions of 1 ignored"
   PackedMetrics metrics;
-  CompactOptional<double> kl;               // on request; not for complex numbers
-  double scale = 0;                         // typical_scale() of b
-  Limits limits;                            // the tolerance that was used
-  Shared<Shape> shape;                      // of a
-  uint64_t checksum_a = 0, checksum_b = 0;  // hashes of them; 0: none
-  // Hashes of the statistics that msprobe wrote beside a tensor; 0: none, or many tensors have them.
-  uint64_t written_a = 0, written_b = 0;
+  CompactOptional<double> kl;  // on request; not for complex numbers
+  double scale = 0;            // typical_scale() of b
+  Limits limits;               // the tolerance that was used
+  Shared<Shape> shape;         // of a
+  Shared<PairHashes> hashes;
   // Replaces relative_l2 for statistics: the largest deviation of a statistic, relative to the scale of the tensor, beyond
   // the rounding of its text. Infinite if b is 0; no value if no statistic can be compared.
   CompactOptional<double> relative_error;

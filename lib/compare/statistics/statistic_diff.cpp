@@ -72,9 +72,11 @@ class Comparer {
   TensorDiff run() {
     if (shapes_differ() || dtypes_differ()) return std::move(diff_);
     fill_metrics();
-    for (auto [checksum, side] : {std::pair(&diff_.checksum_a, &a_), std::pair(&diff_.checksum_b, &b_)}) {
+    PairHashes hashes;
+    for (auto [checksum, side] : {std::pair(&hashes.checksum_a, &a_), std::pair(&hashes.checksum_b, &b_)}) {
       if (!side->checksums.empty()) *checksum = std::hash<std::string>()(side->checksums.front().text);
     }
+    diff_.hashes = hashes;
     if (a_.elements() == std::optional<int64_t>(0) && b_.elements() == std::optional<int64_t>(0)) {
       diff_.verdict = Verdict::kEmpty;
       return std::move(diff_);

@@ -284,12 +284,22 @@ StatisticTables::StatisticTables(const DumpIndex& index) : index_(&index) {
     const Family* const family = index.files()[file].family;
     if (family != nullptr && !family->has_elements()) files_.push_back(file);
   }
-  tables_ = std::make_unique<Table[]>(files_.size());
+  tables_.resize(files_.size());
+  free();
+}
+
+void StatisticTables::free() {
+  for (std::unique_ptr<Table>& table : tables_) table = std::make_unique<Table>();
+}
+
+void StatisticTables::free(FileId file) { tables_[place_of(file)] = std::make_unique<Table>(); }
+
+size_t StatisticTables::place_of(FileId file) const {
+  return static_cast<size_t>(std::lower_bound(files_.begin(), files_.end(), file) - files_.begin());
 }
 
 StatisticTables::Table& StatisticTables::table(FileId file) {
-  const auto place = std::lower_bound(files_.begin(), files_.end(), file) - files_.begin();
-  Table& found = tables_[static_cast<size_t>(place)];
+  Table& found = *tables_[place_of(file)];
   std::call_once(found.once, [&] {
     Status status = read(index_->files()[file], found);
     if (!status) found.problem = std::move(status).error();

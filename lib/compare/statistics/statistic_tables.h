@@ -49,8 +49,9 @@ class StatisticTables {
   // Reads the table of a record now. Thread-safe.
   void read_table_of(const TensorRecord& tensor) { (void)table(tensor.table); }
 
-  // Frees what was read. A table that is asked for again is read again. Not thread-safe.
-  void free() { tables_ = std::make_unique<Table[]>(files_.size()); }
+  // Frees what was read, of all tables or of one that nobody reads meanwhile. A table that is asked for again is read again.
+  void free();
+  void free(FileId file);
 
   [[nodiscard]] const DumpIndex& index() const { return *index_; }
 
@@ -80,6 +81,7 @@ class StatisticTables {
     }
   };
 
+  [[nodiscard]] size_t place_of(FileId file) const;
   Table& table(FileId file);
   Status read(const IndexedFile& file, Table& table) const;
   static Status read_csv(const File& file, Table& table);
@@ -88,8 +90,8 @@ class StatisticTables {
   const stats::DialectChoice& dialects();
 
   const DumpIndex* index_;
-  std::vector<FileId> files_;        // the tables' files, ascending
-  std::unique_ptr<Table[]> tables_;  // by place in files_
+  std::vector<FileId> files_;                   // the tables' files, ascending
+  std::vector<std::unique_ptr<Table>> tables_;  // by place in files_
   std::once_flag chosen_;
   stats::DialectChoice dialects_;
 };

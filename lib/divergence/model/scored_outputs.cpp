@@ -446,6 +446,9 @@ std::string_view text_of(Unjudged reason) {
 ScoredOutputs::ScoredOutputs(const RunView& view, const RunOperators& operators, InputSearch& search) {
   Collector collector(view, operators, search);
   first_.reserve(view.runs().size() + 1);
+  size_t outputs = 0;
+  for (const OpRun& run : view.runs()) outputs += run.outputs.size();
+  outputs_.reserve(outputs);
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     first_.push_back(static_cast<uint32_t>(outputs_.size()));
     collector.add_outputs(run, outputs_);

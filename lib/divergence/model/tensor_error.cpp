@@ -49,7 +49,7 @@ double scaled_error(const TensorDiff& diff, double factor) {
 
 std::optional<TensorError> from_statistics(const TensorDiff& diff, TensorError error) {
   error.by_statistics = true;
-  error.exact = error.exact && diff.checksum_b != 0;  // other statistics may agree although the elements do not
+  error.exact = error.exact && diff.hashes->checksum_b != 0;  // other statistics may agree although the elements do not
   error.elements = static_cast<double>(element_count(diff.shape).value_or(0));
   error.rms = diff.scale;
   error.deviation = diff.scale;

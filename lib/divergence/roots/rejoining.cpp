@@ -50,7 +50,7 @@ Rejoining::Rejoining(const RunView& view)
 
 uint64_t Rejoining::contents_of(TensorId tensor) const {
   const TensorDiff& diff = view_.diff(tensor);
-  return diff.written_b != 0 ? diff.written_b : diff.written_a;
+  return diff.hashes->written_b != 0 ? diff.hashes->written_b : diff.hashes->written_a;
 }
 
 double Rejoining::most_entering(const RunPlace& place) const {

@@ -90,7 +90,7 @@ MsprobeSettings settings_for(const UnseenCalls& calls, const Pairing& pairing, c
     return operators[of_candidate ? pairing.operators[op].a : pairing.operators[op].b];
   };
   // A backward call writes the gradients of parameters.
-  const auto name_of = [](const SequencedOp& op) { return backward_entry_of(op.name).value_or(op.name); };
+  const auto name_of = [](const SequencedOp& op) { return backward_entry_of(op.name).value_or(std::string(op.name)); };
   const SequencedOp& last = operator_at(calls.before);
   const bool elements = std::any_of(last.tensors.begin(), last.tensors.end(),
                                     [&](RecordId tensor) { return (*side.tensors)[tensor].has_elements; });

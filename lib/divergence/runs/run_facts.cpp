@@ -23,8 +23,8 @@ constexpr double kRoundingOfMean = 1e-5;
 
 // A hash of the reference's values; 0 if they prove nothing, because many tensors have them.
 uint64_t contents_of(const TensorDiff& diff) {
-  if (diff.written_b != 0) return diff.written_b;
-  if (diff.checksum_b != 0) return diff.checksum_b;
+  if (diff.hashes->written_b != 0) return diff.hashes->written_b;
+  if (diff.hashes->checksum_b != 0) return diff.hashes->checksum_b;
   const kernels::PairMetrics metrics = diff.metrics;
   if (!are_telling(metrics.max_b, metrics.min_b)) return 0;
   uint64_t key = mix_hash(0, static_cast<uint64_t>(element_count(diff.shape).value_or(0)));
@@ -85,7 +85,7 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
     source.same_flow = true;
   } else if (source.graph == nullptr) {
     source.other_contents.reserve(diffs.size());
-    for (const TensorDiff& diff : diffs) source.other_contents.push_back(diff.written_a);
+    for (const TensorDiff& diff : diffs) source.other_contents.push_back(diff.hashes->written_a);
   }
   return RunGraph(std::move(source));
 }
@@ -99,10 +99,8 @@ TensorFacts::TensorFacts(const CompareSide& a, const CompareSide& b, const Pairi
       cuts_(cuts),
       loss_scale_(msdump::loss_scale(diffs)),
       coarser_throughout_(msdump::coarser_throughout(a, b, pairing).has_value()) {
-  errors_.reserve(diffs_.size());
   verdicts_.reserve(diffs_.size());
   for (const TensorDiff& diff : diffs_) {
-    errors_.push_back(error_of(diff, loss_scale_));
     const bool found = diff.verdict != Verdict::kUnmatched && diff.verdict != Verdict::kSkipped;
     const bool gained_nan = diff.nan_in_a_alone || diff.metrics->nan_a > diff.metrics->nan_b;
     verdicts_.push_back({diff.verdict, found && !diff.mislabelled, gained_nan});
@@ -123,7 +121,7 @@ bool TensorFacts::any_differs(const std::vector<TensorId>& tensors) const {
 
 bool TensorFacts::layout_known(TensorId tensor) const {
   if (cuts_ == nullptr || cuts_->known[tensor]) return true;
-  const auto& error = errors_[tensor];
+  const auto error = this->error(tensor);
   // If both sides are sharded, two wrong placements may look alike: the maximum of half a row is near that of the row.
   double most = cuts_->both_cut ? kMostError / kChangedOnTheWay : kMostError;
   // Tensors of one kind have similar statistics, so only a small error counts.
@@ -133,14 +131,11 @@ bool TensorFacts::layout_known(TensorId tensor) const {
 
 bool TensorFacts::layout_sure(TensorId tensor) const {
   if (cuts_ == nullptr || cuts_->alike[tensor]) return true;
-  const auto& error = errors_[tensor];
+  const auto error = this->error(tensor);
   return layout_known(tensor) && error && (error->discrete || error->relative < kMostError);
 }
 
-void TensorFacts::forget(TensorId tensor) {
-  verdicts_[tensor] = {Verdict::kSkipped, false, false};
-  errors_[tensor].reset();
-}
+void TensorFacts::forget(TensorId tensor) { verdicts_[tensor] = {.verdict = Verdict::kSkipped, .forgotten = true}; }
 
 const std::vector<int64_t>& TensorFacts::ranks_not_finite(TensorId tensor) const {
   static const std::vector<int64_t> kNowhere;
@@ -156,7 +151,7 @@ bool TensorFacts::any_compared(const std::vector<TensorId>& tensors) const {
 double TensorFacts::largest_error(const std::vector<TensorId>& tensors) const {
   double largest = 0;
   for (const TensorId tensor : tensors) {
-    if (const auto& error = errors_[tensor]) largest = std::max(largest, error->relative);
+    if (const auto error = this->error(tensor)) largest = std::max(largest, error->relative);
   }
   return largest;
 }
@@ -187,7 +182,8 @@ bool TensorFacts::changed_in_candidate(TensorId input, TensorId written) const {
       is_scaled(input) != is_scaled(written))
     return false;
   if (contents_of(in) == 0 || contents_of(in) != contents_of(out)) return false;
-  if (in.checksum_a != 0 && out.checksum_a != 0) return in.checksum_a != out.checksum_a;
+  const uint64_t of_in = in.hashes->checksum_a, of_out = out.hashes->checksum_a;
+  if (of_in != 0 && of_out != 0) return of_in != of_out;
   // A view may lie between, whose elements are added up in another order.
   const kernels::PairMetrics x = in.metrics, &y = out.metrics;
   if (!x.max_a || !x.min_a || !y.max_a || !y.min_a) return false;
@@ -261,7 +257,7 @@ void TensorFacts::add_to(InputSummary& summary, TensorId tensor) const {
   summary.all_same = summary.all_same && is(tensor, Verdict::kSame);
   summary.gained_nan = summary.gained_nan || gained_nan(tensor);
   summary.gained_inf = summary.gained_inf || is(tensor, Verdict::kNan);
-  if (const auto& error = errors_[tensor]) summary.largest_error = std::max(summary.largest_error, error->relative);
+  if (const auto error = this->error(tensor)) summary.largest_error = std::max(summary.largest_error, error->relative);
 }
 
 namespace {
@@ -320,7 +316,7 @@ void RunFacts::find_names() {
   names_ = HashSlots(runs().size());
   name_numbers_.reserve(runs().size());
   for (ExecutionId index{0}; index < runs().size(); ++index) {
-    const std::string& text = name(index);
+    const std::string_view text = name(index);
     const uint32_t found = names_.find_or_add(text_hash(text), static_cast<uint32_t>(named_.size()),
                                               [&](uint32_t other) { return name(named_[other].front()) == text; });
     if (found == named_.size()) named_.emplace_back();

@@ -58,7 +58,9 @@ class TensorFacts {
   [[nodiscard]] size_t tensors() const { return diffs_.size(); }
   [[nodiscard]] const TensorDiff& diff(TensorId tensor) const { return diffs_[tensor]; }
   // The error, with the loss scale divided out; none if it is not known.
-  [[nodiscard]] const std::optional<TensorError>& error(TensorId tensor) const { return errors_[tensor]; }
+  [[nodiscard]] std::optional<TensorError> error(TensorId tensor) const {
+    return verdicts_[tensor].forgotten ? std::nullopt : error_of(diffs_[tensor], loss_scale_);
+  }
   [[nodiscard]] double loss_scale() const { return loss_scale_; }
   // True if the candidate's values are about loss_scale() times the reference's. False without a loss scale.
   [[nodiscard]] bool is_scaled(TensorId tensor) const;
@@ -119,10 +121,9 @@ class TensorFacts {
   const bool coarser_throughout_;
   struct TensorVerdict {  // the fields that are read most often, instead of a whole TensorDiff
     Verdict verdict;
-    bool compared, gained_nan;
+    bool compared = false, gained_nan = false, forgotten = false;
   };
-  std::vector<TensorVerdict> verdicts_;             // by tensor
-  std::vector<std::optional<TensorError>> errors_;  // by tensor
+  std::vector<TensorVerdict> verdicts_;  // by tensor
   // Module parameters of the reference by their values, in Pairing::tensors; filled on first use.
   mutable std::optional<HashSlots> parameters_;
   mutable std::optional<std::map<TensorId, TensorId>> edges_;  // of the candidate, from its inputs to outputs; likewise
@@ -151,7 +152,7 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] const RunPlace& place(ExecutionId index) const { return run(index).place; }
   [[nodiscard]] const OpPair& pair(ExecutionId index) const { return pairing().operators[run(index).op]; }
   [[nodiscard]] const SequencedOp& op(ExecutionId index) const;  // the reference's, if it has the operator
-  [[nodiscard]] const std::string& name(ExecutionId index) const { return op(index).name; }
+  [[nodiscard]] const SharedText& name(ExecutionId index) const { return op(index).name; }
   // Names are numbered in the order in which they first occur.
   [[nodiscard]] uint32_t name_number(ExecutionId index) const { return name_numbers_[index]; }
   [[nodiscard]] bool one_sided(ExecutionId index) const;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/compact.h"
 #include "base/containers.h"
 #include "base/index.h"
 #include "graph/flow/data_flow.h"
@@ -46,7 +47,7 @@ using OperatorId = Index<struct RunSource>;  // in RunSource::operators; of two 
 using ExecutionId = Index<struct OpRun>;     // in RunGraph::runs
 
 struct RunPlace {
-  std::optional<int64_t> rank, step;
+  CompactOptional<int64_t> rank, step;
   uint32_t occurrence = 0;
   uint32_t dump = 0;  // in DumpIndex::dumps(); of two dumps that are compared, in Pairing::dumps
   auto operator<=>(const RunPlace&) const = default;
@@ -73,7 +74,7 @@ struct RunInput {
 struct OpRun {
   OperatorId op;
   RunPlace place;
-  std::optional<int64_t> graph;
+  CompactOptional<int64_t> graph;
   bool ordered = true;  // an IR, msprobe's record or a time stamp places it among the others
   std::vector<RunInput> inputs;
   std::vector<TensorId> outputs;     // and inputs that were updated

@@ -63,6 +63,7 @@ class NameCollector {
       if (op_of[i] == count.size()) count.push_back(0);
       ++count[op_of[i]];
     }
+    operators_.shrink_to_fit();  // of a thousand ranks there are many
     for (size_t i = 0; i < count.size(); ++i) operators_[i].tensors.reserve(count[i]);
     for (RecordId i{0}; i < tensors.size(); ++i) operators_[op_of[i]].tensors.push_back(i);
     return std::move(operators_);
@@ -84,8 +85,14 @@ class NameCollector {
     hash = mix_hash(hash, folder.dump);
     last_ = SequencedOpId(by_name_.find_or_add(hash, static_cast<uint32_t>(operators_.size()), same));
     if (last_ < operators_.size()) return last_;
-    operators_.push_back(
-        {folder.rank, folder.graph, {}, folder.dump, kNoId, std::string(tensor.name.op_name), tensor.name.op_type, {}});
+    operators_.push_back({folder.rank,
+                          folder.graph,
+                          {},
+                          folder.dump,
+                          kNoId,
+                          SharedText::of(tensor.name.op_name),
+                          tensor.name.op_type,
+                          {}});
     return last_;
   }
 
@@ -118,7 +125,7 @@ std::vector<SequencedOp> operators_of(const DumpWithGraph& dump) {
                            group.step,
                            folder_of(dump, tensors.front()).dump,
                            kNoId,
-                           std::string(group.op_name),
+                           SharedText::of(group.op_name),
                            group.op_type,
                            {tensors.begin(), tensors.end()}});
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/compact.h"
 #include "dump/index/dump_index.h"
 #include "dump/index/tensor_list.h"
 #include "graph/join/file_join.h"
@@ -31,11 +32,11 @@ struct DumpWithGraph {
 [[nodiscard]] bool has_flow(const DumpWithGraph& dump);
 
 struct SequencedOp {
-  std::optional<int64_t> rank, graph;
-  std::optional<int64_t> step;  // if each step has operators of its own
-  uint32_t dump = 0;            // in DumpIndex::dumps(); of two dumps that are compared, in Pairing::dumps
-  OpId op;                      // kNoId: only the files name it
-  std::string name;             // the full name if it is known, else the files'
+  CompactOptional<int64_t> rank, graph;
+  CompactOptional<int64_t> step;  // if each step has operators of its own
+  uint32_t dump = 0;              // in DumpIndex::dumps(); of two dumps that are compared, in Pairing::dumps
+  OpId op;                        // kNoId: only the files name it
+  SharedText name;                // the full name if it is known, else the files'
   std::string_view type;
   std::vector<RecordId> tensors;  // all steps and slots
 };

@@ -32,4 +32,13 @@ show msdump diff --no-recompute -q bad ref --tolerances either --op '*ReLU*'
 show msdump diff --no-recompute -q ref ref --tolerances either --require-rule
 show msdump diff --no-recompute -q ref ref --tolerances all --require-rule --op '*ReLU*'
 show msdump diff bad ref --require-rule
+for level in any unexplained root; do
+  msdump diff --no-recompute -q ref ref --tolerances either --require-rule --fail-on $level >/dev/null
+  echo "--fail-on $level: exit $?"
+done
+# Neither a limit for all tensors makes up for it, nor does it hide a NaN.
+npy nan.npy '<f4' '(4,)' "$(f32 1 2 3 nan)"
+printf 'other rtol=0.2\n' >others
+verdict a.npy b.npy --tolerances others --require-rule --metric 'cosine>=0.99'
+verdict nan.npy b.npy --tolerances others --require-rule
 verdict a.npy b.npy --metric 'max_abs<=0 or cosine>=0.99'

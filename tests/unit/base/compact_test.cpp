@@ -42,6 +42,28 @@ TEST_CASE("compact optionals are equal as plain ones are") {
   CHECK(zero == 0.0);
 }
 
+TEST_CASE("compact optionals compare with plain ones as these do with each other") {
+  const CompactOptional<int64_t> none, one = 1;
+  const std::optional<int64_t> plain_none, plain_one = 1;
+  CHECK(none == plain_none);
+  CHECK(plain_none == none);
+  CHECK(one == plain_one);
+  CHECK(plain_one != none);
+  CHECK(none < one);
+  CHECK(none < plain_one);
+  CHECK(plain_none < one);
+  CHECK_FALSE(one < plain_none);
+}
+
+TEST_CASE("copies of a shared text have one text, also of one that is not owned") {
+  const SharedText owned = std::string("a text that no small buffer holds"), copy = owned;
+  CHECK(copy.data() == owned.data());
+  CHECK(copy == "a text that no small buffer holds");
+  const std::string outlives = "other";
+  CHECK(SharedText::of(outlives).data() == outlives.data());
+  CHECK(std::string(SharedText()).empty());
+}
+
 TEST_CASE("copies of a shared value have one value, also of one that is not owned") {
   const Shared<std::string> owned = std::string("text"), copy = owned;
   CHECK(&*owned == &*copy);

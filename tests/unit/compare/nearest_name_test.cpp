@@ -104,7 +104,7 @@ TEST_CASE("Names are compared with those around the place, so that a long networ
 TEST_CASE("Only operators without a partner that have tensors have a nearest name, and only the first 64 of a side") {
   Pairing pairing = without_partners(std::vector<std::string>(300, "Default/Mul-op2"), {});
   pairing.b.resize(2);
-  pairing.b[1].name = "Default/Mul-op1";
+  pairing.b[1].name = std::string("Default/Mul-op1");
   for (uint32_t i = 0; i < pairing.operators.size(); i += 50) pairing.operators[i].b = SequencedOpId(1);  // paired
   pairing.a[1].tensors.clear();
   WorkerPool pool(2);

@@ -17,7 +17,7 @@ Texts lines_of(const test::ComparedDumps& compared) {
   Texts texts;
   for (const OneSidedLine& line : one_sided_lines(compared.pairing(), a, b)) {
     std::string names;
-    for (const OperatorId op : line.operators) names += " " + compared.pairing().op_name(op);
+    for (const OperatorId op : line.operators) names.append(" ").append(compared.pairing().op_name(op));
     texts.push_back(fmt::format("{} line {}:{}, {} shared", line.of_reference ? "reference" : "candidate",
                                 line.frame->line, names, line.shared));
   }

@@ -153,7 +153,7 @@ TEST_CASE("of statistics the largest deviation is the error, on the scale of the
   REQUIRE(error_of(diff));
   CHECK(error_of(diff)->relative == 0);
   CHECK_FALSE(error_of(diff)->exact);  // the elements may differ
-  diff.checksum_b = 7;
+  diff.hashes = PairHashes{.checksum_b = 7};
   CHECK(error_of(diff)->exact);
 }
 

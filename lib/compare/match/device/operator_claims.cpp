@@ -25,7 +25,7 @@ HostOperators::HostOperators(const MatchEvidence& evidence)
   for (SequencedOpId i{0}; i < operators.size(); ++i) {
     const SequencedOp& one = operators[i];
     const DeviceName name = parse_device_name(one.name);
-    OpKey key{evidence.place_of(one), name.originals.empty() ? one.name : name.originals.back().scope,
+    OpKey key{evidence.place_of(one), name.originals.empty() ? std::string(one.name) : name.originals.back().scope,
               ge::OperatorTable::get().family(one.type)};
     const uint32_t group =
         group_of_key_.find_or_add(hash_of(key), groups(), [&](uint32_t known) { return groups_[known].key == key; });

@@ -264,7 +264,7 @@ void ShardedSide::add_program(uint32_t program, const std::vector<SequencedOp>& 
     const auto [found, is_new] = places.try_emplace({key_of(own), part}, static_cast<uint32_t>(operators_.size()));
     if (is_new) {
       SequencedOp& op = operators_.emplace_back(own);
-      op.rank.reset();
+      op.rank = {};
       op.tensors.clear();
       origins_.push_back({program, part ? rank_set(ranks_of_part(own, *part)) : all_ranks, part});
     }
@@ -307,7 +307,7 @@ void ShardedSide::order_operators() {
     const auto last_of_step = last_backward.find({program, operators_[op].step});
     const bool updates = last_of_step != last_backward.end() && first_in_place[op] > last_of_step->second;
     const bool backward = programs_.size() > 1 && (updates || is_backward(operators_[op].name));
-    return std::tuple(programs_.size() > 1 ? operators_[op].step : std::nullopt, backward,
+    return std::tuple(programs_.size() > 1 ? operators_[op].step.plain() : std::nullopt, backward,
                       backward ? last - program : program, first_in_place[op], origins_[op].part.value_or(0));
   };
   std::stable_sort(order.begin(), order.end(), [&](SequencedOpId x, SequencedOpId y) { return key(x) < key(y); });

@@ -115,7 +115,7 @@ class ValuePartners {
   [[nodiscard]] std::vector<SequencedOpId> nearest_known(bool after) const {
     const auto count = static_cast<uint32_t>(partners_.size());
     std::vector<SequencedOpId> nearest(count);
-    std::pair<std::optional<int64_t>, bool> pass;
+    std::pair<CompactOptional<int64_t>, bool> pass;
     SequencedOpId last;
     for (uint32_t i = 0; i < count; ++i) {
       const SequencedOpId a(after ? count - 1 - i : i);
