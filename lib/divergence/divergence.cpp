@@ -506,8 +506,8 @@ class Finder {
 
   // Adds the first divergence of the candidate's replicas.
   void add_apart() {
-    if (!view_.is_sharded() || !view_.cuts()->apart) return;
-    const ReplicasApart& apart = *view_.cuts()->apart;
+    if (!view_.is_sharded() || !view_.placements()->apart) return;
+    const ReplicasApart& apart = *view_.placements()->apart;
     const ExecutionId run = view_.graph().run_of(apart.tensor);
     if (run == kNoId) return;
     const RunInputs inputs = inputs_of_run(view_, state_.model, state_.history, run);
@@ -632,7 +632,7 @@ const TensorScore* DivergenceReport::score_of(TensorId tensor) const {
 DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
                                   const std::vector<TensorDiff>& diffs, const ModuleTree& modules,
                                   const DivergenceDetails& details) {
-  const RunView view(a, b, pairing, diffs, modules, details.cuts);
+  const RunView view(a, b, pairing, diffs, modules, details.placements);
   const NoiseModel model(view);
   const ComputedOutputs none;
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;

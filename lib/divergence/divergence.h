@@ -125,9 +125,9 @@ struct DivergenceReport {
 
 // Optional parts of a report.
 struct DivergenceDetails {
-  std::span<const OperatorId> explain = {};  // whose executions are accounted for
-  bool flow = false;                         // the data flow between executions
-  const CutEvidence* cuts = nullptr;         // null unless the sides are sharded differently
+  std::span<const OperatorId> explain = {};       // whose executions are accounted for
+  bool flow = false;                              // the data flow between executions
+  const PlacementEvidence* placements = nullptr;  // null unless the sides are sharded differently
   recompute::Extent recompute = recompute::Extent::kIfCheap;
   const ComputedOutputs* computed = nullptr;  // null: nothing was computed again
   std::set<OperatorId> asked_otherwise = {};  // calls with an argument that differs

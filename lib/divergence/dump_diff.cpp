@@ -161,12 +161,12 @@ Status pair(DiffResult& run, const NameMap* map, const RunContext& context, cons
     MSDUMP_TRY(PairedCheckpoints paired,
                pair_checkpoints({a, run.a->tables}, {b, run.b->tables}, map, details.layouts, context));
     run.locals = std::move(paired.locals);
-    run.cut_a = std::move(paired.shards.a);
-    run.cut_b = std::move(paired.shards.b);
-    run.cuts = std::move(paired.notes);
-    if (run.cut_a != nullptr) {
-      run.a->side = run.cut_a->side();
-      run.b->side = run.cut_b->side();
+    run.sharded_a = std::move(paired.shards.a);
+    run.sharded_b = std::move(paired.shards.b);
+    run.placements = std::move(paired.notes);
+    if (run.sharded_a != nullptr) {
+      run.a->side = run.sharded_a->side();
+      run.b->side = run.sharded_b->side();
     }
     compare_as(run, std::move(paired));
     return {};
@@ -191,19 +191,19 @@ Status pair(DiffResult& run, const NameMap* map, const RunContext& context, cons
   if (run.tokens != nullptr) align_names(*run.tokens);
   MSDUMP_TRY(PairedShards paired, pair_sharded({a, run.a->tables}, {b, run.b->tables}, map, details.layouts, context));
   run.pairing = std::move(paired.pairing);
-  run.cut_a = std::move(paired.a);
-  run.cut_b = std::move(paired.b);
-  run.cuts = std::move(paired.notes);
-  run.a->side = run.cut_a->side();
-  run.b->side = run.cut_b->side();
+  run.sharded_a = std::move(paired.a);
+  run.sharded_b = std::move(paired.b);
+  run.placements = std::move(paired.notes);
+  run.a->side = run.sharded_a->side();
+  run.b->side = run.sharded_b->side();
   return {};
 }
 
 // Discards the difference of a tensor that could not be assembled from local tensors.
-void apply_cut_notes(DiffResult& run, const std::vector<TensorId>& rows) {
-  if (run.cuts.empty()) return;
+void apply_placement_notes(DiffResult& run, const std::vector<TensorId>& rows) {
+  if (run.placements.empty()) return;
   for (const TensorId row : rows) {
-    const PlacementNote& note = run.cuts[row];
+    const PlacementNote& note = run.placements[row];
     TensorDiff& diff = run.diffs[row];
     if (!note.lacking.empty() && diff.verdict == Verdict::kShape) diff.reason = note.lacking;
     if (note.problem.empty() && note.unreadable.empty()) continue;
@@ -318,7 +318,7 @@ ReachedLimits DiffResult::limits() const {
 
 std::vector<Error> DiffResult::match_failures() const {
   std::vector<Error> unread = pairing.unread;
-  for (const ShardedSide* const side : {cut_a.get(), cut_b.get()}) {
+  for (const ShardedSide* const side : {sharded_a.get(), sharded_b.get()}) {
     if (side == nullptr) continue;
     for (Error& error : side->contents().failures().all()) unread.push_back(std::move(error));
   }
@@ -353,7 +353,7 @@ Status compare_pairs(DiffResult& run, const std::vector<TensorId>& rows, const D
   for (DiffSide* const side : {run.a.get(), run.b.get()}) side->tables.free();
   run.diffs = std::move(compared.diffs);
   run.details = std::move(compared.details);
-  apply_cut_notes(run, rows);
+  apply_placement_notes(run, rows);
   run.failures = std::move(compared.failures);
   return {};
 }
@@ -378,20 +378,21 @@ Status find_roots(DiffResult& run, const ModuleTree& modules, DivergenceDetails 
   const auto find = [&] {
     run.divergence = find_divergences(run.a->side, run.b->side, run.pairing, run.diffs, modules, details);
   };
-  if (run.cuts.empty() || run.pairing.of_parameters) {
+  if (run.placements.empty() || run.pairing.of_parameters) {
     MSDUMP_TRY(run.computed,
                compute_outputs(run.a->side, run.b->side, run.pairing, run.diffs,
                                run.tokens == nullptr ? details.recompute : recompute::Extent::kNever, context));
     find();
     return {};
   }
-  const ComparedCuts cuts = {*run.cut_a, *run.cut_b, run.pairing, run.cuts, run.diffs, run.a->dump, run.b->dump};
-  MSDUMP_TRY(run.cut_evidence, cut_evidence(cuts, context));
-  details.cuts = &run.cut_evidence;
+  const ComparedShards placements = {*run.sharded_a, *run.sharded_b, run.pairing, run.placements,
+                                     run.diffs,      run.a->dump,    run.b->dump};
+  MSDUMP_TRY(run.placement_evidence, placement_evidence(placements, context));
+  details.placements = &run.placement_evidence;
   find();
   if (!run.divergence.roots.empty()) return {};
-  MSDUMP_TRY(run.cut_evidence.apart, replicas_apart(cuts, context));
-  if (run.cut_evidence.apart) find();
+  MSDUMP_TRY(run.placement_evidence.apart, replicas_apart(placements, context));
+  if (run.placement_evidence.apart) find();
   return {};
 }
 
@@ -445,7 +446,7 @@ void settle_roots(DiffResult& run) {
                                           [](const ArgumentDiff& argument) { return is_difference(argument.verdict); });
   // However small the difference to the reference is, replicas that diverge count, as do operators that compute wrongly and values that
   // are not handed on.
-  const bool keeps_any = any_difference || run.cut_evidence.apart.has_value();
+  const bool keeps_any = any_difference || run.placement_evidence.apart.has_value();
   std::erase_if(roots, [&](const Divergence& root) {
     const bool is_shown =
         root.rule == RootRule::kComputed || root.rule == RootRule::kHandedOn || root.rule == RootRule::kToken;
@@ -463,7 +464,7 @@ void settle_roots(DiffResult& run) {
 // Takes the tokens that differ into account.
 Status judge_tokens(DiffResult& run, const ModuleTree& modules, const RunContext& context) {
   if (run.tokens == nullptr) return {};
-  const PairRows pairs(*run.tokens, {run.cut_a.get(), run.cut_b.get()});
+  const PairRows pairs(*run.tokens, {run.sharded_a.get(), run.sharded_b.get()});
   MSDUMP_TRY(TokenErrors errors, find_token_errors(pairs, run.pairing, run.rows, run.diffs, modules, context));
   settle_token_root(run, pairs, errors);
   run.tokens->errors = std::make_shared<const TokenErrors>(std::move(errors));
@@ -481,13 +482,13 @@ Status judge_pairs(DiffResult& run, DiffRules& rules, const RunContext& context,
   MSDUMP_CHECK_OK(find_roots(run, modules, std::move(request), context));
   for (const Error& problem : modules.problems()) run.failures.push_back(problem);
   judge_arguments(run, std::move(of_calls), context);
-  if (run.cuts.empty()) blame_one_sided_line(run);  // else each way of sharding has its own calls
+  if (run.placements.empty()) blame_one_sided_line(run);  // else each way of sharding has its own calls
   note_changes(run, context.cancel);
   note_exchanges(run);
   for (Divergence& root : run.divergence.roots) {
     if (root.cut) root.reason = text_of_cut(run, *root.cut) + "; " + root.reason;
   }
-  if (!run.cuts.empty() && !run.pairing.of_parameters) find_ranks(run, context.cancel);
+  if (!run.placements.empty() && !run.pairing.of_parameters) find_ranks(run, context.cancel);
   // Two different networks have different operators, and parameters have none.
   if (run.pairing.likeness.two_networks() || run.pairing.of_parameters) run.divergence.roots.clear();
   accept_arguments(rules, run);

@@ -21,8 +21,8 @@
 #include "compare/match/rename/name_map.h"
 #include "compare/statistics/statistic_tables.h"
 #include "compare/tokens/token_use.h"
-#include "divergence/cut_evidence.h"
 #include "divergence/divergence.h"
+#include "divergence/placement_evidence.h"
 #include "graph/lines/operator_lines.h"
 #include "graph/opened_graph.h"
 
@@ -52,11 +52,11 @@ struct DiffSide {
 
 struct DiffResult {
   std::unique_ptr<DiffSide> a, b;
-  std::deque<TensorView> views;                    // of the sides' tensors
-  Sides<std::unique_ptr<LocalParameters>> locals;  // of checkpoints that are sharded differently
-  std::unique_ptr<ShardedSide> cut_a, cut_b;       // if the sides are sharded differently
-  std::vector<PlacementNote> cuts;                 // by pair; empty unless the sides are sharded differently
-  CutEvidence cut_evidence;
+  std::deque<TensorView> views;                       // of the sides' tensors
+  Sides<std::unique_ptr<LocalParameters>> locals;     // of checkpoints that are sharded differently
+  std::unique_ptr<ShardedSide> sharded_a, sharded_b;  // if the sides are sharded differently
+  std::vector<PlacementNote> placements;              // by pair; empty unless the sides are sharded differently
+  PlacementEvidence placement_evidence;
   std::shared_ptr<TokenView> tokens;  // if rows are compared by the tokens that they are of
   ComputedOutputs computed;           // none if the sides are sharded differently
   Pairing pairing;

@@ -147,7 +147,8 @@ class Gatherer {
     for (const ExecutionId forward : view_.forward_calls_of(run_)) {
       for (const ExecutionId reader : view_.run(forward).readers) {
         const auto& inputs = view_.run(reader).inputs;
-        readers += static_cast<size_t>(!view_.is_backward(reader) &&
+        // A module reads what the calls inside it read.
+        readers += static_cast<size_t>(!view_.is_backward(reader) && view_.inside(reader).empty() &&
                                        std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& one) {
                                          return one.producer == forward && one.produced != kNoId &&
                                                 view_.slot(one.produced) == view_.slot(input.tensor);

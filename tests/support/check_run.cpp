@@ -59,7 +59,7 @@ std::vector<std::string> Checked::reported() const {
   std::vector<std::string> lines;
   for (const check::Finding& finding : report().findings) {
     std::string line = fmt::format("{} {}", check::name_of(finding.rule), name_of(finding.severity));
-    if (finding.op != kNoId) line += " " + dump().operators()[finding.op].name;
+    if (finding.op != kNoId) line += " " + std::string(dump().operators()[finding.op].name);
     if (finding.tensor != kNoId) {
       const NameFacts& name = dump().record(finding.tensor).name;
       line += fmt::format(" {} {}", name_of(name.io), name.slot);
@@ -70,7 +70,7 @@ std::vector<std::string> Checked::reported() const {
 }
 
 std::string Checked::first_op() const {
-  return report().first ? dump().operators()[report().first->op].name : std::string();
+  return report().first ? std::string(dump().operators()[report().first->op].name) : std::string();
 }
 
 std::string Checked::first_line() const {

@@ -12,7 +12,7 @@
 namespace msdump::test {
 namespace {
 
-const std::string& name_of_pair(const Pairing& pairing, const OpPair& pair) {
+std::string_view name_of_pair(const Pairing& pairing, const OpPair& pair) {
   return pair.b != kNoId ? pairing.b[pair.b].name : pairing.a[pair.a].name;
 }
 
@@ -62,7 +62,7 @@ void ComparedDumps::compare_pairs() {
 std::vector<std::string> ComparedDumps::roots() const {
   std::vector<std::string> roots;
   for (const Divergence& root : report_.roots) {
-    const std::string& name =
+    const std::string_view name =
         root.parameter.empty() ? name_of_pair(pairing_, pairing_.operators[root.op]) : root.parameter;
     roots.push_back(fmt::format("{} {}", msdump::name_of(root.kind), name));
   }
@@ -79,7 +79,7 @@ const OpPair& ComparedDumps::pair_of(std::string_view reference) const {
 
 std::string ComparedDumps::partner_of(std::string_view reference) const {
   const OpPair& pair = pair_of(reference);
-  return pair.a == kNoId ? std::string() : pairing_.a[pair.a].name;
+  return pair.a == kNoId ? std::string() : std::string(pairing_.a[pair.a].name);
 }
 
 Verdict ComparedDumps::verdict(std::string_view op_name, std::string_view tensor) const {

@@ -46,7 +46,7 @@ class CutDiff {
     auto run = diff_dumps(open("cut"), open("whole"), nullptr, rules, {}, {pool_, never_});
     REQUIRE(run);
     run_ = std::make_unique<DiffResult>(std::move(*run));
-    REQUIRE_FALSE(run_->cuts.empty());
+    REQUIRE_FALSE(run_->placements.empty());
   }
 
   // "Functional.gelu.0.forward on 0,1": each root and the ranks that it names.

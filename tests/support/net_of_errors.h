@@ -66,7 +66,7 @@ class NetOfErrors {
   }
 
  private:
-  [[nodiscard]] const std::string& name(const OpRun& run) const {
+  [[nodiscard]] std::string_view name(const OpRun& run) const {
     return view_.name(ExecutionId(&run - view_.runs().data()));
   }
   static void resize(TensorDiff& diff, double elements) {

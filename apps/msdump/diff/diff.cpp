@@ -345,7 +345,7 @@ class Diff : public Command {
       for (const DiffSide* const side : {run.a.get(), run.b.get()})
         warn_of_missing_shards(session, side->catalogue().index);
     }
-    if (const std::string cuts = cuts_text(run); !cuts.empty()) session.messages.note(cuts);
+    if (const std::string placements = placements_text(run); !placements.empty()) session.messages.note(placements);
     session.messages.summary(summary_text(run));
     if (!run.failures.empty()) return ExitCode::kSomeFailed;
     return fails(run, options_.fail_level) && !options_.exit_zero ? ExitCode::kNo : ExitCode::kOk;

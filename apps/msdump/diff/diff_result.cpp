@@ -222,7 +222,7 @@ Result<DiffResult> compute_diff(Session& session, const DiffOptions& options, Di
   if (run.tokens != nullptr) run.tokens->texts = opened.token_texts;
   if (opened.token_texts != nullptr && run.tokens == nullptr)
     session.messages.warning("--tokenizer has no effect: the two runs are not compared token by token");
-  if (layouts != nullptr && run.cuts.empty())
+  if (layouts != nullptr && run.placements.empty())
     session.messages.warning("--layout has no effect: the two runs are not cut differently over their ranks");
   return run;
 }
@@ -250,10 +250,10 @@ ExitCode write_diff_part(Session& session, const DiffOptions& options, const Dif
 
 Status write_layouts(Session& session, const DiffResult& run, const std::string& path) {
   std::vector<FoundPlacement> found;
-  if (!run.cuts.empty()) {
-    const FoundLayouts of_a(*run.cut_a, run.a->tensors, false), of_b(*run.cut_b, run.b->tensors, true);
+  if (!run.placements.empty()) {
+    const FoundLayouts of_a(*run.sharded_a, run.a->tensors, false), of_b(*run.sharded_b, run.b->tensors, true);
     for (const TensorId row : run.rows) {
-      const PlacementNote& cut = run.cuts[row];
+      const PlacementNote& cut = run.placements[row];
       if (cut.confidence == 0 || !cut.problem.empty()) continue;
       of_a.add(run.pairing.tensors[row].a, cut.a, cut.confidence, found);
       of_b.add(run.pairing.tensors[row].b, cut.b, cut.confidence, found);
@@ -263,17 +263,17 @@ Status write_layouts(Session& session, const DiffResult& run, const std::string&
   return write_named_file(path, placement_file_text(found));
 }
 
-std::string cuts_text(const DiffResult& run) {
-  if (run.cuts.empty()) return {};
+std::string placements_text(const DiffResult& run) {
+  if (run.placements.empty()) return {};
   size_t paired = 0, together = 0;
   for (const TensorId row : run.rows) {
     const TensorPair& pair = run.pairing.tensors[row];
     if (pair.a == kNoId || pair.b == kNoId) continue;
     ++paired;
-    if (run.cuts[row].confidence > 0 && run.cuts[row].problem.empty()) ++together;
+    if (run.placements[row].confidence > 0 && run.placements[row].problem.empty()) ++together;
   }
-  return fmt::format("candidate: {}, reference: {}; {} of {} put together", plural(count_ranks(*run.cut_a), "rank"),
-                     count_ranks(*run.cut_b), together, plural(paired, "tensor"));
+  return fmt::format("candidate: {}, reference: {}; {} of {} put together", plural(count_ranks(*run.sharded_a), "rank"),
+                     count_ranks(*run.sharded_b), together, plural(paired, "tensor"));
 }
 
 }  // namespace msdump::cli

@@ -25,6 +25,6 @@ Status write_layouts(Session& session, const DiffResult& run, const std::string&
 
 // The summary of two runs that are sharded differently: how many ranks each has, and how many of the paired tensors were
 // assembled. Empty if both are sharded alike.
-[[nodiscard]] std::string cuts_text(const DiffResult& run);
+[[nodiscard]] std::string placements_text(const DiffResult& run);
 
 }  // namespace msdump::cli

@@ -244,7 +244,7 @@ report::Object RootReport::object() const {
   object.add("op_type", enters ? std::string_view("Parameter") : run_.op_type(root_.op));
   object.add("rank", root_.place.rank.plain()).add("graph", op.graph.plain()).add("step", root_.place.step.plain());
   if (const std::string_view dump = run_.pairing.dump_name(root_.place.dump); !dump.empty()) object.add("dump", dump);
-  if (!run_.cuts.empty()) object.add("ranks", report::list_of(root_.ranks));
+  if (!run_.placements.empty()) object.add("ranks", report::list_of(root_.ranks));
   const OperatorLine line = run_.line(root_.op);
   object.add("order", order_value(run_, root_.op)).add("source", source_value(line.frame));
   object.add("one_of_several", line.one_of_several);

@@ -219,7 +219,7 @@ std::vector<report::Column> diff_columns(const DiffResult& run) {
                                                     : nullptr,
                        metric.name == "max_abs" ? kDropMaxAbs : uint8_t{0}});
   }
-  if (!run.cuts.empty()) {
+  if (!run.placements.empty()) {
     columns.insert(columns.end(), {{"layout", "layout", layout_cell, kDropLayout},
                                    {"reference_layout", ""},
                                    {"layout_confidence", ""},
@@ -299,8 +299,8 @@ report::Object argument_row(const DiffResult& run, size_t index, const DiffOptio
 
 // The placement of the tensor on the ranks of two runs that are sharded differently.
 void add_cut(const DiffResult& run, TensorId tensor, auto& row) {
-  if (run.cuts.empty()) return;
-  const PlacementNote& note = run.cuts[tensor];
+  if (run.placements.empty()) return;
+  const PlacementNote& note = run.placements[tensor];
   row.add("layout", report::text_or_null(note.layout));
   row.add("reference_layout", report::text_or_null(note.reference_layout));
   row.add("layout_confidence", note.confidence > 0 ? report::Value(rounded(note.confidence)) : report::Value());

@@ -278,7 +278,7 @@ std::string next_text(const DiffResult& run, const DiffOptions& options) {
     add("--a-step", options.step_a);
     add("--b-step", options.step_b);
     const auto has_other = [&](std::optional<int64_t> Identity::*number, std::optional<int64_t> of_root) {
-      return of_root && run.cuts.empty() && std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
+      return of_root && run.placements.empty() && std::any_of(run.rows.begin(), run.rows.end(), [&](TensorId row) {
                return run.identity(row).*number != of_root;
              });
     };

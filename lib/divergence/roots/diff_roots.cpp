@@ -407,10 +407,11 @@ void find_ranks(DiffResult& run, const CancelToken& cancel) {
       const TensorDiff& diff = run.diffs[tensor];
       const bool near =
           diff.metrics->relative_l2.value_or(kMostError) < kMostError;  // with a wrong placement it is not
-      return is_difference(diff.verdict) && (run.cut_evidence.known[tensor] || near);
+      return is_difference(diff.verdict) && (run.placement_evidence.known[tensor] || near);
     });
     if (tells == evidence.end()) continue;
-    root.ranks = ranks_that_differ(*run.cut_a, *run.cut_b, run.pairing.tensors[*tells], run.cuts[*tells], cancel);
+    root.ranks =
+        ranks_that_differ(*run.sharded_a, *run.sharded_b, run.pairing.tensors[*tells], run.placements[*tells], cancel);
   }
 }
 

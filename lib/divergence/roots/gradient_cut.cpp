@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "divergence/model/constants.h"
 #include "msprobe/names.h"
 
 namespace msdump {
@@ -154,7 +155,7 @@ std::optional<GradientCut> GradientCuts::first() const {
       if (auto cut = view_.is_backward(run) ? at(run, kNoId) : std::nullopt) return cut;
     }
     const std::vector<ExecutionId>& runs = all.returned[0];
-    if (!runs.empty() && all.returned[1].empty())
+    if (runs.size() >= kSeveral && all.returned[1].empty())
       return GradientCut{false, true, view_.run(runs.front()).op, operators_of(view_, {runs.begin(), runs.end()})};
   }
   return std::nullopt;

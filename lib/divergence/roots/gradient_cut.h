@@ -32,7 +32,8 @@ class GradientCuts {
   [[nodiscard]] std::optional<GradientCut> at(ExecutionId run, ExecutionId reader) const;
   // The same for backward calls of both sides that return gradients on one side only: the nearest before `run`.
   [[nodiscard]] std::optional<GradientCut> before(ExecutionId run) const;
-  // The cut at the first backward call that the candidate lacks, or that returns a gradient in the reference alone. Not for an IR.
+  // The cut at the first backward call that the candidate lacks, or at the first of several that return a gradient in the reference
+  // alone. Not for an IR.
   [[nodiscard]] std::optional<GradientCut> first() const;
 
  private:

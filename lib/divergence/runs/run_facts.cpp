@@ -45,7 +45,7 @@ TensorRole role_in_comparison(const NameFacts& name) {
 }  // namespace
 
 RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                     const std::vector<TensorDiff>& diffs, const CutEvidence* cuts) {
+                     const std::vector<TensorDiff>& diffs, const PlacementEvidence* placements) {
   RunSource source;
   source.known_types = true;
   const bool of_b = has_flow(b);
@@ -77,11 +77,11 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
   };
   source.contents.reserve(diffs.size());
   for (size_t i = 0; i < diffs.size(); ++i) {
-    const uint64_t of_pieces = cuts == nullptr ? 0 : cuts->contents_b[i];
+    const uint64_t of_pieces = placements == nullptr ? 0 : placements->contents_b[i];
     source.contents.push_back(of_pieces != 0 ? of_pieces : contents_of(diffs[i]));
   }
-  if (cuts != nullptr) {
-    source.other_contents = cuts->contents_a;
+  if (placements != nullptr) {
+    source.other_contents = placements->contents_a;
     source.same_flow = true;
   } else if (source.graph == nullptr) {
     source.other_contents.reserve(diffs.size());
@@ -91,12 +91,12 @@ RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& 
 }
 
 TensorFacts::TensorFacts(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                         const std::vector<TensorDiff>& diffs, const CutEvidence* cuts)
+                         const std::vector<TensorDiff>& diffs, const PlacementEvidence* placements)
     : a_(a),
       b_(b),
       pairing_(pairing),
       diffs_(diffs),
-      cuts_(cuts),
+      placements_(placements),
       loss_scale_(msdump::loss_scale(diffs)),
       coarser_throughout_(msdump::coarser_throughout(a, b, pairing).has_value()) {
   verdicts_.reserve(diffs_.size());
@@ -120,17 +120,17 @@ bool TensorFacts::any_differs(const std::vector<TensorId>& tensors) const {
 }
 
 bool TensorFacts::layout_known(TensorId tensor) const {
-  if (cuts_ == nullptr || cuts_->known[tensor]) return true;
+  if (placements_ == nullptr || placements_->known[tensor]) return true;
   const auto error = this->error(tensor);
   // If both sides are sharded, two wrong placements may look alike: the maximum of half a row is near that of the row.
-  double most = cuts_->both_cut ? kMostError / kChangedOnTheWay : kMostError;
+  double most = placements_->both_sharded ? kMostError / kChangedOnTheWay : kMostError;
   // Tensors of one kind have similar statistics, so only a small error counts.
   if (error && error->by_statistics) most = kMostError / (kChangedOnTheWay * kChangedOnTheWay);
   return error && !error->discrete && error->relative < most;
 }
 
 bool TensorFacts::layout_sure(TensorId tensor) const {
-  if (cuts_ == nullptr || cuts_->alike[tensor]) return true;
+  if (placements_ == nullptr || placements_->alike[tensor]) return true;
   const auto error = this->error(tensor);
   return layout_known(tensor) && error && (error->discrete || error->relative < kMostError);
 }
@@ -139,9 +139,9 @@ void TensorFacts::forget(TensorId tensor) { verdicts_[tensor] = {.verdict = Verd
 
 const std::vector<int64_t>& TensorFacts::ranks_not_finite(TensorId tensor) const {
   static const std::vector<int64_t> kNowhere;
-  if (cuts_ == nullptr) return kNowhere;
-  const auto found = cuts_->not_finite.find(tensor);
-  return found == cuts_->not_finite.end() ? kNowhere : found->second;
+  if (placements_ == nullptr) return kNowhere;
+  const auto found = placements_->not_finite.find(tensor);
+  return found == placements_->not_finite.end() ? kNowhere : found->second;
 }
 
 bool TensorFacts::any_compared(const std::vector<TensorId>& tensors) const {
@@ -162,7 +162,7 @@ bool TensorFacts::same_in_a(TensorId left, TensorId right) const {
 }
 
 bool TensorFacts::is_candidate_edge(TensorId input, TensorId written) const {
-  if (cuts_ != nullptr || !has_flow(a_) || !has_flow(b_)) return false;
+  if (placements_ != nullptr || !has_flow(a_) || !has_flow(b_)) return false;
   if (!edges_) {
     edges_.emplace();
     const check::CheckedDump dump(a_);
@@ -277,9 +277,9 @@ std::optional<SourceLine> line_of(const CompareSide& a, const CompareSide& b, co
 }
 
 RunFacts::RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                   const std::vector<TensorDiff>& diffs, const CutEvidence* cuts)
-    : TensorFacts(a, b, pairing, diffs, cuts),
-      graph_(paired_runs(a, b, pairing, diffs, cuts)),
+                   const std::vector<TensorDiff>& diffs, const PlacementEvidence* placements)
+    : TensorFacts(a, b, pairing, diffs, placements),
+      graph_(paired_runs(a, b, pairing, diffs, placements)),
       expected_(alone_for_known_reason(pairing)) {
   for (const OpRun& run : runs()) first_steps_.try_emplace({run.place.rank, run.place.dump}, run.place.step);
   find_names();
@@ -385,10 +385,10 @@ ExecutionId RunFacts::lacking(ExecutionId index) const {
 }
 
 const BrokenExchange* RunFacts::broken(ExecutionId index) const {
-  if (cuts() == nullptr || cuts()->broken.empty()) return nullptr;
+  if (placements() == nullptr || placements()->broken.empty()) return nullptr;
   for (const TensorId output : run(index).outputs) {
-    const auto found = cuts()->broken.find(output);
-    if (found != cuts()->broken.end()) return &found->second;
+    const auto found = placements()->broken.find(output);
+    if (found != placements()->broken.end()) return &found->second;
   }
   return nullptr;
 }

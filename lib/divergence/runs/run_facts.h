@@ -1,7 +1,7 @@
 // RunFacts: facts about the tensors of a comparison and the executions of its operators ("runs" in the names). An
 // execution has the tensors of both dumps. Operators and tensors are indices of the Pairing; rank and step are the
 // reference's if it has the tensor. The data flow is that of the reference's IR, else of the candidate's, else of the
-// reference's values. "Sharded" means that the sides are sharded differently: is_sharded() is true, and `cuts` is not
+// reference's values. "Sharded" means that the sides are sharded differently: is_sharded() is true, and `placements` is not
 // null.
 #pragma once
 
@@ -19,15 +19,15 @@
 #include "base/containers.h"
 #include "compare/match/pairing.h"
 #include "compare/pair/tensor_diff.h"
-#include "divergence/cut_evidence.h"
 #include "divergence/model/tensor_error.h"
+#include "divergence/placement_evidence.h"
 #include "graph/flow/run_graph.h"
 
 namespace msdump {
 
-// The executions and the edges between them. `diffs` is by Pairing::tensors; `cuts` is null unless sharded.
+// The executions and the edges between them. `diffs` is by Pairing::tensors; `placements` is null unless sharded.
 [[nodiscard]] RunGraph paired_runs(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                                   const std::vector<TensorDiff>& diffs, const CutEvidence* cuts = nullptr);
+                                   const std::vector<TensorDiff>& diffs, const PlacementEvidence* placements = nullptr);
 
 // Facts about tensors, which are indices of Pairing::tensors; kNoId is an unknown one.
 
@@ -41,14 +41,14 @@ struct InputSummary {
 
 class TensorFacts {
  public:
-  // `cuts` is null unless sharded. Everything that the arguments refer to must outlive this.
+  // `placements` is null unless sharded. Everything that the arguments refer to must outlive this.
   TensorFacts(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
-              const CutEvidence* cuts);
+              const PlacementEvidence* placements);
 
   [[nodiscard]] const CompareSide& a() const { return a_; }
   [[nodiscard]] const CompareSide& b() const { return b_; }
   [[nodiscard]] const Pairing& pairing() const { return pairing_; }
-  [[nodiscard]] const CutEvidence* cuts() const { return cuts_; }
+  [[nodiscard]] const PlacementEvidence* placements() const { return placements_; }
   [[nodiscard]] bool is_sharded() const { return pairing_.is_sharded; }
   // True if the sides use different frameworks. Their operators and arguments differ, so one-sided ones prove nothing.
   [[nodiscard]] bool other_framework() const { return pairing_.other_framework; }
@@ -83,12 +83,15 @@ class TensorFacts {
   // Stricter: the tensor's own values fit the placement. One that similar tensors have may be wrong after a fault.
   [[nodiscard]] bool layout_sure(TensorId tensor) const;
   // True if the placement search established the placement, however large the error is.
-  [[nodiscard]] bool layout_proven(TensorId tensor) const { return cuts_ == nullptr || cuts_->known[tensor]; }
+  [[nodiscard]] bool layout_proven(TensorId tensor) const {
+    return placements_ == nullptr || placements_->known[tensor];
+  }
   // Treats the tensor as not compared from now on. It is for differences that mean nothing: row numbers that are local to
   // a rank, or values that later executions show to be right.
   void forget(TensorId tensor);
   [[nodiscard]] bool is_forgotten(TensorId tensor) const {
-    return cuts_ != nullptr && tensor != kNoId && !verdicts_[tensor].compared && has_metrics(diffs_[tensor].verdict);
+    return placements_ != nullptr && tensor != kNoId && !verdicts_[tensor].compared &&
+           has_metrics(diffs_[tensor].verdict);
   }
   [[nodiscard]] bool gained_nan(TensorId tensor) const { return tensor != kNoId && verdicts_[tensor].gained_nan; }
   // Sharded: the candidate's ranks on which the tensor is not finite, although the reference is.
@@ -116,7 +119,7 @@ class TensorFacts {
   const CompareSide a_, b_;  // handles; what they refer to outlives this
   const Pairing& pairing_;
   const std::vector<TensorDiff>& diffs_;
-  const CutEvidence* const cuts_;
+  const PlacementEvidence* const placements_;
   const double loss_scale_;
   const bool coarser_throughout_;
   struct TensorVerdict {  // the fields that are read most often, instead of a whole TensorDiff
@@ -144,7 +147,7 @@ struct SourceLine {
 class RunFacts : public TensorFacts {
  public:
   RunFacts(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
-           const CutEvidence* cuts);
+           const PlacementEvidence* placements);
 
   [[nodiscard]] const RunGraph& graph() const { return graph_; }
   [[nodiscard]] const std::vector<OpRun>& runs() const { return graph_.runs(); }
@@ -176,9 +179,9 @@ class RunFacts : public TensorFacts {
   // backward call or of such gradients. Empty for any other execution.
   [[nodiscard]] std::vector<ExecutionId> backward_calls_of(ExecutionId index) const;
   [[nodiscard]] std::vector<ExecutionId> forward_calls_of(ExecutionId index) const;
-  // True if the same ranks make both calls (CutEvidence::programs). Only if sharded.
+  // True if the same ranks make both calls (PlacementEvidence::programs). Only if sharded.
   [[nodiscard]] bool same_program(ExecutionId one, ExecutionId other) const {
-    return cuts()->programs[run(one).op] == cuts()->programs[run(other).op];
+    return placements()->programs[run(one).op] == placements()->programs[run(other).op];
   }
   // The execution whose candidate call lacks an input of the reference's, such as a bias that is added after the
   // all-reduce. Its output is then another value. It is this execution, or, for a collective, the producer of an input.

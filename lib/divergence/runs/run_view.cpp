@@ -220,7 +220,9 @@ class ReaderSearch {
   }
 
   // True if the candidate's replicas of it differ, so the cause is not a value that all ranks received.
-  [[nodiscard]] bool is_uneven(TensorId tensor) const { return facts_.is_sharded() && facts_.cuts()->uneven[tensor]; }
+  [[nodiscard]] bool is_uneven(TensorId tensor) const {
+    return facts_.is_sharded() && facts_.placements()->uneven[tensor];
+  }
 
   // True if the input looks like a weight: a forward call reads it, and nothing in the step wrote it. It has the shape of
   // a reduced gradient or of a tensor that an update wrote.
@@ -333,14 +335,14 @@ namespace {
 // those that are read or computed together with a local tensor, and all if both sides are sharded. If nearly all elements
 // agree, the others are wrong, and the tensor is kept.
 void forget_local_numbers(RunFacts& facts) {
-  const CutEvidence* const cuts = facts.cuts();
-  if (cuts == nullptr) return;
+  const PlacementEvidence* const placements = facts.placements();
+  if (placements == nullptr) return;
   const auto differs_as_number = [&](TensorId tensor) {
     return facts.compared(tensor) && facts.error(tensor) && facts.error(tensor)->discrete &&
-           facts.error(tensor)->relative > 0 && !cuts->alike[tensor];
+           facts.error(tensor)->relative > 0 && !placements->alike[tensor];
   };
   const auto is_local = [&](TensorId tensor) {
-    return tensor != kNoId && (cuts->parts[tensor] || facts.is_forgotten(tensor));
+    return tensor != kNoId && (placements->parts[tensor] || facts.is_forgotten(tensor));
   };
   const auto of_unknown_layout = [&](TensorId tensor) {
     return facts.compared(tensor) && facts.differs(tensor) && !facts.layout_known(tensor);
@@ -350,16 +352,16 @@ void forget_local_numbers(RunFacts& facts) {
                                       [&](const RunInput& input) { return is_local(input.tensor); });
     for (const RunInput& input : run.inputs) {
       const bool local =
-          cuts->both_cut || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.produced);
+          placements->both_sharded || locals > (is_local(input.tensor) ? 1 : 0) || facts.is_forgotten(input.produced);
       if (local && input.tensor != kNoId && differs_as_number(input.tensor)) facts.forget(input.tensor);
-      if (cuts->both_cut && facts.is_forgotten(input.produced) && of_unknown_layout(input.tensor))
+      if (placements->both_sharded && facts.is_forgotten(input.produced) && of_unknown_layout(input.tensor))
         facts.forget(input.tensor);
     }
     // Elements picked by local numbers have an order of their own, unless a placement is found.
     const bool picked = std::any_of(run.inputs.begin(), run.inputs.end(),
                                     [&](const RunInput& input) { return facts.is_forgotten(input.tensor); });
     for (const TensorId output : run.outputs) {
-      const bool local = locals > 0 || cuts->both_cut;
+      const bool local = locals > 0 || placements->both_sharded;
       if (local && differs_as_number(output)) facts.forget(output);
       if (picked && of_unknown_layout(output)) facts.forget(output);
     }
@@ -369,8 +371,8 @@ void forget_local_numbers(RunFacts& facts) {
 // Forgets what collectives of one side alone cannot show. One of the reference is no fault of the candidate. One of the
 // candidate was paired with the value that goes into it: if its input is another value, so is its output.
 void forget_made_up(RunFacts& facts) {
-  const CutEvidence* const cuts = facts.cuts();
-  if (cuts == nullptr) return;
+  const PlacementEvidence* const placements = facts.placements();
+  if (placements == nullptr) return;
   for (ExecutionId index{0}; index < facts.runs().size(); ++index) {
     if (facts.pair(index).how != PairedBy::kValues || !is_communication(facts.op(index).type)) continue;
     const std::vector<RunInput>& inputs = facts.run(index).inputs;
@@ -379,7 +381,8 @@ void forget_made_up(RunFacts& facts) {
              !(facts.error(input.tensor) && facts.error(input.tensor)->relative < kMostError);
     });
     for (const TensorId output : facts.run(index).outputs) {
-      if (facts.compared(output) && (other || cuts->made_up[output]) && facts.differs(output)) facts.forget(output);
+      if (facts.compared(output) && (other || placements->made_up[output]) && facts.differs(output))
+        facts.forget(output);
     }
     for (const RunInput& input : inputs) {
       if (other && facts.compared(input.tensor)) facts.forget(input.tensor);
@@ -392,8 +395,8 @@ const std::vector<ExecutionId> kNone;
 }  // namespace
 
 RunView::RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing,
-                 const std::vector<TensorDiff>& diffs, const ModuleTree& modules, const CutEvidence* cuts)
-    : RunFacts(a, b, pairing, diffs, cuts) {
+                 const std::vector<TensorDiff>& diffs, const ModuleTree& modules, const PlacementEvidence* placements)
+    : RunFacts(a, b, pairing, diffs, placements) {
   forget_local_numbers(*this);
   forget_made_up(*this);
   collectives_ = collective_runs(*this);

@@ -47,7 +47,7 @@ struct PassedOn {
 class RunView : public RunFacts {
  public:
   RunView(const CompareSide& a, const CompareSide& b, const Pairing& pairing, const std::vector<TensorDiff>& diffs,
-          const ModuleTree& modules, const CutEvidence* cuts = nullptr);
+          const ModuleTree& modules, const PlacementEvidence* placements = nullptr);
 
   [[nodiscard]] bool is_collective(ExecutionId index) const { return collectives().at[index] != kNoId; }
   [[nodiscard]] const Collectives& collectives() const { return collectives_.collectives; }

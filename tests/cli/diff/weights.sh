@@ -3,7 +3,7 @@ numbers() { awk -v seed="$1" -v count="$2" 'BEGIN { for (i = 0; i < count; ++i) 
 saved() { # FOLDER VERSION, one argument a line
   local words=()
   for layer in 0 1 2; do
-    words+=(layers.$layer.q.weight 4,4 "$(numbers "$2$layer" 16)" layers.$layer.norm.weight 4 "$(numbers "$2$layer" 4)")
+    words+=("layers.$layer.q.weight" "4,4" "$(numbers "$2$layer" 16)" "layers.$layer.norm.weight" 4 "$(numbers "$2$layer" 4)")
   done
   checkpoint "$1" "${words[@]}" embed.weight 4,4 "$(numbers 9 16)"
 }

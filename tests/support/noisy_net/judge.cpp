@@ -83,7 +83,7 @@ std::vector<Named> judge(const DiffResult& run, const std::vector<Planted>& plan
   const auto named = with_file_names(planted);
   std::vector<Named> result;
   for (const Divergence& root : run.divergence.roots) {
-    const std::string& name = root.parameter.empty() ? run.op_name(root.op) : root.parameter;
+    const std::string_view name = root.parameter.empty() ? std::string_view(run.op_name(root.op)) : root.parameter;
     result.push_back({fault_of(run, root.op, root.parameter, named), confidence(root.rule),
                       fmt::format("{} {}", msdump::name_of(root.kind), name)});
     for (const DivergencePlace& other : root.places) result.back().places.push_back(fault_of(run, other.op, {}, named));

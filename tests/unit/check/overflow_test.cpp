@@ -63,7 +63,7 @@ std::string op_path(int64_t graph, int64_t step, std::string_view op, int task, 
 std::string joined_op(const test::ScratchDir& scratch) {
   const Checked checked(scratch.path());
   const Finding finding = checked.only("operator_overflow");
-  return finding.op == kNoId ? std::string() : checked.dump().operators()[finding.op].name;
+  return finding.op == kNoId ? std::string() : std::string(checked.dump().operators()[finding.op].name);
 }
 
 }  // namespace

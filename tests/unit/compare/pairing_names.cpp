@@ -48,8 +48,9 @@ std::vector<std::string> pairs(const std::vector<MadeTensor>& a, const std::vect
   const Pairing pairing = pair_sides(left.side(), right.side());
   std::vector<std::string> result;
   for (const OpPair& pair : pairing.operators) {
-    std::string text = pair.a == kNoId ? "" : pairing.a[pair.a].name;
-    if (pair.b != kNoId) text += "=" + pairing.b[pair.b].name;
+    std::string text;
+    if (pair.a != kNoId) text = pairing.a[pair.a].name;
+    if (pair.b != kNoId) text.append("=").append(pairing.b[pair.b].name);
     result.push_back(text);
   }
   return result;
@@ -127,7 +128,7 @@ TEST_CASE(
       return view.runs_named(name, view.place(ExecutionId(0))).front();
     };
     const ExecutionId found = runs.between(run_of(first), run_of(end));
-    return found == kNoId ? std::string("none") : view.name(found);
+    return found == kNoId ? std::string("none") : std::string(view.name(found));
   };
   CHECK(between("a/Add-op0", "b/Mul-op2") == "d/Sub-op1");
   CHECK(between("a/Add-op0", "d/Sub-op1") == "c/Sub-op1");

@@ -17,8 +17,8 @@ namespace {
 Texts operators(const Pairing& pairing) {
   Texts texts;
   for (const OpPair& pair : pairing.operators) {
-    texts.push_back(fmt::format("{} = {}", pair.b == kNoId ? "-" : pairing.b[pair.b].name,
-                                pair.a == kNoId ? "-" : pairing.a[pair.a].name));
+    texts.push_back(fmt::format("{} = {}", pair.b == kNoId ? "-" : std::string(pairing.b[pair.b].name),
+                                pair.a == kNoId ? "-" : std::string(pairing.a[pair.a].name)));
   }
   return texts;
 }

@@ -44,8 +44,9 @@ Texts pairs(const MadeCheckpoint& a, const MadeCheckpoint& b, const NameMap* map
   Texts texts;
   for (size_t i = 0; i < paired.pairing.tensors.size(); ++i) {
     const OpPair& op = paired.pairing.operators[paired.pairing.tensors[i].op];
-    std::string text = op.a == kNoId ? "" : paired.pairing.a[op.a].name;
-    if (op.b != kNoId) text += (text.empty() ? "= " : " = ") + paired.pairing.b[op.b].name;
+    std::string text;
+    if (op.a != kNoId) text = paired.pairing.a[op.a].name;
+    if (op.b != kNoId) text.append(text.empty() ? "= " : " = ").append(paired.pairing.b[op.b].name);
     texts.push_back(text + (paired.pairing.notes[i].empty() ? "" : ": " + paired.pairing.notes[i]));
   }
   std::sort(texts.begin(), texts.end());

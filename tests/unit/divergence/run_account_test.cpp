@@ -131,7 +131,7 @@ TEST_CASE("an account has what went in with its gains, what came out, and what w
   Texts inputs, through;
   for (const InputAccount& input : found->inputs) {
     inputs.push_back(fmt::format("{} {} of {}{}{} {:.3g}", input.slot, input.error.value_or(-1),
-                                 input.producer == kNoId ? input.parameter : pairing.op_name(input.producer),
+                                 input.producer == kNoId ? input.parameter : std::string(pairing.op_name(input.producer)),
                                  input.exact ? " exact" : "", input.constant ? " constant" : "",
                                  input.gain.value_or(-1)));
   }

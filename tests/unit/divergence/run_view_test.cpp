@@ -116,9 +116,9 @@ TEST_CASE("a backward call has a forward call, and the gradients of parameters h
   Texts found;
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     for (const ExecutionId other : view.forward_calls_of(run))
-      found.push_back(view.name(run) + " < " + view.name(other));
+      found.push_back(fmt::format("{} < {}", view.name(run), view.name(other)));
     for (const ExecutionId other : view.backward_calls_of(run))
-      found.push_back(view.name(run) + " < " + view.name(other));
+      found.push_back(fmt::format("{} < {}", view.name(run), view.name(other)));
   }
   CHECK(found == Texts{"Module.fc.Linear.backward.0 < Module.fc.Linear.forward.0",
                        "Module.fc.Linear.parameters_grad.0 < Module.fc.Linear.forward.0",
@@ -394,18 +394,18 @@ TEST_CASE("of runs that are cut differently, an output is right where what reads
   const RunView whole = view_of(compared);
   const ExecutionId div = run_of(whole, "Tensor.div_.0.forward"), add = run_of(whole, "Tensor.__add__.0.forward"),
                     relu = run_of(whole, "Functional.relu.0.forward");
-  CutEvidence cuts;
-  cuts.known.assign(whole.tensors(), true);
-  cuts.parts = cuts.made_up = std::vector<bool>(whole.tensors(), false);
-  cuts.contents_a = cuts.contents_b = std::vector<uint64_t>(whole.tensors(), 0);
+  PlacementEvidence placements;
+  placements.known.assign(whole.tensors(), true);
+  placements.parts = placements.made_up = std::vector<bool>(whole.tensors(), false);
+  placements.contents_a = placements.contents_b = std::vector<uint64_t>(whole.tensors(), 0);
   const auto outputs_of_div = [&] {
-    return slots(
-        whole,
-        RunView(compared.a(), compared.b(), compared.pairing(), compared.diffs(), ModuleTree(), &cuts).outputs(div));
+    return slots(whole,
+                 RunView(compared.a(), compared.b(), compared.pairing(), compared.diffs(), ModuleTree(), &placements)
+                     .outputs(div));
   };
   CHECK(outputs_of_div() == "0");
-  cuts.contents_a[whole.run(div).outputs[0]] = cuts.contents_a[whole.run(add).inputs[0].tensor] = 1;
-  cuts.contents_a[whole.run(add).outputs[0]] = cuts.contents_a[whole.run(relu).inputs[0].tensor] = 2;
+  placements.contents_a[whole.run(div).outputs[0]] = placements.contents_a[whole.run(add).inputs[0].tensor] = 1;
+  placements.contents_a[whole.run(add).outputs[0]] = placements.contents_a[whole.run(relu).inputs[0].tensor] = 2;
   CHECK(outputs_of_div().empty());
 }
 

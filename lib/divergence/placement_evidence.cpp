@@ -1,4 +1,4 @@
-#include "divergence/cut_evidence.h"
+#include "divergence/placement_evidence.h"
 
 #include <algorithm>
 #include <set>
@@ -33,7 +33,7 @@ std::set<int64_t> sizes_alone(const ShardedSide& side, const Pairing& pairing, O
   return sizes;
 }
 
-// CutEvidence::contents of one side. `sizes` are the element counts of local tensors to read; null for all.
+// PlacementEvidence::contents of one side. `sizes` are the element counts of local tensors to read; null for all.
 Result<std::vector<uint64_t>> find_contents(const ShardedSide& side, const Pairing& pairing, OfPair own,
                                             const std::set<int64_t>* sizes, const RunContext& context) {
   std::vector<uint64_t> contents(pairing.tensors.size(), 0);
@@ -50,9 +50,9 @@ Result<std::vector<uint64_t>> find_contents(const ShardedSide& side, const Pairi
   return contents;
 }
 
-Result<std::map<TensorId, BrokenExchange>> find_broken(const ComparedCuts& cuts, const RunContext& context) {
-  const DumpWithGraph& candidate = cuts.candidate;
-  const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
+Result<std::map<TensorId, BrokenExchange>> find_broken(const ComparedShards& shards, const RunContext& context) {
+  const DumpWithGraph& candidate = shards.candidate;
+  const std::vector<TensorPair>& pairs = shards.pairing.tensors;
   if (ranks_of(candidate).size() < 2) return {};  // one rank exchanges nothing
   MSDUMP_TRY(const std::vector<check::Finding> findings, check::broken_exchanges(candidate, context));
   std::map<const TensorRecord*, const check::Finding*> by_record;
@@ -60,7 +60,7 @@ Result<std::map<TensorId, BrokenExchange>> find_broken(const ComparedCuts& cuts,
   std::map<TensorId, BrokenExchange> broken;
   for (TensorId tensor{0}; tensor < pairs.size() && !findings.empty(); ++tensor) {
     if (pairs[tensor].a == kNoId) continue;
-    for (const TensorRecord* const record : cuts.a.members(pairs[tensor].a).records) {
+    for (const TensorRecord* const record : shards.a.members(pairs[tensor].a).records) {
       const auto found = by_record.find(record);
       if (found != by_record.end())
         broken.try_emplace(tensor, BrokenExchange{found->second->ranks, found->second->message});
@@ -93,19 +93,20 @@ std::vector<int64_t> ranks_not_finite(const ShardedSide& side, RecordId tensor, 
   return ranks;
 }
 
-// CutEvidence::not_finite, for tensors that only the candidate has and for pairs with the verdict kNan.
-Result<std::map<TensorId, std::vector<int64_t>>> find_not_finite(const ComparedCuts& cuts, const RunContext& context) {
-  const std::vector<TensorDiff>& diffs = cuts.diffs;
+// PlacementEvidence::not_finite, for tensors that only the candidate has and for pairs with the verdict kNan.
+Result<std::map<TensorId, std::vector<int64_t>>> find_not_finite(const ComparedShards& shards,
+                                                                 const RunContext& context) {
+  const std::vector<TensorDiff>& diffs = shards.diffs;
   const auto is_nan = [](const TensorDiff& diff) { return diff.verdict == Verdict::kNan; };
   if (std::none_of(diffs.begin(), diffs.end(), is_nan)) return {};
   std::vector<std::vector<int64_t>> ranks(diffs.size());
   context.pool.parallel_for(static_cast<int64_t>(diffs.size()), [&](int64_t i) {
     const auto tensor = static_cast<size_t>(i);
-    const TensorPair& pair = cuts.pairing.tensors[tensor];
+    const TensorPair& pair = shards.pairing.tensors[tensor];
     const bool asked = pair.b == kNoId || is_nan(diffs[tensor]);
     if (!asked || pair.a == kNoId || context.cancel.cancelled()) return;
-    ranks[tensor] = ranks_not_finite(cuts.a, pair.a, context.cancel);
-    if (pair.b != kNoId && !ranks_not_finite(cuts.b, pair.b, context.cancel).empty()) ranks[tensor].clear();
+    ranks[tensor] = ranks_not_finite(shards.a, pair.a, context.cancel);
+    if (pair.b != kNoId && !ranks_not_finite(shards.b, pair.b, context.cancel).empty()) ranks[tensor].clear();
   });
   MSDUMP_CHECK_OK(context.cancel.check());
   std::map<TensorId, std::vector<int64_t>> found;
@@ -117,19 +118,20 @@ Result<std::map<TensorId, std::vector<int64_t>>> find_not_finite(const ComparedC
 
 }  // namespace
 
-Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& context) {
-  const ShardedSide &a = cuts.a, &b = cuts.b;
-  const Pairing& pairing = cuts.pairing;
-  const std::vector<PlacementNote>& notes = cuts.notes;
-  CutEvidence evidence;
-  evidence.both_cut =
+Result<PlacementEvidence> placement_evidence(const ComparedShards& shards, const RunContext& context) {
+  const ShardedSide &a = shards.a, &b = shards.b;
+  const Pairing& pairing = shards.pairing;
+  const std::vector<PlacementNote>& notes = shards.notes;
+  PlacementEvidence evidence;
+  evidence.both_sharded =
       std::any_of(notes.begin(), notes.end(), [](const PlacementNote& note) { return !note.b.dims.empty(); });
   for (size_t i = 0; i < notes.size(); ++i) {
     const PlacementNote& note = notes[i];
     // A tensor on one rank of each side needs no placement. If both sides are sharded, similar tensors do not establish
     // one. Statistics never do, because they do not show the order of elements.
     const bool whole = note.a.dims.empty() && note.b.dims.empty();
-    evidence.known.push_back(whole || (note.is_established && !evidence.both_cut && !cuts.diffs[i].by_statistics));
+    evidence.known.push_back(whole ||
+                             (note.is_established && !evidence.both_sharded && !shards.diffs[i].by_statistics));
     evidence.alike.push_back(evidence.known.back() && note.confidence >= kFits);
     evidence.uneven.push_back(note.uneven);
     evidence.parts.push_back(note.a.is_sharded());
@@ -144,28 +146,29 @@ Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& con
   const std::set<int64_t> sizes = sizes_alone(a, pairing, &TensorPair::a, &TensorPair::b);
   MSDUMP_TRY(evidence.contents_a, find_contents(a, pairing, &TensorPair::a, &sizes, context));
   evidence.contents_b.assign(pairing.tensors.size(), 0);
-  if (evidence.both_cut) {
+  if (evidence.both_sharded) {
     MSDUMP_TRY(evidence.contents_b, find_contents(b, pairing, &TensorPair::b, nullptr, context));
   }
-  MSDUMP_TRY(evidence.broken, find_broken(cuts, context));
-  MSDUMP_TRY(evidence.not_finite, find_not_finite(cuts, context));
+  MSDUMP_TRY(evidence.broken, find_broken(shards, context));
+  MSDUMP_TRY(evidence.not_finite, find_not_finite(shards, context));
   return evidence;
 }
 
-Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, const RunContext& context) {
-  if (ranks_of(cuts.candidate).size() < 2) return std::nullopt;
-  MSDUMP_TRY(const std::optional<check::FirstDivergence> first, check::find_first_divergence(cuts.candidate, context));
+Result<std::optional<ReplicasApart>> replicas_apart(const ComparedShards& shards, const RunContext& context) {
+  if (ranks_of(shards.candidate).size() < 2) return std::nullopt;
+  MSDUMP_TRY(const std::optional<check::FirstDivergence> first,
+             check::find_first_divergence(shards.candidate, context));
   if (!first) return std::nullopt;
-  if (ranks_of(cuts.reference).size() > 1) {
+  if (ranks_of(shards.reference).size() > 1) {
     MSDUMP_TRY(const std::optional<check::FirstDivergence> of_reference,
-               check::find_first_divergence(cuts.reference, context));
+               check::find_first_divergence(shards.reference, context));
     if (of_reference) return std::nullopt;
   }
-  const TensorRecord* const record = &(*cuts.candidate.tensors)[first->tensor];
-  const std::vector<TensorPair>& pairs = cuts.pairing.tensors;
+  const TensorRecord* const record = &(*shards.candidate.tensors)[first->tensor];
+  const std::vector<TensorPair>& pairs = shards.pairing.tensors;
   for (TensorId tensor{0}; tensor < pairs.size(); ++tensor) {
     if (pairs[tensor].a == kNoId) continue;
-    const std::vector<const TensorRecord*>& pieces = cuts.a.members(pairs[tensor].a).records;
+    const std::vector<const TensorRecord*>& pieces = shards.a.members(pairs[tensor].a).records;
     if (std::find(pieces.begin(), pieces.end(), record) == pieces.end()) continue;
     return ReplicasApart{tensor, first->kind == check::FirstDivergence::Kind::kParameter,
                          first->diverged.empty() ? first->group : first->diverged, first->reason};

@@ -1,4 +1,4 @@
-// CutEvidence: what is known of tensors, beyond their differences, if the sides of a comparison are sharded differently.
+// PlacementEvidence: what is known of tensors, beyond their differences, if the sides of a comparison are sharded differently.
 //
 //   known      the placement is established, so a difference is real; else local tensors may have been assembled wrongly
 //   contents   a hash of the local tensors on all ranks; 0 if it is unknown or proves nothing. It identifies the producer
@@ -40,13 +40,13 @@ struct ReplicasApart {
   std::string reason;
 };
 
-struct CutEvidence {
+struct PlacementEvidence {
   std::vector<bool> known;    // by Pairing::tensors, as the others
   std::vector<bool> alike;    // known, and nearly all sampled elements agree, or the user stated the placement
   std::vector<bool> uneven;   // the candidate's replicas differ
   std::vector<bool> parts;    // each rank of the candidate has a shard
   std::vector<bool> made_up;  // only the reference has the call; a value of the candidate stands for its result
-  bool both_cut = false;      // the reference has several ranks, too
+  bool both_sharded = false;  // the reference has several ranks, too
   std::vector<uint64_t> contents_a, contents_b;
   std::vector<uint32_t> programs;             // the candidate's, by Pairing::operators; UINT32_MAX if unknown
   std::map<TensorId, BrokenExchange> broken;  // by the tensor that shows it, in Pairing::tensors
@@ -55,7 +55,7 @@ struct CutEvidence {
 };
 
 // The compared sides that the evidence is taken from.
-struct ComparedCuts {
+struct ComparedShards {
   const ShardedSide &a, &b;
   const Pairing& pairing;
   const std::vector<PlacementNote>& notes;     // by Pairing::tensors
@@ -64,8 +64,8 @@ struct ComparedCuts {
 };
 
 // Files that cannot be read are reported by the comparison. An error if interrupted.
-Result<CutEvidence> cut_evidence(const ComparedCuts& cuts, const RunContext& context);
-// CutEvidence::apart. None if replicas of the reference diverge, too.
-Result<std::optional<ReplicasApart>> replicas_apart(const ComparedCuts& cuts, const RunContext& context);
+Result<PlacementEvidence> placement_evidence(const ComparedShards& shards, const RunContext& context);
+// PlacementEvidence::apart. None if replicas of the reference diverge, too.
+Result<std::optional<ReplicasApart>> replicas_apart(const ComparedShards& shards, const RunContext& context);
 
 }  // namespace msdump
