@@ -69,7 +69,8 @@ class DiffedDumps {
 
 Texts reasons_of_roots(const DiffResult& run) {
   Texts texts;
-  for (const Divergence& root : run.divergence.roots) texts.push_back(fmt::format("{}: {}", run.op_name(root.op), root.reason));
+  for (const Divergence& root : run.divergence.roots)
+    texts.push_back(fmt::format("{}: {}", run.op_name(root.op), root.reason));
   return texts;
 }
 

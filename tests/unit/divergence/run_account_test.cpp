@@ -130,10 +130,10 @@ TEST_CASE("an account has what went in with its gains, what came out, and what w
   REQUIRE(found != report.accounts.end());
   Texts inputs, through;
   for (const InputAccount& input : found->inputs) {
-    inputs.push_back(fmt::format("{} {} of {}{}{} {:.3g}", input.slot, input.error.value_or(-1),
-                                 input.producer == kNoId ? input.parameter : std::string(pairing.op_name(input.producer)),
-                                 input.exact ? " exact" : "", input.constant ? " constant" : "",
-                                 input.gain.value_or(-1)));
+    inputs.push_back(
+        fmt::format("{} {} of {}{}{} {:.3g}", input.slot, input.error.value_or(-1),
+                    input.producer == kNoId ? input.parameter : std::string(pairing.op_name(input.producer)),
+                    input.exact ? " exact" : "", input.constant ? " constant" : "", input.gain.value_or(-1)));
   }
   for (const OperatorId op : found->through) through.push_back(pairing.op_name(op));
   // Those of what was looked through first; an input that was not dumped has no error and no gain.
