@@ -197,7 +197,7 @@ class Diff : public Command {
     }
     if (hint.empty()) hint = selection_hint(run.a->opened, asked);
     if (hint.empty()) hint = selection_hint(run.b->opened, asked);
-    session.messages.nothing_selected("the selection matches nothing",
+    session.messages.nothing_selected(options_.weights ? "no parameter is selected" : "the selection matches nothing",
                                       hint.empty() ? "msdump ls lists all tensors" : hint);
     return summarize(session, run, ExitCode::kNo);
   }

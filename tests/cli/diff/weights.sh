@@ -29,3 +29,5 @@ msdump diff rollout ckpt/global_step_4{0,1}
 echo "exit $?"
 msdump diff --weights rollout nothere ckpt
 echo "exit $?"
+msdump diff --weights "$TESTDATA/sample-wrong" "$TESTDATA/sample"
+echo "exit $?"
