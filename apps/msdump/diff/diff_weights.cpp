@@ -45,6 +45,7 @@ std::vector<ComparedParameter> compared_parameters(const DiffResult& run) {
     const TensorKey key = run.key(row);
     const Verdict verdict = run.diffs[row].verdict;
     ComparedParameter one{.name = key.op_name, .agrees = verdict == Verdict::kSame || verdict == Verdict::kClose};
+    if (key.slot != "0") one.name += ":" + key.slot;  // of a call that has several
     if (key.rank) one.name += fmt::format(" (rank {})", *key.rank);
     if (verdict == Verdict::kSame) {
       one.error = 0;
