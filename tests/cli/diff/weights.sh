@@ -24,6 +24,11 @@ msdump diff --weights ckpt/global_step_41 ckpt -q
 echo "exit $?"
 echo '# one version: as without the option'
 msdump diff --weights rollout ckpt --b-step 42 -q --json | jq -c '.weights, .summary.compared'
+echo '# the parameters of a dump, of which a call has several'
+cmake -E tar xf "$TESTDATA/recorded/msprobe.tar.zst" msprobe/trees/pt-mlp-tensor
+mv msprobe/trees/pt-mlp-tensor dump
+msdump diff --weights dump dump/step0 -q --json | jq -c '.summary.compared, .weights'
+msdump diff --weights dump/step1 dump -q --json | jq -c '.weights | .compared, [.versions[] | [.step, .parameters]]'
 echo '# mistakes'
 msdump diff rollout ckpt/global_step_4{0,1}
 echo "exit $?"
