@@ -105,7 +105,7 @@ Result<DiffResult> compute_diff_of_versions(Session& session, DiffOptions& optio
   const auto compare = [&](size_t version) -> Status {
     DiffRules own = rules;
     MSDUMP_TRY(DiffResult run, compute_diff(session, with_version(options, all[version]), own));
-    kept.emplace(std::move(own), std::move(run));
+    kept = Compared{std::move(own), std::move(run)};
     kept_version = version;
     return {};
   };

@@ -307,26 +307,49 @@ TEST_CASE("a root is accepted if the baseline has all that it shows, tensors and
     MadeCalls calls(bad);
     calls.ran("Tensor.mul.0.forward", {{1, 2}}, {{3, bad ? 40.0F : 4.0F}});
     calls.given("float", bad ? "2.5" : "2");
-    calls.given("bool", "true");
+    calls.given("int", bad ? "7" : "8");
     calls.write(dumps.side(bad));
   }
   const DiffResult run = dumps.diff();
-  const auto is_accepted_with = [&](bool argument, bool output) {
+  REQUIRE(run.arguments.size() == 2);
+  const auto is_accepted_with = [&](size_t arguments, bool output) {
     DiffRules rules;
     rules.baseline.emplace();
-    for (const ArgumentDiff& one : run.arguments) {
-      if (argument && one.differs) rules.baseline->add(run.key(one), difference_of(one, run.pairing));
-    }
+    for (size_t i = 0; i < arguments; ++i)
+      rules.baseline->add(run.key(run.arguments[i]), difference_of(run.arguments[i], run.pairing));
     for (const TensorId row : run.rows) {
       if (output && is_difference(run.diffs[row].verdict)) rules.baseline->add(run.key(row), run.diffs[row]);
     }
     const DiffResult accepted = dumps.diff(std::move(rules));
     return accepted.divergence.roots.empty();
   };
-  CHECK(is_accepted_with(true, true));
-  CHECK_FALSE(is_accepted_with(true, false));
-  CHECK_FALSE(is_accepted_with(false, true));
-  CHECK_FALSE(is_accepted_with(false, false));
+  CHECK(is_accepted_with(2, true));
+  CHECK_FALSE(is_accepted_with(1, true));
+  CHECK_FALSE(is_accepted_with(2, false));
+  CHECK_FALSE(is_accepted_with(0, true));
+  CHECK_FALSE(is_accepted_with(0, false));
+}
+
+TEST_CASE("the sum of two gradients is not what one of them wrote, although the other was zero in the reference") {
+  const auto says_changed = [](bool read_twice) {
+    const DiffedDumps dumps;
+    for (const bool bad : {false, true}) {
+      MadeCalls calls(bad);
+      calls.ran("Functional.relu.0.forward", {some_values(1)}, {some_values(2)});
+      calls.ran("Tensor.abs.0.forward", {some_values(2)}, {some_values(3)});
+      calls.ran("Tensor.mul.0.forward", {some_values(read_twice ? 2 : 12)}, {some_values(4)});
+      calls.ran("Tensor.mul.0.backward", {some_values(5)},
+                {bad ? some_values(6) : std::vector<float>(some_values(6).size())});
+      calls.ran("Tensor.abs.0.backward", {some_values(7)}, {some_values(8)});
+      calls.ran("Functional.relu.0.backward", {some_values(bad ? 9 : 8)}, {some_values(bad ? 9 : 8)});
+      calls.write(dumps.side(bad));
+    }
+    const DiffResult run = dumps.diff();
+    return std::any_of(run.divergence.roots.begin(), run.divergence.roots.end(),
+                       [](const Divergence& root) { return root.rule == RootRule::kChanged; });
+  };
+  CHECK_FALSE(says_changed(true));
+  CHECK(says_changed(false));
 }
 
 TEST_CASE("where no operator stands out, the first line of calls of one side alone is named") {
