@@ -1,5 +1,6 @@
 #include "divergence/dump_diff.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <limits>
