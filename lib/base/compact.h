@@ -38,7 +38,7 @@ class CompactOptional {
     return a.has_value() && b.has_value() ? *a == *b : a.has_value() == b.has_value();
   }
   friend constexpr bool operator==(const CompactOptional& a, T b) { return a.has_value() && *a == b; }
-  // Those of std::optional with another type take it for a value, which equals none.
+  // Without these, the operators of std::optional would compare it with a value, and two unknown values would differ.
   friend constexpr bool operator==(const CompactOptional& a, const std::optional<T>& b) { return a.plain() == b; }
   friend constexpr auto operator<=>(const CompactOptional& a, const CompactOptional& b) {
     return a.plain() <=> b.plain();

@@ -142,7 +142,7 @@ class Gatherer {
   // True for the gradient of a value that several calls read: autograd adds up theirs, and a sum in which the others are zero has the
   // values of one, which did not write it.
   [[nodiscard]] bool is_sum_of_gradients(const RunInput& input) const {
-    if (view_.graph().flow() != FlowKind::kValues) return false;
+    if (!view_.is_backward(run_) || view_.graph().flow() != FlowKind::kValues) return false;
     size_t readers = 0;
     for (const ExecutionId forward : view_.forward_calls_of(run_)) {
       for (const ExecutionId reader : view_.run(forward).readers) {

@@ -68,7 +68,7 @@ void take_first_token(const DiffResult& run, const PairRows& pairs, OperatorId o
 void settle_token_root(DiffResult& run, const PairRows& pairs, TokenErrors& errors) {
   std::vector<Divergence>& roots = run.divergence.roots;
   const TokenJump* const jump = errors.jump ? &*errors.jump : nullptr;
-  // Of tensors that ranks hold in parts, not all are put together. So a token that does not jump in those is no proof.
+  // Some tensors that ranks hold in parts cannot be put together, and a token may jump in one of these.
   if (pairs.is_sharded() && jump == nullptr) {
     if (!roots.empty()) take_first_token(run, pairs, roots.front().op, errors);
     return;

@@ -253,10 +253,10 @@ Status write_layouts(Session& session, const DiffResult& run, const std::string&
   if (!run.placements.empty()) {
     const FoundLayouts of_a(*run.sharded_a, run.a->tensors, false), of_b(*run.sharded_b, run.b->tensors, true);
     for (const TensorId row : run.rows) {
-      const PlacementNote& cut = run.placements[row];
-      if (cut.confidence == 0 || !cut.problem.empty()) continue;
-      of_a.add(run.pairing.tensors[row].a, cut.a, cut.confidence, found);
-      of_b.add(run.pairing.tensors[row].b, cut.b, cut.confidence, found);
+      const PlacementNote& note = run.placements[row];
+      if (note.confidence == 0 || !note.problem.empty()) continue;
+      of_a.add(run.pairing.tensors[row].a, note.a, note.confidence, found);
+      of_b.add(run.pairing.tensors[row].b, note.b, note.confidence, found);
     }
   }
   if (found.empty()) session.messages.note("no layouts to write: no tensor lies on several ranks in parts");

@@ -205,7 +205,7 @@ report::Value token_map_value(const DiffResult& run) {
   report::Object object;
   object.add("rows", std::move(rows)).add("columns", std::move(columns)).add("cells", std::move(cells));
   if (!errors.jump) return std::move(object.add("first", report::Value()));
-  // Of an input, the row of the output that follows it.
+  // The map has rows for outputs alone: a jump in an input is marked at the next output.
   const auto at = std::find(errors.order.begin(), errors.order.end(), errors.jump->tensor);
   const auto output = std::find_if(at, errors.order.end(), [&](TensorId tensor) {
     return std::find(errors.outputs.begin(), errors.outputs.end(), tensor) != errors.outputs.end();

@@ -52,7 +52,7 @@ class UnpairedReasons {
   struct Content {
     std::set<int64_t> ranks, steps;
     std::map<FileKey, std::string> unreadable;  // the message, by file
-    // Those with a partner, by rank and name; empty if all have one.
+    // Operators with a partner, by rank and name; empty if no operator lacks one.
     std::map<std::pair<Number, std::string>, OperatorId> operators;
   };
   [[nodiscard]] Content content_of(Side side, const std::vector<Error>& failures) const;

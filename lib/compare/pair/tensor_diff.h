@@ -63,7 +63,7 @@ enum class Verdict : uint8_t {
 // Hashes of what a pair has beside its metrics; 0: none. Few dumps have any.
 struct PairHashes {
   uint64_t checksum_a = 0, checksum_b = 0;
-  // Of the statistics that msprobe wrote beside a tensor; 0 also if many tensors have them.
+  // Hashes of the statistics that msprobe wrote beside a tensor; 0 also where many tensors have equal ones.
   uint64_t written_a = 0, written_b = 0;
   bool operator==(const PairHashes&) const = default;
 };

@@ -44,7 +44,7 @@ bool have_same_elements(std::span<const double> a, std::span<const double> b, si
 namespace {
 
 // Rounding multiplies the largest error of a token by less from one tensor to the next: by up to 3 in runs without a fault.
-// Where some token jumps, others are wrong from half a jump on, if they are not exact beside it.
+// In a tensor in which a token jumps, tokens with half a jump are wrong, too, unless their error is negligible beside its.
 constexpr double kJump = 4, kExact = 0.01;
 // Sums in another order and roundings on the way are several roundings of one element.
 constexpr double kRoundings = 2;

@@ -208,7 +208,7 @@ class Joiner {
     for (uint32_t i = 0; i < before_.size(); ++i) place_before_[before_[i]] = i;
   }
 
-  // What the passes before tell of the next one holds for passes of one source.
+  // Forgets the passes of the source before: another rank's sequences do not go on in its own.
   void begin_source(uint32_t source) {
     source_ = source;
     before_.clear();

@@ -19,7 +19,7 @@ namespace msdump {
 
 class TokenTexts {
  public:
-  // Of at most 64 MiB. An error names the file.
+  // Reads a file of at most 64 MiB. An error names it.
   static Result<TokenTexts> read(const std::string& path);
   static Result<TokenTexts> parse(std::string_view json);
 

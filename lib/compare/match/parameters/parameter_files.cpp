@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "compare/match/parameters/parameter_names.h"
 #include "compare/match/parameters/parameter_side.h"
 #include "dump/names/checkpoint_path.h"
 #include "io/dir_walk.h"
@@ -101,14 +102,6 @@ size_t in_common(const std::vector<std::string>& a, const std::vector<std::strin
   const std::set<std::string_view> known(a.begin(), a.end()), other(b.begin(), b.end());
   return static_cast<size_t>(
       std::count_if(known.begin(), known.end(), [&](std::string_view name) { return other.count(name) > 0; }));
-}
-
-// The number of a layer in a key: its first component of digits.
-std::optional<std::pair<size_t, std::string_view>> layer_in(std::string_view key) {
-  for (const std::string_view part : split(key, '.')) {
-    if (is_digits(part) && part.size() < 10) return std::pair(static_cast<size_t>(part.data() - key.data()), part);
-  }
-  return std::nullopt;
 }
 
 std::string with_layer(std::string_view key, int64_t first) {

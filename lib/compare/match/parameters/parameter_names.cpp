@@ -119,6 +119,13 @@ ParameterParts parts_of(std::string_view pattern) {
   return {pattern.substr(0, dot), pattern.substr(dot + 1)};
 }
 
+std::optional<std::pair<size_t, std::string_view>> layer_in(std::string_view key) {
+  for (const std::string_view part : split(key, '.')) {
+    if (is_digits(part) && part.size() < 10) return std::pair(static_cast<size_t>(part.data() - key.data()), part);
+  }
+  return std::nullopt;
+}
+
 double name_likeness(std::string_view a, std::string_view b) {
   const size_t longer = std::max(a.size(), b.size());
   if (longer == 0 || longer > kLongestName) return a == b ? 1 : 0;

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dump/names/identity.h"
@@ -33,6 +35,9 @@ struct ParameterParts {
   std::string_view module, leaf;
 };
 [[nodiscard]] ParameterParts parts_of(std::string_view pattern);
+
+// The place and the digits of the number of a layer in a key: the first component of digits.
+[[nodiscard]] std::optional<std::pair<size_t, std::string_view>> layer_in(std::string_view key);
 
 // The similarity of two names, from 0 to 1.
 [[nodiscard]] double name_likeness(std::string_view a, std::string_view b);

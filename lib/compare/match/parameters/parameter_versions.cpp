@@ -6,17 +6,16 @@
 #include <utility>
 
 #include "base/text.h"
+#include "compare/match/parameters/parameter_names.h"
 
 namespace msdump {
 namespace {
 
 // "model.layers.3." of "model.layers.3.mlp.weight"; the name, if it has no number before its last component.
 std::string_view layer_prefix(std::string_view name) {
-  for (const std::string_view part : split(name, '.')) {
-    const auto end = static_cast<size_t>(part.data() + part.size() - name.data());
-    if (is_digits(part) && end < name.size()) return name.substr(0, end + 1);
-  }
-  return name;
+  const auto layer = layer_in(name);
+  const size_t end = layer ? layer->first + layer->second.size() : name.size();
+  return name.substr(0, std::min(end + 1, name.size()));
 }
 
 }  // namespace

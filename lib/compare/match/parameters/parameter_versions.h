@@ -27,7 +27,6 @@ class ParameterVersions {
  public:
   // Adds the next version, with all parameters of the candidate that it has.
   void add(const std::vector<ComparedParameter>& compared);
-  [[nodiscard]] size_t size() const { return size_; }
 
   // The version that most parameters are nearest to; of several the last. There must be one.
   [[nodiscard]] size_t most() const;
