@@ -41,9 +41,9 @@ DiffOptions with_version(const DiffOptions& options, const WeightVersion& versio
 std::vector<ComparedParameter> compared_parameters(const DiffResult& run) {
   std::vector<ComparedParameter> compared;
   for (const TensorId row : run.rows) {
-    if (!run.pairing.tensors[row].is_paired()) continue;
-    const TensorKey key = run.key(row);
     const Verdict verdict = run.diffs[row].verdict;
+    if (!run.pairing.tensors[row].is_paired() || verdict == Verdict::kSkipped) continue;
+    const TensorKey key = run.key(row);
     ComparedParameter one{.name = key.op_name, .agrees = verdict == Verdict::kSame || verdict == Verdict::kClose};
     if (key.slot != "0") one.name += ":" + key.slot;  // of a call that has several
     if (key.rank) one.name += fmt::format(" (rank {})", *key.rank);
