@@ -426,6 +426,63 @@ FLOW = [
     Fault("flow", "frozen", "the second half is not given to the optimizer",
           (("Adamax(model.parameters()", "Adamax(model.level1.parameters()"),), ("step",), near=UPDATED),
 ]
+DIFFUSION = [
+    Fault("diffusion", "schedule", "the noise of the time before", (("left[when]", "left[when - 1]"),),
+          ("of", "clear", "dark", "ratio"), near=("inlet",)),
+    after_start("diffusion", "groups", "one norm has two groups, not four", "model.after.norm2.groups = 2",
+                lines=("norm",), modules=("after.norm2",)),
+    Fault("diffusion", "larger", "pictures grow by interpolation, not by repetition", (('mode="nearest"',
+          'mode="bilinear"'),),
+          ("larger",), near=("up",)),
+    Fault("diffusion", "joined", "what was kept is joined before what comes up, not behind it", (("(x, kept), 1)",
+          "(kept, x), 1)"),),
+          ("after", "norm", "residual"), ("after.norm1", "after.short"), near=("after",)),
+    Fault("diffusion", "mask", "words that are not there are read, those that are there are not",
+          (("(~there[:, None, None]", "(there[:, None, None]"),), ("masked", "softmax"), ("cross",),
+          near=("cross.out",)),
+    after_start("diffusion", "loaded", "one square weight loaded transposed",
+                "w = model.cross.key.weight; w.data = w.data.t().contiguous()", lines=("key",), modules=("cross.key",)),
+    Fault("diffusion", "detached", "no gradient into what tells the time", (("self.clock(when)",
+          "self.clock(when).detach()"),),
+          ("clock", "second", "told"), ("clock", "clock.*", "before", "after"), near=UPDATED),
+    Fault("diffusion", "scale", "the time's scale is not one more", (("h * (1 + scale) + shift", "h * scale + shift"),),
+          ("moved",), ("before", "after"), near=("before.conv2", "after.conv2")),
+    kernel("diffusion", "kernel", "Functional.group_norm.4", "rolled", lines=("norm",), modules=("after",
+          "after.norm2")),
+    Fault("diffusion", "early", "the rate grows before the update, not after it", (("rate.step()", "pass"),
+          ("optimizer.step()", "rate.step(); optimizer.step()")),
+          ("step",), near=UPDATED),
+]
+TRANSDUCER = [
+    Fault("transducer", "apart", "distances are counted the other way", (
+        ("(FRAMES)[:, None] - torch.arange(FRAMES) +", "(FRAMES) - torch.arange(FRAMES)[:, None] +"),),
+          ("apart", "gathered"), ("conformer.attention",), near=("conformer.attention.out",)),
+    Fault("transducer", "half", "the whole of the first layers is added, not half of it", (("x + 0.5 * h", "x + h"),),
+          ("half",), ("conformer",), near=("conformer.attention", "conformer.attention.norm")),
+    Fault("transducer", "gate", "gate and value are exchanged", (("F.glu(h, -1)", "F.glu(h.roll(WIDTH, -1), -1)"),),
+          ("glu",), ("conformer.conv",), near=("conformer.conv.depth",)),
+    Fault("transducer", "padding", "the convolution reads padding", (("h * there[..., None]", "h"),),
+          ("heard", "depth"), ("conformer.conv",), near=("conformer.conv.depth",)),
+    after_start("transducer", "gates", "the gates of the GRU are loaded in another order",
+                "[w.data.copy_(w.data.unflatten(0, (3, -1))[[1, 0, 2]].flatten(0, 1)) "
+                "for w in model.writer.cell.parameters()]",
+                lines=("cell",), modules=("writer.cell",), unseen=("joined",)),
+    Fault("transducer", "blank", "a frame is left by its own blank, not that of the frame before", (("frame - 1]",
+          "frame]"),),
+          ("came",), near=("join", "join.out")),
+    Fault("transducer", "length", "the number of frames is rounded down, not up", (("(length + 3) // 4",
+          "length // 4"),),
+          ("length",), near=("conformer", "conformer.attention", "conformer.conv")),
+    kernel("transducer", "kernel", "Functional.silu.1", "tail", lines=("conv_out",), modules=("conformer",
+          "conformer.conv")),
+    Fault("transducer", "clipped", "gradients are clipped after the update", (
+        ("torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)", "optimizer.step()"),
+        ("optimizer.step()  # @step", "torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)  # @step")),
+          ("clip", "step"), near=UPDATED),
+    Fault("transducer", "decay", "vectors decay, too", (('small, "weight_decay": 0.0',
+          'small, "weight_decay": 0.05'),),
+          ("step",), near=UPDATED),
+]
 
 
 def right(net, name, what, changes=(), **more):
@@ -508,10 +565,61 @@ RIGHT = [
     right("flow", "checkpoint", "activations of the steps are computed again",
           (("step(x)  # @step2", "torch.utils.checkpoint.checkpoint(step, x, use_reentrant=False)  # @step2"),),
           hidden=NOISY),
+    right("diffusion", "sdpa", "fused attention", (
+        ("torch.matmul(q, k.transpose(-1, -2)) * (DEEP // HEADS) ** -0.5", "there"),
+        ('scores.masked_fill(~there[:, None, None], float("-inf"))', "scores[:, None, None]"),
+        ("torch.softmax(scores, -1)", "scores"),
+        ("torch.matmul(weights, v)", "F.scaled_dot_product_attention(q, k, v, attn_mask=weights)"))),
+    right("diffusion", "parts", "the norm by its parts", (
+        ("F.group_norm(x, self.groups, self.weight, self.bias, self.eps)",
+         "(lambda y: ((y - y.mean(2, True)) * torch.rsqrt(y.var(2, False, keepdim=True) + self.eps)).view_as(x))"
+         "(x.reshape(len(x), self.groups, -1)) * self.weight[:, None, None] + self.bias[:, None, None]"),)),
+    right("diffusion", "inplace", "an activation overwrites what it reads", (("F.silu(h)  # @silu2",
+          "F.silu(h, inplace=True)  # @silu2"),)),
+    right("diffusion", "einsum", "scores by an einsum", (("torch.matmul(q, k.transpose(-1, -2))",
+          "torch.einsum('bhpd,bhwd->bhpw', q, k)"),)),
+    right("diffusion", "repeated", "pictures grow by repeated rows and columns", (
+        ('F.interpolate(x, scale_factor=2, mode="nearest")', "x.repeat_interleave(2, 2).repeat_interleave(2, 3)"),)),
+    right("diffusion", "unfolded", "a convolution as a product of its windows", (
+        ("self.down(kept)",
+         "(torch.matmul(self.down.weight.flatten(1), F.unfold(kept, 3, padding=1, stride=2))"
+         " + self.down.bias[:, None]).unflatten(2, (SIDE // 2, -1))"),)),
+    right("diffusion", "fused", "the optimizer as one call", (("weight_decay=0.01)",
+          "weight_decay=0.01, fused=True)"),)),
+    right("diffusion", "checkpoint", "activations of the attention are computed again", (
+        ("self.cross(x, text, there)",
+         "torch.utils.checkpoint.checkpoint(self.cross, x, text, there, use_reentrant=False)"),), hidden=NOISY),
+    right("transducer", "glu", "the gate by its parts", (("F.glu(h, -1)",
+          "h[..., :WIDTH] * torch.sigmoid(h[..., WIDTH:])"),)),
+    right("transducer", "cells", "ways are added letter by letter", (
+        ("import math", "import itertools; import math"),
+        ("torch.logcumsumexp(came - written[:, frame], 1)",
+         "torch.stack(list(itertools.accumulate(range(LETTERS), lambda way, last: torch.logaddexp(came[:, last + 1], "
+         "way + letter[:, frame, last]), initial=came[:, 0])), 1)"),
+        ("way + written[:, frame]", "way"))),
+    right("transducer", "taps", "a convolution as a sum over its taps", (
+        ("self.depth(h.transpose(1, 2)).transpose(1, 2)",
+         "sum(F.pad(h, (0, 0, 1, 1))[:, tap:tap + FRAMES] * self.depth.weight[:, 0, tap] for tap in range(TAPS))"),)),
+    right("transducer", "skewed", "distances are found by moving each row, not by an index", (
+        ("far.gather(3, apart.expand(BATCH, HEADS, FRAMES, FRAMES))",
+         "F.pad(far.flip(3), (1, 0)).flatten(2)[..., FRAMES:].unflatten(2, (FRAMES, -1))[..., :FRAMES]"),)),
+    right("transducer", "foreach", "the optimizer updates all parameters at once", (("momentum=0.9)",
+          "momentum=0.9, foreach=True)"),)),
+    right("transducer", "layout", "the heads lie in the memory one after another", (
+        ("x.unflatten(2, (HEADS, -1)).transpose(1, 2)  # @heads",
+         "x.reshape(len(x), -1, HEADS, WIDTH // HEADS).permute(0, 2, 1, 3).contiguous()  # @heads"),)),
+    right("transducer", "merged", "keys and values by one product", (
+        ("k = self.heads(self.key(h))",
+         "k, v = F.linear(h, torch.cat((self.key.weight, self.value.weight))).chunk(2, -1); k = self.heads(k)"),
+        ("self.heads(self.value(h))", "self.heads(v)"))),
+    right("transducer", "checkpoint", "activations of the convolution are computed again", (
+        ("self.conv(x, there)", "torch.utils.checkpoint.checkpoint(self.conv, x, there, use_reentrant=False)"),),
+          hidden=NOISY),
 ]
-KINDS, HELD = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow"), ("actor", "swin",
-    "molecule", "flow")
-ALL = DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW + RIGHT
+KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer")
+HELD = ("actor", "swin", "molecule", "transducer")
+ALL = (DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW
+       + DIFFUSION + TRANSDUCER + RIGHT)
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)
 
 # Of every net, in every form: nothing but the noise. More of them in these forms.

@@ -21,7 +21,7 @@ EXACT = set(
     "embedding index index_select gather masked_fill masked_fill_ where constant_pad_nd reflection_pad2d "
     "replication_pad2d tril triu arange zeros zeros_like ones ones_like full full_like empty empty_like new_zeros "
     "new_ones new_empty new_empty_strided new_full fill_ zero_ scalar_tensor neg abs sign relu relu_ "
-    "threshold_backward clamp max min amax amin maximum minimum max_pool2d_with_indices "
+    "threshold_backward clamp max min amax amin maximum minimum max_pool2d_with_indices upsample_nearest2d im2col "
     "max_pool2d_with_indices_backward select_backward slice_backward _local_scalar_dense bernoulli bernoulli_ "
     "topk scatter index_copy one_hot eq ne lt gt le ge isnan is_same_size set_ uniform_ normal_ randn rand".split())
 
