@@ -16,6 +16,7 @@
 #include "divergence/alarms.h"
 #include "divergence/asked.h"
 #include "divergence/explanation.h"
+#include "divergence/missed_update.h"
 #include "divergence/model/constants.h"
 #include "divergence/model/noise_model.h"
 #include "divergence/roots/rejoining.h"
@@ -211,7 +212,8 @@ void find_chains(const RunView& view, std::vector<Divergence>& roots) {
 class Finder {
  public:
   Finder(const RunView& view, const NoiseModel& model, const ComputedOutputs& computed, const AskedRoots& asked,
-         const DivergenceDetails& details, const Rejoining* rejoining, std::set<ExecutionId>& inert)
+         const std::optional<MissedUpdate>& missed, const DivergenceDetails& details, const Rejoining* rejoining,
+         std::set<ExecutionId>& inert)
       : state_(view, model),
         view_(view),
         entering_(state_),
@@ -219,6 +221,7 @@ class Finder {
         asked_otherwise_(details.asked_otherwise),
         accepted_(details.accepted),
         asked_(asked),
+        missed_(missed),
         rejoining_(rejoining),
         inert_(inert) {}
 
@@ -235,9 +238,12 @@ class Finder {
     report.other_calls = std::move(other_calls_);
     report.limits = state_.limits;
     report.limits.insert(asked_.limits.begin(), asked_.limits.end());
-    if (report.roots.empty() && view_.graph().flow() != FlowKind::kIr) {
+    // Nothing updates what a cut gradient would go to.
+    const bool is_left = report.roots.size() == 1 && report.roots.front().rule == RootRule::kUpdate;
+    if ((report.roots.empty() || is_left) && view_.graph().flow() != FlowKind::kIr) {
       report.cut = GradientCuts(view_).first();
-      note_inert_calls();
+      if (report.cut) report.roots.clear();
+      if (report.roots.empty()) note_inert_calls();
     }
     report.rewritten = asked_.rewritten;
     report.rewritten.insert(asked_.of_rewriting.begin(), asked_.of_rewriting.end());
@@ -384,6 +390,7 @@ class Finder {
   // Judges the inputs first, because the outputs follow from them.
   void judge_values(ExecutionId run, const RunInputs& inputs, const std::vector<TensorId>& outputs, bool follows) {
     const size_t before = state_.roots.size();
+    if (missed_ && missed_->reader == run && before == 0) return add_missed_update(inputs);
     if (!inputs.entering.empty() && !view_.heals(run)) entering_.judge(run, inputs);
     const bool any_alarm = state_.alarmed_before || state_.any_before || state_.roots.size() > before;
     const bool handed_on = inputs.handed_on != nullptr && !follows && judge_changed(state_, run, inputs);
@@ -403,6 +410,20 @@ class Finder {
   // True if an alarm explains the inputs, and not only what earlier steps left in the weights.
   [[nodiscard]] bool is_behind_alarm(const RunInputs& inputs) const {
     return inputs.downstream && (state_.alarmed_before || state_.any_before);
+  }
+
+  // What follows from it are the differences of all later steps.
+  void add_missed_update(const RunInputs& inputs) {
+    const MissedUpdate& missed = *missed_;
+    const DivergenceKind kind = missed.of_candidate ? DivergenceKind::kMissing : DivergenceKind::kValue;
+    Divergence& root = state_.roots.add(missed.writer, RootRule::kUpdate, kind, inputs, {}).divergence;
+    root.inputs = {missed.tensor};
+    root.reader = missed.reader;
+    root.reason =
+        fmt::format("only the {} has it: it writes what {} reads in the next step; {}",
+                    missed.of_candidate ? "reference" : "candidate", view_.name(missed.reader),
+                    missed.values == 1 ? "without it, that is the value of the step before"
+                                       : fmt::format("without such calls, {} values stay as they were", missed.values));
   }
 
   // An output that was computed again and is wrong makes a root by itself, whatever is upstream.
@@ -563,6 +584,7 @@ class Finder {
   std::set<OperatorId> other_calls_;
   std::set<uint32_t> other_names_;  // of these
   const AskedRoots& asked_;
+  const std::optional<MissedUpdate>& missed_;
   const Rejoining* const rejoining_;  // null: report all roots
   std::set<ExecutionId>& inert_;      // executions between places where the sides agree
 };
@@ -638,11 +660,12 @@ DivergenceReport find_divergences(const CompareSide& a, const CompareSide& b, co
   const ComputedOutputs& computed = details.computed != nullptr ? *details.computed : none;
   const Rejoining rejoining(view);
   const AskedRoots asked = find_asked(view, model, computed);
+  const std::optional<MissedUpdate> missed = first_missed_update(view, model);
   std::set<ExecutionId> inert;
   std::optional<Finder> finder;
   DivergenceReport report;
   const auto find = [&](const Rejoining* by) {
-    finder.emplace(view, model, computed, asked, details, by, inert);
+    finder.emplace(view, model, computed, asked, missed, details, by, inert);
     report = finder->run();
   };
   // Inert operators hide the roots behind them until the next round.

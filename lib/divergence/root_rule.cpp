@@ -17,14 +17,15 @@ struct RuleTraits {
 constexpr auto kRules = enum_table<RootRule, RuleTraits>(
     RuleTraits{"graph", DecidedBy::kAsked, 149, 151}, RuleTraits{"argument", DecidedBy::kAsked, 84, 84},
     RuleTraits{"computed", DecidedBy::kComputed, 187, 187}, RuleTraits{"outlier", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"handed_on", DecidedBy::kHandedOn, 0, 0}, RuleTraits{"parameter", DecidedBy::kEstimate, 24, 25},
-    RuleTraits{"source", DecidedBy::kEstimate, 89, 123}, RuleTraits{"missing", DecidedBy::kEstimate, 125, 133},
-    RuleTraits{"extra", DecidedBy::kEstimate, 31, 50}, RuleTraits{"cast", DecidedBy::kEstimate, 3, 3},
-    RuleTraits{"constant", DecidedBy::kEstimate, 0, 0}, RuleTraits{"equal_inputs", DecidedBy::kEstimate, 26, 26},
-    RuleTraits{"excess", DecidedBy::kEstimate, 58, 80}, RuleTraits{"shape", DecidedBy::kEstimate, 0, 3},
-    RuleTraits{"changed", DecidedBy::kEstimate, 10, 25}, RuleTraits{"nan", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"draw", DecidedBy::kEstimate, 0, 0}, RuleTraits{"collective", DecidedBy::kEstimate, 0, 0},
-    RuleTraits{"cut", DecidedBy::kEstimate, 20, 20}, RuleTraits{"line", DecidedBy::kEstimate, 25, 29},
+    RuleTraits{"handed_on", DecidedBy::kHandedOn, 0, 0}, RuleTraits{"update", DecidedBy::kHandedOn, 11, 11},
+    RuleTraits{"parameter", DecidedBy::kEstimate, 17, 20}, RuleTraits{"source", DecidedBy::kEstimate, 89, 119},
+    RuleTraits{"missing", DecidedBy::kEstimate, 143, 153}, RuleTraits{"extra", DecidedBy::kEstimate, 35, 48},
+    RuleTraits{"cast", DecidedBy::kEstimate, 3, 3}, RuleTraits{"constant", DecidedBy::kEstimate, 0, 0},
+    RuleTraits{"equal_inputs", DecidedBy::kEstimate, 26, 26}, RuleTraits{"excess", DecidedBy::kEstimate, 73, 98},
+    RuleTraits{"shape", DecidedBy::kEstimate, 0, 3}, RuleTraits{"changed", DecidedBy::kEstimate, 8, 21},
+    RuleTraits{"nan", DecidedBy::kEstimate, 0, 0}, RuleTraits{"draw", DecidedBy::kEstimate, 0, 0},
+    RuleTraits{"collective", DecidedBy::kEstimate, 0, 0}, RuleTraits{"cut", DecidedBy::kEstimate, 23, 26},
+    RuleTraits{"line", DecidedBy::kEstimate, 37, 46},
     RuleTraits{"token", DecidedBy::kEstimate, 143, 146});  // of scripts/e2e's rollouts (docs/tokens.md)
 
 // The expected share of a next root, if any share is as likely before the first.

@@ -126,7 +126,6 @@ class Gatherer {
       return;
     }
     const bool made = view_.compared(input.produced) && view_.error(input.produced);
-    if (is_sum_of_gradients(input)) return;
     if (!doubtful && (view_.is_surprise(input.producer) || (view_.is_sharded() && view_.one_sided(input.producer)))) {
       if (begins_scale(tensor, input.producer)) inputs_.rescaled = true;
       if (inputs_.rescaled || is_off(tensor, error_before(input.producer), rounding_of(input.producer)))
@@ -137,25 +136,6 @@ class Gatherer {
       if (shown && inputs_.handed_on == nullptr) inputs_.handed_on = &input;
       if (shown || is_off(tensor, error_of_made(input))) inputs_.changed.push_back(&input);
     }
-  }
-
-  // True for the gradient of a value that several calls read: autograd adds up theirs, and a sum in which the others are zero has the
-  // values of one, which did not write it.
-  [[nodiscard]] bool is_sum_of_gradients(const RunInput& input) const {
-    if (!view_.is_backward(run_) || view_.graph().flow() != FlowKind::kValues) return false;
-    size_t readers = 0;
-    for (const ExecutionId forward : view_.forward_calls_of(run_)) {
-      for (const ExecutionId reader : view_.run(forward).readers) {
-        const auto& inputs = view_.run(reader).inputs;
-        // A module reads what the calls inside it read.
-        readers += static_cast<size_t>(!view_.is_backward(reader) && view_.inside(reader).empty() &&
-                                       std::any_of(inputs.begin(), inputs.end(), [&](const RunInput& one) {
-                                         return one.producer == forward && one.produced != kNoId &&
-                                                view_.slot(one.produced) == view_.slot(input.tensor);
-                                       }));
-      }
-    }
-    return readers > 1;
   }
 
   // True if both sides have the producer, and only one has this output: a gradient that the other does not pass on.

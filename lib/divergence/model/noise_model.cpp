@@ -26,15 +26,15 @@ namespace {
 class NoiseBounds {
  public:
   explicit NoiseBounds(size_t kinds) : kinds_(kinds) {}
-  void add(uint32_t kind, OperatorId op, double error) { kinds_[kind].push_back({error, op}); }
+  void add(uint32_t kind, uint32_t unit, double error) { kinds_[kind].push_back({error, unit}); }
   void sort();  // once all are added
-  // The bound by operators of the kind other than `op`; infinite if there are none.
-  [[nodiscard]] double without(uint32_t kind, OperatorId op) const;
+  // The bound by other units of the kind (RunOperators); infinite if there are none.
+  [[nodiscard]] double without(uint32_t kind, uint32_t unit) const;
 
  private:
   struct Bound {
     double error;
-    OperatorId op;
+    uint32_t unit;
     bool operator<(const Bound& other) const { return error < other.error; }
   };
   std::vector<std::vector<Bound>> kinds_;
@@ -44,10 +44,10 @@ void NoiseBounds::sort() {
   for (std::vector<Bound>& kind : kinds_) std::sort(kind.begin(), kind.end());
 }
 
-double NoiseBounds::without(uint32_t kind, OperatorId op) const {
+double NoiseBounds::without(uint32_t kind, uint32_t unit) const {
   const std::vector<Bound>& bounds = kinds_[kind];
   for (auto i = static_cast<size_t>(kShareOfFew * static_cast<double>(bounds.size())); i < bounds.size(); ++i) {
-    if (bounds[i].op != op) return bounds[i].error;
+    if (bounds[i].unit != unit) return bounds[i].error;
   }
   return INFINITY;
 }
@@ -92,8 +92,8 @@ class NoiseEstimate {
     if (operators_.repeats(output.run) || is_constant(output.tensor)) return;
     const double floor = kLeastNoise * output.roundoff;
     const double all = std::max(output.measured / output.amplification, floor);
-    const OperatorId op = view_.run(output.run).op;
-    if (output.measured > 0) bounds_.add(output.group.kind, op, all);
+    const uint32_t unit = operators_.unit(output.run);
+    if (output.measured > 0) bounds_.add(output.group.kind, unit, all);
     double own = output.propagated;
     const double unsure = hypotenuse(operators_.gain(output.run).spread, output.by_statistics ? 2 * kFactorOfTwo : 0);
     if (output.measured > std::exp(unsure) * output.propagated || output.propagated == 0) {
@@ -103,7 +103,7 @@ class NoiseEstimate {
     }
     own /= output.amplification;
     sample_of_[i] = static_cast<uint32_t>(samples_.size());
-    samples_.push_back({output.group, op, std::log(std::max(own, floor)), kFactorOfTwo});
+    samples_.push_back({output.group, unit, std::log(std::max(own, floor)), kFactorOfTwo});
   }
 
   // True for zeros and other constant tensors, whose elements all round alike.
@@ -116,7 +116,7 @@ class NoiseEstimate {
     ScoredOutput& output = outputs_[i];
     const Centre centre =
         sample_of_[i] == UINT32_MAX ? calibration.at(output.group, kFactorOfTwo) : calibration.without(sample_of_[i]);
-    const double most = bounds_.without(output.group.kind, view_.run(output.run).op);
+    const double most = bounds_.without(output.group.kind, operators_.unit(output.run));
     output.noise = std::min(std::exp(centre.centre), most);
     double above = output.noise * std::exp(centre.spread);
     if (centre.siblings == 0) above = std::max(above, operators_.gain(output.run).approximation);
@@ -233,7 +233,7 @@ class Scorer {
     output_of_.push_back(i);
     const double spread = hypotenuse(gain.spread, output.by_statistics ? kFactorOfTwo : 0);
     samples_.push_back(
-        {output.group, view_.run(output.run).op, output.residual, hypotenuse(spread, output.uncertainty)});
+        {output.group, operators_.unit(output.run), output.residual, hypotenuse(spread, output.uncertainty)});
   }
 
   // True if no arithmetic of the dtype leads to the error. False for a module, if the calls inside it were dumped.

@@ -274,9 +274,9 @@ void blame_one_sided_line(DiffResult& run) {
       return std::all_of(line.operators.begin(), line.operators.end(),
                          [&](OperatorId call) { return run.divergence.rewritten.count(call) > 0; });
     };
-    const auto first = std::find_if(lines.begin(), lines.end(),
-                                    [&](const OneSidedLine& line) { return !is_inert(line) && shows(line, errors); });
-    if (first == lines.end()) return;
+    const auto first =
+        std::find_if(lines.begin(), lines.end(), [&](const OneSidedLine& line) { return shows(line, errors); });
+    if (first == lines.end() || std::all_of(lines.begin(), lines.end(), is_inert)) return;
     root.op = first->operators.front();
     of_reference = first->of_reference;
     const size_t calls = first->operators.size();

@@ -93,8 +93,13 @@ GradientCuts::GradientCuts(const RunView& view) : view_(view) {
   for (ExecutionId run{0}; run < view.runs().size(); ++run) {
     const auto key = view.place(run).in_step();
     if (view.one_sided(run)) {
-      if (view.is_surprise(run) && view.is_gradient(run))
-        one_sided_[key].runs[view.of_candidate_only(run) ? 1 : 0].push_back(run);
+      if (!view.is_surprise(run)) continue;
+      OneSided& all = one_sided_[key];
+      if (view.is_gradient(run)) {
+        all.runs[view.of_candidate_only(run) ? 1 : 0].push_back(run);
+      } else {
+        all.any_forward = all.any_forward || !view.comes_after_backward(run);
+      }
       continue;
     }
     if (!view.is_backward(run)) continue;
@@ -155,7 +160,7 @@ std::optional<GradientCut> GradientCuts::first() const {
       if (auto cut = view_.is_backward(run) ? at(run, kNoId) : std::nullopt) return cut;
     }
     const std::vector<ExecutionId>& runs = all.returned[0];
-    if (runs.size() >= kSeveral && all.returned[1].empty())
+    if (!all.any_forward && runs.size() >= kSeveral && all.returned[1].empty())
       return GradientCut{false, true, view_.run(runs.front()).op, operators_of(view_, {runs.begin(), runs.end()})};
   }
   return std::nullopt;

@@ -32,14 +32,15 @@ class GradientCuts {
   [[nodiscard]] std::optional<GradientCut> at(ExecutionId run, ExecutionId reader) const;
   // The same for backward calls of both sides that return gradients on one side only: the nearest before `run`.
   [[nodiscard]] std::optional<GradientCut> before(ExecutionId run) const;
-  // The cut at the first backward call that the candidate lacks, or at the first of several that return a gradient in the reference
-  // alone. Not for an IR.
+  // The cut at the first backward call that the candidate lacks; or, where both sides make the same forward calls, at the first of several
+  // that return a gradient in the reference alone. Not for an IR.
   [[nodiscard]] std::optional<GradientCut> first() const;
 
  private:
   struct OneSided {
     std::array<std::vector<ExecutionId>, 2> runs;      // gradients of the reference, of the candidate alone; ascending
     std::array<std::vector<ExecutionId>, 2> returned;  // executions of both sides with an output of one
+    bool any_forward = false;                          // one side alone has a forward call
   };
   [[nodiscard]] const OneSided* near(ExecutionId run) const;
 

@@ -175,6 +175,10 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] double largest_scale_beside(ExecutionId index) const;
   // Executions of the operator of this name on the rank and in the step of `place`.
   [[nodiscard]] std::span<const ExecutionId> runs_named(std::string_view name, const RunPlace& place) const;
+  // All executions of the operators of this name, ascending.
+  [[nodiscard]] std::span<const ExecutionId> runs_of_name(ExecutionId index) const {
+    return named_[name_numbers_[index]];
+  }
   // For msprobe, in the same place: the backward calls that wrote these parameter gradients; the forward calls of a
   // backward call or of such gradients. Empty for any other execution.
   [[nodiscard]] std::vector<ExecutionId> backward_calls_of(ExecutionId index) const;

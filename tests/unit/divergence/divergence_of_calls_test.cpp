@@ -1,8 +1,10 @@
 // The search for roots in dumps of msprobe: no IR, edges by values, modules around calls, backward calls.
 #include <filesystem>
 
+#include <fmt/format.h>
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/runs/run_view.h"
+
 #include "support/catch.h"
 #include "support/made_calls.h"
 #include "support/statistics_run.h"
@@ -470,6 +472,27 @@ TEST_CASE("msprobe: a list that lacks an element is not compared by position") {
   };
   CHECK(roots(true) != roots(false));
   CHECK(roots(false) == Texts{"input Torch.cat.0.forward"});
+}
+
+TEST_CASE("several gradients that the reference alone returns are a cut, unless a side makes other calls") {
+  const auto is_cut = [](int returned, bool other_call) {
+    const CallTrial trial([&](MadeCalls& calls) {
+      const auto product = [](int i, const char* pass) { return fmt::format("Tensor.mul.{}.{}", i, pass); };
+      const auto values = [](int i) { return some_values(static_cast<float>(i)); };
+      for (int i = 0; i < returned; ++i)
+        calls.ran(product(i, "forward"), {values(i), values(i + 10)}, {values(i + 20)});
+      if (calls.bad() && other_call) calls.ran("Tensor.exp.0.forward", {values(1)}, {values(50)});
+      for (int i = 0; i < returned; ++i) {
+        std::vector<Values> gradients = {values(i + 30)};
+        if (!calls.bad()) gradients.push_back(values(i + 40));
+        calls.ran(product(i, "backward"), {values(i + 60)}, gradients);
+      }
+    });
+    return trial.compared().report().cut.has_value();
+  };
+  CHECK(is_cut(4, false));
+  CHECK_FALSE(is_cut(4, true));
+  CHECK_FALSE(is_cut(1, false));
 }
 
 }  // namespace msdump
