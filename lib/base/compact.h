@@ -80,25 +80,26 @@ class Shared {
   std::shared_ptr<const T> value_;
 };
 
-// SharedText: a view of a text that outlives it, or of one that it owns together with its copies.
-class SharedText : public std::string_view {
+// SharedText: a text that outlives it, or one that it owns together with its copies. It reads as a view.
+class SharedText {
  public:
   SharedText() = default;
   SharedText(std::string text)  // NOLINT(google-explicit-constructor)
-      : SharedText(std::make_shared<const std::string>(std::move(text))) {}
+      : owned_(std::make_shared<const std::string>(std::move(text))), view_(*owned_) {}
   // Refers to `text`, which must outlive all copies.
   [[nodiscard]] static SharedText of(std::string_view text) {
     SharedText shared;
-    static_cast<std::string_view&>(shared) = text;
+    shared.view_ = text;
     return shared;
   }
-  operator std::string() const { return std::string(data(), size()); }  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] std::string_view view() const { return view_; }
+  operator std::string_view() const { return view_; }          // NOLINT(google-explicit-constructor)
+  operator std::string() const { return std::string(view_); }  // NOLINT(google-explicit-constructor)
+  friend bool operator==(const SharedText& one, std::string_view other) { return one.view_ == other; }
 
  private:
-  explicit SharedText(std::shared_ptr<const std::string>&& owned)
-      : std::string_view(*owned), owned_(std::move(owned)) {}
-
   std::shared_ptr<const std::string> owned_;
+  std::string_view view_;
 };
 
 }  // namespace msdump

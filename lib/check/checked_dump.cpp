@@ -40,7 +40,7 @@ void CheckedDump::collect_operators() {
   std::map<std::tuple<std::optional<int64_t>, std::optional<int64_t>, uint32_t, std::string_view>, uint32_t> gradients;
   std::deque<std::string> texts;
   const auto counted_in_step = [&](const SequencedOp& op) -> std::string_view {
-    const size_t at = op.name.rfind(kGradients);
+    const size_t at = op.name.view().rfind(kGradients);
     if (at == std::string::npos || op.tensors.empty()) return op.name;
     const std::string_view module = std::string_view(op.name).substr(0, at);
     const auto step = place_of(index(), (*dump_.tensors)[op.tensors.front()]).step;

@@ -290,7 +290,7 @@ TensorKey DiffResult::key(const ArgumentDiff& argument) const {
   return {op.rank,
           op.graph,
           argument.step,
-          op_name(argument.op),
+          std::string(op_name(argument.op)),
           Io::kArgument,
           argument.name,
           0,

@@ -95,7 +95,7 @@ struct DiffResult {
   // The name of a tensor's Explanation; empty for kNone. The verdict does not depend on it.
   [[nodiscard]] std::string_view explained(TensorId tensor) const;
   // The candidate's if it has the operator; in the graph's spelling, if there is a graph.
-  [[nodiscard]] const SharedText& op_name(OperatorId pair) const { return pairing.op_name(pair); }
+  [[nodiscard]] std::string_view op_name(OperatorId pair) const { return pairing.op_name(pair); }
   [[nodiscard]] std::string_view op_type(OperatorId pair) const { return pairing.op_type(pair); }
 };
 

@@ -138,7 +138,7 @@ FoundSuspect suspect_of(const DiffResult& run, const Divergence& root, DumpExten
   if (suspect.open == Open::kHiddenCalls)
     suspect.hidden = {msprobe_settings(run, *root.unseen, true), msprobe_settings(run, *root.unseen, false)};
   for (const auto* const list : {&root.candidates, &root.chain}) {
-    for (const OperatorId op : *list) suspect.others.push_back({run.op_name(op), run.frame(op)});
+    for (const OperatorId op : *list) suspect.others.push_back({std::string(run.op_name(op)), run.frame(op)});
   }
   if (root.cut) {
     for (const CutLine& line : lines_of_cut(run, *root.cut)) suspect.others.push_back({{}, line.frame});
@@ -316,7 +316,7 @@ DumpRuns runs_of(const DiffResult& run) {
   for (OperatorId op{0}; op < run.pairing.operators.size(); ++op) {
     const OpPair& pair = run.pairing.operators[op];
     runs.operators.push_back(
-        {run.op_name(op),
+        {std::string(run.op_name(op)),
          {pair.a == kNoId ? nullptr : &run.pairing.a[pair.a], pair.b == kNoId ? nullptr : &run.pairing.b[pair.b]}});
   }
   for (const TensorId row : run.rows) {

@@ -474,7 +474,7 @@ Question Questions::ask_call(ExecutionId run) const {
   const SequencedOp& op = operators_[execution.op];
   Question question;
   question.type = op.type;
-  const bool module = is_module(op.name), primitive = op.name.starts_with("Primitive.");
+  const bool module = is_module(op.name), primitive = op.name.view().starts_with("Primitive.");
   const KernelRow* row = find_row(module ? Framework::kModule : Framework::kTorch, op.type);
   // Attributes of a primitive of MindSpore are not in the call.
   if (row == nullptr && primitive) row = find_row(Framework::kMindSpore, op.type);

@@ -60,7 +60,7 @@ class CutDiff {
   // What may be to blame in the place of a root.
   [[nodiscard]] Texts chain(size_t root = 0) const {
     Texts texts;
-    for (const OperatorId op : run_->divergence.roots.at(root).chain) texts.push_back(run_->op_name(op));
+    for (const OperatorId op : run_->divergence.roots.at(root).chain) texts.emplace_back(run_->op_name(op));
     return texts;
   }
 

@@ -134,7 +134,7 @@ report::Value recomputed_value(const DiffResult& run, TensorId tensor, const Run
 // ---- facts
 
 std::string RootReport::name() const {
-  if (root_.parameter.empty()) return run_.op_name(root_.op);
+  if (root_.parameter.empty()) return std::string(run_.op_name(root_.op));
   return fmt::format("{} {}, read by {}", name_of(root_.kind), root_.parameter, run_.op_name(root_.op));
 }
 

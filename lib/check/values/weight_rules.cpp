@@ -244,7 +244,7 @@ std::vector<WeightGradient> weight_gradients(const CheckedDump& dump, const Fact
       add_of_optimizer(dump, facts, run, taken, gradients);
       continue;
     }
-    if (op.name.find("parameters_grad") == std::string::npos) continue;
+    if (op.name.view().find("parameters_grad") == std::string::npos) continue;
     for (const TensorId tensor : run.outputs) {
       if (taken.insert(tensor).second) gradients.push_back({tensor, {}, run.place.rank, run.place.step});
     }

@@ -140,8 +140,8 @@ class ArgumentComparison {
     const SequencedOp &a = pairing_.a[pair.a], &b = pairing_.b[pair.b];
     if (!is_place(slot)) return !pairing_.other_framework || !spellings(slot).empty();
     if (a.type != b.type) return false;
-    return !pairing_.other_framework || a.type.starts_with("__") || a.name.starts_with("Mint") ||
-           b.name.starts_with("Mint");
+    return !pairing_.other_framework || a.type.starts_with("__") || a.name.view().starts_with("Mint") ||
+           b.name.view().starts_with("Mint");
   }
 
   [[nodiscard]] CallValue value_in(const Call& call, std::string_view slot) const {

@@ -54,7 +54,7 @@ bool is_numbered_constant(const SequencedOp& one) {
 
 bool is_pytorch(const std::vector<SequencedOp>& operators) {
   return std::any_of(operators.begin(), operators.end(), [](const SequencedOp& one) {
-    return one.name.starts_with("Module.") || one.name.starts_with("Torch.");
+    return one.name.view().starts_with("Module.") || one.name.view().starts_with("Torch.");
   });
 }
 

@@ -149,7 +149,7 @@ struct Pairing {
   }
 
   // The name or type in the candidate, if it has the operator, else in the reference.
-  [[nodiscard]] const SharedText& op_name(OperatorId op) const { return named(op).name; }
+  [[nodiscard]] std::string_view op_name(OperatorId op) const { return named(op).name; }
   [[nodiscard]] std::string_view op_type(OperatorId op) const { return named(op).type; }
 
  private:

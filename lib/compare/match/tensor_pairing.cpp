@@ -105,7 +105,7 @@ void TensorPairer::pair_with_care(OperatorId place) {
   for (const RecordId tensor : tensors_of(pairing_.b, both.b)) slots[slot_key(Side::kReference, tensor)].b = tensor;
   if (is_commutative(pairing_.b[both.b].type)) swap_operands(slots);
   if (rule_.other_framework && both.how != PairedBy::kUser)
-    pair_by_shapes(slots, pairing_.b[both.b].name.ends_with(".backward"));
+    pair_by_shapes(slots, pairing_.b[both.b].name.view().ends_with(".backward"));
   for (auto& [key, tensors] : slots) {
     tensors.op = place;
     pairing_.tensors.push_back(tensors);

@@ -155,7 +155,7 @@ class RunFacts : public TensorFacts {
   [[nodiscard]] const RunPlace& place(ExecutionId index) const { return run(index).place; }
   [[nodiscard]] const OpPair& pair(ExecutionId index) const { return pairing().operators[run(index).op]; }
   [[nodiscard]] const SequencedOp& op(ExecutionId index) const;  // the reference's, if it has the operator
-  [[nodiscard]] const SharedText& name(ExecutionId index) const { return op(index).name; }
+  [[nodiscard]] std::string_view name(ExecutionId index) const { return op(index).name; }
   // Names are numbered in the order in which they first occur.
   [[nodiscard]] uint32_t name_number(ExecutionId index) const { return name_numbers_[index]; }
   [[nodiscard]] bool one_sided(ExecutionId index) const;

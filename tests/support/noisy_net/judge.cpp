@@ -103,7 +103,7 @@ std::vector<Named> judge_by(Rule rule, const DiffResult& run, const std::vector<
   }
   std::vector<Named> result;
   for (OperatorId op{0}; op < of.size(); ++op) {
-    if (of[op].names(rule)) result.push_back({fault_of(run, op, {}, with_files), 0, pairing.op_name(op)});
+    if (of[op].names(rule)) result.push_back({fault_of(run, op, {}, with_files), 0, std::string(pairing.op_name(op))});
   }
   return result;
 }

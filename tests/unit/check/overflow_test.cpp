@@ -75,7 +75,7 @@ TEST_CASE("an old record is decoded and joined to the operator of its task and s
   scratch.write("rank_0/Net/0/0/Opdebug.Node_OpDebug.9.7.1700000000000003", opdebug_file(old_record(57, 563, 0x21)));
   const Checked checked(scratch.path());
   const Finding& finding = checked.only("operator_overflow");
-  CHECK(checked.dump().operators()[finding.op].name.find("Mul-op1") != std::string::npos);
+  CHECK(checked.dump().operators()[finding.op].name.view().find("Mul-op1") != std::string::npos);
   CHECK(finding.message == "AI Core: status 0x21 (bits 0, 5), task 57, stream 563, model 514, block 1");
   REQUIRE(checked.report().first);
   CHECK(checked.report().first->kind == FirstNonfinite::Kind::kOverflow);

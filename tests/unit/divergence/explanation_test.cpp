@@ -32,7 +32,7 @@ std::map<std::string, std::string> explained(const test::ComparedDumps& compared
     if (!is_difference(compared.diffs()[i].verdict)) continue;
     const TensorPair& pair = compared.pairing().tensors[i];
     const NameFacts& name = (*compared.b().tensors)[pair.b].name;
-    std::string op = compared.pairing().op_name(pair.op);
+    const std::string op(compared.pairing().op_name(pair.op));
     found[op.substr(op.rfind('-') + 1) + ":" + std::string(name_of(name.io))] =
         std::string(name_of(compared.report().explained[i]));
   }

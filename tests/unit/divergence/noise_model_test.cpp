@@ -109,7 +109,7 @@ TEST_CASE("of the operators that an output stands for the first that adds most n
       made.hide_input(made.op("Mul", {z, made.constant(2)}), 0);
     });
     const ScoredNet scored(net);
-    return scored.view.name(scored.model.likeliest_within(scored.run("Default/Mul-op0")));
+    return std::string(scored.view.name(scored.model.likeliest_within(scored.run("Default/Mul-op0"))));
   };
   CHECK(likeliest("Softmax", "Tanh") == "Default/Softmax-op0");
   CHECK(likeliest("Neg", "Tanh") == "Default/Tanh-op0");

@@ -27,7 +27,7 @@ std::map<std::string, std::string> conclusions(const Trial& trial) {
   std::map<std::string, std::string> found;
   for (const RunAccount& account : with_accounts(trial.compared()).accounts) {
     const std::string& text = account.conclusion;
-    found[trial.compared().pairing().op_name(account.op)] = text.substr(0, text.find("; its score"));
+    found[std::string(trial.compared().pairing().op_name(account.op))] = text.substr(0, text.find("; its score"));
   }
   return found;
 }
@@ -135,7 +135,7 @@ TEST_CASE("an account has what went in with its gains, what came out, and what w
                     input.producer == kNoId ? input.parameter : std::string(pairing.op_name(input.producer)),
                     input.exact ? " exact" : "", input.constant ? " constant" : "", input.gain.value_or(-1)));
   }
-  for (const OperatorId op : found->through) through.push_back(pairing.op_name(op));
+  for (const OperatorId op : found->through) through.emplace_back(pairing.op_name(op));
   // Those of what was looked through first; an input that was not dumped has no error and no gain.
   CHECK(inputs == Texts{"0 0 of  exact 0.267", "1 0 of  exact 0.133", "1 0 of w exact 0.133",
                         "2 0 of  exact constant 0.764", "0 -1 of Default/Softmax-op0 -1"});

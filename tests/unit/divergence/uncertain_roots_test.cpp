@@ -37,7 +37,8 @@ Texts whole(const test::ComparedDumps& compared) {
 // What may be to blame without having been dumped.
 Texts candidates(const test::ComparedDumps& compared) {
   Texts names;
-  for (const OperatorId op : compared.report().roots.at(0).candidates) names.push_back(compared.pairing().op_name(op));
+  for (const OperatorId op : compared.report().roots.at(0).candidates)
+    names.emplace_back(compared.pairing().op_name(op));
   return names;
 }
 
