@@ -238,7 +238,7 @@ class Finder {
     report.other_calls = std::move(other_calls_);
     report.limits = state_.limits;
     report.limits.insert(asked_.limits.begin(), asked_.limits.end());
-    // Nothing updates what a cut gradient would go to.
+    // A cut gradient explains a missing update: the optimizer leaves a parameter without a gradient as it is.
     const bool is_left = report.roots.size() == 1 && report.roots.front().rule == RootRule::kUpdate;
     if ((report.roots.empty() || is_left) && view_.graph().flow() != FlowKind::kIr) {
       report.cut = GradientCuts(view_).first();
@@ -412,7 +412,7 @@ class Finder {
     return inputs.downstream && (state_.alarmed_before || state_.any_before);
   }
 
-  // What follows from it are the differences of all later steps.
+  // Adds the call that updates a value on one side alone as a root, by the first operator that reads the value in the next step.
   void add_missed_update(const RunInputs& inputs) {
     const MissedUpdate& missed = *missed_;
     const DivergenceKind kind = missed.of_candidate ? DivergenceKind::kMissing : DivergenceKind::kValue;

@@ -2,9 +2,9 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+
 #include "divergence/roots/unseen_calls.h"
 #include "divergence/runs/run_view.h"
-
 #include "support/catch.h"
 #include "support/made_calls.h"
 #include "support/statistics_run.h"

@@ -15,11 +15,10 @@
 namespace msdump {
 namespace {
 
-// Two steps of a product with a weight. Each side has the calls of an optimizer that `updates` says; what a side does not update
-// is what it read in the step before, but where `moves` says that it changes all the same.
+// Two steps of a product with a weight, which a call of an optimizer may update on each side.
 struct Update {
   bool of_candidate = true, of_reference = true;
-  bool moves = false;  // the weight of a side without the call
+  bool moves = false;  // the weight of a side without the call changes all the same
   float noise = 0;
 };
 
@@ -59,13 +58,10 @@ TEST_CASE("an update that one side alone makes is found, whatever the noise") {
   for (const float noise : {0.0F, 1e-3F}) {
     CHECK(root_of({.of_candidate = false, .noise = noise}) ==
           "missing Tensor.add_.0.forward in step 0: only the reference has it: it writes what "
-          "Functional.linear.0.forward "
-          "reads in "
-          "the next step; without it, that is the value of the step before");
+          "Functional.linear.0.forward reads in the next step; without it, that is the value of the step before");
     CHECK(root_of({.of_reference = false, .noise = noise}) ==
           "value Tensor.add_.0.forward in step 0: only the candidate has it: it writes what "
-          "Functional.linear.0.forward reads in "
-          "the next step; without it, that is the value of the step before");
+          "Functional.linear.0.forward reads in the next step; without it, that is the value of the step before");
     CHECK(root_of({.noise = noise}).empty());
     // Something else updates it, which was not dumped.
     CHECK(root_of({.of_candidate = false, .moves = true, .noise = noise}).empty());
