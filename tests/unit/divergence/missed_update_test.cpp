@@ -65,6 +65,7 @@ TEST_CASE("an update that one side alone makes is found, whatever the noise") {
     CHECK(root_of({.noise = noise}).empty());
     // Something else updates it, which was not dumped.
     CHECK(root_of({.of_candidate = false, .moves = true, .noise = noise}).empty());
+    CHECK(root_of({.of_reference = false, .moves = true, .noise = noise}).empty());
   }
 }
 
