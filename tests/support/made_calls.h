@@ -44,6 +44,8 @@ class MadeCalls {
   void as_statistics() { statistics_ = true; }
   // The line of the latest call, in place of its own.
   void made_at(int line) { entries_.back().line = line; }
+  // Its code.
+  void made_by(const std::string& code) { entries_.back().code = code; }
 
   // `below`: the folders of a step and a rank.
   void write(const std::filesystem::path& dump, const std::string& below = "step0/rank0") const;
@@ -56,6 +58,7 @@ class MadeCalls {
     std::string arguments, keywords;  // JSON, of `arguments` each with a comma before it
     std::vector<std::pair<std::string, Values>> parameters;
     int line = 0;
+    std::string code = "y = f(x)";
   };
 
   const bool bad_;

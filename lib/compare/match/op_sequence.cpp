@@ -8,6 +8,7 @@
 #include "base/containers.h"
 #include "base/text.h"
 #include "graph/flow/data_flow.h"
+#include "graph/lines/source_lines.h"
 #include "graph/op_graph.h"
 #include "graph/op_name.h"
 #include "msprobe/names.h"
@@ -112,8 +113,6 @@ namespace {
 
 constexpr size_t kOfScopes = kCircles;  // the level of types and scopes
 
-using Keys = std::vector<std::vector<uint64_t>>;
-
 using Places = std::map<uint64_t, std::vector<size_t>>;
 
 // The places of each key but 0.
@@ -123,6 +122,13 @@ Places places_of(const std::vector<uint64_t>& keys) {
     if (keys[i] != 0) places[keys[i]].push_back(i);
   }
   return places;
+}
+
+// Of code without blanks and the comment at its end.
+uint64_t code_hash(std::string_view code) {
+  std::string text(code.substr(0, code.find('#')));
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\t'; });
+  return text_hash(text);
 }
 
 std::vector<uint64_t> sorted_keys(const std::vector<uint64_t>& keys, const std::vector<size_t>& places) {
@@ -151,12 +157,39 @@ std::vector<uint64_t> modules_of(const std::vector<const SequencedOp*>& operator
   return modules;
 }
 
-PlacePairs pair_by_modules(Keys& a, const std::vector<const SequencedOp*>& of_a, Keys& b,
-                           const std::vector<const SequencedOp*>& of_b) {
+std::vector<uint64_t> codes_of(const CompareSide& side, const std::vector<SequencedOp>& operators) {
+  // Innermost first, as stacks are.
+  const auto lines_of = [&](const SequencedOp& one) {
+    std::vector<uint64_t> lines;
+    if (one.op == kNoId || side.graph->origin(one.op).kind != OriginKind::kStackJson) return lines;
+    for (const SourceFrame* const frame : stack_of(*side.graph, one.op)) {
+      if (!is_library_file(frame->file)) lines.push_back(code_hash(frame->code));
+    }
+    return lines;
+  };
+  std::vector<uint64_t> codes(operators.size(), 0);
+  if (side.graph == nullptr) return codes;
+  std::optional<std::vector<uint64_t>> common;  // the outermost lines, by which the script was started
+  for (const SequencedOp& one : operators) {
+    const std::vector<uint64_t> lines = lines_of(one);
+    if (lines.empty()) continue;
+    if (!common) common = lines;
+    const auto differs = std::mismatch(common->rbegin(), common->rend(), lines.rbegin(), lines.rend()).first;
+    common->erase(common->begin(), differs.base());
+  }
+  for (size_t i = 0; i < codes.size(); ++i) {
+    std::vector<uint64_t> lines = lines_of(operators[i]);
+    if (!lines.empty()) lines.resize(lines.size() - common->size());
+    for (const uint64_t line : lines) codes[i] = mix_hash(codes[i], line);
+  }
+  return codes;
+}
+
+PlacePairs pair_by_modules(CallSequence& a, CallSequence& b) {
   constexpr size_t kShaped = kCircles - 1;
   PlacePairs pairs;
   const auto set = [&](size_t in_a, size_t in_b, uint64_t key) {
-    for (size_t level = 0; level < kCircles; ++level) a[level][in_a] = b[level][in_b] = key;
+    for (size_t level = 0; level < kCircles; ++level) a.keys[level][in_a] = b.keys[level][in_b] = key;
   };
   const auto for_groups = [](const Places& groups_a, const Places& groups_b, const auto& visit) {
     for (const auto& [key, in_a] : groups_a) {
@@ -165,23 +198,43 @@ PlacePairs pair_by_modules(Keys& a, const std::vector<const SequencedOp*>& of_a,
     }
   };
   const auto have_same_shapes = [&](const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
-    return sorted_keys(a[kShaped], in_a) == sorted_keys(b[kShaped], in_b);
+    return sorted_keys(a.keys[kShaped], in_a) == sorted_keys(b.keys[kShaped], in_b);
   };
-  std::vector<uint64_t> scopes_a = a[kOfScopes], scopes_b = b[kOfScopes];
-  const auto by_module = [](std::vector<uint64_t> modules, const std::vector<uint64_t>& scopes) {
-    for (size_t i = 0; i < modules.size(); ++i) modules[i] = modules[i] == 0 ? 0 : mix_hash(modules[i], scopes[i]);
-    return places_of(modules);
+  std::vector<uint64_t> scopes_a = a.keys[kOfScopes], scopes_b = b.keys[kOfScopes];  // 0: paired
+  const auto pair_in_order = [&](uint64_t key, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
+    for (size_t i = 0; i < in_a.size(); ++i) {
+      pairs.emplace_back(in_a[i], in_b[i]);
+      set(in_a[i], in_b[i], mix_hash(key, i + 1));
+      scopes_a[in_a[i]] = scopes_b[in_b[i]] = 0;
+    }
   };
-  for_groups(by_module(modules_of(of_a), scopes_a), by_module(modules_of(of_b), scopes_b),
+  // The places that are left, by what identifies them.
+  const auto left = [](const std::vector<uint64_t>& scopes, const auto& key_of) {
+    std::vector<uint64_t> keys(scopes.size(), 0);
+    for (size_t i = 0; i < keys.size(); ++i) keys[i] = scopes[i] == 0 ? 0 : key_of(i);
+    return places_of(keys);
+  };
+  const std::vector<uint64_t> modules_a = modules_of(a.operators), modules_b = modules_of(b.operators);
+  const auto by_code = [&](const std::vector<uint64_t>& scopes, const std::vector<uint64_t>& modules,
+                           const std::vector<uint64_t>& codes) {
+    return left(scopes, [&](size_t i) { return codes[i] == 0 ? 0 : mix_hash(mix_hash(modules[i], codes[i]), scopes[i]); });
+  };
+  for_groups(by_code(scopes_a, modules_a, a.codes), by_code(scopes_b, modules_b, b.codes), pair_in_order);
+  const auto by_module = [&](const std::vector<uint64_t>& scopes, const std::vector<uint64_t>& modules) {
+    return left(scopes, [&](size_t i) { return modules[i] == 0 ? 0 : mix_hash(modules[i], scopes[i]); });
+  };
+  for_groups(by_module(scopes_a, modules_a), by_module(scopes_b, modules_b),
              [&](uint64_t key, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
                // Calls of a module in another order are told by their shapes.
-               if (in_a.size() > 1 && have_same_shapes(in_a, in_b)) return;
-               for (size_t i = 0; i < in_a.size(); ++i) {
-                 pairs.emplace_back(in_a[i], in_b[i]);
-                 set(in_a[i], in_b[i], mix_hash(key, i + 1));
-                 scopes_a[in_a[i]] = scopes_b[in_b[i]] = 0;
-               }
+               if (in_a.size() == 1 || !have_same_shapes(in_a, in_b)) pair_in_order(key, in_a, in_b);
              });
+  const auto prefer_lines = [](CallSequence& side, const std::vector<uint64_t>& scopes) {
+    for (size_t i = 0; i < scopes.size(); ++i) {
+      if (scopes[i] != 0 && side.codes[i] != 0) side.keys.front()[i] = mix_hash(side.codes[i], side.keys[kShaped][i]);
+    }
+  };
+  prefer_lines(a, scopes_a);
+  prefer_lines(b, scopes_b);
   for_groups(places_of(scopes_a), places_of(scopes_b),
              [&](uint64_t key, const std::vector<size_t>& in_a, const std::vector<size_t>& in_b) {
                if (have_same_shapes(in_a, in_b)) return;

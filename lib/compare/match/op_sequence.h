@@ -27,14 +27,24 @@ using CompareSide = DumpWithGraph;
 // The module of each operator of one sequence of msprobe, as a number: of a call the one that ends next; 0 if there is none.
 [[nodiscard]] std::vector<uint64_t> modules_of(const std::vector<const SequencedOp*>& operators);
 
-// Pairs the operators of two sequences of msprobe, one rank and step each, that their modules identify: modules by path, and calls by
-// the module that ends next. Gives each pair keys of its own. Where as many calls of a name have other shapes, these follow from
-// values, as the tokens of each expert do; then their keys have the order instead of shapes.
+// The lines of the script that made each operator, as a number: their code without blanks and comments, from the call outwards to
+// where all operators of the side have the same lines. 0 where stack.json of msprobe does not have them. Line numbers mean nothing
+// in another version of a script.
+[[nodiscard]] std::vector<uint64_t> codes_of(const CompareSide& side, const std::vector<SequencedOp>& operators);
+
+// Operators of one rank and step of msprobe in their order.
+struct CallSequence {
+  std::vector<std::vector<uint64_t>> keys;  // alignment_keys()
+  std::vector<const SequencedOp*> operators;
+  std::vector<uint64_t> codes;
+};
+
+// Pairs the operators of two sequences that their lines and modules identify: calls of a module by their lines, if each line makes
+// as many on both sides; modules by path; and calls by the module that ends next. Gives each pair keys of its own. Where as many
+// calls of a name have other shapes, these follow from values, as the tokens of each expert do; then their keys have the order
+// instead of shapes.
 using PlacePairs = std::vector<std::pair<size_t, size_t>>;
-[[nodiscard]] PlacePairs pair_by_modules(std::vector<std::vector<uint64_t>>& a,
-                                         const std::vector<const SequencedOp*>& of_a,
-                                         std::vector<std::vector<uint64_t>>& b,
-                                         const std::vector<const SequencedOp*>& of_b);
+[[nodiscard]] PlacePairs pair_by_modules(CallSequence& a, CallSequence& b);
 
 // Type, scope and shapes of outputs of each operator.
 [[nodiscard]] std::vector<uint64_t> kinds_of(const CompareSide& side, const std::vector<SequencedOp>& operators);

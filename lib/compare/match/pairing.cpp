@@ -297,7 +297,7 @@ class Pairer {
   // Pairs operators by name. False unless both sides have the same names, each once.
   bool by_names() {
     const auto named = partners_by_name();
-    if (!named || !are_in_same_modules(*named)) return false;
+    if (!named || !are_in_same_modules(*named) || do_lines_differ(*named)) return false;
     const Partners partners = checked_by_graph(*named);
     for (SequencedOpId i{0}; i < partners.size(); ++i) {
       if (partners[i] == kNoId) continue;
@@ -357,6 +357,32 @@ class Pairer {
       if (partners[i] != kNoId && in_a[i] != in_b[partners[i]]) return false;
     }
     return true;
+  }
+
+  // True if a call was made by another line than the call with its name, and its own line makes as many of them on the other side.
+  [[nodiscard]] bool do_lines_differ(const Partners& partners) {
+    if (has_flow(side_a_) || has_flow(side_b_)) return false;
+    const auto differ = [&](SequencedOpId a) {
+      return partners[a] != kNoId && codes().a[a] != 0 && codes().b[partners[a]] != 0 &&
+             codes().a[a] != codes().b[partners[a]];
+    };
+    std::vector<SequencedOpId> moved;
+    for (SequencedOpId a{0}; a < partners.size(); ++a) {
+      if (differ(a)) moved.push_back(a);
+    }
+    if (moved.empty()) return false;
+    std::map<uint64_t, Sides<size_t>> counts;  // of the calls of each line
+    const auto key = [&](Side side, SequencedOpId op) {
+      const SequencedOp& one = result_.operators_of(side)[op];
+      return places_.hash_of(one, mix_hash(codes()[side][op], name_hash(name_without_numbers(one.name))));
+    };
+    for (const Side side : kBothSides) {
+      for (SequencedOpId op{0}; op < result_.operators_of(side).size(); ++op) ++counts[key(side, op)][side];
+    }
+    return std::any_of(moved.begin(), moved.end(), [&](SequencedOpId a) {
+      const Sides<size_t>& count = counts[key(Side::kCandidate, a)];
+      return count.a == count.b;
+    });
   }
 
   std::optional<Partners> partners_by_name() {
@@ -432,14 +458,10 @@ class Pairer {
       const std::vector<SequencedOpId>& a = found->second;
       auto keys_a = chosen(all_a, a), keys_b = chosen(all_b, b);
       if (!has_flow(side_a_) && !has_flow(side_b_)) {
-        const auto operators_at = [](const std::vector<SequencedOp>& all, const std::vector<SequencedOpId>& places) {
-          std::vector<const SequencedOp*> operators;
-          for (const SequencedOpId at : places) operators.push_back(&all[at]);
-          return operators;
-        };
-        for (const auto& [in_a, in_b] :
-             pair_by_modules(keys_a, operators_at(result_.a, a), keys_b, operators_at(result_.b, b)))
-          pair(a[in_a], b[in_b], PairedBy::kSequence);
+        CallSequence calls_a = calls_at(Side::kCandidate, a, std::move(keys_a)),
+                     calls_b = calls_at(Side::kReference, b, std::move(keys_b));
+        for (const auto& [in_a, in_b] : pair_by_modules(calls_a, calls_b)) pair(a[in_a], b[in_b], PairedBy::kSequence);
+        keys_a = std::move(calls_a.keys), keys_b = std::move(calls_b.keys);
       }
       for (const AlignedPair& aligned : align(keys_a, keys_b, &result_.limits)) {
         if (partner_of_a_[a[aligned.a]] != kNoId || partner_of_b_[b[aligned.b]] != kNoId) continue;
@@ -448,6 +470,20 @@ class Pairer {
         pair(a[aligned.a], b[aligned.b], flow ? PairedBy::kNeighbours : PairedBy::kSequence);
       }
     }
+  }
+
+  CallSequence calls_at(Side side, const std::vector<SequencedOpId>& places, std::vector<std::vector<uint64_t>>&& keys) {
+    CallSequence calls{std::move(keys), {}, {}};
+    for (const SequencedOpId at : places) {
+      calls.operators.push_back(&result_.operators_of(side)[at]);
+      calls.codes.push_back(codes()[side][at]);
+    }
+    return calls;
+  }
+
+  const Sides<std::vector<uint64_t>>& codes() {
+    if (!codes_) codes_ = {codes_of(side_a_, result_.a), codes_of(side_b_, result_.b)};
+    return *codes_;
   }
 
   // Gives partners a key of their own on every level, so that the others are aligned between those that are in order.
@@ -539,6 +575,7 @@ class Pairer {
   ComparedPlaces places_;
   std::vector<bool> outside_a_, outside_b_;     // of a rank or step that the other side does not have
   std::optional<GraphSide> graph_a_, graph_b_;  // made when they are first needed
+  std::optional<Sides<std::vector<uint64_t>>> codes_;  // likewise
   std::vector<SequencedOpId> partner_of_a_, partner_of_b_;
   std::vector<PairedBy> how_;                  // by operator of b
   std::vector<SharedText> names_a_, names_b_;  // before they were renamed; empty if they were not

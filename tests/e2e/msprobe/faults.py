@@ -617,7 +617,7 @@ RIGHT = [
           hidden=NOISY),
 ]
 KINDS = ("wavenet", "actor", "swin", "mixture", "molecule", "mamba", "flow", "diffusion", "transducer")
-HELD = ("actor", "swin", "molecule")
+HELD = ("actor", "molecule")
 ALL = (DECODER + TRANSLATOR + CONVOLUTION + RECURRENT + WAVENET + ACTOR + SWIN + MIXTURE + MOLECULE + MAMBA + FLOW
        + DIFFUSION + TRANSDUCER + RIGHT)
 NETS = ("decoder", "translator", "convolution", "recurrent", *KINDS)

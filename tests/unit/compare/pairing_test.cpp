@@ -364,6 +364,43 @@ TEST_CASE("without modules, calls of a name with other shapes are paired in thei
   CHECK(trial.compared().partner_of("Functional.linear.1.forward") == "Functional.linear.1.forward");
 }
 
+namespace {
+
+// A call of relu for each line of code.
+void lines_of_relu(MadeCalls& calls, const std::vector<std::string>& lines) {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const float x = static_cast<float>(name_hash(lines[i].substr(0, 1)) % 100);
+    calls.ran(fmt::format("Functional.relu.{}.forward", i), {{x, 2}}, {{x, 3}});
+    calls.made_by(lines[i]);
+  }
+}
+
+// The candidate's line whose call is compared with that of a line of the reference; empty if there is none.
+std::string partner_of_line(size_t line, const std::vector<std::string>& candidate,
+                            const std::vector<std::string>& reference) {
+  const CallTrial trial([&](MadeCalls& calls) { lines_of_relu(calls, calls.bad() ? candidate : reference); });
+  const std::string name = trial.compared().partner_of(fmt::format("Functional.relu.{}.forward", line));
+  return name.empty() ? name : candidate[static_cast<size_t>(name[std::string_view("Functional.relu.").size()] - '0')];
+}
+
+const std::vector<std::string> kLines = {"a = f(x)", "b = f(y)", "c = f(z)"};
+
+}  // namespace
+
+TEST_CASE("calls have the partners of their lines, whatever their numbers are") {
+  const std::vector<std::string> exchanged = {"b = f(y)", "a = f( x )  # moved", "c = f(z)"};
+  CHECK(partner_of_line(0, exchanged, kLines) == exchanged[1]);
+  CHECK(partner_of_line(1, exchanged, kLines) == exchanged[0]);
+  CHECK(partner_of_line(2, {"a = f(x)", "c = f(z)"}, kLines) == "c = f(z)");
+  CHECK(partner_of_line(1, {"a = f(x)", "c = f(z)"}, kLines).empty());
+  CHECK(partner_of_line(0, {"new = f(x)", "a = f(x)", "b = f(y)", "c = f(z)"}, kLines) == "a = f(x)");
+}
+
+TEST_CASE("a line that was changed keeps its place among the calls of its name") {
+  CHECK(partner_of_line(1, {"a = f(x)", "b = f(2 * y)", "c = f(z)"}, kLines) == "b = f(2 * y)");
+  CHECK(partner_of_line(2, {"a = f(x)", "b = f(y)", "b = f(y)"}, kLines) == "b = f(y)");
+}
+
 TEST_CASE("path rules rename the candidate before it is paired") {
   const auto how = [](const NameMap* map) {
     const test::ScratchDir scratch;
