@@ -103,7 +103,7 @@ class Rejoining::Walk {
     if (next_.empty()) return true;
     in_backward_ = backward;
     const ExecutionId first = *next_.begin();
-    most_ = most_before(first);
+    most_ = std::max(most_, most_before(first));  // gradients have the errors of the forward pass, too
     // The optimizer comes after the backward pass, and what it leaves is read in the next step.
     if (!backward && view_.comes_after_backward(first)) return false;
     end_ = first;
@@ -127,6 +127,7 @@ class Rejoining::Walk {
       return true;
     }
     region_.insert(run);
+    note_errors(run);
     if (!of_.spend(1 + view_.run(run).readers.size())) return false;
     const bool is_gradient_of_weight = in_backward_ && view_.run(run).inputs.empty();
     if (region_.size() > kMostFollowed || (is_gradient_of_weight && view_.one_sided(run))) return false;
@@ -143,6 +144,13 @@ class Rejoining::Walk {
       ends_.insert(run);
     }
     return true;
+  }
+
+  void note_errors(ExecutionId run) {
+    for (const TensorId output : view_.run(run).outputs) {
+      const auto& error = view_.error(output);
+      if (view_.compared(output) && error && !error->discrete) largest_ = std::max(largest_, error->relative);
+    }
   }
 
   void visit(ExecutionId run) {
@@ -265,7 +273,11 @@ class Rejoining::Walk {
     if (!view_.compared(tensor)) return false;
     const auto& error = view_.error(tensor);
     if (!error || view_.is_scaled(tensor)) return !view_.differs(tensor);
-    return error->relative <= (error->discrete ? 0 : most_);
+    if (error->discrete) return error->relative <= 0;
+    if (error->relative <= most_) return true;
+    // The noise of gradients grows more than that of the forward pass, and other values seldom come back so near.
+    const bool other_values = in_backward_ && largest_ > kMostError;
+    return other_values && error->relative <= std::min(kChangedOnTheWay * most_, kMostNoise);
   }
 
   // The largest error that is noise: several times the usual one of the executions before.
@@ -293,6 +305,7 @@ class Rejoining::Walk {
   std::set<ExecutionId> next_, backward_;  // to be looked at, and those of the backward pass until it is walked
   std::set<ExecutionId> ends_;             // of the region, which nothing is known to read
   ExecutionId end_;                        // of the pass that is walked
+  double largest_ = 0;                     // error in the region
   double most_ = 0;                        // the error that is noise where it begins
   bool in_backward_ = false, joined_ = false;
 };

@@ -14,8 +14,8 @@
 // An IR has all edges: there a difference remains at what the graph returns and at what nothing reads.
 //
 // The gradient of a value that no operator wrote, such as a weight, must agree: the optimizer reads it. Values agree if
-// they have no more than several times the error that is usual right before the first of them. Statistics may agree although
-// elements do not.
+// they have no more than several times the error that is usual right before the first of them; gradients behind other values
+// may have more, up to what the coarsest arithmetic leaves. Statistics may agree although elements do not.
 #pragma once
 
 #include <cstddef>
